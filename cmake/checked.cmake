@@ -8,7 +8,7 @@ endif()
 
 add_library(gbx_checked STATIC)
 foreach(module gbx_base gbx_wire gbx_crypto gbx_policy gbx_file gbx_audit gbx_fetch
-    gbx_guard gbx_record gbx_cgroup gbx_broker)
+    gbx_guard gbx_replay gbx_cgroup gbx_engine)
     get_target_property(folder ${module} SOURCE_DIR)
     get_target_property(sources ${module} SOURCES)
     get_target_property(definitions ${module} COMPILE_DEFINITIONS)

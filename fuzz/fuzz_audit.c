@@ -3,7 +3,7 @@
  * print, whatever is written into it and in whatever order. */
 #include "fuzz.h"
 
-#include "audit/line.h"
+#include "audit/log_line.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -22,35 +22,35 @@ static void check_plain(const uint8_t *data, size_t len)
     gbx_buf_cleanup(&again);
 }
 
-static void write_field(gbx_line *line, gbx_reader *in, size_t *depth)
+static void write_field(gbx_log_line *line, gbx_reader *in, size_t *depth)
 {
     uint8_t kind = fuzz_u8(in);
     gbx_span text = fuzz_bytes(in, fuzz_u8(in) * 4u);
 
     switch (kind % 8) {
-    case 0: gbx_line_count(line, "count", kind); break;
-    case 1: gbx_line_number(line, "number", kind / 7.0); break;
-    case 2: gbx_line_bool(line, "bool", kind > 127); break;
+    case 0: gbx_log_line_count(line, "count", kind); break;
+    case 1: gbx_log_line_number(line, "number", kind / 7.0); break;
+    case 2: gbx_log_line_bool(line, "bool", kind > 127); break;
     case 3:
         if (*depth < GBX_LINE_DEPTH_MAX) {
-            gbx_line_open(line, "open", '{');
+            gbx_log_line_open(line, "open", '{');
             ++*depth;
         }
         break;
     case 4:
         if (*depth > 0) {
-            gbx_line_close(line);
+            gbx_log_line_close(line);
             --*depth;
         }
         break;
-    default: gbx_line_text(line, "text", text.data, text.len); break;
+    default: gbx_log_line_text(line, "text", text.data, text.len); break;
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gbx_line_head head = {.event = "host.call", .engine = "9f3a61c2"};
-    gbx_line line;
+    gbx_log_line_head head = {.event = "host.call", .engine = "9f3a61c2"};
+    gbx_log_line line;
     gbx_reader in;
     size_t depth = 0;
     size_t len;
@@ -59,16 +59,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     gbx_reader_init(&in, data, size);
     head.call_id = fuzz_u8(&in) % 2 == 0 ? "9f3a61c2-1" : NULL;
-    gbx_line_begin(&line, &head);
+    gbx_log_line_begin(&line, &head);
     while (in.left > 0)
         write_field(&line, &in, &depth);
     while (depth-- > 0)
-        gbx_line_close(&line);
-    text = gbx_line_end(&line, &len);
+        gbx_log_line_close(&line);
+    text = gbx_log_line_end(&line, &len);
     assert(len <= GBX_LINE_MAX && text[len - 1] == '\n' && text[len] == 0);
     assert(gbx_json_check(text, len, 8, NULL));
     check_plain((const uint8_t *)text, len - 1);
-    len = gbx_line_escape(data, size, small, sizeof small);
+    len = gbx_log_line_escape(data, size, small, sizeof small);
     assert(len < sizeof small && small[len] == 0);
     check_plain((const uint8_t *)small, len);
     return 0;

@@ -16,13 +16,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              .fields = fields,
                              .count = size % 3};
     gbx_place place = gbx_place_of(&shown, "set");
-    gbx_shape *shape;
+    gbx_schema *shape;
     gbx_view view;
     gbx_buf buf;
 
     if (!gbx_view_open((const char *)data, size, &view))
         return 0;
-    shape = size % 2 == 0 ? gbx_shape_of(view, NULL) : gbx_shape_of_table(view, NULL);
+    shape = size % 2 == 0 ? gbx_schema_of(view, NULL) : gbx_schema_of_table(view, NULL);
     assert(shape != NULL);
     gbx_buf_init(&buf, 1 << 24);
     assert(gbx_describe_type(shape, &place, ROOM, &buf));
@@ -34,6 +34,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(gbx_describe_statistics(shape, &place, &buf));
     assert(gbx_json_check((const char *)buf.data, buf.len, 10, NULL));
     gbx_buf_cleanup(&buf);
-    gbx_shape_free(shape);
+    gbx_schema_free(shape);
     return 0;
 }

@@ -10,8 +10,8 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "broker/exchange.h"
-#include "broker/verdict.h"
+#include "engine/exchange.h"
+#include "engine/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>

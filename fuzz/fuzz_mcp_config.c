@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
 #include "mcp/config/edit.h"
-#include "mcp/hosts/toml.h"
+#include "mcp/import/toml.h"
 #include "mcp/rules/glob.h"
 #include "mcp/rules/rules.h"
 

@@ -457,7 +457,7 @@ static void load_once(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gbx_mcp_upstream_config config = {.name = "s", .url = ADDRESS};
-    gbx_web web = {0};
+    gbx_http_client web = {0};
     gbx_yard yard = {.web = &web};
     scene s = {.loop = gbx_mcp_loop_new(), .next_id = 1};
     gbx_link_options options = {
@@ -476,7 +476,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     load_once();
     assert(s.loop != NULL);
-    web = (gbx_web){.lib = lib, .base = gbx_mcp_loop_base(s.loop)};
+    web = (gbx_http_client){.lib = lib, .base = gbx_mcp_loop_base(s.loop)};
     config.transport = size > 0 && (data[0] & 1) != 0 ? GBX_MCP_SSE : GBX_MCP_HTTP;
     assert(gbx_link_http(&options, &s.link, NULL) == GBX_OK);
     if (size > 1)

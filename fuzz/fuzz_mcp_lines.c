@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "mcp/rpc/lines.h"
+#include "mcp/rpc/line_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void compare(gbx_mcp_line_kind kind, const char *line, size_t len,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gbx_mcp_lines lines;
+    gbx_mcp_line_reader lines;
     gbx_mcp_line_kind kind;
     const char *text = (const char *)data + 1;
     size_t chunk = size > 0 ? data[0] % 16 + 1U : 1;
@@ -66,22 +66,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size-- == 0)
         return 0;
-    gbx_mcp_lines_init(&lines, LONGEST);
+    gbx_mcp_line_reader_init(&lines, LONGEST);
     for (size_t i = 0; i < size; i += chunk) {
         /* A copy of its own, so that a sanitizer sees its end. */
         size_t n = size - i < chunk ? size - i : chunk;
         GBX_CLEANUP(gbx_free) char *piece = malloc(n);
 
         memcpy(piece, text + i, n);
-        gbx_mcp_lines_feed(&lines, piece, n);
-        while ((kind = gbx_mcp_lines_next(&lines, &line, &len)) != GBX_MCP_LINE_NONE)
+        gbx_mcp_line_reader_feed(&lines, piece, n);
+        while ((kind = gbx_mcp_line_reader_next(&lines, &line, &len)) !=
+               GBX_MCP_LINE_NONE)
             compare(kind, line, len, text, size, &at);
         assert(lines.part.capacity <= LONGEST);
     }
-    kind = gbx_mcp_lines_end(&lines, &line, &len);
+    kind = gbx_mcp_line_reader_end(&lines, &line, &len);
     if (kind != GBX_MCP_LINE_NONE)
         compare(kind, line, len, text, size, &at);
     assert(!expect(text, size, &at, &line, &len));
-    gbx_mcp_lines_cleanup(&lines);
+    gbx_mcp_line_reader_cleanup(&lines);
     return 0;
 }

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/rpc/out.h"
+#include "mcp/rpc/output_queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ typedef struct part {
 
 typedef struct scene {
     gbx_mcp_loop *loop;
-    gbx_mcp_out *out;
+    gbx_mcp_output *out;
     int reader;
     bool is_broken;
     size_t ceiling;
@@ -61,7 +61,7 @@ static void on_broken(void *user, int os_errno)
     scene *s = user;
 
     assert(!s->is_broken && os_errno != 0);
-    assert(os_errno == gbx_mcp_out_errno(s->out));
+    assert(os_errno == gbx_mcp_output_errno(s->out));
     s->is_broken = true;
 }
 
@@ -69,18 +69,18 @@ static void on_drained(void *user)
 {
     const scene *s = user;
 
-    assert(!gbx_mcp_out_is_full(s->out));
+    assert(!gbx_mcp_output_is_full(s->out));
 }
 
 /* What was written up to now, and whether any of it had to wait. */
 static void look(scene *s)
 {
-    uint64_t written = gbx_mcp_out_written(s->out);
+    uint64_t written = gbx_mcp_output_written(s->out);
 
     assert(written >= s->read && written <= s->sent);
-    assert(gbx_mcp_out_waiting(s->out) <= s->ceiling);
-    assert(gbx_mcp_out_errno(s->out) != 0 ||
-           written + gbx_mcp_out_waiting(s->out) == s->sent);
+    assert(gbx_mcp_output_waiting(s->out) <= s->ceiling);
+    assert(gbx_mcp_output_errno(s->out) != 0 ||
+           written + gbx_mcp_output_waiting(s->out) == s->sent);
     for (size_t i = 0; i < s->part_count; i++) {
         part *p = &s->parts[i];
 
@@ -102,22 +102,22 @@ static void turn(scene *s)
 static void send_bytes(scene *s, size_t len)
 {
     GBX_CLEANUP(gbx_free) uint8_t *text = malloc(len + 1);
-    bool fits = len <= s->ceiling - gbx_mcp_out_waiting(s->out);
+    bool fits = len <= s->ceiling - gbx_mcp_output_waiting(s->out);
     bool is_taken;
 
     for (size_t i = 0; i < len; i++)
         text[i] = byte_at(s->sent + i);
-    fits = fits && gbx_mcp_out_errno(s->out) == 0;
-    is_taken = gbx_mcp_out_send(s->out, text, len);
+    fits = fits && gbx_mcp_output_errno(s->out) == 0;
+    is_taken = gbx_mcp_output_send(s->out, text, len);
     assert(is_taken == fits);
     s->sent += is_taken ? len : 0;
 }
 
 static void begin_part(scene *s)
 {
-    if (s->part_count == PARTS_MAX || gbx_mcp_out_errno(s->out) != 0)
+    if (s->part_count == PARTS_MAX || gbx_mcp_output_errno(s->out) != 0)
         return;
-    gbx_mcp_out_part(s->out);
+    gbx_mcp_output_part(s->out);
     s->parts[s->part_count++] = (part){.begins = s->sent};
 }
 
@@ -182,8 +182,8 @@ static void finish(scene *s)
         (void)event_base_foreach_event(gbx_mcp_loop_base(s->loop), fire, NULL);
     }
     turn(s);
-    assert(s->reader < 0 || (s->read == s->sent && gbx_mcp_out_errno(s->out) == 0));
-    assert(s->is_broken == (gbx_mcp_out_errno(s->out) != 0));
+    assert(s->reader < 0 || (s->read == s->sent && gbx_mcp_output_errno(s->out) == 0));
+    assert(s->is_broken == (gbx_mcp_output_errno(s->out) != 0));
 }
 
 static bool open_pipe(bool is_socket, int fds[2])
@@ -200,21 +200,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t kind = size > 0 ? data[0] : 0;
     scene s = {.loop = gbx_mcp_loop_new(), .ceiling = (kind & 4) != 0 ? 20000 : 1000};
-    gbx_mcp_out_hooks hooks = {&s, on_broken, on_drained};
+    gbx_mcp_output_hooks hooks = {&s, on_broken, on_drained};
     int fds[2];
 
     (void)signal(SIGPIPE, SIG_IGN);
     now_ns = PART_NS;
     assert(s.loop != NULL && open_pipe((kind & 1) != 0, fds));
     s.reader = fds[0];
-    s.out = gbx_mcp_out_new(s.loop, fds[1], s.ceiling, &hooks);
+    s.out = gbx_mcp_output_new(s.loop, fds[1], s.ceiling, &hooks);
     assert(s.out != NULL);
-    assert((kind & 2) == 0 || gbx_mcp_out_gather(s.out, s.loop));
-    assert((kind & 8) == 0 || gbx_mcp_out_watch(s.out, s.loop));
+    assert((kind & 2) == 0 || gbx_mcp_output_gather(s.out, s.loop));
+    assert((kind & 8) == 0 || gbx_mcp_output_watch(s.out, s.loop));
     for (size_t i = 1; i + 1 < size && i < 1000; i += 2)
         step(&s, data[i], data[i + 1]);
     finish(&s);
-    gbx_mcp_out_free(s.out);
+    gbx_mcp_output_free(s.out);
     gbx_fd_close(&s.reader);
     gbx_fd_close(&fds[1]);
     gbx_mcp_loop_free(s.loop);

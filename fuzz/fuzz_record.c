@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "record/record.h"
+#include "replay/record.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "broker/result.h"
+#include "engine/result.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const BARS = {
   'lines in src': 112500,
-  'lines in src/mcp': 46400,
+  'lines in src/mcp': 46450,
   'lines in src/mcp/code': 15250,
   'lines in src/mcp/data': 7600,
   'lines in tests and node/test': 88100,
@@ -21,9 +21,9 @@ const BARS = {
   'C files under 60 lines': 39,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
-  'file names in two folders': 42,
-  'types defined twice': 12,
-  'headers named inner.h or parts.h': 6,
+  'file names in two folders': 0,
+  'types defined twice': 0,
+  'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
   'words in pages of docs': 14000,
   'words in ARCHITECTURE.md': 2500,

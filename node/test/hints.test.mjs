@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 import { hintOfCode } from '../lib/hints.js';
 
-const verdict = readFileSync(new URL('../../src/broker/verdict.c', import.meta.url), 'utf8');
+const verdict = readFileSync(new URL('../../src/engine/verdict.c', import.meta.url), 'utf8');
 const hints = [...verdict.matchAll(/->hint = ((?:\s*"[^"\n]*")+);/g)].map(([, text]) =>
   [...text.matchAll(/"([^"]*)"/g)].map(([, part]) => part).join(''));
 

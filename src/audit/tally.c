@@ -20,18 +20,18 @@ void gbx_tally_add(gbx_tally *t, gbx_audit_event event, const char *function)
     }
 }
 
-void gbx_tally_put(const gbx_tally *t, gbx_line *line)
+void gbx_tally_put(const gbx_tally *t, gbx_log_line *line)
 {
-    gbx_line_count(line, "lines", t->total);
-    gbx_line_open(line, "events", '{');
+    gbx_log_line_count(line, "lines", t->total);
+    gbx_log_line_open(line, "events", '{');
     for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++)
         if (t->events[i] > 0)
-            gbx_line_count(line, gbx_audit_name((gbx_audit_event)i), t->events[i]);
-    gbx_line_close(line);
+            gbx_log_line_count(line, gbx_audit_name((gbx_audit_event)i), t->events[i]);
+    gbx_log_line_close(line);
     if (t->functions[0].name == NULL)
         return;
-    gbx_line_open(line, "functions", '{');
+    gbx_log_line_open(line, "functions", '{');
     for (size_t i = 0; i < GBX_TALLY_MAX && t->functions[i].name != NULL; i++)
-        gbx_line_count(line, t->functions[i].name, t->functions[i].count);
-    gbx_line_close(line);
+        gbx_log_line_count(line, t->functions[i].name, t->functions[i].count);
+    gbx_log_line_close(line);
 }

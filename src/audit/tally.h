@@ -8,7 +8,7 @@
 #define GBX_AUDIT_TALLY_H
 
 #include "audit/events.h"
-#include "audit/line.h"
+#include "audit/log_line.h"
 
 #define GBX_TALLY_MAX 16
 
@@ -25,6 +25,6 @@ typedef struct gbx_tally {
 void gbx_tally_add(gbx_tally *tally, gbx_audit_event event, const char *function);
 
 /* {"lines": n, "events": {...}, "functions": {...}}, as fields of line. */
-void gbx_tally_put(const gbx_tally *tally, gbx_line *line);
+void gbx_tally_put(const gbx_tally *tally, gbx_log_line *line);
 
 #endif

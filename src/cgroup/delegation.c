@@ -12,8 +12,8 @@
  * its mark counts, for root and for everybody: what it did not give away it rearranges.
  */
 #include "base/cleanup.h"
-#include "cgroup/file.h"
-#include "cgroup/parts.h"
+#include "cgroup/group.h"
+#include "cgroup/group_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

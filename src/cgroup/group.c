@@ -10,8 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
-#include "cgroup/file.h"
-#include "cgroup/parts.h"
+#include "cgroup/group.h"
+#include "cgroup/group_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

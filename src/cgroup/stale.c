@@ -5,8 +5,8 @@
  * here.
  */
 #include "base/cleanup.h"
-#include "cgroup/file.h"
-#include "cgroup/parts.h"
+#include "cgroup/group.h"
+#include "cgroup/group_file.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #include "cli/attack_matrix.h"
 
 #include "base/cleanup.h"
-#include "broker/attack.h"
+#include "engine/attack_mode.h"
 #include "worker/attack_victims.h"
 
 #define ALL_LAYERS ((1u << GBX_LAYER_COUNT) - 1)

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/failure.h"
 #include "cli/policy_args.h"
-#include "cli/text.h"
+#include "cli/read_file.h"
 
 #include <string.h>
 
@@ -91,7 +91,7 @@ static void free_policy(gbx_policy **policy)
 }
 
 /* Read and check; on failure *trouble says why. */
-static bool check(const char *path, check_args *args, gbx_text *text,
+static bool check(const char *path, check_args *args, gbx_file_text *text,
                   gbx_report **ret_report, gbx_trouble *trouble)
 {
     GBX_CLEANUP(free_policy) gbx_policy *policy = NULL;
@@ -99,7 +99,7 @@ static bool check(const char *path, check_args *args, gbx_text *text,
 
     if (!gbx_policy_args_make(&args->policy, &policy, trouble))
         return false;
-    status = gbx_text_read(path, CODE_FILE_MAX, text, &trouble->err);
+    status = gbx_file_text_read(path, CODE_FILE_MAX, text, &trouble->err);
 
     if (status == GBX_E_DATA) {
         gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, NULL);
@@ -109,7 +109,7 @@ static bool check(const char *path, check_args *args, gbx_text *text,
         gbx_trouble_input(trouble, status);
         return false;
     }
-    if (gbx_text_check_utf8(text, &trouble->err) != GBX_OK) {
+    if (gbx_file_text_check_utf8(text, &trouble->err) != GBX_OK) {
         gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, text->name);
         return false;
     }
@@ -129,7 +129,7 @@ static int check_main(const gbx_command *self, int argc, char **argv)
 {
     check_args args = {0};
     void *const into[] = {&args, &args.policy, &args.common};
-    GBX_CLEANUP(gbx_text_cleanup) gbx_text text = {0};
+    GBX_CLEANUP(gbx_file_text_cleanup) gbx_file_text text = {0};
     GBX_CLEANUP(free_report) gbx_report *report = NULL;
     gbx_trouble trouble = {0};
     gbx_term out;

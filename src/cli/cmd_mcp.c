@@ -4,7 +4,7 @@
  * in time: whatever runs, the process is gone within a second of the end of its input.
  */
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "cli/cli.h"
 #include "cli/engine_args.h"
 #include "cli/mcp_commands.h"

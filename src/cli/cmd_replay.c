@@ -25,7 +25,7 @@ typedef struct replay {
     gbx_term out;
     gbx_term err;
     gbx_run_input input;
-    gbx_text text;
+    gbx_file_text text;
     gbx_recording *recording;
     gbx_interrupt interrupt;
     gbx_engine *engine;
@@ -88,7 +88,7 @@ static bool fail_host(replay *r, gbx_status status)
 static bool read_recording(replay *r, const char *path)
 {
     gbx_error *err = &r->trouble.err;
-    gbx_status status = gbx_text_read(path, RECORDING_MAX, &r->text, err);
+    gbx_status status = gbx_file_text_read(path, RECORDING_MAX, &r->text, err);
 
     if (status != GBX_OK) {
         gbx_trouble_input(&r->trouble, status);
@@ -227,7 +227,7 @@ static void cleanup(replay *r)
     gbx_engine_free(r->engine);
     gbx_interrupt_stop(&r->interrupt);
     gbx_recording_free(r->recording);
-    gbx_text_cleanup(&r->text);
+    gbx_file_text_cleanup(&r->text);
     gbx_run_input_cleanup(&r->input);
 }
 

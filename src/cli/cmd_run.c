@@ -270,7 +270,7 @@ static bool is_file_name(const char *text)
  * a name in it. (It is an argument: it ends in NUL.) */
 static void see_file(run *r)
 {
-    const gbx_text *code = &r->input.code;
+    const gbx_file_text *code = &r->input.code;
     struct stat st;
     bool is_there, is_name;
     gbx_code why;
@@ -317,7 +317,7 @@ static int print(run *r)
     /* The worker says that the input is not JSON; here is where, in which file. */
     if (r->result != NULL && gbx_result_code(r->result) == GBX_CODE_INVALID_DATA &&
         r->input.data.data != NULL && !r->args->json &&
-        gbx_text_check_json(&r->input.data, &r->trouble.err) != GBX_OK)
+        gbx_file_text_check_json(&r->input.data, &r->trouble.err) != GBX_OK)
         gbx_trouble_code(&r->trouble, GBX_CODE_INVALID_DATA, r->input.data.name);
     if (r->trouble.exit == 0) {
         int status =

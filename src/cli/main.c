@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "cli/failure.h"
 #include "policy/json_reader.h"
 

@@ -2,12 +2,12 @@
 /* mcp_allow - `glovebox mcp allow` and `deny`: a person says for good what becomes of the
  * calls of one tool. An agent with a shell would say so, too: hence the terminal. */
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "cli/failure.h"
 #include "cli/mcp_commands.h"
 #include "cli/policy_args.h"
+#include "mcp/approval/grants_file.h"
 #include "mcp/config/config.h"
-#include "mcp/gate/grants_file.h"
 
 #include <string.h>
 #include <unistd.h>

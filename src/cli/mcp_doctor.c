@@ -7,7 +7,7 @@
 #include "cli/mcp_commands.h"
 #include "cli/mcp_doctor_rules.h"
 #include "cli/policy_args.h"
-#include "mcp/hosts/hosts.h"
+#include "mcp/import/hosts.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"
 #include "policy/secrets.h"

@@ -9,7 +9,7 @@
 #define GBX_CLI_MCP_IMPORT_H
 
 #include "cli/failure.h"
-#include "mcp/hosts/take.h"
+#include "mcp/import/host_entry.h"
 
 #define GBX_IMPORT_PLACES_MAX 32
 

@@ -3,7 +3,7 @@
 #include "cli/mcp_import.h"
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "cli/mcp_commands.h"
 #include "mcp/config/config.h"
 #include "mcp/config/replace.h"

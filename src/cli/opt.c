@@ -3,7 +3,7 @@
 #include "cli/opt.h"
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -38,17 +38,17 @@ static bool read_code(const reading *r, char *argument)
     gbx_error *err = &r->trouble->err;
 
     if (r->args->file == NULL) {
-        r->input->code = gbx_text_borrow(argument, "the code");
+        r->input->code = gbx_file_text_borrow(argument, "the code");
     } else {
         gbx_status status =
-            gbx_text_read(r->args->file, CODE_FILE_MAX, &r->input->code, err);
+            gbx_file_text_read(r->args->file, CODE_FILE_MAX, &r->input->code, err);
 
         if (status == GBX_E_DATA)
             return fail_code(r, GBX_CODE_INVALID_CODE, NULL);
         if (status != GBX_OK)
             return fail_input(r, status);
     }
-    if (gbx_text_check_utf8(&r->input->code, err) != GBX_OK)
+    if (gbx_file_text_check_utf8(&r->input->code, err) != GBX_OK)
         return fail_code(r, GBX_CODE_INVALID_CODE, r->args->file);
     return true;
 }
@@ -63,16 +63,16 @@ static bool read_data(const reading *r)
     if (path == NULL)
         return true;
     /* Parsed, it takes more than its text: what is larger than the limit cannot fit. */
-    status = gbx_text_read(path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
-                           &r->input->data, err);
+    status = gbx_file_text_read(path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
+                                &r->input->data, err);
     if (status == GBX_E_DATA) {
         r->trouble->hint = "raise --memory, or give it as a --dataset";
         return fail_code(r, GBX_CODE_MEMORY, NULL);
     }
     if (status != GBX_OK)
         return fail_input(r, status);
-    if (gbx_text_has_lines(path)) {
-        status = gbx_text_from_lines(&r->input->data, err);
+    if (gbx_file_text_has_lines(path)) {
+        status = gbx_file_text_from_lines(&r->input->data, err);
         if (status == GBX_E_DATA)
             return fail_code(r, GBX_CODE_INVALID_DATA, r->input->data.name);
     }
@@ -83,13 +83,13 @@ static bool read_data(const reading *r)
 static bool make_bindings(const reading *r)
 {
     const char *params = r->args->params;
-    gbx_text text = {.len = 0};
+    gbx_file_text text = {.len = 0};
 
     if (params == NULL)
         return true;
-    text = (gbx_text){.len = strlen(params), .name = "--params"};
+    text = (gbx_file_text){.len = strlen(params), .name = "--params"};
     memcpy(&text.data, &params, sizeof params); /* only looked at */
-    if (gbx_text_check_json(&text, &r->trouble->err) != GBX_OK)
+    if (gbx_file_text_check_json(&text, &r->trouble->err) != GBX_OK)
         return fail_code(r, GBX_CODE_INVALID_DATA, text.name);
     gbx_buf_init(&r->input->bindings, text.len + 64);
     if (!gbx_buf_puts(&r->input->bindings, "{\"params\":") ||
@@ -115,15 +115,15 @@ static bool read_datasets(const reading *r)
                 gbx_fail(err, GBX_E_USAGE, "'--dataset' needs NAME=FILE, not '%.80s'",
                          list->item[i]);
         else
-            status = gbx_text_read(equals + 1, DATASET_FILE_MAX, &r->input->datasets[i],
-                                   err);
+            status = gbx_file_text_read(equals + 1, DATASET_FILE_MAX,
+                                        &r->input->datasets[i], err);
         if (status != GBX_OK)
             return fail_input(r, status);
     }
     return true;
 }
 
-static bool load_dataset(gbx_engine *engine, const char *argument, gbx_text *text,
+static bool load_dataset(gbx_engine *engine, const char *argument, gbx_file_text *text,
                          gbx_trouble *trouble)
 {
     size_t name_len = strcspn(argument, "=");
@@ -139,12 +139,12 @@ static bool load_dataset(gbx_engine *engine, const char *argument, gbx_text *tex
     memcpy(name, argument, name_len);
     name[name_len] = '\0';
     status = gbx_engine_load(engine, name, text->data, text->len,
-                             gbx_text_has_lines(text->name) ? GBX_DATA_NDJSON
-                                                            : GBX_DATA_JSON,
+                             gbx_file_text_has_lines(text->name) ? GBX_DATA_NDJSON
+                                                                 : GBX_DATA_JSON,
                              err);
     if (status == GBX_E_DATA)
         trouble->file = text->name;
-    gbx_text_cleanup(text);
+    gbx_file_text_cleanup(text);
     if (status != GBX_OK)
         gbx_trouble_host(trouble, status);
     return status == GBX_OK;
@@ -156,8 +156,9 @@ static bool read_preloads(const reading *r)
     const gbx_opt_list *list = &r->args->preloads;
 
     for (size_t i = 0; i < list->count; i++) {
-        gbx_status status = gbx_text_read(list->item[i], PRELOAD_FILE_MAX,
-                                          &r->input->preloads[i], &r->trouble->err);
+        gbx_status status =
+            gbx_file_text_read(list->item[i], PRELOAD_FILE_MAX, &r->input->preloads[i],
+                               &r->trouble->err);
 
         if (status != GBX_OK)
             return fail_input(r, status);
@@ -197,7 +198,7 @@ size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *inp
                               gbx_preload *ret)
 {
     for (size_t i = 0; i < args->preloads.count; i++) {
-        const gbx_text *text = &input->preloads[i];
+        const gbx_file_text *text = &input->preloads[i];
         size_t len = strlen(text->name);
         size_t from = len > PRELOAD_NAME_MAX ? len - PRELOAD_NAME_MAX : 0;
 
@@ -210,11 +211,11 @@ size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *inp
 
 void gbx_run_input_cleanup(gbx_run_input *input)
 {
-    gbx_text_cleanup(&input->code);
-    gbx_text_cleanup(&input->data);
+    gbx_file_text_cleanup(&input->code);
+    gbx_file_text_cleanup(&input->data);
     for (size_t i = 0; i < GBX_COUNTOF(input->datasets); i++)
-        gbx_text_cleanup(&input->datasets[i]);
+        gbx_file_text_cleanup(&input->datasets[i]);
     for (size_t i = 0; i < GBX_COUNTOF(input->preloads); i++)
-        gbx_text_cleanup(&input->preloads[i]);
+        gbx_file_text_cleanup(&input->preloads[i]);
     gbx_buf_cleanup(&input->bindings);
 }

@@ -12,7 +12,7 @@
 #include "cli/engine_args.h"
 #include "cli/failure.h"
 #include "cli/policy_args.h"
-#include "cli/text.h"
+#include "cli/read_file.h"
 
 #include <glovebox/preload.h>
 
@@ -38,10 +38,10 @@ typedef struct gbx_run_args {
 
 /* Borrows from the arguments. */
 typedef struct gbx_run_input {
-    gbx_text code;
-    gbx_text data; /* data.data is NULL if there is none */
-    gbx_text datasets[GBX_OPT_LIST_MAX];
-    gbx_text preloads[GBX_OPT_LIST_MAX];
+    gbx_file_text code;
+    gbx_file_text data; /* data.data is NULL if there is none */
+    gbx_file_text datasets[GBX_OPT_LIST_MAX];
+    gbx_file_text preloads[GBX_OPT_LIST_MAX];
     gbx_buf bindings; /* a JSON object, or empty */
 } gbx_run_input;
 

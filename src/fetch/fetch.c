@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "fetch/allow.h"
-#include "fetch/fill.h"
+#include "fetch/header_secrets.h"
 
 #include <event2/event.h>
 #include <string.h>

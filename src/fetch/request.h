@@ -9,7 +9,7 @@
 #define GBX_FETCH_REQUEST_H
 
 #include "base/json_view.h"
-#include "fetch/fault.h"
+#include "fetch/fetch_error.h"
 #include "fetch/fields.h"
 #include "policy/policy.h"
 #include "wire/reader.h"

@@ -6,7 +6,7 @@
 #include "fetch/resolve.h"
 
 #include "base/cleanup.h"
-#include "fetch/hosts.h"
+#include "fetch/hosts_file.h"
 #include "fetch/nameservers.h"
 
 #include <event2/dns.h>

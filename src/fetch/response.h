@@ -10,7 +10,7 @@
 #define GBX_FETCH_RESPONSE_H
 
 #include "base/buf.h"
-#include "fetch/fault.h"
+#include "fetch/fetch_error.h"
 #include "fetch/fields.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "fetch/transfer.h"
 
 #include "base/cleanup.h"
-#include "fetch/easy.h"
+#include "fetch/curl_setup.h"
 #include "fetch/socket.h"
 
 #include <event2/event.h>

@@ -10,7 +10,7 @@
 #ifndef GBX_FETCH_URL_H
 #define GBX_FETCH_URL_H
 
-#include "fetch/fault.h"
+#include "fetch/fetch_error.h"
 #include "fetch/ip.h"
 #include "fetch/libcurl.h"
 

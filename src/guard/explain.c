@@ -6,8 +6,8 @@
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/patience.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
+#include "guard/time_budget.h"
 
 #include <string.h>
 
@@ -132,7 +132,7 @@ bool gbx_message_quoted(const char *message, const char *part, const char *open,
 
 bool gbx_case_may_walk(gbx_case *c)
 {
-    if (c->work < c->tree.count || gbx_patience_is_over())
+    if (c->work < c->tree.count || gbx_time_budget_is_over())
         return false;
     c->work -= c->tree.count;
     return true;

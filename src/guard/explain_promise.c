@@ -5,7 +5,7 @@
  */
 #include "guard/explain.h"
 
-#include "guard/text.h"
+#include "guard/source_region.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "guard/explain.h"
 
 #include "base/cleanup.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 
 #include <string.h>
 

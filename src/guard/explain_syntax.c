@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/faults.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #define GBX_GUARD_FORM_H
 
 #include "guard/findings.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 #include "guard/tree.h"
 
 /*

@@ -3,7 +3,7 @@
 #include "guard/leaves.h"
 
 #include "guard/arena.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "guard/arena.h"
-#include "guard/patience.h"
+#include "guard/time_budget.h"
 
 #include <assert.h>
 #include <string.h>
@@ -86,11 +86,11 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
 static bool is_too_late(TSParseState *state)
 {
     struct source *s = state->payload;
-    int64_t now = gbx_patience_now_ns();
+    int64_t now = gbx_time_budget_now_ns();
 
     if (s->deadline_ns == 0)
         s->deadline_ns = now + TIME_BASE_NS + TIME_PER_BYTE_NS * (int64_t)s->len;
-    return now > s->deadline_ns || gbx_patience_is_over();
+    return now > s->deadline_ns || gbx_time_budget_is_over();
 }
 
 /* Symbols and fields are small numbers: each name is looked up once a tree. */
@@ -146,7 +146,7 @@ bool gbx_tree_parse_as(gbx_tree *t, const TSLanguage *language, const char *text
 
     assert(len < UINT32_MAX);
     *t = (gbx_tree){.text = text, .len = len, .language = language};
-    if (gbx_patience_is_over())
+    if (gbx_time_budget_is_over())
         return false;
     t->parser = ts_parser_new();
     is_set = ts_parser_set_language(t->parser, language);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uses - only names of the table in words.c are ever recorded, so that what a scope
+ * uses - only names of the table in blocked_names.c are ever recorded, so that what a scope
  * declares is a set in one word, and a name is looked up in constant time.
  */
 #include "guard/uses.h"
 
 #include "guard/arena.h"
-#include "guard/words.h"
+#include "guard/blocked_names.h"
 
 #include <string.h>
 

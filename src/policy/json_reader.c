@@ -3,12 +3,12 @@
 #include "policy/json_reader.h"
 
 #include "base/cleanup.h"
+#include "base/edit_distance.h"
 #include "base/json.h"
-#include "base/nearest.h"
 #include "base/utf8.h"
 #include "policy/json_place.h"
 #include "policy/json_whole.h"
-#include "policy/lists.h"
+#include "policy/policy_lists.h"
 #include "policy/refuse.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #ifndef GBX_POLICY_JSON_READER_H
 #define GBX_POLICY_JSON_READER_H
 
-#include "policy/grants.h"
+#include "policy/capability_grants.h"
 
 #include <jansson.h>
 
@@ -24,7 +24,7 @@ typedef struct gbx_json_reader {
     const char *keys[GBX_POLICY_DEPTH]; /* its names; NULL: an element of an array */
 } gbx_json_reader;
 
-/* One element of an array of strings; refuses as grants.h has it, without place. */
+/* One element of an array of strings; refuses as capability_grants.h has it, without place. */
 typedef gbx_status (*gbx_json_text_fn)(gbx_json_reader *r, const char *text, size_t len,
                                        void *target);
 

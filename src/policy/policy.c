@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "policy/grants.h"
-#include "policy/lists.h"
+#include "policy/capability_grants.h"
+#include "policy/policy_lists.h"
 #include "policy/secrets.h"
 
 #include <stdlib.h>

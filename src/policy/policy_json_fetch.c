@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "policy/address.h"
-#include "policy/lists.h"
+#include "policy/policy_lists.h"
 #include "policy/refuse.h"
 
 #include <errno.h>

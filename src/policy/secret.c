@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* secret - secrets by hand: from a value, or from where the host has it. */
 #include "base/cleanup.h"
-#include "policy/grants.h"
+#include "policy/capability_grants.h"
 #include "policy/refuse.h"
 #include "policy/secrets.h"
 

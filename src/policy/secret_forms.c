@@ -6,7 +6,7 @@
 #include "policy/secret_forms.h"
 
 #include "base/cleanup.h"
-#include "base/vault.h"
+#include "base/secret_memory.h"
 #include "policy/secrets.h"
 #include "policy/unescape.h"
 
@@ -228,7 +228,7 @@ static gbx_secret_forms *room(const gbx_secret *secrets, size_t count)
     assert(nodes < UINT32_MAX);
     size = sizeof *f + nodes * sizeof f->nodes[0] +
            count * FORMS_EACH * sizeof f->forms[0];
-    f = gbx_vault_new(size);
+    f = gbx_secret_memory_new(size);
     if (f == NULL)
         return NULL;
     f->size = size;
@@ -265,5 +265,5 @@ gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count)
 void gbx_secret_forms_free(gbx_secret_forms *forms)
 {
     if (forms != NULL)
-        gbx_vault_free(forms, forms->size);
+        gbx_secret_memory_free(forms, forms->size);
 }

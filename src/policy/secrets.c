@@ -19,7 +19,7 @@
 
 /* ---- filling in ------------------------------------------------------------- */
 
-/* As in a policy; see grants.c. */
+/* As in a policy; see capability_grants.c. */
 static size_t name_length(const uint8_t *text, size_t len)
 {
     size_t n = 0;
@@ -201,7 +201,8 @@ gbx_status gbx_secrets_prepare(gbx_policy *policy, gbx_error *reterr)
     for (size_t i = 0; i < policy->secret_count; i++) {
         size_t len = policy->secrets[i].value_len;
 
-        assert(len >= GBX_SECRET_MIN && len <= GBX_SECRET_MAX); /* grants.c */
+        assert(len >= GBX_SECRET_MIN &&
+               len <= GBX_SECRET_MAX); /* capability_grants.c */
         total += len;
     }
     if (total > GBX_SECRETS_BYTES_MAX)

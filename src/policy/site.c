@@ -3,7 +3,7 @@
 #include "policy/site.h"
 
 #include "policy/address.h"
-#include "policy/host.h"
+#include "policy/host_name.h"
 #include "policy/refuse.h"
 
 #include <assert.h>

@@ -9,9 +9,9 @@
  * making. The arguments are crypto.js's, never the guest's, so that wrong ones are
  * assertions.
  */
+#include "crypto/encoding.h"
 #include "crypto/hash.h"
 #include "crypto/random.h"
-#include "crypto/text.h"
 #include "realm/internal.h"
 
 #include <assert.h>
@@ -135,8 +135,8 @@ static JSValueRef on_bytes(ARGUMENTS)
 
 static void feed(gbx_hash *hash, gbx_decoder *decoder, JSStringRef string)
 {
-    gbx_text text = {.narrow = gbx_string_narrow(&shared.strings, string),
-                     .count = JSStringGetLength(string)};
+    gbx_text_units text = {.narrow = gbx_string_narrow(&shared.strings, string),
+                           .count = JSStringGetLength(string)};
     const uint8_t *bytes;
     size_t len;
 

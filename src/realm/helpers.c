@@ -8,7 +8,7 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "realm/internal.h"
-#include "realm/url.h"
+#include "realm/url_parser.h"
 
 #include <glovebox/glovebox.h>
 
@@ -109,7 +109,7 @@ static JSChar *units_room(size_t count)
 /* ---- addresses ------------------------------------------------------------------ */
 
 /* As url.js numbers them. */
-static JSValueRef parts_of(JSContextRef ctx, const gbx_url *url)
+static JSValueRef parts_of(JSContextRef ctx, const gbx_parsed_url *url)
 {
     JSValueRef parts[9];
     gbx_buf all, port;
@@ -157,7 +157,7 @@ static JSValueRef on_parse_url(ARGUMENTS)
     gbx_buf text = text_of(ctx, argc, argv, 0), base_text = text_of(ctx, argc, argv, 1);
     bool has_base = argc > 1 && JSValueIsString(ctx, argv[1]);
     JSValueRef value = JSValueMakeUndefined(ctx);
-    gbx_url url, base;
+    gbx_parsed_url url, base;
 
     UNUSED;
     gbx_url_init(&url);
@@ -179,7 +179,7 @@ static JSValueRef on_set_url(ARGUMENTS)
     gbx_buf href = text_of(ctx, argc, argv, 0), text = text_of(ctx, argc, argv, 2);
     double part = number_of(ctx, argc, argv, 1);
     JSValueRef value = JSValueMakeUndefined(ctx);
-    gbx_url url;
+    gbx_parsed_url url;
 
     UNUSED;
     gbx_url_init(&url);

@@ -337,7 +337,7 @@ size_t gbx_utf8_broken(const uint8_t *data, size_t len);
 JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
                               const char **ret_reason);
 
-/* ---- env.c ------------------------------------------------------------------- */
+/* ---- env_values.c ------------------------------------------------------------------- */
 
 /* The call's own values, in realm->env and as a global. */
 void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
@@ -373,7 +373,7 @@ typedef struct gbx_compiled {
 bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
                  gbx_msg_error *ret_error);
 
-/* ---- describe.c ------------------------------------------------------------- */
+/* ---- exception_text.c ------------------------------------------------------------- */
 
 /* Make text of an exception. failure is a gbx_failure. */
 void gbx_describe(gbx_realm *realm, JSValueRef exception, uint8_t failure,
@@ -390,7 +390,7 @@ void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
                   size_t size, uint32_t *ret_line, uint32_t *ret_column);
 
-/* ---- result.c --------------------------------------------------------------- */
+/* ---- serialize.c --------------------------------------------------------------- */
 
 /* Serialise within limit bytes. False with *ret_error filled. */
 bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,

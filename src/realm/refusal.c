@@ -16,7 +16,7 @@
  */
 #include "realm/refusal.h"
 
-#include "realm/blocks.h"
+#include "realm/cell_blocks.h"
 #include "realm/realm.h"
 
 #include <errno.h>

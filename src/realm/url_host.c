@@ -2,7 +2,7 @@
 /* url_host - the host of an address: ASCII, lower case, and IPv4 in all its spellings. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "realm/url.h"
+#include "realm/url_parser.h"
 #include "zones/zones.h"
 
 #include <arpa/inet.h>

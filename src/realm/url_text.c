@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* url_text - how the parts of an address are written, and put together. */
-#include "realm/url.h"
+#include "realm/url_parser.h"
 
 #include <string.h>
 
-static gbx_buf *part_of(gbx_url *url, size_t i)
+static gbx_buf *part_of(gbx_parsed_url *url, size_t i)
 {
     gbx_buf *const parts[] = {&url->scheme, &url->username, &url->password, &url->host,
                               &url->path,   &url->query,    &url->fragment};
@@ -22,14 +22,14 @@ static int hex(uint8_t c)
 
 /* ---- public to other files of this folder ----------------------------------- */
 
-void gbx_url_init(gbx_url *url)
+void gbx_url_init(gbx_parsed_url *url)
 {
-    *url = (gbx_url){.port = -1};
+    *url = (gbx_parsed_url){.port = -1};
     for (size_t i = 0; part_of(url, i) != NULL; i++)
         gbx_buf_init(part_of(url, i), GBX_URL_TEXT_MAX);
 }
 
-void gbx_url_cleanup(gbx_url *url)
+void gbx_url_cleanup(gbx_parsed_url *url)
 {
     for (size_t i = 0; part_of(url, i) != NULL; i++)
         gbx_buf_cleanup(part_of(url, i));
@@ -67,7 +67,7 @@ void gbx_url_undo_percent(const uint8_t *text, size_t len, gbx_buf *to)
     }
 }
 
-void gbx_url_write(const gbx_url *url, gbx_buf *to)
+void gbx_url_write(const gbx_parsed_url *url, gbx_buf *to)
 {
     (void)gbx_buf_append(to, url->scheme.data, url->scheme.len);
     (void)gbx_buf_puts(to, ":");

@@ -21,8 +21,8 @@ static gbx_attack_verdict read_byte(gbx_attack *a, long fd)
     char byte;
 
     if (fd < 0)
-        return gbx_verdict(fd);
-    return gbx_verdict(GBX_TRY(a, read, fd, GBX_P(&byte), 1));
+        return gbx_attack_verdict_of(fd);
+    return gbx_attack_verdict_of(GBX_TRY(a, read, fd, GBX_P(&byte), 1));
 }
 
 static gbx_attack_verdict read_path(gbx_attack *a, const char *path)
@@ -60,7 +60,7 @@ gbx_attack_verdict gbx_attack_creat_file(gbx_attack *a)
 
     if (fd >= 0)
         (void)unlink(TRACE);
-    return gbx_verdict(fd);
+    return gbx_attack_verdict_of(fd);
 }
 
 gbx_attack_verdict gbx_attack_make_directory(gbx_attack *a)
@@ -69,7 +69,7 @@ gbx_attack_verdict gbx_attack_make_directory(gbx_attack *a)
 
     if (result == 0)
         (void)rmdir(TRACE "-dir");
-    return gbx_verdict(result);
+    return gbx_attack_verdict_of(result);
 }
 
 gbx_attack_verdict gbx_attack_make_link(gbx_attack *a)
@@ -78,14 +78,14 @@ gbx_attack_verdict gbx_attack_make_link(gbx_attack *a)
 
     if (result == 0)
         (void)unlink(TRACE "-link");
-    return gbx_verdict(result);
+    return gbx_attack_verdict_of(result);
 }
 
 gbx_attack_verdict gbx_attack_stat_file(gbx_attack *a)
 {
     struct statx info;
 
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, statx, AT_FDCWD, GBX_P(VICTIM), 0, STATX_BASIC_STATS, GBX_P(&info)));
 }
 
@@ -97,7 +97,7 @@ gbx_attack_verdict gbx_attack_list_root(gbx_attack *a)
     long len;
 
     if (fd < 0)
-        return gbx_verdict(fd);
+        return gbx_attack_verdict_of(fd);
     len = GBX_TRY(a, getdents64, fd, GBX_P(entries), sizeof entries);
     return len > 48 ? GBX_BREACH : GBX_REFUSED;
 }
@@ -106,13 +106,14 @@ gbx_attack_verdict gbx_attack_read_link(gbx_attack *a)
 {
     char target[256];
 
-    return gbx_verdict(GBX_TRY(a, readlinkat, AT_FDCWD, GBX_P("/proc/self/exe"),
-                               GBX_P(target), sizeof target));
+    return gbx_attack_verdict_of(GBX_TRY(a, readlinkat, AT_FDCWD,
+                                         GBX_P("/proc/self/exe"), GBX_P(target),
+                                         sizeof target));
 }
 
 gbx_attack_verdict gbx_attack_change_directory(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, chdir, GBX_P("/etc")));
+    return gbx_attack_verdict_of(GBX_TRY(a, chdir, GBX_P("/etc")));
 }
 
 /* With a handle no path is walked: what a root of one's own hides can be opened. */
@@ -128,10 +129,10 @@ gbx_attack_verdict gbx_attack_open_handle(gbx_attack *a)
     u.handle.handle_bytes = MAX_HANDLE_SZ;
     if (GBX_TRY(a, name_to_handle_at, AT_FDCWD, GBX_P(VICTIM), GBX_P(&u),
                 GBX_P(&mount_id), 0) < 0)
-        return gbx_verdict(-1);
+        return gbx_attack_verdict_of(-1);
     root = GBX_TRY(a, openat, AT_FDCWD, GBX_P("/etc"), O_RDONLY | O_DIRECTORY);
     if (root < 0)
-        return gbx_verdict(root);
+        return gbx_attack_verdict_of(root);
     return read_byte(a, GBX_TRY(a, open_by_handle_at, root, GBX_P(&u), O_RDONLY));
 }
 
@@ -153,7 +154,7 @@ gbx_attack_verdict gbx_attack_write_self_mem(gbx_attack *a)
     long fd = GBX_TRY(a, openat, AT_FDCWD, GBX_P("/proc/self/mem"), O_RDWR);
 
     if (fd < 0)
-        return gbx_verdict(fd);
+        return gbx_attack_verdict_of(fd);
     (void)GBX_TRY(a, pwrite64, fd, GBX_P(&byte), 1, GBX_P(&target));
     return target == 2 ? GBX_BREACH : GBX_REFUSED;
 }
@@ -165,7 +166,7 @@ gbx_attack_verdict gbx_attack_read_cgroup(gbx_attack *a)
     long fd = GBX_TRY(a, openat, AT_FDCWD, GBX_P("/proc/self/cgroup"), O_RDONLY);
 
     if (fd < 0)
-        return gbx_verdict(fd);
+        return gbx_attack_verdict_of(fd);
     (void)GBX_TRY(a, read, fd, GBX_P(text), sizeof text - 1);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         const char *path = strrchr(line, ':');
@@ -183,8 +184,8 @@ gbx_attack_verdict gbx_attack_watch_file(gbx_attack *a)
     long fd = GBX_TRY(a, inotify_init1, 0);
 
     if (fd < 0)
-        return gbx_verdict(fd);
-    return gbx_verdict(GBX_TRY(a, inotify_add_watch, fd, GBX_P("/etc"), 2));
+        return gbx_attack_verdict_of(fd);
+    return gbx_attack_verdict_of(GBX_TRY(a, inotify_add_watch, fd, GBX_P("/etc"), 2));
 }
 
 /* Success is another program, whose exit status is 1: a breach. */
@@ -194,7 +195,7 @@ gbx_attack_verdict gbx_attack_execute_file(gbx_attack *a)
     const char *envp[] = {NULL};
     long result = GBX_TRY(a, execve, GBX_P("/bin/false"), GBX_P(argv), GBX_P(envp));
 
-    return gbx_verdict(result);
+    return gbx_attack_verdict_of(result);
 }
 
 #if defined(__x86_64__)
@@ -251,9 +252,9 @@ gbx_attack_verdict gbx_attack_execute_memory(gbx_attack *a)
     long fd = GBX_TRY(a, memfd_create, GBX_P("program"), 0);
 
     if (fd < 0)
-        return gbx_verdict(fd);
+        return gbx_attack_verdict_of(fd);
     if (GBX_TRY(a, write, fd, GBX_P(program), (long)size) < 0)
         return GBX_BREACH;
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, execveat, fd, GBX_P(""), GBX_P(argv), GBX_P(envp), AT_EMPTY_PATH));
 }

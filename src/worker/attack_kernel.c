@@ -37,19 +37,19 @@ gbx_attack_verdict gbx_attack_io_uring(gbx_attack *a)
 {
     struct io_uring_params params = {0};
 
-    return gbx_verdict(GBX_TRY(a, io_uring_setup, 1, GBX_P(&params)));
+    return gbx_attack_verdict_of(GBX_TRY(a, io_uring_setup, 1, GBX_P(&params)));
 }
 
 gbx_attack_verdict gbx_attack_aio(gbx_attack *a)
 {
     aio_context_t context = 0;
 
-    return gbx_verdict(GBX_TRY(a, io_setup, 1, GBX_P(&context)));
+    return gbx_attack_verdict_of(GBX_TRY(a, io_setup, 1, GBX_P(&context)));
 }
 
 gbx_attack_verdict gbx_attack_fault_descriptor(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, userfaultfd, 1 /* UFFD_USER_MODE_ONLY */));
+    return gbx_attack_verdict_of(GBX_TRY(a, userfaultfd, 1 /* UFFD_USER_MODE_ONLY */));
 }
 
 gbx_attack_verdict gbx_attack_bpf_map(gbx_attack *a)
@@ -61,7 +61,8 @@ gbx_attack_verdict gbx_attack_bpf_map(gbx_attack *a)
     attr.key_size = 4;
     attr.value_size = 4;
     attr.max_entries = 1;
-    return gbx_verdict(GBX_TRY(a, bpf, BPF_MAP_CREATE, GBX_P(&attr), sizeof attr));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, bpf, BPF_MAP_CREATE, GBX_P(&attr), sizeof attr));
 }
 
 gbx_attack_verdict gbx_attack_bpf_program(gbx_attack *a)
@@ -77,7 +78,8 @@ gbx_attack_verdict gbx_attack_bpf_program(gbx_attack *a)
     attr.insns = (uint64_t)(uintptr_t)code;
     attr.insn_cnt = 2;
     attr.license = (uint64_t)(uintptr_t) "MIT";
-    return gbx_verdict(GBX_TRY(a, bpf, BPF_PROG_LOAD, GBX_P(&attr), sizeof attr));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, bpf, BPF_PROG_LOAD, GBX_P(&attr), sizeof attr));
 }
 
 gbx_attack_verdict gbx_attack_perf_event(gbx_attack *a)
@@ -87,13 +89,14 @@ gbx_attack_verdict gbx_attack_perf_event(gbx_attack *a)
                                    .config = PERF_COUNT_SW_TASK_CLOCK,
                                    .exclude_kernel = 1};
 
-    return gbx_verdict(GBX_TRY(a, perf_event_open, GBX_P(&attr), 0, -1, -1, 0));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, perf_event_open, GBX_P(&attr), 0, -1, -1, 0));
 }
 
 gbx_attack_verdict gbx_attack_add_key(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, add_key, GBX_P("user"), GBX_P("glovebox"), GBX_P("x"),
-                               1, KEY_SPEC_PROCESS_KEYRING));
+    return gbx_attack_verdict_of(GBX_TRY(a, add_key, GBX_P("user"), GBX_P("glovebox"),
+                                         GBX_P("x"), 1, KEY_SPEC_PROCESS_KEYRING));
 }
 
 gbx_attack_verdict gbx_attack_request_key(gbx_attack *a)
@@ -102,19 +105,21 @@ gbx_attack_verdict gbx_attack_request_key(gbx_attack *a)
 
     if (key >= 0)
         return GBX_BREACH;
-    return gbx_verdict(GBX_TRY(a, request_key, GBX_P("user"), GBX_P("glovebox"), 0, 0));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, request_key, GBX_P("user"), GBX_P("glovebox"), 0, 0));
 }
 
 gbx_attack_verdict gbx_attack_fanotify(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, fanotify_init, FAN_CLASS_NOTIF | FAN_REPORT_FID, 0));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, fanotify_init, FAN_CLASS_NOTIF | FAN_REPORT_FID, 0));
 }
 
 gbx_attack_verdict gbx_attack_landlock_ruleset(gbx_attack *a)
 {
     uint64_t handled = 1;
 
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, landlock_create_ruleset, GBX_P(&handled), sizeof handled, 0));
 }
 
@@ -124,14 +129,16 @@ gbx_attack_verdict gbx_attack_notify_filter(gbx_attack *a)
     struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog program = {.len = 1, .filter = &allow};
 
-    return gbx_verdict(GBX_TRY(a, seccomp, SECCOMP_SET_MODE_FILTER,
-                               SECCOMP_FILTER_FLAG_NEW_LISTENER, GBX_P(&program)));
+    return gbx_attack_verdict_of(GBX_TRY(a, seccomp, SECCOMP_SET_MODE_FILTER,
+                                         SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                                         GBX_P(&program)));
 }
 
 gbx_attack_verdict gbx_attack_set_segment(gbx_attack *a)
 {
 #ifdef SYS_arch_prctl
-    return gbx_verdict(GBX_TRY(a, arch_prctl, 0x1001 /* ARCH_SET_GS */, GBX_P(a)));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, arch_prctl, 0x1001 /* ARCH_SET_GS */, GBX_P(a)));
 #else
     (void)a;
     return GBX_ABSENT;
@@ -148,7 +155,7 @@ gbx_attack_verdict gbx_attack_local_table(gbx_attack *a)
 
     if (result < -1)
         errno = (int)-result;
-    return gbx_verdict(result);
+    return gbx_attack_verdict_of(result);
 #else
     (void)a;
     return GBX_ABSENT;
@@ -164,7 +171,7 @@ gbx_attack_verdict gbx_attack_become_dumpable(gbx_attack *a)
 
     if (GBX_TRY(a, prctl, PR_SET_DUMPABLE, 1) < 0 ||
         GBX_TRY(a, prlimit64, 0, RLIMIT_CORE, 0, GBX_P(&limit)) < 0)
-        return gbx_verdict(-1);
+        return gbx_attack_verdict_of(-1);
     return limit.rlim_max > 0 ? GBX_BREACH : GBX_REFUSED;
 }
 
@@ -173,28 +180,31 @@ gbx_attack_verdict gbx_attack_raise_limit(gbx_attack *a)
     struct rlimit limit;
 
     if (GBX_TRY(a, prlimit64, 0, RLIMIT_NOFILE, 0, GBX_P(&limit)) < 0)
-        return gbx_verdict(-1);
+        return gbx_attack_verdict_of(-1);
     limit.rlim_max += 1;
-    return gbx_verdict(GBX_TRY(a, prlimit64, 0, RLIMIT_NOFILE, GBX_P(&limit), 0));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, prlimit64, 0, RLIMIT_NOFILE, GBX_P(&limit), 0));
 }
 
 gbx_attack_verdict gbx_attack_raise_priority(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, setpriority, PRIO_PROCESS, 0, -20));
+    return gbx_attack_verdict_of(GBX_TRY(a, setpriority, PRIO_PROCESS, 0, -20));
 }
 
 gbx_attack_verdict gbx_attack_real_time(gbx_attack *a)
 {
     struct sched_param param = {.sched_priority = 1};
 
-    return gbx_verdict(GBX_TRY(a, sched_setscheduler, 0, SCHED_FIFO, GBX_P(&param)));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, sched_setscheduler, 0, SCHED_FIFO, GBX_P(&param)));
 }
 
 gbx_attack_verdict gbx_attack_pin_processor(gbx_attack *a)
 {
     unsigned long mask[16] = {1};
 
-    return gbx_verdict(GBX_TRY(a, sched_setaffinity, 0, sizeof mask, GBX_P(mask)));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, sched_setaffinity, 0, sizeof mask, GBX_P(mask)));
 }
 
 gbx_attack_verdict gbx_attack_interval_timer(gbx_attack *a)
@@ -202,7 +212,7 @@ gbx_attack_verdict gbx_attack_interval_timer(gbx_attack *a)
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGWINCH};
     int id = 0;
 
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, timer_create, CLOCK_MONOTONIC, GBX_P(&event), GBX_P(&id)));
 }
 
@@ -210,14 +220,15 @@ gbx_attack_verdict gbx_attack_sleep_nano(gbx_attack *a)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
 
-    return gbx_verdict(GBX_TRY(a, clock_nanosleep, CLOCK_MONOTONIC, 0, GBX_P(&nap), 0));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, clock_nanosleep, CLOCK_MONOTONIC, 0, GBX_P(&nap), 0));
 }
 
 gbx_attack_verdict gbx_attack_sleep_poll(gbx_attack *a)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
 
-    return gbx_verdict(GBX_TRY(a, ppoll, 0, 0, GBX_P(&nap), 0, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, ppoll, 0, 0, GBX_P(&nap), 0, 0));
 }
 
 /* The seal answers with success at once; a wait that was done ends with its time. */
@@ -246,7 +257,7 @@ gbx_attack_verdict gbx_attack_host_name(gbx_attack *a)
     struct utsname names;
 
     if (GBX_TRY(a, uname, GBX_P(&names)) < 0)
-        return gbx_verdict(-1);
+        return gbx_attack_verdict_of(-1);
     (void)snprintf(a->note, sizeof a->note, "uname: '%.32s'", names.nodename);
     return strcmp(names.nodename, "glovebox") == 0 ? GBX_REFUSED : GBX_BREACH;
 }
@@ -255,5 +266,5 @@ gbx_attack_verdict gbx_attack_machine_load(gbx_attack *a)
 {
     struct sysinfo info;
 
-    return gbx_verdict(GBX_TRY(a, sysinfo, GBX_P(&info)));
+    return gbx_attack_verdict_of(GBX_TRY(a, sysinfo, GBX_P(&info)));
 }

@@ -31,7 +31,7 @@ static void *as_pointer(long address)
 static gbx_attack_verdict run(long result, const void *code)
 {
     if (result < 0)
-        return gbx_verdict(result);
+        return gbx_attack_verdict_of(result);
     return gbx_code_runs(code) ? GBX_BREACH : GBX_REFUSED;
 }
 
@@ -68,7 +68,7 @@ gbx_attack_verdict gbx_attack_map_memfd_executable(gbx_attack *a)
     long at;
 
     if (fd < 0 || code == NULL)
-        return gbx_verdict(fd);
+        return gbx_attack_verdict_of(fd);
     if (GBX_TRY(a, write, fd, GBX_P(code), 16) != 16)
         return GBX_BREACH;
     at = GBX_TRY(a, mmap, 0, PAGE, RX, MAP_PRIVATE, fd, 0);
@@ -82,7 +82,7 @@ gbx_attack_verdict gbx_attack_read_implies_exec(gbx_attack *a)
     const unsigned char *code;
 
     if (result < 0)
-        return gbx_verdict(result);
+        return gbx_attack_verdict_of(result);
     code = gbx_make_code();
     if (code == NULL) {
         (void)snprintf(a->note, sizeof a->note, "mmap: %s", strerrorname_np(errno));
@@ -95,25 +95,25 @@ gbx_attack_verdict gbx_attack_read_implies_exec(gbx_attack *a)
 
 gbx_attack_verdict gbx_attack_map_channel(gbx_attack *a)
 {
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0));
 }
 
 gbx_attack_verdict gbx_attack_memfd(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, memfd_create, GBX_P("memory"), 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, memfd_create, GBX_P("memory"), 0));
 }
 
 gbx_attack_verdict gbx_attack_memfd_secret(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, memfd_secret, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, memfd_secret, 0));
 }
 
 /* Untouched: the limit is on what could be filled. */
 gbx_attack_verdict gbx_attack_map_past_limit(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, mmap, 0, 16L << 30, PROT_READ | PROT_WRITE,
-                               ANONYMOUS | MAP_NORESERVE, -1, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, mmap, 0, 16L << 30, PROT_READ | PROT_WRITE,
+                                         ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
 /* What cannot be written is not data; it is there all the same. One page of each
@@ -127,10 +127,10 @@ gbx_attack_verdict gbx_attack_forget_memory(gbx_attack *a)
         long at = GBX_TRY(a, mmap, 0, piece, PROT_READ | PROT_WRITE, ANONYMOUS, -1, 0);
 
         if (at < 0)
-            return gbx_verdict(at);
+            return gbx_attack_verdict_of(at);
         *(volatile char *)as_pointer(at) = 1;
         if (GBX_TRY(a, mprotect, at, piece, PROT_NONE) < 0)
-            return gbx_verdict(-1);
+            return gbx_attack_verdict_of(-1);
     }
     (void)snprintf(a->note, sizeof a->note, "8 GiB could be filled");
     return GBX_BREACH;
@@ -142,7 +142,7 @@ gbx_attack_verdict gbx_attack_grow_mapping(gbx_attack *a)
 
     if (page == NULL)
         return GBX_REFUSED;
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, mremap, GBX_P(page), PAGE, 16L * PAGE, MREMAP_MAYMOVE));
 }
 
@@ -160,7 +160,7 @@ gbx_attack_verdict gbx_attack_lock_memory(gbx_attack *a)
 {
     unsigned char *page = gbx_make_code();
 
-    return gbx_verdict(GBX_TRY(a, mlock, GBX_P(page), PAGE));
+    return gbx_attack_verdict_of(GBX_TRY(a, mlock, GBX_P(page), PAGE));
 }
 
 /* ---- what the host shares --------------------------------------------------------- */
@@ -171,15 +171,15 @@ gbx_attack_verdict gbx_attack_shared_segment(gbx_attack *a)
     long at;
 
     if (id < 0)
-        return gbx_verdict(id);
+        return gbx_attack_verdict_of(id);
     at = GBX_TRY(a, shmat, id, 0, SHM_RDONLY);
     if (at < 0)
-        return gbx_verdict(at);
+        return gbx_attack_verdict_of(at);
     return *(const volatile char *)as_pointer(at) != 0 ? GBX_BREACH : GBX_REFUSED;
 }
 
 gbx_attack_verdict gbx_attack_message_queue(gbx_attack *a)
 {
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, mq_open, GBX_P(GBX_ATTACK_VICTIM_NAME), O_RDONLY, 0, 0));
 }

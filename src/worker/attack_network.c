@@ -29,7 +29,8 @@
 /* Connected, or refused by the other side: both have reached it. */
 static gbx_attack_verdict reach(long result)
 {
-    return result < 0 && errno == ECONNREFUSED ? GBX_BREACH : gbx_verdict(result);
+    return result < 0 && errno == ECONNREFUSED ? GBX_BREACH
+                                               : gbx_attack_verdict_of(result);
 }
 
 static struct sockaddr_in loopback(void)
@@ -46,7 +47,7 @@ gbx_attack_verdict gbx_attack_connect_inet(gbx_attack *a)
     struct sockaddr_in to = loopback();
     long fd = GBX_TRY(a, socket, AF_INET, SOCK_STREAM, 0);
 
-    return fd < 0 ? gbx_verdict(fd)
+    return fd < 0 ? gbx_attack_verdict_of(fd)
                   : reach(GBX_TRY(a, connect, fd, GBX_P(&to), sizeof to));
 }
 
@@ -57,7 +58,7 @@ gbx_attack_verdict gbx_attack_connect_inet6(gbx_attack *a)
                               .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     long fd = GBX_TRY(a, socket, AF_INET6, SOCK_STREAM, 0);
 
-    return fd < 0 ? gbx_verdict(fd)
+    return fd < 0 ? gbx_attack_verdict_of(fd)
                   : reach(GBX_TRY(a, connect, fd, GBX_P(&to), sizeof to));
 }
 
@@ -66,8 +67,8 @@ gbx_attack_verdict gbx_attack_send_udp(gbx_attack *a)
     struct sockaddr_in to = loopback();
     long fd = GBX_TRY(a, socket, AF_INET, SOCK_DGRAM, 0);
 
-    return fd < 0 ? gbx_verdict(fd)
-                  : gbx_verdict(
+    return fd < 0 ? gbx_attack_verdict_of(fd)
+                  : gbx_attack_verdict_of(
                         GBX_TRY(a, sendto, fd, GBX_P(""), 0, 0, GBX_P(&to), sizeof to));
 }
 
@@ -84,11 +85,11 @@ gbx_attack_verdict gbx_attack_listen_inet(gbx_attack *a)
     if (fd < 0 || GBX_TRY(a, bind, fd, GBX_P(&at), sizeof at) < 0 ||
         GBX_TRY(a, listen, fd, 1) < 0 ||
         GBX_TRY(a, getsockname, fd, GBX_P(&at), GBX_P(&len)) < 0)
-        return gbx_verdict(-1);
+        return gbx_attack_verdict_of(-1);
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     other = GBX_TRY(a, socket, AF_INET, SOCK_STREAM, 0);
-    return gbx_verdict(other < 0 ? other
-                                 : GBX_TRY(a, connect, other, GBX_P(&at), sizeof at));
+    return gbx_attack_verdict_of(
+        other < 0 ? other : GBX_TRY(a, connect, other, GBX_P(&at), sizeof at));
 }
 
 gbx_attack_verdict gbx_attack_connect_abstract(gbx_attack *a)
@@ -99,9 +100,9 @@ gbx_attack_verdict gbx_attack_connect_abstract(gbx_attack *a)
 
     memcpy(to.sun_path + 1, GBX_ATTACK_VICTIM_NAME, len);
     if (fd < 0)
-        return gbx_verdict(fd);
+        return gbx_attack_verdict_of(fd);
     /* Refused here means that no such name is known. */
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, connect, fd, GBX_P(&to),
                 (long)(offsetof(struct sockaddr_un, sun_path) + 1 + len)));
 }
@@ -121,7 +122,7 @@ gbx_attack_verdict gbx_attack_list_interfaces(gbx_attack *a)
     size_t links = 0;
 
     if (fd < 0 || GBX_TRY(a, sendto, fd, GBX_P(&request), sizeof request, 0, 0, 0) < 0)
-        return gbx_verdict(-1);
+        return gbx_attack_verdict_of(-1);
     len = GBX_TRY(a, recvfrom, fd, GBX_P(answer), sizeof answer, 0, 0, 0);
     for (struct nlmsghdr *h = (void *)answer; len > 0 && NLMSG_OK(h, len);
          h = NLMSG_NEXT(h, len))
@@ -132,34 +133,35 @@ gbx_attack_verdict gbx_attack_list_interfaces(gbx_attack *a)
 
 gbx_attack_verdict gbx_attack_packet_socket(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, socket, AF_PACKET, SOCK_RAW, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, socket, AF_PACKET, SOCK_RAW, 0));
 }
 
 gbx_attack_verdict gbx_attack_raw_socket(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, socket, AF_INET, SOCK_RAW, IPPROTO_ICMP));
+    return gbx_attack_verdict_of(GBX_TRY(a, socket, AF_INET, SOCK_RAW, IPPROTO_ICMP));
 }
 
 gbx_attack_verdict gbx_attack_vsock_socket(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, socket, AF_VSOCK, SOCK_STREAM, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, socket, AF_VSOCK, SOCK_STREAM, 0));
 }
 
 gbx_attack_verdict gbx_attack_alg_socket(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, socket, AF_ALG, SOCK_SEQPACKET, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, socket, AF_ALG, SOCK_SEQPACKET, 0));
 }
 
 gbx_attack_verdict gbx_attack_unix_socket(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, socket, AF_UNIX, SOCK_DGRAM, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, socket, AF_UNIX, SOCK_DGRAM, 0));
 }
 
 gbx_attack_verdict gbx_attack_socket_pair(gbx_attack *a)
 {
     int pair[2];
 
-    return gbx_verdict(GBX_TRY(a, socketpair, AF_UNIX, SOCK_STREAM, 0, GBX_P(pair)));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, socketpair, AF_UNIX, SOCK_STREAM, 0, GBX_P(pair)));
 }
 
 /* ---- descriptors ----------------------------------------------------------------- */
@@ -211,7 +213,8 @@ static gbx_attack_verdict send_control(gbx_attack *a, int type, const void *data
     c->cmsg_type = type;
     c->cmsg_len = CMSG_LEN(len);
     memcpy(CMSG_DATA(c), data, len);
-    return gbx_verdict(GBX_TRY(a, sendmsg, CHANNEL, GBX_P(&msg), MSG_NOSIGNAL));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, sendmsg, CHANNEL, GBX_P(&msg), MSG_NOSIGNAL));
 }
 
 gbx_attack_verdict gbx_attack_send_rights(gbx_attack *a)
@@ -233,18 +236,18 @@ gbx_attack_verdict gbx_attack_send_credentials(gbx_attack *a)
 gbx_attack_verdict gbx_attack_own_descriptor(gbx_attack *a)
 {
     if (GBX_TRY(a, fcntl, CHANNEL, F_SETOWN, syscall(SYS_getppid)) < 0)
-        return gbx_verdict(-1);
-    return gbx_verdict(GBX_TRY(a, fcntl, CHANNEL, F_SETSIG, 0));
+        return gbx_attack_verdict_of(-1);
+    return gbx_attack_verdict_of(GBX_TRY(a, fcntl, CHANNEL, F_SETSIG, 0));
 }
 
 gbx_attack_verdict gbx_attack_duplicate(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, dup, CHANNEL));
+    return gbx_attack_verdict_of(GBX_TRY(a, dup, CHANNEL));
 }
 
 gbx_attack_verdict gbx_attack_duplicate2(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, dup3, CHANNEL, 500, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, dup3, CHANNEL, 500, 0));
 }
 
 /* A terminal that was left open takes what we type for its user. */
@@ -264,8 +267,8 @@ gbx_attack_verdict gbx_attack_splice_pages(gbx_attack *a)
     int ends[2];
 
     if (GBX_TRY(a, pipe2, GBX_P(ends), 0) < 0)
-        return gbx_verdict(-1);
-    return gbx_verdict(GBX_TRY(a, vmsplice, ends[1], GBX_P(&iov), 1, 0));
+        return gbx_attack_verdict_of(-1);
+    return gbx_attack_verdict_of(GBX_TRY(a, vmsplice, ends[1], GBX_P(&iov), 1, 0));
 }
 
 gbx_attack_verdict gbx_attack_event_descriptors(gbx_attack *a)
@@ -276,5 +279,5 @@ gbx_attack_verdict gbx_attack_event_descriptors(gbx_attack *a)
         GBX_TRY(a, timerfd_create, CLOCK_MONOTONIC, 0) >= 0 ||
         GBX_TRY(a, signalfd4, -1, GBX_P(&mask), sizeof mask, 0) >= 0)
         return GBX_BREACH;
-    return gbx_verdict(-1);
+    return gbx_attack_verdict_of(-1);
 }

@@ -31,7 +31,7 @@
 
 gbx_attack_verdict gbx_attack_mount_old(gbx_attack *a)
 {
-    return gbx_verdict_permission(
+    return gbx_attack_verdict_of_permission(
         GBX_TRY(a, mount, GBX_P("none"), GBX_P("/"), GBX_P("no such type"), 0, 0));
 }
 
@@ -41,27 +41,29 @@ gbx_attack_verdict gbx_attack_unmount(gbx_attack *a)
 {
     long result = GBX_TRY(a, umount2, GBX_P("/etc"), 0);
 
-    return errno == ENOENT ? GBX_REFUSED : gbx_verdict_permission(result);
+    return errno == ENOENT ? GBX_REFUSED : gbx_attack_verdict_of_permission(result);
 }
 
 gbx_attack_verdict gbx_attack_pivot(gbx_attack *a)
 {
-    return gbx_verdict_permission(GBX_TRY(a, pivot_root, GBX_P("/"), GBX_P("/")));
+    return gbx_attack_verdict_of_permission(
+        GBX_TRY(a, pivot_root, GBX_P("/"), GBX_P("/")));
 }
 
 gbx_attack_verdict gbx_attack_change_root(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, chroot, GBX_P("/")));
+    return gbx_attack_verdict_of(GBX_TRY(a, chroot, GBX_P("/")));
 }
 
 gbx_attack_verdict gbx_attack_open_tree(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, open_tree, AT_FDCWD, GBX_P("/"), OPEN_TREE_CLONE));
+    return gbx_attack_verdict_of(
+        GBX_TRY(a, open_tree, AT_FDCWD, GBX_P("/"), OPEN_TREE_CLONE));
 }
 
 gbx_attack_verdict gbx_attack_open_filesystem(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, fsopen, GBX_P("tmpfs"), 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, fsopen, GBX_P("tmpfs"), 0));
 }
 
 gbx_attack_verdict gbx_attack_move_mount(gbx_attack *a)
@@ -72,7 +74,7 @@ gbx_attack_verdict gbx_attack_move_mount(gbx_attack *a)
     if (result < 0 && errno != EPERM)
         result = GBX_TRY(a, mount_setattr, AT_FDCWD, GBX_P("/"), 0, GBX_P(&attr),
                          sizeof attr);
-    return gbx_verdict_permission(result);
+    return gbx_attack_verdict_of_permission(result);
 }
 
 /* ---- identity ------------------------------------------------------------------------ */
@@ -81,12 +83,12 @@ gbx_attack_verdict gbx_attack_set_user(gbx_attack *a)
 {
     if (GBX_TRY(a, setresgid, 1, 1, 1) == 0 || GBX_TRY(a, setresuid, 1, 1, 1) == 0)
         return GBX_BREACH;
-    return gbx_verdict(-1);
+    return gbx_attack_verdict_of(-1);
 }
 
 gbx_attack_verdict gbx_attack_set_groups(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, setgroups, 0, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, setgroups, 0, 0));
 }
 
 gbx_attack_verdict gbx_attack_raise_capability(gbx_attack *a)
@@ -96,7 +98,7 @@ gbx_attack_verdict gbx_attack_raise_capability(gbx_attack *a)
 
     memset(data, 0, sizeof data);
     data[0].permitted = data[0].effective = 1u << CAP_SYS_CHROOT;
-    return gbx_verdict(GBX_TRY(a, capset, GBX_P(&header), GBX_P(data)));
+    return gbx_attack_verdict_of(GBX_TRY(a, capset, GBX_P(&header), GBX_P(data)));
 }
 
 gbx_attack_verdict gbx_attack_set_host_name(gbx_attack *a)
@@ -104,8 +106,8 @@ gbx_attack_verdict gbx_attack_set_host_name(gbx_attack *a)
     struct utsname names;
 
     if (GBX_TRY(a, uname, GBX_P(&names)) < 0)
-        return gbx_verdict(-1);
-    return gbx_verdict(
+        return gbx_attack_verdict_of(-1);
+    return gbx_attack_verdict_of(
         GBX_TRY(a, sethostname, GBX_P(names.nodename), (long)strlen(names.nodename)));
 }
 
@@ -114,17 +116,18 @@ gbx_attack_verdict gbx_attack_set_host_name(gbx_attack *a)
 /* With neither a time nor a zone, only the permission is looked at. */
 gbx_attack_verdict gbx_attack_set_clock(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, settimeofday, 0, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, settimeofday, 0, 0));
 }
 
 gbx_attack_verdict gbx_attack_reboot_machine(gbx_attack *a)
 {
-    return gbx_verdict_permission(GBX_TRY(a, reboot, 0, 0, 0, 0));
+    return gbx_attack_verdict_of_permission(GBX_TRY(a, reboot, 0, 0, 0, 0));
 }
 
 gbx_attack_verdict gbx_attack_load_kernel(gbx_attack *a)
 {
-    return gbx_verdict_permission(GBX_TRY(a, kexec_load, 0, 1000000, 0, 0x1000));
+    return gbx_attack_verdict_of_permission(
+        GBX_TRY(a, kexec_load, 0, 1000000, 0, 0x1000));
 }
 
 gbx_attack_verdict gbx_attack_load_module(gbx_attack *a)
@@ -133,24 +136,24 @@ gbx_attack_verdict gbx_attack_load_module(gbx_attack *a)
 
     if (result < 0 && (errno == EPERM || errno == ENOSYS))
         result = GBX_TRY(a, delete_module, GBX_P("glovebox_no_such"), O_NONBLOCK);
-    return gbx_verdict_permission(result);
+    return gbx_attack_verdict_of_permission(result);
 }
 
 gbx_attack_verdict gbx_attack_swap_on(gbx_attack *a)
 {
-    return gbx_verdict_permission(GBX_TRY(a, swapon, GBX_P(NOWHERE), 0));
+    return gbx_attack_verdict_of_permission(GBX_TRY(a, swapon, GBX_P(NOWHERE), 0));
 }
 
 gbx_attack_verdict gbx_attack_account(gbx_attack *a)
 {
-    return gbx_verdict_permission(GBX_TRY(a, acct, GBX_P(NOWHERE)));
+    return gbx_attack_verdict_of_permission(GBX_TRY(a, acct, GBX_P(NOWHERE)));
 }
 
 gbx_attack_verdict gbx_attack_kernel_log(gbx_attack *a)
 {
     char byte;
 
-    return gbx_verdict(GBX_TRY(a, syslog, 3 /* read all */, GBX_P(&byte), 1));
+    return gbx_attack_verdict_of(GBX_TRY(a, syslog, 3 /* read all */, GBX_P(&byte), 1));
 }
 
 /* Of this one process, which uses none. */
@@ -159,7 +162,7 @@ gbx_attack_verdict gbx_attack_port_access(gbx_attack *a)
 #ifdef SYS_iopl
     if (GBX_TRY(a, iopl, 3) == 0)
         return GBX_BREACH;
-    return gbx_verdict(GBX_TRY(a, ioperm, 0x80, 1, 1));
+    return gbx_attack_verdict_of(GBX_TRY(a, ioperm, 0x80, 1, 1));
 #else
     (void)a;
     return GBX_ABSENT;

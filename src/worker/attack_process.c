@@ -34,7 +34,7 @@ static gbx_attack_verdict parent_only(long pid)
         (void)syscall(SYS_exit_group, GBX_ATTACK_EXIT_REFUSED);
     if (pid > 0)
         (void)syscall(SYS_wait4, pid, NULL, 0, NULL);
-    return gbx_verdict(pid);
+    return gbx_attack_verdict_of(pid);
 }
 
 /* Every process of the host, until one can be got at. */
@@ -87,7 +87,7 @@ gbx_attack_verdict gbx_attack_clone_thread(gbx_attack *a)
 
     (void)snprintf(a->note, sizeof a->note, "clone: %s",
                    tid < 0 ? strerrorname_np(errno) : "a thread runs");
-    return gbx_verdict(tid);
+    return gbx_attack_verdict_of(tid);
 }
 
 gbx_attack_verdict gbx_attack_clone3_process(gbx_attack *a)
@@ -104,31 +104,31 @@ gbx_attack_verdict gbx_attack_clone_namespace(gbx_attack *a)
 
 gbx_attack_verdict gbx_attack_unshare_user(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, unshare, CLONE_NEWUSER));
+    return gbx_attack_verdict_of(GBX_TRY(a, unshare, CLONE_NEWUSER));
 }
 
 gbx_attack_verdict gbx_attack_unshare_net(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, unshare, CLONE_NEWNET));
+    return gbx_attack_verdict_of(GBX_TRY(a, unshare, CLONE_NEWNET));
 }
 
 gbx_attack_verdict gbx_attack_set_namespace(gbx_attack *a)
 {
     long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
 
-    return gbx_verdict(fd < 0 ? fd : GBX_TRY(a, setns, fd, CLONE_NEWUTS));
+    return gbx_attack_verdict_of(fd < 0 ? fd : GBX_TRY(a, setns, fd, CLONE_NEWUTS));
 }
 
 /* ---- the template ------------------------------------------------------------- */
 
 gbx_attack_verdict gbx_attack_trace_me(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, ptrace, PTRACE_TRACEME));
+    return gbx_attack_verdict_of(GBX_TRY(a, ptrace, PTRACE_TRACEME));
 }
 
 gbx_attack_verdict gbx_attack_trace_template(gbx_attack *a)
 {
-    return gbx_verdict(GBX_TRY(a, ptrace, PTRACE_SEIZE, template_pid()));
+    return gbx_attack_verdict_of(GBX_TRY(a, ptrace, PTRACE_SEIZE, template_pid()));
 }
 
 /* The first process of a pid namespace gets no signal from inside that it has not
@@ -136,7 +136,7 @@ gbx_attack_verdict gbx_attack_trace_template(gbx_attack *a)
 static gbx_attack_verdict unless_init(gbx_attack *a, long result)
 {
     if (result < 0 || template_pid() != 1)
-        return gbx_verdict(result);
+        return gbx_attack_verdict_of(result);
     (void)snprintf(a->note, sizeof a->note, "the template is init: immune");
     return GBX_REFUSED;
 }
@@ -150,7 +150,7 @@ gbx_attack_verdict gbx_attack_pidfd_signal(gbx_attack *a)
 {
     long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
 
-    return fd < 0 ? gbx_verdict(fd)
+    return fd < 0 ? gbx_attack_verdict_of(fd)
                   : unless_init(a, GBX_TRY(a, pidfd_send_signal, fd, 0, 0, 0));
 }
 
@@ -159,7 +159,7 @@ gbx_attack_verdict gbx_attack_steal_descriptor(gbx_attack *a)
 {
     long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
 
-    return gbx_verdict(fd < 0 ? fd : GBX_TRY(a, pidfd_getfd, fd, 0, 0));
+    return gbx_attack_verdict_of(fd < 0 ? fd : GBX_TRY(a, pidfd_getfd, fd, 0, 0));
 }
 
 /* The template is where we come from: what is here is there at the same address. */
@@ -177,7 +177,7 @@ static gbx_attack_verdict copy_memory(gbx_attack *a, long pid, bool is_write)
     else
         result = GBX_TRY(a, process_vm_readv, pid, GBX_P(&ours), 1, GBX_P(&theirs), 1);
     /* An address that is not mapped there was looked up there. */
-    return result < 0 && errno == EFAULT ? GBX_BREACH : gbx_verdict(result);
+    return result < 0 && errno == EFAULT ? GBX_BREACH : gbx_attack_verdict_of(result);
 }
 
 gbx_attack_verdict gbx_attack_read_template(gbx_attack *a)
@@ -196,13 +196,13 @@ gbx_attack_verdict gbx_attack_advise_template(gbx_attack *a)
     struct iovec theirs = {.iov_base = page, .iov_len = sizeof page};
     long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
 
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         fd < 0 ? fd : GBX_TRY(a, process_madvise, fd, GBX_P(&theirs), 1, MADV_COLD, 0));
 }
 
 gbx_attack_verdict gbx_attack_compare_template(gbx_attack *a)
 {
-    return gbx_verdict(
+    return gbx_attack_verdict_of(
         GBX_TRY(a, kcmp, template_pid(), syscall(SYS_getpid), KCMP_FILE_TABLE, 0, 0));
 }
 
@@ -212,8 +212,8 @@ gbx_attack_verdict gbx_attack_limit_template(gbx_attack *a)
     struct rlimit now;
 
     if (GBX_TRY(a, prlimit64, template_pid(), RLIMIT_NOFILE, 0, GBX_P(&now)) < 0)
-        return gbx_verdict(-1);
-    return gbx_verdict(
+        return gbx_attack_verdict_of(-1);
+    return gbx_attack_verdict_of(
         GBX_TRY(a, prlimit64, template_pid(), RLIMIT_NOFILE, GBX_P(&now)));
 }
 
@@ -229,7 +229,7 @@ gbx_attack_verdict gbx_attack_see_outside(gbx_attack *a)
 
 static gbx_attack_verdict trace(gbx_attack *a, long pid)
 {
-    return gbx_verdict(GBX_TRY(a, ptrace, PTRACE_SEIZE, pid));
+    return gbx_attack_verdict_of(GBX_TRY(a, ptrace, PTRACE_SEIZE, pid));
 }
 
 gbx_attack_verdict gbx_attack_trace_outside(gbx_attack *a)
@@ -249,7 +249,7 @@ gbx_attack_verdict gbx_attack_read_outside(gbx_attack *a)
 
 static gbx_attack_verdict send_signal(gbx_attack *a, long pid)
 {
-    return gbx_verdict(GBX_TRY(a, kill, pid, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, kill, pid, 0));
 }
 
 gbx_attack_verdict gbx_attack_kill_outside(gbx_attack *a)
@@ -261,7 +261,7 @@ static gbx_attack_verdict queue(gbx_attack *a, long pid)
 {
     siginfo_t info = {.si_code = SI_QUEUE};
 
-    return gbx_verdict(GBX_TRY(a, rt_sigqueueinfo, pid, 0, GBX_P(&info)));
+    return gbx_attack_verdict_of(GBX_TRY(a, rt_sigqueueinfo, pid, 0, GBX_P(&info)));
 }
 
 gbx_attack_verdict gbx_attack_queue_signal(gbx_attack *a)
@@ -271,7 +271,7 @@ gbx_attack_verdict gbx_attack_queue_signal(gbx_attack *a)
 
 static gbx_attack_verdict signal_thread(gbx_attack *a, long pid)
 {
-    return gbx_verdict(GBX_TRY(a, tgkill, pid, pid, 0));
+    return gbx_attack_verdict_of(GBX_TRY(a, tgkill, pid, pid, 0));
 }
 
 gbx_attack_verdict gbx_attack_tgkill_outside(gbx_attack *a)
@@ -285,7 +285,7 @@ gbx_attack_verdict gbx_attack_outlive(gbx_attack *a)
     long result = GBX_TRY(a, prctl, PR_SET_PDEATHSIG, 0);
 
     if (result < 0 || template_pid() != 1)
-        return gbx_verdict(result);
+        return gbx_attack_verdict_of(result);
     (void)snprintf(a->note, sizeof a->note, "dies with the init of its namespace");
     return GBX_REFUSED;
 }

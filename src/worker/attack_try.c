@@ -28,7 +28,7 @@ long gbx_try(gbx_attack *a, const char *name, long number, const long args[6])
     return result;
 }
 
-gbx_attack_verdict gbx_verdict(long result)
+gbx_attack_verdict gbx_attack_verdict_of(long result)
 {
     if (result >= 0)
         return GBX_BREACH;
@@ -37,11 +37,11 @@ gbx_attack_verdict gbx_verdict(long result)
                : GBX_REFUSED;
 }
 
-gbx_attack_verdict gbx_verdict_permission(long result)
+gbx_attack_verdict gbx_attack_verdict_of_permission(long result)
 {
     if (result < 0 && errno != EPERM && errno != EACCES && errno != ENOSYS)
         return GBX_BREACH;
-    return gbx_verdict(result);
+    return gbx_attack_verdict_of(result);
 }
 
 long gbx_next_outside(long after)

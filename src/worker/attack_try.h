@@ -28,11 +28,11 @@ typedef struct gbx_attack {
 long gbx_try(gbx_attack *a, const char *name, long number, const long args[6]);
 
 /* For a call whose success alone is the breach. */
-gbx_attack_verdict gbx_verdict(long result);
+gbx_attack_verdict gbx_attack_verdict_of(long result);
 
 /* For a call that is given wrong arguments on purpose: any error but those that a
  * missing permission gives says that it would have been done. */
-gbx_attack_verdict gbx_verdict_permission(long result);
+gbx_attack_verdict gbx_attack_verdict_of_permission(long result);
 
 /* The next pid above after of a process that is neither ours nor the template's and
  * is there, may it be touched or not; 0 if there is none. */

@@ -6,7 +6,7 @@
 #include "worker/heap.h"
 #include "worker/maps.h"
 #include "worker/memfile.h"
-#include "worker/touched.h"
+#include "worker/page_probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,14 +144,14 @@ void gbx_freeze(bool (*run)(void *user), void *user)
 
     frozen = (gbx_ranges){0};
     find(&frozen);
-    touched = gbx_touched_learn(&frozen, PROT_NONE, run, user);
+    touched = gbx_page_probe_learn(&frozen, PROT_NONE, run, user);
     if (touched == NULL)
         return;
     fd = gbx_memfile_new("frozen", frozen.pages * PAGE);
     for (size_t i = 0; fd >= 0 && i < frozen.count; i++)
         replace(fd, &frozen.list[i], touched);
     gbx_fd_close(&fd);
-    gbx_touched_free(touched, &frozen);
+    gbx_page_probe_free(touched, &frozen);
 }
 
 void gbx_freeze_end(void)

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "worker/channel.h"
 #include "worker/maps.h"
-#include "worker/touched.h"
+#include "worker/page_probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +173,7 @@ void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
 
     pages->count = pages->lasting;
     gbx_ranges_add(&heap, (uintptr_t)begin, (uintptr_t)end, PROT_READ | PROT_WRITE);
-    touched = gbx_touched_learn(&heap, PROT_READ, run, user);
+    touched = gbx_page_probe_learn(&heap, PROT_READ, run, user);
     if (touched == NULL)
         return;
     for (size_t i = 0; i < pages->lasting; i++) {
@@ -184,7 +184,7 @@ void gbx_pages_learn_heap(gbx_pages *pages, char *begin, const char *end,
                    known->len / PAGE);
     }
     add_touched(pages, begin, touched, heap.pages);
-    gbx_touched_free(touched, &heap);
+    gbx_page_probe_free(touched, &heap);
 }
 
 void gbx_pages_pin(gbx_pages *pages)

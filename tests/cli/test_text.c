@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text - files of every kind, at the bound and one past it. */
 #include "base/cleanup.h"
-#include "cli/text.h"
+#include "cli/read_file.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -51,105 +51,105 @@ static void fill(const fixture *f, const char *data, size_t len)
 static void test_a_file__is_read_up_to_its_bound(void **state)
 {
     const fixture *f = *state;
-    gbx_text text = {0};
+    gbx_file_text text = {0};
     gbx_error err;
 
     fill(f, "12345678", 8);
 
-    assert_int_equal(gbx_text_read(f->path, 8, &text, &err), GBX_OK);
+    assert_int_equal(gbx_file_text_read(f->path, 8, &text, &err), GBX_OK);
     assert_int_equal(text.len, 8);
     assert_memory_equal(text.data, "12345678", 8);
-    gbx_text_cleanup(&text);
-    assert_int_equal(gbx_text_read(f->path, 7, &text, &err), GBX_E_DATA);
+    gbx_file_text_cleanup(&text);
+    assert_int_equal(gbx_file_text_read(f->path, 7, &text, &err), GBX_E_DATA);
     assert_null(text.data);
 }
 
 static void test_an_empty_file__is_empty_text(void **state)
 {
     const fixture *f = *state;
-    gbx_text text = {0};
+    gbx_file_text text = {0};
     gbx_error err;
 
-    assert_int_equal(gbx_text_read(f->path, 8, &text, &err), GBX_OK);
+    assert_int_equal(gbx_file_text_read(f->path, 8, &text, &err), GBX_OK);
     assert_int_equal(text.len, 0);
     assert_non_null(text.data);
-    gbx_text_cleanup(&text);
+    gbx_file_text_cleanup(&text);
 }
 
 static void test_a_byte_order_mark__is_left_out(void **state)
 {
     const fixture *f = *state;
-    gbx_text text = {0};
+    gbx_file_text text = {0};
     gbx_error err;
 
     fill(f, "\xEF\xBB\xBF[]", 5);
 
-    assert_int_equal(gbx_text_read(f->path, 100, &text, &err), GBX_OK);
+    assert_int_equal(gbx_file_text_read(f->path, 100, &text, &err), GBX_OK);
     assert_int_equal(text.len, 2);
     assert_memory_equal(text.data, "[]", 2);
-    gbx_text_cleanup(&text);
+    gbx_file_text_cleanup(&text);
 }
 
 static void test_what_cannot_be_read__is_named(void **state)
 {
-    gbx_text text = {0};
+    gbx_file_text text = {0};
     gbx_error err;
     (void)state;
 
-    assert_int_equal(gbx_text_read("/nowhere/x", 8, &text, &err), GBX_E_OS);
+    assert_int_equal(gbx_file_text_read("/nowhere/x", 8, &text, &err), GBX_E_OS);
     assert_string_equal(err.message, "cannot read '/nowhere/x': there is no such file");
-    assert_int_equal(gbx_text_read("/tmp", 8, &text, &err), GBX_E_OS);
+    assert_int_equal(gbx_file_text_read("/tmp", 8, &text, &err), GBX_E_OS);
     assert_string_equal(err.message, "cannot read '/tmp': it is a directory");
 }
 
 static void test_a_stream_without_end__is_read_no_further(void **state)
 {
-    gbx_text text = {0};
+    gbx_file_text text = {0};
     gbx_error err;
     (void)state;
 
-    assert_int_equal(gbx_text_read("/dev/zero", 1000, &text, &err), GBX_E_DATA);
+    assert_int_equal(gbx_file_text_read("/dev/zero", 1000, &text, &err), GBX_E_DATA);
     assert_null(text.data);
 }
 
 static void test_lines__become_an_array(void **state)
 {
     const fixture *f = *state;
-    gbx_text text = {0};
+    gbx_file_text text = {0};
     gbx_error err;
 
     fill(f, "{\"a\":1}\r\n\n 2\n\"x\"", 16);
-    assert_int_equal(gbx_text_read(f->path, 100, &text, &err), GBX_OK);
+    assert_int_equal(gbx_file_text_read(f->path, 100, &text, &err), GBX_OK);
 
-    assert_int_equal(gbx_text_from_lines(&text, &err), GBX_OK);
-    assert_int_equal(gbx_text_check_json(&text, &err), GBX_OK);
+    assert_int_equal(gbx_file_text_from_lines(&text, &err), GBX_OK);
+    assert_int_equal(gbx_file_text_check_json(&text, &err), GBX_OK);
     assert_string_equal(text.name, f->path);
-    gbx_text_cleanup(&text);
+    gbx_file_text_cleanup(&text);
 }
 
 static void test_a_bad_line__has_its_position(void **state)
 {
     const fixture *f = *state;
-    gbx_text text = {0};
+    gbx_file_text text = {0};
     gbx_error err;
 
     fill(f, "1\n\n{\"a\":}\n", 10);
-    assert_int_equal(gbx_text_read(f->path, 100, &text, &err), GBX_OK);
+    assert_int_equal(gbx_file_text_read(f->path, 100, &text, &err), GBX_OK);
 
-    assert_int_equal(gbx_text_from_lines(&text, &err), GBX_E_DATA);
+    assert_int_equal(gbx_file_text_from_lines(&text, &err), GBX_E_DATA);
     assert_int_equal(err.line, 3);
     assert_int_equal(err.column, 6);
-    gbx_text_cleanup(&text);
+    gbx_file_text_cleanup(&text);
 }
 
 static void test_bytes_that_are_not_utf8__have_their_position(void **state)
 {
     char data[] = "a\n\xC3\xA9\xFF";
-    gbx_text text = gbx_text_borrow(data, "x");
+    gbx_file_text text = gbx_file_text_borrow(data, "x");
     gbx_error err;
     (void)state;
 
-    assert_int_equal(gbx_text_check_utf8(&text, &err), GBX_E_DATA);
+    assert_int_equal(gbx_file_text_check_utf8(&text, &err), GBX_E_DATA);
     assert_int_equal(err.line, 2);
     assert_int_equal(err.column, 2);
     assert_string_equal(err.message, "this is not UTF-8: byte 0xff");
@@ -159,11 +159,11 @@ static void test_names__tell_which_files_hold_lines(void **state)
 {
     (void)state;
 
-    assert_true(gbx_text_has_lines("a.ndjson"));
-    assert_true(gbx_text_has_lines("/x.y/a.b.jsonl"));
-    assert_false(gbx_text_has_lines("a.json"));
-    assert_false(gbx_text_has_lines("ndjson"));
-    assert_false(gbx_text_has_lines("-"));
+    assert_true(gbx_file_text_has_lines("a.ndjson"));
+    assert_true(gbx_file_text_has_lines("/x.y/a.b.jsonl"));
+    assert_false(gbx_file_text_has_lines("a.json"));
+    assert_false(gbx_file_text_has_lines("ndjson"));
+    assert_false(gbx_file_text_has_lines("-"));
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 # Assume breach: processes of the real worker program turn on their own seal.
 add_library(gbx_sweep STATIC escape/sweep.c)
 target_include_directories(gbx_sweep PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(gbx_sweep PUBLIC gbx_broker gbx_seal gbx_flags gbx_sanitize)
+target_link_libraries(gbx_sweep PUBLIC gbx_engine gbx_seal gbx_flags gbx_sanitize)
 
 foreach(name attacks sweep)
     add_executable(test_${name} escape/test_${name}.c)

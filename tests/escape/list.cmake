@@ -4,7 +4,7 @@ add_library(gbx_cases STATIC escape/cases.c escape/judge.c)
 target_include_directories(gbx_cases PUBLIC escape)
 target_compile_definitions(gbx_cases
     PUBLIC GBX_ESCAPE="${CMAKE_CURRENT_SOURCE_DIR}/escape")
-target_link_libraries(gbx_cases PUBLIC gbx_support gbx_broker gbx_sanitize)
+target_link_libraries(gbx_cases PUBLIC gbx_support gbx_engine gbx_sanitize)
 
 # So many tests, each with its share of the cases.
 function(gbx_cases_test name shards)

@@ -5,7 +5,7 @@
  * the seal without each layer. `test_attacks nobody` does it as an ordinary user, since
  * what the host of one can build is another seal; only root can.
  */
-#include "broker/attack.h"
+#include "engine/attack_mode.h"
 
 #include "base/cleanup.h"
 #include "worker/attack_table.h"

@@ -4,10 +4,10 @@
  * all that its child sees, with whatever controllers are free on this machine. What the
  * memory controller does is tested where cgroup v2 has it, and else skipped.
  */
-#include "broker/spawn.h"
 #include "calls.h"
-#include "cgroup/file.h"
-#include "cgroup/parts.h"
+#include "cgroup/group.h"
+#include "cgroup/group_file.h"
+#include "engine/spawn.h"
 #include "seal/layers.h"
 #include "until.h"
 

@@ -5,8 +5,8 @@
  * code, and nothing is left when it is freed.
  */
 #include "base/json.h"
-#include "broker/attack.h"
 #include "calls.h"
+#include "engine/attack_mode.h"
 #include "proc.h"
 #include "seal/layers.h"
 #include "until.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker program that is missing, cannot start, or is something else. */
-#include "broker/attack.h"
 #include "calls.h"
 #include "child.h"
+#include "engine/attack_mode.h"
 #include "proc.h"
 #include "until.h"
 

@@ -15,12 +15,12 @@
 char *told_of(const char *json, part what, const gbx_shown *shown, size_t room)
 {
     gbx_place place = gbx_place_of(shown, "set");
-    gbx_shape *shape;
+    gbx_schema *shape;
     gbx_view view;
     gbx_buf buf;
 
     assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_shape_of(view, NULL);
+    shape = gbx_schema_of(view, NULL);
     assert_non_null(shape);
     gbx_buf_init(&buf, GBX_MIB(16));
     switch (what) {
@@ -31,7 +31,7 @@ char *told_of(const char *json, part what, const gbx_shown *shown, size_t room)
         break;
     case STATISTICS: assert_true(gbx_describe_statistics(shape, &place, &buf)); break;
     }
-    gbx_shape_free(shape);
+    gbx_schema_free(shape);
     return gbx_buf_take_string(&buf, NULL);
 }
 

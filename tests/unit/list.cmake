@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Tests of the host's modules; under a sanitizer all of those are looked into.
-set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_audit gbx_guard gbx_record
+set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_audit gbx_guard gbx_replay
     gbx_cgroup
-    gbx_broker)
+    gbx_engine)
 set(crypto_modules gbx_crypto)
 if(GLOVEBOX_SANITIZE)
     include(../cmake/checked.cmake)
@@ -60,7 +60,7 @@ gbx_host_test(json)
 gbx_host_test(json_check)
 gbx_host_test(json_view)
 gbx_host_test(digest)
-add_executable(test_modulo unit/test_modulo.c ${CMAKE_SOURCE_DIR}/src/worker/modulo.c)
+add_executable(test_modulo unit/test_modulo.c ${CMAKE_SOURCE_DIR}/src/worker/fast_fmod.c)
 target_link_libraries(test_modulo PRIVATE gbx_flags gbx_sanitize PkgConfig::CMOCKA m)
 target_include_directories(test_modulo PRIVATE ${CMAKE_SOURCE_DIR}/src)
 gbx_test(test_modulo unit 300)

@@ -27,10 +27,10 @@ gbx_unit_test(mcp_disguises gbx_rule_rows gbx_mcp_config)
 # Its servers and its person are played by the test.
 add_library(gbx_mcp_stage STATIC unit/mcp_stage.c)
 target_include_directories(gbx_mcp_stage PUBLIC unit)
-target_link_libraries(gbx_mcp_stage PUBLIC gbx_mcp_gate gbx_mcp_rpc gbx_flags gbx_sanitize
+target_link_libraries(gbx_mcp_stage PUBLIC gbx_mcp_approval gbx_mcp_rpc gbx_flags gbx_sanitize
     PkgConfig::CMOCKA)
 foreach(part gate questions secrets shown)
-    gbx_unit_test(mcp_${part} gbx_mcp_stage gbx_mcp_gate gbx_mcp_stage gbx_mcp_rpc)
+    gbx_unit_test(mcp_${part} gbx_mcp_stage gbx_mcp_approval gbx_mcp_stage gbx_mcp_rpc)
 endforeach()
 target_compile_definitions(test_mcp_config PRIVATE
     MCP_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt"

@@ -4,7 +4,7 @@
 #define GBX_TESTS_MCP_STAGE_H
 
 #include "base/cleanup.h"
-#include "mcp/gate/gate.h"
+#include "mcp/approval/gate.h"
 
 #define CALLS_MAX 64
 

@@ -7,7 +7,7 @@
 #ifndef GBX_TESTS_PEER_H
 #define GBX_TESTS_PEER_H
 
-#include "broker/exchange.h"
+#include "engine/exchange.h"
 #include "golden.h"
 
 #define PEER_OUTPUT_MAX 16

@@ -8,7 +8,7 @@
 #ifndef GBX_TESTS_PUPPET_H
 #define GBX_TESTS_PUPPET_H
 
-#include "broker/engine.h"
+#include "engine/engine.h"
 
 typedef struct puppet {
     gbx_engine engine;

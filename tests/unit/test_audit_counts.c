@@ -45,10 +45,11 @@ static void test_bucket__gives_so_many_at_once_and_a_second(void **state)
 
 static void test_tally__counts_by_event_and_function(void **state)
 {
-    static const gbx_line_head head = {.event = "log.dropped", .engine = "9f3a61c2"};
+    static const gbx_log_line_head head = {.event = "log.dropped",
+                                           .engine = "9f3a61c2"};
     char names[20][8];
     gbx_tally tally = {0};
-    gbx_line line;
+    gbx_log_line line;
     const char *text;
     size_t len;
 
@@ -59,9 +60,9 @@ static void test_tally__counts_by_event_and_function(void **state)
         gbx_tally_add(&tally, GBX_AUDIT_HOST_CALL, names[i]);
     }
     gbx_tally_add(&tally, GBX_AUDIT_HOST_REFUSED, NULL);
-    gbx_line_begin(&line, &head);
+    gbx_log_line_begin(&line, &head);
     gbx_tally_put(&tally, &line);
-    text = gbx_line_end(&line, &len);
+    text = gbx_log_line_end(&line, &len);
     assert_non_null(strstr(text, "\"lines\":41,\"events\":{\"host.call\":40,"
                                  "\"host.refused\":1},\"functions\":{\"f0\":2,"));
     assert_non_null(strstr(text, "\"f15\":2}}\n"));

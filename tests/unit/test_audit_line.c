@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* line - what a line of the security log may never be, whatever text goes into it. */
-#include "audit/line.h"
+#include "audit/log_line.h"
 #include "audit_text.h"
 
 #include "base/cleanup.h"
@@ -14,36 +14,36 @@
 
 #include <cmocka.h>
 
-static const gbx_line_head head = {.wall_ms = INT64_C(1767225599007),
-                                   .seq = 41,
-                                   .event = "host.call",
-                                   .engine = "9f3a61c2",
-                                   .call_id = "9f3a61c2-17"};
+static const gbx_log_line_head head = {.wall_ms = INT64_C(1767225599007),
+                                       .seq = 41,
+                                       .event = "host.call",
+                                       .engine = "9f3a61c2",
+                                       .call_id = "9f3a61c2-17"};
 
 static void test_line__is_written_field_by_field(void **state)
 {
-    gbx_line line;
+    gbx_log_line line;
     size_t len;
 
     (void)state;
-    gbx_line_begin(&line, &head);
-    gbx_line_puts(&line, "function", "db.query");
-    gbx_line_count(&line, "bytes", UINT64_MAX);
-    gbx_line_number(&line, "ms", 1.25);
-    gbx_line_bool(&line, "ok", true);
-    gbx_line_open(&line, "counts", '{');
-    gbx_line_count(&line, "a", 1);
-    gbx_line_count(&line, "b", 2);
-    gbx_line_close(&line);
-    gbx_line_open(&line, "ids", '[');
-    gbx_line_puts(&line, NULL, "x");
-    gbx_line_puts(&line, NULL, "y");
-    gbx_line_close(&line);
-    gbx_line_open(&line, "none", '[');
-    gbx_line_close(&line);
+    gbx_log_line_begin(&line, &head);
+    gbx_log_line_puts(&line, "function", "db.query");
+    gbx_log_line_count(&line, "bytes", UINT64_MAX);
+    gbx_log_line_number(&line, "ms", 1.25);
+    gbx_log_line_bool(&line, "ok", true);
+    gbx_log_line_open(&line, "counts", '{');
+    gbx_log_line_count(&line, "a", 1);
+    gbx_log_line_count(&line, "b", 2);
+    gbx_log_line_close(&line);
+    gbx_log_line_open(&line, "ids", '[');
+    gbx_log_line_puts(&line, NULL, "x");
+    gbx_log_line_puts(&line, NULL, "y");
+    gbx_log_line_close(&line);
+    gbx_log_line_open(&line, "none", '[');
+    gbx_log_line_close(&line);
 
     assert_string_equal(
-        gbx_line_end(&line, &len),
+        gbx_log_line_end(&line, &len),
         "{\"time\":\"2025-12-31T23:59:59.007Z\",\"seq\":41,\"event\":\"host.call\","
         "\"engine\":\"9f3a61c2\",\"callId\":\"9f3a61c2-17\",\"function\":\"db.query\","
         "\"bytes\":18446744073709551615,\"ms\":1.25,\"ok\":true,"
@@ -105,15 +105,15 @@ static void test_line__cannot_be_forged(void **state)
 {
     (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
-        gbx_line line;
+        gbx_log_line line;
         const char *whole;
         json_t *root;
         size_t len;
 
-        gbx_line_begin(&line, &head);
-        gbx_line_text(&line, "target", texts[i].text, texts[i].len);
-        gbx_line_puts(&line, "after", "it");
-        whole = gbx_line_end(&line, &len);
+        gbx_log_line_begin(&line, &head);
+        gbx_log_line_text(&line, "target", texts[i].text, texts[i].len);
+        gbx_log_line_puts(&line, "after", "it");
+        whole = gbx_log_line_end(&line, &len);
         root = audit_text_parse(whole, len);
         if (strcmp(json_string_value(json_object_get(root, "target")),
                    texts[i].parsed) != 0)
@@ -129,7 +129,7 @@ static char *parsed_of(const char *piece, size_t times)
 {
     size_t n = strlen(piece);
     char *text = malloc(n * times + 1);
-    gbx_line line;
+    gbx_log_line line;
     const char *whole;
     json_t *root;
     char *parsed;
@@ -138,10 +138,10 @@ static char *parsed_of(const char *piece, size_t times)
     assert_non_null(text);
     for (size_t i = 0; i < times; i++)
         memcpy(text + i * n, piece, n);
-    gbx_line_begin(&line, &head);
-    gbx_line_text(&line, "x", text, n * times);
+    gbx_log_line_begin(&line, &head);
+    gbx_log_line_text(&line, "x", text, n * times);
     free(text);
-    whole = gbx_line_end(&line, &len);
+    whole = gbx_log_line_end(&line, &len);
     root = audit_text_parse(whole, len);
     assert_null(json_object_get(root, "cut"));
     parsed = strdup(json_string_value(json_object_get(root, "x")));
@@ -190,22 +190,22 @@ static void test_line__that_is_full_says_so_and_is_whole(void **state)
     (void)state;
     memset(text, '"', sizeof text);
     for (size_t fields = 0; fields < 40; fields++) {
-        gbx_line line;
+        gbx_log_line line;
         const char *whole;
         json_t *root;
         size_t len;
 
-        gbx_line_begin(&line, &head);
-        gbx_line_open(&line, "outer", '{');
-        gbx_line_open(&line, "inner", '[');
+        gbx_log_line_begin(&line, &head);
+        gbx_log_line_open(&line, "outer", '{');
+        gbx_log_line_open(&line, "inner", '[');
         for (size_t i = 0; i < fields; i++)
-            gbx_line_text(&line, NULL, text, sizeof text - i);
-        gbx_line_close(&line);
-        gbx_line_count(&line, "last", 1);
-        gbx_line_close(&line);
-        gbx_line_open(&line, "more", '{');
-        gbx_line_close(&line);
-        whole = gbx_line_end(&line, &len);
+            gbx_log_line_text(&line, NULL, text, sizeof text - i);
+        gbx_log_line_close(&line);
+        gbx_log_line_count(&line, "last", 1);
+        gbx_log_line_close(&line);
+        gbx_log_line_open(&line, "more", '{');
+        gbx_log_line_close(&line);
+        whole = gbx_log_line_end(&line, &len);
         root = audit_text_parse(whole, len);
         assert_true(
             json_is_array(json_object_get(json_object_get(root, "outer"), "inner")));
@@ -222,20 +222,20 @@ static void test_line__fits_to_the_byte(void **state)
     (void)state;
     for (size_t n = 0; n < 256; n++) {
         char text[256];
-        gbx_line line;
+        gbx_log_line line;
         size_t len;
 
         memset(text, 'a', sizeof text);
-        gbx_line_begin(&line, &head);
+        gbx_log_line_begin(&line, &head);
         for (int i = 0; i < 14; i++)
-            gbx_line_text(&line, "k", text, sizeof text);
-        gbx_line_text(&line, "k", text, n);
-        gbx_line_open(&line, "o", '{');
-        gbx_line_open(&line, "o", '[');
-        gbx_line_close(&line);
-        gbx_line_close(&line);
-        gbx_line_count(&line, "k", 1);
-        (void)gbx_line_end(&line, &len);
+            gbx_log_line_text(&line, "k", text, sizeof text);
+        gbx_log_line_text(&line, "k", text, n);
+        gbx_log_line_open(&line, "o", '{');
+        gbx_log_line_open(&line, "o", '[');
+        gbx_log_line_close(&line);
+        gbx_log_line_close(&line);
+        gbx_log_line_count(&line, "k", 1);
+        (void)gbx_log_line_end(&line, &len);
         assert_true(len <= GBX_LINE_MAX);
         assert_int_equal(line.space[len - 1], '\n');
         assert_int_equal(line.space[len - 2], '}');
@@ -247,11 +247,11 @@ static void test_escape__fits_where_it_is_told(void **state)
     char to[16];
 
     (void)state;
-    assert_int_equal(gbx_line_escape("a\nb", 3, to, sizeof to), 4);
+    assert_int_equal(gbx_log_line_escape("a\nb", 3, to, sizeof to), 4);
     assert_string_equal(to, "a\\nb");
-    (void)gbx_line_escape("0123456789abcdef", 16, to, sizeof to);
+    (void)gbx_log_line_escape("0123456789abcdef", 16, to, sizeof to);
     assert_string_equal(to, "0123456789ab\xE2\x80\xA6");
-    (void)gbx_line_escape("\033\033\033\033", 4, to, sizeof to);
+    (void)gbx_log_line_escape("\033\033\033\033", 4, to, sizeof to);
     assert_string_equal(to, "\\u{1b}\\u{1b}\xE2\x80\xA6");
 }
 

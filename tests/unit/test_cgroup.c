@@ -4,9 +4,9 @@
  * what systemd has marked, who else is there. What the kernel itself does is looked at
  * in test_cgroup_kernel.
  */
-#include "broker/confine.h"
-#include "cgroup/file.h"
-#include "cgroup/parts.h"
+#include "cgroup/group.h"
+#include "cgroup/group_file.h"
+#include "engine/confine.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

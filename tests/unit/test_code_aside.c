@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is short is done at once; what takes long is done elsewhere, and can be given up. */
 #include "base/clock.h"
-#include "mcp/code/aside.h"
+#include "mcp/code/parse_thread.h"
 #include "mcp/code/script.h"
-#include "mcp/data/naming.h"
+#include "mcp/data/parameter_names.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -17,9 +17,9 @@
 
 typedef struct scene {
     gbx_mcp_loop *loop;
-    gbx_aside *aside;
-    gbx_patience patience;
-    gbx_aside_job job;
+    gbx_parse_thread *aside;
+    gbx_time_budget patience;
+    gbx_parse_thread_job job;
     pthread_t home;
     atomic_bool has_begun;
     atomic_bool may_end;
@@ -40,7 +40,7 @@ static void note_work(void *user)
 static void lose_patience(void *user)
 {
     note_work(user);
-    while (!gbx_patience_is_over())
+    while (!gbx_time_budget_is_over())
         continue;
 }
 
@@ -83,13 +83,13 @@ static int start(void **state)
     if (s == NULL)
         return -1;
     s->loop = gbx_mcp_loop_new();
-    s->aside = s->loop != NULL ? gbx_aside_new(s->loop) : NULL;
+    s->aside = s->loop != NULL ? gbx_parse_thread_new(s->loop) : NULL;
     s->home = pthread_self();
-    s->job = (gbx_aside_job){note_work, note_done, s, .patience = &s->patience};
+    s->job = (gbx_parse_thread_job){note_work, note_done, s, .patience = &s->patience};
     *state = s;
     if (s->aside == NULL)
         return -1;
-    s->patience = gbx_aside_patience(s->aside, LONG);
+    s->patience = gbx_parse_thread_patience(s->aside, LONG);
     return 0;
 }
 
@@ -97,7 +97,7 @@ static int finish(void **state)
 {
     scene *s = *state;
 
-    gbx_aside_free(s->aside);
+    gbx_parse_thread_free(s->aside);
     gbx_mcp_loop_free(s->loop);
     free(s);
     return 0;
@@ -107,7 +107,8 @@ static void test_short_code__is_read_at_once_where_it_is(void **state)
 {
     scene *s = *state;
 
-    assert_int_equal(gbx_aside_read(s->aside, &s->job, GBX_ASIDE_SHORT), GBX_ASIDE_NOW);
+    assert_int_equal(gbx_parse_thread_read(s->aside, &s->job, GBX_ASIDE_SHORT),
+                     GBX_ASIDE_NOW);
     assert_int_equal(s->works_at_home, 1);
     assert_int_equal(s->dones, 0);
 }
@@ -116,7 +117,7 @@ static void test_long_code__is_read_in_another_thread_and_done_on_the_loop(void 
 {
     scene *s = *state;
 
-    assert_int_equal(gbx_aside_read(s->aside, &s->job, LONG), GBX_ASIDE_LATER);
+    assert_int_equal(gbx_parse_thread_read(s->aside, &s->job, LONG), GBX_ASIDE_LATER);
     (void)gbx_mcp_loop_run(s->loop);
 
     assert_int_equal(s->works, 1);
@@ -129,7 +130,7 @@ static void test_short_code__that_takes_long_is_read_again_in_the_thread(void **
     scene *s = *state;
 
     s->job.work = lose_patience;
-    assert_int_equal(gbx_aside_read(s->aside, &s->job, 1), GBX_ASIDE_LATER);
+    assert_int_equal(gbx_parse_thread_read(s->aside, &s->job, 1), GBX_ASIDE_LATER);
     (void)gbx_mcp_loop_run(s->loop);
 
     assert_int_equal(s->works, 2);
@@ -142,20 +143,20 @@ static void test_short_code__that_takes_long_is_read_again_in_the_thread(void **
 static void test_a_job__can_be_withdrawn_until_it_is_begun(void **state)
 {
     scene *s = *state;
-    gbx_aside_job second = s->job, third = s->job;
+    gbx_parse_thread_job second = s->job, third = s->job;
 
     s->job.work = wait_for_leave;
-    assert_true(gbx_aside_give(s->aside, &s->job));
+    assert_true(gbx_parse_thread_give(s->aside, &s->job));
     await_begin(s);
-    assert_true(gbx_aside_give(s->aside, &second));
-    assert_true(gbx_aside_give(s->aside, &third));
+    assert_true(gbx_parse_thread_give(s->aside, &second));
+    assert_true(gbx_parse_thread_give(s->aside, &third));
 
-    assert_false(gbx_aside_withdraw(s->aside, &s->job));
-    assert_true(gbx_aside_withdraw(s->aside, &third));
-    assert_true(gbx_aside_withdraw(s->aside, &second));
-    assert_false(gbx_aside_withdraw(s->aside, &second));
-    assert_true(gbx_aside_give(s->aside, &second));
-    assert_true(gbx_aside_withdraw(s->aside, &second));
+    assert_false(gbx_parse_thread_withdraw(s->aside, &s->job));
+    assert_true(gbx_parse_thread_withdraw(s->aside, &third));
+    assert_true(gbx_parse_thread_withdraw(s->aside, &second));
+    assert_false(gbx_parse_thread_withdraw(s->aside, &second));
+    assert_true(gbx_parse_thread_give(s->aside, &second));
+    assert_true(gbx_parse_thread_withdraw(s->aside, &second));
 
     atomic_store(&s->may_end, true);
     (void)gbx_mcp_loop_run(s->loop);
@@ -170,10 +171,10 @@ static void test_the_end__does_not_wait_for_what_is_being_read(void **state)
 
     s->patience.left_ns = INT64_C(86400000) * GBX_NS_PER_MS;
     s->job.work = wait_for_the_end;
-    assert_true(gbx_aside_give(s->aside, &s->job));
+    assert_true(gbx_parse_thread_give(s->aside, &s->job));
     await_begin(s);
 
-    gbx_aside_free(s->aside);
+    gbx_parse_thread_free(s->aside);
     s->aside = NULL;
     assert_true(s->patience.is_lost);
     assert_int_equal(s->dones, 0);
@@ -184,14 +185,14 @@ static void test_the_end__does_not_wait_for_what_is_being_read(void **state)
 static void test_patience__that_is_lost_leaves_the_code_as_it_is(void **state)
 {
     static const char code[] = "(x: number) => x";
-    gbx_patience none = {.left_ns = 0};
+    gbx_time_budget none = {.left_ns = 0};
     gbx_script script;
     (void)state;
 
-    gbx_patience_begin(&none);
+    gbx_time_budget_begin(&none);
     assert_int_equal(gbx_script_make(code, strlen(code), "input", &script, NULL),
                      GBX_OK);
-    gbx_patience_end(&none);
+    gbx_time_budget_end(&none);
 
     assert_true(none.is_lost);
     assert_string_equal(script.code, code);
@@ -203,7 +204,7 @@ static void test_patience__bounds_all_parses_together(void **state)
 {
     size_t half = 25000;
     char *code = malloc(2 * half + 1);
-    gbx_patience patience = {.left_ns = 10 * GBX_NS_PER_MS};
+    gbx_time_budget patience = {.left_ns = 10 * GBX_NS_PER_MS};
     gbx_script script;
     (void)state;
 
@@ -211,9 +212,9 @@ static void test_patience__bounds_all_parses_together(void **state)
     memset(code, '<', half);
     memset(code + half, '>', half);
     code[0] = 'f';
-    gbx_patience_begin(&patience);
+    gbx_time_budget_begin(&patience);
     assert_int_equal(gbx_script_make(code, 2 * half, "input", &script, NULL), GBX_OK);
-    gbx_patience_end(&patience);
+    gbx_time_budget_end(&patience);
 
     assert_true(patience.is_lost);
     assert_true(patience.left_ns > -30 * GBX_NS_PER_MS);
@@ -226,7 +227,7 @@ static void test_patience__bounds_the_search_for_names(void **state)
 {
     char *code = malloc(100000);
     char *at = code;
-    gbx_patience patience = {.left_ns = 50 * GBX_NS_PER_MS};
+    gbx_time_budget patience = {.left_ns = 50 * GBX_NS_PER_MS};
     (void)state;
 
     assert_non_null(code);
@@ -237,9 +238,9 @@ static void test_patience__bounds_the_search_for_names(void **state)
     for (int i = 0; i < 4000; i++)
         at = stpcpy(at, "z.orders;");
     at = stpcpy(at, "})");
-    gbx_patience_begin(&patience);
-    assert_true(gbx_naming_reads(code, (size_t)(at - code), "orders"));
-    gbx_patience_end(&patience);
+    gbx_time_budget_begin(&patience);
+    assert_true(gbx_parameter_names_reads(code, (size_t)(at - code), "orders"));
+    gbx_time_budget_end(&patience);
 
     assert_true(patience.is_lost);
     assert_true(patience.left_ns > -500 * GBX_NS_PER_MS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a model reads: nothing is cut without a word, and what was cut can be read. */
 #include "base/json_view.h"
-#include "mcp/code/cut.h"
-#include "mcp/code/reply.h"
+#include "mcp/code/excerpt.h"
+#include "mcp/code/script_reply.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,18 +27,19 @@ static int finish(void **state)
     return 0;
 }
 
-static gbx_reply quiet(void)
+static gbx_script_reply quiet(void)
 {
-    return (gbx_reply){.note = "",
-                       .calls_left = 10,
-                       .ms_left = 5000,
-                       .error = {.name = "", .message = "", .frame = "", .hint = ""}};
+    return (gbx_script_reply){
+        .note = "",
+        .calls_left = 10,
+        .ms_left = 5000,
+        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
 }
 
-static char *text_of(gbx_artifacts *store, const gbx_reply *reply,
+static char *text_of(gbx_artifacts *store, const gbx_script_reply *reply,
                      char **ret_structured)
 {
-    gbx_reply_texts texts;
+    gbx_script_reply_texts texts;
     gbx_view view;
     char *text;
 
@@ -49,11 +50,12 @@ static char *text_of(gbx_artifacts *store, const gbx_reply *reply,
     text = gbx_buf_take_string(&texts.text, NULL);
     if (ret_structured != NULL)
         *ret_structured = gbx_buf_take_string(&texts.structured, NULL);
-    gbx_reply_cleanup(&texts);
+    gbx_script_reply_cleanup(&texts);
     return text;
 }
 
-static void check(gbx_artifacts *store, const gbx_reply *reply, const char *expected)
+static void check(gbx_artifacts *store, const gbx_script_reply *reply,
+                  const char *expected)
 {
     char *text = text_of(store, reply, NULL);
 
@@ -65,7 +67,7 @@ static void check(gbx_artifacts *store, const gbx_reply *reply, const char *expe
 
 static void test_reply__says_the_value_and_the_cost(void **state)
 {
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
 
     reply.value = "{\"a\":1}";
     reply.value_len = 7;
@@ -74,7 +76,7 @@ static void test_reply__says_the_value_and_the_cost(void **state)
 
 static void test_reply__sets_in_the_lines_of_an_error(void **state)
 {
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
 
     reply.error.code = "TOOL_ERROR";
     reply.error.name = "ToolError";
@@ -88,7 +90,7 @@ static void test_reply__sets_in_the_lines_of_an_error(void **state)
 
 static void test_reply__shows_a_string_as_its_characters(void **state)
 {
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
 
     reply.value = "\"a\\nb\"";
     reply.value_len = 6;
@@ -97,7 +99,7 @@ static void test_reply__shows_a_string_as_its_characters(void **state)
 
 static void test_reply__says_in_words_that_a_string_is_empty(void **state)
 {
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
 
     reply.value = "\"\"";
     reply.value_len = 2;
@@ -106,8 +108,8 @@ static void test_reply__says_in_words_that_a_string_is_empty(void **state)
 
 static void test_reply__without_a_value_says_so(void **state)
 {
-    gbx_reply_log logs[] = {{"log", "one", 3}, {"warn", "two", 3}};
-    gbx_reply reply = quiet();
+    gbx_script_reply_log logs[] = {{"log", "one", 3}, {"warn", "two", 3}};
+    gbx_script_reply reply = quiet();
 
     check(*state, &reply, "No value returned\n" COST);
     reply.logs = logs;
@@ -125,8 +127,9 @@ static void test_reply__without_a_value_says_so(void **state)
 
 static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **state)
 {
-    gbx_reply_artifact kept[GBX_REPLY_ARTIFACTS_MAX + 2] = {{.uri = "artifact://a/1"}};
-    gbx_reply reply = quiet();
+    gbx_script_reply_artifact kept[GBX_REPLY_ARTIFACTS_MAX + 2] = {
+        {.uri = "artifact://a/1"}};
+    gbx_script_reply reply = quiet();
     char *structured = NULL;
     char *text;
 
@@ -142,27 +145,27 @@ static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **sta
 
 static void test_reply__of_a_failure_says_what_was_done_before(void **state)
 {
-    gbx_reply_call calls[] = {
+    gbx_script_reply_call calls[] = {
         {.server = "s", .tool = "a", .line = 2, .gave = "{ content: string }"},
         {.server = "s", .tool = "b", .code = "DENIED", .outcome = GBX_CALL_FAILED}};
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
 
     reply.calls = calls;
     reply.call_count = 2;
-    reply.error = (gbx_reply_error){.code = "DENIED",
-                                    .name = "ToolError",
-                                    .message = "no",
-                                    .line = 3,
-                                    .column = 4,
-                                    .frame = "> 3 | b()",
-                                    .hint = "ask"};
+    reply.error = (gbx_script_reply_error){.code = "DENIED",
+                                           .name = "ToolError",
+                                           .message = "no",
+                                           .line = 3,
+                                           .column = 4,
+                                           .frame = "> 3 | b()",
+                                           .hint = "ask"};
     check(
         *state, &reply,
         "DENIED at line 3, column 4: ToolError: no\n> 3 | b()\nhint: ask\ndone before "
         "that: s.a (line 2)\n(2 calls, 1 of them failed; 0 ms, 0 ms of them computing; "
         "0.0 MB; left: 10 calls, 5.0 s)");
 
-    reply.error = (gbx_reply_error){"RUNTIME", "", "x", 0, 0, "", ""};
+    reply.error = (gbx_script_reply_error){"RUNTIME", "", "x", 0, 0, "", ""};
     check(
         *state, &reply,
         "RUNTIME: x\ndone before that: s.a (line 2) -> { content: string }\n(2 calls, "
@@ -173,7 +176,7 @@ static void test_reply__of_a_failure_says_what_was_done_before(void **state)
 /* Head, mark and tail are what the first line says, and the whole can be read in pages. */
 static void test_reply__that_is_too_long_is_cut_in_the_middle(void **state)
 {
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
     char value[3002];
     char *structured;
     char *text;
@@ -206,12 +209,12 @@ static void test_reply__that_is_too_long_is_cut_in_the_middle(void **state)
 }
 
 /* Lines of ten bytes, the newline among them. */
-static gbx_reply chatty(gbx_reply_log *logs, size_t count)
+static gbx_script_reply chatty(gbx_script_reply_log *logs, size_t count)
 {
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
 
     for (size_t i = 0; i < count; i++)
-        logs[i] = (gbx_reply_log){"log", "nine long", 9};
+        logs[i] = (gbx_script_reply_log){"log", "nine long", 9};
     reply.logs = logs;
     reply.log_count = count;
     return reply;
@@ -219,8 +222,8 @@ static gbx_reply chatty(gbx_reply_log *logs, size_t count)
 
 static void test_logs__have_the_room_that_the_value_leaves(void **state)
 {
-    gbx_reply_log logs[40];
-    gbx_reply reply = chatty(logs, 40); /* CAP */
+    gbx_script_reply_log logs[40];
+    gbx_script_reply reply = chatty(logs, 40); /* CAP */
     char value[] = "\"seventeen bytes!!\"";
     char *structured;
     char *text;
@@ -242,8 +245,8 @@ static void test_logs__have_the_room_that_the_value_leaves(void **state)
 
 static void test_logs__beside_a_long_value_have_a_quarter(void **state)
 {
-    gbx_reply_log logs[20];
-    gbx_reply reply = chatty(logs, 20);
+    gbx_script_reply_log logs[20];
+    gbx_script_reply reply = chatty(logs, 20);
     char value[CAP + 2];
     char *text;
 
@@ -260,8 +263,8 @@ static void test_logs__beside_a_long_value_have_a_quarter(void **state)
 static void test_logs__that_were_lost_are_said_and_the_rest_is_not_called_the_whole(
     void **state)
 {
-    gbx_reply_log logs[80];
-    gbx_reply reply = chatty(logs, 80);
+    gbx_script_reply_log logs[80];
+    gbx_script_reply reply = chatty(logs, 80);
     char *text;
 
     reply.logs_cut = true;
@@ -278,8 +281,8 @@ static void test_logs__that_were_lost_are_said_and_the_rest_is_not_called_the_wh
 
 static void test_logs__have_the_room_that_the_error_leaves(void **state)
 {
-    gbx_reply_log logs[40];
-    gbx_reply reply = chatty(logs, 40);
+    gbx_script_reply_log logs[40];
+    gbx_script_reply reply = chatty(logs, 40);
     char message[201];
     char *text;
 
@@ -296,8 +299,8 @@ static void test_logs__have_the_room_that_the_error_leaves(void **state)
 
 static void test_error__that_is_too_long_is_cut_in_the_middle(void **state)
 {
-    gbx_reply_log logs[40];
-    gbx_reply reply = chatty(logs, 40);
+    gbx_script_reply_log logs[40];
+    gbx_script_reply reply = chatty(logs, 40);
     char message[1001];
     char *structured;
     char *text;
@@ -327,7 +330,7 @@ static void test_error__that_was_cut_before_is_truncated(void **state)
     } rows[] = {{"a [... 5 bytes ...] b", "\"truncated\":true"},
                 {"a [... 5 characters ...] b", "\"truncated\":true"},
                 {"a [... x bytes ...] [... 5", "\"truncated\":false"}};
-    gbx_reply reply = quiet();
+    gbx_script_reply reply = quiet();
     char *structured;
 
     reply.error.code = "RUNTIME";

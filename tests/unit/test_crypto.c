@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The hashes without an engine: every algorithm, every encoding, the stream. */
+#include "crypto/encoding.h"
 #include "crypto/hash.h"
 #include "crypto/library.h"
 #include "crypto/random.h"
-#include "crypto/text.h"
 #include "support/vectors.h"
 
 #include "base/cleanup.h"
@@ -253,7 +253,7 @@ static bool narrow(const uint16_t *units, size_t count, uint8_t *to)
 }
 
 /* Decode at most step characters at once into memory of exactly the size promised. */
-static void expect_decoded(const text_case *c, const gbx_text *text, size_t step)
+static void expect_decoded(const text_case *c, const gbx_text_units *text, size_t step)
 {
     gbx_decoder decoder = {.encoding = c->encoding};
     uint8_t all[200];
@@ -262,7 +262,7 @@ static void expect_decoded(const text_case *c, const gbx_text *text, size_t step
 
     for (size_t at = 0; at < text->count; at += step) {
         size_t count = step < text->count - at ? step : text->count - at;
-        gbx_text piece = {
+        gbx_text_units piece = {
             .narrow = text->narrow != NULL ? text->narrow + at : NULL,
             .wide = text->narrow == NULL ? text->wide + at : NULL,
             .count = count,
@@ -288,9 +288,9 @@ static void test_decode__is_right_in_every_encoding(void **state)
 
     for (size_t i = 0; i < GBX_COUNTOF(text_cases); i++) {
         const text_case *c = &text_cases[i];
-        gbx_text wide = {.wide = c->units, .count = length_of(c->units)};
+        gbx_text_units wide = {.wide = c->units, .count = length_of(c->units)};
         uint8_t bytes[40];
-        gbx_text one = {.narrow = bytes, .count = wide.count};
+        gbx_text_units one = {.narrow = bytes, .count = wide.count};
 
         expect_decoded(c, &wide, 100);
         if (narrow(c->units, wide.count, bytes))
@@ -304,7 +304,7 @@ static void test_decode__is_the_same_in_pieces(void **state)
 
     for (size_t i = 0; i < GBX_COUNTOF(text_cases); i++) {
         const text_case *c = &text_cases[i];
-        gbx_text wide = {.wide = c->units, .count = length_of(c->units)};
+        gbx_text_units wide = {.wide = c->units, .count = length_of(c->units)};
 
         if (c->encoding != GBX_ENCODING_UTF8)
             expect_decoded(c, &wide, 2);
@@ -320,7 +320,7 @@ static void test_decode__of_any_units_stays_within_its_room(void **state)
     for (int round = 0; round < 20000; round++) {
         uint16_t units[50];
         uint8_t bytes[50];
-        gbx_text text = {.wide = units, .count = (size_t)round % 50};
+        gbx_text_units text = {.wide = units, .count = (size_t)round % 50};
         gbx_decoder decoder = {.encoding = (gbx_encoding)(round % 6)};
         uint8_t *to = malloc(text.count * GBX_DECODED_MAX + 1);
         size_t len;

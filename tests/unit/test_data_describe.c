@@ -146,11 +146,11 @@ static void test_values__are_shown_of_the_fields_that_are_named(void **state)
          "i"},
     };
     gbx_view view;
-    gbx_shape *shape;
+    gbx_schema *shape;
     (void)state;
 
     assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_shape_of(view, NULL);
+    shape = gbx_schema_of(view, NULL);
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_shown shown = {.fields = &rows[i].field, .count = 1};
         gbx_place place = gbx_place_of(&shown, "set");
@@ -163,7 +163,7 @@ static void test_values__are_shown_of_the_fields_that_are_named(void **state)
             assert_string_equal(lost, rows[i].lost);
         free(text);
     }
-    gbx_shape_free(shape);
+    gbx_schema_free(shape);
 }
 
 /* The letters and digits of a description are those of names, kinds, counts and patterns:
@@ -377,7 +377,7 @@ static void check_table(size_t columns)
 {
     char *row = map_of(columns, "\"2024-05-01\"", "\"2024-05-01\"", "");
     gbx_place place = {.is_shown = true};
-    gbx_shape *shape;
+    gbx_schema *shape;
     gbx_view view;
     gbx_buf buf;
     char *text;
@@ -386,7 +386,7 @@ static void check_table(size_t columns)
 
     assert_true(asprintf(&json, "[%s,%s]", row, row) > 0);
     assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_shape_of_table(view, NULL);
+    shape = gbx_schema_of_table(view, NULL);
     assert_non_null(shape);
     gbx_buf_init(&buf, GBX_MIB(2));
     assert_true(gbx_describe_statistics(shape, &place, &buf));
@@ -401,7 +401,7 @@ static void check_table(size_t columns)
     assert_memory_equal(text, "{ k0: string /* ISO date */; k1: ", 33);
     assert_non_null(strstr(text, " more fields */ }[]"));
     free(text);
-    gbx_shape_free(shape);
+    gbx_schema_free(shape);
     free(json);
     free(row);
 }

@@ -2,7 +2,7 @@
 /* From --data to JSON: databases, of which a query can only read. */
 #include "base/cleanup.h"
 #include "mcp/data/libsqlite3.h"
-#include "mcp/data/still.h"
+#include "mcp/data/sqlite_immutable.h"
 #include "sources.h"
 
 #include <fcntl.h>
@@ -139,18 +139,18 @@ static void test_a_database__may_have_any_path(void **state)
 static void test_a_database__is_still_until_it_is_written(void **state)
 {
     place *p = *state;
-    gbx_still still;
+    gbx_immutable still;
 
     make_database(p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a)");
-    assert_true(gbx_still_look(p->path, &still));
-    assert_true(gbx_still_lasts(&still));
+    assert_true(gbx_immutable_look(p->path, &still));
+    assert_true(gbx_immutable_lasts(&still));
     assert_int_equal(truncate(p->path, 4096), 0);
-    assert_false(gbx_still_lasts(&still));
+    assert_false(gbx_immutable_lasts(&still));
     assert_int_equal(unlink(p->path), 0);
-    assert_false(gbx_still_lasts(&still));
-    gbx_still_cleanup(&still);
-    assert_false(gbx_still_look(p->path, &still));
-    gbx_still_cleanup(&still);
+    assert_false(gbx_immutable_lasts(&still));
+    gbx_immutable_cleanup(&still);
+    assert_false(gbx_immutable_look(p->path, &still));
+    gbx_immutable_cleanup(&still);
 }
 
 typedef struct writer {
@@ -207,7 +207,7 @@ static void test_a_look__takes_no_lock_away(void **state)
     place *p = *state;
     gbx_libsqlite3 lib;
     sqlite3 *db = NULL;
-    gbx_still still;
+    gbx_immutable still;
     gbx_spec spec;
 
     make_database(p, schema);
@@ -220,11 +220,11 @@ static void test_a_look__takes_no_lock_away(void **state)
 
     assert_int_equal(gbx_spec_parse(query(p, "SELECT id FROM t"), &spec, NULL), GBX_OK);
     assert_int_equal(gbx_source_probe(&spec, NULL), GBX_OK);
-    assert_true(gbx_still_look(p->path, &still));
+    assert_true(gbx_immutable_look(p->path, &still));
     becomes(p->spec, "[{\"id\":1},\n{\"id\":\"9007199254740993\"},\n{\"id\":-5}]");
 
     assert_true(is_locked(p->path));
-    gbx_still_cleanup(&still);
+    gbx_immutable_cleanup(&still);
     gbx_spec_cleanup(&spec);
     assert_int_equal(lib.sqlite3_close_v2(db), SQLITE_OK);
 }

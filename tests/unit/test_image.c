@@ -4,9 +4,9 @@
 #include "support/realm_call.h"
 #include "worker/freeze.h"
 #include "worker/heap.h"
-#include "worker/image.h"
+#include "worker/hugepage_text.h"
 #include "worker/maps.h"
-#include "worker/text.h"
+#include "worker/unload_libs.h"
 
 #include <malloc.h>
 #include <setjmp.h>
@@ -168,7 +168,7 @@ static void test_join__code_and_constants_are_one_mapping(void **state)
     size_t writable = count_code(is_writable);
     (void)state;
     assert_true(count_constants_beside_code() >= 10);
-    gbx_image_join();
+    gbx_libs_join();
     assert_int_equal(count_constants_beside_code(), 0);
     assert_true(count_code(is_writable) == writable && in_child(run_all_kinds) == 0);
 }
@@ -468,7 +468,7 @@ static int make_realm(void **state)
     if (realm == NULL)
         return -1;
     had_libraries = has_libraries();
-    gbx_image_drop_libraries();
+    gbx_libs_drop_libraries();
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* known - what the guard has passed is not parsed again, and nothing else is spared. */
-#include "broker/known.h"
+#include "engine/guard_cache.h"
 
 #include "base/cleanup.h"
 
@@ -14,7 +14,7 @@
 
 #define LIMIT 65536
 
-static gbx_known known;
+static gbx_guard_cache known;
 
 static gbx_call call_of(const char *code)
 {
@@ -30,7 +30,8 @@ static bool passes(const gbx_call *call, size_t limit, gbx_guard_span *ret)
 {
     gbx_report *report = NULL;
 
-    assert_int_equal(gbx_known_check(&known, call, limit, NULL, ret, &report, NULL),
+    assert_int_equal(gbx_guard_cache_check(&known, call, limit, NULL, ret, &report,
+                                           NULL),
                      GBX_OK);
     gbx_report_free(report);
     return report == NULL;
@@ -48,13 +49,13 @@ static size_t count_known(void)
 static int begin(void **state)
 {
     (void)state;
-    return gbx_known_init(&known, NULL) == GBX_OK ? 0 : -1;
+    return gbx_guard_cache_init(&known, NULL) == GBX_OK ? 0 : -1;
 }
 
 static int end(void **state)
 {
     (void)state;
-    gbx_known_cleanup(&known);
+    gbx_guard_cache_cleanup(&known);
     return 0;
 }
 

@@ -2,7 +2,7 @@
 /* mcp_disguises - a path that looks like an address, and a text that may be a path. */
 #include "base/cleanup.h"
 #include "mcp/rules/glob.h"
-#include "mcp/rules/resolved.h"
+#include "mcp/rules/path_forms.h"
 #include "rule_rows.h"
 
 #include <setjmp.h>
@@ -254,10 +254,10 @@ static void test_resolved__is_no_longer_and_resolved_already(void **state)
             text[i] = letters[rest % 5];
         for (int i = GBX_RESOLVED_ONE; i <= GBX_RESOLVED_BOTH; i++) {
             char again[7];
-            size_t len = gbx_resolved(text, sizeof text, (gbx_resolved_slashes)i, form);
+            size_t len = gbx_path_forms(text, sizeof text, (gbx_path_slashes)i, form);
 
             assert_in_range(len, 0, sizeof text);
-            assert_int_equal(gbx_resolved(form, len, (gbx_resolved_slashes)i, again),
+            assert_int_equal(gbx_path_forms(form, len, (gbx_path_slashes)i, again),
                              len);
             assert_memory_equal(form, again, len);
         }

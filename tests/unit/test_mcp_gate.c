@@ -3,8 +3,8 @@
  * mcp_gate - calls on their way: what reaches a server, how often, with which bytes, and
  * what comes back of it.
  */
+#include "mcp/approval/tool_call.h"
 #include "mcp/config/replace.h"
-#include "mcp/gate/parts.h"
 #include "mcp_stage.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* lines - whatever the chunks are, the lines are the same, and none costs more memory
  * than the longest may. */
 #include "base/cleanup.h"
-#include "mcp/rpc/lines.h"
+#include "mcp/rpc/line_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,18 +17,19 @@
  * that was too long, "<abc>" for what was left at the end. */
 static char *told_apart(const char *text, size_t text_len, size_t chunk)
 {
-    gbx_mcp_lines lines;
+    gbx_mcp_line_reader lines;
     gbx_mcp_line_kind kind;
     const char *line;
     size_t len;
     gbx_buf told;
 
     gbx_buf_init(&told, 10000);
-    gbx_mcp_lines_init(&lines, LINE_MAX_BYTES);
+    gbx_mcp_line_reader_init(&lines, LINE_MAX_BYTES);
     for (size_t at = 0; at < text_len; at += chunk) {
-        gbx_mcp_lines_feed(&lines, text + at,
-                           text_len - at < chunk ? text_len - at : chunk);
-        while ((kind = gbx_mcp_lines_next(&lines, &line, &len)) != GBX_MCP_LINE_NONE) {
+        gbx_mcp_line_reader_feed(&lines, text + at,
+                                 text_len - at < chunk ? text_len - at : chunk);
+        while ((kind = gbx_mcp_line_reader_next(&lines, &line, &len)) !=
+               GBX_MCP_LINE_NONE) {
             if (kind == GBX_MCP_LINE)
                 (void)gbx_buf_printf(&told, "[%.*s]", (int)len, line);
             else
@@ -36,9 +37,9 @@ static char *told_apart(const char *text, size_t text_len, size_t chunk)
             assert_true(lines.part.capacity <= LINE_MAX_BYTES);
         }
     }
-    if (gbx_mcp_lines_end(&lines, &line, &len) == GBX_MCP_LINE)
+    if (gbx_mcp_line_reader_end(&lines, &line, &len) == GBX_MCP_LINE)
         (void)gbx_buf_printf(&told, "<%.*s>", (int)len, line);
-    gbx_mcp_lines_cleanup(&lines);
+    gbx_mcp_line_reader_cleanup(&lines);
     (void)gbx_buf_puts(&told, "");
     return told.len == 0 ? strdup("") : gbx_buf_take_string(&told, NULL);
 }
@@ -87,54 +88,55 @@ static void test_lines__do_not_depend_on_the_chunks_they_came_in(void **state)
 
 static void test_a_byte_that_is_zero__is_a_byte(void **state)
 {
-    gbx_mcp_lines lines;
+    gbx_mcp_line_reader lines;
     const char *line;
     size_t len;
     (void)state;
 
-    gbx_mcp_lines_init(&lines, LINE_MAX_BYTES);
-    gbx_mcp_lines_feed(&lines, "a\0b\n", 4);
-    assert_int_equal(gbx_mcp_lines_next(&lines, &line, &len), GBX_MCP_LINE);
+    gbx_mcp_line_reader_init(&lines, LINE_MAX_BYTES);
+    gbx_mcp_line_reader_feed(&lines, "a\0b\n", 4);
+    assert_int_equal(gbx_mcp_line_reader_next(&lines, &line, &len), GBX_MCP_LINE);
     assert_int_equal(len, 3);
     assert_memory_equal(line, "a\0b", 3);
-    gbx_mcp_lines_cleanup(&lines);
+    gbx_mcp_line_reader_cleanup(&lines);
 }
 
 static void test_a_whole_line_in_a_chunk__is_not_copied(void **state)
 {
     static const char chunk[] = "abc\n";
-    gbx_mcp_lines lines;
+    gbx_mcp_line_reader lines;
     const char *line;
     size_t len;
     (void)state;
 
-    gbx_mcp_lines_init(&lines, LINE_MAX_BYTES);
-    gbx_mcp_lines_feed(&lines, chunk, 4);
-    assert_int_equal(gbx_mcp_lines_next(&lines, &line, &len), GBX_MCP_LINE);
+    gbx_mcp_line_reader_init(&lines, LINE_MAX_BYTES);
+    gbx_mcp_line_reader_feed(&lines, chunk, 4);
+    assert_int_equal(gbx_mcp_line_reader_next(&lines, &line, &len), GBX_MCP_LINE);
     assert_ptr_equal(line, chunk);
-    gbx_mcp_lines_cleanup(&lines);
+    gbx_mcp_line_reader_cleanup(&lines);
 }
 
 static void test_memory_of_a_long_line__is_not_kept(void **state)
 {
     static char chunk[100000];
-    gbx_mcp_lines lines;
+    gbx_mcp_line_reader lines;
     const char *line;
     size_t len;
     (void)state;
 
     memset(chunk, 'x', sizeof chunk);
-    gbx_mcp_lines_init(&lines, GBX_MIB(1));
+    gbx_mcp_line_reader_init(&lines, GBX_MIB(1));
     for (int i = 0; i < 5; i++) {
-        gbx_mcp_lines_feed(&lines, chunk, sizeof chunk);
-        assert_int_equal(gbx_mcp_lines_next(&lines, &line, &len), GBX_MCP_LINE_NONE);
+        gbx_mcp_line_reader_feed(&lines, chunk, sizeof chunk);
+        assert_int_equal(gbx_mcp_line_reader_next(&lines, &line, &len),
+                         GBX_MCP_LINE_NONE);
     }
-    gbx_mcp_lines_feed(&lines, "\n", 1);
-    assert_int_equal(gbx_mcp_lines_next(&lines, &line, &len), GBX_MCP_LINE);
+    gbx_mcp_line_reader_feed(&lines, "\n", 1);
+    assert_int_equal(gbx_mcp_line_reader_next(&lines, &line, &len), GBX_MCP_LINE);
     assert_int_equal(len, 5 * sizeof chunk);
-    assert_int_equal(gbx_mcp_lines_next(&lines, &line, &len), GBX_MCP_LINE_NONE);
+    assert_int_equal(gbx_mcp_line_reader_next(&lines, &line, &len), GBX_MCP_LINE_NONE);
     assert_int_equal(lines.part.capacity, 0);
-    gbx_mcp_lines_cleanup(&lines);
+    gbx_mcp_line_reader_cleanup(&lines);
 }
 
 int main(void)

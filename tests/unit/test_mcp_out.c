@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* out - a reader that does not read costs memory up to the ceiling, and no time. */
 #include "base/cleanup.h"
-#include "mcp/rpc/out.h"
+#include "mcp/rpc/output_queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 typedef struct scene {
     gbx_mcp_loop *loop;
-    gbx_mcp_out *out;
+    gbx_mcp_output *out;
     int read_fd;
     int write_fd;
     int broken; /* errno */
@@ -44,20 +44,22 @@ static void on_drained(void *user)
 
 static void open_scene(scene *s)
 {
-    gbx_mcp_out_hooks hooks = {.user = s, .broken = on_broken, .drained = on_drained};
+    gbx_mcp_output_hooks hooks = {.user = s,
+                                  .broken = on_broken,
+                                  .drained = on_drained};
     int ends[2];
 
     *s = (scene){.loop = gbx_mcp_loop_new()};
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     s->read_fd = ends[0];
     s->write_fd = ends[1];
-    s->out = gbx_mcp_out_new(s->loop, s->write_fd, CEILING, &hooks);
+    s->out = gbx_mcp_output_new(s->loop, s->write_fd, CEILING, &hooks);
     assert_non_null(s->out);
 }
 
 static void close_scene(scene *s)
 {
-    gbx_mcp_out_free(s->out);
+    gbx_mcp_output_free(s->out);
     assert_int_equal(fcntl(s->write_fd, F_GETFL) & O_NONBLOCK, 0);
     gbx_mcp_loop_free(s->loop);
     gbx_fd_close(&s->read_fd);
@@ -73,7 +75,7 @@ static size_t fill(scene *s)
     for (;;) {
         for (size_t i = 0; i < sizeof message; i++)
             message[i] = (uint8_t)((sent + i) % 251);
-        if (!gbx_mcp_out_send(s->out, message, sizeof message))
+        if (!gbx_mcp_output_send(s->out, message, sizeof message))
             return sent;
         sent += sizeof message;
     }
@@ -89,7 +91,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
     for (ssize_t i = 0; i < n; i++)
         assert_int_equal(bytes[i], (s->got + (size_t)i) % 251);
     s->got += (size_t)n;
-    if (gbx_mcp_out_waiting(s->out) == 0)
+    if (gbx_mcp_output_waiting(s->out) == 0)
         gbx_mcp_loop_stop(s->loop, 0);
 }
 
@@ -115,11 +117,11 @@ static void test_what_waits__has_a_ceiling_and_arrives_in_order(void **state)
     open_scene(&s);
     sent = fill(&s);
     assert_true(sent >= CEILING - 1000);
-    assert_true(gbx_mcp_out_waiting(s.out) <= CEILING);
-    assert_true(gbx_mcp_out_is_full(s.out));
+    assert_true(gbx_mcp_output_waiting(s.out) <= CEILING);
+    assert_true(gbx_mcp_output_is_full(s.out));
     read_all(&s, sent);
 
-    assert_false(gbx_mcp_out_is_full(s.out));
+    assert_false(gbx_mcp_output_is_full(s.out));
     assert_int_equal(s.got, sent);
     assert_int_equal(s.drained, 1);
     close_scene(&s);
@@ -133,9 +135,9 @@ static void test_a_message_over_the_ceiling__is_refused_and_the_next_is_not(
     (void)state;
 
     open_scene(&s);
-    assert_false(gbx_mcp_out_send(s.out, big, CEILING + 1));
-    assert_true(gbx_mcp_out_send(s.out, "x", 1));
-    assert_int_equal(gbx_mcp_out_waiting(s.out), 0);
+    assert_false(gbx_mcp_output_send(s.out, big, CEILING + 1));
+    assert_true(gbx_mcp_output_send(s.out, "x", 1));
+    assert_int_equal(gbx_mcp_output_waiting(s.out), 0);
     close_scene(&s);
 }
 
@@ -146,10 +148,10 @@ static void test_a_reader_that_is_gone__is_told_once_and_not_from_inside(void **
 
     open_scene(&s);
     gbx_fd_close(&s.read_fd);
-    (void)gbx_mcp_out_send(s.out, "x", 1);
+    (void)gbx_mcp_output_send(s.out, "x", 1);
     assert_int_equal(s.broken, 0);
-    assert_int_not_equal(gbx_mcp_out_errno(s.out), 0);
-    assert_false(gbx_mcp_out_send(s.out, "x", 1));
+    assert_int_not_equal(gbx_mcp_output_errno(s.out), 0);
+    assert_false(gbx_mcp_output_send(s.out, "x", 1));
     (void)gbx_mcp_loop_run(s.loop);
     assert_int_equal(s.broken, EPIPE);
     close_scene(&s);
@@ -176,15 +178,15 @@ static void test_what_is_gathered__is_written_at_the_end_of_the_turn(void **stat
 
     open_scene(&s);
     stop.arg = s.loop;
-    assert_true(gbx_mcp_out_gather(s.out, s.loop));
-    assert_true(gbx_mcp_out_send(s.out, "one", 3));
-    assert_true(gbx_mcp_out_send(s.out, "two", 3));
+    assert_true(gbx_mcp_output_gather(s.out, s.loop));
+    assert_true(gbx_mcp_output_send(s.out, "one", 3));
+    assert_true(gbx_mcp_output_send(s.out, "two", 3));
     assert_int_equal(in_pipe(&s), 0);
-    assert_int_equal(gbx_mcp_out_waiting(s.out), 6);
+    assert_int_equal(gbx_mcp_output_waiting(s.out), 6);
     gbx_mcp_loop_post(s.loop, &stop);
     (void)gbx_mcp_loop_run(s.loop);
     assert_int_equal(in_pipe(&s), 6);
-    assert_int_equal(gbx_mcp_out_waiting(s.out), 0);
+    assert_int_equal(gbx_mcp_output_waiting(s.out), 0);
     close_scene(&s);
 }
 
@@ -194,9 +196,9 @@ static void test_what_is_gathered__is_said_before_it_is_closed(void **state)
     (void)state;
 
     open_scene(&s);
-    assert_true(gbx_mcp_out_gather(s.out, s.loop));
-    assert_true(gbx_mcp_out_send(s.out, "last", 4));
-    gbx_mcp_out_free(s.out);
+    assert_true(gbx_mcp_output_gather(s.out, s.loop));
+    assert_true(gbx_mcp_output_send(s.out, "last", 4));
+    gbx_mcp_output_free(s.out);
     s.out = NULL;
     assert_int_equal(in_pipe(&s), 4);
     close_scene(&s);
@@ -209,9 +211,9 @@ static void test_what_is_gathered__waits_for_a_slow_reader_as_all_does(void **st
     (void)state;
 
     open_scene(&s);
-    assert_true(gbx_mcp_out_gather(s.out, s.loop));
+    assert_true(gbx_mcp_output_gather(s.out, s.loop));
     sent = fill(&s);
-    assert_true(gbx_mcp_out_is_full(s.out));
+    assert_true(gbx_mcp_output_is_full(s.out));
     read_all(&s, sent);
 
     assert_int_equal(s.got, sent);
@@ -221,14 +223,16 @@ static void test_what_is_gathered__waits_for_a_slow_reader_as_all_does(void **st
 
 static void open_socket_scene(scene *s)
 {
-    gbx_mcp_out_hooks hooks = {.user = s, .broken = on_broken, .drained = on_drained};
+    gbx_mcp_output_hooks hooks = {.user = s,
+                                  .broken = on_broken,
+                                  .drained = on_drained};
     int ends[2];
 
     *s = (scene){.loop = gbx_mcp_loop_new()};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     s->read_fd = ends[0];
     s->write_fd = ends[1];
-    s->out = gbx_mcp_out_new(s->loop, s->write_fd, CEILING, &hooks);
+    s->out = gbx_mcp_output_new(s->loop, s->write_fd, CEILING, &hooks);
     assert_non_null(s->out);
 }
 
@@ -236,14 +240,14 @@ static void send_parts(scene *s, const char *parts)
 {
     for (const char *at = parts; *at != '\0'; at++) {
         if (at > parts)
-            gbx_mcp_out_part(s->out);
-        assert_true(gbx_mcp_out_send(s->out, at, 1));
+            gbx_mcp_output_part(s->out);
+        assert_true(gbx_mcp_output_send(s->out, at, 1));
     }
 }
 
 static void wait_until_written(scene *s, size_t left)
 {
-    while (gbx_mcp_out_waiting(s->out) > left)
+    while (gbx_mcp_output_waiting(s->out) > left)
         assert_int_equal(event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_ONCE), 0);
 }
 
@@ -280,7 +284,7 @@ static void test_a_part_in_a_socket__waits_for_its_reader_and_not_for_us(void **
     assert_int_equal(send(s.read_fd, "input", 5, 0), 5); /* which we do not read */
     check_parts_are_read_alone(&s);
     send_parts(&s, "d");
-    assert_int_equal(gbx_mcp_out_waiting(s.out), 0);
+    assert_int_equal(gbx_mcp_output_waiting(s.out), 0);
     close_scene(&s);
 }
 
@@ -298,25 +302,25 @@ static void test_a_part_that_nobody_reads__is_written_all_the_same(void **state)
 
 static void test_a_file__is_written_to_at_once(void **state)
 {
-    gbx_mcp_out_hooks hooks = {0};
+    gbx_mcp_output_hooks hooks = {0};
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
     char path[] = "/tmp/glovebox-test-out-XXXXXX";
     int fd = mkstemp(path);
     char back[6] = "";
-    gbx_mcp_out *out;
+    gbx_mcp_output *out;
     (void)state;
 
     assert_true(fd >= 0);
     (void)unlink(path);
-    out = gbx_mcp_out_new(loop, fd, CEILING, &hooks);
-    assert_true(gbx_mcp_out_send(out, "hel", 3));
-    gbx_mcp_out_part(out);
-    assert_true(gbx_mcp_out_send(out, "lo", 2));
-    assert_int_equal(gbx_mcp_out_waiting(out), 0);
+    out = gbx_mcp_output_new(loop, fd, CEILING, &hooks);
+    assert_true(gbx_mcp_output_send(out, "hel", 3));
+    gbx_mcp_output_part(out);
+    assert_true(gbx_mcp_output_send(out, "lo", 2));
+    assert_int_equal(gbx_mcp_output_waiting(out), 0);
     assert_int_equal(pread(fd, back, 5, 0), 5);
     assert_string_equal(back, "hello");
-    gbx_mcp_out_free(out);
-    gbx_mcp_out_free(NULL);
+    gbx_mcp_output_free(out);
+    gbx_mcp_output_free(NULL);
     gbx_mcp_loop_free(loop);
     gbx_fd_close(&fd);
 }
@@ -324,8 +328,8 @@ static void test_a_file__is_written_to_at_once(void **state)
 /* fd is the other end's; does the queue find out that it has been closed? */
 static void check_reader_goes(scene *s, int *fd)
 {
-    assert_true(gbx_mcp_out_watch(s->out, s->loop));
-    assert_true(gbx_mcp_out_send(s->out, "x", 1));
+    assert_true(gbx_mcp_output_watch(s->out, s->loop));
+    assert_true(gbx_mcp_output_send(s->out, "x", 1));
     (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
     assert_int_equal(s->broken, 0);
 
@@ -334,7 +338,7 @@ static void check_reader_goes(scene *s, int *fd)
     (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
 
     assert_int_equal(s->broken, EPIPE);
-    assert_false(gbx_mcp_out_send(s->out, "y", 1));
+    assert_false(gbx_mcp_output_send(s->out, "y", 1));
 }
 
 static void test_a_reader_that_goes__is_known_without_a_message(void **state)
@@ -365,14 +369,14 @@ static void test_a_socket_that_says_no_more__still_reads(void **state)
     scene s;
     (void)state;
     open_socket_scene(&s);
-    assert_true(gbx_mcp_out_watch(s.out, s.loop));
+    assert_true(gbx_mcp_output_watch(s.out, s.loop));
 
     assert_int_equal(shutdown(s.read_fd, SHUT_WR), 0);
     (void)event_base_loop(gbx_mcp_loop_base(s.loop), EVLOOP_NONBLOCK);
     (void)event_base_loop(gbx_mcp_loop_base(s.loop), EVLOOP_NONBLOCK);
 
     assert_int_equal(s.broken, 0);
-    assert_true(gbx_mcp_out_send(s.out, "x", 1));
+    assert_true(gbx_mcp_output_send(s.out, "x", 1));
     close_scene(&s);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop stays on its processor for turns that are short; what it starts does not. */
 #include "base/cleanup.h"
-#include "base/place.h"
-#include "mcp/code/aside.h"
-#include "mcp/upstream/spawn.h"
+#include "base/cpu_affinity.h"
+#include "mcp/code/parse_thread.h"
+#include "mcp/upstream/server_spawn.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -141,18 +141,18 @@ static void stop_it(void *user)
 static void test_a_thread__begun_by_who_stays_runs_anywhere(void **state)
 {
     reading r = {.loop = gbx_mcp_loop_new(), .is_held = true};
-    gbx_aside *aside = gbx_aside_new(r.loop);
-    gbx_patience patience = gbx_aside_patience(aside, 1);
-    gbx_aside_job job = {read_it, stop_it, &r, .patience = &patience};
+    gbx_parse_thread *aside = gbx_parse_thread_new(r.loop);
+    gbx_time_budget patience = gbx_parse_thread_patience(aside, 1);
+    gbx_parse_thread_job job = {read_it, stop_it, &r, .patience = &patience};
     (void)state;
 
     if (!has_several())
         skip();
-    gbx_place_stay();
+    gbx_cpu_stay();
     assert_true(is_held());
-    assert_true(gbx_aside_give(aside, &job));
+    assert_true(gbx_parse_thread_give(aside, &job));
     (void)gbx_mcp_loop_run(r.loop);
-    gbx_aside_free(aside);
+    gbx_parse_thread_free(aside);
     gbx_mcp_loop_free(r.loop);
 
     assert_false(r.is_held);
@@ -193,7 +193,9 @@ static void test_a_server__begun_by_who_stays_runs_anywhere(void **state)
     char option[] = "-c", script[sizeof show], path[4096];
     char *args[] = {option, script, NULL};
     char *environment[] = {path, NULL};
-    gbx_command command = {.program = "sh", .args = args, .environment = environment};
+    gbx_server_command command = {.program = "sh",
+                                  .args = args,
+                                  .environment = environment};
     char expected[512], line[512] = "";
     gbx_spawned_command at;
     gbx_error error;
@@ -204,8 +206,8 @@ static void test_a_server__begun_by_who_stays_runs_anywhere(void **state)
     ours(expected, sizeof expected);
     memcpy(script, show, sizeof show);
     (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
-    gbx_place_stay();
-    assert_int_equal(gbx_command_spawn(&command, &at, &error), GBX_OK);
+    gbx_cpu_stay();
+    assert_int_equal(gbx_server_command_spawn(&command, &at, &error), GBX_OK);
     read_line(at.output, line, sizeof line);
     (void)close(at.control);
     (void)close(at.input);

@@ -403,15 +403,15 @@ static void test_orphans__die_with_our_end_of_the_socket(void **state)
     char path[4096];
     char *args[] = {(char[]){"-c"}, (char[]){DAEMON " sleep 600; :"}, NULL};
     char *environment[] = {w->mark, path, NULL};
-    gbx_command command = {.program = "sh",
-                           .args = args,
-                           .environment = environment,
-                           .is_plain = w->is_plain};
+    gbx_server_command command = {.program = "sh",
+                                  .args = args,
+                                  .environment = environment,
+                                  .is_plain = w->is_plain};
     gbx_spawned_command at;
     gbx_error error;
 
     (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
-    assert_int_equal(gbx_command_spawn(&command, &at, &error), GBX_OK);
+    assert_int_equal(gbx_server_command_spawn(&command, &at, &error), GBX_OK);
     assert_true(until(marked_some, w->mark, 60000));
     (void)usleep(100000); /* its daemon is born, or will die with its parents */
     (void)close(at.control);

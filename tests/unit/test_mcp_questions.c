@@ -3,8 +3,8 @@
 #include "mcp_stage.h"
 
 #include "base/cleanup.h"
+#include "mcp/approval/grants_file.h"
 #include "mcp/config/replace.h"
-#include "mcp/gate/grants_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

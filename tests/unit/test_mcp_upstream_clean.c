@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a server says of itself and at its end, once it was looked through for secrets. */
 #include "base/cleanup.h"
-#include "mcp/upstream/clean.h"
-#include "mcp/upstream/tail.h"
+#include "mcp/upstream/redact_tools.h"
+#include "mcp/upstream/stderr_tail.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void test_tools__are_told_without_secrets(void **state)
     gbx_tools_open(&theirs);
     assert_true(gbx_tools_add(&theirs, (gbx_view){told, sizeof told - 1}, NULL));
     assert_true(gbx_tools_close(&theirs));
-    assert_true(gbx_clean_tools(policy, &theirs, &ours));
+    assert_true(gbx_redact_tools(policy, &theirs, &ours));
 
     assert_int_equal(ours.count, 1);
     gbx_tools_say_dropped(&ours, why, sizeof why);
@@ -73,7 +73,7 @@ static void test_tools__that_grow_too_long_are_left_out(void **state)
     assert_true(
         gbx_tools_add(&theirs, (gbx_view){(const char *)list.data, list.len}, NULL));
     assert_true(gbx_tools_close(&theirs));
-    assert_true(gbx_clean_tools(policy, &theirs, &ours));
+    assert_true(gbx_redact_tools(policy, &theirs, &ours));
 
     assert_non_null(gbx_tools_find(&ours, "short"));
     gbx_tools_say_dropped(&ours, why, sizeof why);
@@ -90,17 +90,18 @@ static void test_text__is_cut_after_it_was_looked_through(void **state)
     char text[12];
     (void)state;
 
-    gbx_clean_copy(policy, "abt0ken-of-the-test", text, sizeof text);
+    gbx_redact_copy(policy, "abt0ken-of-the-test", text, sizeof text);
     assert_string_equal(text, "ab{{secret:");
-    gbx_clean_copy(NULL, "abcdefghij\xc3\xbc", text, sizeof text);
+    gbx_redact_copy(NULL, "abcdefghij\xc3\xbc", text, sizeof text);
     assert_string_equal(text, "abcdefghij");
     gbx_policy_free(policy);
 }
 
-static void print_tail(const gbx_tail *tail, const gbx_policy *secrets, gbx_buf *to)
+static void print_tail(const gbx_stderr_tail *tail, const gbx_policy *secrets,
+                       gbx_buf *to)
 {
     gbx_buf_init(to, GBX_KIB(64));
-    assert_true(gbx_tail_print(tail, secrets, 5, to));
+    assert_true(gbx_stderr_tail_print(tail, secrets, 5, to));
     assert_true(gbx_buf_append(to, "", 1));
 }
 
@@ -112,24 +113,24 @@ static void test_tail__shows_no_half_of_a_secret(void **state)
 
     /* Where a line is cut, and where the tail begins. */
     for (size_t filler = 130; filler < 160; filler++) {
-        gbx_tail tail = {.len = 0};
+        gbx_stderr_tail tail = {.len = 0};
         gbx_buf text;
 
         for (size_t i = 0; i < filler; i++)
-            gbx_tail_add(&tail, "x", 1);
-        gbx_tail_add(&tail, value, sizeof value - 1);
+            gbx_stderr_tail_add(&tail, "x", 1);
+        gbx_stderr_tail_add(&tail, value, sizeof value - 1);
         print_tail(&tail, policy, &text);
         assert_null(strstr((char *)text.data, "t0"));
         gbx_buf_cleanup(&text);
     }
     for (size_t cut = 1; cut < sizeof value - 1; cut++) {
-        gbx_tail tail = {.len = 0};
+        gbx_stderr_tail tail = {.len = 0};
         gbx_buf text;
 
-        gbx_tail_add(&tail, value, sizeof value - 1);
+        gbx_stderr_tail_add(&tail, value, sizeof value - 1);
         for (size_t i = sizeof value - 1; i < GBX_TAIL_BYTES + cut - 6; i++)
-            gbx_tail_add(&tail, " ", 1);
-        gbx_tail_add(&tail, "\nended", 6);
+            gbx_stderr_tail_add(&tail, " ", 1);
+        gbx_stderr_tail_add(&tail, "\nended", 6);
         print_tail(&tail, policy, &text);
         assert_string_equal((char *)text.data, "ended");
         gbx_buf_cleanup(&text);

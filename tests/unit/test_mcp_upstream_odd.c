@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mcp/rules/rules.h"
-#include "mcp/upstream/server.h"
+#include "mcp/upstream/upstream_server.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -2,11 +2,11 @@
 /* The parts of the client that do no I/O: lists of tools, headers, and what is kept of
  * somebody's last words. */
 #include "base/cleanup.h"
-#include "mcp/upstream/clean.h"
-#include "mcp/upstream/ending.h"
 #include "mcp/upstream/environ.h"
+#include "mcp/upstream/exit_status.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/params.h"
+#include "mcp/upstream/redact_tools.h"
 #include "mcp/upstream/tools.h"
 
 #include <setjmp.h>
@@ -136,7 +136,7 @@ static void test_tools__there_twice_are_what_both_entries_say(void **state)
         assert_true(
             gbx_tools_add(&tools, (gbx_view){texts[i], strlen(texts[i])}, NULL));
         assert_true(gbx_tools_close(&tools));
-        assert_true(gbx_clean_tools(none, &tools, &clean));
+        assert_true(gbx_redact_tools(none, &tools, &clean));
         assert_int_equal(tools.list[0].is_reading, i == 3);
         assert_int_equal(clean.list[0].is_reading, i == 3);
         assert_int_equal(clean.list[0].is_repeatable, i == 3);
@@ -221,12 +221,13 @@ static void test_schema__is_sound_or_the_tool_is_not_called(void **state)
 
 /* ---- last words ----------------------------------------------------------- */
 
-static void tail_text(const gbx_tail *tail, unsigned lines, char *text, size_t size)
+static void tail_text(const gbx_stderr_tail *tail, unsigned lines, char *text,
+                      size_t size)
 {
     gbx_buf buf;
 
     gbx_buf_init(&buf, size - 1);
-    assert_true(gbx_tail_print(tail, NULL, lines, &buf));
+    assert_true(gbx_stderr_tail_print(tail, NULL, lines, &buf));
     memcpy(text, buf.data, buf.len);
     text[buf.len] = 0;
     gbx_buf_cleanup(&buf);
@@ -243,11 +244,11 @@ static void test_tail__says_why_and_not_where(void **state)
         "    at Function.executeUserEntryPoint (node:internal/modules/run_main:154:12)\n"
         "    at node:internal/main/run_main_module:28:49 {\n"
         "  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v20.20.2\n";
-    gbx_tail tail = {.len = 0};
+    gbx_stderr_tail tail = {.len = 0};
     char text[600];
 
     (void)state;
-    gbx_tail_add(&tail, node, sizeof node - 1);
+    gbx_stderr_tail_add(&tail, node, sizeof node - 1);
     tail_text(&tail, 5, text, sizeof text);
     assert_string_equal(text, "  throw err; | Error: Cannot find module "
                               "'/nonexistent/server.js' |   code: 'MODULE_NOT_FOUND', |"
@@ -262,11 +263,11 @@ static void test_tail__begins_with_the_error_that_has_scrolled_out(void **state)
         "TypeError [ERR_X]: Cannot find module '../build/keytar.node'\nRequire stack:\n"
         "    at Module._load (node:internal/modules/cjs/loader:1038:27) {\n"
         "  code: 'MODULE_NOT_FOUND',\n  stderr: null,\n  errors: 1\n}\n\nNode.js v22\n";
-    gbx_tail tail = {.len = 0};
+    gbx_stderr_tail tail = {.len = 0};
     char text[600];
 
     (void)state;
-    gbx_tail_add(&tail, node, sizeof node - 1);
+    gbx_stderr_tail_add(&tail, node, sizeof node - 1);
     tail_text(&tail, 3, text, sizeof text);
     assert_string_equal(text, "TypeError [ERR_X]: Cannot find module "
                               "'../build/keytar.node' | ... |   stderr: null, | "
@@ -275,7 +276,7 @@ static void test_tail__begins_with_the_error_that_has_scrolled_out(void **state)
 
 static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
 {
-    static gbx_tail tail;
+    static gbx_stderr_tail tail;
     char text[1024];
     char line[64];
     (void)state;
@@ -283,7 +284,7 @@ static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
     for (int i = 0; i < 10000; i++) {
         int n = snprintf(line, sizeof line, "line %d\n\n", i);
 
-        gbx_tail_add(&tail, line, (size_t)n);
+        gbx_stderr_tail_add(&tail, line, (size_t)n);
     }
     tail_text(&tail, 2, text, sizeof text);
 
@@ -292,14 +293,14 @@ static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
 
 static void test_ending__is_never_longer_than_its_room(void **state)
 {
-    static gbx_tail tail;
-    gbx_ending ending = {.has_status = true, .status = 3 << 8};
+    static gbx_stderr_tail tail;
+    gbx_exit_status ending = {.has_status = true, .status = 3 << 8};
     char text[64];
     (void)state;
 
     for (int i = 0; i < 100; i++)
-        gbx_tail_add(&tail, "\xc3\xa9\xff\x1b[31m\n", 9);
-    gbx_ending_print(&ending, &tail, NULL, text, sizeof text);
+        gbx_stderr_tail_add(&tail, "\xc3\xa9\xff\x1b[31m\n", 9);
+    gbx_exit_status_print(&ending, &tail, NULL, text, sizeof text);
 
     assert_true(strlen(text) < sizeof text);
     assert_memory_equal(text, "it ended with status 3; its last words: ", 40);
@@ -317,16 +318,16 @@ static void test_ending__says_what_may_be_meant_by_a_command_that_is_not_there(
         {"srv", "a program beside the configuration is \"./NAME\""},
         {"/bin/srv", "cannot be executed: No such file or directory"},
     };
-    static gbx_tail tail;
+    static gbx_stderr_tail tail;
     (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
-        gbx_ending ending = {.no_command = ENOENT};
+        gbx_exit_status ending = {.no_command = ENOENT};
         char text[256];
         size_t len;
 
-        gbx_ending_name(&ending, rows[i].command, NULL);
-        gbx_ending_print(&ending, &tail, NULL, text, sizeof text);
+        gbx_exit_status_name(&ending, rows[i].command, NULL);
+        gbx_exit_status_print(&ending, &tail, NULL, text, sizeof text);
         len = strlen(text) - strlen(rows[i].hint);
         assert_string_equal(text + len, rows[i].hint);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* nearest - which of the words that there are may have been meant. */
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 
 #include "base/cleanup.h"
 

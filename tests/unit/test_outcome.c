@@ -2,7 +2,7 @@
 /* outcome - an engine whose calls execute on a runner of the embedder's: the library
  * starts no process for it, holds its limits, and says that nothing isolates. */
 #include "base/json.h"
-#include "broker/engine.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <setjmp.h>

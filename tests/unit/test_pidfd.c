@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pidfd - what a template may hand over as the process of a worker. */
-#include "broker/pidfd.h"
+#include "engine/pidfd.h"
 
 #include "base/cleanup.h"
 #include "proc.h"

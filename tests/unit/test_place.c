@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where processes and threads wake up; on a machine with one processor nothing is done. */
-#include "base/place.h"
+#include "base/cpu_affinity.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -139,10 +139,10 @@ static void test_here__is_where_a_sleeping_process_wakes_up(void **state)
         assert_int_equal(sched_setaffinity(s.pid, sizeof all, &all), 0);
 
         hold(0, processor(n));
-        assert_true(gbx_place_here(s.pid, &before));
+        assert_true(gbx_cpu_here(s.pid, &before));
         check_held(s.pid, processor(n));
         assert_int_equal(wake(&s), processor(n));
-        gbx_place_anywhere(s.pid, &before);
+        gbx_cpu_anywhere(s.pid, &before);
         check_free(s.pid);
     }
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
@@ -159,9 +159,9 @@ static void test_here__leaves_alone_who_has_one_processor_or_another(void **stat
     s = make_sleeper();
     hold(0, processor(0));
     hold(s.pid, processor(0));
-    assert_false(gbx_place_here(s.pid, &before));
+    assert_false(gbx_cpu_here(s.pid, &before));
     hold(s.pid, processor(1));
-    assert_false(gbx_place_here(s.pid, &before));
+    assert_false(gbx_cpu_here(s.pid, &before));
     check_held(s.pid, processor(1));
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
     end_sleeper(&s);
@@ -174,9 +174,9 @@ static void test_here__is_nothing_for_who_is_not_there(void **state)
     (void)state;
 
     end_sleeper(&s);
-    assert_false(gbx_place_here(s.pid, &before));
-    assert_false(gbx_place_here(0, &before));
-    assert_false(gbx_place_here(-1, &before));
+    assert_false(gbx_cpu_here(s.pid, &before));
+    assert_false(gbx_cpu_here(0, &before));
+    assert_false(gbx_cpu_here(-1, &before));
 }
 
 /* ---- this thread ----------------------------------------------------------------- */
@@ -188,11 +188,11 @@ static void test_stay__lasts_until_the_thread_roams(void **state)
 
     need_several();
     for (int i = 0; i < 2; i++) {
-        gbx_place_stay();
+        gbx_cpu_stay();
         assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
         assert_int_equal(CPU_COUNT(&now), 1);
-        gbx_place_stay(); /* what it was before is not forgotten */
-        gbx_place_roam();
+        gbx_cpu_stay(); /* what it was before is not forgotten */
+        gbx_cpu_roam();
         check_free(0);
     }
 }
@@ -203,10 +203,10 @@ static void test_roam__leaves_what_others_have_decided(void **state)
 
     need_several();
     hold(0, processor(1));
-    gbx_place_roam();
+    gbx_cpu_roam();
     check_held(0, processor(1));
-    gbx_place_stay(); /* there is nowhere else */
-    gbx_place_roam();
+    gbx_cpu_stay(); /* there is nowhere else */
+    gbx_cpu_roam();
     check_held(0, processor(1));
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 }
@@ -214,7 +214,7 @@ static void test_roam__leaves_what_others_have_decided(void **state)
 static void *stay_and_end(void *arg)
 {
     (void)arg;
-    gbx_place_stay();
+    gbx_cpu_stay();
     return NULL;
 }
 
@@ -227,7 +227,7 @@ static void test_stay__is_of_one_thread(void **state)
     assert_int_equal(pthread_create(&other, NULL, stay_and_end, NULL), 0);
     assert_int_equal(pthread_join(other, NULL), 0);
     check_free(0);
-    gbx_place_roam();
+    gbx_cpu_roam();
     check_free(0);
 }
 

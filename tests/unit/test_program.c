@@ -2,10 +2,10 @@
 /* program, environment, worker_uid - which program is executed, with what around it, and
  * as whom. */
 #include "base/cleanup.h"
-#include "broker/engine.h"
-#include "broker/environment.h"
-#include "broker/spawn.h"
-#include "broker/worker_uid.h"
+#include "engine/engine.h"
+#include "engine/environment.h"
+#include "engine/spawn.h"
+#include "engine/worker_uid.h"
 
 #include <errno.h>
 #include <fcntl.h>

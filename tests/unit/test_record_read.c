@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A recording is a stranger's file: what is not one is refused, and said where. */
 #include "base/cleanup.h"
-#include "record/record.h"
+#include "replay/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* result - what a call left behind, and its one JSON shape. */
-#include "broker/result.h"
+#include "engine/result.h"
 
 #include "base/json.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* settings - options and calls: defaults, ranges, and structures that grow. */
-#include "broker/settings.h"
+#include "engine/options.h"
 
 #include "base/cleanup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* verdict - from what the host saw to a code; what guest code wrote decides nothing. */
-#include "broker/verdict.h"
+#include "engine/verdict.h"
 
 #include <setjmp.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "broker/hostcall.h"
+#include "engine/hostcall.h"
 #include "fetch/response.h"
 #include "mcp/config/config.h"
 #include "mcp/upstream/http_headers.h"

@@ -4,9 +4,9 @@
  * without it the call would be another than the model believes.
  */
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "base/utf8.h"
-#include "mcp/code/inner.h"
+#include "mcp/code/code_mode.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #include "mcp/code/box.h"
 
 #include "base/backoff.h"
+#include "base/cpu_affinity.h"
 #include "base/fail.h"
-#include "base/place.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,8 +31,8 @@ struct gbx_box_run {
     gbx_drive *drive; /* NULL: waits for the engine */
     struct event *event;
     gbx_ticket ticket;
-    gbx_aside_job job; /* that makes the drive, of long code */
-    gbx_patience *patience;
+    gbx_parse_thread_job job; /* that makes the drive, of long code */
+    gbx_time_budget *patience;
     gbx_error error; /* of making it */
     bool is_making;  /* the drive, ticket and error are the job's */
     bool is_aborted;
@@ -43,7 +43,7 @@ struct gbx_box_run {
 
 struct gbx_box {
     gbx_mcp_loop *loop;
-    gbx_aside *aside;
+    gbx_parse_thread *aside;
     gbx_options options;
     gbx_preload preload;
     gbx_audit_fn audit;
@@ -164,15 +164,15 @@ static void on_log(void *user, const gbx_log *log)
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
     static const gbx_error none = {.status = GBX_OK};
-    gbx_patience no_time = {.left_ns = 0};
+    gbx_time_budget no_time = {.left_ns = 0};
     gbx_box_run *run = arg;
     gbx_result *result;
 
     (void)fd;
     (void)what;
-    gbx_patience_begin(&no_time);
+    gbx_time_budget_begin(&no_time);
     result = gbx_drive_step(run->drive);
-    gbx_patience_end(&no_time);
+    gbx_time_budget_end(&no_time);
     if (result != NULL)
         end_run(run, result, &none);
     else if (gbx_drive_takes_turns(run->drive))
@@ -222,11 +222,11 @@ static void begin(gbx_box_run *run)
         watch_drive(run);
         return;
     }
-    run->job = (gbx_aside_job){.work = make_drive,
-                               .done = watch_drive,
-                               .user = run,
-                               .patience = run->patience};
-    run->is_making = gbx_aside_give(run->box->aside, &run->job);
+    run->job = (gbx_parse_thread_job){.work = make_drive,
+                                      .done = watch_drive,
+                                      .user = run,
+                                      .patience = run->patience};
+    run->is_making = gbx_parse_thread_give(run->box->aside, &run->job);
     if (run->is_making)
         return;
     (void)gbx_fail(&run->error, GBX_E_NOMEM, "no memory for a run");
@@ -258,7 +258,7 @@ static bool start(gbx_box *box)
 
     box->outcome = (gbx_error){.status = GBX_OK};
     box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
-    gbx_place_roam();
+    gbx_cpu_roam();
     if (box->function != NULL)
         error = pthread_create(&box->starter, NULL, start_engine, box);
     box->has_starter = error == 0;
@@ -308,9 +308,10 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_aside *aside, const gbx_options *options,
-                     const char *preload_name, char *preload_source, size_t preload_len,
-                     const char *function, const gbx_box_hooks *hooks)
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
+                     const gbx_options *options, const char *preload_name,
+                     char *preload_source, size_t preload_len, const char *function,
+                     const gbx_box_hooks *hooks)
 {
     gbx_box *box = calloc(1, sizeof *box);
 
@@ -369,7 +370,7 @@ static char *copy(const char *text, size_t len)
 
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
-                           gbx_patience *patience, void *user)
+                           gbx_time_budget *patience, void *user)
 {
     gbx_box_run **at = &box->runs; /* they begin in the order of their coming */
     gbx_box_run *run = calloc(1, sizeof *run);
@@ -407,7 +408,7 @@ void gbx_box_abort(gbx_box_run *run)
     if (run->is_aborted || run->is_over)
         return;
     run->is_aborted = true;
-    if (run->is_making && !gbx_aside_withdraw(run->box->aside, &run->job))
+    if (run->is_making && !gbx_parse_thread_withdraw(run->box->aside, &run->job))
         return; /* soon, when it is made */
     if (run->is_making)
         run->is_making = false;

@@ -10,7 +10,7 @@
 #define GBX_MCP_CODE_BOX_H
 
 #include "base/json_view.h"
-#include "mcp/code/aside.h"
+#include "mcp/code/parse_thread.h"
 #include "mcp/rpc/loop.h"
 
 #include <glovebox/glovebox.h>
@@ -33,9 +33,10 @@ typedef struct gbx_box_hooks {
 /* options are copied, what they point to is borrowed until the box is freed, but for
  * preloads: these are the box's. name: of the function of the host. aside is borrowed, and
  * freed before the box. */
-gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_aside *aside, const gbx_options *options,
-                     const char *preload_name, char *preload_source, size_t preload_len,
-                     const char *function, const gbx_box_hooks *hooks);
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
+                     const gbx_options *options, const char *preload_name,
+                     char *preload_source, size_t preload_len, const char *function,
+                     const gbx_box_hooks *hooks);
 
 /* The loop does not run any more. Runs end without done. NULL is ignored. */
 void gbx_box_free(gbx_box *box);
@@ -44,7 +45,7 @@ void gbx_box_free(gbx_box *box);
  * memory is out. */
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
-                           gbx_patience *patience, void *user);
+                           gbx_time_budget *patience, void *user);
 /* done is called all the same, never from inside. */
 void gbx_box_abort(gbx_box_run *run);
 

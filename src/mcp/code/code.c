@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* code - its parts put together, and taken apart when the loop has ended. */
-#include "mcp/code/inner.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/code/preload.h"
-#include "mcp/code/run.h"
+#include "mcp/code/script_run.h"
+#include "mcp/code/servers_script.h"
 #include "policy/policy.h"
 
 #include <stdio.h>
@@ -142,7 +142,7 @@ static bool await_eager(gbx_mcp_code *code)
     if (eager == 0)
         return true;
     gbx_mcp_server_hold(code->server);
-    if (gbx_code_learn(code, NULL, false, NULL, on_eager, NULL, code))
+    if (gbx_code_list_tools(code, NULL, false, NULL, on_eager, NULL, code))
         return true;
     gbx_mcp_server_release(code->server);
     return false;
@@ -174,7 +174,7 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     (void)snprintf(code->id, sizeof code->id, "%08x", salt);
     code->artifacts = gbx_artifacts_new(config->settings.artifact_bytes,
                                         config->settings.artifact_ms);
-    code->aside = gbx_aside_new(loop);
+    code->aside = gbx_parse_thread_new(loop);
     if (code->artifacts != NULL && code->aside != NULL && start_box(code, options) &&
         gbx_code_register(code) && offer_artifacts(code) && await_eager(code)) {
         gbx_mcp_server_on_unknown_tool(server, gbx_code_advise_call, code);
@@ -200,8 +200,8 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
     if (code == NULL)
         return;
     gbx_mcp_server_on_unknown_tool(code->server, NULL, NULL);
-    gbx_aside_free(code->aside); /* it works on runs */
-    gbx_code_learn_no_more(code);
+    gbx_parse_thread_free(code->aside); /* it works on runs */
+    gbx_code_list_tools_end(code);
     gbx_code_abandon_calls(code);
     while (code->open_runs != NULL)
         gbx_code_run_abandon(code->open_runs);

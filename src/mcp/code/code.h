@@ -3,7 +3,7 @@
 #ifndef GBX_MCP_CODE_CODE_H
 #define GBX_MCP_CODE_CODE_H
 
-#include "mcp/gate/gate.h"
+#include "mcp/approval/gate.h"
 
 #include <glovebox/glovebox.h>
 

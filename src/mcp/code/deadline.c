@@ -4,7 +4,7 @@
  * asked, it stands still.
  */
 #include "base/clock.h"
-#include "mcp/code/run.h"
+#include "mcp/code/script_run.h"
 
 #include <event2/event.h>
 
@@ -18,7 +18,7 @@ static double elapsed_ms(const gbx_code_run *run)
 
 static bool is_asking(const gbx_code_run *run)
 {
-    for (const gbx_nested *n = run->calls; n != NULL; n = n->next)
+    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
         if (n->passage != NULL && gbx_gate_is_asking(n->passage))
             return true;
     return false;

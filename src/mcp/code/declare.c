@@ -62,7 +62,7 @@ static void write_head(gbx_buf *to, gbx_view tool)
     if (name.len == 5 && memcmp(name.at, "\"new\"", 5) == 0)
         (void)gbx_buf_append(to, name.at, name.len);
     else
-        (void)gbx_types_name(to, name);
+        (void)gbx_types_put_name(to, name);
     (void)gbx_buf_puts(to, "(");
 }
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 #include "guard/tree.h"
 #include "mcp/code/types_of.h"
 

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "mcp/code/blocks.h"
-#include "mcp/code/inner.h"
+#include "mcp/code/code_mode.h"
+#include "mcp/code/content_blocks.h"
 #include "mcp/code/value.h"
 
 #include <stdlib.h>
@@ -411,7 +411,8 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
             (void)gbx_buf_puts(&message,
                                "give server, the name of one that is configured");
         else if (gbx_code_find_server(code, p->server, &message, &why) != NULL &&
-                 gbx_code_learn(code, p->server, true, request, on_provided, free, p))
+                 gbx_code_list_tools(code, p->server, true, request, on_provided, free,
+                                     p))
             p = NULL;
         else if (message.len > 0)
             (void)gbx_buf_puts(&message, "; nothing is installed by this tool");

@@ -2,8 +2,8 @@
 /* discover - what there is to call, in as few words as are asked for. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "mcp/code/code_mode.h"
 #include "mcp/code/declare.h"
-#include "mcp/code/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -332,8 +332,8 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
                             &message) &&
         (d->query.server[0] == 0 ||
          gbx_code_find_server(code, d->query.server, &message, &why) != NULL) &&
-        gbx_code_learn(code, d->query.server[0] != 0 ? d->query.server : NULL, false,
-                       request, on_learnt, free, d)) {
+        gbx_code_list_tools(code, d->query.server[0] != 0 ? d->query.server : NULL,
+                            false, request, on_learnt, free, d)) {
         gbx_buf_cleanup(&message);
         return;
     }

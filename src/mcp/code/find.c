@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* find - of the tools that are known, those that a query may mean. */
 #include "base/json.h"
+#include "mcp/code/code_mode.h"
 #include "mcp/code/declare.h"
-#include "mcp/code/inner.h"
 
 #include <stdlib.h>
 #include <string.h>

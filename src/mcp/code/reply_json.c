@@ -6,7 +6,7 @@
 #include "mcp/code/reply_json.h"
 
 #include "base/json.h"
-#include "mcp/gate/gate.h"
+#include "mcp/approval/gate.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void put_member(gbx_buf *to, const char *name, const char *text)
 }
 
 /* Whole if it is shown whole, else what is shown of it. */
-static void put_result(const gbx_reply *r, const gbx_cut *cut, gbx_buf *to)
+static void put_result(const gbx_script_reply *r, const gbx_excerpt *cut, gbx_buf *to)
 {
     gbx_buf shown;
 
@@ -36,13 +36,13 @@ static void put_result(const gbx_reply *r, const gbx_cut *cut, gbx_buf *to)
         return;
     }
     gbx_buf_init(&shown, GBX_CUT_SHOWN_MAX * (cut->head_len + cut->tail_len) + 100);
-    gbx_cut_append(cut, gbx_reply_escape(r), &shown);
+    gbx_excerpt_append(cut, gbx_reply_escape(r), &shown);
     (void)gbx_json_append_string(to, shown.data, shown.len);
     gbx_buf_cleanup(&shown);
 }
 
 /* Lines from the first on while they fit, then the last ones. */
-static void put_logs(const gbx_reply *r, size_t cap, gbx_buf *to)
+static void put_logs(const gbx_script_reply *r, size_t cap, gbx_buf *to)
 {
     size_t used = 0;
     size_t first = r->log_count;
@@ -74,11 +74,11 @@ static void put_logs(const gbx_reply *r, size_t cap, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-static void put_calls(const gbx_reply *r, gbx_buf *to)
+static void put_calls(const gbx_script_reply *r, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, ",\"calls\":[");
     for (size_t i = 0; i < r->call_count && i < CALLS_MAX; i++) {
-        const gbx_reply_call *c = &r->calls[i];
+        const gbx_script_reply_call *c = &r->calls[i];
 
         (void)gbx_buf_puts(to, i > 0 ? ",{\"server\":" : "{\"server\":");
         put_text(to, c->server);
@@ -111,8 +111,8 @@ static void put_artifact(gbx_buf *to, bool *is_first, const char *uri, const cha
 }
 
 /* What the head of a cut text looks like; an artifact of code has none. */
-static void put_cut(gbx_buf *to, bool *is_first, const gbx_cut *cut, const char *name,
-                    const char *mime_type)
+static void put_cut(gbx_buf *to, bool *is_first, const gbx_excerpt *cut,
+                    const char *name, const char *mime_type)
 {
     size_t len;
 
@@ -125,17 +125,17 @@ static void put_cut(gbx_buf *to, bool *is_first, const gbx_cut *cut, const char 
     (void)gbx_buf_puts(to, "}");
 }
 
-static bool is_text(const gbx_reply *r)
+static bool is_text(const gbx_script_reply *r)
 {
     return r->value_len > 0 && r->value[0] == '"';
 }
 
-static const char *value_type(const gbx_reply *r)
+static const char *value_type(const gbx_script_reply *r)
 {
     return is_text(r) ? "text/plain" : "application/json";
 }
 
-static void put_error(const gbx_reply_error *e, gbx_buf *to)
+static void put_error(const gbx_script_reply_error *e, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, ",\"error\":{\"code\":");
     put_text(to, e->code);
@@ -148,7 +148,7 @@ static void put_error(const gbx_reply_error *e, gbx_buf *to)
     (void)gbx_buf_puts(to, "}");
 }
 
-static void put_usage(const gbx_reply *r, gbx_buf *to)
+static void put_usage(const gbx_script_reply *r, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, ",\"usage\":{\"cpu_ms\":");
     (void)gbx_json_append_number(to, r->cpu_ms);
@@ -161,13 +161,13 @@ static void put_usage(const gbx_reply *r, gbx_buf *to)
                          r->calls_left, r->ms_left);
 }
 
-static bool is_truncated(const gbx_reply *r, const gbx_reply_cuts *cuts)
+static bool is_truncated(const gbx_script_reply *r, const gbx_reply_cuts *cuts)
 {
     return cuts->value.tail != NULL || cuts->logs.tail != NULL || r->logs_cut ||
-           (r->error.code != NULL && gbx_cut_is_marked(r->error.message));
+           (r->error.code != NULL && gbx_excerpt_is_marked(r->error.message));
 }
 
-static void put_link(gbx_buf *to, const gbx_cut *cut, const char *name,
+static void put_link(gbx_buf *to, const gbx_excerpt *cut, const char *name,
                      const char *mime_type)
 {
     if (cut->uri[0] != 0)
@@ -176,14 +176,15 @@ static void put_link(gbx_buf *to, const gbx_cut *cut, const char *name,
 
 /* ---- public to other files of this folder --------------------------------- */
 
-gbx_escape gbx_reply_escape(const gbx_reply *r)
+gbx_escape gbx_reply_escape(const gbx_script_reply *r)
 {
     return is_text(r) ? GBX_ESCAPE_TEXT : GBX_ESCAPE_JSON;
 }
 
-void gbx_reply_structure(const gbx_reply *r, const gbx_reply_cuts *cuts, gbx_buf *to)
+void gbx_reply_structure(const gbx_script_reply *r, const gbx_reply_cuts *cuts,
+                         gbx_buf *to)
 {
-    const gbx_cut *logs = &cuts->logs;
+    const gbx_excerpt *logs = &cuts->logs;
     bool is_first = true;
 
     (void)gbx_buf_printf(to, "{\"ok\":%s", r->error.code == NULL ? "true" : "false");
@@ -221,7 +222,7 @@ void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
     (void)gbx_buf_printf(to, ",\"size\":%zu}", bytes);
 }
 
-void gbx_reply_blocks(const gbx_reply *r, const gbx_buf *text,
+void gbx_reply_blocks(const gbx_script_reply *r, const gbx_buf *text,
                       const gbx_reply_cuts *cuts, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");

@@ -15,10 +15,10 @@
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/faults.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
+#include "mcp/code/entry_point.h"
 #include "mcp/code/exports.h"
-#include "mcp/code/shape.h"
-#include "mcp/code/tidy.h"
+#include "mcp/code/strip_fences.h"
 #include "mcp/code/types.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ struct work {
     char *spare; /* room for the text and a word more */
     size_t len;
     gbx_region region;
-    gbx_shape shape;
+    gbx_entry_point shape;
     gbx_types_fault fault;
     bool had_types;
     bool is_broken; /* neither language; what looked like types is gone */
@@ -50,7 +50,7 @@ struct work {
 static void find_escape(struct work *w, size_t len)
 {
     const char *hint;
-    size_t at = gbx_tidy_escape(w->text + w->region.start, len, &hint);
+    size_t at = gbx_strip_escape(w->text + w->region.start, len, &hint);
 
     if (at < len && w->fault.message == NULL)
         w->fault =
@@ -179,7 +179,7 @@ static void look(void *user)
             return;
         gbx_tree_flatten(&t);
     }
-    gbx_shape_find(&t, w->copy + w->region.start, &w->shape);
+    gbx_entry_point_find(&t, w->copy + w->region.start, &w->shape);
     if (t.has_error)
         find_object(w, len);
     if (w->is_broken && w->fault.message == NULL)
@@ -195,7 +195,7 @@ static void insert(gbx_script *s, gbx_buf *to, const char *text)
 /* The text with what belongs into it; region.start is added to offsets of the shape. */
 static void compose(struct work *w, gbx_script *s, gbx_buf *to)
 {
-    const gbx_shape *shape = &w->shape;
+    const gbx_entry_point *shape = &w->shape;
     size_t base = w->region.start;
     size_t at = 0;
 
@@ -278,17 +278,17 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
     if (len > 0)
         memcpy(given, text, len);
     given[len] = 0;
-    gbx_tidy_fence(given, len);
+    gbx_strip_fence(given, len);
     memcpy(copy, given, len + 1);
     if (is_text(given, len)) {
         w.region = gbx_text_region(given, len);
-        gbx_tidy_first_line(given + w.region.start, w.region.end - w.region.start);
+        gbx_strip_first_line(given + w.region.start, w.region.end - w.region.start);
         memcpy(copy, given, len);
         /* What is abandoned half-way leaves nothing: then the code is as it was. */
         if (gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look, &w) !=
             GBX_ARENA_DONE) {
             memcpy(copy, given, len);
-            w.shape = (gbx_shape){.calls_expression = false};
+            w.shape = (gbx_entry_point){.calls_expression = false};
             w.had_types = w.is_broken = false;
             w.fault = (gbx_types_fault){NULL, NULL, 0};
         }

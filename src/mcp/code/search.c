@@ -3,7 +3,7 @@
 #include "mcp/code/search.h"
 
 #include "base/cleanup.h"
-#include "mcp/code/words.h"
+#include "mcp/code/search_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #define REMAINDER_MIN 4
 
 struct term {
-    gbx_word word;
+    gbx_search_word word;
     size_t docs;      /* that have it */
     size_t near_docs; /* that have words near it, or it */
 };
@@ -53,13 +53,13 @@ struct counting {
     struct counts *ret;
 };
 
-static bool begins(const gbx_word *word, const gbx_word *with)
+static bool begins(const gbx_search_word *word, const gbx_search_word *with)
 {
     return word->len > with->len && memcmp(word->text, with->text, with->len) == 0;
 }
 
 /* "repo" is near "repository" and that near it; a letter of Chinese is near its pairs. */
-static bool is_near(const gbx_word *term, const gbx_word *word)
+static bool is_near(const gbx_search_word *term, const gbx_search_word *word)
 {
     if (word->is_stop || term->is_dense != word->is_dense)
         return false;
@@ -69,7 +69,7 @@ static bool is_near(const gbx_word *term, const gbx_word *word)
            (word->letters >= REMAINDER_MIN && begins(term, word));
 }
 
-static void count_word(void *user, const gbx_word *word)
+static void count_word(void *user, const gbx_search_word *word)
 {
     const struct counting *c = user;
 
@@ -77,7 +77,7 @@ static void count_word(void *user, const gbx_word *word)
     if (!c->query->is_asked[(unsigned char)word->text[0]])
         return;
     for (size_t i = 0; i < c->query->count; i++) {
-        const gbx_word *term = &c->query->terms[i].word;
+        const gbx_search_word *term = &c->query->terms[i].word;
 
         if (term->len == word->len && memcmp(term->text, word->text, term->len) == 0)
             c->ret->of[i] += c->weight;
@@ -95,12 +95,12 @@ static void count_view(struct counting *c, gbx_view view, double weight)
         view.len = TEXT_MAX;
     c->weight = weight;
     if (memchr(view.at, '\\', view.len) == NULL) {
-        gbx_words(view.at + 1, view.len - 2, count_word, c);
+        gbx_search_words(view.at + 1, view.len - 2, count_word, c);
         return;
     }
     c->text.len = 0;
     (void)gbx_view_append_text(view, &c->text);
-    gbx_words((char *)c->text.data, c->text.len, count_word, c);
+    gbx_search_words((char *)c->text.data, c->text.len, count_word, c);
 }
 
 static void count_tool(struct counting *c, const gbx_search_doc *doc)
@@ -113,7 +113,7 @@ static void count_tool(struct counting *c, const gbx_search_doc *doc)
     gbx_view value;
 
     c->weight = 1;
-    gbx_words(doc->server, strlen(doc->server), count_word, c);
+    gbx_search_words(doc->server, strlen(doc->server), count_word, c);
     count_view(c, gbx_view_member(doc->tool, "name"), NAME_WEIGHT);
     count_view(c, gbx_view_member(doc->tool, "title"), 1);
     count_view(c, gbx_view_member(doc->tool, "description"), 1);
@@ -126,7 +126,7 @@ static void count_tool(struct counting *c, const gbx_search_doc *doc)
 
 /* ---- ranking --------------------------------------------------------------------- */
 
-static void add_term(void *user, const gbx_word *word)
+static void add_term(void *user, const gbx_search_word *word)
 {
     struct query *q = user;
 
@@ -145,10 +145,10 @@ static void add_term(void *user, const gbx_word *word)
 static void read_query(const char *text, size_t len, struct query *ret)
 {
     *ret = (struct query){.count = 0};
-    gbx_words(text, len, add_term, ret);
+    gbx_search_words(text, len, add_term, ret);
     ret->takes_stops = ret->count == 0;
     if (ret->takes_stops)
-        gbx_words(text, len, add_term, ret);
+        gbx_search_words(text, len, add_term, ret);
 }
 
 /* From 0 to K1 + 1: the tenth time says less than the first, and so does a long text. */

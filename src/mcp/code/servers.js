@@ -59,7 +59,7 @@
   const CODE = '@code.js:'; /* before the position in a frame of the code */
   const LINES = 10000000;
   const TIMEOUT_MAX = 4294967295; /* what the host can count */
-  const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; /* as in run.h */
+  const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; /* as in script_run.h */
   const TOO_LARGE = 'it is too large to be handed over in one piece: keep or send it in parts';
 
   const put = (object, name, value, enumerable) =>

@@ -7,7 +7,7 @@
 #include "mcp/code/types_given.h"
 
 #include "guard/arena.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -119,7 +119,7 @@ static void write_member(gbx_types_writer *w, gbx_view required, gbx_view name,
 
     begin_line(w);
     gbx_types_write_note(w, schema);
-    (void)gbx_types_name(w->to, name);
+    (void)gbx_types_put_name(w->to, name);
     gbx_types_put(w, is_listed(required, name) ? ": " : "?: ");
     w->seen += required.len;
     start = w->to->len;
@@ -188,7 +188,7 @@ static void write_unlisted(gbx_types_writer *w, gbx_view list, struct written *n
             gbx_types_put(w, "/* and more */");
             break;
         }
-        (void)gbx_types_name(w->to, name);
+        (void)gbx_types_put_name(w->to, name);
         gbx_types_put(w, ": unknown");
     }
     gbx_types_put(w, count > 0 ? " }" : "");

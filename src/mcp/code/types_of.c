@@ -162,7 +162,7 @@ static void add_dependents(gbx_types_writer *w, gbx_types_join *join, gbx_view m
 
         gbx_types_join_begin(w, join);
         gbx_types_put(w, "{ ");
-        (void)gbx_types_name(w->to, name);
+        (void)gbx_types_put_name(w->to, name);
         gbx_types_put(w, ": unknown } & ");
         kind = gbx_types_write(w, value);
         if (kind == GBX_TYPES_ONE)

@@ -40,7 +40,7 @@ bool gbx_types_string(gbx_buf *to, gbx_view string);
 
 /* Append a name as TypeScript has members': as it is, or as a string. False, and nothing
  * is written, if it is no string. */
-bool gbx_types_name(gbx_buf *to, gbx_view name);
+bool gbx_types_put_name(gbx_buf *to, gbx_view name);
 
 /* FNV-1a of a string's characters: names that were already written are left out. */
 uint64_t gbx_types_hash(gbx_view name);

@@ -8,7 +8,7 @@
 #include "mcp/code/types_path.h"
 
 #include "guard/arena.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 #include "mcp/code/types_given.h"
 #include "mcp/code/types_words.h"
 

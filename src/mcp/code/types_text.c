@@ -77,7 +77,7 @@ bool gbx_types_string(gbx_buf *to, gbx_view string)
     return gbx_buf_append(to, text + done, string.len - done);
 }
 
-bool gbx_types_name(gbx_buf *to, gbx_view name)
+bool gbx_types_put_name(gbx_buf *to, gbx_view name)
 {
     bool is_plain = name.len > 2 && name.len <= NAME_MAX_LEN;
 

@@ -6,7 +6,7 @@
 #include "mcp/code/types_words.h"
 
 #include "base/cleanup.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/patience.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
+#include "guard/time_budget.h"
 #include "guard/tree.h"
 
 #include <string.h>
@@ -101,7 +101,7 @@ static bool binds(const struct search *s, const gbx_tree *t, uint32_t pattern)
 {
     if (pattern == GBX_NO_NODE)
         return false;
-    for (uint32_t i = pattern; i < t->nodes[pattern].next && !gbx_patience_is_over();
+    for (uint32_t i = pattern; i < t->nodes[pattern].next && !gbx_time_budget_is_over();
          i++)
         if ((t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
              t->nodes[i].kind == GBX_NODE_SHORTHAND_PATTERN) &&

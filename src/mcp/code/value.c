@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "guard/text.h"
+#include "guard/source_region.h"
 #include "mcp/code/artifacts.h"
 
 #include <stdio.h>

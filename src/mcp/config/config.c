@@ -10,10 +10,10 @@
 #include "base/cleanup.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
+#include "mcp/config/config_reader.h"
+#include "mcp/config/fingerprint.h"
 #include "mcp/config/jsonc.h"
-#include "mcp/config/parts.h"
-#include "mcp/config/stamp.h"
-#include "policy/lists.h"
+#include "policy/policy_lists.h"
 #include "policy/refuse.h"
 #include "policy/secrets.h"
 
@@ -282,7 +282,7 @@ static gbx_status check_slips(const char *text, size_t len, gbx_error *reterr)
 
         gbx_buf_init(&plain, name.len + 1);
         if (gbx_view_take_text(name, &plain) && gbx_buf_append(&plain, "", 1))
-            meant = gbx_mcp_slip_of((const char *)plain.data, top_keys,
+            meant = gbx_mcp_typo_of((const char *)plain.data, top_keys,
                                     GBX_COUNTOF(top_keys), TOP_LOOSE);
         if (meant == NULL)
             continue;
@@ -401,7 +401,7 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config
         status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
                                       buf.len, path, trust, ret, reterr);
     if (status == GBX_OK)
-        gbx_config_stamp_set((*ret)->stamp, fd, buf.data, buf.len);
+        gbx_config_fingerprint_set((*ret)->stamp, fd, buf.data, buf.len);
     return status;
 }
 

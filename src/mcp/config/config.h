@@ -86,8 +86,8 @@ typedef struct gbx_mcp_settings {
     char *audit_path;        /* security log, or NULL */
 } gbx_mcp_settings;
 
-struct gbx_config_stamp; /* see stamp.h */
-struct gbx_gate_rules;   /* "rules" and "secrets"; see rules/rules.h */
+struct gbx_config_fingerprint; /* see fingerprint.h */
+struct gbx_gate_rules;         /* "rules" and "secrets"; see rules/rules.h */
 
 typedef struct gbx_mcp_config {
     char *path;      /* of the file, for messages */
@@ -95,8 +95,8 @@ typedef struct gbx_mcp_config {
     gbx_mcp_upstream_config *servers;
     size_t server_count;
     gbx_mcp_settings settings;
-    struct gbx_gate_rules *rules;   /* never NULL after a successful load */
-    struct gbx_config_stamp *stamp; /* neither */
+    struct gbx_gate_rules *rules;         /* never NULL after a successful load */
+    struct gbx_config_fingerprint *stamp; /* neither */
 } gbx_mcp_config;
 
 /* path NULL: the defaults and no server. GBX_E_POLICY with line and column if the text is

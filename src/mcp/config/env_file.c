@@ -5,10 +5,10 @@
  *     export NAME=value # comment
  *     OTHER: "two\nlines"
  */
-#include "mcp/config/parts.h"
+#include "mcp/config/config_reader.h"
 
 #include "base/cleanup.h"
-#include "policy/lists.h"
+#include "policy/policy_lists.h"
 
 #include <fcntl.h>
 #include <stdio.h>

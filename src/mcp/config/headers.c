@@ -3,11 +3,11 @@
  * headers - what is configured beside what the transport says itself: sent twice, a header
  * as Content-Type makes a request that no server understands.
  */
-#include "mcp/config/parts.h"
+#include "mcp/config/config_reader.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "policy/lists.h"
+#include "policy/policy_lists.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,12 +6,12 @@
  * must be what they are meant to be. An entry that is wrong cannot be used, and says why:
  * the others can.
  */
-#include "mcp/config/parts.h"
+#include "mcp/config/config_reader.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/config/variable.h"
-#include "policy/lists.h"
+#include "policy/policy_lists.h"
 #include "policy/refuse.h"
 
 #include <stdio.h>
@@ -459,7 +459,7 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
         if (strcmp(keys[i].name, name) == 0)
             key = &keys[i];
     }
-    meant = gbx_mcp_slip_of(name, words, GBX_COUNTOF(words), GBX_COUNTOF(words));
+    meant = gbx_mcp_typo_of(name, words, GBX_COUNTOF(words), GBX_COUNTOF(words));
     if (meant != NULL)
         return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
                                    meant);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* settings - what stands under "glovebox" at the top of a configuration: a row a key. */
-#include "mcp/config/parts.h"
+#include "mcp/config/config_reader.h"
 
 #include "base/cleanup.h"
-#include "policy/grants.h"
-#include "policy/lists.h"
+#include "policy/capability_grants.h"
+#include "policy/policy_lists.h"
 
 #include <limits.h>
 #include <stdlib.h>

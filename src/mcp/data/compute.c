@@ -7,7 +7,7 @@
 #include "mcp/data/compute.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "base/utf8.h"
 #include "mcp/rpc/message.h"
 #include "policy/policy.h"
@@ -306,8 +306,8 @@ void gbx_compute_end(gbx_compute *c)
         reply(c);
         return;
     }
-    c->job = (gbx_aside_job){advise, reply, c, .patience = &c->patience};
-    if (gbx_aside_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
+    c->job = (gbx_parse_thread_job){advise, reply, c, .patience = &c->patience};
+    if (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
         reply(c);
 }
 
@@ -365,7 +365,7 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     if (!check_names(c) || !take_text(c, "code", &c->code) || !check_length(c) ||
         !choose_dataset(c))
         return;
-    c->patience = gbx_aside_patience(d->aside, c->code.len);
+    c->patience = gbx_parse_thread_patience(d->aside, c->code.len);
     gbx_data_try_again(d);
     if (gbx_data_is_ready(d, c->needs))
         gbx_compute_begin(c);

@@ -3,14 +3,14 @@
  * compute - a call of `compute`, as the two files that are about it know it.
  *
  * Before it has a ticket its code is read, and the guard reads it: of long code that is a
- * job (mcp/code/aside.h), and what the job fills in is the thread's until it is done.
+ * job (mcp/code/parse_thread.h), and what the job fills in is the thread's until it is done.
  */
 #ifndef GBX_MCP_DATA_COMPUTE_H
 #define GBX_MCP_DATA_COMPUTE_H
 
-#include "mcp/code/aside.h"
+#include "mcp/code/parse_thread.h"
 #include "mcp/code/script.h"
-#include "mcp/data/inner.h"
+#include "mcp/data/datasets.h"
 
 struct gbx_compute {
     gbx_compute *next; /* in data->calls */
@@ -21,8 +21,8 @@ struct gbx_compute {
     gbx_script script;
     const gbx_dataset_state *set;   /* that it is called with; NULL: all of them */
     const gbx_dataset_state *needs; /* what it waits for; NULL: all of them */
-    gbx_aside_job job;
-    gbx_patience patience; /* with the code, in all */
+    gbx_parse_thread_job job;
+    gbx_time_budget patience; /* with the code, in all */
     bool *in_doubt; /* the datasets that the code may name and that are not loaded */
     const gbx_dataset_state *unread; /* the one of them that it counts on */
     gbx_ticket submitted;

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fail.h"
-#include "mcp/data/inner.h"
+#include "mcp/data/datasets.h"
 
 #include <event2/event.h>
 #include <stdarg.h>
@@ -194,7 +194,7 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 
     d->artifacts = gbx_artifacts_new_of("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
     d->again = evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d);
-    d->aside = gbx_aside_new(d->loop);
+    d->aside = gbx_parse_thread_new(d->loop);
     if (d->artifacts == NULL || d->again == NULL || d->aside == NULL ||
         pthread_mutex_init(&d->log_lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
@@ -326,7 +326,7 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     if (d == NULL)
         return;
     gbx_data_watch_free(d->watch);
-    gbx_aside_free(d->aside); /* it gives calls to the engine */
+    gbx_parse_thread_free(d->aside); /* it gives calls to the engine */
     gbx_data_loader_stop(&d->loader);
     gbx_compute_end_all(d);
     if (d->again != NULL)

@@ -3,7 +3,7 @@
 #ifndef GBX_MCP_DATA_DATA_H
 #define GBX_MCP_DATA_DATA_H
 
-#include "mcp/data/describe.h"
+#include "mcp/data/dataset_description.h"
 #include "mcp/server/server.h"
 
 #include <glovebox/glovebox.h>

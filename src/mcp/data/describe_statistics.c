@@ -2,7 +2,7 @@
 /* describe_statistics - counts of each field, and figures of those that are shown. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/data/describe.h"
+#include "mcp/data/dataset_description.h"
 #include "mcp/data/describe_text.h"
 #include "mcp/data/number.h"
 
@@ -21,7 +21,7 @@ typedef struct listing {
     size_t fields;
 } listing;
 
-static void put_kinds(const gbx_shape *s, gbx_buf *to)
+static void put_kinds(const gbx_schema *s, gbx_buf *to)
 {
     static const char *const names[] = {"null",   "boolean", "integer", "number",
                                         "string", "object",  "array"};
@@ -38,7 +38,7 @@ static void put_kinds(const gbx_shape *s, gbx_buf *to)
 
 /* As few digits as tell it from what is a thousandth of the whole range away, and never one
  * that lies outside. */
-static void put_mean(const gbx_shape *s, gbx_buf *to)
+static void put_mean(const gbx_schema *s, gbx_buf *to)
 {
     static const int digits[] = {6, 9, 12, 17};
     double mean = (double)(s->sum / (long double)s->numbers);
@@ -58,7 +58,7 @@ static void put_mean(const gbx_shape *s, gbx_buf *to)
     (void)gbx_number_put(to, mean, digits[i]);
 }
 
-static void put_numbers(const gbx_shape *s, gbx_buf *to)
+static void put_numbers(const gbx_schema *s, gbx_buf *to)
 {
     if (s->numbers == 0)
         return;
@@ -70,9 +70,9 @@ static void put_numbers(const gbx_shape *s, gbx_buf *to)
     put_mean(s, to);
 }
 
-static void put_dates(const gbx_shape *s, gbx_buf *to)
+static void put_dates(const gbx_schema *s, gbx_buf *to)
 {
-    if (!gbx_shape_are_dates(s))
+    if (!gbx_schema_are_dates(s))
         return;
     (void)gbx_buf_puts(to, ",\"first\":");
     (void)gbx_describe_string(s->first_date.text, VALUE_CHARS, true, to);
@@ -82,7 +82,7 @@ static void put_dates(const gbx_shape *s, gbx_buf *to)
 
 static int by_count(const void *a, const void *b)
 {
-    const gbx_shape_top *x = a, *y = b;
+    const gbx_schema_top *x = a, *y = b;
 
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
@@ -105,9 +105,9 @@ static void put_scalar(gbx_view v, gbx_buf *to)
         (void)gbx_buf_puts(to, "null");
 }
 
-static void put_tops(const gbx_shape *s, gbx_buf *to)
+static void put_tops(const gbx_schema *s, gbx_buf *to)
 {
-    gbx_shape_top tops[GBX_SHAPE_TOP_MAX];
+    gbx_schema_top tops[GBX_SHAPE_TOP_MAX];
     const char *separator = "";
 
     if (s->tops == NULL || s->top_count == 0)
@@ -129,8 +129,8 @@ static void put_tops(const gbx_shape *s, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of, bool is_shown,
-                    gbx_buf *to)
+static void put_one(const gbx_schema *s, const gbx_buf *path, uint64_t of,
+                    bool is_shown, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "{\"field\":");
     (void)gbx_json_append_safe(to, path->data, path->len);
@@ -158,11 +158,11 @@ static void put_one(const gbx_shape *s, const gbx_buf *path, uint64_t of, bool i
     (void)gbx_buf_puts(to, "}");
 }
 
-static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
+static void put_all(listing *l, const gbx_schema *s, gbx_buf *path, uint64_t of,
                     const gbx_place *place);
 
 /* What stands for many members or elements. */
-static void put_below(listing *l, const gbx_shape *s, const char *step, gbx_buf *path,
+static void put_below(listing *l, const gbx_schema *s, const char *step, gbx_buf *path,
                       const gbx_place *place)
 {
     size_t len = path->len;
@@ -175,7 +175,7 @@ static void put_below(listing *l, const gbx_shape *s, const char *step, gbx_buf 
     path->failed = false;
 }
 
-static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
+static void put_all(listing *l, const gbx_schema *s, gbx_buf *path, uint64_t of,
                     const gbx_place *place)
 {
     size_t len = path->len;
@@ -187,7 +187,7 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
         put_one(s, path, of, place->is_shown, l->to);
     }
     for (size_t i = 0; i < s->field_count; i++) {
-        const gbx_shape_field *f = &s->fields[i];
+        const gbx_schema_field *f = &s->fields[i];
         gbx_place below = gbx_place_below(place, f->name);
 
         (void)gbx_buf_puts(path, len > 0 ? "." : "");
@@ -203,7 +203,7 @@ static void put_all(listing *l, const gbx_shape *s, gbx_buf *path, uint64_t of,
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_describe_statistics(const gbx_shape *shape, const gbx_place *place,
+bool gbx_describe_statistics(const gbx_schema *shape, const gbx_place *place,
                              gbx_buf *to)
 {
     listing l = {.to = to};

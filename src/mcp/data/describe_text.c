@@ -93,7 +93,7 @@ static const char *rest_of(const char *path, const gbx_buf *name)
     return *path == '.' ? path + 1 : *path == '\0' ? path : NULL;
 }
 
-static bool leads_somewhere(const gbx_shape *s, const char *path)
+static bool leads_somewhere(const gbx_schema *s, const char *path)
 {
     if (s == NULL || *path == '\0')
         return s != NULL;
@@ -149,7 +149,7 @@ gbx_place gbx_place_below(const gbx_place *place, gbx_view name)
     return below;
 }
 
-const char *gbx_place_lost(const gbx_place *place, const gbx_shape *shape)
+const char *gbx_place_lost(const gbx_place *place, const gbx_schema *shape)
 {
     for (size_t i = 0; i < place->count; i++)
         if (!leads_somewhere(shape, place->paths[i]))

@@ -6,7 +6,7 @@
 #ifndef GBX_MCP_DATA_DESCRIBE_TEXT_H
 #define GBX_MCP_DATA_DESCRIBE_TEXT_H
 
-#include "mcp/data/describe.h"
+#include "mcp/data/dataset_description.h"
 
 /* Where in a dataset something is. Elements of arrays, and members of maps, are where these
  * are: only names of fields are steps. */
@@ -20,7 +20,7 @@ gbx_place gbx_place_of(const gbx_shown *shown, const char *dataset);
 gbx_place gbx_place_below(const gbx_place *place, gbx_view name);
 
 /* The first path that leads to no field; NULL: all do. */
-const char *gbx_place_lost(const gbx_place *place, const gbx_shape *shape);
+const char *gbx_place_lost(const gbx_place *place, const gbx_schema *shape);
 
 /* Append a JSON string, cut to about max characters with "…", its characters escaped so
  * that they steer no terminal. Unless it is shown, letters are x or X and digits 0. */

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "mcp/data/libsqlite3.h"
 #include "mcp/data/number.h"
-#include "mcp/data/still.h"
+#include "mcp/data/sqlite_immutable.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -467,16 +467,16 @@ static void empty(gbx_buf *buf)
 static bool run_still(rows r, const char *path, gbx_buf *to, gbx_buf *columns,
                       gbx_status *ret, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_still_cleanup) gbx_still still;
+    GBX_CLEANUP(gbx_immutable_cleanup) gbx_immutable still;
     gbx_error error = {0};
     bool is_done = false;
 
     r.err = &error;
-    if (gbx_still_look(path, &still) &&
+    if (gbx_immutable_look(path, &still) &&
         open_database(&r, (const char *)still.uri.data, SQLITE_OPEN_URI) == GBX_OK &&
         keeps_log(&r)) {
         *ret = run(&r, to, columns);
-        is_done = gbx_still_lasts(&still);
+        is_done = gbx_immutable_lasts(&still);
     }
     cleanup(&r);
     if (is_done && *ret != GBX_OK && reterr != NULL)

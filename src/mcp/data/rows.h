@@ -6,7 +6,7 @@
  * may do is decided by an authorizer with a list of what is allowed (selecting, reading,
  * functions, recursion), before it runs. ATTACH, PRAGMA, writing, extensions and temporary
  * tables are refused. A database whose log is empty is read without a lock, and again with
- * one if it was written meanwhile: see still.h. It is hostile: its views may call no
+ * one if it was written meanwhile: see sqlite_immutable.h. It is hostile: its views may call no
  * function that does anything, it is not mapped, and sizes and time are bounded.
  */
 #ifndef GBX_MCP_DATA_ROWS_H

@@ -5,9 +5,9 @@
  */
 #include "base/cleanup.h"
 #include "guard/guard.h"
-#include "mcp/code/advice.h"
+#include "mcp/code/hint_texts.h"
 #include "mcp/data/compute.h"
-#include "mcp/data/naming.h"
+#include "mcp/data/parameter_names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -126,8 +126,8 @@ static void give_to_engine(gbx_compute *c)
         on_submitted(c);
         return;
     }
-    c->job = (gbx_aside_job){submit, on_submitted, c, .patience = &c->patience};
-    c->is_given = gbx_aside_give(c->data->aside, &c->job);
+    c->job = (gbx_parse_thread_job){submit, on_submitted, c, .patience = &c->patience};
+    c->is_given = gbx_parse_thread_give(c->data->aside, &c->job);
     if (!c->is_given)
         gbx_compute_refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
 }
@@ -151,7 +151,8 @@ static void read_code(void *user)
         const gbx_dataset_state *set = &c->data->sets[i];
 
         if (c->in_doubt[i] &&
-            gbx_naming_reads(c->script.code, c->script.code_len, set->spec.name))
+            gbx_parameter_names_reads(c->script.code, c->script.code_len,
+                                      set->spec.name))
             c->unread = set;
     }
 }
@@ -212,8 +213,8 @@ void gbx_compute_begin(gbx_compute *c)
         on_read(c);
         return;
     }
-    c->job = (gbx_aside_job){read_code, on_read, c, .patience = &c->patience};
-    switch (gbx_aside_read(c->data->aside, &c->job, c->code.len)) {
+    c->job = (gbx_parse_thread_job){read_code, on_read, c, .patience = &c->patience};
+    switch (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len)) {
     case GBX_ASIDE_NOW: on_read(c); break;
     case GBX_ASIDE_LATER: c->is_given = true; break;
     case GBX_ASIDE_NEVER:
@@ -225,7 +226,7 @@ void gbx_compute_begin(gbx_compute *c)
 void gbx_compute_cancel(gbx_compute *c)
 {
     c->is_cancelled = true;
-    if (!c->is_given || gbx_aside_withdraw(c->data->aside, &c->job))
+    if (!c->is_given || gbx_parse_thread_withdraw(c->data->aside, &c->job))
         gbx_compute_refuse_call(c, "ABORTED", "the call was cancelled before it began",
                                 "");
 }

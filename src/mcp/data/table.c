@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/data/cell.h"
 #include "mcp/data/csv.h"
+#include "mcp/data/csv_cell.h"
 
 #include <search.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/place.h"
+#include "base/cpu_affinity.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -175,14 +175,14 @@ int gbx_mcp_loop_run(gbx_mcp_loop *loop)
         int64_t start_ns = gbx_clock_now_ns();
 
         if (loop->stays && turn_ns < STAYS_NS)
-            gbx_place_stay();
+            gbx_cpu_stay();
         else
-            gbx_place_roam();
+            gbx_cpu_roam();
         loop->stays = false;
         failed = event_base_loop(loop->base, EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY);
         turn_ns = gbx_clock_now_ns() - start_ns;
     }
-    gbx_place_roam();
+    gbx_cpu_roam();
     return loop->status;
 }
 

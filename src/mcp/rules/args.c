@@ -6,8 +6,8 @@
  * type may be what was meant: a server may make "1" of 1, or read the first of an array.
  */
 #include "base/cleanup.h"
+#include "mcp/rules/casefold.h"
 #include "mcp/rules/glob.h"
-#include "mcp/rules/letters.h"
 #include "mcp/rules/rules.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static bool is_twin(gbx_view name, const char *wanted)
     gbx_buf_init(&text, name.len);
     return name.len - 2 <= LETTER_MAX * strlen(wanted) &&
            gbx_view_append_text(name, &text) && gbx_buf_append(&text, "", 1) &&
-           gbx_letters_same((const char *)text.data, wanted);
+           gbx_casefold_same((const char *)text.data, wanted);
 }
 
 static gbx_view member(looking *l, gbx_view object, const char *wanted)

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
-#include "mcp/rules/alike.h"
+#include "mcp/rules/unambiguous.h"
 
 #define ARGS_MAX  GBX_MIB(16)
 #define WHERE_MAX 512 /* a longer path is not told */
@@ -97,7 +97,7 @@ bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *wh
         (void)gbx_buf_puts(why, "the arguments are no object");
         return false;
     }
-    fault = gbx_alike_fault(args.at, args.len, &place);
+    fault = gbx_ambiguity(args.at, args.len, &place);
     if (fault != NULL) {
         say_why(args.at, args.len, place, fault, why);
         return false;

@@ -3,9 +3,9 @@
  * text, whatever they are. */
 #include "mcp/rules/glob.h"
 
-#include "mcp/rules/letters.h"
-#include "mcp/rules/plain.h"
-#include "mcp/rules/resolved.h"
+#include "mcp/rules/canonical.h"
+#include "mcp/rules/casefold.h"
+#include "mcp/rules/path_forms.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -149,7 +149,7 @@ static void turn(const matching *m, detour *d, places *at, const char *text, siz
         return;
     if (d->is_open && is_end)
         unite(m, at, &d->from);
-    else if (!d->is_open && gbx_plain_is(';', text, len))
+    else if (!d->is_open && gbx_canonical_is(';', text, len))
         d->from = *at;
     else
         return;
@@ -237,10 +237,10 @@ static bool match_wide(const matching *m, const char *text, size_t len)
 
 /* In a form that a text has as a path. */
 static bool match_form(const matching *m, const char *text, size_t len,
-                       gbx_resolved_slashes slashes)
+                       gbx_path_slashes slashes)
 {
     char form[GBX_GLOB_TEXT_MAX];
-    size_t form_len = gbx_resolved(text, len, slashes, form);
+    size_t form_len = gbx_path_forms(text, len, slashes, form);
 
     return (form_len != len || memcmp(form, text, len) != 0) &&
            match(m, form, form_len);
@@ -281,12 +281,12 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
     *ret_why = NULL;
     if (gbx_glob_is_any(pattern))
         return true;
-    *ret_why = gbx_plain_objection(pattern, m.kind, text, len, how);
+    *ret_why = gbx_canonical_objection(pattern, m.kind, text, len, how);
     if (*ret_why != NULL)
         return false;
     /* An address is below no folder, but what is no address to every program may be. */
-    if (m.kind == GBX_GLOB_PATH && gbx_plain_has_scheme(text, len)) {
-        if (how == GBX_GLOB_EXACT || gbx_plain_is_remote(text, len))
+    if (m.kind == GBX_GLOB_PATH && gbx_canonical_has_scheme(text, len)) {
+        if (how == GBX_GLOB_EXACT || gbx_canonical_is_remote(text, len))
             return false;
         m.is_anywhere = true;
     }

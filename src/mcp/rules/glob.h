@@ -27,9 +27,9 @@ typedef enum gbx_glob_kind {
 } gbx_glob_kind;
 
 /* What the answer is for: allowing needs the very text; what asks or denies also matches
- * in another case of letters (letters.h), with slashes at the end, of a URL with a query and
+ * in another case of letters (casefold.h), with slashes at the end, of a URL with a query and
  * a fragment after it and, without a slash in the pattern, in another form of the path that
- * the text may be (resolved.h). */
+ * the text may be (path_forms.h). */
 typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
 
 gbx_glob_kind gbx_glob_kind_of(const char *pattern);

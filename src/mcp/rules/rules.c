@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/json_view.h"
 #include "mcp/rules/glob.h"
-#include "policy/lists.h"
+#include "policy/policy_lists.h"
 
 #include <stdlib.h>
 #include <string.h>

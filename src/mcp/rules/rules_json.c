@@ -4,12 +4,12 @@
 #include "mcp/rules/rules_json.h"
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
+#include "mcp/rules/canonical.h"
 #include "mcp/rules/glob.h"
-#include "mcp/rules/plain.h"
 #include "policy/json_text.h"
-#include "policy/lists.h"
 #include "policy/policy_json.h"
+#include "policy/policy_lists.h"
 #include "policy/refuse.h"
 
 #include <stdlib.h>
@@ -213,7 +213,7 @@ static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t le
         return gbx_refuse(r->err, text, 0,
                           "a pattern of paths that asks or denies begins with '/' or "
                           "'**/'");
-    why = t->action != GBX_GATE_ALLOW ? gbx_plain_pattern_objection(text) : NULL;
+    why = t->action != GBX_GATE_ALLOW ? gbx_canonical_pattern_objection(text) : NULL;
     if (why != NULL)
         return gbx_refuse(r->err, text, 0, "no call would fit this: %s", why);
     return gbx_names_add(&t->condition->globs, &t->condition->glob_count, text, len,

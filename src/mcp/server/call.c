@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* call - what is named is found, and what is given has the shape that the protocol wants;
  * whether it makes sense is the handler's to say, in words for a model. */
-#include "mcp/server/parts.h"
+#include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* listen - who is told of what: legacy clients of all lists they have seen and of the
  * resources they subscribed to, modern ones of what their subscriptions name. */
-#include "mcp/server/parts.h"
+#include "mcp/server/server_state.h"
 
 #include "base/json.h"
 

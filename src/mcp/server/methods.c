@@ -3,7 +3,7 @@
  * methods - all that a client may say, in which era, and what waits for what is not
  * known yet. There is no default handler: what is not in a table does not exist.
  */
-#include "mcp/server/parts.h"
+#include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* progress - signs of life, and logs: to who asked for them, no more than can be read,
  * and none where the client does not read at all. */
-#include "mcp/server/parts.h"
+#include "mcp/server/server_state.h"
 
 #include "base/clock.h"
 #include "base/json.h"

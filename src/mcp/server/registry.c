@@ -4,7 +4,7 @@
 #include "mcp/server/registry.h"
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 
 #include <inttypes.h>
 #include <stdio.h>

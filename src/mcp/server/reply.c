@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reply - results and errors in the words of the request's era. While the client does not
  * wait, because a person was asked, the outcome is kept without its id. */
-#include "mcp/server/parts.h"
+#include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

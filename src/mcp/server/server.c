@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* server - what is registered, and the turn of the loop in which everything is done that
  * a handler must not see happen inside its own call. */
-#include "mcp/server/parts.h"
+#include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

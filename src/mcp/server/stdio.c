@@ -5,9 +5,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/rpc/lines.h"
-#include "mcp/rpc/out.h"
-#include "mcp/server/session.h"
+#include "mcp/rpc/line_reader.h"
+#include "mcp/rpc/output_queue.h"
+#include "mcp/server/client_session.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -41,8 +41,8 @@ struct gbx_mcp_stdio {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
     gbx_mcp_session *session;
-    gbx_mcp_out *out;
-    gbx_mcp_lines lines;
+    gbx_mcp_output *out;
+    gbx_mcp_line_reader lines;
     int in_fd;
     int read_errno; /* why nothing more can be read, or 0 */
     bool gave_up;
@@ -110,7 +110,7 @@ static void on_check(evutil_socket_t fd, short what, void *arg)
     if (s->phase != ENDING)
         return;
     if (gbx_mcp_server_unfinished(s->server) == 0 &&
-        (gbx_mcp_out_waiting(s->out) == 0 || gbx_mcp_out_errno(s->out) != 0))
+        (gbx_mcp_output_waiting(s->out) == 0 || gbx_mcp_output_errno(s->out) != 0))
         gbx_mcp_loop_stop(s->loop, 0);
     else
         (void)event_add(s->check, &(struct timeval){.tv_usec = 2000});
@@ -169,9 +169,9 @@ static void take_lines(gbx_mcp_stdio *s)
     const char *line;
     size_t len;
 
-    while (s->phase == SERVING && s->has_lines && !gbx_mcp_out_is_full(s->out) &&
+    while (s->phase == SERVING && s->has_lines && !gbx_mcp_output_is_full(s->out) &&
            gbx_clock_now_ns() < until_ns) {
-        gbx_mcp_line_kind kind = gbx_mcp_lines_next(&s->lines, &line, &len);
+        gbx_mcp_line_kind kind = gbx_mcp_line_reader_next(&s->lines, &line, &len);
 
         if (kind == GBX_MCP_LINE)
             gbx_mcp_session_take(s->session, line, len);
@@ -189,14 +189,14 @@ static void listen_on(gbx_mcp_stdio *s)
     take_lines(s);
     if (s->phase != SERVING)
         return;
-    if (s->has_lines && !gbx_mcp_out_is_full(s->out)) {
+    if (s->has_lines && !gbx_mcp_output_is_full(s->out)) {
         (void)event_del(s->stall);
         (void)event_add(s->rest, &now);
         return;
     }
-    if (gbx_mcp_out_is_full(s->out)) {
+    if (gbx_mcp_output_is_full(s->out)) {
         if (!event_pending(s->stall, EV_TIMEOUT, NULL)) {
-            s->stalled_bytes = gbx_mcp_out_waiting(s->out);
+            s->stalled_bytes = gbx_mcp_output_waiting(s->out);
             (void)event_add(s->stall, &stall_period);
         }
         return;
@@ -234,11 +234,11 @@ static void on_rest(evutil_socket_t fd, short what, void *arg)
 static void on_stall(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_stdio *s = arg;
-    size_t waiting = gbx_mcp_out_waiting(s->out);
+    size_t waiting = gbx_mcp_output_waiting(s->out);
 
     (void)fd;
     (void)what;
-    if (s->phase != SERVING || (!s->has_lines && !gbx_mcp_out_is_full(s->out)))
+    if (s->phase != SERVING || (!s->has_lines && !gbx_mcp_output_is_full(s->out)))
         return;
     if (waiting >= s->stalled_bytes && has_hung_up(s)) {
         begin_ending(s);
@@ -257,12 +257,12 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
     (void)what;
     if (n > 0) {
-        gbx_mcp_lines_feed(&s->lines, s->chunk, (size_t)n);
+        gbx_mcp_line_reader_feed(&s->lines, s->chunk, (size_t)n);
         s->has_lines = true;
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         s->read_errno = n < 0 ? errno : 0;
         /* A last line without its newline is what people type into pipes. */
-        if (gbx_mcp_lines_end(&s->lines, &line, &len) == GBX_MCP_LINE)
+        if (gbx_mcp_line_reader_end(&s->lines, &line, &len) == GBX_MCP_LINE)
             gbx_mcp_session_take(s->session, line, len);
         begin_draining(s);
     }
@@ -275,23 +275,23 @@ static bool on_send(void *user, const void *data, size_t len)
 {
     gbx_mcp_stdio *s = user;
 
-    if (len > 4096 && gbx_mcp_out_waiting(s->out) + len > OUT_BYTES - SPARE_BYTES)
+    if (len > 4096 && gbx_mcp_output_waiting(s->out) + len > OUT_BYTES - SPARE_BYTES)
         return false;
-    return gbx_mcp_out_send(s->out, data, len);
+    return gbx_mcp_output_send(s->out, data, len);
 }
 
 static void on_part(void *user)
 {
     gbx_mcp_stdio *s = user;
 
-    gbx_mcp_out_part(s->out);
+    gbx_mcp_output_part(s->out);
 }
 
 static bool on_is_full(void *user)
 {
     gbx_mcp_stdio *s = user;
 
-    return gbx_mcp_out_is_full(s->out);
+    return gbx_mcp_output_is_full(s->out);
 }
 
 static void on_give_up(void *user)
@@ -382,20 +382,20 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
                                    .is_full = on_is_full,
                                    .give_up = on_give_up,
                                    .idle = on_idle};
-    gbx_mcp_out_hooks out_hooks = {.user = s,
-                                   .broken = on_broken,
-                                   .drained = on_drained};
+    gbx_mcp_output_hooks out_hooks = {.user = s,
+                                      .broken = on_broken,
+                                      .drained = on_drained};
 
     if (s == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     s->loop = loop;
     s->server = server;
     s->in_fd = in_fd;
-    gbx_mcp_lines_init(&s->lines, GBX_MCP_LINE_MAX);
-    s->out = gbx_mcp_out_new(loop, out_fd, OUT_BYTES, &out_hooks);
+    gbx_mcp_line_reader_init(&s->lines, GBX_MCP_LINE_MAX);
+    s->out = gbx_mcp_output_new(loop, out_fd, OUT_BYTES, &out_hooks);
     s->session = gbx_mcp_session_new(server, &hooks);
     if (s->out == NULL || s->session == NULL || !make_events(s) ||
-        !gbx_mcp_out_watch(s->out, loop)) {
+        !gbx_mcp_output_watch(s->out, loop)) {
         gbx_mcp_stdio_free(s);
         return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     }
@@ -411,7 +411,7 @@ int gbx_mcp_stdio_read_errno(const gbx_mcp_stdio *s)
 
 int gbx_mcp_stdio_write_errno(const gbx_mcp_stdio *s)
 {
-    int os_errno = gbx_mcp_out_errno(s->out);
+    int os_errno = gbx_mcp_output_errno(s->out);
 
     /* There is room for short answers when there is none for others: memory is out. */
     if (os_errno == 0 && s->gave_up)
@@ -425,8 +425,8 @@ void gbx_mcp_stdio_free(gbx_mcp_stdio *s)
         return;
     s->phase = ENDING;
     gbx_mcp_session_free(s->session);
-    gbx_mcp_out_free(s->out);
-    gbx_mcp_lines_cleanup(&s->lines);
+    gbx_mcp_output_free(s->out);
+    gbx_mcp_line_reader_cleanup(&s->lines);
     free_event(&s->readable);
     free_event(&s->timer);
     free_event(&s->check);

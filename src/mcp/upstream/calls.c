@@ -3,7 +3,7 @@
  * calls - a call waits, is in flight, and ends; it is in one list at a time, and its end
  * is told once, never from inside the functions by which it is begun or cancelled.
  */
-#include "mcp/upstream/server.h"
+#include "mcp/upstream/upstream_server.h"
 
 #include "base/clock.h"
 

@@ -20,9 +20,9 @@
 /* Streams that were answered and are still open; servers close them, as a rule. */
 #define OPEN_MAX 4
 
-static void unlink_exchange(gbx_http *h, const gbx_exchange *exchange)
+static void unlink_exchange(gbx_http *h, const gbx_http_exchange *exchange)
 {
-    gbx_exchange **at = &h->exchanges;
+    gbx_http_exchange **at = &h->exchanges;
 
     while (*at != NULL && *at != exchange)
         at = &(*at)->next;
@@ -33,13 +33,13 @@ static void unlink_exchange(gbx_http *h, const gbx_exchange *exchange)
 static void free_exchanges(gbx_http *h)
 {
     while (h->exchanges != NULL) {
-        gbx_exchange *exchange = h->exchanges;
+        gbx_http_exchange *exchange = h->exchanges;
 
         h->exchanges = exchange->next;
-        gbx_exchange_free(exchange);
+        gbx_http_exchange_free(exchange);
     }
     if (h->stream != NULL)
-        gbx_exchange_free(h->stream);
+        gbx_http_exchange_free(h->stream);
     h->stream = NULL;
 }
 
@@ -70,9 +70,9 @@ static bool is_visible(const char *text)
 
 /* It comes with the first answer, ahead of what it says. False: nothing can be said in it,
  * and who waits for the answer was told so. */
-static bool note_session(gbx_http *h, gbx_exchange *exchange)
+static bool note_session(gbx_http *h, gbx_http_exchange *exchange)
 {
-    gbx_exchange_response *r = &exchange->response;
+    gbx_http_exchange_response *r = &exchange->response;
 
     if (h->is_modern || h->session != NULL)
         return true;
@@ -112,7 +112,7 @@ static void on_settle_timeout(evutil_socket_t fd, short what, void *arg)
 }
 
 /* It was taken: some servers keep the answer open all the same. */
-static void on_head(void *user, gbx_exchange *exchange)
+static void on_head(void *user, gbx_http_exchange *exchange)
 {
     gbx_http *h = user;
 
@@ -121,7 +121,8 @@ static void on_head(void *user, gbx_exchange *exchange)
 }
 
 /* The hooks may end the link: nothing of it is touched after one was called. */
-static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *event)
+static void on_event(void *user, gbx_http_exchange *exchange,
+                     const gbx_sse_event *event)
 {
     gbx_http *h = user;
 
@@ -133,10 +134,10 @@ static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *ev
     h->hooks.message(h->hooks.user, event->data, event->len, 0);
 }
 
-static void take_answer(gbx_http *h, gbx_exchange *exchange)
+static void take_answer(gbx_http *h, gbx_http_exchange *exchange)
 {
     const gbx_link_hooks hooks = h->hooks;
-    const gbx_exchange_response *r = &exchange->response;
+    const gbx_http_exchange_response *r = &exchange->response;
 
     if (!note_session(h, exchange))
         return;
@@ -158,7 +159,7 @@ static void take_answer(gbx_http *h, gbx_exchange *exchange)
 /* Perhaps a server of the transport before: it is asked for its stream. The message that
  * it has refused is held until it says where to send it. If it is none of these, the reason
  * of the refusal is what counts. */
-static bool try_transport_before(gbx_http *h, const gbx_exchange *exchange)
+static bool try_transport_before(gbx_http *h, const gbx_http_exchange *exchange)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
     long status = exchange->response.status;
@@ -176,7 +177,7 @@ static bool try_transport_before(gbx_http *h, const gbx_exchange *exchange)
     return gbx_http_open_stream(h);
 }
 
-static void take_end(gbx_http *h, gbx_exchange *exchange, CURLcode result)
+static void take_end(gbx_http *h, gbx_http_exchange *exchange, CURLcode result)
 {
     long status = exchange->response.status;
 
@@ -190,7 +191,7 @@ static void take_end(gbx_http *h, gbx_exchange *exchange, CURLcode result)
         gbx_http_take_refusal(h, exchange);
 }
 
-static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
+static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 {
     gbx_http *h = user;
 
@@ -201,23 +202,23 @@ static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
         end_aside(h);
     if (!gbx_http_resume(h, exchange))
         take_end(h, exchange, result);
-    gbx_exchange_free(exchange);
+    gbx_http_exchange_free(exchange);
 }
 
-const gbx_exchange_hooks gbx_http_hooks = {on_head, on_event, on_done};
+const gbx_http_exchange_hooks gbx_http_hooks = {on_head, on_event, on_done};
 
 /* ---- messages ------------------------------------------------------------- */
 
 static void close_answered(gbx_http *h)
 {
     unsigned open = 0;
-    gbx_exchange *next;
+    gbx_http_exchange *next;
 
-    for (gbx_exchange *e = h->exchanges; e != NULL; e = next) {
+    for (gbx_http_exchange *e = h->exchanges; e != NULL; e = next) {
         next = e->next;
         if (e->was_answered && ++open > OPEN_MAX) {
             unlink_exchange(h, e);
-            gbx_exchange_free(e);
+            gbx_http_exchange_free(e);
         }
     }
 }
@@ -237,7 +238,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
     const char *method = message->method;
     const char *name = message->name;
     gbx_http_headers headers = {0};
-    gbx_exchange_options options = {
+    gbx_http_exchange_options options = {
         .base = h->web->base,
         .multi = h->web->multi,
         .lib = &h->web->lib,
@@ -254,7 +255,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
         .hooks = gbx_http_hooks,
         .user = h,
     };
-    gbx_exchange *exchange;
+    gbx_http_exchange *exchange;
 
     gbx_http_common_headers(h, &headers);
     gbx_http_header_add(&headers, "Content-Type", "application/json");
@@ -272,7 +273,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
     }
     close_answered(h);
     options.headers = headers.list;
-    exchange = gbx_exchange_start(&options);
+    exchange = gbx_http_exchange_start(&options);
     if (exchange == NULL)
         return false;
     exchange->next = h->exchanges;
@@ -313,7 +314,7 @@ static bool send_message(gbx_link *link, const gbx_link_message *message)
 static void forget(gbx_link *link, int64_t id)
 {
     gbx_http *h = (gbx_http *)link;
-    gbx_exchange *exchange = h->exchanges;
+    gbx_http_exchange *exchange = h->exchanges;
 
     gbx_http_drop_later(h, id);
     while (exchange != NULL && exchange->id != id)
@@ -321,7 +322,7 @@ static void forget(gbx_link *link, int64_t id)
     if (exchange == NULL)
         return;
     unlink_exchange(h, exchange);
-    gbx_exchange_free(exchange);
+    gbx_http_exchange_free(exchange);
 }
 
 static void agree(gbx_link *link, const char *version, bool is_modern)
@@ -339,7 +340,7 @@ static void agree(gbx_link *link, const char *version, bool is_modern)
 static void say_farewell(gbx_http *h)
 {
     gbx_http_headers headers = {0};
-    gbx_exchange_options options = {
+    gbx_http_exchange_options options = {
         .base = h->web->base,
         .multi = h->web->multi,
         .lib = &h->web->lib,
@@ -353,7 +354,7 @@ static void say_farewell(gbx_http *h)
     if (headers.failed)
         gbx_http_headers_cleanup(&headers);
     else
-        gbx_web_say_farewell(h->web, &options);
+        gbx_http_client_say_farewell(h->web, &options);
 }
 
 static void leave(gbx_link *link, bool is_hopeless)
@@ -410,7 +411,7 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     if (!gbx_http_headers_check(options->config, &name))
         return gbx_fail(reterr, GBX_E_USAGE, "the header '%.64s' cannot be sent", name);
     if (yard->web == NULL) {
-        status = gbx_web_new(base, &yard->web, reterr);
+        status = gbx_http_client_new(base, &yard->web, reterr);
         if (status != GBX_OK)
             return status;
     }

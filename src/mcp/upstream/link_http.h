@@ -3,8 +3,8 @@
 #ifndef GBX_MCP_UPSTREAM_LINK_HTTP_H
 #define GBX_MCP_UPSTREAM_LINK_HTTP_H
 
+#include "mcp/upstream/http_client.h"
 #include "mcp/upstream/http_headers.h"
-#include "mcp/upstream/web.h"
 
 /* A message that waits. */
 typedef struct gbx_http_waiting {
@@ -22,12 +22,12 @@ typedef struct gbx_link_http_state {
     gbx_link_hooks hooks;
     const gbx_mcp_upstream_config *config;
     const gbx_policy *secrets; /* in no words of the server; borrowed, or NULL */
-    gbx_web *web;
-    gbx_exchange *exchanges;  /* requests, and what was sent besides */
-    gbx_exchange *stream;     /* of what the server says unasked; or NULL */
-    struct event *again;      /* to open it once more */
-    uint32_t again_ms;        /* after so long, the server says; 0: it does not */
-    unsigned stream_failures; /* to open it, one after the other */
+    gbx_http_client *web;
+    gbx_http_exchange *exchanges; /* requests, and what was sent besides */
+    gbx_http_exchange *stream;    /* of what the server says unasked; or NULL */
+    struct event *again;          /* to open it once more */
+    uint32_t again_ms;            /* after so long, the server says; 0: it does not */
+    unsigned stream_failures;     /* to open it, one after the other */
     bool was_stream_tried;
     bool is_modern;
     char version[64];  /* of the protocol, once it is agreed upon, or to be asked for */
@@ -41,7 +41,7 @@ typedef struct gbx_link_http_state {
     char *refusal; /* of what is held, before the stream was asked for; or NULL */
     /* What has to be through before anything else is sent, and what waits for it: POSTs
      * may overtake one another. */
-    gbx_exchange *settling;
+    gbx_http_exchange *settling;
     struct event *settle;
     struct gbx_http_waiting *later;
     unsigned asides; /* messages without an id that are under way */
@@ -51,7 +51,7 @@ typedef struct gbx_link_http_state {
 /* ---- link_http.c ---------------------------------------------------------- */
 
 /* What becomes of the exchange of a request; the user is the link. */
-extern const gbx_exchange_hooks gbx_http_hooks;
+extern const gbx_http_exchange_hooks gbx_http_hooks;
 /* POST this text; id 0: no answer is expected. */
 bool gbx_http_post(gbx_http *h, const gbx_link_message *message);
 /* The headers that every request has. */
@@ -71,18 +71,19 @@ gbx_unanswered gbx_http_meaning_of(long status);
 bool gbx_http_is_answer(const char *text, size_t len, int64_t id);
 bool gbx_http_is_error(const gbx_buf *body);
 /* There is no response, or no whole one. */
-void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode result);
+void gbx_http_take_break(gbx_http *h, const gbx_http_exchange *exchange,
+                         CURLcode result);
 /* Its body is no JSON, and its headers do not say that it was, or say that it is coded in a
  * way that was not asked for. */
-bool gbx_http_is_of_another_type(const gbx_exchange_response *response);
-void gbx_http_take_another_type(gbx_http *h, const gbx_exchange *exchange);
+bool gbx_http_is_of_another_type(const gbx_http_exchange_response *response);
+void gbx_http_take_another_type(gbx_http *h, const gbx_http_exchange *exchange);
 /* The status, and what the server says of it for people; ends in NUL, unless it failed. */
-void gbx_http_put_status(const gbx_http *h, const gbx_exchange_response *r,
+void gbx_http_put_status(const gbx_http *h, const gbx_http_exchange_response *r,
                          gbx_buf *to);
 /* Are the words of its body about a version of the protocol? */
 bool gbx_http_is_of_version(const gbx_buf *body);
 /* There is, and its status is none of success. */
-void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange);
+void gbx_http_take_refusal(gbx_http *h, const gbx_http_exchange *exchange);
 
 /* ---- link_stream.c -------------------------------------------------------- */
 
@@ -96,11 +97,12 @@ bool gbx_http_hold(gbx_http *h, const char *text, size_t len, int64_t id);
 
 /* The exchange of a request is over. True: before its answer, and the rest of its stream is
  * asked for. */
-bool gbx_http_resume(gbx_http *h, const gbx_exchange *ended);
+bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended);
 /* What was to be the rest is none. */
-void gbx_http_take_no_rest(gbx_http *h, const gbx_exchange *exchange, CURLcode result);
+void gbx_http_take_no_rest(gbx_http *h, const gbx_http_exchange *exchange,
+                           CURLcode result);
 
-/* ---- link_later.c --------------------------------------------------------- */
+/* ---- link_send_queue.c --------------------------------------------------------- */
 
 /* May it be sent at once? */
 bool gbx_http_may_go(const gbx_http *h, const gbx_link_message *message);

@@ -3,9 +3,9 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/rpc/message.h"
-#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/link_http.h"
+#include "mcp/upstream/redact_tools.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 #define WHY_MAX       GBX_KIB(4)
 
 /* Nothing of it was sent. Some of these codes also say that the response is none. */
-static bool is_unreachable(const gbx_exchange *exchange, CURLcode result)
+static bool is_unreachable(const gbx_http_exchange *exchange, CURLcode result)
 {
-    return !gbx_exchange_was_sent(exchange) &&
+    return !gbx_http_exchange_was_sent(exchange) &&
            (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
             result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result));
 }
@@ -42,12 +42,12 @@ static void put_words(const gbx_http *h, const char *text, size_t len, gbx_buf *
     for (char *c = copy; *c != 0; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
-    gbx_clean_copy(h->secrets, copy, words, sizeof words);
+    gbx_redact_copy(h->secrets, copy, words, sizeof words);
     free(copy);
     (void)gbx_utf8_append_escaped(to, words, strlen(words), GBX_ESCAPE_LINE);
 }
 
-static bool has_words(const gbx_exchange_response *r)
+static bool has_words(const gbx_http_exchange_response *r)
 {
     return r->body.len > 0 && r->encoding[0] == 0 &&
            ((r->content_type[0] == 0 && r->body.data[0] != '<') ||
@@ -56,7 +56,7 @@ static bool has_words(const gbx_exchange_response *r)
 }
 
 /* What it says of this very request. */
-static bool is_about(const gbx_exchange *exchange)
+static bool is_about(const gbx_http_exchange *exchange)
 {
     const gbx_buf *body = &exchange->response.body;
 
@@ -67,7 +67,7 @@ static bool is_about(const gbx_exchange *exchange)
 /* Does it not know our session any more, and has done nothing for this request? By 404 it
  * says so. By 400 without our id it says that it has read nothing, and servers that were
  * started anew mean the same by it; but it is believed only once of each call. */
-static bool is_forgotten(const gbx_http *h, const gbx_exchange *exchange)
+static bool is_forgotten(const gbx_http *h, const gbx_http_exchange *exchange)
 {
     long status = exchange->response.status;
 
@@ -117,7 +117,8 @@ bool gbx_http_is_lasting(CURLcode result)
 }
 
 /* A page of HTML is none of its words. */
-void gbx_http_put_status(const gbx_http *h, const gbx_exchange_response *r, gbx_buf *to)
+void gbx_http_put_status(const gbx_http *h, const gbx_http_exchange_response *r,
+                         gbx_buf *to)
 {
     (void)gbx_buf_printf(to, "it answers with HTTP status %ld", r->status);
     if (r->status >= 300 && r->status < 400 && r->location[0] != 0) {
@@ -175,7 +176,8 @@ bool gbx_http_is_error(const gbx_buf *body)
            message.kind == GBX_RPC_ERROR;
 }
 
-void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode result)
+void gbx_http_take_break(gbx_http *h, const gbx_http_exchange *exchange,
+                         CURLcode result)
 {
     const gbx_link_hooks hooks = h->hooks;
     char why[400];
@@ -191,7 +193,7 @@ void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode res
                    is_away              ? "it cannot be reached"
                    : is_no_http(result) ? "it answers with what is not HTTP"
                                         : "the connection broke",
-                   gbx_exchange_error(exchange, result));
+                   gbx_http_exchange_error(exchange, result));
     /* Others may be under way on other connections. */
     if (is_away)
         hooks.forgotten(hooks.user, exchange->id, why, gbx_http_is_lasting(result));
@@ -203,7 +205,7 @@ void gbx_http_take_break(gbx_http *h, const gbx_exchange *exchange, CURLcode res
                          GBX_UNANSWERED);
 }
 
-bool gbx_http_is_of_another_type(const gbx_exchange_response *response)
+bool gbx_http_is_of_another_type(const gbx_http_exchange_response *response)
 {
     gbx_rpc_message message;
     gbx_rpc_fault fault;
@@ -216,9 +218,9 @@ bool gbx_http_is_of_another_type(const gbx_exchange_response *response)
                          &message, &fault);
 }
 
-void gbx_http_take_another_type(gbx_http *h, const gbx_exchange *exchange)
+void gbx_http_take_another_type(gbx_http *h, const gbx_http_exchange *exchange)
 {
-    const gbx_exchange_response *r = &exchange->response;
+    const gbx_http_exchange_response *r = &exchange->response;
     const gbx_link_hooks hooks = h->hooks;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
 
@@ -241,7 +243,7 @@ void gbx_http_take_another_type(gbx_http *h, const gbx_exchange *exchange)
                      GBX_UNANSWERED);
 }
 
-void gbx_http_take_refusal(gbx_http *h, const gbx_exchange *exchange)
+void gbx_http_take_refusal(gbx_http *h, const gbx_http_exchange *exchange)
 {
     const gbx_link_hooks hooks = h->hooks;
     const gbx_buf *body = &exchange->response.body;

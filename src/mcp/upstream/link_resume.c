@@ -19,9 +19,9 @@ static uint32_t delay_of(const gbx_sse *sse)
     return ms > least_ms ? ms : least_ms;
 }
 
-static bool may_have_rest(const gbx_http *h, const gbx_exchange *ended)
+static bool may_have_rest(const gbx_http *h, const gbx_http_exchange *ended)
 {
-    const gbx_exchange_response *r = &ended->response;
+    const gbx_http_exchange_response *r = &ended->response;
 
     return ended->id != 0 && !ended->was_answered && !h->is_modern && !h->is_sse &&
            h->version[0] != 0 && r->status == 200 && r->is_stream && !r->is_too_long &&
@@ -30,11 +30,11 @@ static bool may_have_rest(const gbx_http *h, const gbx_exchange *ended)
 
 /* ---- the rest of the link ------------------------------------------------- */
 
-bool gbx_http_resume(gbx_http *h, const gbx_exchange *ended)
+bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended)
 {
     const gbx_sse *sse = &ended->response.sse;
     gbx_http_headers headers = {0};
-    gbx_exchange_options options = {
+    gbx_http_exchange_options options = {
         .base = h->web->base,
         .multi = h->web->multi,
         .lib = &h->web->lib,
@@ -45,7 +45,7 @@ bool gbx_http_resume(gbx_http *h, const gbx_exchange *ended)
         .hooks = gbx_http_hooks,
         .user = h,
     };
-    gbx_exchange *exchange;
+    gbx_http_exchange *exchange;
 
     if (!may_have_rest(h, ended))
         return false;
@@ -57,7 +57,7 @@ bool gbx_http_resume(gbx_http *h, const gbx_exchange *ended)
         return false;
     }
     options.headers = headers.list;
-    exchange = gbx_exchange_start(&options);
+    exchange = gbx_http_exchange_start(&options);
     if (exchange == NULL)
         return false;
     /* They hold until it says others. */
@@ -69,7 +69,8 @@ bool gbx_http_resume(gbx_http *h, const gbx_exchange *ended)
     return true;
 }
 
-void gbx_http_take_no_rest(gbx_http *h, const gbx_exchange *exchange, CURLcode result)
+void gbx_http_take_no_rest(gbx_http *h, const gbx_http_exchange *exchange,
+                           CURLcode result)
 {
     char status[64];
     char why[400];
@@ -84,7 +85,7 @@ void gbx_http_take_no_rest(gbx_http *h, const gbx_exchange *exchange, CURLcode r
     (void)snprintf(
         why, sizeof why,
         "the stream ended before the answer, and the rest of it is not to be had: %s",
-        result == CURLE_OK ? status : gbx_exchange_error(exchange, result));
+        result == CURLE_OK ? status : gbx_http_exchange_error(exchange, result));
     h->hooks.unanswered(h->hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
                         GBX_UNANSWERED);
 }

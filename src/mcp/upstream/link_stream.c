@@ -73,7 +73,8 @@ static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
         gbx_http_send_later(h);
 }
 
-static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *event)
+static void on_event(void *user, gbx_http_exchange *exchange,
+                     const gbx_sse_event *event)
 {
     gbx_http *h = user;
 
@@ -85,7 +86,7 @@ static void on_event(void *user, gbx_exchange *exchange, const gbx_sse_event *ev
         h->hooks.message(h->hooks.user, event->data, event->len, 0);
 }
 
-static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result)
+static void lose_stream(gbx_http *h, const gbx_http_exchange *stream, CURLcode result)
 {
     long status = stream->response.status;
     bool is_refused = result == CURLE_OK && status != 200 &&
@@ -97,7 +98,7 @@ static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result
     gbx_http_put_status(h, &stream->response, &words);
     if (result != CURLE_OK)
         (void)snprintf(why, sizeof why, "its stream of events broke: %s",
-                       gbx_exchange_error(stream, result));
+                       gbx_http_exchange_error(stream, result));
     else if (status != 200 || !stream->response.is_stream)
         (void)snprintf(why, sizeof why, "%s%s%s, and with no stream of events",
                        h->refusal != NULL ? h->refusal : "",
@@ -108,12 +109,12 @@ static void lose_stream(gbx_http *h, const gbx_exchange *stream, CURLcode result
     gbx_http_lose(h, why, is_refused || gbx_http_is_lasting(result));
 }
 
-static bool is_open(const gbx_exchange *stream)
+static bool is_open(const gbx_http_exchange *stream)
 {
     return stream->response.status == 200 && stream->response.is_stream;
 }
 
-static void on_head(void *user, gbx_exchange *exchange)
+static void on_head(void *user, gbx_http_exchange *exchange)
 {
     gbx_http *h = user;
 
@@ -126,7 +127,7 @@ static void on_head(void *user, gbx_exchange *exchange)
 
 /* A server without such a stream says so by its status, and is not asked again. One that
  * cannot be reached, or has too much to do, has not said so. */
-static bool has_none(const gbx_exchange *stream)
+static bool has_none(const gbx_http_exchange *stream)
 {
     long status = stream->response.status;
 
@@ -149,7 +150,7 @@ static void open_later(gbx_http *h)
     (void)event_add(h->again, &after);
 }
 
-static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
+static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 {
     gbx_http *h = user;
 
@@ -162,7 +163,7 @@ static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
         open_later(h);
         h->stream_failures++; /* until the next one is open */
     }
-    gbx_exchange_free(exchange);
+    gbx_http_exchange_free(exchange);
 }
 
 /* ---- the rest of the link ------------------------------------------------- */
@@ -170,7 +171,7 @@ static void on_done(void *user, gbx_exchange *exchange, CURLcode result)
 bool gbx_http_open_stream(gbx_http *h)
 {
     gbx_http_headers headers = {0};
-    gbx_exchange_options options = {
+    gbx_http_exchange_options options = {
         .base = h->web->base,
         .multi = h->web->multi,
         .lib = &h->web->lib,
@@ -191,7 +192,7 @@ bool gbx_http_open_stream(gbx_http *h)
         return false;
     }
     options.headers = headers.list;
-    h->stream = gbx_exchange_start(&options);
+    h->stream = gbx_http_exchange_start(&options);
     return h->stream != NULL;
 }
 

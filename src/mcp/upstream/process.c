@@ -8,10 +8,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "mcp/rpc/lines.h"
-#include "mcp/rpc/out.h"
-#include "mcp/upstream/ending.h"
-#include "mcp/upstream/tail.h"
+#include "mcp/rpc/line_reader.h"
+#include "mcp/rpc/output_queue.h"
+#include "mcp/upstream/exit_status.h"
+#include "mcp/upstream/stderr_tail.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -50,14 +50,14 @@ struct gbx_process {
     struct event *on_control;
     struct event *on_gone;
     struct event *step;
-    gbx_mcp_out *out;
-    gbx_mcp_lines lines;
-    gbx_mcp_lines error_lines;
+    gbx_mcp_output *out;
+    gbx_mcp_line_reader lines;
+    gbx_mcp_line_reader error_lines;
     char head[HEAD_BYTES]; /* of the line that is coming */
     size_t head_len;
-    gbx_tail long_tail;
-    gbx_tail errors;
-    gbx_ending ending;
+    gbx_stderr_tail long_tail;
+    gbx_stderr_tail errors;
+    gbx_exit_status ending;
     const gbx_policy *secrets;
     uint32_t patience_ms;
     unsigned error_lines_left;
@@ -86,9 +86,9 @@ static void free_process(gbx_process *p)
             p->next->link = p->link;
     }
     free_events(p);
-    gbx_mcp_out_free(p->out);
-    gbx_mcp_lines_cleanup(&p->lines);
-    gbx_mcp_lines_cleanup(&p->error_lines);
+    gbx_mcp_output_free(p->out);
+    gbx_mcp_line_reader_cleanup(&p->lines);
+    gbx_mcp_line_reader_cleanup(&p->error_lines);
     gbx_fd_close(&p->at.control);
     gbx_fd_close(&p->at.input);
     gbx_fd_close(&p->at.output);
@@ -105,13 +105,13 @@ static void tell_end(gbx_process *p)
     if (p->is_told)
         return;
     p->is_told = true;
-    gbx_ending_print(&p->ending, &p->errors, p->secrets, why, sizeof why);
-    p->hooks.ended(p->hooks.user, why, gbx_ending_is_lasting(&p->ending));
+    gbx_exit_status_print(&p->ending, &p->errors, p->secrets, why, sizeof why);
+    p->hooks.ended(p->hooks.user, why, gbx_exit_status_is_lasting(&p->ending));
 }
 
 static void close_input(gbx_process *p)
 {
-    gbx_mcp_out_free(p->out);
+    gbx_mcp_output_free(p->out);
     p->out = NULL;
     gbx_fd_close(&p->at.input);
 }
@@ -175,7 +175,7 @@ static size_t skip_rest(gbx_process *p, const char *chunk, size_t len)
     const char *newline = memchr(chunk, '\n', len);
     size_t rest = newline != NULL ? (size_t)(newline - chunk) : len;
 
-    gbx_tail_add(&p->long_tail, chunk, rest);
+    gbx_stderr_tail_add(&p->long_tail, chunk, rest);
     if (newline == NULL)
         return len;
     tell_long_line(p);
@@ -190,14 +190,14 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
     size_t line_len;
 
     note_head(p);
-    gbx_mcp_lines_feed(&p->lines, chunk + at, len - at);
-    while ((kind = gbx_mcp_lines_next(&p->lines, &line, &line_len)) !=
+    gbx_mcp_line_reader_feed(&p->lines, chunk + at, len - at);
+    while ((kind = gbx_mcp_line_reader_next(&p->lines, &line, &line_len)) !=
            GBX_MCP_LINE_NONE) {
         if (kind == GBX_MCP_LINE && !p->is_told)
             p->hooks.line(p->hooks.user, line, line_len);
         if (kind == GBX_MCP_LINE)
             continue;
-        gbx_tail_add(&p->long_tail, chunk, len - p->lines.left);
+        gbx_stderr_tail_add(&p->long_tail, chunk, len - p->lines.left);
         if (!p->lines.skipping)
             tell_long_line(p);
     }
@@ -230,9 +230,9 @@ static void take_errors(gbx_process *p, const char *chunk, size_t len)
     const char *line;
     size_t line_len;
 
-    gbx_tail_add(&p->errors, chunk, len);
-    gbx_mcp_lines_feed(&p->error_lines, chunk, len);
-    while ((kind = gbx_mcp_lines_next(&p->error_lines, &line, &line_len)) !=
+    gbx_stderr_tail_add(&p->errors, chunk, len);
+    gbx_mcp_line_reader_feed(&p->error_lines, chunk, len);
+    while ((kind = gbx_mcp_line_reader_next(&p->error_lines, &line, &line_len)) !=
            GBX_MCP_LINE_NONE)
         if (kind == GBX_MCP_LINE)
             tell_error_line(p, line, line_len);
@@ -288,7 +288,7 @@ static void take_reports(gbx_process *p)
 
     while (recv(p->at.control, &report, sizeof report, MSG_DONTWAIT) ==
            (ssize_t)sizeof report)
-        gbx_ending_note(&p->ending, &report);
+        gbx_exit_status_note(&p->ending, &report);
 }
 
 static void on_control(evutil_socket_t fd, short what, void *arg)
@@ -330,7 +330,7 @@ static void on_broken(void *user, int os_errno)
 {
     gbx_process *p = user;
 
-    uint64_t written = gbx_mcp_out_written(p->out);
+    uint64_t written = gbx_mcp_output_written(p->out);
 
     (void)os_errno;
     close_input(p);
@@ -341,19 +341,19 @@ static void on_broken(void *user, int os_errno)
 static bool set_up(gbx_process *p, const gbx_process_options *o)
 {
     struct event_base *base = gbx_mcp_loop_base(o->loop);
-    gbx_mcp_out_hooks out_hooks = {.user = p, .broken = on_broken};
+    gbx_mcp_output_hooks out_hooks = {.user = p, .broken = on_broken};
 
     p->on_output = event_new(base, p->at.output, EV_READ | EV_PERSIST, on_output, p);
     p->on_errors = event_new(base, p->at.errors, EV_READ | EV_PERSIST, on_errors, p);
     p->on_control = event_new(base, p->at.control, EV_READ | EV_PERSIST, on_control, p);
     p->on_gone = event_new(base, p->at.pidfd, EV_READ, on_gone, p);
     p->step = evtimer_new(base, on_step, p);
-    p->out = gbx_mcp_out_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
+    p->out = gbx_mcp_output_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
     return p->on_output != NULL && p->on_errors != NULL && p->on_control != NULL &&
            p->on_gone != NULL && p->step != NULL && p->out != NULL &&
-           gbx_mcp_out_gather(p->out, o->loop) && event_add(p->on_output, NULL) == 0 &&
-           event_add(p->on_errors, NULL) == 0 && event_add(p->on_control, NULL) == 0 &&
-           event_add(p->on_gone, NULL) == 0;
+           gbx_mcp_output_gather(p->out, o->loop) &&
+           event_add(p->on_output, NULL) == 0 && event_add(p->on_errors, NULL) == 0 &&
+           event_add(p->on_control, NULL) == 0 && event_add(p->on_gone, NULL) == 0;
 }
 
 static void enter_yard(gbx_process *p, gbx_yard *yard)
@@ -397,10 +397,11 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
     p->hooks = options->hooks;
     p->patience_ms = options->patience_ms;
     p->secrets = options->yard->secrets;
-    gbx_ending_name(&p->ending, options->command.program, options->command.directory);
-    gbx_mcp_lines_init(&p->lines, options->line_max);
-    gbx_mcp_lines_init(&p->error_lines, ERROR_LINE_MAX);
-    status = gbx_command_spawn(&options->command, &p->at, reterr);
+    gbx_exit_status_name(&p->ending, options->command.program,
+                         options->command.directory);
+    gbx_mcp_line_reader_init(&p->lines, options->line_max);
+    gbx_mcp_line_reader_init(&p->error_lines, ERROR_LINE_MAX);
+    status = gbx_server_command_spawn(&options->command, &p->at, reterr);
     if (status == GBX_OK && !set_up(p, options)) {
         gbx_fd_close(&p->at.control); /* the end of it */
         reap(p);
@@ -417,7 +418,7 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
 
 bool gbx_process_send(gbx_process *process, const void *data, size_t len)
 {
-    return process->out != NULL && gbx_mcp_out_send(process->out, data, len);
+    return process->out != NULL && gbx_mcp_output_send(process->out, data, len);
 }
 
 void gbx_process_leave(gbx_process *process, bool is_hopeless)
@@ -430,7 +431,7 @@ void gbx_process_leave(gbx_process *process, bool is_hopeless)
 
 void gbx_process_add_words(const gbx_process *process, char *text, size_t size)
 {
-    gbx_ending_add_words(&process->errors, process->secrets, text, size);
+    gbx_exit_status_add_words(&process->errors, process->secrets, text, size);
 }
 
 gbx_containment gbx_process_containment(gbx_process *process)

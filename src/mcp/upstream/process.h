@@ -13,7 +13,7 @@
 
 #include "mcp/rpc/loop.h"
 #include "mcp/upstream/keeper/keeper.h"
-#include "mcp/upstream/spawn.h"
+#include "mcp/upstream/server_spawn.h"
 #include "policy/policy.h"
 
 #include <stdint.h>
@@ -22,9 +22,9 @@ typedef struct gbx_process gbx_process;
 
 typedef struct gbx_yard {
     gbx_process *first;
-    struct gbx_web *web;       /* what links over HTTP share; NULL: there was none */
-    rlim_t descriptors;        /* see gbx_command */
-    const gbx_policy *secrets; /* in no last words; borrowed, or NULL */
+    struct gbx_http_client *web; /* what links over HTTP share; NULL: there was none */
+    rlim_t descriptors;          /* see gbx_server_command */
+    const gbx_policy *secrets;   /* in no last words; borrowed, or NULL */
 } gbx_yard;
 
 typedef struct gbx_process_hooks {
@@ -46,7 +46,7 @@ typedef struct gbx_process_hooks {
 typedef struct gbx_process_options {
     gbx_mcp_loop *loop;
     gbx_yard *yard;
-    gbx_command command; /* borrowed until start returns */
+    gbx_server_command command; /* borrowed until start returns */
     size_t line_max;
     size_t waiting_max;   /* bytes that the server has not read */
     uint32_t patience_ms; /* at its end: before each harder step */
@@ -63,7 +63,7 @@ bool gbx_process_send(gbx_process *process, const void *data, size_t len);
  * end of its input, later SIGTERM, later SIGKILL; is_hopeless: at once. */
 void gbx_process_leave(gbx_process *process, bool is_hopeless);
 
-/* As gbx_ending_add_words(), of one that has not ended. */
+/* As gbx_exit_status_add_words(), of one that has not ended. */
 void gbx_process_add_words(const gbx_process *process, char *text, size_t size);
 
 gbx_containment gbx_process_containment(gbx_process *process);

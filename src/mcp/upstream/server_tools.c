@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* server_tools - what is known of a server's tools, and whether that still holds. */
-#include "mcp/upstream/server.h"
+#include "mcp/upstream/upstream_server.h"
 
 #include "base/clock.h"
 
@@ -18,8 +18,8 @@ void gbx_server_take_tools(gbx_server *server, const gbx_session *session)
 
     server->tools_until_ns =
         ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
-    if (!gbx_clean_tools(server->all->yard.secrets, gbx_session_tools(session),
-                         &ours)) {
+    if (!gbx_redact_tools(server->all->yard.secrets, gbx_session_tools(session),
+                          &ours)) {
         gbx_tools_cleanup(&ours);
         return;
     }

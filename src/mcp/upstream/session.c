@@ -131,9 +131,9 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
     s->options.hooks.log(s->options.hooks.user, line);
 }
 
-gbx_pending *gbx_session_expect(gbx_session *s, gbx_ask ask)
+gbx_session_request *gbx_session_expect(gbx_session *s, gbx_ask ask)
 {
-    gbx_pending *p = calloc(1, sizeof *p);
+    gbx_session_request *p = calloc(1, sizeof *p);
 
     if (p == NULL)
         return NULL;
@@ -145,10 +145,10 @@ gbx_pending *gbx_session_expect(gbx_session *s, gbx_ask ask)
     return p;
 }
 
-gbx_pending *gbx_session_take(gbx_session *s, int64_t id)
+gbx_session_request *gbx_session_take(gbx_session *s, int64_t id)
 {
-    for (gbx_pending **at = &s->pending; *at != NULL; at = &(*at)->next) {
-        gbx_pending *p = *at;
+    for (gbx_session_request **at = &s->pending; *at != NULL; at = &(*at)->next) {
+        gbx_session_request *p = *at;
 
         if (p->id != id)
             continue;
@@ -163,7 +163,7 @@ gbx_pending *gbx_session_take(gbx_session *s, int64_t id)
 
 bool gbx_session_awaits(const gbx_session *s, int64_t id)
 {
-    const gbx_pending *p = s->pending;
+    const gbx_session_request *p = s->pending;
 
     while (p != NULL && p->id != id)
         p = p->next;
@@ -213,7 +213,7 @@ int64_t gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
                         const char *params)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    gbx_pending *p = gbx_session_expect(s, ask);
+    gbx_session_request *p = gbx_session_expect(s, ask);
     gbx_link_message about = {.method = method};
 
     if (p == NULL)
@@ -274,7 +274,7 @@ void gbx_session_lose(gbx_session *s, const char *why)
         s->link->ops->leave(s->link, !s->is_deaf);
     s->link = NULL;
     while (s->pending != NULL) {
-        gbx_pending *p = gbx_session_take(s, s->pending->id);
+        gbx_session_request *p = gbx_session_take(s, s->pending->id);
 
         if (p->ask == GBX_ASK_CALL)
             gbx_session_fail_call(s, p, GBX_UPSTREAM_EXIT, why, false);

@@ -5,9 +5,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/process.h"
+#include "mcp/upstream/redact_tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const char needs_input[] =
 static const char is_task[] =
     "it answers with a task, though none was asked for: whether and how that ends is not known";
 
-static void answer(gbx_pending *p, const gbx_upstream_reply *reply)
+static void answer(gbx_session_request *p, const gbx_upstream_reply *reply)
 {
     p->answer(p->user, reply);
     free(p);
@@ -49,7 +49,7 @@ static void put_data(const gbx_session *s, gbx_view data, gbx_buf *to)
     else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
         (void)gbx_rpc_append_json(&text, data.at, data.len);
     if (gbx_buf_append(&text, "", 1))
-        clean = gbx_clean_text(s->options.yard->secrets, (const char *)text.data);
+        clean = gbx_redact_text(s->options.yard->secrets, (const char *)text.data);
     if (clean != NULL)
         (void)gbx_utf8_append_ends(to, clean, strlen(clean), DATA_MAX);
 }
@@ -80,7 +80,7 @@ static void put_refusal(const gbx_session *s, gbx_view error, int code, gbx_buf 
     (void)gbx_buf_append(to, "", 1);
 }
 
-static void answer_error(const gbx_session *s, gbx_pending *p, gbx_view error)
+static void answer_error(const gbx_session *s, gbx_session_request *p, gbx_view error)
 {
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
                                 .code = gbx_rpc_error_code(error)};
@@ -94,7 +94,7 @@ static void answer_error(const gbx_session *s, gbx_pending *p, gbx_view error)
     answer(p, &reply);
 }
 
-static void answer_result(gbx_pending *p, gbx_view result)
+static void answer_result(gbx_session_request *p, gbx_view result)
 {
     enum { TYPE, CONTENT, STRUCTURED, TASK, MEMBERS };
     static const char *const names[] = {"resultType", "content", "structuredContent",
@@ -147,7 +147,8 @@ static bool put_progress(gbx_view params, gbx_buf *to)
 
 /* ---- the rest of the session ---------------------------------------------- */
 
-void gbx_session_on_call(gbx_session *s, gbx_pending *p, const gbx_rpc_message *message)
+void gbx_session_on_call(gbx_session *s, gbx_session_request *p,
+                         const gbx_rpc_message *message)
 {
     if (message->kind == GBX_RPC_ERROR) {
         if (gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
@@ -158,8 +159,9 @@ void gbx_session_on_call(gbx_session *s, gbx_pending *p, const gbx_rpc_message *
     }
 }
 
-void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
-                           const char *why, bool was_not_begun)
+void gbx_session_fail_call(gbx_session *s, gbx_session_request *p,
+                           gbx_upstream_fault fault, const char *why,
+                           bool was_not_begun)
 {
     gbx_upstream_reply reply = {.fault = fault,
                                 .message = why,
@@ -169,7 +171,7 @@ void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fa
     answer(p, &reply);
 }
 
-void gbx_session_answer_call(gbx_pending *p, const gbx_upstream_reply *reply)
+void gbx_session_answer_call(gbx_session_request *p, const gbx_upstream_reply *reply)
 {
     answer(p, reply);
 }
@@ -181,7 +183,7 @@ void gbx_session_on_progress(gbx_session *s, gbx_view params)
 
     if (!gbx_id_read(gbx_view_member(params, "progressToken"), &id))
         return;
-    for (const gbx_pending *p = s->pending; p != NULL; p = p->next) {
+    for (const gbx_session_request *p = s->pending; p != NULL; p = p->next) {
         if (p->id != id || p->progress == NULL)
             continue;
         gbx_buf_init_secret(&text, GBX_KIB(64));
@@ -195,7 +197,7 @@ void gbx_session_on_progress(gbx_session *s, gbx_view params)
 
 int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *call)
 {
-    gbx_pending *p = gbx_session_expect(session, GBX_ASK_CALL);
+    gbx_session_request *p = gbx_session_expect(session, GBX_ASK_CALL);
     const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
     gbx_link_message about = {.method = "tools/call",
                               .name = call->tool,
@@ -235,7 +237,7 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
 
 void gbx_session_drop_call(gbx_session *session, int64_t id, const char *reason)
 {
-    gbx_pending *p = gbx_session_take(session, id);
+    gbx_session_request *p = gbx_session_take(session, id);
     char params[128];
 
     if (p == NULL)

@@ -20,15 +20,15 @@ typedef enum gbx_ask {
     GBX_ASK_CALL,
 } gbx_ask;
 
-typedef struct gbx_pending {
-    struct gbx_pending *next;
+typedef struct gbx_session_request {
+    struct gbx_session_request *next;
     int64_t id;
     gbx_ask ask;
     uint64_t end; /* of its message, among the bytes that were sent */
     void *user;
     void (*progress)(void *user, const char *message, size_t len);
     void (*answer)(void *user, const gbx_upstream_reply *reply);
-} gbx_pending;
+} gbx_session_request;
 
 typedef enum gbx_phase {
     GBX_PHASE_ASKING, /* which era it is of */
@@ -71,7 +71,7 @@ struct gbx_session {
     int64_t unread_id;     /* the last of them that was awaited */
     bool is_spread;        /* it has a result or an error */
     bool is_deaf;          /* it has closed its input: perhaps on its way to its end */
-    gbx_pending *pending;
+    gbx_session_request *pending;
     int64_t last_id;
     size_t calls;
     uint64_t sent_bytes;
@@ -107,9 +107,9 @@ void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
                           const char *more, gbx_buf *to);
 bool gbx_session_send(gbx_session *s, const gbx_buf *text,
                       const gbx_link_message *about);
-gbx_pending *gbx_session_expect(gbx_session *s, gbx_ask ask);
+gbx_session_request *gbx_session_expect(gbx_session *s, gbx_ask ask);
 /* The one of that id, taken out; NULL if nobody waits for it. free() it. */
-gbx_pending *gbx_session_take(gbx_session *s, int64_t id);
+gbx_session_request *gbx_session_take(gbx_session *s, int64_t id);
 bool gbx_session_awaits(const gbx_session *s, int64_t id);
 /* The moment is over in which an answer on several lines might have come on one, too. */
 void gbx_session_on_spread(gbx_session *s);
@@ -160,11 +160,12 @@ void gbx_session_on_change(gbx_session *s);
 /* ---- session_call.c ------------------------------------------------------- */
 
 /* Give the answer, and free the pending call. */
-void gbx_session_on_call(gbx_session *s, gbx_pending *p,
+void gbx_session_on_call(gbx_session *s, gbx_session_request *p,
                          const gbx_rpc_message *message);
-void gbx_session_answer_call(gbx_pending *p, const gbx_upstream_reply *reply);
-void gbx_session_fail_call(gbx_session *s, gbx_pending *p, gbx_upstream_fault fault,
-                           const char *why, bool was_not_begun);
+void gbx_session_answer_call(gbx_session_request *p, const gbx_upstream_reply *reply);
+void gbx_session_fail_call(gbx_session *s, gbx_session_request *p,
+                           gbx_upstream_fault fault, const char *why,
+                           bool was_not_begun);
 void gbx_session_on_progress(gbx_session *s, gbx_view params);
 
 #endif

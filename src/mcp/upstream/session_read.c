@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/upstream/clean.h"
 #include "mcp/upstream/ids.h"
 #include "mcp/upstream/process.h"
+#include "mcp/upstream/redact_tools.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@
  * asked: a strict server reads no further than the method. */
 static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message)
 {
-    const gbx_pending *p = s->pending;
+    const gbx_session_request *p = s->pending;
     bool is_sole = p != NULL && p->next == NULL;
 
     return is_sole && message->kind == GBX_RPC_ERROR && s->phase == GBX_PHASE_ASKING
@@ -48,7 +48,7 @@ static void on_check(gbx_session *s)
 static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t about)
 {
     int64_t id = about;
-    gbx_pending *p;
+    gbx_session_request *p;
 
     /* An error may come with an id of the server's own: it did not read ours. */
     if (message->id.at != NULL && (about == 0 || message->kind != GBX_RPC_ERROR) &&
@@ -132,7 +132,7 @@ static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t
 /* What answers this request of ours is no answer. */
 static void fail_request(gbx_session *s, int64_t id, const char *why)
 {
-    gbx_pending *p = gbx_session_take(s, id);
+    gbx_session_request *p = gbx_session_take(s, id);
 
     if (p == NULL)
         return;
@@ -200,7 +200,7 @@ static void note_stray(gbx_session *s, const char *text, size_t len)
     line = letters == 2 ? strndup(text, len < STRAY_MAX ? len : STRAY_MAX) : NULL;
     if (line == NULL)
         return;
-    gbx_clean_copy(s->options.yard->secrets, line, clean, sizeof clean);
+    gbx_redact_copy(s->options.yard->secrets, line, clean, sizeof clean);
     gbx_buf_init(&shown, sizeof s->stray - 1);
     if (gbx_utf8_append_escaped(&shown, clean, strlen(clean), GBX_ESCAPE_LINE) &&
         gbx_buf_append(&shown, "", 1))
@@ -372,7 +372,7 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
                                 .is_passing = how == GBX_UNANSWERED_PASSING ||
                                               how == GBX_UNANSWERED_LATER,
                                 .was_not_begun = how >= GBX_UNANSWERED_SPOKEN};
-    gbx_pending *p = gbx_session_take(s, about);
+    gbx_session_request *p = gbx_session_take(s, about);
 
     if (p == NULL)
         return;
@@ -398,7 +398,7 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
 static void on_forgotten(void *user, int64_t about, const char *why, bool is_lasting)
 {
     gbx_session *s = user;
-    gbx_pending *p = gbx_session_take(s, about);
+    gbx_session_request *p = gbx_session_take(s, about);
 
     if (p != NULL && p->ask == GBX_ASK_CALL)
         gbx_session_fail_call(s, p, GBX_UPSTREAM_EXIT, why, true);
@@ -409,9 +409,9 @@ static void on_forgotten(void *user, int64_t about, const char *why, bool is_las
 }
 
 /* A call that has not reached it whole, or NULL. */
-static const gbx_pending *find_unread(const gbx_session *s, uint64_t written)
+static const gbx_session_request *find_unread(const gbx_session *s, uint64_t written)
 {
-    const gbx_pending *p = s->pending;
+    const gbx_session_request *p = s->pending;
 
     while (p != NULL && (p->ask != GBX_ASK_CALL || p->end <= written))
         p = p->next;
@@ -422,7 +422,7 @@ static const gbx_pending *find_unread(const gbx_session *s, uint64_t written)
 static void on_deaf(void *user, uint64_t written, const char *why)
 {
     gbx_session *s = user;
-    const gbx_pending *p;
+    const gbx_session_request *p;
 
     if (s->phase != GBX_PHASE_READY)
         return;

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "mcp/upstream/clean.h"
 #include "mcp/upstream/process.h"
+#include "mcp/upstream/redact_tools.h"
 
 #include <string.h>
 
@@ -81,8 +81,8 @@ void gbx_session_on_says(gbx_session *s, gbx_view params)
         gbx_session_log(s, "a log message of %zu bytes was dropped", params.len);
         return;
     }
-    gbx_clean_copy(s->options.yard->secrets, (const char *)text.data, clean,
-                   sizeof clean);
+    gbx_redact_copy(s->options.yard->secrets, (const char *)text.data, clean,
+                    sizeof clean);
     (void)gbx_utf8_append_escaped(&line, clean, strlen(clean), GBX_ESCAPE_LINE);
     if (gbx_buf_append(&line, "", 1) && clean[0] != 0)
         s->options.hooks.log(s->options.hooks.user, (const char *)line.data);

@@ -192,7 +192,7 @@ bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len
 
 void gbx_session_on_lost(gbx_session *s, int64_t id)
 {
-    gbx_pending *p = gbx_session_take(s, id);
+    gbx_session_request *p = gbx_session_take(s, id);
 
     if (p != NULL)
         ask_again(s, p->ask);

@@ -4,7 +4,7 @@
  * take each other's time until none is ready in its own. So they go in turn; one that a call
  * waits for does not.
  */
-#include "mcp/upstream/server.h"
+#include "mcp/upstream/upstream_server.h"
 
 #include "base/clock.h"
 #include "base/timeouts.h"

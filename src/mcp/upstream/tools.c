@@ -3,7 +3,7 @@
 #include "mcp/upstream/tools.h"
 
 #include "base/cleanup.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "mcp/rpc/message.h"
 
 #include <stdlib.h>

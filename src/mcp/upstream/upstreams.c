@@ -4,11 +4,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "base/timeouts.h"
 #include "mcp/rules/rules.h"
-#include "mcp/upstream/server.h"
-#include "mcp/upstream/web.h"
+#include "mcp/upstream/http_client.h"
+#include "mcp/upstream/upstream_server.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -197,7 +197,8 @@ void gbx_upstreams_part(gbx_upstreams *upstreams)
     upstreams->is_closing = true;
     for (size_t i = 0; i < upstreams->count; i++)
         gbx_server_stop(&upstreams->servers[i]);
-    gbx_web_finish(upstreams->yard.web, gbx_timeout_ms(GBX_TIMEOUT_LAST_FAREWELL));
+    gbx_http_client_finish(upstreams->yard.web,
+                           gbx_timeout_ms(GBX_TIMEOUT_LAST_FAREWELL));
 }
 
 void gbx_upstreams_free(gbx_upstreams *upstreams)
@@ -217,7 +218,7 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
     while (upstreams->ended != NULL)
         tell(upstreams->ended);
     gbx_yard_clear(&upstreams->yard, gbx_timeout_ms(GBX_TIMEOUT_LAST_END));
-    gbx_web_free(upstreams->yard.web);
+    gbx_http_client_free(upstreams->yard.web);
     for (size_t i = 0; i < upstreams->count; i++)
         gbx_server_cleanup(&upstreams->servers[i]);
     free(upstreams->servers);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* cpu_affinity - what a process may run on is asked each time: others may change it. */
+#include "base/cpu_affinity.h"
+
+/* Of the calling thread, while it stays. */
+static _Thread_local struct {
+    cpu_set_t before;
+    bool stays;
+} self;
+
+/* To the calling thread's processor, of several. A machine of more processors than the set
+ * holds has no answer. */
+static bool narrow(pid_t pid, cpu_set_t *ret_before)
+{
+    int cpu = sched_getcpu();
+    cpu_set_t one;
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE ||
+        sched_getaffinity(pid, sizeof *ret_before, ret_before) < 0 ||
+        CPU_COUNT(ret_before) < 2 || !CPU_ISSET((size_t)cpu, ret_before))
+        return false;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    return sched_setaffinity(pid, sizeof one, &one) == 0;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_cpu_here(pid_t pid, cpu_set_t *ret_before)
+{
+    return pid > 0 && narrow(pid, ret_before);
+}
+
+void gbx_cpu_anywhere(pid_t pid, const cpu_set_t *before)
+{
+    (void)sched_setaffinity(pid, sizeof *before, before);
+}
+
+void gbx_cpu_stay(void)
+{
+    if (!self.stays)
+        self.stays = narrow(0, &self.before);
+}
+
+void gbx_cpu_roam(void)
+{
+    if (self.stays)
+        (void)sched_setaffinity(0, sizeof self.before, &self.before);
+    self.stays = false;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* edit_distance - see edit_distance.h. */
+#include "base/edit_distance.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define WORD_MAX GBX_NEAREST_WORD_MAX
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t m = a < b ? a : b;
+
+    return m < c ? m : c;
+}
+
+/*
+ * Edit distance, or limit if it is no less, with one row of the table kept; both words are
+ * short. Of the table only what is less than limit from its diagonal can be less: among
+ * thousands of names nearly all are given up after a few rows.
+ */
+static size_t distance(const char *a, const char *b, size_t limit)
+{
+    size_t row[WORD_MAX + 1];
+    size_t a_len = strlen(a);
+    size_t b_len = strlen(b);
+
+    if ((a_len > b_len ? a_len - b_len : b_len - a_len) >= limit)
+        return limit;
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_len; i++) {
+        size_t first = i >= limit ? i - limit + 1 : 1;
+        size_t last = i + limit - 1 < b_len ? i + limit - 1 : b_len;
+        size_t diagonal = row[first - 1];
+        size_t least = row[first - 1] = first == 1 ? i : limit;
+
+        for (size_t j = first; j <= last; j++) {
+            size_t above = row[j];
+
+            row[j] = smallest(above + 1, row[j - 1] + 1,
+                              diagonal + (a[i - 1] == b[j - 1] ? 0 : 1));
+            least = row[j] < least ? row[j] : least;
+            diagonal = above;
+        }
+        if (least >= limit)
+            return limit;
+    }
+    return row[b_len];
+}
+
+/* Edits from one to the other, or limit; what was begun, but not written to its end, is
+ * near. */
+static size_t edits(const char *word, const char *candidate, size_t limit)
+{
+    size_t len = strlen(word);
+
+    return len >= 3 && strncmp(candidate, word, len) == 0
+               ? 1
+               : distance(word, candidate, limit);
+}
+
+static bool is_between(char c)
+{
+    return c == '_' || c == '-' || c == '.' || c == '/' || c == ' ';
+}
+
+/* False: it is too long. */
+static bool fold(const char *name, char ret[WORD_MAX + 1])
+{
+    size_t n = 0;
+
+    for (; *name != '\0'; name++) {
+        if (is_between(*name))
+            continue;
+        if (n == WORD_MAX)
+            return false;
+        ret[n++] = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name;
+    }
+    ret[n] = '\0';
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const char *gbx_nearest(const char *word, const char *const *candidates, size_t count)
+{
+    const char *nearest = NULL;
+    size_t least = 3; /* more edits than that is another word */
+    size_t word_len = strlen(word);
+
+    if (word_len > WORD_MAX)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t d;
+
+        if (strlen(candidates[i]) > WORD_MAX)
+            continue;
+        d = edits(word, candidates[i], least);
+        if (d < least && d < word_len) {
+            least = d;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
+const char *gbx_nearest_name(const char *name, const char *const *candidates,
+                             size_t count)
+{
+    const char *nearest = NULL;
+    char word[WORD_MAX + 1];
+    char other[WORD_MAX + 1];
+    size_t least;
+    size_t word_len;
+
+    if (!fold(name, word))
+        return NULL;
+    word_len = strlen(word);
+    least = word_len > 9 ? word_len / 3 : 3;
+    for (size_t i = 0; i < count; i++) {
+        size_t d = fold(candidates[i], other) ? edits(word, other, least) : least;
+
+        if (d < least && d < word_len) {
+            least = d;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}

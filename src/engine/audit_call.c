@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * audit_call - one call, from its first line to its last. Never its input, its value or
+ * its console text; of what was thrown, the code alone.
+ */
+#include "engine/audit.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "guard/guard.h"
+#include "policy/policy.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * What the code in the box is told, and what that counts towards. Only answers of our
+ * own are looked up: an embedder's function may answer with any code.
+ */
+static const struct refusal {
+    const char *code;
+    bool is_suspect;
+    gbx_suspect kind;
+} refusals[] = {
+    {"ERR_NOT_ALLOWED", true, GBX_SUSPECT_FUNCTION},
+    {"ERR_SECRET", true, GBX_SUSPECT_SECRET},
+    {"ERR_HOST_BUSY", false, 0},
+    {"ERR_FILE_NOT_ALLOWED", true, GBX_SUSPECT_PATH},
+    {"ERR_FILE_TOO_LARGE", false, 0},
+    {"ERR_FETCH_NOT_ALLOWED", true, GBX_SUSPECT_SITE},
+    {"ERR_FETCH_ADDRESS", true, GBX_SUSPECT_SITE},
+    {"ERR_FETCH_URL", false, 0},
+    {"ERR_FETCH_METHOD", false, 0},
+    {"ERR_FETCH_HEADER", false, 0},
+    {"ERR_FETCH_SECRET", true, GBX_SUSPECT_SECRET},
+    {"ERR_FETCH_TOO_LARGE", false, 0},
+};
+
+static const struct refusal *find_refusal(gbx_span code)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(refusals); i++)
+        if (strlen(refusals[i].code) == code.len &&
+            memcmp(refusals[i].code, code.data, code.len) == 0)
+            return &refusals[i];
+    return NULL;
+}
+
+/* May one more line of this event be said? Else it is counted. */
+static bool may_say(gbx_run *run, gbx_audit_event event, const char *function)
+{
+    gbx_audit *a = &run->engine->audit;
+    bool may;
+
+    if (event == GBX_AUDIT_HOST_CALL) {
+        may = run->audit.host_lines < GBX_AUDIT_HOST_LINES;
+        run->audit.host_lines += may;
+    } else {
+        may = run->audit.refusal_lines < GBX_AUDIT_REFUSAL_LINES;
+        if (may) {
+            (void)pthread_mutex_lock(&a->lock);
+            may = gbx_bucket_take(&a->refusals, gbx_clock_now_ns());
+            (void)pthread_mutex_unlock(&a->lock);
+        }
+        run->audit.refusal_lines += may;
+    }
+    if (!may) {
+        gbx_tally_add(&run->audit.dropped, event, function);
+        a->dropped++;
+    }
+    return may;
+}
+
+static void say_dropped(gbx_run *run)
+{
+    char detail[64];
+    gbx_audit_entry e;
+
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_LOG_DROPPED);
+    gbx_tally_put(&run->audit.dropped, &e.line);
+    (void)snprintf(detail, sizeof detail, "%u lines", run->audit.dropped.total);
+    gbx_entry_emit(&e, detail);
+}
+
+static void put_span(gbx_log_line *line, const char *key, gbx_span text)
+{
+    if (text.len > 0)
+        gbx_log_line_text(line, key, text.data, text.len);
+}
+
+static void put_text(gbx_log_line *line, const char *key, const char *text)
+{
+    if (*text != 0)
+        gbx_log_line_puts(line, key, text);
+}
+
+/* What a fetch came to, before what it was aimed at. */
+static void put_note(gbx_log_line *line, const gbx_audit_detail *note)
+{
+    if (note == NULL)
+        return;
+    put_text(line, "method", note->method);
+    if (note->status != 0)
+        gbx_log_line_count(line, "status", note->status);
+    if (note->hops > 0)
+        gbx_log_line_count(line, "hops", note->hops);
+    put_text(line, "address", note->address);
+    put_text(line, "target", note->target);
+    put_text(line, "detail", note->detail);
+}
+
+static void put_effort(gbx_log_line *line, const gbx_audit_asked *asked,
+                       const gbx_audit_answer *answered)
+{
+    const gbx_msg_answer *msg = answered->msg;
+
+    gbx_log_line_number(line, "durationMs",
+                        (double)(answered->end_ns - asked->start_ns) / 1e6);
+    gbx_log_line_count(line, "bytesOut", asked->bytes_out);
+    gbx_log_line_count(line, "bytesIn",
+                       msg != NULL ? msg->json.len + msg->bytes.len : 0);
+}
+
+static void say_host_call(gbx_run *run, const gbx_audit_asked *asked,
+                          const gbx_audit_answer *answered)
+{
+    const gbx_msg_answer *msg = answered->msg;
+    gbx_audit_entry e;
+
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_CALL);
+    gbx_log_line_puts(&e.line, "function", asked->name);
+    gbx_log_line_puts(&e.line, "outcome",
+                      msg == NULL     ? "unanswered"
+                      : msg->is_error ? "error"
+                                      : "ok");
+    put_effort(&e.line, asked, answered);
+    if (msg != NULL && msg->is_error)
+        put_span(&e.line, "code", msg->code.len > 0 ? msg->code : msg->name);
+    put_note(&e.line, asked->note);
+    gbx_entry_emit(&e, "");
+}
+
+static void say_refused(gbx_run *run, const gbx_audit_asked *asked,
+                        const gbx_audit_answer *answered)
+{
+    const gbx_audit_detail *note = asked->note;
+    const gbx_msg_answer *msg = answered->msg;
+    const char *function =
+        *asked->name != 0 || note == NULL ? asked->name : note->function;
+    char name[128];
+    char detail[256];
+    gbx_audit_entry e;
+
+    assert(msg != NULL); /* what is never answered is not refused */
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
+    put_span(&e.line, "code", msg->code);
+    put_effort(&e.line, asked, answered);
+    put_text(&e.line, "function", function);
+    put_note(&e.line, note);
+    put_span(&e.line, "message", msg->message);
+    (void)gbx_log_line_escape(function, strlen(function), name, sizeof name);
+    (void)snprintf(detail, sizeof detail, "%s: %.*s", name, (int)msg->code.len,
+                   (const char *)msg->code.data);
+    gbx_entry_emit(&e, detail);
+}
+
+/* Rules about how code is written say nothing of what it is after. */
+static bool is_forbidden_name(const gbx_violation *v)
+{
+    static const char *const plain[] = {"form", "size", "encoding", "syntax"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(plain); i++)
+        if (strcmp(v->rule, plain[i]) == 0)
+            return false;
+    return true;
+}
+
+static void say_violation(gbx_run *run, const gbx_violation *v)
+{
+    char detail[96];
+    gbx_audit_entry e;
+
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_GUARD_VIOLATION);
+    gbx_log_line_puts(&e.line, "rule", v->rule);
+    gbx_log_line_count(&e.line, "line", v->line);
+    gbx_log_line_count(&e.line, "column", v->column);
+    (void)snprintf(detail, sizeof detail, "%s at line %u, column %u", v->rule, v->line,
+                   v->column);
+    gbx_entry_emit(&e, detail);
+}
+
+/* What the end of a worker is called; false: it is none to speak of. */
+static bool name_of_end(gbx_code code, gbx_end how, gbx_audit_event *ret)
+{
+    switch (code) {
+    case GBX_CODE_VIOLATION:
+        *ret =
+            how == GBX_END_DIED ? GBX_AUDIT_SECCOMP_KILL : GBX_AUDIT_PROTOCOL_VIOLATION;
+        return true;
+    case GBX_CODE_CRASHED: *ret = GBX_AUDIT_WORKER_CRASHED; return true;
+    case GBX_CODE_TIMEOUT: *ret = GBX_AUDIT_CALL_TIMEOUT; return true;
+    case GBX_CODE_MEMORY: *ret = GBX_AUDIT_CALL_MEMORY; return true;
+    case GBX_CODE_VALUE:
+    case GBX_CODE_SYNTAX:
+    case GBX_CODE_RUNTIME:
+    case GBX_CODE_OUTPUT_TOO_LARGE:
+    case GBX_CODE_INVALID_CODE:
+    case GBX_CODE_UNAVAILABLE:
+    case GBX_CODE_ABORTED:
+    case GBX_CODE_INVALID_DATA:
+    case GBX_CODE_DIVERGED: return false;
+    }
+    return false;
+}
+
+static void say_end(gbx_run *run, gbx_audit_event event, const gbx_verdict *v)
+{
+    const gbx_stats *s = &run->result->stats;
+    gbx_audit_entry e;
+
+    gbx_entry_begin(&e, run->engine, run, event);
+    if (event == GBX_AUDIT_CALL_TIMEOUT) {
+        gbx_log_line_number(&e.line, "wallMs", s->wall_ms);
+        gbx_log_line_number(&e.line, "cpuMs", s->cpu_ms);
+        gbx_log_line_count(&e.line, "timeoutMs", run->limits.timeout_ms);
+        gbx_log_line_count(&e.line, "cpuLimitMs", run->limits.cpu_ms);
+    } else if (event == GBX_AUDIT_CALL_MEMORY) {
+        gbx_log_line_count(&e.line, "peakMemoryBytes", s->peak_memory_bytes);
+        gbx_log_line_count(&e.line, "memoryBytes", run->limits.memory_bytes);
+    }
+    gbx_log_line_puts(&e.line, "message", v->message);
+    gbx_entry_emit(&e, v->message);
+}
+
+static void put_cost(gbx_log_line *line, const gbx_run *run)
+{
+    const gbx_stats *s = &run->result->stats;
+    uint64_t out = run->has_exchange
+                       ? run->limits.host_out_bytes - run->exchange.host_out_left
+                       : 0;
+
+    gbx_log_line_number(line, "wallMs", s->wall_ms);
+    gbx_log_line_number(line, "cpuMs", s->cpu_ms);
+    gbx_log_line_count(line, "peakMemoryBytes", s->peak_memory_bytes);
+    gbx_log_line_count(line, "inputBytes", s->input_bytes);
+    gbx_log_line_count(line, "outputBytes", s->output_bytes);
+    gbx_log_line_count(line, "logBytes", s->log_bytes);
+    gbx_log_line_count(line, "hostCalls", s->host_calls);
+    gbx_log_line_count(line, "hostBytesOut", out);
+    gbx_log_line_count(line, "hostBytesIn", run->audit.bytes_in);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_audit_call_started(gbx_run *run)
+{
+    const gbx_call *call = &run->call;
+    uint32_t capabilities = run->engine->settings.options.capabilities;
+    gbx_audit_entry e;
+
+    if (!run->engine->audit.is_heard)
+        return;
+    run->audit.is_open = true;
+    if (!gbx_audit_hears(run->engine, GBX_AUDIT_CALL_STARTED))
+        return;
+    if (call->policy != NULL)
+        capabilities &= call->policy->capabilities;
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_CALL_STARTED);
+    gbx_log_line_puts(&e.line, "form", gbx_form_name(call->form));
+    gbx_log_line_bool(&e.line, "guard", (call->flags & GBX_CALL_NO_GUARD) == 0);
+    gbx_log_line_count(&e.line, "codeBytes", call->code_len);
+    gbx_log_line_count(&e.line, "inputBytes", call->input_len);
+    gbx_log_line_count(&e.line, "timeoutMs", run->limits.timeout_ms);
+    gbx_log_line_count(&e.line, "memoryBytes", run->limits.memory_bytes);
+    gbx_audit_put_capabilities(&e.line, capabilities);
+    gbx_entry_emit(&e, "");
+}
+
+void gbx_audit_guard(gbx_run *run, const gbx_report *report)
+{
+    if (!run->audit.is_open)
+        return;
+    for (size_t i = 0; i < report->count; i++) {
+        if (may_say(run, GBX_AUDIT_GUARD_VIOLATION, NULL))
+            say_violation(run, &report->list[i]);
+        if (is_forbidden_name(&report->list[i]))
+            gbx_audit_suspect(run, GBX_SUSPECT_PATTERN);
+    }
+}
+
+void gbx_audit_verdict(gbx_run *run, gbx_end how, const gbx_verdict *v)
+{
+    gbx_audit_event event;
+    gbx_audit_entry e;
+
+    if (!run->audit.is_open)
+        return;
+    if (name_of_end(v->code, how, &event)) {
+        say_end(run, event, v);
+        if (event == GBX_AUDIT_SECCOMP_KILL)
+            gbx_audit_suspect(run, GBX_SUSPECT_SEAL);
+        if (event == GBX_AUDIT_PROTOCOL_VIOLATION && run->has_exchange)
+            gbx_audit_suspect(run, GBX_SUSPECT_PROTOCOL);
+    }
+    if (run->worker != NULL &&
+        (v->code == GBX_CODE_TIMEOUT || v->code == GBX_CODE_MEMORY ||
+         v->code == GBX_CODE_ABORTED)) {
+        gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_WORKER_KILLED);
+        gbx_entry_emit(&e, v->message);
+    }
+}
+
+void gbx_audit_answered(gbx_run *run, const gbx_audit_asked *asked,
+                        const gbx_audit_answer *answered)
+{
+    const gbx_msg_answer *msg = answered->msg;
+    const struct refusal *refusal = NULL;
+
+    if (msg != NULL)
+        run->audit.bytes_in += msg->json.len + msg->bytes.len;
+    if (!run->audit.is_open)
+        return;
+    if (msg != NULL && msg->is_error && answered->is_ours)
+        refusal = find_refusal(msg->code);
+    if (refusal == NULL && !answered->is_over) {
+        if (gbx_audit_hears(run->engine, GBX_AUDIT_HOST_CALL) &&
+            may_say(run, GBX_AUDIT_HOST_CALL, asked->name))
+            say_host_call(run, asked, answered);
+        return;
+    }
+    if (may_say(run, GBX_AUDIT_HOST_REFUSED, *asked->name != 0 ? asked->name : NULL))
+        say_refused(run, asked, answered);
+    if (refusal != NULL && refusal->is_suspect)
+        gbx_audit_suspect(run, refusal->kind);
+}
+
+void gbx_audit_limited(void *user, uint8_t limit)
+{
+    gbx_run *run = user;
+    bool is_calls = limit == GBX_LIMITED_CALLS;
+    const char *code = is_calls ? "ERR_HOST_CALLS" : "ERR_HOST_BYTES";
+    gbx_audit_entry e;
+
+    if (!run->audit.is_open || !may_say(run, GBX_AUDIT_HOST_REFUSED, NULL))
+        return;
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
+    gbx_log_line_puts(&e.line, "code", code);
+    gbx_log_line_count(&e.line, "limit",
+                       is_calls ? run->limits.host_calls : run->limits.host_out_bytes);
+    gbx_entry_emit(&e, code);
+}
+
+void gbx_audit_call_ended(gbx_run *run, gbx_status status)
+{
+    gbx_audit_entry e;
+
+    gbx_run_calls_end(run); /* what is unanswered has its line before the last */
+    if (!run->audit.is_open)
+        return;
+    if (run->audit.dropped.total > 0)
+        say_dropped(run);
+    run->audit.is_open = false;
+    if (!gbx_audit_hears(run->engine, GBX_AUDIT_CALL_ENDED))
+        return;
+    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_CALL_ENDED);
+    if (status == GBX_OK)
+        gbx_log_line_puts(&e.line, "code", gbx_code_name(run->result->code));
+    else
+        gbx_log_line_puts(&e.line, "status", gbx_status_name(status));
+    if (run->result != NULL)
+        put_cost(&e.line, run);
+    gbx_entry_emit(&e, "");
+}

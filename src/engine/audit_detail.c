@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* audit_detail - see audit_detail.h. A URL is cut as text: the code's own is not trusted to parse. */
+#include "engine/audit_detail.h"
+
+#include "base/cleanup.h"
+#include "base/json_view.h"
+#include "fetch/fetch.h"
+#include "policy/secrets.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_slash(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* Move what follows user and password over them, and end before query and fragment. */
+static void strip_url(char *url)
+{
+    char *host = url;
+    char *at = NULL;
+    char *end;
+
+    url[strcspn(url, "?#")] = 0;
+    while (isalnum((unsigned char)*host) || *host == '+' || *host == '-' ||
+           *host == '.')
+        host++;
+    host = *host == ':' ? host + 1 : url;
+    while (is_slash(*host))
+        host++;
+    for (end = host; *end != 0 && !is_slash(*end); end++)
+        if (*end == '@')
+            at = end;
+    if (at != NULL)
+        memmove(host, at + 1, strlen(at + 1) + 1);
+}
+
+/* Bytes as text with a NUL: what there is no room for is left out, and a NUL inside does
+ * not hide the rest. */
+static void put_text(char *to, size_t size, const uint8_t *data, size_t len)
+{
+    size_t n = len < size - 1 ? len : size - 1;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = (char)(data[i] != 0 ? data[i] : 1);
+    to[n] = 0;
+}
+
+/* The whole text of a value, so that it is cut where it should be; NULL: no memory. */
+static char *text_of(gbx_view view)
+{
+    gbx_buf buf;
+    size_t len;
+    char *text;
+
+    gbx_buf_init(&buf, view.len + 1);
+    (void)gbx_view_append_text(view, &buf);
+    text = gbx_buf_take_string(&buf, &len);
+    for (size_t i = 0; text != NULL && i < len; i++)
+        if (text[i] == 0)
+            text[i] = 1;
+    return text;
+}
+
+static gbx_view first_argument(gbx_span args)
+{
+    gbx_view array = {0};
+    gbx_view name;
+    gbx_view value = {0};
+    size_t cursor = 0;
+
+    if (gbx_view_open((const char *)args.data, args.len, &array))
+        (void)gbx_view_next(array, &cursor, &name, &value);
+    return value;
+}
+
+static void aim_at_url(gbx_audit_detail *note, gbx_span args)
+{
+    char *url = text_of(gbx_view_member(first_argument(args), "url"));
+
+    if (url != NULL) {
+        strip_url(url);
+        put_text(note->target, sizeof note->target, (const uint8_t *)url, strlen(url));
+    }
+    free(url);
+}
+
+/* A server may send back what it was given, in where it redirects to. */
+static void put_stripped(const gbx_policy *policy, char *to, size_t size,
+                         const char *text)
+{
+    gbx_span from = {(const uint8_t *)text, strlen(text)};
+    bool changed = false;
+    gbx_buf out;
+
+    gbx_buf_init(&out, from.len * 8 + GBX_KIB(4));
+    if (policy == NULL || policy->secret_count == 0 || from.len == 0)
+        put_text(to, size, from.data, from.len);
+    else if (!gbx_secrets_strip(policy, GBX_SECRET_LINE, from, &out, &changed))
+        put_text(to, size, (const uint8_t *)"", 0);
+    else if (changed)
+        put_text(to, size, out.data, out.len);
+    else
+        put_text(to, size, from.data, from.len);
+    gbx_buf_cleanup(&out);
+}
+
+static void aim_at_path(gbx_audit_detail *note, gbx_span args)
+{
+    char *path = text_of(first_argument(args));
+
+    if (path != NULL)
+        put_text(note->target, sizeof note->target, (const uint8_t *)path,
+                 strlen(path));
+    free(path);
+}
+
+static const struct {
+    const char *name;
+    void (*aim)(gbx_audit_detail *note, gbx_span args);
+} aims[] = {
+    {"fetch", aim_at_url},
+    {"fs.readFile", aim_at_path},
+};
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_audit_detail *gbx_audit_detail_new(const char *name, const gbx_msg_hostcall *msg)
+{
+    gbx_audit_detail *note = calloc(1, sizeof *note);
+
+    if (note == NULL)
+        return NULL;
+    if (*name == 0)
+        put_text(note->function, sizeof note->function, msg->name.data, msg->name.len);
+    for (size_t i = 0; i < GBX_COUNTOF(aims); i++)
+        if (strcmp(name, aims[i].name) == 0)
+            aims[i].aim(note, msg->args);
+    return note;
+}
+
+void gbx_audit_detail_fetch(gbx_audit_detail *note, const gbx_policy *policy,
+                            const gbx_fetch_report *report)
+{
+    char *url = *report->url != 0 ? strdup(report->url) : NULL;
+
+    if (url != NULL) {
+        strip_url(url);
+        put_stripped(policy, note->target, sizeof note->target, url);
+    }
+    free(url);
+    put_stripped(policy, note->method, sizeof note->method, report->method);
+    put_stripped(policy, note->address, sizeof note->address, report->address);
+    put_stripped(policy, note->detail, sizeof note->detail, report->detail);
+    note->status = report->status;
+    note->hops = report->hops;
+}
+
+void gbx_audit_detail_free(gbx_audit_detail *note)
+{
+    free(note);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * confine - how much is enough: nothing that the limits of single processes allow may
+ * meet the group's limit, unless the caller or the machine has less than that.
+ */
+#include "engine/confine.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+
+/* What a worker at its limit may have beside it: the engine's reserve for the shapes of
+ * objects, stack, page tables. */
+#define WORKER_EXTRA GBX_MIB(48)
+
+/* A template without datasets, its file pages included. */
+#define TEMPLATE_BYTES GBX_MIB(128)
+
+/* Templates alive at once: one serves, one is about to, retired ones have calls. */
+#define TEMPLATES 4
+
+/* A dataset as objects, over its length as JSON: `[{},{},...]` is the worst. */
+#define DATASET_FACTOR 32
+
+/* Beside workers and templates: the first children of starts, and proofs of seals. */
+#define PROCESSES_EXTRA 32
+
+/* Between two looks at the kills of the machine, where the engine has no group. */
+#define LOOK_NS (INT64_C(10000) * GBX_NS_PER_MS)
+
+static uint32_t templates_at_once(const gbx_options *o)
+{
+    return o->fresh == GBX_FRESH_EXEC ? TEMPLATES + o->max_workers : TEMPLATES;
+}
+
+static uint64_t dataset_bytes(const gbx_engine *engine)
+{
+    uint64_t sum = 0;
+
+    for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next)
+        sum += d->size;
+    return sum;
+}
+
+/* ---- to the other files of the broker ------------------------------------ */
+
+uint64_t gbx_confine_memory(const gbx_options *o, uint64_t bytes)
+{
+    if (o->total_memory_bytes > 0)
+        return o->total_memory_bytes;
+    return o->max_workers * (o->limits.memory_bytes + WORKER_EXTRA) +
+           templates_at_once(o) * (TEMPLATE_BYTES + DATASET_FACTOR * bytes);
+}
+
+gbx_status gbx_confine_open(gbx_engine *engine, gbx_error *reterr)
+{
+    const gbx_options *o = &engine->settings.options;
+    gbx_cgroup_limits limits = {
+        .memory_bytes = gbx_confine_memory(o, dataset_bytes(engine)),
+        .processes = o->max_workers + templates_at_once(o) + PROCESSES_EXTRA,
+        .cpu_percent = (uint32_t)o->total_cpu_percent,
+    };
+
+    if (gbx_cgroup_open(&engine->group, &gbx_cgroup_here, &limits))
+        return GBX_OK;
+    gbx_confine_tick(engine);
+    if (o->total_memory_bytes > 0 || o->total_cpu_percent > 0)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "options.%s needs a control group: %s",
+                        o->total_memory_bytes > 0 ? "total_memory_bytes"
+                                                  : "total_cpu_percent",
+                        engine->group.reason);
+    return GBX_OK;
+}
+
+void gbx_kills_look(gbx_kills *kills, uint64_t count, int64_t now_ns)
+{
+    kills->before = kills->looked_ns == 0 ? count : kills->latest;
+    kills->latest = count;
+    kills->looked_ns = now_ns;
+}
+
+bool gbx_kills_take(gbx_kills *kills, uint64_t count)
+{
+    if (count <= kills->before)
+        return false;
+    kills->before++;
+    if (kills->latest < kills->before)
+        kills->latest = kills->before;
+    return true;
+}
+
+void gbx_confine_tick(gbx_engine *engine)
+{
+    int64_t now = gbx_clock_now_ns();
+
+    if (engine->group.dir < 0 &&
+        (engine->kills.looked_ns == 0 || now - engine->kills.looked_ns >= LOOK_NS))
+        gbx_kills_look(&engine->kills, gbx_cgroup_kills_everywhere(&gbx_cgroup_here),
+                       now);
+}
+
+gbx_shortage gbx_confine_shortage(gbx_engine *engine)
+{
+    if (engine->group.dir >= 0)
+        return gbx_cgroup_take_kill(&engine->group) ? GBX_SHORTAGE_GROUP
+                                                    : GBX_SHORTAGE_NONE;
+    return gbx_kills_take(&engine->kills, gbx_cgroup_kills_everywhere(&gbx_cgroup_here))
+               ? GBX_SHORTAGE_MACHINE
+               : GBX_SHORTAGE_NONE;
+}
+
+void gbx_confine_weigh(gbx_engine *engine)
+{
+    (void)gbx_cgroup_allow(&engine->group, gbx_confine_memory(&engine->settings.options,
+                                                              dataset_bytes(engine)));
+}
+
+void gbx_confine_close(gbx_engine *engine)
+{
+    gbx_cgroup_close(&engine->group);
+}

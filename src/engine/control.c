@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control - what a template says, frame by frame. The table `rules` is all of it: a
+ * frame that is not in it, out of turn or malformed ends the template. No bytes are
+ * received here: template.c does that.
+ */
+#include "engine/engine.h"
+
+#include "base/timeouts.h"
+#include "base/utf8.h"
+#include "engine/pidfd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A forked worker must be sealed and READY by then, or is replaced. */
+
+/* What a frame of a template may be long at most, whatever it says. */
+#define BODY_MAX GBX_KIB(16)
+
+static bool is_socket(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* Forks of one template with the same datasets are of one size: asked of the first. */
+static uint64_t ready_rss_kib(const gbx_worker *w)
+{
+    gbx_template *t = w->from;
+
+    if (t->ready_rss_kib == 0 || t->ready_load_seq != w->load_seq) {
+        t->ready_rss_kib = gbx_worker_rss_kib(w, false);
+        t->ready_load_seq = w->load_seq;
+    }
+    return t->ready_rss_kib;
+}
+
+/* What is wrong with a worker's first message; NULL: it is READY. */
+static const char *fault_of(const uint8_t *data, size_t len, gbx_header *header)
+{
+    if (len < GBX_FRAME_HEADER_SIZE)
+        return "it was cut short";
+    if (!gbx_header_decode(data, header))
+        return "reserved bytes of its header were set";
+    if (header->type != GBX_MSG_READY)
+        return "it was not READY";
+    return header->body_len != 0 || header->call_id != 0 ? "it was malformed" : NULL;
+}
+
+/* The worker's first and only message to the supervisor has come, or its end, or neither
+ * in time. In `broken` stands what a worker that broke the protocol did, or "". False if no
+ * call waits that ends by that. The lock is held. */
+static bool take_first(gbx_worker *w, short what, const uint8_t *data, ssize_t n,
+                       char *broken, size_t size)
+{
+    gbx_engine *engine = w->from->engine;
+    gbx_header header = {0};
+    const char *fault = n > 0 ? fault_of(data, (size_t)n, &header) : NULL;
+
+    if (n > 0 && fault == NULL) {
+        engine->lack[0] = 0;
+        gbx_pool_ready(engine, w);
+        return true;
+    }
+    w->died_early = n <= 0 && (what & EV_READ) != 0;
+    if (!w->died_early && fault == NULL)
+        gbx_queue_lacks(engine, "a worker was not ready in time", 0);
+    gbx_pool_discard(engine, w);
+    if (fault == NULL)
+        return true;
+    (void)
+        snprintf(broken, size,
+                 "the worker broke the protocol with its first message and was killed: "
+                 "%s (message %u)",
+                 fault, header.type);
+    return gbx_queue_fail_first(engine, GBX_END_BROKEN, broken);
+}
+
+static void on_ready(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_worker *w = arg;
+    gbx_engine *engine = w->from->engine;
+    uint8_t data[GBX_FRAME_HEADER_SIZE];
+    ssize_t n = (what & EV_READ) != 0 ? recv(fd, data, sizeof data, MSG_DONTWAIT) : -1;
+    char broken[200] = "";
+    bool is_told = true;
+
+    event_free(w->ready);
+    w->ready = NULL;
+    w->rss_kib = ready_rss_kib(w);
+    (void)pthread_mutex_lock(&engine->lock);
+    if (w->state == GBX_WORKER_STARTING) {
+        is_told = take_first(w, what, data, n, broken, sizeof broken);
+        gbx_pool_fill_in_pauses(engine);
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (!is_told)
+        gbx_audit_engine_refusal(engine, GBX_AUDIT_PROTOCOL_VIOLATION, broken);
+}
+
+/* We had no room for its descriptors: it has met the end of its channel, and will be
+ * reported. */
+static void lose_worker(gbx_engine *engine, gbx_worker *w)
+{
+    gbx_queue_lacks(engine, "the descriptors of a worker could not be received",
+                    EMFILE);
+    gbx_pool_discard(engine, w);
+}
+
+static bool on_forked(gbx_template *t, gbx_span body)
+{
+    struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_READY);
+    gbx_engine *engine = t->engine;
+    gbx_msg_forked msg;
+    gbx_worker *w;
+    GBX_CLEANUP(gbx_fd_close) int status_fd = -1;
+    pid_t pid = 0;
+    bool is_lost;
+
+    if (!gbx_msg_get_forked(body, &msg) || (msg.error == 0 && t->fd_count < 2))
+        return false;
+    is_lost = msg.error == 0 && t->fds[0] < 0;
+    if (msg.error == 0 && !is_lost &&
+        (!is_socket(t->fds[0]) ||
+         !gbx_pidfd_is_child(t->fds[1], &t->process, &pid, &status_fd)))
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    w = gbx_pool_find(engine, msg.worker_id);
+    /* Once for each FORK: a second one would replace descriptors that are in use. */
+    if (w != NULL && (w->from != t || w->state != GBX_WORKER_FORKING))
+        w = NULL;
+    if (w != NULL && msg.error != 0) {
+        gbx_queue_lacks(engine, "cannot fork a worker", (int)(msg.error & 0xFFF));
+        gbx_pool_exited(engine, w, NULL);
+    } else if (w != NULL) {
+        w->channel = t->fds[0];
+        w->pidfd = t->fds[1];
+        w->pid = pid;
+        w->status_fd = gbx_fd_take(&status_fd);
+        t->fd_count -= 2;
+        memmove(t->fds, t->fds + 2, t->fd_count * sizeof t->fds[0]);
+        w->state = GBX_WORKER_STARTING;
+        if (is_lost)
+            lose_worker(engine, w);
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (w == NULL || msg.error != 0 || is_lost)
+        return w != NULL;
+    (void)fcntl(w->channel, F_SETFL, O_NONBLOCK);
+    w->ready = event_new(engine->base, w->channel, EV_READ, on_ready, w);
+    if (w->ready == NULL || event_add(w->ready, &patience) < 0)
+        return false;
+    return true;
+}
+
+/* How a worker ended that was never ready, as the template reports it. */
+static void lack_early_end(gbx_engine *engine, int status)
+{
+    char text[sizeof engine->lack];
+    int n = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    const char *name = WIFSIGNALED(status) ? sigabbrev_np(n) : NULL;
+
+    (void)snprintf(text, sizeof text, "a worker ended before it was ready: %s %d%s%s",
+                   WIFSIGNALED(status) ? "signal" : "exit status", n,
+                   name != NULL ? ", " : "", name != NULL ? name : "");
+    gbx_queue_lacks(engine, text, 0);
+}
+
+static bool on_exited(gbx_template *t, gbx_span body)
+{
+    gbx_engine *engine = t->engine;
+    gbx_msg_exited msg;
+    gbx_worker *w;
+
+    if (!gbx_msg_get_exited(body, &msg))
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    w = gbx_pool_find(engine, msg.worker_id);
+    if (w != NULL && w->from == t && !w->has_exited) {
+        /* Of those whom we killed ourselves some may be taken for the kernel's: then
+         * nobody asks any more. */
+        if (w->state != GBX_WORKER_SPENT && WIFSIGNALED((int)msg.status) &&
+            WTERMSIG((int)msg.status) == SIGKILL)
+            w->shortage = gbx_confine_shortage(engine);
+        if (w->died_early)
+            lack_early_end(engine, (int)msg.status);
+        gbx_pool_exited(engine, w, &msg);
+        gbx_pool_fill_in_pauses(engine);
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    return true;
+}
+
+/* Why the engine has no group, the host knows better than the template. */
+static void explain_group(gbx_engine_facts *facts, const gbx_engine *engine,
+                          const gbx_spawned *process)
+{
+    char *reason = facts->layers[GBX_LAYER_CGROUP].reason;
+    size_t size = sizeof facts->layers[GBX_LAYER_CGROUP].reason;
+
+    if (facts->layers[GBX_LAYER_CGROUP].stands)
+        return;
+    if (engine->group.dir >= 0)
+        (void)snprintf(reason, size, "the template cannot enter the control group: %s",
+                       strerror(process->cgroup_errno));
+    else if (engine->group.reason[0] != 0)
+        (void)snprintf(reason, size, "%s", engine->group.reason);
+}
+
+static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
+{
+    facts->known = true;
+    facts->threads = hello->threads;
+    facts->landlock_abi = hello->landlock_abi;
+    facts->oom_known = hello->oom_known != 0;
+    facts->jit_page = hello->jit_page != 0;
+    memset(facts->layers, 0,
+           sizeof facts->layers); /* what is not named does not stand */
+    gbx_utf8_copy_line(facts->engine, sizeof facts->engine, hello->engine.data,
+                       hello->engine.len);
+    gbx_utf8_copy_line(facts->user, sizeof facts->user, hello->user.data,
+                       hello->user.len);
+    gbx_utf8_copy_line(facts->layout, sizeof facts->layout, hello->layout.data,
+                       hello->layout.len);
+    gbx_utf8_copy_line(facts->speculation, sizeof facts->speculation,
+                       hello->speculation.data, hello->speculation.len);
+    gbx_utf8_copy_line(facts->time_zones, sizeof facts->time_zones,
+                       hello->time_zones.data, hello->time_zones.len);
+    for (size_t i = 0; i < hello->layer_count; i++) {
+        const gbx_layer_report *layer = &hello->layers[i];
+
+        if (layer->layer >= GBX_LAYER_COUNT)
+            continue;
+        facts->layers[layer->layer].stands = layer->stands != 0;
+        gbx_utf8_copy_line(facts->layers[layer->layer].reason,
+                           sizeof facts->layers[0].reason, layer->reason.data,
+                           layer->reason.len);
+    }
+}
+
+/* Does what stands satisfy what is required? The first that does not, by name. */
+static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
+{
+    static const struct {
+        const char *name;
+        bool is_required;
+    } table[] = {
+#define XX(name, text, required, what) {text, required},
+        GBX_LAYER_MAP(XX)
+#undef XX
+    };
+    bool is_strict = engine->settings.options.require == GBX_REQUIRE_STRICT;
+
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        if (engine->facts.layers[i].stands || (!table[i].is_required && !is_strict))
+            continue;
+        (void)gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                       "the layer '%s' is required and missing: %s", table[i].name,
+                       engine->facts.layers[i].reason);
+        return false;
+    }
+    return true;
+}
+
+/* False if a call would find less than the engine now has. The lock is held. */
+static bool serves(gbx_template *t)
+{
+    gbx_engine *engine = t->engine;
+
+    if (t->content_seq != engine->content_seq)
+        return false;
+    t->state = GBX_TEMPLATE_SERVING;
+    if (engine->current != NULL)
+        gbx_template_retire(engine->current);
+    engine->current = t;
+    engine->wasted = 0;
+    engine->fork_ns = 0;
+    engine->has_started = true;
+    if (t->is_renewal) { /* workers with what was before serve nobody any more */
+        engine->load_seq++;
+        engine->coming = 0;
+        gbx_pool_discard_stale(engine);
+        gbx_template_restart_end(engine, t, NULL);
+    }
+    (void)pthread_cond_broadcast(&engine->changed);
+    gbx_pool_fill(engine);
+    return true;
+}
+
+/* Why the template cannot serve, as it says. */
+static gbx_status explain(const gbx_msg_hello *hello, gbx_error *reterr)
+{
+    char text[GBX_ERROR_MESSAGE_SIZE];
+
+    gbx_utf8_copy_line(text, sizeof text, hello->failure.data, hello->failure.len);
+    if (hello->preload > 0)
+        return gbx_fail_at(reterr, GBX_E_DATA, hello->line, hello->column,
+                           "cannot preload %s", text);
+    return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the worker program cannot serve: %s",
+                    text);
+}
+
+static bool on_hello(gbx_template *t, gbx_span body)
+{
+    gbx_engine *engine = t->engine;
+    gbx_error error = {0};
+    gbx_msg_hello hello;
+    gbx_status status = gbx_hello_read(body, &hello, &error);
+    bool ok = status == GBX_OK;
+
+    if (t->state != GBX_TEMPLATE_STARTING || status == GBX_E_PROTOCOL ||
+        (hello.version == GBX_WIRE_VERSION &&
+         !gbx_spawned_settle(&t->process, t->sender)))
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    if (ok) {
+        keep_facts(&engine->facts, &hello);
+        explain_group(&engine->facts, engine, &t->process);
+        ok = is_enough(engine, &error);
+    }
+    if (!ok)
+        gbx_queue_lacks(engine, error.message, 0);
+    if (!ok && t->is_renewal)
+        gbx_template_restart_end(engine, t, &error);
+    if (!ok && !engine->has_started) {
+        engine->start_error = error;
+        engine->has_started = true;
+        (void)pthread_cond_broadcast(&engine->changed);
+    }
+    t->loads_pending = 0;
+    t->state = GBX_TEMPLATE_LOADING;
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (!ok)
+        return false;
+    /* Only the supervisor and gbx_engine_load() touch datasets, never at once. */
+    for (gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
+        if (!gbx_template_send_load(t, d))
+            return false;
+        t->loads_pending++;
+    }
+    if (t->loads_pending == 0) {
+        (void)pthread_mutex_lock(&engine->lock);
+        ok = serves(t);
+        (void)pthread_mutex_unlock(&engine->lock);
+    }
+    return ok;
+}
+
+/* Whoever waits for the template hears why it will not serve. The lock is held. */
+static void refuse_renewal(gbx_template *t, gbx_span message)
+{
+    gbx_error error = {0};
+    char text[sizeof t->engine->load_message];
+
+    if (!t->is_renewal)
+        return;
+    gbx_utf8_copy_line(text, sizeof text, message.data, message.len);
+    (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
+    gbx_template_restart_end(t->engine, t, &error);
+}
+
+static bool on_loaded(gbx_template *t, gbx_span body)
+{
+    gbx_engine *engine = t->engine;
+    gbx_msg_loaded msg;
+    bool ok = true;
+
+    if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    if (t->state == GBX_TEMPLATE_LOADING && !msg.ok) {
+        refuse_renewal(t, msg.message);
+        (void)pthread_mutex_unlock(&engine->lock);
+        return false; /* a call must not find less than the engine has */
+    }
+    t->loads_pending--;
+    if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
+        ok = serves(t);
+    } else if (t == engine->current && engine->is_loading) {
+        engine->load_failed = !msg.ok;
+        gbx_utf8_copy_line(engine->load_message, sizeof engine->load_message,
+                           msg.message.data, msg.message.len);
+        engine->load_done = true;
+        (void)pthread_cond_broadcast(&engine->changed);
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    return ok;
+}
+
+/* All that a template may ever say, and how long it may be. */
+static const struct rule {
+    gbx_msg_type type;
+    size_t max_len;
+    bool (*handle)(gbx_template *t, gbx_span body);
+} rules[] = {
+    {GBX_MSG_EXITED, 28, on_exited},
+    {GBX_MSG_FORKED, 12, on_forked},
+    {GBX_MSG_HELLO, BODY_MAX, on_hello},
+    {GBX_MSG_LOADED, BODY_MAX, on_loaded},
+};
+
+static bool dispatch(gbx_template *t, const gbx_header *header, gbx_span body)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(rules); i++)
+        if (rules[i].type == header->type)
+            return body.len <= rules[i].max_len && rules[i].handle(t, body);
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
+{
+    if (!gbx_msg_get_hello_version(body, &ret->version))
+        return gbx_fail(reterr, GBX_E_PROTOCOL, "the worker program sent no version");
+    if (ret->version != GBX_WIRE_VERSION)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "the worker program is of another version (its protocol is %u, "
+                        "the library's %u): install both of one version, or set "
+                        "GLOVEBOX_WORKER to the right one",
+                        ret->version, GBX_WIRE_VERSION);
+    if (!gbx_msg_get_hello(body, ret))
+        return gbx_fail(reterr, GBX_E_PROTOCOL,
+                        "the first message of the worker program is malformed");
+    return ret->failure.len > 0 ? explain(ret, reterr) : GBX_OK;
+}
+
+bool gbx_control_take_frames(gbx_template *t)
+{
+    size_t used = 0;
+    bool ok = true;
+
+    while (ok && t->in.len - used >= GBX_FRAME_HEADER_SIZE) {
+        gbx_header header;
+        const uint8_t *at = t->in.data + used;
+
+        ok = gbx_header_decode(at, &header) && header.body_len <= BODY_MAX;
+        if (!ok || t->in.len - used - GBX_FRAME_HEADER_SIZE < header.body_len)
+            break;
+        ok = dispatch(t, &header,
+                      (gbx_span){at + GBX_FRAME_HEADER_SIZE, header.body_len});
+        used += GBX_FRAME_HEADER_SIZE + header.body_len;
+    }
+    gbx_buf_consume(&t->in, used);
+    /* Descriptors come with a FORKED and with nothing else. */
+    return ok && (t->in.len > 0 || t->fd_count == 0);
+}

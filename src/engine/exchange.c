@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exchange - the table `rules` is all that a worker may ever say. There is no default
+ * handler: anything else ends the worker.
+ */
+#include "engine/exchange.h"
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static void tell_line(gbx_exchange *x)
+{
+    gbx_log line;
+
+    if (x->on_log != NULL && gbx_result_take_unseen_log(x->result, &line))
+        x->on_log(x->log_user, &line);
+}
+
+static bool on_log(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    gbx_msg_log msg;
+
+    if (!gbx_msg_get_log(body, &msg))
+        return false;
+    if (!gbx_result_add_log(x->result, (gbx_log_level)msg.level,
+                            (double)(now_ns - x->start_ns) / 1e6, msg.text, x->log_max,
+                            msg.flags)) {
+        x->is_nomem = true;
+        return true;
+    }
+    tell_line(x);
+    return true;
+}
+
+static bool on_wait(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    gbx_msg_wait msg;
+
+    (void)now_ns;
+    if (!gbx_msg_get_wait(body, &msg))
+        return false;
+    x->wake_ms = msg.ms;
+    x->state = GBX_EXCHANGE_WAITING;
+    return true;
+}
+
+/* The worker's script keeps these limits: one that does not is no longer itself. */
+static bool on_hostcall(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    gbx_msg_hostcall msg;
+    uint64_t size;
+
+    (void)now_ns;
+    if (!gbx_msg_get_hostcall(body, (size_t)x->host_out_max, &msg))
+        return false;
+    size = (uint64_t)msg.args.len + msg.bytes.len;
+    if (x->on_request == NULL || x->host_calls_left == 0 ||
+        x->host_open >= x->host_open_max || msg.id <= x->last_request ||
+        size > x->host_out_left) {
+        gbx_exchange_break(x, "a request over its limits", GBX_MSG_HOSTCALL);
+        return true;
+    }
+    x->last_request = msg.id;
+    x->host_calls_left--;
+    x->host_open++;
+    x->host_out_left -= size;
+    x->on_request(x->request_user, &msg);
+    return true;
+}
+
+static bool on_cancel(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    uint32_t id;
+
+    (void)now_ns;
+    if (!gbx_msg_get_cancel(body, &id) || x->on_cancel == NULL || id > x->last_request)
+        return false;
+    x->on_cancel(x->request_user, id);
+    return true;
+}
+
+static bool on_limited(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    uint8_t limit;
+
+    (void)now_ns;
+    if (!gbx_msg_get_limited(body, &limit) || (x->limited & 1u << limit) != 0)
+        return false;
+    x->limited = (uint8_t)(x->limited | 1u << limit);
+    if (x->on_limited != NULL)
+        x->on_limited(x->request_user, limit);
+    return true;
+}
+
+static bool on_refused(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    (void)now_ns;
+    if (body.len != 0 || x->was_refused)
+        return false;
+    x->was_refused = true;
+    return true;
+}
+
+static bool on_result(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    gbx_msg_result msg;
+
+    (void)now_ns;
+    if (!gbx_msg_get_result(body, (size_t)x->output_max, &msg))
+        return false;
+    if (!gbx_result_set_value(x->result, msg.is_undefined != 0, msg.json))
+        x->is_nomem = true;
+    x->state = GBX_EXCHANGE_VALUE;
+    return true;
+}
+
+static bool on_error(gbx_exchange *x, gbx_span body, int64_t now_ns)
+{
+    gbx_msg_error msg;
+
+    (void)now_ns;
+    if (!gbx_msg_get_error(body, &msg))
+        return false;
+    if (!gbx_result_set_thrown(x->result, &msg))
+        x->is_nomem = true;
+    x->failure = (gbx_failure)msg.failure;
+    x->is_out_of_memory = msg.is_out_of_memory != 0;
+    x->state = GBX_EXCHANGE_ERROR;
+    return true;
+}
+
+/* All that a running worker may say, and how long it may be; the limits of RESULT and
+ * HOSTCALL are added to by the call's own. */
+static const struct rule {
+    gbx_msg_type type;
+    size_t max_len;
+    bool (*handle)(gbx_exchange *x, gbx_span body, int64_t now_ns);
+} rules[] = {
+    {GBX_MSG_RESULT, 5, on_result},
+    {GBX_MSG_HOSTCALL, GBX_NAME_MAX + 16, on_hostcall},
+    {GBX_MSG_CANCEL, 4, on_cancel},
+    {GBX_MSG_LIMITED, 1, on_limited},
+    {GBX_MSG_LOG, GBX_LOG_LINE_MAX + 6, on_log},
+    {GBX_MSG_ERROR, GBX_NAME_MAX + GBX_MESSAGE_MAX + GBX_STACK_MAX + 22, on_error},
+    {GBX_MSG_WAIT, 4, on_wait},
+    {GBX_MSG_REFUSED, 0, on_refused},
+};
+
+static const struct rule *find_rule(uint8_t type)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(rules); i++)
+        if (rules[i].type == type)
+            return &rules[i];
+    return NULL;
+}
+
+/* Is what stands in the header allowed at all? */
+static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
+                                       gbx_header *header)
+{
+    const struct rule *rule;
+    size_t max_len;
+
+    if (!gbx_header_decode(data, header)) {
+        gbx_exchange_break(x, "reserved bytes of a header are set", header->type);
+        return NULL;
+    }
+    rule = find_rule(header->type);
+    if (rule == NULL || x->state == GBX_EXCHANGE_WAITING) {
+        gbx_exchange_break(x,
+                           rule == NULL ? "unknown message" : "message while waiting",
+                           header->type);
+        return NULL;
+    }
+    if (header->call_id != x->call_id) {
+        gbx_exchange_break(x, "message of another call", header->type);
+        return NULL;
+    }
+    max_len = rule->max_len;
+    if (rule->type == GBX_MSG_RESULT)
+        max_len += (size_t)x->output_max;
+    if (rule->type == GBX_MSG_HOSTCALL)
+        max_len += (size_t)x->host_out_max;
+    if (header->body_len > max_len) {
+        gbx_exchange_break(x, "message longer than its limit", header->type);
+        return NULL;
+    }
+    return rule;
+}
+
+/* Take one whole frame from the front of data; 0 if there is none yet. */
+static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len,
+                         int64_t now_ns)
+{
+    const struct rule *rule;
+    gbx_header header;
+
+    if (len < GBX_FRAME_HEADER_SIZE)
+        return 0;
+    rule = check_header(x, data, &header);
+    if (rule == NULL || len - GBX_FRAME_HEADER_SIZE < header.body_len)
+        return 0;
+    if (!rule->handle(x, (gbx_span){data + GBX_FRAME_HEADER_SIZE, header.body_len},
+                      now_ns))
+        gbx_exchange_break(x, "malformed message", header.type);
+    return GBX_FRAME_HEADER_SIZE + header.body_len;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limits,
+                       gbx_result *result)
+{
+    *x = (gbx_exchange){.call_id = call_id,
+                        .output_max = limits->output_bytes,
+                        .log_max = limits->log_bytes,
+                        .host_calls_left = limits->host_calls,
+                        .host_open_max = limits->host_calls_at_once,
+                        .host_out_left = limits->host_out_bytes,
+                        .host_out_max = limits->host_out_bytes,
+                        .result = result};
+    /* Room for the longest frame, all but its last byte, and one more piece. */
+    gbx_buf_init(&x->in, (size_t)(limits->output_bytes > limits->host_out_bytes
+                                      ? limits->output_bytes
+                                      : limits->host_out_bytes) +
+                             GBX_LOG_LINE_MAX + GBX_EXCHANGE_FEED_MAX + 512);
+    gbx_buf_init(&x->head, GBX_MIB(64));
+}
+
+void gbx_exchange_cleanup(gbx_exchange *x)
+{
+    gbx_buf_cleanup(&x->in);
+    gbx_buf_cleanup(&x->head);
+}
+
+bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg)
+{
+    x->head.ceiling =
+        msg->code.len + msg->bindings.len + msg->withheld.len + msg->env.len + 512;
+    if (!gbx_msg_put_call_head(&x->head, x->call_id, msg))
+        return false;
+    /* Small inputs go out in the same write. */
+    if (msg->input.len <= GBX_KIB(16)) {
+        x->head.ceiling += msg->input.len;
+        return gbx_buf_append(&x->head, msg->input.data, msg->input.len);
+    }
+    x->tail = msg->input;
+    return true;
+}
+
+/* The first thing to be sent since the worker waits: nothing older is left. */
+static void begin_output(gbx_exchange *x, size_t more)
+{
+    assert(x->state == GBX_EXCHANGE_WAITING);
+    if (x->head_sent > 0 && x->head_sent == x->head.len) {
+        x->head.len = 0;
+        x->head_sent = 0;
+    }
+    x->head.ceiling = x->head.len + more;
+}
+
+bool gbx_exchange_answer(gbx_exchange *x, const gbx_msg_answer *msg)
+{
+    begin_output(x, msg->json.len + msg->bytes.len + msg->name.len + msg->message.len +
+                        msg->code.len + 64);
+    if (x->host_open > 0)
+        x->host_open--;
+    return gbx_msg_put_answer(&x->head, x->call_id, msg);
+}
+
+bool gbx_exchange_wake(gbx_exchange *x)
+{
+    begin_output(x, GBX_FRAME_HEADER_SIZE);
+    x->state = GBX_EXCHANGE_RUNNING;
+    return gbx_msg_put_empty(&x->head, GBX_MSG_WAKE, x->call_id);
+}
+
+void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type)
+{
+    x->state = GBX_EXCHANGE_BROKEN;
+    (void)snprintf(x->reason, sizeof x->reason, "%s (message %u)", what, type);
+}
+
+gbx_span gbx_exchange_output(const gbx_exchange *x)
+{
+    if (x->head_sent < x->head.len)
+        return (gbx_span){x->head.data + x->head_sent, x->head.len - x->head_sent};
+    if (x->tail_sent < x->tail.len)
+        return (gbx_span){x->tail.data + x->tail_sent, x->tail.len - x->tail_sent};
+    return (gbx_span){0};
+}
+
+void gbx_exchange_sent(gbx_exchange *x, size_t len)
+{
+    if (x->head_sent < x->head.len)
+        x->head_sent += len;
+    else
+        x->tail_sent += len;
+}
+
+void gbx_exchange_end(gbx_exchange *x)
+{
+    gbx_result_end_line(x->result);
+    tell_line(x);
+}
+
+void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t now_ns)
+{
+    size_t used = 0;
+
+    assert(len <= GBX_EXCHANGE_FEED_MAX);
+    if (len == 0 || x->is_nomem) /* what could not be kept leaves a gap */
+        return;
+    if (x->in.len > 0) { /* the rest of a frame whose beginning was kept */
+        if (!gbx_buf_append(&x->in, data, len)) {
+            x->is_nomem = true;
+            return;
+        }
+        data = x->in.data;
+        len = x->in.len;
+    }
+    while (!gbx_exchange_has_ended(x) && !x->is_nomem) {
+        size_t n = take_frame(x, data + used, len - used, now_ns);
+
+        if (n == 0)
+            break;
+        used += n;
+    }
+    if (gbx_exchange_has_ended(x))
+        return; /* whatever follows the last message is not looked at */
+    if (x->in.len > 0)
+        gbx_buf_consume(&x->in, used);
+    else if (!gbx_buf_append(&x->in, data + used, len - used))
+        x->is_nomem = true;
+}
+
+bool gbx_exchange_has_ended(const gbx_exchange *x)
+{
+    return x->state == GBX_EXCHANGE_VALUE || x->state == GBX_EXCHANGE_ERROR ||
+           x->state == GBX_EXCHANGE_BROKEN;
+}

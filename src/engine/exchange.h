@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exchange - what one call says to its worker and hears from it, without doing any
+ * I/O: bytes are fed in, bytes to send are asked for.
+ *
+ * The worker is hostile from its first byte. Lengths are checked before anything is
+ * kept, states only go forward, and what is outside the table in exchange.c ends it.
+ */
+#ifndef GBX_ENGINE_EXCHANGE_H
+#define GBX_ENGINE_EXCHANGE_H
+
+#include "engine/result.h"
+#include "wire/messages.h"
+
+#define GBX_EXCHANGE_FEED_MAX GBX_KIB(64)
+
+typedef enum gbx_exchange_state {
+    GBX_EXCHANGE_RUNNING,
+    GBX_EXCHANGE_WAITING, /* the worker has nothing to do until wake_ms has passed */
+    GBX_EXCHANGE_VALUE,   /* ended: RESULT; the value is in the result */
+    GBX_EXCHANGE_ERROR,   /* ended: ERROR; failure and error are set */
+    GBX_EXCHANGE_BROKEN,  /* ended: the worker broke the protocol; see reason */
+} gbx_exchange_state;
+
+typedef struct gbx_exchange {
+    gbx_exchange_state state;
+    uint64_t call_id;
+    uint64_t output_max;
+    uint32_t log_max;
+    gbx_result *result; /* logs and value go here; borrowed */
+    uint32_t host_calls_left;
+    uint32_t host_open; /* requests without an answer, as the worker knows them */
+    uint32_t host_open_max;
+    uint32_t last_request; /* the worker's ids only grow */
+    uint64_t host_out_left;
+    uint64_t host_out_max;
+    void (*on_request)(void *user, const gbx_msg_hostcall *msg);
+    void (*on_cancel)(void *user, uint32_t id);
+    void (*on_limited)(void *user, uint8_t limit); /* each limit once */
+    void *request_user;
+    int64_t start_ns; /* log times count from here */
+    gbx_log_fn on_log;
+    void *log_user;
+    uint32_t wake_ms;    /* in state WAITING */
+    bool was_refused;    /* REFUSED was said */
+    uint8_t limited;     /* bits: LIMITED was said of these */
+    bool is_nomem;       /* the host itself is out of memory */
+    gbx_failure failure; /* in state ERROR */
+    bool is_out_of_memory;
+    char reason[160]; /* in state BROKEN */
+    gbx_buf in;       /* an incomplete frame */
+    gbx_buf head;     /* to send first */
+    size_t head_sent;
+    gbx_span tail; /* then this; borrowed */
+    size_t tail_sent;
+} gbx_exchange;
+
+void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limits,
+                       gbx_result *result);
+void gbx_exchange_cleanup(gbx_exchange *x);
+
+/* Queue the CALL; msg->input is borrowed until the exchange has ended. */
+bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg);
+
+/* Queue an answer; only in state WAITING. */
+bool gbx_exchange_answer(gbx_exchange *x, const gbx_msg_answer *msg);
+
+/* The worker broke a rule that only the receiver of a message could check. */
+void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type);
+
+/* Queue a WAKE; only in state WAITING, which ends. */
+bool gbx_exchange_wake(gbx_exchange *x);
+
+/* What to send next; len 0: nothing. */
+gbx_span gbx_exchange_output(const gbx_exchange *x);
+void gbx_exchange_sent(gbx_exchange *x, size_t len);
+
+/* Nothing more is heard: a line of the console whose rest never came is told as it is. */
+void gbx_exchange_end(gbx_exchange *x);
+
+/* At most GBX_EXCHANGE_FEED_MAX bytes from the worker, at now_ns. Nothing is taken
+ * after the end. */
+void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len,
+                       int64_t now_ns);
+
+bool gbx_exchange_has_ended(const gbx_exchange *x);
+
+#endif

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hostcall - the table of open requests. Its places are found by number in one step:
+ * the low half of a request is 1 + its place, the high half a serial number.
+ */
+#include "engine/hostcall.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "engine/engine.h"
+#include "engine/recorder.h"
+#include "engine/redact_answer.h"
+#include "fetch/fetch.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define PENDING_FIRST 64u
+#define PENDING_MAX   (1u << 22)
+
+/* A request costs its run this much of the limit on answers beside what they hold. */
+#define REPLY_COST 64u
+
+/* ---- places; the lock is held --------------------------------------------------- */
+
+static gbx_pending *take_place(gbx_hostcalls *h)
+{
+    uint32_t place = h->free;
+
+    if (place != 0) {
+        h->free = h->pending[place - 1].next;
+    } else {
+        if (h->used == h->capacity) {
+            uint32_t capacity = h->capacity == 0 ? PENDING_FIRST : h->capacity * 2;
+            gbx_pending *grown =
+                capacity <= PENDING_MAX
+                    ? realloc(h->pending, capacity * sizeof *h->pending)
+                    : NULL;
+
+            if (grown == NULL)
+                return NULL;
+            h->pending = grown;
+            h->capacity = capacity;
+        }
+        place = ++h->used;
+    }
+    h->pending[place - 1] = (gbx_pending){.id = (uint64_t)++h->serial << 32 | place};
+    return &h->pending[place - 1];
+}
+
+static gbx_pending *find(gbx_hostcalls *h, gbx_request request)
+{
+    uint32_t place = (uint32_t)request;
+
+    if (place == 0 || place > h->used || h->pending[place - 1].id != request)
+        return NULL;
+    return &h->pending[place - 1];
+}
+
+/* Give up a place; its run no longer waits for it. */
+static void give_up(gbx_hostcalls *h, gbx_pending *p)
+{
+    uint32_t place = (uint32_t)p->id;
+    gbx_run_calls *calls = &p->run->calls;
+
+    for (uint32_t *at = &calls->first; *at != 0; at = &h->pending[*at - 1].next) {
+        if (*at == place) {
+            *at = p->next;
+            break;
+        }
+    }
+    calls->count--;
+    gbx_audit_detail_free(p->asked.note);
+    *p = (gbx_pending){.next = h->free};
+    h->free = place;
+}
+
+/* ---- answers -------------------------------------------------------------------- */
+
+static gbx_span copy_span(uint8_t **to, gbx_span from)
+{
+    gbx_span copied = {*to, from.len};
+
+    if (from.len > 0)
+        memcpy(*to, from.data, from.len);
+    *to += from.len;
+    return copied;
+}
+
+static uint64_t size_of(const gbx_msg_answer *m)
+{
+    return REPLY_COST + m->json.len + m->bytes.len + m->name.len + m->message.len +
+           m->code.len;
+}
+
+/* At most max bytes, and never half a character. */
+static gbx_span text_span(const char *text, size_t max)
+{
+    size_t len = text != NULL ? strnlen(text, max + 1) : 0;
+
+    if (len > max)
+        for (len = max; len > 0 && ((uint8_t)text[len] & 0xC0) == 0x80;)
+            len--;
+    return (gbx_span){(const uint8_t *)text, len};
+}
+
+gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg)
+{
+    gbx_reply *r = malloc(sizeof *r + (size_t)size_of(msg));
+    uint8_t *at;
+
+    if (r == NULL)
+        return NULL;
+    at = (uint8_t *)(r + 1);
+    *r = (gbx_reply){.msg = *msg};
+    r->msg.json = copy_span(&at, msg->json);
+    r->msg.bytes = copy_span(&at, msg->bytes);
+    r->msg.name = copy_span(&at, msg->name);
+    r->msg.message = copy_span(&at, msg->message);
+    r->msg.code = copy_span(&at, msg->code);
+    return r;
+}
+
+void gbx_reply_wipe(gbx_reply *reply)
+{
+    if (reply != NULL)
+        explicit_bzero(reply, sizeof *reply + (size_t)size_of(&reply->msg));
+    free(reply);
+}
+
+static void free_reply(gbx_reply *r)
+{
+    gbx_audit_detail_free(r->asked.note);
+    free(r);
+}
+
+/* The run has something to deliver; the lock is held. */
+static void wake_driver(gbx_run *run)
+{
+    uint64_t one = 1;
+
+    if (run->calls.is_dispatching && pthread_equal(run->calls.driver, pthread_self()))
+        return;
+    if (run->calls.wake_fd >= 0)
+        (void)!write(run->calls.wake_fd, &one, sizeof one);
+    else if (run->is_async)
+        gbx_supervisor_wake(run->engine);
+}
+
+/* An answer of what the limit leaves room for. */
+static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
+{
+    gbx_msg_answer refusal;
+
+    if (size_of(&reply->msg) <= run->calls.in_left) {
+        run->calls.in_left -= size_of(&reply->msg);
+        return reply;
+    }
+    free(reply);
+    refusal = gbx_error_answer("RangeError",
+                               "the answers of the host are together over the limit of"
+                               " this call",
+                               "ERR_HOST_BYTES");
+    reply = gbx_reply_copy(&refusal);
+    if (reply != NULL)
+        reply->is_over = true;
+    return reply;
+}
+
+/* Under the request's number, and in the order of answering; the lock is held. */
+static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
+{
+    reply->msg.id = p->wire_id;
+    reply->asked = p->asked;
+    reply->is_ours |= p->asked.is_ours;
+    p->asked.note = NULL;
+    if (run->engine->audit.is_heard)
+        reply->end_ns = gbx_clock_now_ns();
+    *run->calls.replies_end = reply;
+    run->calls.replies_end = &reply->next;
+}
+
+/* As it may enter the box; NULL if memory is out. */
+static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg)
+{
+    const gbx_policy *policy = engine->settings.options.policy;
+    gbx_msg_answer refusal;
+    gbx_redacted stripped;
+    gbx_reply *reply;
+
+    if (!gbx_redact_is_due(policy))
+        return gbx_reply_copy(msg);
+    if (gbx_redact_answer(policy, msg, &stripped)) {
+        reply = gbx_reply_copy(&stripped.msg);
+    } else {
+        refusal = gbx_error_answer("Error",
+                                   "the answer could not be looked through for"
+                                   " secrets",
+                                   "ERR_HOST_ANSWER");
+        reply = gbx_reply_copy(&refusal);
+    }
+    gbx_redacted_cleanup(&stripped);
+    return reply;
+}
+
+static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer *msg,
+                   bool is_ours)
+{
+    gbx_hostcalls *h = &engine->hostcalls;
+    gbx_reply *reply = make_reply(engine, msg);
+    gbx_pending *p;
+    gbx_run *run = NULL;
+
+    (void)pthread_mutex_lock(&h->lock);
+    p = find(h, request);
+    if (p != NULL) {
+        bool is_first;
+
+        run = p->run;
+        is_first = run->calls.replies == NULL;
+        reply = reply != NULL ? fit(run, reply) : NULL;
+        if (reply != NULL) {
+            reply->is_ours = is_ours;
+            link_reply(run, p, reply);
+        } else {
+            run->calls.is_nomem = true;
+        }
+        reply = NULL;
+        give_up(h, p);
+        if (is_first || run->calls.is_nomem) /* else it was woken and has not looked */
+            wake_driver(run);
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    free(reply);
+    return run != NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_msg_answer gbx_error_answer(const char *name, const char *message, const char *code)
+{
+    return (gbx_msg_answer){.is_error = 1,
+                            .name = text_span(name, GBX_NAME_MAX - 1),
+                            .message = text_span(message, GBX_MESSAGE_MAX - 1),
+                            .code = text_span(code, GBX_NAME_MAX - 1)};
+}
+
+bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
+                        const gbx_msg_answer *msg)
+{
+    return answer(engine, request, msg, false);
+}
+
+void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
+                         const gbx_fetch_report *report)
+{
+    gbx_hostcalls *h = &engine->hostcalls;
+    gbx_audit_detail note = {0};
+    gbx_pending *p;
+
+    if (!engine->audit.is_heard)
+        return;
+    gbx_audit_detail_fetch(&note, engine->settings.options.policy, report);
+    (void)pthread_mutex_lock(&h->lock);
+    p = find(h, request);
+    if (p != NULL && p->asked.note != NULL) {
+        if (*note.target == 0) /* what was asked is all there is */
+            memcpy(note.target, p->asked.note->target, sizeof note.target);
+        *p->asked.note = note;
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+}
+
+void gbx_run_calls_init(gbx_run *run)
+{
+    run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
+    run->calls.is_open = true;
+    run->calls.replies_end = &run->calls.replies;
+}
+
+/* Forget one open request; false if there is none. */
+static bool take_open(gbx_run *run, gbx_audit_asked *ret)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    bool has;
+
+    (void)pthread_mutex_lock(&h->lock);
+    has = run->calls.first != 0;
+    if (has) {
+        gbx_pending *p = &h->pending[run->calls.first - 1];
+
+        *ret = p->asked;
+        p->asked.note = NULL;
+        gbx_provider_forget(run->engine, p->id);
+        give_up(h, p);
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    return has;
+}
+
+static gbx_reply *take_replies(gbx_run *run)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_reply *replies;
+
+    (void)pthread_mutex_lock(&h->lock);
+    replies = run->calls.replies;
+    run->calls.replies = NULL;
+    run->calls.replies_end = &run->calls.replies;
+    if (run->calls.is_nomem)
+        run->exchange.is_nomem = true;
+    (void)pthread_mutex_unlock(&h->lock);
+    return replies;
+}
+
+static gbx_reply *log_and_free(gbx_run *run, gbx_reply *reply)
+{
+    gbx_reply *next = reply->next;
+    gbx_audit_answer answered = {.msg = &reply->msg,
+                                 .is_ours = reply->is_ours,
+                                 .is_over = reply->is_over,
+                                 .end_ns = reply->end_ns};
+
+    gbx_audit_answered(run, &reply->asked, &answered);
+    free_reply(reply);
+    return next;
+}
+
+void gbx_run_calls_end(gbx_run *run)
+{
+    gbx_reply *replies;
+    gbx_audit_asked asked;
+
+    if (!run->calls.is_open)
+        return;
+    /* What is open first: once nothing is, no answer can come any more. */
+    while (take_open(run, &asked)) {
+        gbx_audit_answer never = {.end_ns = gbx_clock_now_ns()};
+
+        gbx_audit_answered(run, &asked, &never);
+        gbx_audit_detail_free(asked.note);
+    }
+    replies = take_replies(run);
+    while (replies != NULL)
+        replies = log_and_free(run, replies);
+    gbx_fd_close(&run->calls.wake_fd);
+    run->calls.is_open = false;
+}
+
+gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
+                              const gbx_msg_hostcall *msg)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_audit_asked asked = {.name = name != NULL ? name : "",
+                             .is_ours = is_ours,
+                             .bytes_out = (uint64_t)msg->args.len + msg->bytes.len,
+                             .start_ns = gbx_clock_now_ns()};
+    gbx_request request = 0;
+    gbx_pending *p;
+
+    if (is_ours && run->audit.is_open)
+        asked.note = gbx_audit_detail_new(asked.name, msg);
+    (void)pthread_mutex_lock(&h->lock);
+    p = take_place(h);
+    if (p != NULL) {
+        run->calls.driver = pthread_self();
+        p->run = run;
+        p->asked = asked;
+        p->wire_id = msg->id;
+        p->next = run->calls.first;
+        run->calls.first = (uint32_t)p->id;
+        run->calls.count++;
+        request = p->id;
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    if (request == 0)
+        gbx_audit_detail_free(asked.note);
+    return request;
+}
+
+void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *name,
+                         const char *message, const char *code)
+{
+    gbx_msg_answer msg = gbx_error_answer(name, message, code);
+
+    (void)answer(engine, request, &msg, true);
+}
+
+void gbx_hostcall_cancel(void *user, uint32_t wire_id)
+{
+    gbx_run *run = user;
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    gbx_request request = 0;
+
+    gbx_recorder_cancel(run, wire_id);
+    (void)pthread_mutex_lock(&h->lock);
+    for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
+        if (h->pending[at - 1].wire_id == wire_id)
+            request = h->pending[at - 1].id;
+    if (request != 0)
+        gbx_provider_forget(run->engine, request);
+    (void)pthread_mutex_unlock(&h->lock);
+    if (request != 0) /* else its answer is on the way already */
+        gbx_hostcall_refuse(run->engine, request, "AbortError",
+                            "the request was cancelled", "ABORT_ERR");
+}
+
+size_t gbx_hostcall_deliver(gbx_run *run)
+{
+    gbx_reply *replies;
+    size_t count = 0;
+
+    if (!run->calls.is_open)
+        return 0;
+    for (replies = take_replies(run); replies != NULL; count++) {
+        gbx_recorder_answer(run, &replies->msg);
+        if (!gbx_exchange_answer(&run->exchange, &replies->msg))
+            run->exchange.is_nomem = true;
+        replies = log_and_free(run, replies);
+    }
+    run->calls.was_answered = count > 0;
+    return count;
+}
+
+bool gbx_hostcall_may_sleep(gbx_run *run, int *ret_fd)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    bool may = true;
+
+    *ret_fd = -1;
+    if (run->exchange.state != GBX_EXCHANGE_WAITING || !run->calls.is_open)
+        return true;
+    (void)pthread_mutex_lock(&h->lock);
+    may = run->calls.replies == NULL && !run->calls.is_nomem;
+    if (may && run->calls.count > 0 && run->calls.wake_fd < 0)
+        run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (may && run->calls.count > 0)
+        *ret_fd = run->calls.wake_fd;
+    (void)pthread_mutex_unlock(&h->lock);
+    return may;
+}
+
+bool gbx_hostcall_can_deliver(gbx_run *run)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    bool has;
+
+    if (!run->calls.is_open || !run->has_exchange ||
+        run->exchange.state != GBX_EXCHANGE_WAITING)
+        return false;
+    (void)pthread_mutex_lock(&h->lock);
+    has = run->calls.replies != NULL || run->calls.is_nomem;
+    (void)pthread_mutex_unlock(&h->lock);
+    return has;
+}
+
+const char *gbx_hostcall_awaited(gbx_run *run)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    const char *name = NULL;
+
+    if (!run->calls.is_open || !run->has_exchange ||
+        run->exchange.state != GBX_EXCHANGE_WAITING)
+        return NULL;
+    (void)pthread_mutex_lock(&h->lock);
+    for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
+        name = h->pending[at - 1].asked.name; /* the oldest is last */
+    (void)pthread_mutex_unlock(&h->lock);
+    return name;
+}

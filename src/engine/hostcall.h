@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hostcall - functions of the host: which there are, who is asked, who waits.
+ *
+ * A request of a worker gets a number that no worker knows, and a place in the engine's
+ * table. Whoever answers, once, late or never, names that number: the place is found
+ * and given up in one step, or is found to be another's. One lock of its own guards
+ * table and answers; it is never held while a function of the host runs.
+ */
+#ifndef GBX_ENGINE_HOSTCALL_H
+#define GBX_ENGINE_HOSTCALL_H
+
+#include "engine/audit_detail.h"
+#include "wire/messages.h"
+
+#include <glovebox/host.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct gbx_run;
+
+/* One function of the host. */
+typedef struct gbx_function {
+    struct gbx_function *next;
+    gbx_host_fn fn;
+    void *user;
+    uint32_t serial; /* in the order of exposing, from 1 */
+    char name[];
+} gbx_function;
+
+/* One request that nobody has answered yet. */
+typedef struct gbx_pending {
+    gbx_request id; /* 0: the place is free */
+    struct gbx_run *run;
+    gbx_audit_asked asked;
+    uint32_t wire_id;
+    uint32_t next; /* 1 + place: of the same run, or of the free ones; 0: none */
+} gbx_pending;
+
+/* An answer on its way to its run. */
+typedef struct gbx_reply {
+    struct gbx_reply *next;
+    gbx_audit_asked asked;
+    int64_t end_ns;
+    bool is_ours;       /* the library's own */
+    bool is_over;       /* in place of one that was over the limit */
+    gbx_msg_answer msg; /* spans point behind */
+} gbx_reply;
+
+/* The engine's part. */
+typedef struct gbx_hostcalls {
+    pthread_mutex_t lock;
+    bool has_lock;
+    gbx_function *functions;
+    uint32_t function_serial; /* of the last one */
+    gbx_pending *pending;
+    uint32_t capacity;
+    uint32_t used; /* places ever used */
+    uint32_t free; /* 1 + place; 0: none */
+    uint32_t serial;
+} gbx_hostcalls;
+
+/* A run's part; guarded by the engine's hostcalls.lock but for what only its driver
+ * touches. */
+typedef struct gbx_run_calls {
+    uint32_t first; /* 1 + place of a request without an answer; 0: none */
+    uint32_t count; /* of them */
+    gbx_reply *replies, **replies_end;
+    bool was_answered; /* driver's: an answer is on its way to the worker */
+    uint64_t in_left;  /* bytes of answers */
+    bool is_nomem;     /* an answer was lost for want of memory */
+    int wake_fd;       /* what a driver that sleeps in ppoll() waits for; -1: nothing */
+    bool is_open;      /* driver's: between init and end */
+    atomic_bool is_dispatching; /* an answer by the driver now needs no wake */
+    pthread_t driver;
+} gbx_run_calls;
+
+gbx_status gbx_hostcalls_init(gbx_engine *engine, gbx_error *reterr);
+void gbx_hostcalls_cleanup(gbx_engine *engine);
+
+/* Names of the functions that policy allows (withheld false) or does not (true), a line
+ * each. *ret_serial: of the last function there is; may be NULL. */
+bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool withheld,
+                         gbx_buf *to, uint32_t *ret_serial);
+
+void gbx_run_calls_init(struct gbx_run *run);
+
+/* Nobody waits any more: what is open is forgotten, what came is dropped, and both are
+ * logged. Driver only; a second time it does nothing. */
+void gbx_run_calls_end(struct gbx_run *run);
+
+/* ---- dispatch.c ---- */
+
+/* A request has come; user is the run. Driver only. */
+void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg);
+
+/* ---- hostcall.c ---- */
+
+/* A place for a request; 0 if there is none left. name lives as long as the engine; NULL:
+ * there is no such function. */
+gbx_request gbx_hostcall_open(struct gbx_run *run, const char *name, bool is_ours,
+                              const gbx_msg_hostcall *msg);
+
+/* Answer with an error of our own. */
+void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *name,
+                         const char *message, const char *code);
+
+/* The code no longer wants an answer; user is the run. Driver only. */
+void gbx_hostcall_cancel(void *user, uint32_t wire_id);
+
+/* Put what was answered into the exchange, which is WAITING; how many. */
+size_t gbx_hostcall_deliver(struct gbx_run *run);
+
+/* Before the driver sleeps: false if there is something to deliver. *ret_fd is what to
+ * poll beside the channel, or -1. */
+bool gbx_hostcall_may_sleep(struct gbx_run *run, int *ret_fd);
+
+/* Is an answer here that its worker waits for? The driver of a submitted run asks. */
+bool gbx_hostcall_can_deliver(struct gbx_run *run);
+
+/* The name of a function that the run waits for, or NULL. */
+const char *gbx_hostcall_awaited(struct gbx_run *run);
+
+/* A fetch has ended: what the log will say of it. Before its answer. */
+void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
+                         const struct gbx_fetch_report *report);
+
+/* A copy in one piece, for free(); NULL if memory is out. */
+gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg);
+/* Free a copy that was not looked through for secrets. NULL is ignored. */
+void gbx_reply_wipe(gbx_reply *reply);
+
+/* An error as an answer; borrows the texts, of which any may be NULL, and cuts them. */
+gbx_msg_answer gbx_error_answer(const char *name, const char *message,
+                                const char *code);
+
+/* Answer by number; msg is copied, without the value of any secret: looking for them
+ * takes its time. False if nobody waits. */
+bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
+                        const gbx_msg_answer *msg);
+
+#endif

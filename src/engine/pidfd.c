@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* pidfd - see pidfd.h. */
+#include "engine/pidfd.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The processor clock of another process, as clock_getcpuclockid() makes it. */
+#define PROCESS_CLOCK(pid) ((clockid_t)(~(unsigned)(pid) << 3 | 2u))
+
+/* Linux 6.13; not in Debian 12's headers. */
+typedef struct pidfd_info {
+    uint64_t mask;
+    uint64_t cgroup_id;
+    uint32_t pid;
+    uint32_t thread_group;
+    uint32_t parent;
+    uint32_t others[9];
+} pidfd_info;
+
+#define PIDFD_INFO_PID UINT64_C(1)
+#define PIDFD_GET_INFO _IOWR(0xFF, 11, pidfd_info)
+
+/* The kernel knows the difference: what is no pidfd is EBADF, what is not our child
+ * ECHILD. */
+static bool is_pidfd(int fd)
+{
+    siginfo_t info;
+
+    return waitid((idtype_t)3 /* P_PIDFD */, (id_t)fd, &info,
+                  WEXITED | WNOHANG | WNOWAIT) == 0 ||
+           errno == ECHILD;
+}
+
+static pid_t number_in(int fd, const char *name)
+{
+    char text[2048];
+    const char *at;
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    at = strstr(text, name);
+    return at != NULL ? (pid_t)strtol(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Its number as our /proc counts, which may be mounted for another pid namespace. */
+static pid_t number_in_proc(int pidfd)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    char path[64];
+
+    (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd >= 0 ? number_in(fd, "\nPid:") : 0;
+}
+
+/* Does /proc count as we do? */
+static bool is_proc_ours(void)
+{
+    char link[16] = "";
+
+    return readlink("/proc/self", link, sizeof link - 1) > 0 &&
+           strtol(link, NULL, 10) == getpid();
+}
+
+static int open_in_proc(pid_t number, const char *name)
+{
+    char path[64];
+
+    if (number <= 0)
+        return -1;
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)number, name);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* By the kernel itself, without a look into /proc. */
+static bool ask_kernel(int pidfd, pid_t *ret_pid, pid_t *ret_parent)
+{
+    pidfd_info info = {.mask = PIDFD_INFO_PID};
+
+    if (ioctl(pidfd, PIDFD_GET_INFO, &info) < 0 || (info.mask & PIDFD_INFO_PID) == 0)
+        return false;
+    *ret_pid = (pid_t)info.pid;
+    *ret_parent = (pid_t)info.parent;
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_pidfd_is_there(int pidfd)
+{
+    return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno != ESRCH;
+}
+
+bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
+                        int *ret_status_fd)
+{
+    bool is_ours = is_proc_ours();
+    bool is_child;
+    pid_t pid;
+    pid_t above;
+    int status_fd;
+
+    *ret_pid = 0;
+    *ret_status_fd = -1;
+    if (!is_pidfd(pidfd))
+        return false;
+    if (ask_kernel(pidfd, &pid, &above)) {
+        status_fd = open_in_proc(is_ours ? pid : number_in_proc(pidfd), "status");
+        is_child = above == parent->pid;
+    } else {
+        pid = number_in_proc(pidfd);
+        status_fd = open_in_proc(pid, "status");
+        if (status_fd >= 0)
+            is_child = number_in(status_fd, "\nPPid:") ==
+                       (is_ours ? parent->pid : number_in_proc(parent->pidfd));
+        else /* of one that /proc does not show to us nobody knows the parent */
+            is_child = pid > 0 && errno == ENOENT;
+        if (!is_ours)
+            pid = 0;
+    }
+    if (!gbx_pidfd_is_there(pidfd)) { /* and so can be nobody's victim */
+        gbx_fd_close(&status_fd);
+        return true;
+    }
+    *ret_pid = pid;
+    *ret_status_fd = status_fd;
+    return is_child;
+}
+
+int gbx_pidfd_open_proc(int pidfd, pid_t pid, const char *name)
+{
+    int fd = open_in_proc(pid, name);
+
+    if (fd >= 0 && !gbx_pidfd_is_there(pidfd))
+        gbx_fd_close(&fd);
+    return fd;
+}
+
+int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid)
+{
+    struct timespec ts;
+
+    if (pid <= 0 || clock_gettime(PROCESS_CLOCK(pid), &ts) != 0 ||
+        !gbx_pidfd_is_there(pidfd))
+        return -1;
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}

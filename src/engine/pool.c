@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool - workers forked ahead of time. Every worker serves one run and is killed;
+ * none ever goes back from BUSY to READY. The engine's lock is held throughout.
+ */
+#include "engine/engine.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 8)
+
+/* After so many workers in a row that came to nothing, forks are asked for at the
+ * supervisor's ticks alone: host and template would do nothing else. */
+#define WASTED_MAX  8
+#define ABSTAINS_NS (INT64_C(90) * GBX_NS_PER_MS)
+
+/* Without a call for so long an engine keeps one worker, and then none: the first call
+ * afterwards waits for a fork. */
+#define KEEPS_ONE_NS  (INT64_C(2000) * GBX_NS_PER_MS)
+#define KEEPS_NONE_NS (INT64_C(60000) * GBX_NS_PER_MS)
+
+/* The pool does not wait for the end of a call that takes longer. */
+#define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
+
+static void kill_worker(gbx_worker *w)
+{
+    if (w->pidfd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
+}
+
+static void free_worker(gbx_engine *engine, gbx_worker *w)
+{
+    if (w->prev != NULL)
+        w->prev->next = w->next;
+    else
+        engine->workers = w->next;
+    if (w->next != NULL)
+        w->next->prev = w->prev;
+    engine->alive--;
+    w->from->workers--;
+    gbx_fd_close(&w->channel);
+    gbx_fd_close(&w->pidfd);
+    gbx_fd_close(&w->status_fd);
+    free(w);
+}
+
+static gbx_worker *add_worker(gbx_engine *engine)
+{
+    gbx_worker *w = calloc(1, sizeof *w);
+
+    if (w == NULL)
+        return NULL;
+    w->channel = w->pidfd = w->status_fd = -1;
+    w->id = ++engine->next_worker;
+    w->from = engine->current;
+    w->load_seq = engine->load_seq;
+    w->asked_ns = gbx_clock_now_ns();
+    w->next = engine->workers;
+    if (w->next != NULL)
+        w->next->prev = w;
+    engine->workers = w;
+    engine->alive++;
+    engine->coming++;
+    w->from->workers++;
+    w->from->forks++;
+    return w;
+}
+
+static bool is_coming(const gbx_engine *engine, const gbx_worker *w)
+{
+    return (w->state == GBX_WORKER_FORKING || w->state == GBX_WORKER_STARTING) &&
+           w->load_seq == engine->load_seq;
+}
+
+static void remove_ready(gbx_engine *engine, gbx_worker *w)
+{
+    gbx_worker *before = NULL;
+
+    for (gbx_worker *at = engine->ready; at != NULL; before = at, at = at->next_ready) {
+        if (at != w)
+            continue;
+        if (before != NULL)
+            before->next_ready = w->next_ready;
+        else
+            engine->ready = w->next_ready;
+        engine->ready_count--;
+        return;
+    }
+}
+
+static void spend(gbx_engine *engine, gbx_worker *w)
+{
+    if (is_coming(engine, w))
+        engine->coming--;
+    if (w->state == GBX_WORKER_READY)
+        remove_ready(engine, w);
+    w->state = GBX_WORKER_SPENT;
+    kill_worker(w);
+}
+
+/* A worker ended without having had a call. */
+static void waste(gbx_engine *engine)
+{
+    if (++engine->wasted >= WASTED_MAX)
+        engine->fork_ns = gbx_clock_now_ns() + ABSTAINS_NS;
+}
+
+static void give(gbx_worker *w, gbx_run *run)
+{
+    w->state = GBX_WORKER_BUSY;
+    w->run = run;
+    run->worker = w;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_in_use(const gbx_engine *engine)
+{
+    int64_t now = gbx_clock_now_ns();
+
+    return engine->running.count > 0 ? now - engine->called_ns < LONG_NS
+                                     : now - engine->ended_ns < GBX_PAUSE_NS;
+}
+
+/* A few calls in a row, which the pool is there for: what a fork takes of the processors,
+ * they and their callers would miss. */
+static bool may_wait_for_pause(const gbx_engine *engine)
+{
+    return engine->ready_count > 0 &&
+           engine->place <= engine->settings.options.pool_size && is_in_use(engine);
+}
+
+/* A row of calls that the pool has not lasted for finds up to twice as many: of calls that
+ * come one after the other more than half then find one at once. */
+static size_t size_for_now(const gbx_engine *engine)
+{
+    size_t size = engine->settings.options.pool_size;
+
+    return engine->place > size && is_in_use(engine) ? 2 * size : engine->kept;
+}
+
+/* How many more workers the pool and the queue want and the limits allow. */
+static size_t forks_wanted(const gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+    const gbx_template *t = engine->current;
+    size_t have = (size_t)engine->ready_count + engine->coming;
+    size_t want = may_wait_for_pause(engine) ? 0 : size_for_now(engine);
+
+    want += engine->waiting.count;
+    if (t == NULL || engine->is_closing || gbx_dataset_loader_is_busy(engine) ||
+        have >= want || engine->alive >= o->max_workers ||
+        t->forks >= o->recycle_calls ||
+        (engine->fork_ns != 0 && gbx_clock_now_ns() < engine->fork_ns))
+        return 0;
+    return least(want - have,
+                 least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
+}
+
+/* More calls one upon another than the pool was there for: each waits for a fork then. A
+ * few, or one caller's, would notice that their workers have proved nothing. */
+static bool is_under_load(const gbx_engine *engine)
+{
+    return engine->load > engine->settings.options.pool_size;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
+{
+    for (gbx_worker *w = engine->workers; w != NULL; w = w->next)
+        if (w->id == worker_id)
+            return w;
+    return NULL;
+}
+
+gbx_worker *gbx_pool_take(gbx_engine *engine, gbx_run *run)
+{
+    gbx_worker *w = engine->ready;
+
+    if (w == NULL)
+        return NULL;
+    remove_ready(engine, w);
+    give(w, run);
+    return w;
+}
+
+void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
+{
+    w->run->worker = NULL;
+    w->run = NULL;
+    w->state = GBX_WORKER_SPENT;
+    engine->wasted = 0;
+    engine->fork_ns = 0;
+    kill_worker(w);
+    if (w->has_exited) { /* no report will come that the pool would be filled at */
+        free_worker(engine, w);
+        gbx_pool_fill(engine);
+    }
+}
+
+void gbx_pool_fill(gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+    gbx_template *t = engine->current;
+    size_t count = forks_wanted(engine);
+    size_t hurried = is_under_load(engine) ? count : engine->waiting.count;
+    gbx_buf buf;
+
+    if (count == 0)
+        return;
+    /* All the room at once: a worker that is counted is a worker that is asked for. */
+    gbx_buf_init(&buf, count * FORK_FRAME_SIZE);
+    if (gbx_buf_reserve(&buf, count * FORK_FRAME_SIZE) == NULL)
+        return; /* the supervisor's tick tries again */
+    for (size_t i = 0; i < count; i++) {
+        gbx_worker *w = add_worker(engine);
+
+        if (w == NULL)
+            break;
+        /* What a proof costs, the calls that wait would wait for, and while calls come
+         * one upon another there is no idle time for it; each call is its own proof. */
+        (void)gbx_msg_put_fork(&buf, i < hurried ? GBX_MSG_FORK_NOW : GBX_MSG_FORK,
+                               w->id);
+    }
+    /* Frames are whole or not sent: the socket holds far more than the queue of a
+     * template that lives, and one that does not is about to be replaced. */
+    if (buf.len > 0 && send(t->process.control, buf.data, buf.len,
+                            MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)buf.len)
+        gbx_template_kill(t);
+    gbx_buf_cleanup(&buf);
+    if (t->forks >= o->recycle_calls)
+        gbx_supervisor_wake(engine);
+}
+
+void gbx_pool_fill_in_pauses(gbx_engine *engine)
+{
+    static const struct timeval pause = {0, GBX_PAUSE_NS / 1000};
+
+    if (!may_wait_for_pause(engine))
+        gbx_pool_fill(engine);
+    else if (engine->running.count == 0) /* or else its end, or the tick, comes here */
+        (void)event_add(engine->pause, &pause);
+}
+
+void gbx_pool_fill_for(gbx_run *run)
+{
+    run->leaves_few = false;
+    (void)pthread_mutex_lock(&run->engine->lock);
+    gbx_pool_fill(run->engine);
+    (void)pthread_mutex_unlock(&run->engine->lock);
+}
+
+void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
+{
+    gbx_run *run;
+
+    if (w->load_seq != engine->load_seq || engine->is_closing) {
+        spend(engine, w);
+        return;
+    }
+    engine->coming--;
+    engine->failed_starts = 0;
+    w->from->was_useful = true;
+    run = gbx_queue_pop(engine);
+    if (run != NULL) {
+        give(w, run);
+        gbx_run_notify(run);
+        return;
+    }
+    if (engine->ready_count >= size_for_now(engine)) {
+        w->state = GBX_WORKER_SPENT; /* who it was forked for waits no more */
+        kill_worker(w);
+        return;
+    }
+    w->state = GBX_WORKER_READY;
+    w->next_ready = engine->ready;
+    engine->ready = w;
+    engine->ready_count++;
+}
+
+void gbx_pool_exited(gbx_engine *engine, gbx_worker *w, const gbx_msg_exited *exit)
+{
+    w->has_exited = true;
+    w->is_lost = exit == NULL;
+    if (exit != NULL)
+        w->exit = *exit;
+    if (w->run != NULL) {
+        gbx_run_notify(w->run);
+        return; /* freed when the run releases it */
+    }
+    if (w->state != GBX_WORKER_SPENT) {
+        waste(engine);
+        spend(engine, w);
+    }
+    if (w->ready != NULL) {
+        event_free(w->ready);
+        w->ready = NULL;
+    }
+    free_worker(engine, w);
+}
+
+void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
+{
+    waste(engine);
+    spend(engine, w);
+}
+
+void gbx_pool_note_call(gbx_engine *engine, int64_t now_ns)
+{
+    size_t size = engine->settings.options.pool_size;
+
+    engine->demand_ns = now_ns;
+    engine->kept = (uint32_t)least(size, engine->kept > 0 ? 2 * engine->kept : 1);
+}
+
+void gbx_pool_trim(gbx_engine *engine)
+{
+    int64_t idle_ns = gbx_clock_now_ns() - engine->demand_ns;
+
+    if (engine->kept > 1 && idle_ns > KEEPS_ONE_NS)
+        engine->kept = 1;
+    if (engine->kept > 0 && idle_ns > KEEPS_NONE_NS)
+        engine->kept = 0;
+    while (engine->ready_count > size_for_now(engine))
+        spend(engine, engine->ready);
+}
+
+int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t)
+{
+    int64_t oldest = 0;
+
+    for (const gbx_worker *w = engine->workers; w != NULL; w = w->next)
+        if (w->state == GBX_WORKER_FORKING && w->from == t &&
+            (oldest == 0 || w->asked_ns < oldest))
+            oldest = w->asked_ns;
+    return oldest;
+}
+
+void gbx_pool_discard_stale(gbx_engine *engine)
+{
+    for (gbx_worker *w = engine->workers; w != NULL; w = w->next)
+        if (w->state == GBX_WORKER_READY && w->load_seq != engine->load_seq)
+            spend(engine, w);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program - find glovebox-worker. The descriptor is opened here, once, and executed:
+ * the path is not looked up again, and need not be reachable for nobody. And understand
+ * what the program says when it does not even begin.
+ */
+#include "engine/spawn.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "engine/engine.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef GLOVEBOX_WORKER_INSTALLED
+#    error \
+        "GLOVEBOX_WORKER_INSTALLED must be the path that make install gives the worker"
+#endif
+
+static bool is_program(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111) != 0;
+}
+
+static int open_program(const char *path)
+{
+    int fd = open(path, O_PATH | O_CLOEXEC);
+
+    if (fd >= 0 && !is_program(fd)) {
+        gbx_fd_close(&fd);
+        errno = EACCES;
+    }
+    return fd;
+}
+
+/* Directory of file + "/" + rest; false if it does not fit. */
+static bool beside(const char *file, const char *rest, char *path, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+
+    return slash != NULL && (size_t)snprintf(path, size, "%.*s/%s", (int)(slash - file),
+                                             file, rest) < size;
+}
+
+/* $GLOVEBOX_WORKER decides alone, except in a set-id program: the file it names runs. */
+static const char *from_environment(void)
+{
+    return secure_getenv("GLOVEBOX_WORKER");
+}
+
+static int search(char *path, size_t size)
+{
+    char exe[PATH_MAX];
+    union {
+        const char *(*function)(void);
+        const void *address;
+    } self = {.function = gbx_version};
+    Dl_info info;
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    int fd = -1;
+
+    if (n > 0) {
+        exe[n] = 0;
+        if (beside(exe, "glovebox-worker", path, size))
+            fd = open_program(path);
+    }
+    if (fd < 0 && dladdr(self.address, &info) != 0 && info.dli_fname != NULL &&
+        beside(info.dli_fname, "../bin/glovebox-worker", path, size))
+        fd = open_program(path);
+    if (fd < 0 && (size_t)snprintf(path, size, "%s", GLOVEBOX_WORKER_INSTALLED) < size)
+        fd = open_program(path);
+    return fd;
+}
+
+/* The libraries of the worker, and how Debian and its relatives name the package of each
+ * before the number of the version. */
+static const struct library {
+    const char *name;
+    const char *package;
+} libraries[] = {
+    {"libjavascriptcoregtk-4.1.so.", "libjavascriptcoregtk-4.1-"},
+    {"libseccomp.so.", "libseccomp"},
+    {"libicui18n.so.", "libicu"},
+    {"libicuuc.so.", "libicu"},
+    {"libicudata.so.", "libicu"},
+};
+
+/* " (apt-get install PACKAGE)", or "". */
+static void put_package(char *to, size_t size, const char *library, size_t len)
+{
+    *to = 0;
+    for (size_t i = 0; i < GBX_COUNTOF(libraries); i++) {
+        size_t n = strlen(libraries[i].name);
+
+        if (len > n && strncmp(library, libraries[i].name, n) == 0)
+            (void)snprintf(to, size, " (apt-get install %s%.*s)", libraries[i].package,
+                           (int)(len - n), library + n);
+    }
+}
+
+/* "PROGRAM: error while loading shared libraries: LIBRARY: cannot open shared object file:
+ * ..." is what the loader says of a library that is nowhere. */
+static bool say_missing_library(const char *line, char to[GBX_SAID_SIZE])
+{
+    static const char loading[] = "error while loading shared libraries: ";
+    static const char absent[] = ": cannot open shared object file";
+    const char *at = strstr(line, loading);
+    const char *library = at != NULL ? at + strlen(loading) : NULL;
+    const char *end = at != NULL ? strstr(library, absent) : NULL;
+    char package[96];
+
+    if (end == NULL)
+        return false;
+    put_package(package, sizeof package, library, (size_t)(end - library));
+    (void)snprintf(to, GBX_SAID_SIZE, "the shared library '%.*s' is missing%s",
+                   (int)(end - library < 128 ? end - library : 128), library, package);
+    return true;
+}
+
+static bool is_limited(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* Where the engine's reservations do not fit, or its start cannot look at itself. */
+static const char *likely_cause(void)
+{
+    if (is_limited(RLIMIT_AS))
+        return "it needs more address space than it may have (RLIMIT_AS, ulimit -v)";
+    if (is_limited(RLIMIT_DATA))
+        return "it needs more memory than it may have (RLIMIT_DATA, ulimit -d)";
+    if (access("/proc/self/maps", R_OK) != 0)
+        return "it needs /proc, which is not mounted here";
+    return "";
+}
+
+/* A copy in memory that its owner may execute and not read; -1 with errno. */
+static int copy_unreadable(int fd)
+{
+    GBX_CLEANUP(gbx_fd_close) int from = -1;
+    GBX_CLEANUP(gbx_fd_close) int copy = memfd_create("glovebox-worker", MFD_CLOEXEC);
+    struct stat st;
+    char path[40];
+    off_t at = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    from = open(path, O_RDONLY | O_CLOEXEC);
+    if (from < 0 || copy < 0 || fstat(from, &st) < 0)
+        return -1;
+    while (at < st.st_size)
+        if (sendfile(copy, from, &at, (size_t)(st.st_size - at)) <= 0)
+            return -1;
+    if (fchmod(copy, 0100) < 0)
+        return -1;
+    /* What is open for writing cannot be executed. */
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
+    return open(path, O_PATH | O_CLOEXEC);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_worker_program_hide(int *fd)
+{
+    int copy;
+
+    if (geteuid() == 0 || prctl(PR_GET_DUMPABLE) == 1)
+        return;
+    copy = copy_unreadable(*fd);
+    if (copy >= 0) {
+        gbx_fd_close(fd);
+        *fd = copy;
+    }
+}
+
+gbx_status gbx_worker_program_open(const char *asked, int *ret_fd, char *path,
+                                   size_t path_size, gbx_error *reterr)
+{
+    const char *named = asked != NULL ? asked : from_environment();
+    int fd;
+
+    if (named != NULL && *named != 0) {
+        (void)snprintf(path, path_size, "%s", named);
+        fd = open_program(named);
+    } else {
+        fd = search(path, path_size);
+    }
+    if (fd < 0)
+        return gbx_fail(reterr, GBX_E_OS,
+                        "cannot open the worker program '%s': %s; set GLOVEBOX_WORKER "
+                        "to where glovebox-worker is",
+                        path, strerror(errno));
+    *ret_fd = fd;
+    return GBX_OK;
+}
+
+const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE])
+{
+    const char *at = data;
+    const char *end = at + len;
+    const char *line_end;
+    char line[GBX_SAID_SIZE];
+
+    while (at < end && strchr(" \t\r\n", *at) != NULL) /* a NUL too */
+        at++;
+    line_end = memchr(at, '\n', (size_t)(end - at));
+    gbx_utf8_copy_line(line, sizeof line, at,
+                       (size_t)((line_end != NULL ? line_end : end) - at));
+    if (!say_missing_library(line, to))
+        memcpy(to, line, sizeof line);
+    return to;
+}
+
+gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
+{
+    char data[2048];
+    char said[GBX_SAID_SIZE];
+    size_t len = gbx_spawned_said(process, data, sizeof data);
+    const char *cause = gbx_worker_said(data, len, said);
+
+    if (*cause == 0)
+        cause = likely_cause();
+    errno = 0; /* no system call of ours is to blame */
+    return gbx_fail(reterr, GBX_E_OS, "the worker program died before it was ready%s%s",
+                    *cause != 0 ? ": " : "", cause);
+}

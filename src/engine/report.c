@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* report - what this engine is and how well it is sealed, for people and programs. */
+#include "base/json.h"
+#include "engine/engine.h"
+
+#include <event2/event.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static void put_text(gbx_buf *to, const char *key, const char *text)
+{
+    (void)gbx_buf_printf(to, "\"%s\":", key);
+    (void)gbx_json_append_string(to, text, strlen(text));
+    (void)gbx_buf_puts(to, ",");
+}
+
+static void put_layers(gbx_buf *to, const gbx_engine_facts *facts)
+{
+    static const struct {
+        const char *name;
+        const char *what;
+        bool is_required;
+    } table[] = {
+#define XX(name, text, required, what) {text, what, required},
+        GBX_LAYER_MAP(XX)
+#undef XX
+    };
+
+    (void)gbx_buf_puts(to, "\"layers\":[");
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        (void)gbx_buf_puts(to, i > 0 ? ",{" : "{");
+        put_text(to, "name", table[i].name);
+        (void)gbx_buf_printf(to, "\"stands\":%s,\"required\":%s,",
+                             facts->layers[i].stands ? "true" : "false",
+                             table[i].is_required ? "true" : "false");
+        put_text(to, "what", table[i].what);
+        (void)gbx_buf_puts(to, "\"reason\":");
+        (void)gbx_json_append_string(to, facts->layers[i].reason,
+                                     strlen(facts->layers[i].reason));
+        (void)gbx_buf_puts(to, "}");
+    }
+    (void)gbx_buf_puts(to, "],");
+}
+
+static void put_pool(gbx_buf *to, const gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+
+    (void)gbx_buf_printf(
+        to,
+        "\"pool\":{\"size\":%u,\"kept\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
+        "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu},",
+        o->pool_size, engine->kept, engine->ready_count, engine->alive, o->max_workers,
+        engine->running.count, engine->waiting.count,
+        (unsigned long long)engine->calls_ended,
+        (unsigned long long)engine->templates_started);
+    (void)
+        gbx_buf_printf(to,
+                       "\"limits\":{\"timeoutMs\":%u,\"cpuMs\":%u,\"memoryBytes\":%llu,"
+                       "\"outputBytes\":%llu,\"logBytes\":%u},",
+                       o->limits.timeout_ms, o->limits.cpu_ms,
+                       (unsigned long long)o->limits.memory_bytes,
+                       (unsigned long long)o->limits.output_bytes, o->limits.log_bytes);
+}
+
+/* Nothing without one: the layers say why. */
+static void put_group(gbx_buf *to, const gbx_cgroup *group)
+{
+    if (group->dir < 0)
+        return;
+    (void)gbx_buf_puts(to, "\"cgroup\":{");
+    put_text(to, "name", group->name);
+    (void)gbx_buf_printf(to, "\"memoryBytes\":%llu,\"processes\":%u",
+                         (unsigned long long)group->limits.memory_bytes,
+                         group->limits.processes);
+    if (group->limits.cpu_percent > 0)
+        (void)gbx_buf_printf(to, ",\"cpuPercent\":%u", group->limits.cpu_percent);
+    (void)gbx_buf_puts(to, "},");
+}
+
+static void put_datasets(gbx_buf *to, const gbx_engine *engine)
+{
+    const char *separator = "";
+
+    (void)gbx_buf_puts(to, "\"datasets\":[");
+    for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
+        (void)gbx_buf_puts(to, separator);
+        (void)gbx_buf_puts(to, "{");
+        put_text(to, "name", d->name);
+        (void)gbx_buf_printf(to, "\"jsonBytes\":%llu}", (unsigned long long)d->size);
+        separator = ",";
+    }
+    (void)gbx_buf_puts(to, "]");
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *reterr)
+{
+    static const char *const jits[] = {"default", "full", "baseline", "off"};
+    const gbx_options *o;
+    const gbx_engine_facts *facts;
+    struct utsname uts = {.release = ""};
+    gbx_status status = gbx_engine_need(engine, reterr);
+    gbx_buf buf;
+
+    if (status != GBX_OK)
+        return status;
+    if (ret_json == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "ret_json is missing");
+    o = &engine->settings.options;
+    facts = &engine->facts;
+    (void)uname(&uts);
+    gbx_buf_init(&buf, GBX_MIB(1));
+    (void)pthread_mutex_lock(&engine->lock);
+    (void)gbx_buf_puts(&buf, "{");
+    put_text(&buf, "version", GBX_VERSION);
+    put_text(&buf, "runner",
+             engine->runner.name != NULL ? engine->runner.name : "process");
+    (void)gbx_buf_printf(&buf, "\"isolated\":%s,",
+                         engine->runner.execute == NULL ? "true" : "false");
+    put_text(&buf, "kernel", uts.release);
+    put_text(&buf, "kernelNeeded", GBX_LINUX_MIN);
+    put_text(&buf, "libevent", event_get_version());
+    put_text(&buf, "worker", o->worker_path != NULL ? o->worker_path : "");
+    put_text(&buf, "jit", jits[o->jit]);
+    put_text(&buf, "require", o->require == GBX_REQUIRE_STRICT ? "strict" : "default");
+    put_text(&buf, "fresh", o->fresh == GBX_FRESH_EXEC ? "exec" : "fork");
+    put_text(&buf, "globals",
+             o->globals == GBX_GLOBALS_MINIMAL ? "minimal" : "standard");
+    if (facts->known) {
+        put_text(&buf, "engine", facts->engine);
+        if (facts->user[0] != 0) {
+            put_text(&buf, "user", facts->user);
+            put_text(&buf, "addressLayout", facts->layout);
+            put_text(&buf, "speculation", facts->speculation);
+            put_text(&buf, "timeZones", facts->time_zones);
+        }
+        (void)gbx_buf_printf(&buf,
+                             "\"threads\":%u,\"landlockAbi\":%u,\"writableCode\":%s,"
+                             "\"knowsOutOfMemory\":%s,",
+                             facts->threads, facts->landlock_abi,
+                             facts->jit_page ? "true" : "false",
+                             facts->oom_known ? "true" : "false");
+        put_layers(&buf, facts);
+    }
+    put_pool(&buf, engine);
+    put_group(&buf, &engine->group);
+    put_datasets(&buf, engine);
+    (void)gbx_buf_puts(&buf, "}");
+    (void)pthread_mutex_unlock(&engine->lock);
+    *ret_json = gbx_buf_take_string(&buf, NULL);
+    return *ret_json != NULL
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the report");
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* result - text from a worker enters here, and is valid UTF-8 from here on. */
+#include "engine/result.h"
+
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A NUL-terminated copy of hostile text with invalid bytes and NULs replaced. */
+static char *copy_text(gbx_span text, size_t *ret_len)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, text.len * 3 + 1);
+    for (size_t i = 0; i < text.len;) {
+        const uint8_t *nul = memchr(text.data + i, 0, text.len - i);
+        size_t n = nul != NULL ? (size_t)(nul - text.data) - i : text.len - i;
+
+        (void)gbx_utf8_append_lossy(&buf, text.data + i, n);
+        if (nul != NULL)
+            (void)gbx_buf_puts(&buf, "\xEF\xBF\xBD");
+        i += n + (nul != NULL);
+    }
+    return gbx_buf_take_string(&buf, ret_len);
+}
+
+static char *copy_line(const char *text)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, strlen(text) * 12 + 1);
+    (void)gbx_utf8_append_escaped(&buf, text, strlen(text), GBX_ESCAPE_LINE);
+    return gbx_buf_take_string(&buf, NULL);
+}
+
+static bool grow_logs(gbx_result *r)
+{
+    size_t capacity = r->log_capacity == 0 ? 8 : r->log_capacity * 2;
+    gbx_log *logs;
+
+    if (r->log_count < r->log_capacity)
+        return true;
+    logs = realloc(r->logs, capacity * sizeof *logs);
+    if (logs == NULL)
+        return false;
+    r->logs = logs;
+    r->log_capacity = capacity;
+    return true;
+}
+
+static bool start_line(gbx_result *r, gbx_log_level level, double time_ms,
+                       gbx_span text)
+{
+    gbx_log line = {.level = level, .time_ms = time_ms};
+    char *copy;
+
+    if (!grow_logs(r))
+        return false;
+    copy = copy_text(text, &line.text_len);
+    if (copy == NULL)
+        return false;
+    line.text = copy;
+    r->logs[r->log_count++] = line;
+    r->line_room = 0;
+    return true;
+}
+
+/* Twice the room each time: a line of many pieces is not copied for each of them. */
+static bool continue_line(gbx_result *r, gbx_span text)
+{
+    gbx_log *line = &r->logs[r->log_count - 1];
+    size_t len;
+    char *more = copy_text(text, &len);
+    char *whole = (char *)(uintptr_t)line->text;
+    char *grown;
+    size_t need = line->text_len + len + 1;
+
+    if (more == NULL)
+        return false;
+    if (need > r->line_room) {
+        grown = realloc(whole, need * 2);
+        if (grown == NULL) {
+            free(more);
+            return false;
+        }
+        line->text = whole = grown;
+        r->line_room = need * 2;
+    }
+    memcpy(whole + line->text_len, more, len + 1);
+    line->text_len += len;
+    free(more);
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_result *gbx_result_new(void)
+{
+    gbx_result *r = calloc(1, sizeof *r);
+
+    if (r != NULL) {
+        r->hint = "";
+        r->location.frame = "";
+        r->runner = "process";
+        r->jit = "";
+        r->is_isolated = true;
+        r->replay = (gbx_replay){.what = "",
+                                 .recorded = "",
+                                 .came = "",
+                                 .recorded_engine = "",
+                                 .engine = ""};
+    }
+    return r;
+}
+
+bool gbx_result_add_log(gbx_result *r, gbx_log_level level, double time_ms,
+                        gbx_span text, uint32_t log_max, uint8_t flags)
+{
+    bool is_more = r->line == GBX_RESULT_LINE_OPEN;
+    bool is_cut = (flags & GBX_LOG_CUT) != 0;
+    uint64_t lines = r->log_count + !is_more;
+    uint64_t cost = r->stats.log_bytes + text.len + lines * GBX_LOG_LINE_COST;
+
+    if (r->line == GBX_RESULT_LINE_LOST ||
+        cost > (uint64_t)log_max + GBX_LOG_LINE_COST || (is_cut && text.len == 0)) {
+        r->is_truncated = true;
+        r->line = GBX_RESULT_LINE_LOST;
+        return true;
+    }
+    if (is_more ? !continue_line(r, text) : !start_line(r, level, time_ms, text))
+        return false;
+    r->is_truncated = r->is_truncated || is_cut;
+    r->line = is_cut                           ? GBX_RESULT_LINE_LOST
+              : (flags & GBX_LOG_GOES_ON) != 0 ? GBX_RESULT_LINE_OPEN
+                                               : GBX_RESULT_LINE_NEW;
+    r->stats.log_bytes += text.len;
+    return true;
+}
+
+void gbx_result_end_line(gbx_result *r)
+{
+    if (r->line != GBX_RESULT_LINE_OPEN)
+        return;
+    r->is_truncated = true;
+    r->line = GBX_RESULT_LINE_LOST;
+}
+
+bool gbx_result_take_unseen_log(gbx_result *r, gbx_log *ret)
+{
+    if (r->log_seen + (r->line == GBX_RESULT_LINE_OPEN) >= r->log_count)
+        return false;
+    *ret = r->logs[r->log_seen++];
+    return true;
+}
+
+bool gbx_result_set_value(gbx_result *r, bool is_undefined, gbx_span json)
+{
+    if (is_undefined)
+        return true;
+    r->value = malloc(json.len + 1);
+    if (r->value == NULL)
+        return false;
+    memcpy(r->value, json.data, json.len);
+    r->value[json.len] = 0;
+    r->value_len = json.len;
+    r->has_value = true;
+    return true;
+}
+
+bool gbx_result_set_thrown(gbx_result *r, const gbx_msg_error *error)
+{
+    r->thrown_name = copy_text(error->name, NULL);
+    r->thrown_message = copy_text(error->message, NULL);
+    r->stack = copy_text(error->stack, NULL);
+    r->thrown_line = error->line;
+    r->thrown_column = error->column;
+    return r->thrown_name != NULL && r->thrown_message != NULL && r->stack != NULL;
+}
+
+void gbx_result_clear_thrown(gbx_result *r)
+{
+    free(r->thrown_name);
+    free(r->thrown_message);
+    r->thrown_name = r->thrown_message = NULL;
+}
+
+bool gbx_result_fail(gbx_result *r, gbx_code code, const char *message,
+                     const char *hint)
+{
+    free(r->value);
+    r->value = NULL;
+    r->value_len = 0;
+    r->has_value = false;
+    free(r->error);
+    r->error = copy_line(message);
+    r->code = code;
+    r->hint = hint;
+    return r->error != NULL;
+}
+
+void gbx_result_set_replay(gbx_result *r, gbx_replay_text which, gbx_span text)
+{
+    const char **const to[] = {&r->replay.recorded, &r->replay.came,
+                               &r->replay.recorded_engine, &r->replay.engine};
+    char *copy = copy_text(text, NULL);
+
+    free(r->replay_texts[which]);
+    r->replay_texts[which] = copy;
+    *to[which] = copy != NULL ? copy : "";
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_code gbx_result_code(const gbx_result *result)
+{
+    return result->code;
+}
+
+const char *gbx_result_value(const gbx_result *result, size_t *ret_len)
+{
+    if (ret_len != NULL)
+        *ret_len = result->value_len;
+    return result->value != NULL ? result->value : "";
+}
+
+const char *gbx_result_error(const gbx_result *result)
+{
+    return result->error != NULL ? result->error : "";
+}
+
+const char *gbx_result_thrown_name(const gbx_result *result)
+{
+    return result->thrown_name != NULL ? result->thrown_name : "";
+}
+
+const char *gbx_result_thrown_message(const gbx_result *result)
+{
+    return result->thrown_message != NULL ? result->thrown_message : "";
+}
+
+const char *gbx_result_hint(const gbx_result *result)
+{
+    return result->hint;
+}
+
+const char *gbx_result_stack(const gbx_result *result)
+{
+    return result->stack != NULL ? result->stack : "";
+}
+
+gbx_location gbx_result_location(const gbx_result *result)
+{
+    return result->location;
+}
+
+size_t gbx_result_log_count(const gbx_result *result)
+{
+    return result->log_count;
+}
+
+gbx_log gbx_result_log(const gbx_result *result, size_t index)
+{
+    static const gbx_log none = {.text = ""};
+
+    return index < result->log_count ? result->logs[index] : none;
+}
+
+int gbx_result_logs_truncated(const gbx_result *result)
+{
+    return result->is_truncated;
+}
+
+gbx_replay gbx_result_replay(const gbx_result *result)
+{
+    return result->replay;
+}
+
+gbx_stats gbx_result_stats(const gbx_result *result)
+{
+    return result->stats;
+}
+
+const char *gbx_result_call_id(const gbx_result *result)
+{
+    return result->call_id;
+}
+
+void gbx_result_free(gbx_result *result)
+{
+    if (result == NULL)
+        return;
+    for (size_t i = 0; i < result->log_count; i++) {
+        void *text;
+
+        memcpy(&text, &result->logs[i].text, sizeof text);
+        free(text);
+    }
+    free(result->logs);
+    free(result->value);
+    free(result->error);
+    free(result->stack);
+    free(result->frame);
+    free(result->json);
+    free(result->thrown_name);
+    free(result->thrown_message);
+    for (size_t i = 0; i < GBX_COUNTOF(result->replay_texts); i++)
+        free(result->replay_texts[i]);
+    free(result);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run - phases only go forward. Every path out of a phase is in step_*(); whoever
+ * drives must do nothing to a run but what run.h names.
+ */
+#include "engine/run.h"
+
+#include "base/clock.h"
+#include "base/cpu_affinity.h"
+#include "base/timeouts.h"
+#include "base/utf8.h"
+#include "engine/dataset_loader.h"
+#include "engine/engine.h"
+#include "engine/pidfd.h"
+#include "engine/recorder.h"
+#include "engine/replayer.h"
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* 1 MiB, then the clock is looked at. */
+#define READS_PER_STEP 16
+
+static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_condattr_init(&attr) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    run->has_cond = pthread_cond_init(&run->changed, &attr) == 0;
+    (void)pthread_condattr_destroy(&attr);
+    return run->has_cond ? GBX_OK
+                         : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
+}
+
+/* A policy of the call's own must not be wider than the engine's, or than what an engine
+ * without one allows. */
+static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
+{
+    const gbx_options *options = &run->engine->settings.options;
+    gbx_policy plain = {.capabilities = options->capabilities, .all_functions = true};
+
+    if (own == NULL || own == options->policy)
+        return GBX_OK;
+    if (!gbx_policy_covers(options->policy != NULL ? options->policy : &plain, own,
+                           reterr))
+        return GBX_E_POLICY;
+    run->call.policy = gbx_policy_ref(own);
+    gbx_limits_lower(&run->limits, &own->limits);
+    return GBX_OK;
+}
+
+/* The guard's verdict, as a result: the first violation is the error. */
+static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
+{
+    const gbx_violation *first = &report->list[0];
+    gbx_result *r = run->result;
+    bool filled = gbx_result_fail(r, first->code, first->message, first->hint);
+
+    r->location.line = first->line;
+    r->location.column = first->column;
+    if (first->line != 0) {
+        r->frame = gbx_guard_frame(run->call.code, run->call.code_len, first->line,
+                                   first->column);
+        if (r->frame != NULL)
+            r->location.frame = r->frame;
+    }
+    gbx_audit_guard(run, report);
+    gbx_report_free(report);
+    run->phase = GBX_RUN_ENDED;
+    return filled ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+}
+
+/* The one thing that holds without the guard too. */
+static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text, "the code is %zu bytes, and %u are the limit",
+                   run->call.code_len, run->limits.code_bytes);
+    run->phase = GBX_RUN_ENDED;
+    return gbx_result_fail(run->result, GBX_CODE_INVALID_CODE, text,
+                           "shorten the code; give data as the input instead of in it")
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+}
+
+static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
+{
+    const gbx_call *call = &run->call;
+    gbx_guard_world world = gbx_run_globals(run);
+    gbx_report *report = NULL;
+    gbx_status status;
+
+    if (call->flags & GBX_CALL_NO_GUARD) {
+        run->span = (gbx_guard_span){.len = call->code_len, .line = 1, .column = 1};
+        return call->code_len <= run->limits.code_bytes ? GBX_OK
+                                                        : refuse_size(run, reterr);
+    }
+    status = gbx_guard_cache_check(&run->engine->known, call, run->limits.code_bytes,
+                                   &world, &run->span, &report, reterr);
+    if (status == GBX_OK && report != NULL)
+        status = take_report(run, report, reterr);
+    return status;
+}
+
+/* ---- stepping ------------------------------------------------------------- */
+
+/* False if the worker can read no more. */
+static bool send_some(gbx_run *run)
+{
+    for (;;) {
+        gbx_span out = gbx_exchange_output(&run->exchange);
+        ssize_t n;
+
+        if (out.len == 0)
+            return true;
+        n = send(run->worker->channel, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EAGAIN || errno == EWOULDBLOCK;
+        gbx_exchange_sent(&run->exchange, (size_t)n);
+    }
+}
+
+/* The worker wakes on this thread's processor, which is about to be free. It must be asleep, or
+ * the kernel stops a processor to move it: one that has asked for several things is woken by
+ * the reading of each. */
+static void send_here(gbx_run *run)
+{
+    gbx_worker *w = run->worker;
+    cpu_set_t before;
+    bool is_placed = gbx_pidfd_is_there(w->pidfd) && gbx_cpu_here(w->pid, &before);
+
+    (void)send_some(run);
+    if (is_placed)
+        gbx_cpu_anywhere(w->pid, &before);
+}
+
+typedef enum { HEARD_ALL, HEARD_MORE, HEARD_END } heard;
+
+/* Read until there is no more, the last message came or the channel closed; but not
+ * for ever: a worker that writes faster than we read must not keep us from the clock
+ * or from other calls. */
+static heard receive(gbx_run *run, uint8_t *data, size_t size, int times)
+{
+    while (times-- > 0 && !gbx_exchange_has_ended(&run->exchange) &&
+           !run->exchange.is_nomem) {
+        ssize_t n = recv(run->worker->channel, data, size, MSG_DONTWAIT);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno == EAGAIN || errno == EWOULDBLOCK ? HEARD_ALL : HEARD_END;
+        if (n == 0)
+            return HEARD_END;
+        gbx_exchange_feed(&run->exchange, data, (size_t)n, gbx_clock_now_ns());
+        if ((size_t)n < size)
+            return HEARD_ALL;
+    }
+    return HEARD_MORE;
+}
+
+/* Apart, so that a small answer does not touch sixteen pages of stack. */
+static __attribute__((noinline)) heard receive_much(gbx_run *run)
+{
+    uint8_t data[GBX_EXCHANGE_FEED_MAX];
+
+    return receive(run, data, sizeof data, READS_PER_STEP);
+}
+
+static heard receive_some(gbx_run *run)
+{
+    uint8_t data[GBX_KIB(2)];
+    heard what = receive(run, data, sizeof data, 1);
+
+    return what == HEARD_MORE ? receive_much(run) : what;
+}
+
+/* Processor time cannot pass its limit before as much wall time has passed. */
+static bool is_over_cpu(gbx_run *run, int64_t now_ns)
+{
+    int64_t limit = (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
+    int64_t cpu;
+
+    if (now_ns < run->cpu_check_ns || run->cpu_start_ns < 0)
+        return false;
+    cpu = gbx_worker_cpu_ns(run->worker);
+    if (cpu < 0)
+        return false;
+    cpu -= run->cpu_start_ns;
+    if (cpu >= limit)
+        return true;
+    run->cpu_check_ns =
+        now_ns + (limit - cpu > GBX_NS_PER_MS ? limit - cpu : GBX_NS_PER_MS);
+    return false;
+}
+
+static void step_waiting(gbx_run *run, int64_t now_ns)
+{
+    bool asked_one = run->exchange.last_request - run->woken_request == 1;
+
+    if (run->exchange.state != GBX_EXCHANGE_WAITING)
+        return;
+    if (run->wake_ns == 0 && run->replayer == NULL) {
+        run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
+        gbx_recorder_wait(run, run->exchange.wake_ms);
+    }
+    if (run->replayer != NULL ? !gbx_replayer_wake(run)
+                              : gbx_hostcall_deliver(run) == 0 && now_ns < run->wake_ns)
+        return;
+    run->wake_ns = 0;
+    run->woken_request = run->exchange.last_request;
+    gbx_recorder_wake(run);
+    if (!gbx_exchange_wake(&run->exchange))
+        run->exchange.is_nomem = true;
+    if (asked_one && run->exchange.host_open == 0 && gbx_run_takes_turns(run))
+        send_here(run);
+    else
+        (void)send_some(run);
+}
+
+static bool end(gbx_run *run, gbx_end how)
+{
+    /* Not the time when the step began: the worker may have run since. */
+    gbx_run_finish(run, how, gbx_clock_now_ns());
+    run->phase = GBX_RUN_ENDED;
+    return true;
+}
+
+static bool step_started(gbx_run *run, int64_t now_ns)
+{
+    bool can_read;
+    heard what;
+
+    if (atomic_load(&run->is_aborted))
+        return end(run, GBX_END_ABORT);
+    can_read = send_some(run);
+    what = receive_some(run);
+    if (gbx_replayer_is_over(run))
+        return end(run, GBX_END_REPLAYED);
+    if (run->exchange.state == GBX_EXCHANGE_BROKEN)
+        return end(run, GBX_END_BROKEN);
+    if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
+        return end(run, GBX_END_SAID);
+    if (atomic_load(&run->is_aborted))
+        return end(run, GBX_END_ABORT);
+    if (what != HEARD_END) {
+        if (now_ns >= run->deadline_ns)
+            return end(run, GBX_END_DEADLINE);
+        if (is_over_cpu(run, now_ns))
+            return end(run, GBX_END_CPU);
+    }
+    if (what == HEARD_END || !can_read) {
+        run->phase = GBX_RUN_DYING;
+        run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_CLOSED);
+        return false;
+    }
+    step_waiting(run, now_ns);
+    if (run->exchange.is_nomem) /* an answer is lost, and nothing would wake us */
+        return end(run, GBX_END_SAID);
+    return gbx_replayer_is_over(run) && end(run, GBX_END_REPLAYED);
+}
+
+static bool step_dying(gbx_run *run, int64_t now_ns)
+{
+    bool has_exited;
+    bool is_lost;
+    bool is_ours; /* the signal that it died of */
+    int status;
+
+    if (atomic_load(&run->is_aborted))
+        return end(run, GBX_END_ABORT);
+    (void)pthread_mutex_lock(&run->engine->lock);
+    has_exited = run->worker->has_exited;
+    is_lost = run->worker->is_lost;
+    status = (int)run->worker->exit.status;
+    is_ours = run->was_closed && run->worker->shortage == GBX_SHORTAGE_NONE;
+    (void)pthread_mutex_unlock(&run->engine->lock);
+    if (has_exited) {
+        if (is_ours && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            return end(run, GBX_END_CLOSED);
+        return end(run, is_lost ? GBX_END_LOST : GBX_END_DIED);
+    }
+    if (now_ns < run->grace_ns)
+        return false;
+    if (run->was_closed)
+        return end(run, GBX_END_LOST);
+    /* A process that is ending keeps the status it has; one that only closed its
+     * channel gets this one. */
+    run->was_closed = true;
+    run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_END);
+    (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
+                        gbx_error *reterr)
+{
+    gbx_policy *own;
+    gbx_status status;
+
+    memset(run, 0, sizeof *run);
+    run->engine = engine;
+    run->cpu_start_ns = -1;
+    status = gbx_call_import(call, &run->call, reterr);
+    if (status == GBX_OK)
+        status = gbx_replayer_begin(run, reterr);
+    own = run->call.policy;
+    run->call.policy =
+        NULL; /* cleaned up with the run once it is a reference of ours */
+    if (status == GBX_OK)
+        status = gbx_limits_resolve(&engine->settings.options.limits, run->call.limits,
+                                    run->call.form, &run->limits, reterr);
+    if (status == GBX_OK)
+        status = take_policy(run, own, reterr);
+    if (status == GBX_OK)
+        status = gbx_replayer_check(run, reterr);
+    if (status == GBX_OK && run->call.dataset != NULL)
+        status = gbx_dataset_loader_find(engine, run->call.dataset, reterr);
+    if (status == GBX_OK)
+        status = gbx_recorder_begin(run, reterr);
+    if (status == GBX_OK)
+        status = init_cond(run, reterr);
+    if (status != GBX_OK)
+        return status;
+    gbx_run_calls_init(run);
+    run->result = gbx_result_new();
+    if (run->result == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+    run->result->stats.input_bytes = run->call.input_len;
+    run->ticket = ++engine->next_ticket;
+    gbx_call_id(engine, run->ticket, run->call_id);
+    run->result->call = run->ticket;
+    memcpy(run->result->call_id, run->call_id, sizeof run->call_id);
+    gbx_audit_call_started(run);
+    if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
+        run->call.signal = NULL;
+        gbx_run_end_unserved(run, GBX_END_ABORT);
+        return GBX_OK;
+    }
+    return run_guard(run, reterr);
+}
+
+gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
+{
+    gbx_call *c = &run->call;
+    size_t dataset_len = c->dataset != NULL ? strlen(c->dataset) + 1 : 0;
+    bool is_lent = (c->flags & GBX_CALL_LENT) != 0;
+    size_t texts_len = is_lent ? 0 : c->code_len + c->input_len + c->bindings_len;
+    char *at = malloc(texts_len + dataset_len + 1);
+
+    if (at == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
+    run->copy = at;
+#define OWN(field)                            \
+    if (c->field != NULL && !is_lent) {       \
+        memcpy(at, c->field, c->field##_len); \
+        c->field = at;                        \
+        at += c->field##_len;                 \
+    }
+    OWN(code)
+    OWN(input)
+    OWN(bindings)
+#undef OWN
+    if (c->dataset != NULL)
+        c->dataset = memcpy(at, c->dataset, dataset_len);
+    c->limits = NULL; /* resolved already */
+    return GBX_OK;
+}
+
+void gbx_run_cleanup(gbx_run *run)
+{
+    if (run->call.signal != NULL)
+        gbx_signal_detach(run->call.signal, run);
+    gbx_run_calls_end(run);
+    gbx_recorder_leave(run);
+    gbx_replayer_free(run->replayer);
+    gbx_policy_free(run->call.policy);
+    if (run->has_exchange)
+        gbx_exchange_cleanup(&run->exchange);
+    if (run->has_cond)
+        (void)pthread_cond_destroy(&run->changed);
+    gbx_result_free(run->result);
+    free(run->copy);
+}
+
+void gbx_run_send(gbx_run *run)
+{
+    (void)send_some(run); /* what fails will fail again for who drives it */
+}
+
+bool gbx_run_step(gbx_run *run, int64_t now_ns)
+{
+    switch (run->phase) {
+    case GBX_RUN_STARTED: return step_started(run, now_ns);
+    case GBX_RUN_DYING: return step_dying(run, now_ns);
+    case GBX_RUN_QUEUED: return false;
+    case GBX_RUN_ENDED: return true;
+    }
+    return true;
+}
+
+int64_t gbx_run_next_ns(const gbx_run *run)
+{
+    int64_t next = run->deadline_ns;
+
+    if (run->phase == GBX_RUN_DYING)
+        return run->grace_ns;
+    if (run->cpu_start_ns >= 0 && run->cpu_check_ns < next)
+        next = run->cpu_check_ns;
+    if (run->wake_ns != 0 && run->wake_ns < next)
+        next = run->wake_ns;
+    return next;
+}
+
+bool gbx_run_takes_turns(const gbx_run *run)
+{
+    gbx_engine *engine = run->engine;
+    bool is_alone;
+
+    if (!run->is_stepped || run->phase != GBX_RUN_STARTED ||
+        run->exchange.host_open > 1)
+        return false;
+    (void)pthread_mutex_lock(&engine->lock);
+    is_alone = engine->running.count == 1;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_alone;
+}
+
+bool gbx_run_wants_write(const gbx_run *run)
+{
+    return run->phase == GBX_RUN_STARTED && gbx_exchange_output(&run->exchange).len > 0;
+}
+
+void gbx_run_end_unserved(gbx_run *run, gbx_end how)
+{
+    if (how == GBX_END_NO_WORKER && run->unserved != GBX_END_SAID)
+        how = run->unserved;
+    gbx_run_finish(run, how, gbx_clock_now_ns());
+    run->phase = GBX_RUN_ENDED;
+}
+
+void gbx_run_abort_locked(gbx_run *run)
+{
+    if (atomic_exchange(&run->is_aborted, true))
+        return;
+    if (run->worker != NULL) {
+        (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
+        /* The end of a process closes its descriptors last; this wakes us first. */
+        (void)shutdown(run->worker->channel, SHUT_RDWR);
+    }
+    gbx_run_notify(run);
+}
+
+void gbx_run_notify(gbx_run *run)
+{
+    uint64_t one = 1;
+
+    if (run->is_async)
+        gbx_supervisor_wake(run->engine);
+    else if (run->is_stepped)
+        (void)!write(run->calls.wake_fd, &one, sizeof one);
+    else
+        (void)pthread_cond_signal(&run->changed);
+}

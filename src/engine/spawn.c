@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spawn - execute the worker program, which then makes a template of itself
+ * (worker/launch.c).
+ *
+ * The fork of the host executes at once. It keeps the host's identity until then, so
+ * that nobody may trace it who may not trace the host, whose memory and descriptors it
+ * has. Between fork and exec only system calls are made: the host is threaded, and any
+ * lock may be held.
+ */
+#include "engine/spawn.h"
+
+#include "base/cleanup.h"
+#include "engine/environment.h"
+#include "wire/messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Behind the descriptors of the new program; closed by its exec. */
+#define PROGRAM_FD (GBX_CONTROL_FD + 1)
+
+/* What the fork was doing when it failed. */
+enum { FAILED_GROUP = 1, FAILED_DESCRIPTORS, FAILED_CLOSE_RANGE, FAILED_EXEC };
+
+/* The fork shares it with the host until it executes. */
+typedef struct fault {
+    uint32_t failed;
+    int error;
+    int cgroup_errno;
+} fault;
+
+/* All of it is prepared before the fork. */
+typedef struct start {
+    int program;
+    int null;
+    int said; /* the program's error output */
+    int control;
+    int cgroup;      /* or -1 */
+    bool is_grouped; /* the fork is made in the group */
+    fault *fault;
+    const char *const *environment;
+    const char *argv[GBX_START_ARGS + 1];
+    char version[12];
+    char number[12]; /* layers_off or huge_pages */
+} start;
+
+/* Not _exit(): where a thread sanitizer is, that takes locks which another thread may have
+ * held at the fork. */
+static _Noreturn void give_up(const start *s, uint32_t failed)
+{
+    s->fault->failed = failed;
+    s->fault->error = errno;
+    for (;;)
+        (void)syscall(SYS_exit_group, 127);
+}
+
+static void place(const start *s, int fd, int to, int flags)
+{
+    if (dup3(fd, to, flags) < 0)
+        give_up(s, FAILED_DESCRIPTORS);
+}
+
+/* Where the kernel cannot make a process in a group at once. */
+static bool enter_cgroup(const start *s)
+{
+    int fd = openat(s->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+    bool entered = fd >= 0 && write(fd, "0", 1) == 1;
+
+    if (!entered)
+        s->fault->cgroup_errno = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    return entered;
+}
+
+/* The fork. */
+static _Noreturn void execute(start *s)
+{
+    /* Not a session: the scheduler would weigh it as a whole against the host's. */
+    if (syscall(SYS_setpgid, 0, 0) < 0)
+        give_up(s, FAILED_GROUP);
+    if (s->cgroup >= 0 && (s->is_grouped || enter_cgroup(s)))
+        s->argv[GBX_START_IS_GROUPED] = "1";
+    for (int fd = 0; fd <= 1; fd++)
+        place(s, s->null, fd, 0);
+    place(s, s->said, 2, 0);
+    place(s, s->control, GBX_CONTROL_FD, 0);
+    place(s, s->program, PROGRAM_FD, O_CLOEXEC);
+    if (syscall(SYS_close_range, PROGRAM_FD + 1, ~0u, 0) < 0)
+        give_up(s, FAILED_CLOSE_RANGE);
+    /* Fixed addresses, executable data and the like, if the host was started with them. */
+    (void)syscall(SYS_personality, 0);
+    (void)syscall(SYS_execveat, PROGRAM_FD, "", s->argv, s->environment, AT_EMPTY_PATH);
+    give_up(s, FAILED_EXEC);
+}
+
+/* Returns in the host once the fork has executed or ended. A process is forked into its
+ * group: to move it there afterwards takes the kernel as long as the start of the engine. */
+static long fork_until_exec(start *s, int *ret_pidfd)
+{
+    struct clone_args args = {.flags = CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP,
+                              .pidfd = (uintptr_t)ret_pidfd,
+                              .exit_signal = SIGCHLD,
+                              .cgroup = (unsigned)s->cgroup};
+    long pid = -1;
+
+    /* What the fork is to know is written before it is made. */
+    s->is_grouped = s->cgroup >= 0;
+    if (s->is_grouped)
+        pid = syscall(SYS_clone3, &args, sizeof args);
+    if (pid < 0) {
+        s->is_grouped = false;
+        pid = syscall(SYS_clone, CLONE_VFORK | CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd,
+                      NULL, NULL);
+    }
+    if (pid == 0)
+        execute(s);
+    return pid;
+}
+
+static gbx_status failed(const start *s, const char *path, gbx_error *reterr)
+{
+    char reason[GBX_CALL_REASON_SIZE];
+    int error = s->fault->error;
+
+    switch (s->fault->failed) {
+    case FAILED_CLOSE_RANGE:
+        (void)gbx_fail_call_reason("close_range", error, reason);
+        break;
+    case FAILED_EXEC:
+        (void)snprintf(reason, sizeof reason, "%s", strerror(error));
+        break;
+    case FAILED_GROUP: (void)gbx_fail_call_reason("setpgid", error, reason); break;
+    default:
+        (void)snprintf(reason, sizeof reason, "its descriptors: %s", strerror(error));
+    }
+    errno = error;
+    return gbx_fail(reterr, GBX_E_OS, "cannot execute '%s': %s", path, reason);
+}
+
+static gbx_status run(start *s, const char *path, gbx_spawned *ret, gbx_error *reterr)
+{
+    sigset_t all;
+    sigset_t before;
+    long pid;
+    int error;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid = fork_until_exec(s, &ret->pidfd);
+    error = errno;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (pid < 0) {
+        char reason[GBX_CALL_REASON_SIZE];
+
+        ret->pidfd = -1;
+        errno = error;
+        return gbx_fail(reterr, GBX_E_OS, "cannot fork: %s",
+                        gbx_fail_call_reason("clone", error, reason));
+    }
+    ret->pid = (pid_t)pid;
+    ret->cgroup_errno = s->fault->cgroup_errno;
+    return s->fault->failed == 0 ? GBX_OK : failed(s, path, reterr);
+}
+
+/* A host with few descriptors open gets low numbers, where the program's own will be put:
+ * one must not overwrite another. */
+static bool move_clear(int *fd)
+{
+    int moved;
+
+    if (*fd > PROGRAM_FD)
+        return true;
+    moved = fcntl(*fd, F_DUPFD_CLOEXEC, PROGRAM_FD + 1);
+    if (moved < 0)
+        return false;
+    gbx_fd_close(fd);
+    *fd = moved;
+    return true;
+}
+
+static gbx_status open_pair(int type, gbx_spawned *ret, int *ret_control, int *ret_said,
+                            gbx_error *reterr)
+{
+    int pair[2] = {-1, -1};
+    int on = 1;
+
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot open the control socket: %s",
+                        strerror(errno));
+    ret->control = pair[0];
+    *ret_control = pair[1];
+    /* What says too much is cut, and waits for no reader. */
+    if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot open a pipe: %s", strerror(errno));
+    ret->said = pair[0];
+    *ret_said = pair[1];
+    if (fcntl(ret->control, F_SETFL, O_NONBLOCK) < 0 ||
+        (type == SOCK_STREAM &&
+         setsockopt(ret->control, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0))
+        return gbx_fail(reterr, GBX_E_OS, "cannot set up the control socket: %s",
+                        strerror(errno));
+    return GBX_OK;
+}
+
+/* Of all that start holds, ret takes our ends; the rest is closed by the caller. */
+static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error *reterr)
+{
+    gbx_status status;
+
+    s->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (s->null < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot open '/dev/null': %s",
+                        strerror(errno));
+    status = open_pair(type, ret, &s->control, &s->said, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (!move_clear(&s->program) || !move_clear(&s->null) || !move_clear(&s->said) ||
+        !move_clear(&s->control))
+        return gbx_fail(reterr, GBX_E_OS, "cannot place descriptors: %s",
+                        strerror(errno));
+    return GBX_OK;
+}
+
+static void write_arguments(start *s, const gbx_spawn_options *options)
+{
+    (void)snprintf(s->version, sizeof s->version, "%u", GBX_WIRE_VERSION);
+    (void)snprintf(s->number, sizeof s->number, "%u",
+                   options->is_zygote ? options->huge_pages : options->layers_off);
+    s->argv[0] = "glovebox-worker";
+    if (options->is_zygote) {
+        s->argv[GBX_ZYGOTE_SERVE] = "--zygote";
+        s->argv[GBX_ZYGOTE_VERSION] = s->version;
+        s->argv[GBX_ZYGOTE_HUGE_PAGES] = s->number;
+        return;
+    }
+    s->argv[GBX_START_SERVE] = "--serve";
+    s->argv[GBX_START_VERSION] = s->version;
+    s->argv[GBX_START_LAYERS_OFF] = s->number;
+    s->argv[GBX_START_IS_GROUPED] = "0";
+    s->argv[GBX_START_UIDS] = options->uids;
+}
+
+static void close_start(start *s)
+{
+    gbx_fd_close(&s->program);
+    gbx_fd_close(&s->null);
+    gbx_fd_close(&s->said);
+    gbx_fd_close(&s->control);
+}
+
+static void wait_for(int pidfd)
+{
+    while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, NULL, WEXITED) < 0 &&
+           errno == EINTR)
+        continue;
+}
+
+static void kill_by(int pidfd)
+{
+    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
+/* The program that was executed and whatever it has forked are children of ours and one
+ * process group, of its number, which is nobody else's while it has not been waited for. */
+static void end_group(gbx_spawned *spawned)
+{
+    pid_t group = spawned->pid;
+
+    kill_by(spawned->pidfd);
+    while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)spawned->pidfd, NULL,
+                  WEXITED | WNOWAIT) < 0 &&
+           errno == EINTR)
+        continue;
+    /* Only now is it certain that it forks nothing more. */
+    (void)kill(-group, SIGKILL);
+    while (waitid(P_PGID, (id_t)group, NULL, WEXITED) == 0 || errno == EINTR)
+        continue;
+    wait_for(spawned->pidfd); /* if it could not make its group */
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
+                     gbx_error *reterr)
+{
+    start s = {.program = -1,
+               .null = -1,
+               .said = -1,
+               .control = -1,
+               .cgroup = options->cgroup,
+               .environment = gbx_worker_environment(options->jit)};
+    gbx_spawned spawned = GBX_SPAWNED_INIT;
+    char path[512];
+    gbx_status status = gbx_worker_program_open(options->worker_path, &s.program, path,
+                                                sizeof path, reterr);
+
+    if (status == GBX_OK) {
+        gbx_worker_program_hide(&s.program);
+        status = open_channels(&s, options->is_zygote ? SOCK_SEQPACKET : SOCK_STREAM,
+                               &spawned, reterr);
+    }
+    if (status == GBX_OK) {
+        s.fault = mmap(NULL, sizeof *s.fault, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (s.fault == MAP_FAILED)
+            status = gbx_fail(reterr, GBX_E_NOMEM, "no memory to start the template");
+    }
+    if (status == GBX_OK) {
+        write_arguments(&s, options);
+        status = run(&s, path, &spawned, reterr);
+        (void)munmap(s.fault, sizeof *s.fault);
+    }
+    close_start(&s);
+    if (status != GBX_OK)
+        gbx_spawned_close(&spawned);
+    *ret = spawned;
+    return status;
+}
+
+gbx_status gbx_spawned_open(gbx_spawned *ret, int *ret_control, int *ret_said,
+                            gbx_error *reterr)
+{
+    return open_pair(SOCK_STREAM, ret, ret_control, ret_said, reterr);
+}
+
+bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
+{
+    int off = 0;
+    int pidfd;
+
+    (void)setsockopt(spawned->control, SOL_SOCKET, SO_PASSCRED, &off, sizeof off);
+    if (pid != spawned->pid) {
+        if (pid <= 0 || getpgid(pid) != spawned->pid)
+            return false;
+        pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (pidfd < 0)
+            return false;
+        /* The program that was executed has nothing more to do. */
+        kill_by(spawned->pidfd);
+        wait_for(spawned->pidfd);
+        (void)close(spawned->pidfd);
+        spawned->pidfd = pidfd;
+        spawned->pid = pid;
+    }
+    gbx_fd_close(&spawned->said); /* a template reports in messages */
+    spawned->is_settled = true;
+    return true;
+}
+
+size_t gbx_spawned_said(const gbx_spawned *spawned, void *data, size_t size)
+{
+    ssize_t n = spawned->said >= 0 ? read(spawned->said, data, size) : 0;
+
+    return n > 0 ? (size_t)n : 0;
+}
+
+void gbx_spawned_kill(gbx_spawned *spawned)
+{
+    /* The closed socket alone would end it, too: waiting is never for ever. */
+    gbx_fd_close(&spawned->control);
+    if (spawned->pidfd >= 0)
+        kill_by(spawned->pidfd);
+}
+
+void gbx_spawned_reap(gbx_spawned *spawned)
+{
+    if (spawned->pidfd >= 0 && spawned->is_settled)
+        wait_for(spawned->pidfd);
+    else if (spawned->pidfd >= 0)
+        end_group(spawned);
+    gbx_fd_close(&spawned->pidfd);
+    gbx_fd_close(&spawned->said);
+    spawned->pid = 0;
+}
+
+void gbx_spawned_close(gbx_spawned *spawned)
+{
+    gbx_spawned_kill(spawned);
+    gbx_spawned_reap(spawned);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * supervisor - the engine's one thread: keeps a template serving, the pool full, and
+ * drives submitted calls. It must never block: a slow callback of the embedder is the
+ * only thing that can hold it up, and the header says so.
+ */
+#include "engine/engine.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* An event loop needs four descriptors, and libevent ends the whole process when it gets no
+ * socket; whether it will is found out first. The others are for what threads of the host
+ * open between that and the loop, a program that they start, say. A template with one
+ * worker needs nearly as many. */
+#define SPARE_FDS 16
+
+static void drive(gbx_run *run);
+
+static struct timeval until(int64_t at_ns)
+{
+    int64_t left = at_ns - gbx_clock_now_ns();
+
+    if (left < 0)
+        left = 0;
+    return (struct timeval){left / 1000000000, left % 1000000000 / 1000};
+}
+
+static void free_events(gbx_run *run)
+{
+    if (run->io != NULL)
+        event_free(run->io);
+    if (run->timer != NULL)
+        event_free(run->timer);
+    run->io = run->timer = NULL;
+}
+
+/* Hand the result over; the run is gone afterwards. */
+static void deliver(gbx_run *run)
+{
+    gbx_engine *engine = run->engine;
+    gbx_result *result = run->result;
+    gbx_done_fn on_done = run->on_done;
+    void *user = run->done_user;
+    gbx_ticket ticket = run->ticket;
+
+    free_events(run);
+    (void)pthread_mutex_lock(&engine->lock);
+    if (run->worker != NULL)
+        gbx_pool_release(engine, run->worker);
+    gbx_queue_unlink(engine, run);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_run_conclude(run);
+    gbx_audit_call_ended(run, GBX_OK);
+    run->result = NULL;
+    gbx_run_cleanup(run);
+    free(run);
+    on_done(user, ticket, result);
+}
+
+static void on_channel(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    drive(arg);
+}
+
+/* Wait for the channel and the clock; without memory for that the call must end. */
+static bool arm(gbx_run *run)
+{
+    struct event_base *base = run->engine->base;
+    struct timeval tv = until(gbx_run_next_ns(run));
+    short want = (short)(EV_READ | (gbx_run_wants_write(run) ? EV_WRITE : 0));
+
+    if (run->timer == NULL)
+        run->timer = evtimer_new(base, on_channel, run);
+    if (run->timer == NULL || evtimer_add(run->timer, &tv) < 0)
+        return false;
+    if (run->phase == GBX_RUN_DYING) {
+        if (run->io != NULL)
+            (void)event_del(run->io);
+        return true;
+    }
+    if (run->io != NULL)
+        (void)event_del(run->io);
+    else
+        run->io = event_new(base, run->worker->channel, want, on_channel, run);
+    if (run->io == NULL ||
+        event_assign(run->io, base, run->worker->channel, want, on_channel, run) < 0)
+        return false;
+    return event_add(run->io, NULL) == 0;
+}
+
+static void drive(gbx_run *run)
+{
+    int64_t now = gbx_clock_now_ns();
+
+    if (!gbx_run_step(run, now) && !arm(run)) {
+        run->exchange.is_nomem = true;
+        gbx_run_finish(run, GBX_END_SAID, now);
+        run->phase = GBX_RUN_ENDED;
+    }
+    if (run->phase == GBX_RUN_ENDED)
+        deliver(run);
+}
+
+/* A submitted run in the queue: has it a worker, or no hope? */
+static void look_after_queued(gbx_run *run, int64_t now)
+{
+    gbx_engine *engine = run->engine;
+    bool has_worker;
+    bool give_up;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    has_worker = run->worker != NULL;
+    give_up =
+        !has_worker && (run->unserved != GBX_END_SAID || now >= run->deadline_ns ||
+                        atomic_load(&run->is_aborted) || engine->is_closing);
+    if (give_up && run->is_waiting)
+        gbx_queue_remove(engine, run);
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (has_worker) {
+        gbx_run_start(run, now);
+        if (run->leaves_few && !gbx_run_step(run, now))
+            gbx_pool_fill_for(run);
+        drive(run);
+    } else if (give_up) {
+        bool wanted = !atomic_load(&run->is_aborted) && !engine->is_closing;
+
+        gbx_run_end_unserved(run, wanted ? GBX_END_NO_WORKER : GBX_END_ABORT);
+        deliver(run);
+    }
+}
+
+static gbx_run *pop_inbox(gbx_engine *engine)
+{
+    gbx_run *run;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    run = engine->inbox.first;
+    if (run != NULL) {
+        engine->inbox.first = run->next_wait;
+        if (engine->inbox.first == NULL)
+            engine->inbox.last = NULL;
+        engine->inbox.count--;
+        run->next_wait = NULL;
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+    return run;
+}
+
+static void take_inbox(gbx_engine *engine)
+{
+    gbx_run *run;
+
+    while ((run = pop_inbox(engine)) != NULL) {
+        if (run->phase == GBX_RUN_ENDED) { /* the guard has decided */
+            deliver(run);
+            continue;
+        }
+        if (run->phase == GBX_RUN_STARTED) { /* by who submitted it */
+            run->is_driven = true;
+            if (run->leaves_few)
+                gbx_pool_fill_for(run);
+            drive(run);
+            continue;
+        }
+        (void)pthread_mutex_lock(&engine->lock);
+        gbx_queue_enter(engine, run);
+        (void)pthread_mutex_unlock(&engine->lock);
+        if (run->unserved != GBX_END_SAID) {
+            gbx_run_end_unserved(run, run->unserved);
+            deliver(run);
+        } else {
+            run->is_driven = true;
+        }
+    }
+}
+
+/* Every submitted run that may have something to do beside its channel: a worker was
+ * given, an abort asked, a worker's end reported. */
+static void look_after_runs(gbx_engine *engine)
+{
+    for (bool again = true; again;) {
+        int64_t now = gbx_clock_now_ns();
+        gbx_run *found = NULL;
+
+        again = false;
+        (void)pthread_mutex_lock(&engine->lock);
+        for (gbx_run *run = engine->running.first; run != NULL; run = run->next) {
+            if (!run->is_async || !run->is_driven)
+                continue;
+            if (run->phase == GBX_RUN_QUEUED
+                    ? run->worker != NULL || run->unserved != GBX_END_SAID ||
+                          atomic_load(&run->is_aborted) || now >= run->deadline_ns ||
+                          engine->is_closing
+                    : atomic_load(&run->is_aborted) || gbx_hostcall_can_deliver(run) ||
+                          (run->phase == GBX_RUN_DYING && run->worker->has_exited)) {
+                found = run;
+                break;
+            }
+        }
+        (void)pthread_mutex_unlock(&engine->lock);
+        if (found != NULL) {
+            again = true;
+            if (found->phase == GBX_RUN_QUEUED)
+                look_after_queued(found, now);
+            else
+                drive(found);
+        }
+    }
+}
+
+/* Is a new template due: none serves, or the one that does is used up? */
+static bool needs_template(gbx_engine *engine, int64_t now)
+{
+    const gbx_options *o = &engine->settings.options;
+    const gbx_template *t = engine->current;
+    bool is_starting = false;
+
+    for (const gbx_template *at = engine->templates; at != NULL; at = at->next)
+        is_starting = is_starting || at->state < GBX_TEMPLATE_SERVING;
+    if (engine->runner.execute != NULL) /* calls execute elsewhere */
+        return false;
+    if (engine->renewal != NULL && !engine->renewal->is_started)
+        return !is_starting && !engine->is_spawning && !engine->is_closing;
+    if (is_starting || engine->is_spawning || engine->is_closing ||
+        engine->is_loading || now < engine->retry_ns ||
+        (!engine->has_started && engine->templates_started > 0))
+        return false;
+    return t == NULL || t->forks >= o->recycle_calls ||
+           now - t->born_ns >= (int64_t)o->recycle_ms * GBX_NS_PER_MS;
+}
+
+static void fail_start(gbx_engine *engine, const gbx_error *error)
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    if (engine->renewal != NULL) {
+        gbx_template_restart_end(engine, NULL, error);
+    } else {
+        engine->failed_starts++;
+        engine->retry_ns = gbx_clock_now_ns() + INT64_C(200) * GBX_NS_PER_MS;
+        if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
+            gbx_queue_fail_all(engine);
+    }
+    if (!engine->has_started) {
+        engine->start_error = *error;
+        engine->has_started = true;
+    }
+    engine->is_spawning = false;
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
+static void look_after_templates(gbx_engine *engine)
+{
+    gbx_error error = {0};
+    bool needed;
+
+    gbx_template_sweep(engine);
+    (void)pthread_mutex_lock(&engine->lock);
+    needed = needs_template(engine, gbx_clock_now_ns());
+    engine->is_spawning = needed; /* a load must not begin meanwhile */
+    if (needed && engine->renewal != NULL)
+        engine->renewal->is_started = true;
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (!needed)
+        return;
+    if (gbx_template_start(engine, &error) != GBX_OK) {
+        fail_start(engine, &error);
+        gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_FAILED, error.message);
+    }
+}
+
+static void look_after_all(gbx_engine *engine)
+{
+    bool is_over;
+
+    take_inbox(engine);
+    gbx_provider_tick(engine);
+    look_after_runs(engine);
+    look_after_templates(engine);
+    (void)pthread_mutex_lock(&engine->lock);
+    is_over =
+        engine->is_closing && engine->running.count == 0 && engine->executing == 0;
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (is_over)
+        (void)event_base_loopbreak(engine->base);
+}
+
+/* The pool is not filled here: each submitted call would have the next worker forked
+ * beside it. */
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    uint64_t count;
+
+    (void)what;
+    (void)!read(fd, &count, sizeof count);
+    look_after_all(arg);
+}
+
+/* What no event announces: queue deadlines, retries, recycling by age, a template
+ * that hangs. */
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_engine *engine = arg;
+
+    (void)fd;
+    (void)what;
+    gbx_watch_templates(engine);
+    gbx_confine_tick(engine);
+    look_after_all(engine);
+    (void)pthread_mutex_lock(&engine->lock);
+    gbx_pool_trim(engine);
+    gbx_pool_fill(engine); /* again, if memory or a fork was refused */
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
+static void on_pause(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_engine *engine = arg;
+
+    (void)fd;
+    (void)what;
+    (void)pthread_mutex_lock(&engine->lock);
+    gbx_pool_fill_in_pauses(engine);
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
+static void end_everything(gbx_engine *engine)
+{
+    gbx_template *t;
+
+    while ((t = engine->templates) != NULL) {
+        engine->templates = t->next;
+        gbx_template_end(t);
+    }
+    while (engine->workers != NULL) {
+        gbx_worker *w = engine->workers;
+
+        engine->workers = w->next;
+        if (w->ready != NULL)
+            event_free(w->ready);
+        gbx_fd_close(&w->channel);
+        gbx_fd_close(&w->pidfd);
+        gbx_fd_close(&w->status_fd);
+        free(w);
+    }
+}
+
+static void *supervise(void *arg)
+{
+    gbx_engine *engine = arg;
+
+    look_after_templates(engine);
+    (void)event_base_loop(engine->base, EVLOOP_NO_EXIT_ON_EMPTY);
+    gbx_provider_end_fetches(engine);
+    end_everything(engine);
+    return NULL;
+}
+
+/* Deadlines to the microsecond: without this flag, to the next millisecond. */
+static struct event_base *make_base(void)
+{
+    struct event_config *config = event_config_new();
+    struct event_base *base = NULL;
+
+    if (config != NULL &&
+        event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
+        base = event_base_new_with_config(config);
+    if (config != NULL)
+        event_config_free(config);
+    return base;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
+{
+    static const struct timeval tick = {0, 100000};
+    sigset_t all;
+    sigset_t before;
+    int e;
+
+    if (!gbx_fd_has_spare(SPARE_FDS))
+        return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
+                        strerror(errno));
+    engine->base = make_base();
+    engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (engine->base == NULL || engine->wake_fd < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop");
+    engine->wake =
+        event_new(engine->base, engine->wake_fd, EV_READ | EV_PERSIST, on_wake, engine);
+    engine->tick = event_new(engine->base, -1, EV_PERSIST, on_tick, engine);
+    engine->pause = evtimer_new(engine->base, on_pause, engine);
+    if (engine->wake == NULL || engine->tick == NULL || engine->pause == NULL ||
+        event_add(engine->wake, NULL) < 0 || event_add(engine->tick, &tick) < 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for an event loop");
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    e = pthread_create(&engine->thread, NULL, supervise, engine);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (e != 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot start the engine's thread: %s",
+                        strerror(e));
+    return GBX_OK;
+}
+
+void gbx_supervisor_wake(gbx_engine *engine)
+{
+    uint64_t one = 1;
+
+    (void)!write(engine->wake_fd, &one, sizeof one);
+}

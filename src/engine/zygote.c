@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* zygote - see zygote.h. */
+#include "engine/zygote.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/timeouts.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* So often, and so long, its address layout is shared. */
+#define FORKS_MAX 1000
+#define AGE_NS    (INT64_C(600) * 1000 * GBX_NS_PER_MS)
+
+/* One for each kind of engine that a host makes. */
+#define ZYGOTES_MAX 4
+
+#define PATH_SIZE 512
+
+/* What a fork of the zygote inherits; another host needs another zygote. */
+typedef struct likeness {
+    char worker_path[PATH_SIZE];
+    gbx_jit jit;
+    uint32_t huge_pages;
+    uid_t uids[3];
+    gid_t gids[3];
+    int is_dumpable;
+    struct rlimit limits[RLIM_NLIMITS];
+} likeness;
+
+typedef enum state {
+    IDLE, /* none, and none is wanted */
+    WANTED,
+    READY,
+} state;
+
+typedef struct zygote {
+    likeness of;
+    state state;
+    gbx_spawned process;
+    int64_t asked_ns; /* the last time that a template was; 0: never */
+    int64_t born_ns;
+    uint32_t forks;
+    uint32_t failures; /* in a row */
+    int64_t retry_ns;  /* after one, none is wanted before */
+} zygote;
+
+/* All of one process. */
+typedef struct family {
+    pid_t owner; /* after a fork of the host its child has none */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool has_keeper;
+    zygote members[ZYGOTES_MAX];
+} family;
+
+static _Atomic(family *) zygotes_of_process;
+
+static family *make_family(void)
+{
+    family *f = calloc(1, sizeof *f);
+    pthread_condattr_t attr;
+
+    if (f == NULL)
+        return NULL;
+    f->owner = getpid();
+    (void)pthread_mutex_init(&f->lock, NULL);
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&f->changed, &attr);
+    (void)pthread_condattr_destroy(&attr);
+    for (size_t i = 0; i < ZYGOTES_MAX; i++)
+        f->members[i].process = GBX_SPAWNED_INIT;
+    return f;
+}
+
+/* That of this process. One that its parent has made is left alone: its lock may be held
+ * for ever. */
+static family *mine(void)
+{
+    family *old = atomic_load(&zygotes_of_process);
+    family *made;
+
+    if (old != NULL && old->owner == getpid())
+        return old;
+    made = make_family();
+    if (made == NULL || atomic_compare_exchange_strong(&zygotes_of_process, &old, made))
+        return made;
+    free(made);
+    return old;
+}
+
+static void look(const gbx_spawn_options *o, likeness *ret)
+{
+    const char *path =
+        o->worker_path != NULL ? o->worker_path : secure_getenv("GLOVEBOX_WORKER");
+
+    memset(ret, 0, sizeof *ret);
+    if (path != NULL)
+        (void)memcpy(ret->worker_path, path, strnlen(path, PATH_SIZE - 1));
+    ret->jit = o->jit;
+    ret->huge_pages = o->huge_pages;
+    (void)getresuid(&ret->uids[0], &ret->uids[1], &ret->uids[2]);
+    (void)getresgid(&ret->gids[0], &ret->gids[1], &ret->gids[2]);
+    ret->is_dumpable = prctl(PR_GET_DUMPABLE);
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        (void)getrlimit((__rlimit_resource_t)i, &ret->limits[i]);
+}
+
+/* ---- the conversation ------------------------------------------------------------- */
+
+/* One datagram in time, and the descriptor that may come with it. */
+static bool receive(int control, gbx_timeout patience, gbx_zygote_answer *ret,
+                    int *ret_fd)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(sizeof(int))];
+    } space;
+    struct iovec iov = {.iov_base = ret, .iov_len = sizeof *ret};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &space,
+                         .msg_controllen = sizeof space};
+    struct pollfd p = {.fd = control, .events = POLLIN};
+    const struct cmsghdr *c;
+    ssize_t n;
+    int polled;
+
+    *ret_fd = -1;
+    do
+        polled = poll(&p, 1, (int)gbx_timeout_ms(patience));
+    while (polled < 0 && errno == EINTR);
+    n = polled > 0 ? recvmsg(control, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) : -1;
+    c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+        c->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
+    return n == (ssize_t)sizeof *ret;
+}
+
+static bool request(int control, const gbx_spawn_options *o, const int fds[3])
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(3 * sizeof(int))];
+    } space = {0};
+    size_t size = (o->cgroup >= 0 ? 3 : 2) * sizeof(int);
+    gbx_zygote_request text = {.layers_off = o->layers_off};
+    struct iovec iov = {.iov_base = &text, .iov_len = sizeof text};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &space,
+                         .msg_controllen = CMSG_SPACE(size)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+    if (strlen(o->uids) >= sizeof text.uids)
+        return false;
+    strcpy(text.uids, o->uids);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(c), fds, size);
+    return sendmsg(control, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof text;
+}
+
+/* ---- its life; the lock is held -------------------------------------------------------- */
+
+static void end(zygote *z)
+{
+    gbx_spawned_close(&z->process);
+    z->process = GBX_SPAWNED_INIT;
+    z->state = IDLE;
+}
+
+static void note(zygote *z, bool is_well)
+{
+    unsigned doubled = z->failures < 6 ? z->failures : 6;
+
+    z->failures = is_well ? 0 : z->failures + 1;
+    z->retry_ns =
+        gbx_clock_now_ns() + (gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE_RETRY) << doubled);
+}
+
+/* False: the time is over. */
+static bool wait_changed(family *f, int64_t until_ns)
+{
+    struct timespec ts = {.tv_sec = until_ns / 1000000000,
+                          .tv_nsec = until_ns % 1000000000};
+
+    return pthread_cond_timedwait(&f->changed, &f->lock, &ts) != ETIMEDOUT;
+}
+
+/* The place of this one, or else that of the one that nobody has asked for longest. NULL:
+ * all are being started. */
+static zygote *place_of(family *f, const likeness *of)
+{
+    zygote *oldest = NULL;
+
+    for (size_t i = 0; i < ZYGOTES_MAX; i++) {
+        zygote *z = &f->members[i];
+
+        if (memcmp(&z->of, of, sizeof *of) == 0)
+            return z;
+        if (z->state != WANTED && (oldest == NULL || z->asked_ns < oldest->asked_ns))
+            oldest = z;
+    }
+    if (oldest != NULL) {
+        end(oldest);
+        *oldest = (zygote){.of = *of, .process = GBX_SPAWNED_INIT};
+    }
+    return oldest;
+}
+
+/* ---- the thread whose children all templates are ---------------------------------------- */
+
+static bool start(const likeness *of, gbx_spawned *ret)
+{
+    gbx_spawn_options options = {.worker_path =
+                                     of->worker_path[0] != 0 ? of->worker_path : NULL,
+                                 .jit = of->jit,
+                                 .uids = "",
+                                 .cgroup = -1,
+                                 .is_zygote = true,
+                                 .huge_pages = of->huge_pages};
+    gbx_zygote_answer ready;
+    int fd = -1;
+    bool is_ready = gbx_spawn(&options, ret, NULL) == GBX_OK &&
+                    receive(ret->control, GBX_TIMEOUT_HELLO, &ready, &fd);
+
+    gbx_fd_close(&fd);
+    if (is_ready)
+        ret->is_settled = true; /* templates are in its group until they leave it */
+    else
+        gbx_spawned_close(ret);
+    return is_ready;
+}
+
+/* The lock is held, but not while the process starts: its place is kept meanwhile. */
+static void start_wanted(family *f, zygote *z)
+{
+    gbx_spawned process = GBX_SPAWNED_INIT;
+    likeness of = z->of;
+    bool is_ready;
+
+    (void)pthread_mutex_unlock(&f->lock);
+    is_ready = start(&of, &process);
+    (void)pthread_mutex_lock(&f->lock);
+    note(z, is_ready);
+    z->process = process;
+    z->born_ns = gbx_clock_now_ns();
+    z->forks = 0;
+    z->state = is_ready ? READY : IDLE;
+    (void)pthread_cond_broadcast(&f->changed);
+}
+
+/* Start what is wanted, end what was not asked for. When to look again; INT64_MAX: when
+ * something changes. */
+static int64_t look_after(family *f)
+{
+    int64_t again = INT64_MAX;
+
+    for (size_t i = 0; i < ZYGOTES_MAX; i++) {
+        zygote *z = &f->members[i];
+        int64_t until = z->asked_ns + gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE_IDLE);
+
+        if (z->state == WANTED)
+            start_wanted(f, z);
+        if (z->state == READY && gbx_clock_now_ns() >= until)
+            end(z);
+        else if (z->state == READY && until < again)
+            again = until;
+    }
+    return again;
+}
+
+static bool is_wanted(const family *f)
+{
+    for (size_t i = 0; i < ZYGOTES_MAX; i++)
+        if (f->members[i].state == WANTED)
+            return true;
+    return false;
+}
+
+static void *keep(void *arg)
+{
+    family *f = arg;
+
+    (void)pthread_mutex_lock(&f->lock);
+    for (;;) {
+        int64_t again = look_after(f);
+
+        if (is_wanted(f))
+            continue;
+        if (again == INT64_MAX)
+            (void)pthread_cond_wait(&f->changed, &f->lock);
+        else
+            (void)wait_changed(f, again);
+    }
+    return NULL;
+}
+
+/* ---- who asks for a template; the lock is held -------------------------------------------- */
+
+static bool has_keeper(family *f)
+{
+    pthread_t thread;
+    sigset_t all, before;
+
+    if (f->has_keeper)
+        return true;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    f->has_keeper = pthread_create(&thread, NULL, keep, f) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (f->has_keeper)
+        (void)pthread_detach(thread);
+    return f->has_keeper;
+}
+
+/* One engine alone would pay for it, and gain nothing. */
+static bool is_in_demand(const zygote *z, int64_t now)
+{
+    return z->asked_ns != 0 &&
+           now - z->asked_ns < gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE_IDLE) &&
+           (z->failures == 0 || now >= z->retry_ns);
+}
+
+static bool is_worn(const zygote *z)
+{
+    return z->forks >= FORKS_MAX || gbx_clock_now_ns() - z->born_ns > AGE_NS;
+}
+
+/* What goes wrong is the end of it. */
+static bool fork_from(zygote *z, const gbx_spawn_options *o, gbx_spawned *ret)
+{
+    int fds[3] = {-1, -1, o->cgroup};
+    gbx_zygote_answer text = {0};
+    int pidfd = -1;
+    bool ok;
+
+    ok = gbx_spawned_open(ret, &fds[0], &fds[1], NULL) == GBX_OK &&
+         request(z->process.control, o, fds);
+    gbx_fd_close(&fds[0]);
+    gbx_fd_close(&fds[1]);
+    ok = ok && receive(z->process.control, GBX_TIMEOUT_ZYGOTE, &text, &pidfd) &&
+         text.error == 0 && text.pid > 0 && pidfd >= 0;
+    z->forks++;
+    note(z, ok);
+    if (!ok) {
+        gbx_fd_close(&pidfd);
+        gbx_spawned_close(ret);
+        end(z);
+        return false;
+    }
+    ret->pid = text.pid;
+    ret->pidfd = pidfd;
+    return true;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
+{
+    int64_t now = gbx_clock_now_ns();
+    int64_t until = now + gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE);
+    family *f = mine();
+    zygote *z;
+    likeness of;
+    bool ok = false;
+
+    *ret = GBX_SPAWNED_INIT;
+    if (f == NULL)
+        return false;
+    look(options, &of);
+    (void)pthread_mutex_lock(&f->lock);
+    z = place_of(f, &of);
+    if (z != NULL && z->state == READY && is_worn(z))
+        end(z);
+    if (z != NULL && z->state == IDLE && is_in_demand(z, now) && has_keeper(f)) {
+        z->state = WANTED;
+        (void)pthread_cond_broadcast(&f->changed);
+    }
+    if (z != NULL)
+        z->asked_ns = now;
+    while (z != NULL && z->state == WANTED && wait_changed(f, until))
+        continue;
+    /* Another may have taken its place meanwhile. */
+    if (z != NULL && z->state == READY && memcmp(&z->of, &of, sizeof of) == 0)
+        ok = fork_from(z, options, ret);
+    (void)pthread_mutex_unlock(&f->lock);
+    return ok;
+}
+
+void gbx_zygote_end(void)
+{
+    family *f = mine();
+
+    if (f == NULL)
+        return;
+    (void)pthread_mutex_lock(&f->lock);
+    while (is_wanted(f))
+        (void)pthread_cond_wait(&f->changed, &f->lock);
+    for (size_t i = 0; i < ZYGOTES_MAX; i++) {
+        end(&f->members[i]);
+        f->members[i] = (zygote){.process = GBX_SPAWNED_INIT};
+    }
+    (void)pthread_mutex_unlock(&f->lock);
+}

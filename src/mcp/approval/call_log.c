@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* call_log - a line of the security log for every call, however it ended. No argument and no
+ * answer is in it: they may be anything. What a script's calls are refused is said so many
+ * times, and counted then: a script is free to try. */
+#include "audit/events.h"
+#include "audit/log_line.h"
+#include "audit/tally.h"
+#include "base/clock.h"
+#include "mcp/approval/tool_call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gbx_gate_call_log {
+    gbx_gate_call_log *next;
+    char run[GBX_GATE_RUN_SIZE];
+    unsigned refusal_lines;
+    gbx_tally dropped;
+};
+
+static gbx_log_line_head head_of(gbx_gate *gate, gbx_audit_event event)
+{
+    return (gbx_log_line_head){.wall_ms = gbx_clock_wall_ms(),
+                               .seq = ++gate->seq,
+                               .event = gbx_audit_name(event),
+                               .engine = gate->id};
+}
+
+/* ---- what is left out ------------------------------------------------------- */
+
+/* NULL: there is no memory for it. */
+static gbx_gate_call_log *trail_of(gbx_gate *gate, const char *run)
+{
+    gbx_gate_call_log *trail = gate->trails;
+
+    while (trail != NULL && strcmp(trail->run, run) != 0)
+        trail = trail->next;
+    if (trail != NULL)
+        return trail;
+    trail = calloc(1, sizeof *trail);
+    if (trail == NULL)
+        return NULL;
+    (void)snprintf(trail->run, sizeof trail->run, "%s", run);
+    trail->next = gate->trails;
+    gate->trails = trail;
+    return trail;
+}
+
+/* What has reached a server or a person is always said, lest an effect be hidden behind
+ * a crowd: a run's limit of calls and the limit of questions bound it. */
+static bool may_say(const gbx_gate_call *call, const gbx_gate_reply *reply)
+{
+    gbx_gate *gate = call->gate;
+    gbx_gate_call_log *trail;
+
+    if (reply->code == NULL || call->run[0] == '\0' ||
+        call->state == GBX_GATE_CALLING || call->state == GBX_GATE_ASKING)
+        return true;
+    trail = trail_of(gate, call->run);
+    if (trail == NULL)
+        return true; /* what could not be counted is said */
+    if (trail->refusal_lines < GBX_GATE_REFUSAL_LINES &&
+        gbx_bucket_take(&gate->refusals, gbx_clock_now_ns())) {
+        trail->refusal_lines++;
+        return true;
+    }
+    gbx_tally_add(&trail->dropped, GBX_AUDIT_MCP_CALL, NULL);
+    return false;
+}
+
+static void say_dropped(gbx_gate *gate, const gbx_gate_call_log *trail)
+{
+    gbx_log_line_head head = head_of(gate, GBX_AUDIT_LOG_DROPPED);
+    gbx_log_line line;
+    const char *text;
+    size_t len;
+
+    gbx_log_line_begin(&line, &head);
+    gbx_log_line_puts(&line, "run", trail->run);
+    gbx_tally_put(&trail->dropped, &line);
+    text = gbx_log_line_end(&line, &len);
+    gate->on_line(gate->on_line_user, text, len);
+}
+
+static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
+{
+    gbx_gate_call_log *trail = *at;
+
+    *at = trail->next;
+    if (trail->dropped.total > 0)
+        say_dropped(gate, trail);
+    free(trail);
+}
+
+/* ---- the line of a call ----------------------------------------------------- */
+
+/* "files/write_file" is hostile: the tool's name is the script's. */
+static void put_names(gbx_log_line *line, const gbx_gate_call *call)
+{
+    gbx_log_line_text(line, "server", call->server, strlen(call->server));
+    gbx_log_line_text(line, "tool", call->tool, strlen(call->tool));
+}
+
+static void put_decision(gbx_log_line *line, const gbx_gate_call *call)
+{
+    size_t rule = call->verdict.rule;
+
+    gbx_log_line_puts(line, "decision", gbx_gate_action_name(call->verdict.action));
+    if (rule != GBX_GATE_NO_RULE)
+        gbx_log_line_count(line, "rule", rule + 1);
+    if (call->answer != NULL)
+        gbx_log_line_puts(line, "answer", call->answer);
+}
+
+/* ---- for the other parts ---------------------------------------------------- */
+
+void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply)
+{
+    gbx_gate *gate = call->gate;
+    gbx_log_line_head head;
+    gbx_log_line line;
+    const char *text;
+    size_t len;
+
+    if (gate->on_line == NULL || !may_say(call, reply))
+        return;
+    head = head_of(gate, GBX_AUDIT_MCP_CALL);
+    gbx_log_line_begin(&line, &head);
+    if (call->run[0] != '\0')
+        gbx_log_line_puts(&line, "run", call->run);
+    gbx_log_line_bool(&line, "ok", reply->code == NULL);
+    if (reply->code != NULL)
+        gbx_log_line_puts(&line, "code", reply->code);
+    if (call->decided)
+        put_decision(&line, call);
+    gbx_log_line_number(&line, "durationMs",
+                        (double)(gbx_clock_now_ns() - call->start_ns) / GBX_NS_PER_MS);
+    gbx_log_line_count(&line, "bytesOut", call->args_len);
+    gbx_log_line_count(&line, "bytesIn", call->result_bytes);
+    if (call->line != 0)
+        gbx_log_line_count(&line, "line", call->line);
+    put_names(&line, call);
+    text = gbx_log_line_end(&line, &len);
+    gate->on_line(gate->on_line_user, text, len);
+}
+
+void gbx_gate_call_log_end(gbx_gate *gate)
+{
+    while (gate->trails != NULL)
+        end_trail(gate, &gate->trails);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_gate_end_run(gbx_gate *gate, const char *run)
+{
+    gbx_gate_call_log **at = &gate->trails;
+
+    while (*at != NULL && strcmp((*at)->run, run) != 0)
+        at = &(*at)->next;
+    if (*at != NULL)
+        end_trail(gate, at);
+}

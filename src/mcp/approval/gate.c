@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate - see gate.h. Every callback comes from the loop, so the steps of one call never
+ * nest, and no call waits for another but for the question before its own.
+ */
+#include "mcp/approval/gate.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/edit_distance.h"
+#include "base/utf8.h"
+#include "mcp/approval/tool_call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define MESSAGE_MAX GBX_KIB(4)
+#define WORDS_MAX   GBX_MIB(64) /* of which a message has head and tail */
+
+static void free_call(gbx_gate_call *call)
+{
+    if (call->later != NULL)
+        event_free(call->later);
+    free(call->server);
+    free(call->tool);
+    free(call->called);
+    free(call->args_text);
+    free(call->rule);
+    free(call);
+}
+
+static void unlink_call(gbx_gate_call *call)
+{
+    gbx_gate *gate = call->gate;
+    gbx_gate_call **at = &gate->calls;
+
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    if (gate->calls_end == &call->next)
+        gate->calls_end = at;
+    call->gate = NULL;
+}
+
+/* done was called: the call stays for as long as somebody will call back. */
+static void leave(gbx_gate_call *call)
+{
+    call->state = GBX_GATE_OVER;
+    gbx_gate_redact_stop(call->sift);
+    unlink_call(call);
+    if (call->callbacks == 0)
+        free_call(call);
+}
+
+/* ---- what the server has ------------------------------------------------------ */
+
+/* UNKNOWN: the tools are not known; *ret_missing: they are, and it is not among them. */
+static gbx_gate_hint hint_of(const gbx_gate_call *call, bool *ret_missing)
+{
+    gbx_upstream_tool tool =
+        gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool);
+
+    *ret_missing = tool == GBX_UPSTREAM_TOOL_MISSING;
+    if (tool == GBX_UPSTREAM_TOOL_UNKNOWN)
+        return GBX_GATE_HINT_UNKNOWN;
+    return tool == GBX_UPSTREAM_TOOL_READS ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
+}
+
+static void refuse_server(gbx_gate_call *call)
+{
+    const gbx_mcp_config *config = call->gate->config;
+    const char *names[256];
+    const char *nearest;
+    size_t count = 0;
+
+    for (size_t i = 0; i < config->server_count && count < GBX_COUNTOF(names); i++)
+        if (!config->servers[i].disabled)
+            names[count++] = config->servers[i].name;
+    nearest = gbx_nearest_name(call->server, names, count);
+    gbx_gate_refuse(call, "NOT_FOUND", "there is no server of this name%s%s%s",
+                    nearest != NULL ? ": did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+}
+
+static void refuse_tool(gbx_gate_call *call)
+{
+    const char *nearest =
+        gbx_upstreams_nearest_tool(call->gate->upstreams, call->server, call->tool);
+
+    gbx_gate_refuse(call, "NOT_FOUND", "the server '%s' has no tool of this name%s%s%s",
+                    call->server, nearest != NULL ? ": did you mean '" : "",
+                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+}
+
+static void on_learned(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_gate_call *call = user;
+
+    if (!gbx_gate_called_back(call))
+        return;
+    if (reply->fault != GBX_UPSTREAM_OK) {
+        call->retryable = gbx_upstream_is_retryable(reply);
+        gbx_gate_refuse(call, gbx_upstream_fault_name(reply->fault), "%s",
+                        reply->message);
+        return;
+    }
+    gbx_gate_go_on(call);
+}
+
+static void learn(gbx_gate_call *call)
+{
+    /* A server that does not say what tools it has is not asked for ever. */
+    if (call->state == GBX_GATE_LEARNING) {
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the server '%s' has no list of tools", call->server);
+        return;
+    }
+    call->state = GBX_GATE_LEARNING;
+    call->callbacks++;
+    if (gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call))
+        return;
+    call->callbacks--;
+    call->retryable = true;
+    gbx_gate_refuse(call, "UPSTREAM_BUSY", "there is no memory for the call");
+}
+
+/* ---- the steps ---------------------------------------------------------------- */
+
+static const char *reason_of(const gbx_gate_call *call)
+{
+    size_t rule = call->verdict.rule;
+
+    return rule != GBX_GATE_NO_RULE ? call->gate->config->rules->items[rule].reason
+                                    : NULL;
+}
+
+/* What a person has said for good goes before the rules, but for what they deny. False:
+ * the call is over. */
+static bool follow_grant(gbx_gate_call *call)
+{
+    gbx_error err = {0};
+    gbx_grant grant;
+
+    if (gbx_grants_file_find(call->gate->standing, call->server, call->tool, &grant,
+                             &err) != GBX_OK) {
+        gbx_gate_refuse(call, "DENIED",
+                        "nobody can tell whether a person has denied this tool: %s",
+                        err.message);
+        return false;
+    }
+    if (grant == GBX_GRANT_DENY) {
+        call->answer = "denied for good";
+        gbx_gate_refuse(call, "DENIED",
+                        "a person has denied this tool for good, by 'glovebox mcp "
+                        "deny'");
+        return false;
+    }
+    if (call->verdict.action != GBX_GATE_ASK ||
+        (grant != GBX_GRANT_ALLOW &&
+         !gbx_gate_is_kept(call->gate, &call->verdict, call->server, call->tool,
+                           call->args)))
+        return true;
+    call->answer = "allowed for good";
+    gbx_gate_pass(call);
+    return false;
+}
+
+static void follow(gbx_gate_call *call)
+{
+    const char *reason = reason_of(call);
+
+    if (!follow_grant(call))
+        return;
+    switch (call->verdict.action) {
+    case GBX_GATE_DENY:
+        gbx_gate_refuse(call, "DENIED", "the rules do not allow this call%s%s",
+                        reason != NULL ? ": " : "", reason != NULL ? reason : "");
+        return;
+    case GBX_GATE_ASK: gbx_gate_question(call); return;
+    case GBX_GATE_ALLOW: break;
+    }
+    gbx_gate_pass(call);
+}
+
+static void begin(gbx_gate_call *call)
+{
+    const gbx_mcp_upstream_config *server =
+        gbx_mcp_config_server(call->gate->config, call->server);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
+
+    gbx_buf_init(&why, GBX_KIB(1));
+
+    if (server != NULL && server->fault != NULL) {
+        gbx_gate_refuse(call, "UPSTREAM_START", "%s", server->fault);
+        return;
+    }
+    if (server == NULL || server->disabled) {
+        refuse_server(call);
+        return;
+    }
+    if (!gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why)) {
+        gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
+        return;
+    }
+    gbx_gate_go_on(call);
+}
+
+static void on_later(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_gate_call *call = arg;
+    (void)fd;
+    (void)what;
+
+    if (call->cancelled)
+        gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
+    else if (call->state == GBX_GATE_NEW)
+        begin(call);
+    else
+        gbx_gate_go_on(call);
+}
+
+static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
+{
+    call->server = strdup(ask->server);
+    call->tool = strdup(ask->tool);
+    call->args_text = malloc(ask->args_len + 1);
+    call->later = event_new(gbx_mcp_loop_base(call->gate->loop), -1, 0, on_later, call);
+    if (call->server == NULL || call->tool == NULL || call->args_text == NULL ||
+        call->later == NULL)
+        return false;
+    memcpy(call->args_text, ask->args, ask->args_len);
+    call->args_text[ask->args_len] = '\0';
+    call->args_len = ask->args_len;
+    /* One that is cut would be another's. */
+    if (strlen(ask->run) < sizeof call->run)
+        (void)snprintf(call->run, sizeof call->run, "%s", ask->run);
+    call->line = ask->line;
+    call->timeout_ms = ask->timeout_ms;
+    call->request = ask->request;
+    call->progress = ask->progress;
+    call->other_name = ask->other_name;
+    call->fit_args = ask->fit_args;
+    return true;
+}
+
+/* ---- for the other parts -------------------------------------------------------- */
+
+bool gbx_gate_called_back(gbx_gate_call *call)
+{
+    call->callbacks--;
+    if (call->state == GBX_GATE_OVER) {
+        if (call->callbacks == 0)
+            free_call(call);
+        return false;
+    }
+    if (!call->cancelled)
+        return true;
+    gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
+    return false;
+}
+
+void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
+{
+    gbx_gate *gate = call->gate;
+    gbx_mcp_request *request = call->request;
+
+    gbx_gate_log(call, reply);
+    call->done(call->user, reply);
+    leave(call);
+    gbx_gate_next_question(gate, request);
+}
+
+void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
+{
+    gbx_gate_reply reply = {.code = code,
+                            .message = "",
+                            .retryable = call->retryable,
+                            .fate = call->fate};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
+    va_list args;
+
+    gbx_buf_init_secret(&text, WORDS_MAX);
+    gbx_buf_init(&clean, WORDS_MAX);
+    gbx_buf_init(&shown, MESSAGE_MAX * 4);
+    va_start(args, format);
+    (void)gbx_buf_vprintf(&text, format, args);
+    va_end(args);
+    if (call->fate == GBX_GATE_DOUBTFUL)
+        (void)gbx_buf_puts(&text, "; " GBX_GATE_DOUBT);
+    /* Nothing is cut before it was looked through: a cut would hide half of a value. Where
+     * memory is out it is not said what it is. */
+    if (!text.failed &&
+        gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
+        gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX) &&
+        gbx_buf_append(&shown, "", 1))
+        reply.message = (const char *)shown.data;
+    gbx_gate_finish(call, &reply);
+}
+
+bool gbx_gate_rename(gbx_gate_call *call)
+{
+    const char *name = call->other_name != NULL ? call->other_name(call->user) : NULL;
+    char *copy = name != NULL ? strdup(name) : NULL;
+
+    call->other_name = NULL;
+    if (copy == NULL)
+        return false;
+    call->called = call->tool;
+    call->tool = copy;
+    return true;
+}
+
+/* Without memory they stay as they are. */
+static void fit(gbx_gate_call *call)
+{
+    gbx_view schema =
+        gbx_upstreams_schema(call->gate->upstreams, call->server, call->tool);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
+    gbx_view args;
+
+    gbx_buf_init_secret(&to, call->args_len + 1);
+    gbx_buf_init(&why, GBX_KIB(1));
+    call->fit_args(call->user, call->args, schema, &to);
+    call->fit_args = NULL;
+    if (to.failed || !gbx_buf_append(&to, "", 1) ||
+        !gbx_gate_args_open((const char *)to.data, to.len - 1, &args, &why))
+        return;
+    memcpy(call->args_text, to.data, to.len);
+    call->args_len = to.len - 1;
+    call->args = (gbx_view){call->args_text, args.len};
+}
+
+void gbx_gate_go_on(gbx_gate_call *call)
+{
+    bool missing;
+    gbx_gate_hint hint = hint_of(call, &missing);
+
+    if (missing && gbx_gate_rename(call))
+        hint = hint_of(call, &missing);
+    if (missing) {
+        if (call->state != GBX_GATE_LEARNING &&
+            gbx_upstreams_is_dated(call->gate->upstreams, call->server))
+            learn(call);
+        else
+            refuse_tool(call);
+        return;
+    }
+    if (call->fit_args != NULL && hint != GBX_GATE_HINT_UNKNOWN) {
+        fit(call);
+    } else if (call->fit_args != NULL && call->state != GBX_GATE_LEARNING) {
+        learn(call);
+        return;
+    }
+    call->verdict = gbx_gate_decide(call->gate->config->rules, call->server, call->tool,
+                                    call->called, call->args, hint);
+    if (call->verdict.fault != NULL) {
+        gbx_gate_refuse(
+            call, "INVALID_ARGS",
+            "a rule looks at the argument '%.200s', which it cannot judge: %s",
+            call->verdict.fault_path, call->verdict.fault);
+        return;
+    }
+    /* Nobody is asked about a tool that may not exist. */
+    if (call->verdict.needs_hint ||
+        (call->verdict.action == GBX_GATE_ASK && hint == GBX_GATE_HINT_UNKNOWN)) {
+        learn(call);
+        return;
+    }
+    call->decided = true;
+    follow(call);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                        gbx_upstreams *upstreams, gbx_gate **ret, gbx_error *reterr)
+{
+    gbx_gate *gate = calloc(1, sizeof *gate);
+    uint32_t id = 0;
+
+    if (gate == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
+    gate->loop = loop;
+    gate->config = config;
+    gate->standing = gbx_grants_file_new(config->path, config->trust);
+    if (gate->standing == NULL) {
+        free(gate);
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
+    }
+    gate->upstreams = upstreams;
+    gate->calls_end = &gate->calls;
+    gate->questions_ns = gbx_clock_now_ns();
+    gate->questions = GBX_GATE_QUESTIONS_MAX;
+    gbx_bucket_init(&gate->refusals, GBX_GATE_REFUSALS_AT_ONCE, GBX_GATE_REFUSALS_PER_S,
+                    gate->questions_ns);
+    (void)!getrandom(&id, sizeof id, 0);
+    (void)snprintf(gate->id, sizeof gate->id, "%08x", id);
+    *ret = gate;
+    return GBX_OK;
+}
+
+void gbx_gate_free(gbx_gate *gate)
+{
+    if (gate == NULL)
+        return;
+    while (gate->calls != NULL) {
+        gbx_gate_call *call = gate->calls;
+        gbx_upstream_call *upstream = call->upstream;
+
+        gbx_gate_log(call, &(gbx_gate_reply){.code = "ABORTED"});
+        call->done(call->user,
+                   &(gbx_gate_reply){.code = "ABORTED", .message = "the server ends"});
+        leave(call);
+        if (upstream != NULL)
+            gbx_upstream_cancel(upstream);
+    }
+    gbx_gate_redact_end_all(gate);
+    gbx_gate_call_log_end(gate);
+    gbx_grants_file_free(gate->standing);
+    free(gate);
+}
+
+void gbx_gate_on_audit(gbx_gate *gate,
+                       void (*on_line)(void *user, const char *line, size_t len),
+                       void *user)
+{
+    gate->on_line = on_line;
+    gate->on_line_user = user;
+}
+
+gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
+                              gbx_gate_done_fn done, void *user)
+{
+    gbx_gate_call *call = calloc(1, sizeof *call);
+
+    if (call == NULL)
+        return NULL;
+    call->gate = gate;
+    call->done = done;
+    call->user = user;
+    call->verdict.rule = GBX_GATE_NO_RULE;
+    call->start_ns = gbx_clock_now_ns();
+    if (!fill_call(call, ask)) {
+        free_call(call);
+        return NULL;
+    }
+    *gate->calls_end = call;
+    gate->calls_end = &call->next;
+    event_active(call->later, EV_TIMEOUT, 0);
+    return call;
+}
+
+void gbx_gate_cancel(gbx_gate_call *call)
+{
+    if (call->cancelled)
+        return;
+    call->cancelled = true;
+    /* The server is told, and says when it was; all others are not waited for. */
+    if (call->upstream != NULL)
+        gbx_upstream_cancel(call->upstream);
+    else
+        event_active(call->later, EV_TIMEOUT, 0);
+}
+
+bool gbx_gate_was_sent(const gbx_gate_call *call)
+{
+    return call->state == GBX_GATE_CALLING &&
+           (call->upstream == NULL || gbx_upstream_was_sent(call->upstream));
+}
+
+bool gbx_gate_is_asking(const gbx_gate_call *call)
+{
+    return call->state == GBX_GATE_ASKING || call->state == GBX_GATE_QUEUED;
+}
+
+const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    gbx_view reads =
+        gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint");
+    gbx_view no_args = {0};
+    gbx_grant grant = GBX_GRANT_NONE;
+    gbx_gate_verdict verdict;
+    gbx_error err = {0};
+    const char *name;
+    bool depends;
+
+    gbx_buf_init(&buf, GBX_TOOL_NAME_MAX + 1);
+    if (!gbx_view_append_text(gbx_view_member(tool, "name"), &buf) ||
+        !gbx_buf_append(&buf, "", 1) || !gbx_view_open("{}", 2, &no_args))
+        return "";
+    name = (const char *)buf.data;
+    if (gbx_grants_file_find(gate->standing, server, name, &grant, &err) != GBX_OK ||
+        grant == GBX_GRANT_DENY)
+        return "denied";
+    verdict = gbx_gate_outlook(gate->config->rules, server, name,
+                               gbx_view_is_true(reads) ? GBX_GATE_HINT_READS
+                                                       : GBX_GATE_HINT_OTHER,
+                               grant == GBX_GRANT_ALLOW, &depends);
+    if (depends)
+        return "depends on arguments";
+    if (verdict.action == GBX_GATE_ASK)
+        return gbx_gate_is_kept(gate, &verdict, server, name, no_args)
+                   ? ""
+                   : "asks a person";
+    return verdict.action == GBX_GATE_DENY ? "denied" : "";
+}
+
+bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
+    bool changed;
+
+    gbx_buf_init(&out, len * 8 + GBX_KIB(4));
+    if (!gbx_secrets_strip(gate->config->rules->secrets, GBX_SECRET_LINE,
+                           (gbx_span){(const uint8_t *)text, len}, &out, &changed))
+        return false;
+    return changed ? gbx_buf_append(to, out.data, out.len)
+                   : gbx_buf_append(to, text, len);
+}

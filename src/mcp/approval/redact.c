@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * redact - long texts are looked through for secrets on a thread of their own: hostile ones
+ * take seconds, in which others want to be served. The thread has a copy, and tells its
+ * end to the loop through a descriptor; all else of it is the loop's.
+ */
+#include "base/cleanup.h"
+#include "base/cpu_affinity.h"
+#include "mcp/approval/tool_call.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* More are not looked through on the loop; each text costs as much as so many bytes. */
+#define SIFT_BYTES GBX_KIB(64)
+#define TEXT_BYTES 64
+
+struct gbx_gate_sift {
+    gbx_gate_sift *next;
+    gbx_gate_sift **link;    /* of the gate's list */
+    gbx_gate_sifted_fn tell; /* NULL: nobody wants to know */
+    void *user;
+    const gbx_policy *secrets;
+    gbx_secret_text kind;
+    gbx_buf data; /* of all texts, as they were given */
+    gbx_buf out;  /* of those that were changed */
+    gbx_gate_sifted *texts;
+    size_t count;
+    atomic_bool stop;
+    int over_fd;
+    struct event *over;
+    pthread_t thread;
+};
+
+static void free_sift(gbx_gate_sift *s)
+{
+    if (s->over != NULL)
+        event_free(s->over);
+    gbx_fd_close(&s->over_fd);
+    gbx_buf_cleanup(&s->out);
+    free(s->texts);
+    gbx_buf_cleanup(&s->data);
+    free(s);
+}
+
+/* ---- on the thread ----------------------------------------------------------------- */
+
+/* A text that is changed is at the end of out, which may still move. */
+static void strip(gbx_gate_sift *s, gbx_gate_sifted *text)
+{
+    gbx_span span = {(const uint8_t *)text->text.at, text->text.len};
+    size_t before = s->out.len;
+
+    text->done = gbx_secrets_strip_until(s->secrets, s->kind, span, &s->stop, &s->out,
+                                         &text->changed);
+    if (text->changed)
+        text->text.len = s->out.len - before;
+}
+
+static void *look_through(void *user)
+{
+    gbx_gate_sift *s = user;
+    const uint64_t one = 1;
+    size_t at = 0;
+
+    for (size_t i = 0; i < s->count && !atomic_load(&s->stop); i++)
+        strip(s, &s->texts[i]);
+    for (size_t i = 0; i < s->count; i++) {
+        if (!s->texts[i].changed)
+            continue;
+        s->texts[i].text.at = (const char *)s->out.data + at;
+        at += s->texts[i].text.len;
+    }
+    while (write(s->over_fd, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+    return NULL;
+}
+
+/* ---- on the loop ------------------------------------------------------------------- */
+
+/* The thread is at its end, or will soon be. */
+static void end(gbx_gate_sift *s)
+{
+    (void)pthread_join(s->thread, NULL);
+    *s->link = s->next;
+    if (s->next != NULL)
+        s->next->link = s->link;
+    if (s->tell != NULL)
+        s->tell(s->user, s->texts);
+    free_sift(s);
+}
+
+static void on_over(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    end(arg);
+}
+
+/* Signals are the loop's. */
+static bool start_thread(gbx_gate_sift *s)
+{
+    sigset_t all, before;
+    int status;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    gbx_cpu_roam();
+    status = pthread_create(&s->thread, NULL, look_through, s);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status == 0;
+}
+
+/* The texts themselves, one after the other; false: memory is out. */
+static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t len)
+{
+    gbx_buf_init_secret(&s->data, len + 1);
+    s->texts = calloc(count, sizeof *s->texts);
+    if (s->texts == NULL || gbx_buf_reserve(&s->data, len + 1) == NULL)
+        return false;
+    s->count = count;
+    for (size_t i = 0; i < count; i++) {
+        s->texts[i].text =
+            (gbx_view){(const char *)s->data.data + s->data.len, texts[i].len};
+        (void)gbx_buf_append(&s->data, texts[i].at, texts[i].len);
+    }
+    return true;
+}
+
+/* ---- for the other parts ----------------------------------------------------------- */
+
+gbx_gate_sift *gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind,
+                                     const gbx_view *texts, size_t count,
+                                     gbx_gate_sifted_fn tell, void *user)
+{
+    const gbx_policy *secrets = gate->config->rules->secrets;
+    gbx_gate_sift *s = NULL;
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++)
+        len += texts[i].len;
+    if (len + count * TEXT_BYTES > SIFT_BYTES && secrets != NULL &&
+        secrets->secret_count > 0)
+        s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->tell = tell;
+    s->user = user;
+    s->secrets = secrets;
+    s->kind = kind;
+    gbx_buf_init(&s->out, gbx_gate_redact_ceiling(len));
+    atomic_init(&s->stop, false);
+    s->over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->over_fd >= 0)
+        s->over =
+            event_new(gbx_mcp_loop_base(gate->loop), s->over_fd, EV_READ, on_over, s);
+    if (s->over == NULL || event_add(s->over, NULL) != 0 ||
+        !copy(s, texts, count, len) || !start_thread(s)) {
+        free_sift(s);
+        return NULL;
+    }
+    s->link = &gate->sifts;
+    s->next = gate->sifts;
+    if (s->next != NULL)
+        s->next->link = &s->next;
+    gate->sifts = s;
+    return s;
+}
+
+void gbx_gate_redact_stop(gbx_gate_sift *sift)
+{
+    if (sift != NULL)
+        atomic_store(&sift->stop, true);
+}
+
+void gbx_gate_redact_end_all(gbx_gate *gate)
+{
+    while (gate->sifts != NULL) {
+        gbx_gate_redact_stop(gate->sifts);
+        end(gate->sifts);
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const gbx_view *texts,
+                                     size_t count, gbx_gate_sifted_fn tell, void *user)
+{
+    return gbx_gate_redact_start(gate, GBX_SECRET_LINE, texts, count, tell, user);
+}
+
+void gbx_gate_forget(gbx_gate_sift *sift)
+{
+    if (sift != NULL)
+        sift->tell = NULL;
+    gbx_gate_redact_stop(sift);
+}

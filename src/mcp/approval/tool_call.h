@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tool_call - one call on its way through the gate, and what the files of the gate share.
+ *
+ * A call waits for others (for a list of tools, for a person, for its answer) that call
+ * back once, whatever became of it meanwhile: it is over when done was called, and gone
+ * when nobody will call back any more.
+ */
+#ifndef GBX_MCP_APPROVAL_TOOL_CALL_H
+#define GBX_MCP_APPROVAL_TOOL_CALL_H
+
+#include "audit/bucket.h"
+#include "base/cleanup.h"
+#include "base/sha256.h"
+#include "mcp/approval/gate.h"
+#include "mcp/approval/grants_file.h"
+#include "mcp/rules/rules.h"
+#include "policy/secrets.h"
+
+#define GBX_GATE_RUN_SIZE 64
+
+/* Bytes of a rule that a person is shown. */
+#define GBX_GATE_RULE_MAX 2048
+
+/* Which calls of a tool an answer covers, of those that the same rule asks about. */
+typedef enum gbx_gate_scope {
+    GBX_GATE_SCOPE_RUN_SAME, /* in this run, with the same arguments */
+    GBX_GATE_SCOPE_RUN,      /* in this run */
+    GBX_GATE_SCOPE_SESSION,
+    GBX_GATE_SCOPE_RULE, /* in this session, those that the shown rule allows */
+} gbx_gate_scope;
+
+/* An answer that covers more than one call. */
+typedef struct gbx_gate_grant {
+    gbx_gate_scope scope;
+    bool allows;
+    size_t rule;                 /* that asked */
+    char run[GBX_GATE_RUN_SIZE]; /* "": of the whole session */
+    char server[80];
+    char tool[GBX_TOOL_NAME_MAX + 1];
+    uint8_t digest[GBX_SHA256_SIZE]; /* of the arguments, or of the shown rule */
+} gbx_gate_grant;
+
+#define GBX_GATE_GRANTS_MAX 256
+
+/* Questions that may be asked at once, and in a minute after that: a person who is asked
+ * more often than he reads says yes to anything. */
+#define GBX_GATE_QUESTIONS_MAX 30
+
+/* Lines of one run's refusals; and of all runs' at once, and in a second after that. */
+#define GBX_GATE_REFUSAL_LINES    50u
+#define GBX_GATE_REFUSALS_AT_ONCE 500u
+#define GBX_GATE_REFUSALS_PER_S   10u
+
+/* What the log has, and has not, of one run's refusals. */
+typedef struct gbx_gate_call_log gbx_gate_call_log;
+
+struct gbx_gate {
+    gbx_mcp_loop *loop;
+    const gbx_mcp_config *config;
+    gbx_upstreams *upstreams;
+    struct gbx_gate_call
+        *calls; /* all that are not gone, in the order of their start */
+    struct gbx_gate_call **calls_end;
+    gbx_gate_sift *sifts; /* texts that are being looked through */
+    gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is forgotten */
+    size_t grant_count;
+    gbx_grants_file *standing; /* what was said for good */
+    double questions;          /* that may be asked now; grows with time */
+    int64_t questions_ns;
+    void (*on_line)(void *user, const char *line, size_t len);
+    void *on_line_user;
+    gbx_gate_call_log *trails; /* of runs that were refused something */
+    gbx_bucket refusals;
+    char id[9]; /* of this gate, in its log */
+    uint64_t seq;
+};
+
+/* Where a call stands. */
+typedef enum gbx_gate_state {
+    GBX_GATE_NEW,
+    GBX_GATE_LEARNING, /* what tools the server has */
+    GBX_GATE_QUEUED,   /* another question of the same request is open */
+    GBX_GATE_ASKING,
+    GBX_GATE_CALLING,
+    GBX_GATE_OVER,
+} gbx_gate_state;
+
+struct gbx_gate_call {
+    gbx_gate *gate; /* NULL once it is over */
+    gbx_gate_call *next;
+    struct event *later; /* begins, or ends, the call from the loop */
+    gbx_gate_state state;
+    unsigned callbacks; /* that will still come */
+    char *server;
+    char *tool;
+    char *called; /* by this other name, once it is known to be one; or NULL */
+    char *args_text;
+    size_t args_len;
+    gbx_view args; /* of args_text, once it was found to be fit */
+    char run[GBX_GATE_RUN_SIZE];
+    uint32_t line;
+    uint32_t timeout_ms;
+    gbx_mcp_request *request;
+    gbx_gate_done_fn done;
+    void *user;
+    void (*progress)(void *user, const char *message, size_t len);
+    const char *(*other_name)(void *user);
+    void (*fit_args)(void *user, gbx_view args, gbx_view schema, gbx_buf *to);
+    gbx_upstream_call *upstream;
+    gbx_gate_sift *sift; /* its answer, while it is looked through; or NULL */
+    gbx_gate_verdict verdict;
+    bool decided;       /* by the verdict */
+    unsigned changes;   /* of what its server says of the tool, since it was decided */
+    unsigned offered;   /* the answers that a person may choose from, as bits */
+    char *rule;         /* that "always" writes, as it was shown; NULL: not offered */
+    const char *answer; /* of a person, for the log; constant, or NULL */
+    bool retryable;
+    bool cancelled;
+    gbx_gate_fate fate;
+    int64_t start_ns;
+    uint64_t result_bytes;
+};
+
+/* ---- gate.c ---------------------------------------------------------------- */
+
+/* End the call with done; message is formatted for who wrote the call. */
+void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply);
+/* A callback has come; true if the call is to go on. */
+bool gbx_gate_called_back(gbx_gate_call *call);
+/* Is there another name of its tool? Then it has that now, and is to be judged
+ * by it as well. */
+bool gbx_gate_rename(gbx_gate_call *call);
+/* Decide (again), and go on from there. */
+void gbx_gate_go_on(gbx_gate_call *call);
+
+/* ---- question.c ------------------------------------------------------------- */
+
+void gbx_gate_question(gbx_gate_call *call);
+/* A question of that request has been answered: the next may be asked. */
+void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
+
+/* ---- shown_arguments.c ---------------------------------------------------------------- */
+
+/* Append arguments, escaped, in some lines. False if any part of them is left out. */
+bool gbx_gate_show_args(gbx_view args, gbx_buf *to);
+
+/* ---- grants.c ---------------------------------------------------------------- */
+
+typedef enum gbx_gate_granted {
+    GBX_GATE_OPEN,
+    GBX_GATE_GRANTED,
+    GBX_GATE_DECLINED
+} gbx_gate_granted;
+
+gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *call);
+void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope scope,
+                       bool allows);
+/* The rule that would allow the call for good; NULL if none that can be shown fits it. */
+char *gbx_gate_rule_of(const gbx_gate_call *call);
+/* Has a person allowed for good what that verdict asks about? */
+bool gbx_gate_is_kept(const gbx_gate *gate, const gbx_gate_verdict *asked,
+                      const char *server, const char *tool, gbx_view args);
+/* Keep call->rule for good. */
+gbx_status gbx_gate_keep_rule(gbx_gate_call *call, gbx_error *reterr);
+
+/* ---- tool_call.c ------------------------------------------------------------------ */
+
+/* Secrets in, the call, secrets out. */
+void gbx_gate_pass(gbx_gate_call *call);
+
+/* ---- redact.c --------------------------------------------------------------------- */
+
+/* Bytes that so many without secrets may be. */
+static inline size_t gbx_gate_redact_ceiling(size_t len)
+{
+    return len * 8 + GBX_KIB(4);
+}
+
+/* As gbx_gate_redact_later(), of any kind of text. */
+gbx_gate_sift *gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind,
+                                     const gbx_view *texts, size_t count,
+                                     gbx_gate_sifted_fn tell, void *user);
+/* It need not go on; tell is called soon. NULL is ignored. */
+void gbx_gate_redact_stop(gbx_gate_sift *sift);
+/* All calls are over: their threads end, and tell is called for each. */
+void gbx_gate_redact_end_all(gbx_gate *gate);
+
+/* ---- call_log.c -------------------------------------------------------------------- */
+
+void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply);
+/* As gbx_gate_end_run(), of every run. */
+void gbx_gate_call_log_end(gbx_gate *gate);
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * content_blocks - a block has the members that every client knows. Others, and those that are not
+ * as they must be, are left out; without one that it needs, it is no block.
+ */
+#include "mcp/code/content_blocks.h"
+
+#include "base/base64.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "mcp/code/excerpt.h"
+#include "mcp/code/reply_json.h"
+#include "mcp/server/server.h"
+
+#include <string.h>
+#include <time.h>
+
+#define CONTENT_MAX GBX_MIB(512)
+
+typedef enum member_kind {
+    NOTHING,
+    TEXT,
+    SHOWN, /* to people and models */
+    NUMBER,
+    OBJECT,
+    BASE64,
+    RESOURCE,
+    ANNOTATIONS,
+} member_kind;
+
+typedef enum need {
+    MAY,
+    MUST,
+} need;
+
+typedef struct member {
+    const char *name;
+    member_kind kind;
+    need need;
+} member;
+
+#define MEMBERS_MAX 6
+
+/* A list ends in NOTHING. */
+static const struct {
+    const char *name;
+    const char *since; /* the version of the protocol that has it */
+    member members[MEMBERS_MAX + 1];
+} types[] = {
+    {"text", "", {{"text", SHOWN, MUST}}},
+    {"image", "", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
+    {"audio", "2025-03-26", {{"data", BASE64, MUST}, {"mimeType", TEXT, MUST}}},
+    {"resource_link",
+     GBX_MCP_LINKS_SINCE,
+     {{"uri", TEXT, MUST},
+      {"name", SHOWN, MUST},
+      {"title", SHOWN, MAY},
+      {"description", SHOWN, MAY},
+      {"mimeType", TEXT, MAY},
+      {"size", NUMBER, MAY}}},
+    {"resource", "", {{"resource", RESOURCE, MUST}}},
+};
+
+/* Of every block. */
+static const member common[] = {{"annotations", ANNOTATIONS, MAY},
+                                {"_meta", OBJECT, MAY},
+                                {NULL, NOTHING, MAY}};
+
+/* Of a resource. */
+static const member of_text[] = {{"uri", TEXT, MUST},
+                                 {"text", SHOWN, MUST},
+                                 {"mimeType", TEXT, MAY},
+                                 {"_meta", OBJECT, MAY},
+                                 {NULL, NOTHING, MAY}};
+static const member of_blob[] = {{"uri", TEXT, MUST},
+                                 {"blob", BASE64, MUST},
+                                 {"mimeType", TEXT, MAY},
+                                 {"_meta", OBJECT, MAY},
+                                 {NULL, NOTHING, MAY}};
+
+/* One block that is being written. */
+typedef struct writer {
+    gbx_buf *to;
+    size_t data_len; /* of the base64 in it */
+} writer;
+
+/* ---- members ---------------------------------------------------------------------- */
+
+/* As every client reads it, however the server wrote it. */
+static bool put_base64(gbx_view view, writer *w)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
+    size_t before = w->to->len;
+    bool is_put;
+
+    gbx_buf_init(&data, CONTENT_MAX);
+    is_put = gbx_view_take_text(view, &data) &&
+             (data.len == 0 || gbx_base64_undo(&data)) && gbx_buf_puts(w->to, "\"") &&
+             gbx_base64_append(w->to, data.data, data.len) && gbx_buf_puts(w->to, "\"");
+    w->data_len += w->to->len - before;
+    return is_put;
+}
+
+static bool put_shown(gbx_view view, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = CONTENT_MAX};
+
+    if (!gbx_view_append_text(view, &text))
+        return false;
+    if (gbx_utf8_unescaped(text.data, text.len, GBX_ESCAPE_TEXT) == text.len)
+        return gbx_buf_append(to, view.at, view.len);
+    return gbx_json_append_shown(to, text.data, text.len);
+}
+
+/* In digits: there are numbers in JSON that no number of a client is. */
+static bool is_plain_number(gbx_view view)
+{
+    return gbx_view_kind(view) == '0' && view.len <= 15 &&
+           strspn(view.at, "0123456789.") >= view.len;
+}
+
+static bool is_audience(gbx_view view)
+{
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view role;
+
+    if (gbx_view_kind(view) != '[' || view.len > 256)
+        return false;
+    while (gbx_view_next(view, &cursor, &none, &role))
+        if (!gbx_view_is_text(role, "user") && !gbx_view_is_text(role, "assistant"))
+            return false;
+    return true;
+}
+
+/* From 0 to 1. */
+static bool is_priority(gbx_view view)
+{
+    return is_plain_number(view) &&
+           (*view.at == '0' || strspn(view.at, "1.0") >= view.len);
+}
+
+/* What follows the text of that form, d being a digit; or NULL. */
+static const char *after_form(const char *text, const char *form)
+{
+    for (; *form != 0; form++, text++)
+        if (*form == 'd' ? *text < '0' || *text > '9' : *text != *form)
+            return NULL;
+    return text;
+}
+
+static bool is_zone(const char *text)
+{
+    if (*text == 'Z')
+        return text[1] == '"';
+    return (*text == '+' || *text == '-') && after_form(text + 1, "dd:dd\"") != NULL &&
+           strncmp(text + 1, "24", 2) < 0 && text[4] < '6';
+}
+
+/* A time of a day that there is, with its zone: clients that are strict refuse the whole
+ * answer for another one. */
+static bool is_moment(gbx_view view)
+{
+    struct tm said = {0};
+    struct tm real;
+    const char *rest;
+
+    if (gbx_view_kind(view) != '"')
+        return false;
+    rest = after_form(view.at + 1, "dddd-dd-ddTdd:dd:dd");
+    if (rest == NULL || strptime(view.at + 1, "%Y-%m-%dT%H:%M:%S", &said) != rest)
+        return false;
+    real = said;
+    (void)timegm(&real); /* makes the first of March of the 30th of February */
+    if (real.tm_mday != said.tm_mday || real.tm_sec != said.tm_sec)
+        return false;
+    if (after_form(rest, ".d") != NULL)
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return is_zone(rest);
+}
+
+static void put_annotations(gbx_view view, gbx_buf *to)
+{
+    gbx_view audience = gbx_view_member(view, "audience");
+    gbx_view priority = gbx_view_member(view, "priority");
+    gbx_view modified = gbx_view_member(view, "lastModified");
+    const char *comma = "";
+
+    (void)gbx_buf_puts(to, "{");
+    if (is_audience(audience)) {
+        (void)gbx_buf_puts(to, "\"audience\":");
+        (void)gbx_buf_append(to, audience.at, audience.len);
+        comma = ",";
+    }
+    if (is_priority(priority)) {
+        (void)gbx_buf_printf(to, "%s\"priority\":", comma);
+        (void)gbx_buf_append(to, priority.at, priority.len);
+        comma = ",";
+    }
+    if (is_moment(modified)) {
+        (void)gbx_buf_printf(to, "%s\"lastModified\":", comma);
+        (void)gbx_buf_append(to, modified.at, modified.len);
+    }
+    (void)gbx_buf_puts(to, "}");
+}
+
+static bool put_resource(gbx_view view, writer *w);
+
+static bool put_value(gbx_view value, member_kind kind, writer *w)
+{
+    if (kind == RESOURCE)
+        return put_resource(value, w);
+    if (kind == ANNOTATIONS) {
+        put_annotations(value, w->to);
+        return !w->to->failed;
+    }
+    if (kind == BASE64)
+        return put_base64(value, w);
+    if (kind == SHOWN)
+        return put_shown(value, w->to);
+    return gbx_buf_append(w->to, value.at, value.len);
+}
+
+static bool is_fit(gbx_view value, member_kind kind)
+{
+    switch (kind) {
+    case TEXT:
+    case SHOWN:
+    case BASE64: return gbx_view_kind(value) == '"';
+    case NUMBER: return is_plain_number(value);
+    case OBJECT:
+    case RESOURCE:
+    case ANNOTATIONS: return gbx_view_kind(value) == '{';
+    case NOTHING:
+    default: return false;
+    }
+}
+
+/* Of members that are there twice the first counts, and goes out alone. */
+static bool put_members(gbx_view object, const member *members, writer *w)
+{
+    const char *names[MEMBERS_MAX] = {NULL};
+    gbx_view values[MEMBERS_MAX];
+    size_t count = 0;
+
+    for (; members[count].kind != NOTHING; count++)
+        names[count] = members[count].name;
+    gbx_view_members(object, names, count, values);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_fit(values[i], members[i].kind)) {
+            if (members[i].need == MUST)
+                return false;
+            continue;
+        }
+        (void)gbx_buf_printf(w->to,
+                             "%s\"%s\":", w->to->data[w->to->len - 1] == '{' ? "" : ",",
+                             names[i]);
+        if (!put_value(values[i], members[i].kind, w))
+            return false;
+    }
+    return true;
+}
+
+static bool put_resource(gbx_view view, writer *w)
+{
+    const member *members =
+        gbx_view_member(view, "text").at != NULL ? of_text : of_blob;
+
+    return gbx_buf_puts(w->to, "{") && put_members(view, members, w) &&
+           gbx_buf_puts(w->to, "}");
+}
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+/* Append a comma and the block. False: it is none in that version, and nothing was
+ * appended. */
+static bool put_block(gbx_view block, const char *version, gbx_buf *to,
+                      size_t *ret_data_len)
+{
+    gbx_view type = gbx_view_member(block, "type");
+    size_t before = to->len;
+    writer w = {.to = to};
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (!gbx_view_is_text(type, types[i].name) ||
+            strcmp(version, types[i].since) < 0)
+            continue;
+        if (gbx_buf_printf(to, ",{\"type\":\"%s\"", types[i].name) &&
+            put_members(block, types[i].members, &w) &&
+            put_members(block, common, &w) && gbx_buf_puts(to, "}")) {
+            *ret_data_len = w.data_len;
+            return true;
+        }
+    }
+    if (!to->failed)
+        to->len = before;
+    return false;
+}
+
+/* JSON as text. */
+static void put_as_text(gbx_view value, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    gbx_buf_init(&text, CONTENT_MAX);
+    (void)gbx_view_append_json(value, &text);
+    gbx_blocks_text(to, text.data, text.len);
+    to->failed = to->failed || text.failed;
+}
+
+/* False: there is no room for all of them. */
+static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
+{
+    size_t start = to->len;
+    size_t data_len = 0;
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view block;
+
+    while (gbx_view_next(content, &cursor, &none, &block)) {
+        size_t its_data = 0;
+
+        if (!put_block(block, room->version, to, &its_data))
+            put_as_text(block, to);
+        data_len += its_data;
+        if (to->failed || to->len - start - data_len > room->max)
+            return false;
+    }
+    return true;
+}
+
+/* ---- too much ------------------------------------------------------------------------ */
+
+/* The text of a block of text, or of an embedded resource of text; or no value. */
+static gbx_view text_of(gbx_view block)
+{
+    gbx_view type = gbx_view_member(block, "type");
+    gbx_view text = {NULL, 0};
+
+    if (gbx_view_is_text(type, "text"))
+        text = gbx_view_member(block, "text");
+    else if (gbx_view_is_text(type, "resource"))
+        text = gbx_view_member(gbx_view_member(block, "resource"), "text");
+    return gbx_view_kind(text) == '"' ? text : (gbx_view){NULL, 0};
+}
+
+/* Texts and what is shown as text into one, a line between them; images and files, while
+ * what is beside their data has room, to `files`. How many had none; *ret_used is what the others have used of it. */
+static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts,
+                   gbx_buf *files, size_t *ret_used)
+{
+    size_t max = room->max / 4;
+    size_t data_len = 0;
+    size_t left_out = 0;
+    size_t cursor = 0;
+    bool is_first = true;
+    gbx_view none;
+    gbx_view block;
+
+    while (gbx_view_next(content, &cursor, &none, &block)) {
+        gbx_view text = text_of(block);
+        size_t before = files->len;
+        size_t its_data = 0;
+
+        if (text.at == NULL && put_block(block, room->version, files, &its_data)) {
+            if (its_data > 0 && files->len - data_len - its_data <= max) {
+                data_len += its_data;
+                continue;
+            }
+            files->len = before;
+            if (its_data > 0) {
+                left_out++;
+                continue;
+            }
+        }
+        if (!is_first)
+            (void)gbx_buf_puts(texts, "\n");
+        is_first = false;
+        (void)gbx_view_append_text(text.at != NULL ? text : block, texts);
+    }
+    *ret_used = files->len - data_len;
+    return left_out;
+}
+
+/* One text, cut if it must be, and a link to the whole of it. */
+static void put_text(const gbx_buf *text, gbx_escape how, size_t max,
+                     const gbx_blocks_room *room, gbx_buf *to, gbx_buf *left_out)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {0};
+    gbx_excerpt cut = gbx_excerpt_text((char *)text->data, text->len, max, room->store,
+                                       room->name, "text/plain", room->now_ns);
+
+    gbx_buf_init(&shown, CONTENT_MAX);
+    gbx_excerpt_say(&cut, "result", room->max, left_out);
+    gbx_excerpt_append(&cut, how, &shown);
+    gbx_blocks_text(to, shown.data, shown.len);
+    if (cut.uri[0] != 0 && strcmp(room->version, GBX_MCP_LINKS_SINCE) >= 0)
+        gbx_reply_link(to, cut.uri, room->name, "text/plain", cut.total);
+    to->failed = to->failed || shown.failed;
+}
+
+static void put_cut(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
+                    gbx_buf *left_out)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf texts = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf files = {0};
+    size_t used;
+    size_t without;
+
+    gbx_buf_init(&texts, CONTENT_MAX);
+    gbx_buf_init(&files, CONTENT_MAX);
+    without = part(content, room, &texts, &files, &used);
+    if (texts.len > 0)
+        put_text(&texts, GBX_ESCAPE_TEXT, room->max - used, room, to, left_out);
+    if (without > 0)
+        (void)gbx_buf_printf(left_out, "[%zu more images or files are left out]\n",
+                             without);
+    (void)gbx_buf_append(to, files.data, files.len);
+    to->failed = to->failed || texts.failed || files.failed;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
+                      gbx_buf *left_out)
+{
+    size_t before = to->len;
+
+    if (gbx_view_kind(content) != '[' || put_all(content, room, to) || to->failed)
+        return;
+    to->len = before;
+    put_cut(content, room, to, left_out);
+}
+
+void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
+                     gbx_buf *left_out)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    gbx_buf_init(&text, CONTENT_MAX);
+    (void)gbx_view_append_json(value, &text);
+    put_text(&text, GBX_ESCAPE_JSON, room->max, room, to, left_out);
+    to->failed = to->failed || text.failed;
+}
+
+void gbx_blocks_text(gbx_buf *to, const void *text, size_t len)
+{
+    (void)gbx_buf_puts(to, ",{\"type\":\"text\",\"text\":");
+    (void)gbx_json_append_shown(to, text, len);
+    (void)gbx_buf_puts(to, "}");
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * entry_point - looks at the top of the flat tree, and at names all over it: a function that
+ * something else calls must not be called twice.
+ */
+#include "mcp/code/entry_point.h"
+
+#include "base/cleanup.h"
+
+#include <string.h>
+
+/* Nobody declares as many functions at the top of 50 kB and calls none of them. */
+#define FUNCTIONS_MAX 64
+
+struct look {
+    const gbx_tree *t;
+    uint32_t last;       /* statement, or GBX_NO_NODE */
+    uint32_t last_value; /* the last expression before nothing but declarations */
+    uint32_t exported;   /* the last expression that is exported by itself */
+    uint32_t declared;   /* the declaration that is exported as default */
+    bool has_return;     /* at the top, or in a block of it */
+    bool only_functions;
+    bool only_declares; /* functions, classes, and constants that wait for nothing */
+    uint32_t names[FUNCTIONS_MAX]; /* of functions that are declared at the top */
+    size_t name_count;
+};
+
+static bool is_comment(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_COMMENT ||
+           t->nodes[i].kind == GBX_NODE_HTML_COMMENT;
+}
+
+static bool is_generator(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_GENERATOR ||
+           t->nodes[i].kind == GBX_NODE_GENERATOR_DECLARATION;
+}
+
+/* The expression of a statement, parentheses left out; GBX_NO_NODE if there is none. */
+static uint32_t unwrap(const gbx_tree *t, uint32_t i)
+{
+    while (i != GBX_NO_NODE && (t->nodes[i].kind == GBX_NODE_EXPRESSION_STATEMENT ||
+                                t->nodes[i].kind == GBX_NODE_PARENTHESIZED))
+        i = gbx_tree_inner(t, i);
+    return i;
+}
+
+static bool is_callable(const gbx_tree *t, uint32_t i)
+{
+    return i != GBX_NO_NODE && !is_generator(t, i) &&
+           (t->nodes[i].kind == GBX_NODE_ARROW ||
+            t->nodes[i].kind == GBX_NODE_FUNCTION ||
+            t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION);
+}
+
+/* ---- the top ---------------------------------------------------------------- */
+
+static void add_function(struct look *l, uint32_t name)
+{
+    if (name != GBX_NO_NODE && l->name_count < FUNCTIONS_MAX)
+        l->names[l->name_count++] = name;
+}
+
+/* `const run = async () => {}`; false if it declares anything but functions. */
+static bool look_at_variables(struct look *l, uint32_t i)
+{
+    const gbx_tree *t = l->t;
+    bool only = true;
+
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
+        if (t->nodes[c].kind != GBX_NODE_DECLARATOR)
+            continue;
+        if (is_callable(t, unwrap(t, gbx_tree_child(t, c, GBX_FIELD_VALUE))))
+            add_function(l, gbx_tree_child(t, c, GBX_FIELD_NAME));
+        else
+            only = false;
+    }
+    return only;
+}
+
+/* By the grammar: in the text the word is blank already. */
+static bool is_default(const gbx_tree *t, uint32_t exported)
+{
+    for (uint32_t c = exported + 1; c < t->nodes[exported].next; c = t->nodes[c].next)
+        if (t->nodes[c].kind == GBX_NODE_TOKEN &&
+            strcmp(gbx_tree_symbol_name(t, c), "default") == 0)
+            return true;
+    return false;
+}
+
+/* A function declaration after `export default` may lack a name: it is an expression. */
+static bool is_nameless(const gbx_tree *t, uint32_t i)
+{
+    return (t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION ||
+            t->nodes[i].kind == GBX_NODE_FUNCTION) &&
+           gbx_tree_child(t, i, GBX_FIELD_NAME) == GBX_NO_NODE;
+}
+
+static void look_at_statement(struct look *l, uint32_t i)
+{
+    const gbx_tree *t = l->t;
+
+    if (t->nodes[i].kind == GBX_NODE_EXPORT) {
+        uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
+
+        if (inner != GBX_NO_NODE && is_default(t, i))
+            l->declared = inner;
+        if (inner != GBX_NO_NODE && is_nameless(t, inner))
+            l->exported = inner;
+        if (inner == GBX_NO_NODE)
+            l->exported = inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+        if (inner == GBX_NO_NODE)
+            return;
+        i = inner;
+    }
+    l->last = i;
+    switch ((unsigned)t->nodes[i].kind) {
+    case GBX_NODE_EXPRESSION_STATEMENT:
+        l->last_value = i;
+        l->only_functions = l->only_declares = false;
+        break;
+    case GBX_NODE_FUNCTION_DECLARATION:
+        add_function(l, gbx_tree_child(t, i, GBX_FIELD_NAME));
+        break;
+    case GBX_NODE_GENERATOR_DECLARATION:
+    case GBX_NODE_CLASS_DECLARATION: break;
+    case GBX_NODE_LEXICAL_DECLARATION:
+    case GBX_NODE_VAR_DECLARATION:
+        l->only_functions = look_at_variables(l, i) && l->only_functions;
+        l->last_value = GBX_NO_NODE;
+        break;
+    default:
+        l->only_functions = l->only_declares = false;
+        l->last_value = GBX_NO_NODE;
+        break;
+    }
+}
+
+/* A return or await of the script itself, and of no function in it. */
+static bool has_outside(const gbx_tree *t, gbx_node_kind kind)
+{
+    for (uint32_t i = 0; i < t->count;) {
+        if (t->nodes[i].kind == kind)
+            return true;
+        i = gbx_tree_is_function(t, i) ||
+                    t->nodes[i].kind == GBX_NODE_CLASS_STATIC_BLOCK
+                ? t->nodes[i].next
+                : i + 1;
+    }
+    return false;
+}
+
+/* ---- what to call ------------------------------------------------------------ */
+
+static bool is_same_name(const gbx_tree *t, uint32_t i, uint32_t name)
+{
+    return (t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
+            t->nodes[i].kind == GBX_NODE_SHORTHAND) &&
+           gbx_tree_is_text(t, i, t->text + t->nodes[name].start,
+                            t->nodes[name].end - t->nodes[name].start);
+}
+
+/* Does the name stand anywhere but where its function is declared, and inside it? but: a
+ * node that is not looked into either. */
+static bool is_used(const gbx_tree *t, uint32_t name, uint32_t but)
+{
+    uint32_t declaration = t->nodes[name].parent;
+
+    for (uint32_t i = 0; i < t->count;) {
+        if (i == declaration || i == but) {
+            i = t->nodes[i].next;
+            continue;
+        }
+        if (is_same_name(t, i, name))
+            return true;
+        i++;
+    }
+    return false;
+}
+
+static bool declares_function(const struct look *l, uint32_t i)
+{
+    for (size_t k = 0; k < l->name_count; k++)
+        if (l->t->nodes[l->names[k]].parent == i)
+            return true;
+    return false;
+}
+
+/* The same, but not inside any function that is declared at the top: by the script. */
+static bool is_used_at_top(const struct look *l, uint32_t name)
+{
+    const gbx_tree *t = l->t;
+
+    for (uint32_t i = 0; i < t->count;) {
+        if (declares_function(l, i)) {
+            i = t->nodes[i].next;
+            continue;
+        }
+        if (is_same_name(t, i, name))
+            return true;
+        i++;
+    }
+    return false;
+}
+
+/* The last function that nothing uses, and how many there are. */
+static uint32_t find_unused(const struct look *l, size_t *ret_count)
+{
+    uint32_t found = GBX_NO_NODE;
+
+    *ret_count = 0;
+    for (size_t i = 0; i < l->name_count; i++)
+        if (!is_used(l->t, l->names[i], GBX_NO_NODE)) {
+            found = l->names[i];
+            ++*ret_count;
+        }
+    return found;
+}
+
+static bool is_last(const struct look *l, uint32_t name)
+{
+    uint32_t declaration = l->t->nodes[name].parent;
+
+    return declaration == l->last || l->t->nodes[declaration].parent == l->last;
+}
+
+/*
+ * run, main or execute; or the only function that nothing uses, if there are but functions,
+ * or if it is what the script ends in. A script that acts by itself is not guessed at.
+ */
+static uint32_t find_entry(const struct look *l)
+{
+    static const char *const known[] = {"run", "main", "execute", "handler"};
+    uint32_t only;
+    size_t count;
+
+    for (size_t k = 0; k < GBX_COUNTOF(known); k++)
+        for (size_t i = 0; i < l->name_count; i++) {
+            if (!gbx_tree_is(l->t, l->names[i], known[k]))
+                continue;
+            if (!is_used(l->t, l->names[i], GBX_NO_NODE))
+                return l->names[i];
+            if (is_used_at_top(l, l->names[i]))
+                return GBX_NO_NODE;
+        }
+    only = find_unused(l, &count);
+    if (count != 1 || l->name_count == FUNCTIONS_MAX)
+        return GBX_NO_NODE;
+    return l->only_functions || (l->only_declares && is_last(l, only)) ? only
+                                                                       : GBX_NO_NODE;
+}
+
+/* `export default function work() {}`, wherever it stands. */
+static uint32_t find_default(const struct look *l)
+{
+    for (size_t i = 0; i < l->name_count; i++)
+        if (l->t->nodes[l->names[i]].parent == l->declared)
+            return is_used(l->t, l->names[i], GBX_NO_NODE) ? GBX_NO_NODE : l->names[i];
+    return GBX_NO_NODE;
+}
+
+/* `main;` or `export default main`: the function of that name, if nothing else names it. */
+static uint32_t find_named(const struct look *l, uint32_t value)
+{
+    const gbx_tree *t = l->t;
+    uint32_t but = value == l->exported ? value : l->last;
+
+    if (value == GBX_NO_NODE || t->nodes[value].kind != GBX_NODE_IDENTIFIER)
+        return GBX_NO_NODE;
+    for (size_t i = 0; i < l->name_count; i++)
+        if (is_same_name(t, value, l->names[i]))
+            return is_used(t, l->names[i], but) ? GBX_NO_NODE : l->names[i];
+    return GBX_NO_NODE;
+}
+
+static bool is_function_name(const struct look *l, uint32_t value)
+{
+    for (size_t i = 0; i < l->name_count; i++)
+        if (is_same_name(l->t, value, l->names[i]))
+            return true;
+    return false;
+}
+
+/* Is what is exported by itself the value, though others are declared behind it? */
+static bool is_kept(const struct look *l)
+{
+    return l->exported != GBX_NO_NODE && !l->has_return && l->last != l->exported &&
+           l->last_value == GBX_NO_NODE && !is_function_name(l, l->exported);
+}
+
+static void keep(const struct look *l, gbx_entry_point *ret)
+{
+    ret->keeps = true;
+    ret->calls_kept = is_callable(l->t, unwrap(l->t, l->exported));
+    ret->start = l->t->nodes[l->exported].start;
+    ret->end = l->t->nodes[l->exported].end;
+}
+
+/* `total`, or `total, late`. */
+static bool is_names(const gbx_tree *t, uint32_t i)
+{
+    if (i == GBX_NO_NODE)
+        return false;
+    for (uint32_t c = i; c < t->nodes[i].next; c++)
+        if (t->nodes[c].kind != GBX_NODE_IDENTIFIER &&
+            t->nodes[c].kind != GBX_NODE_SEQUENCE &&
+            t->nodes[c].kind != GBX_NODE_TOKEN && !is_comment(t, c))
+            return false;
+    return true;
+}
+
+/* `{ total }`, `{ total, late }` and `{ count: n }` at the end: to the engine a block of one
+ * statement, to whoever writes it an object. */
+static bool is_object(const gbx_tree *t, uint32_t block)
+{
+    uint32_t only = GBX_NO_NODE;
+    uint32_t value;
+
+    if (t->nodes[block].kind ==
+        GBX_NODE_EXPRESSION_STATEMENT) { /* so the parser guesses */
+        value = gbx_tree_inner(t, block);
+        return value != GBX_NO_NODE && t->nodes[value].kind == GBX_NODE_OBJECT;
+    }
+    if (t->nodes[block].kind != GBX_NODE_BLOCK)
+        return false;
+    for (uint32_t c = block + 1; c < t->nodes[block].next; c = t->nodes[c].next) {
+        if (is_comment(t, c) || t->nodes[c].kind == GBX_NODE_TOKEN)
+            continue;
+        if (only != GBX_NO_NODE)
+            return false;
+        only = c;
+    }
+    if (only == GBX_NO_NODE || t->text[t->nodes[only].end - 1] == ';')
+        return false;
+    if (t->nodes[only].kind == GBX_NODE_EXPRESSION_STATEMENT)
+        return is_names(t, gbx_tree_inner(t, only));
+    if (t->nodes[only].kind != GBX_NODE_LABELED)
+        return false;
+    value = gbx_tree_child(t, only, GBX_FIELD_BODY);
+    return value != GBX_NO_NODE &&
+           t->nodes[value].kind == GBX_NODE_EXPRESSION_STATEMENT;
+}
+
+/* The words before what is exported by itself. */
+static void drop_export(const gbx_tree *t, uint32_t i, char *to)
+{
+    uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
+
+    if (inner == GBX_NO_NODE)
+        inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+    if (inner == GBX_NO_NODE)
+        return;
+    for (size_t at = t->nodes[i].start; at < t->nodes[inner].start; at++)
+        if (to[at] != '\n' && to[at] != '\r')
+            to[at] = ' ';
+    if (t->has_error && is_nameless(t, inner))
+        memcpy(to + t->nodes[i].start, "0,", 2); /* an expression: the slip is inside */
+}
+
+static void add_return(gbx_entry_point *ret, size_t start)
+{
+    ret->returns[ret->return_count++] = start;
+}
+
+/* The last statement of a block, or what stands behind the block. */
+static uint32_t last_of_block(const gbx_tree *t, uint32_t block)
+{
+    uint32_t last = t->nodes[block].next;
+
+    for (uint32_t c = block + 1; c < t->nodes[block].next; c = t->nodes[c].next)
+        if (!is_comment(t, c) && t->nodes[c].kind != GBX_NODE_TOKEN &&
+            t->nodes[c].kind != GBX_NODE_EMPTY)
+            last = c;
+    return last;
+}
+
+/*
+ * The last expressions of all branches of an if, try or block at the end. The engine has a
+ * value for a loop too, that of its last round, but none in a function: what a script
+ * comes to must not depend on whether it waits for something.
+ */
+static void find_tails(const struct look *l, gbx_entry_point *ret)
+{
+    const gbx_tree *t = l->t;
+
+    for (uint32_t i = l->last; i < t->nodes[l->last].next;) {
+        switch ((unsigned)t->nodes[i].kind) {
+        case GBX_NODE_IF:
+        case GBX_NODE_ELSE:
+        case GBX_NODE_TRY:
+        case GBX_NODE_CATCH: i++; continue;
+        case GBX_NODE_BLOCK: i = last_of_block(t, i); continue;
+        case GBX_NODE_EXPRESSION_STATEMENT:
+            if (ret->return_count == GBX_SHAPE_RETURNS_MAX) {
+                ret->return_count = 0;
+                return;
+            }
+            add_return(ret, t->nodes[i].start);
+            break;
+        default: break;
+        }
+        i = t->nodes[i].next;
+    }
+    ret->is_void = ret->return_count == 0;
+}
+
+static void decide(const struct look *l, gbx_entry_point *ret)
+{
+    const gbx_tree *t = l->t;
+    uint32_t value = unwrap(t, l->last);
+    uint32_t entry;
+
+    if (is_callable(t, value) &&
+        (t->nodes[value].kind != GBX_NODE_FUNCTION_DECLARATION ||
+         is_nameless(t, value))) {
+        uint32_t whole = t->nodes[l->last].kind == GBX_NODE_EXPRESSION_STATEMENT
+                             ? gbx_tree_inner(t, l->last)
+                             : l->last;
+
+        ret->calls_expression = true;
+        ret->start = t->nodes[whole].start;
+        ret->end = t->nodes[whole].end;
+        return;
+    }
+    entry = find_named(l, l->exported != GBX_NO_NODE ? l->exported : value);
+    if (entry == GBX_NO_NODE && l->declared != GBX_NO_NODE)
+        entry = find_default(l);
+    if (entry == GBX_NO_NODE && is_kept(l)) {
+        keep(l, ret);
+        return;
+    }
+    if (entry == GBX_NO_NODE && (l->last == l->exported || is_object(t, l->last))) {
+        add_return(ret, t->nodes[l->last].start);
+        return;
+    }
+    if (entry == GBX_NO_NODE &&
+        (l->has_return || t->nodes[l->last].kind == GBX_NODE_EXPRESSION_STATEMENT))
+        return;
+    if (entry == GBX_NO_NODE && l->declared == GBX_NO_NODE)
+        entry = find_entry(l);
+    if (entry != GBX_NO_NODE) {
+        ret->name_start = t->nodes[entry].start;
+        ret->name_end = t->nodes[entry].end;
+    } else if (l->last_value != GBX_NO_NODE) {
+        add_return(ret, t->nodes[l->last_value].start);
+    } else {
+        find_tails(l, ret);
+    }
+}
+
+/* Who reads that there was no value may have meant this one to be called. */
+static void find_uncalled(const struct look *l, gbx_entry_point *ret)
+{
+    size_t count;
+    uint32_t name = find_unused(l, &count);
+
+    if (name == GBX_NO_NODE || ret->calls_expression || ret->name_end > 0)
+        return;
+    ret->uncalled_start = l->t->nodes[name].start;
+    ret->uncalled_end = l->t->nodes[name].end;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
+{
+    struct look l = {.t = t,
+                     .last = GBX_NO_NODE,
+                     .last_value = GBX_NO_NODE,
+                     .exported = GBX_NO_NODE,
+                     .declared = GBX_NO_NODE,
+                     .only_functions = true,
+                     .only_declares = !has_outside(t, GBX_NODE_AWAIT)};
+
+    *ret = (gbx_entry_point){.calls_expression = false};
+    for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
+        if (is_comment(t, i) || t->nodes[i].kind == GBX_NODE_EMPTY ||
+            t->nodes[i].kind == GBX_NODE_TOKEN)
+            continue;
+        if (t->nodes[i].kind == GBX_NODE_EXPORT)
+            drop_export(t, i, to);
+        look_at_statement(&l, i);
+    }
+    if (t->has_error || l.last == GBX_NO_NODE)
+        return;
+    l.has_return = has_outside(t, GBX_NODE_RETURN);
+    decide(&l, ret);
+    find_uncalled(&l, ret);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hint_texts - a model can change its code, and no setting: it cannot start the command with
+ * another policy, and nothing is outside of its script but the servers and the data. These
+ * are what it is sent to.
+ */
+#include "mcp/code/hint_texts.h"
+
+#include "base/cleanup.h"
+#include "guard/source_region.h"
+
+#include <string.h>
+
+#define THERE                                                                          \
+    "servers, discover, artifact, progress, sleep and input are there already: leave " \
+    "this line out"
+
+static const struct {
+    const char *words; /* separated by single spaces */
+    const char *hint;
+} topics[] = {
+    {"fetch axios XMLHttpRequest WebSocket EventSource Request Response Headers http https "
+     "http2 undici net tls dns dgram",
+     "there is no network in the code: call a tool that has it, servers.NAME.tool(args); "
+     "await discover(\"fetch url\") finds one"},
+    {"fs fsPromises readFileSync writeFileSync promises readFile",
+     "there are no files in the code: call a tool that has them, servers.NAME.tool(args); "
+     "await discover(\"read file\") finds one, and await artifact(name, value) keeps a value"},
+    {"crypto createHash createHmac",
+     "no hashes are computed in the code: call a tool that does, if await "
+     "discover(\"hash\") finds one"},
+    {"AbortController AbortSignal",
+     "a call is bounded by its options, servers.NAME.tool(args, { timeoutMs: 5000 }), and "
+     "the first of several is await Promise.race([...])"},
+    {"btoa atob",
+     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there; await "
+     "artifact(name, bytes) keeps bytes as they are"},
+    {"env process", "give the value to the code as its input"},
+};
+
+#define OTHERWISE                                                                       \
+    "call a tool of a server for it, servers.NAME.tool(args); await discover(\"...\") " \
+    "finds one"
+
+#define OTHER_SITE \
+    "ask a site that is allowed, or call a tool of a server, servers.NAME.tool(args)"
+
+/* What only who runs the server could follow, and what it means for a script; in order:
+ * the particular before the general. */
+static const struct {
+    const char *part;
+    const char *told;
+} settings[] = {
+    {"--allow fetch=SITE", "ask a site that is allowed, or do without this request"},
+    {"--allow fetch", "fetch is off here: use the tools and data that there are"},
+    {"--allow file", "files are off here: use the tools and data that there are"},
+    {"--allow crypto", "hashing is off here: do without it"},
+    {"--allow env", "variables are off here: write the value into the code"},
+    {"base64 is not built in",
+     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there"},
+    {"or load the data as a dataset", "give the code less data at once"},
+    {"raise the memory limit",
+     "use less memory: work on the data in smaller pieces, and keep only what is needed"},
+    {"loop that does not end", "look for a loop that does not end, or do less at once"},
+    {"or raise the limit", "the host did not answer in time: try again"},
+    {"the host lacks", "whoever runs this server must free some of what is lacking, or "
+                       "raise its limit"},
+    {"find who killed it", "the server's process for the code was killed: try again"},
+    {"run fewer calls at once",
+     "the server is busy: run fewer calls at once, or try later"},
+#ifdef GBX_CODE_TAKES_TYPES
+    {"this is TypeScript",
+     "types are taken out of code that is right otherwise, and are no values: look for "
+     "the slip here, or just before"},
+#endif
+};
+
+static bool is_listed(const char *words, const char *word, size_t len)
+{
+    for (;;) {
+        size_t n = strcspn(words, " ");
+
+        if (n == len && memcmp(words, word, len) == 0)
+            return true;
+        if (words[n] == 0)
+            return false;
+        words += n + 1;
+    }
+}
+
+static const char *topic_of(const char *text, size_t len)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(topics); i++)
+        if (gbx_code_has_one_of(topics[i].words, text, len))
+            return topics[i].hint;
+    return NULL;
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+const char *gbx_code_advice(const char *message, const char *hint, const char *line,
+                            size_t line_len)
+{
+    bool is_module =
+        strncmp(message, "'import", 7) == 0 || strncmp(message, "'require", 8) == 0;
+    const char *found;
+
+    /* A line that fetches what is there without it. */
+    if (is_module && gbx_code_has_one_of(GBX_CODE_OURS, line, line_len))
+        return THERE;
+    if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)
+        return gbx_advice_for_hint(hint);
+    if (strstr(hint, "ask a site") != NULL)
+        found = OTHER_SITE;
+    else if (is_module)
+        found = topic_of(line, line_len);
+    else
+        found = topic_of(message, strlen(message));
+    return found != NULL ? found : OTHERWISE;
+}
+
+const char *gbx_advice_for_hint(const char *hint)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(settings); i++)
+        if (strstr(hint, settings[i].part) != NULL)
+            return settings[i].told;
+    return hint;
+}
+
+bool gbx_code_has_one_of(const char *words, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t start = i;
+
+        while (i < len && gbx_text_is_name((unsigned char)text[i]))
+            i++;
+        if (i > start && is_listed(words, text + start, i - start))
+            return true;
+        i += i == start;
+    }
+    return false;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * message_hints - see message_hints.h. The engine's words for these are true of many other mistakes: a hint
+ * is given only where the text leaves no other.
+ */
+#include "mcp/code/message_hints.h"
+
+#include "base/cleanup.h"
+#include "guard/source_region.h"
+#include "mcp/code/code_mode.h"
+#include "mcp/code/hint_texts.h"
+
+#include <string.h>
+
+#define MISSING   "undefined is not an object (evaluating '"
+#define UNKNOWN   "Can't find variable: "
+#define NO_OBJECT "is not an object (evaluating '"
+
+/* What other hosts have for calling a tool, and on what. */
+#define CALLERS                                                                       \
+    "call callTool call_tool callMcpTool callMCPTool call_mcp_tool useTool use_tool " \
+    "useMcpTool use_mcp_tool invokeTool invoke_tool runTool run_tool executeTool "    \
+    "execute_tool"
+#define CLIENTS "mcp mcpClient mcp_client client session tools"
+
+#define PATTERN_MAX 256 /* bytes of { ... }; a line may be long, and full of braces */
+
+#define LEAVE_OUT                                                                      \
+    "servers, discover, artifact, progress, sleep and input are there already: leave " \
+    "the parameter out"
+
+#define A_TEXT                                                                \
+    "input is a text: give the value itself in the argument 'input', or use " \
+    "JSON.parse(input)"
+
+#define NO_INPUT "no input was given: send it in the argument 'input'"
+
+#define THE_CONTENT                                                                     \
+    "a call gives the content itself, without .content or .structuredContent: use the " \
+    "value; servers.NAME.tool(args, { raw: true }) has them"
+
+static size_t name_length(const char *text)
+{
+    size_t n = 0;
+
+    while (gbx_text_is_name((unsigned char)text[n]))
+        n++;
+    return n;
+}
+
+/* servers("NAME") or servers.NAME("tool", ...) */
+static bool is_server_called(const char *message)
+{
+    static const char before[] = "TypeError: servers";
+    const char *at = strstr(message, " is not a function");
+
+    if (strncmp(message, before, sizeof before - 1) != 0 || at == NULL)
+        return false;
+    message += sizeof before - 1;
+    if (*message == '.')
+        message += 1 + name_length(message + 1);
+    return message == at;
+}
+
+/* What is missing is "servers", a member of it, or a member of that name: it is there
+ * without. */
+static bool is_servers_missing(const char *message)
+{
+    const char *at = strstr(message, NO_OBJECT);
+    size_t n;
+
+    if (at == NULL)
+        return false;
+    at += strlen(NO_OBJECT);
+    n = name_length(at);
+    if (at[n] == '.' && !(n == strlen("servers") && memcmp(at, "servers", n) == 0)) {
+        at += n + 1;
+        n = name_length(at);
+        return n == strlen("servers") && memcmp(at, "servers", n) == 0 && at[n] == '\'';
+    }
+    if (n != strlen("servers") || memcmp(at, "servers", n) != 0)
+        return false;
+    if (at[n] == '.')
+        n += 1 + name_length(at + n + 1);
+    return at[n] == '\'' || at[n] == '[' ||
+           (at[n] == '.' && at[n + 1 + name_length(at + n + 1)] == '\'');
+}
+
+/* ({ servers }) => ..., with one of the words. */
+static bool has_pattern(const char *words, const char *text, size_t len)
+{
+    const char *end = text + len;
+
+    for (const char *at = text; (at = memchr(at, '(', (size_t)(end - at))) != NULL;) {
+        const char *close;
+
+        at++;
+        while (at < end && *at == ' ')
+            at++;
+        close = at < end && *at == '{' ? memchr(at, '}', (size_t)(end - at)) : NULL;
+        if (close != NULL && gbx_code_has_one_of(words, at, (size_t)(close - at)))
+            return true;
+    }
+    return false;
+}
+
+/* ({ input }) => ..., which is given the input itself; ours is null at worst. */
+static bool is_input_inside(const char *message, const char *text, size_t len)
+{
+    const char *at = strstr(message, MISSING "input");
+    char after = at != NULL ? at[strlen(MISSING "input")] : 0;
+
+    return (after == '.' || after == '[' || after == '\'') &&
+           has_pattern("input", text, len);
+}
+
+/* input.ids, of input or { ids } = input */
+static bool is_input_missing(const char *message, const char *line, size_t line_len)
+{
+    static const char evaluated[] = NO_OBJECT "input";
+    const char *at = strstr(message, evaluated);
+
+    if (at == NULL)
+        return strstr(message, "cannot be destructured") != NULL &&
+               memmem(line, line_len, "= input", strlen("= input")) != NULL;
+    return !gbx_text_is_name((unsigned char)at[sizeof evaluated - 1]);
+}
+
+static bool is_wrapper(const char *text, size_t len)
+{
+    return gbx_code_has_one_of("content structuredContent", text, len);
+}
+
+/* Has a tool such a member of its own? */
+static bool is_wrapper_given(const gbx_code_run *run)
+{
+    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+        if (is_wrapper(n->gave, strlen(n->gave)))
+            return true;
+    return false;
+}
+
+/* r.content[0], content[0], content.map or (await f()).content, without more before it: a
+ * member of an item of an answer may really be missing. */
+static bool is_wrapper_missing(const char *message)
+{
+    const char *at = strstr(message, MISSING);
+    size_t n;
+
+    if (at == NULL)
+        return false;
+    at += strlen(MISSING);
+    n = name_length(at);
+    if (strncmp(at, "(await ", 7) == 0) {
+        const char *close = strstr(at, ").");
+
+        at = close != NULL ? close + 2 : at;
+    } else if (at[n] == '.') {
+        if (is_wrapper(at, n))
+            return at[n + 1 + name_length(at + n + 1)] == '\'';
+        at += n + 1;
+    }
+    return is_wrapper(at, name_length(at));
+}
+
+/* The engine has no words for what is taken apart: it names the pattern, the call before,
+ * or nothing. */
+static bool is_taken_apart(const char *message)
+{
+    const char *at = strstr(message, MISSING);
+    size_t len = strlen(message);
+
+    if (at == NULL)
+        return strstr(message, "cannot be destructured") != NULL;
+    return at[strlen(MISSING)] == '[' ||
+           (len > 3 && strcmp(message + len - 3, ")')") == 0);
+}
+
+/* The end of what the brace at at opens; NULL: it is far away, or on another line. */
+static const char *closing_brace(const char *at, const char *end)
+{
+    size_t depth = 0;
+
+    if (end - at > PATTERN_MAX)
+        end = at + PATTERN_MAX;
+    for (; at < end; at++) {
+        depth += *at == '{';
+        depth -= *at == '}';
+        if (depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && *at == ' ')
+        at++;
+    return at;
+}
+
+/* { content: [x] } = ..., ({ content: [x] }) => ... or (... of content). */
+static bool takes_wrapper_apart(const char *line, size_t len)
+{
+    static const char loop[] = " of content)";
+    const char *end = line + len;
+
+    for (const char *at = line; (at = memchr(at, '{', (size_t)(end - at))) != NULL;
+         at++) {
+        const char *close = closing_brace(at, end);
+        const char *next = close != NULL ? skip_blanks(close + 1, end) : end;
+
+        if (next < end && *next == ')')
+            next = skip_blanks(next + 1, end);
+        if (next < end && *next == '=' && is_wrapper(at, (size_t)(close - at)))
+            return true;
+    }
+    return memmem(line, len, loop, sizeof loop - 1) != NULL;
+}
+
+/* callTool(...), mcp.callTool(...) or await tools.name(...)? */
+static bool is_call_of_host(const char *name, const char *line, size_t len)
+{
+    size_t n = name_length(name);
+    const char *at = memmem(line, len, name, n);
+    const char *end = line + len;
+
+    if (gbx_code_has_one_of(CALLERS, name, n))
+        return true;
+    if (at == NULL || !gbx_code_has_one_of(CLIENTS, name, n) || at + n == end ||
+        at[n] != '.')
+        return false;
+    return (at - line >= 6 && memcmp(at - 6, "await ", 6) == 0) ||
+           gbx_code_has_one_of(CALLERS, at + n + 1, name_length(at + n + 1));
+}
+
+static char *name_server(const gbx_code_run *run, const char *name)
+{
+    GBX_CLEANUP(gbx_free) char *word = strndup(name, name_length(name));
+    const char *meant = word != NULL ? gbx_code_meant_server(run->code, word) : NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
+
+    gbx_buf_init(&hint, GBX_KIB(1));
+    if (meant == NULL)
+        return NULL;
+    if (meant[name_length(meant)] == 0)
+        (void)gbx_buf_printf(&hint, "did you mean servers.%s?", meant);
+    else
+        (void)gbx_buf_printf(&hint, "did you mean servers[\"%s\"]?", meant);
+    return gbx_buf_take_string(&hint, NULL);
+}
+
+static bool is_called(const char *name, size_t n, const char *line, size_t len)
+{
+    const char *end = line + len;
+
+    for (const char *at = line;
+         (at = memmem(at, (size_t)(end - at), name, n)) != NULL && at + n < end; at++)
+        if (at[n] == '(' && (at == line || !gbx_text_is_name((unsigned char)at[-1])))
+            return true;
+    return false;
+}
+
+/* get_user, tracker__get_user or mcp__tracker__get_user: other hosts' names of a tool. */
+static char *name_tool(const gbx_code_run *run, const char *name, const char *line,
+                       size_t line_len)
+{
+    size_t n = name_length(name);
+    GBX_CLEANUP(gbx_free) char *word = strndup(name, n);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
+
+    gbx_buf_init(&hint, GBX_KIB(1));
+    if (word == NULL || n == 0 || n > GBX_TOOL_NAME_MAX ||
+        !is_called(name, n, line, line_len))
+        return NULL;
+    gbx_code_put_call(run->code, word, &hint);
+    return hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
+}
+
+static char *name_calls(const gbx_code_run *run)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
+
+    gbx_buf_init(&hint, GBX_KIB(4));
+    (void)gbx_buf_puts(&hint, "tools are called by their server: "
+                              "servers[\"NAME\"].call(\"tool\", { name: value }) (");
+    gbx_code_put_servers(run->code, &hint);
+    (void)gbx_buf_puts(&hint, ")");
+    return gbx_buf_take_string(&hint, NULL);
+}
+
+/* What there is in place of a variable that there is not. */
+static char *name_other(const gbx_code_run *run, const char *name, const char *line,
+                        size_t line_len)
+{
+    char *server = name_server(run, name);
+
+    if (server != NULL)
+        return server;
+    return is_call_of_host(name, line, line_len) ? name_calls(run)
+                                                 : name_tool(run, name, line, line_len);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+char *gbx_code_message_hint(const gbx_code_run *run, const char *message,
+                            const char *line, size_t line_len)
+{
+    const char *unknown = strstr(message, UNKNOWN);
+
+    if (unknown != NULL)
+        return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
+    if (is_server_called(message))
+        return name_calls(run);
+    if (is_servers_missing(message) ||
+        is_input_inside(message, run->text, run->text_len) ||
+        (strstr(message, "cannot be destructured") != NULL &&
+         has_pattern(GBX_CODE_OURS, line, line_len)))
+        return strdup(LEAVE_OUT);
+    if (gbx_view_kind(run->input) == '"' && strstr(message, "'input.") != NULL)
+        return strdup(A_TEXT);
+    if (gbx_view_kind(run->input) == 'n' && is_input_missing(message, line, line_len))
+        return strdup(NO_INPUT);
+    if (run->call_count > 0 && !is_wrapper_given(run) &&
+        (is_wrapper_missing(message) ||
+         (is_taken_apart(message) && takes_wrapper_apart(line, line_len))))
+        return strdup(THE_CONTENT);
+    return NULL;
+}

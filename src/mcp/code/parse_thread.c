@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parse_thread - a job is in the list, then in work, then posted. While it is in the list it can be
+ * taken out; from then on the thread has it until its post comes to the loop.
+ */
+#include "mcp/code/parse_thread.h"
+
+#include "base/clock.h"
+#include "base/cpu_affinity.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Of the loop's processor time: at least twice what ordinary code of that length takes. */
+#define LOOP_NS (4 * GBX_NS_PER_MS)
+
+/* Three parses, a guard's and those that explain an error: ordinary code of 50 KiB needs
+ * 50 ms, and 100 if it fails. */
+#define CALL_BASE_NS     (100 * GBX_NS_PER_MS)
+#define CALL_PER_BYTE_NS INT64_C(5000)
+
+struct gbx_parse_thread {
+    gbx_mcp_loop *loop;
+    pthread_t thread;
+    bool has_thread;
+    atomic_bool stop;
+    pthread_mutex_t lock; /* of first and last */
+    pthread_cond_t changed;
+    gbx_parse_thread_job *first;
+    gbx_parse_thread_job **last;
+};
+
+/* NULL: it is the end. */
+static gbx_parse_thread_job *next_job(gbx_parse_thread *aside)
+{
+    gbx_parse_thread_job *job = NULL;
+
+    (void)pthread_mutex_lock(&aside->lock);
+    while (aside->first == NULL && !atomic_load(&aside->stop))
+        (void)pthread_cond_wait(&aside->changed, &aside->lock);
+    if (!atomic_load(&aside->stop)) {
+        job = aside->first;
+        aside->first = job->next;
+        if (aside->first == NULL)
+            aside->last = &aside->first;
+    }
+    (void)pthread_mutex_unlock(&aside->lock);
+    return job;
+}
+
+static void *run(void *arg)
+{
+    gbx_parse_thread *aside = arg;
+    gbx_parse_thread_job *job;
+
+    while ((job = next_job(aside)) != NULL) {
+        gbx_time_budget_begin(job->patience);
+        job->work(job->user);
+        gbx_time_budget_end(job->patience);
+        gbx_mcp_loop_post(aside->loop, &job->post);
+    }
+    return NULL;
+}
+
+static bool has_thread(gbx_parse_thread *aside)
+{
+    if (!aside->has_thread) {
+        gbx_cpu_roam();
+        aside->has_thread = pthread_create(&aside->thread, NULL, run, aside) == 0;
+    }
+    return aside->has_thread;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_parse_thread *gbx_parse_thread_new(gbx_mcp_loop *loop)
+{
+    gbx_parse_thread *aside = calloc(1, sizeof *aside);
+
+    if (aside == NULL)
+        return NULL;
+    aside->loop = loop;
+    aside->last = &aside->first;
+    if (pthread_mutex_init(&aside->lock, NULL) != 0) {
+        free(aside);
+        return NULL;
+    }
+    if (pthread_cond_init(&aside->changed, NULL) != 0) {
+        (void)pthread_mutex_destroy(&aside->lock);
+        free(aside);
+        return NULL;
+    }
+    return aside;
+}
+
+void gbx_parse_thread_free(gbx_parse_thread *aside)
+{
+    if (aside == NULL)
+        return;
+    (void)pthread_mutex_lock(&aside->lock);
+    atomic_store(&aside->stop, true);
+    (void)pthread_cond_signal(&aside->changed);
+    (void)pthread_mutex_unlock(&aside->lock);
+    if (aside->has_thread)
+        (void)pthread_join(aside->thread, NULL);
+    (void)pthread_cond_destroy(&aside->changed);
+    (void)pthread_mutex_destroy(&aside->lock);
+    free(aside);
+}
+
+gbx_time_budget gbx_parse_thread_patience(const gbx_parse_thread *aside,
+                                          size_t code_len)
+{
+    return (gbx_time_budget){.left_ns =
+                                 CALL_BASE_NS + CALL_PER_BYTE_NS * (int64_t)code_len,
+                             .stop = &aside->stop};
+}
+
+bool gbx_parse_thread_give(gbx_parse_thread *aside, gbx_parse_thread_job *job)
+{
+    if (!has_thread(aside))
+        return false;
+    job->next = NULL;
+    job->post = (gbx_mcp_post){.run = job->done, .arg = job->user};
+    (void)pthread_mutex_lock(&aside->lock);
+    *aside->last = job;
+    aside->last = &job->next;
+    (void)pthread_cond_signal(&aside->changed);
+    (void)pthread_mutex_unlock(&aside->lock);
+    return true;
+}
+
+bool gbx_parse_thread_withdraw(gbx_parse_thread *aside, gbx_parse_thread_job *job)
+{
+    bool is_found = false;
+
+    (void)pthread_mutex_lock(&aside->lock);
+    for (gbx_parse_thread_job **at = &aside->first; *at != NULL && !is_found;) {
+        is_found = *at == job;
+        if (is_found)
+            *at = job->next;
+        else
+            at = &(*at)->next;
+        if (*at == NULL)
+            aside->last = at;
+    }
+    (void)pthread_mutex_unlock(&aside->lock);
+    return is_found;
+}
+
+gbx_parse_thread_when gbx_parse_thread_read(gbx_parse_thread *aside,
+                                            gbx_parse_thread_job *job, size_t code_len)
+{
+    gbx_time_budget soon = {.left_ns = LOOP_NS};
+
+    if (code_len <= GBX_ASIDE_SHORT) {
+        gbx_time_budget_begin(&soon);
+        job->work(job->user);
+        gbx_time_budget_end(&soon);
+        if (!soon.is_lost)
+            return GBX_ASIDE_NOW;
+    }
+    return gbx_parse_thread_give(aside, job) ? GBX_ASIDE_LATER : GBX_ASIDE_NEVER;
+}

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * script_result - from the engine's result to the reply. What leaves us is without secrets: the
+ * value and what was printed (redact_result.c), what went wrong.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "guard/guard.h"
+#include "mcp/code/hint_texts.h"
+#include "mcp/code/message_hints.h"
+#include "mcp/code/script_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PROMISE      "[object Promise]"
+#define REASONS_MAX  5 /* of an AggregateError */
+#define REASON_BYTES 300
+#define CALLEE_MAX   80 /* of a call that a hint names */
+#define NAMED_MAX    8  /* calls that a line names */
+
+/* What a reply borrows. */
+struct material {
+    gbx_script_reply_call *calls;
+    char *frame;
+    char *message;
+    char *name;
+    char *hint; /* NULL: it is a constant */
+    gbx_buf note;
+    gbx_buf value;              /* with its digits back */
+    gbx_script_reply_log *logs; /* with remarks of ours, or NULL */
+    bool is_doubt;              /* the error is that of calls with no known outcome */
+};
+
+static void cleanup(struct material *m)
+{
+    free(m->calls);
+    free(m->frame);
+    free(m->message);
+    free(m->name);
+    free(m->hint);
+    gbx_buf_cleanup(&m->note);
+    gbx_buf_cleanup(&m->value);
+    free(m->logs);
+}
+
+/* ---- parts -------------------------------------------------------------------------- */
+
+static gbx_script_reply_outcome outcome_of(const gbx_nested_call *n)
+{
+    if (n->fate == GBX_GATE_DOUBTFUL)
+        return GBX_CALL_DOUBTFUL;
+    if (n->failed == NULL)
+        return GBX_CALL_DONE;
+    if (strcmp(n->failed, GBX_NESTED_NOT_SENT) == 0)
+        return GBX_CALL_NOT_SENT;
+    return strcmp(n->failed, "CANCELLED") == 0 ? GBX_CALL_CANCELLED : GBX_CALL_FAILED;
+}
+
+/* False: memory is out. Without them it would seem that nothing had been done. */
+static bool take_calls(const gbx_code_run *run, struct material *m,
+                       gbx_script_reply *ret)
+{
+    m->calls = calloc(run->call_count > 0 ? run->call_count : 1, sizeof *m->calls);
+    if (m->calls == NULL)
+        return false;
+    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+        m->calls[ret->call_count++] = (gbx_script_reply_call){.server = n->server,
+                                                              .tool = n->tool,
+                                                              .code = n->failed,
+                                                              .outcome = outcome_of(n),
+                                                              .was_open = n->was_open,
+                                                              .line = n->line,
+                                                              .ms = n->ms,
+                                                              .bytes = n->bytes,
+                                                              .gave = n->gave};
+    ret->calls = m->calls;
+    return true;
+}
+
+/* "ToolError: a rule says no" is that of a call that failed so, if there is one. message:
+ * as it was thrown, without an escape. */
+static const char *thrown_code(const gbx_code_run *run, const char *message)
+{
+    const char *found = NULL;
+
+    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+        if (n->message != NULL && strcmp(n->message, message) == 0)
+            found = n->failed;
+    for (size_t i = 0; found == NULL && i < GBX_RUN_FAULTS_MAX; i++)
+        if (run->faults[i].message != NULL &&
+            strcmp(run->faults[i].message, message) == 0)
+            found = run->faults[i].code;
+    /* That one could not be told: telling is asking, too. */
+    if (found == NULL && strcmp(message, GBX_RUN_ASKED_MAX) == 0)
+        found = "CALL_LIMIT";
+    if (found == NULL && strcmp(message, GBX_RUN_NO_MEMORY) == 0)
+        found = "UNAVAILABLE";
+    return found;
+}
+
+/* "TypeError: x is no function" in two. */
+static void split_message(const char *text, struct material *m)
+{
+    const char *colon = strstr(text, ": ");
+    size_t len = colon != NULL ? (size_t)(colon - text) : 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= 'A' && text[i] <= 'Z'))
+            len = 0;
+    m->name = strndup(text, len);
+    m->message = strdup(len > 0 ? colon + 2 : text);
+}
+
+static char *escaped(const char *text, gbx_escape how)
+{
+    gbx_buf to;
+    char *made;
+
+    gbx_buf_init(&to, GBX_MIB(1));
+    (void)gbx_utf8_append_escaped(&to, text, strlen(text), how);
+    made = gbx_buf_take_string(&to, NULL);
+    gbx_buf_cleanup(&to);
+    return made;
+}
+
+/* The engine's words are all on one line; what was thrown keeps its lines, which may be
+ * those of a traceback. */
+static void keep_lines(const char *thrown, struct material *m)
+{
+    char *line = escaped(thrown, GBX_ESCAPE_LINE);
+    char *lines = escaped(thrown, GBX_ESCAPE_TEXT);
+
+    if (line != NULL && lines != NULL && strcmp(line, m->message) == 0) {
+        free(m->message);
+        m->message = lines;
+        lines = NULL;
+    }
+    free(line);
+    free(lines);
+}
+
+/* Promise.any() throws an error without a word of its own and without a place. */
+static bool is_aggregate(const char *error)
+{
+    static const char head[] = "AggregateError";
+    const char *more = error + sizeof head - 1;
+
+    return strncmp(error, head, sizeof head - 1) == 0 &&
+           (*more == 0 || strncmp(more, ": errors: ", 10) == 0);
+}
+
+/* The reasons are those of the calls; without a failed call, what the engine says. */
+static void explain_aggregate(const gbx_code_run *run, struct material *m,
+                              gbx_location *at)
+{
+    gbx_buf text;
+    size_t told = 0;
+
+    gbx_buf_init(&text, GBX_KIB(64));
+    (void)gbx_buf_puts(&text, "every promise was rejected");
+    for (const gbx_nested_call *n = run->calls; n != NULL && told < REASONS_MAX;
+         n = n->next) {
+        size_t len;
+        size_t shown;
+
+        if (n->message == NULL || n->was_open)
+            continue;
+        (void)gbx_buf_printf(&text, "%s%.64s.%.256s", told++ == 0 ? ": " : "; ",
+                             n->server, n->tool);
+        if (n->line > 0)
+            (void)gbx_buf_printf(&text, " (line %u)", n->line);
+        (void)gbx_buf_printf(&text, ": %s: ", n->failed);
+        len = strlen(n->message);
+        shown = gbx_artifacts_border(n->message, len, REASON_BYTES);
+        (void)gbx_utf8_append_escaped(&text, n->message, shown, GBX_ESCAPE_LINE);
+        if (shown < len)
+            (void)gbx_buf_printf(&text, " [... %zu bytes ...]", len - shown);
+        if (at->line == 0)
+            at->line = n->line;
+    }
+    if (told == 0 && m->message != NULL && strncmp(m->message, "errors: ", 8) == 0) {
+        gbx_buf_cleanup(&text);
+        return;
+    }
+    free(m->name);
+    free(m->message);
+    m->name = strdup("AggregateError");
+    m->message = gbx_buf_take_string(&text, NULL);
+    gbx_buf_cleanup(&text);
+}
+
+/* The line of the code that has that number, from 1; the last for one past the end. */
+static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret_len)
+{
+    const char *end = run->text + run->text_len;
+    const char *at = run->text;
+    const char *eol;
+
+    for (uint32_t n = 1; n < line && at < end; n++) {
+        eol = memchr(at, '\n', (size_t)(end - at));
+        at = eol != NULL ? eol + 1 : end;
+    }
+    eol = memchr(at, '\n', (size_t)(end - at));
+    *ret_len = (size_t)((eol != NULL ? eol : end) - at);
+    return at;
+}
+
+/* line: where it failed. */
+static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line,
+                            struct material *m)
+{
+    const char *told = gbx_result_hint(run->result);
+    const char *hint = told[0] != 0 ? told : run->meaning.advice.hint;
+    const char *message = gbx_result_error(run->result);
+    size_t len;
+    const char *text = find_line(run, line, &len);
+    const char *better = gbx_code_advice(message, hint, text, len);
+
+    m->hint = gbx_code_message_hint(run, message, text, len);
+    if (m->hint != NULL)
+        return m->hint;
+    if (better[0] != 0)
+        return better;
+    if (strcmp(code, "OUTPUT_TOO_LARGE") == 0)
+        return "filter, count or slice before you return; or keep it: await "
+               "artifact(name, value)";
+    return "";
+}
+
+/* A call that had not ended when the code failed: nobody waited for it. */
+static const gbx_nested_call *find_open(const gbx_code_run *run)
+{
+    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+        if (n->was_open)
+            return n;
+    return NULL;
+}
+
+/*
+ * That a value is missing, or no list, is true of a promise as well, and then it is no
+ * help. NULL: no call looks forgotten.
+ */
+static char *await_hint(const gbx_code_run *run, bool is_type_error,
+                        const char *otherwise)
+{
+    const gbx_nested_call *open = is_type_error ? find_open(run) : NULL;
+    const gbx_script *script = &run->script;
+    gbx_buf hint;
+    char *made;
+
+    gbx_buf_init(&hint, GBX_KIB(4));
+    if (run->meaning.is_unawaited) {
+        gbx_unawaited call = run->meaning.unawaited;
+        size_t len = call.end - call.start;
+
+        (void)gbx_buf_puts(&hint, "did you forget await? ");
+        if (len <= CALLEE_MAX && memchr(script->code + call.start, '\n', len) == NULL)
+            (void)gbx_buf_append(&hint, script->code + call.start, len);
+        else
+            (void)gbx_buf_puts(&hint, "the call");
+        (void)gbx_buf_printf(&hint, " on line %u gives a promise: write %s", call.line,
+                             call.is_list ? "await Promise.all(...) around the list"
+                                          : "await before it");
+    } else if (open != NULL) {
+        (void)gbx_buf_printf(&hint, "did you forget await? %.64s.%.256s", open->server,
+                             open->tool);
+        if (open->line > 0)
+            (void)gbx_buf_printf(&hint, " (line %u)", open->line);
+        (void)gbx_buf_printf(&hint, " had not ended when the code failed%s%s",
+                             otherwise[0] != 0 ? "; else: " : "", otherwise);
+    }
+    made = hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
+    gbx_buf_cleanup(&hint);
+    return made;
+}
+
+/* Before any other: what else is said may be true of the promise alone. */
+static void take_await_hint(const gbx_code_run *run, struct material *m,
+                            gbx_script_reply_error *ret)
+{
+    bool is_type_error = strcmp(m->name, "TypeError") == 0;
+    char *hint = NULL;
+
+    if (is_type_error || strcmp(m->name, "SyntaxError") == 0)
+        hint = await_hint(run, is_type_error, ret->hint);
+    if (hint == NULL)
+        return;
+    free(m->hint);
+    m->hint = hint;
+    ret->hint = hint;
+}
+
+/* The engine has only heard that it is to stop. What has had no worker took no time. */
+static void say_late(const gbx_code_run *run, gbx_script_reply_error *ret)
+{
+    gbx_stats stats = gbx_result_stats(run->result);
+    bool is_spinning;
+    bool can_be_longer;
+
+    ret->name = "";
+    if (stats.wall_ms <= 0) {
+        ret->code = "UNAVAILABLE";
+        ret->message =
+            "has not begun within the time limit: as many scripts as can run "
+            "at once run, or wait for servers or people";
+        ret->hint = "try again when some of them have ended";
+        return;
+    }
+    ret->code = "TIMEOUT";
+    ret->message = "ran past the time limit";
+    /* One that spins may have had little of a busy processor. */
+    is_spinning = run->call_count == 0 || stats.cpu_ms > run->timeout_ms / 2.0;
+    can_be_longer = run->timeout_ms < run->code->settings->timeout_ms;
+    if (is_spinning)
+        ret->hint = can_be_longer
+                        ? "look for a loop that does not end, or give a longer "
+                          "timeout_ms"
+                        : "look for a loop that does not end, or do the task "
+                          "in several scripts";
+    else
+        ret->hint = can_be_longer
+                        ? "make calls at once with Promise.all, ask for less, "
+                          "or give a longer timeout_ms"
+                        : "make calls at once with Promise.all, ask for less, "
+                          "or do the task in several scripts";
+}
+
+static void take_error(gbx_code_run *run, struct material *m,
+                       gbx_script_reply_error *ret)
+{
+    gbx_location at = gbx_result_location(run->result);
+    const char *thrown = gbx_result_thrown_message(run->result);
+    const char *code;
+    gbx_buf clean;
+
+    gbx_buf_init(&clean, GBX_MIB(1));
+    split_message(gbx_result_error(run->result), m);
+    if (is_aggregate(gbx_result_error(run->result)))
+        explain_aggregate(run, m, &at);
+    ret->code = gbx_code_name(gbx_result_code(run->result));
+    if (m->name == NULL || m->message == NULL)
+        return;
+    code = strcmp(m->name, "ToolError") == 0 ? thrown_code(run, thrown) : NULL;
+    if (code != NULL)
+        ret->code = code;
+    keep_lines(thrown, m);
+    if (run->meaning.advice.message != NULL) {
+        free(m->message);
+        m->message = strdup(run->meaning.advice.message);
+    }
+    if (m->message != NULL &&
+        gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
+        free(m->message);
+        m->message = gbx_buf_take_string(&clean, NULL);
+    }
+    gbx_buf_cleanup(&clean);
+    if (run->meaning.advice.line != 0) {
+        at.line = run->meaning.advice.line;
+        at.column = run->meaning.advice.column;
+    }
+    gbx_script_map(&run->script, &at.line, &at.column);
+    if (at.line > 0)
+        m->frame = gbx_guard_frame(run->text, run->text_len, at.line, at.column);
+    ret->name = m->name;
+    ret->message = m->message != NULL ? m->message : "";
+    ret->line = at.line;
+    ret->column = at.column;
+    ret->frame = m->frame != NULL ? m->frame : "";
+    ret->hint = hint_for(run, ret->code, at.line, m);
+    take_await_hint(run, m, ret);
+    /* The engine's own limit is for runs that the deadline has lost sight of. */
+    if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
+        (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))
+        say_late(run, ret);
+}
+
+/* "up.write (line 3): TOOL_ERROR: no such file", escaped. */
+static void put_call(const gbx_nested_call *n, gbx_script_reply_outcome outcome,
+                     gbx_buf *to)
+{
+    const char *message = n->message != NULL ? n->message : "";
+
+    (void)gbx_buf_printf(to, "%.64s.%.256s", n->server, n->tool);
+    if (n->line > 0)
+        (void)gbx_buf_printf(to, " (line %u)", n->line);
+    if (outcome != GBX_CALL_FAILED)
+        return;
+    (void)gbx_buf_printf(to, ": %s%s", n->failed, message[0] != 0 ? ": " : "");
+    (void)gbx_utf8_append_escaped(to, message,
+                                  gbx_artifacts_border(message, strlen(message),
+                                                       REASON_BYTES),
+                                  GBX_ESCAPE_LINE);
+}
+
+/* What became of the calls of that kind, on one line; nothing if there are none. Code that
+ * has come to its value did not wait for what was open then; other code may have done
+ * nothing else. */
+static void put_outcome(const gbx_code_run *run, bool was_open,
+                        gbx_script_reply_outcome outcome, gbx_buf *to)
+{
+    static const struct {
+        const char *one;
+        const char *many;
+        const char *advice;
+    } words[GBX_CALL_OUTCOMES] = {
+        [GBX_CALL_DONE] = {"has ended all the same", "have ended all the same", ""},
+        [GBX_CALL_FAILED] = {"has failed", "have failed", ""},
+        [GBX_CALL_NOT_SENT] = {"was not sent", "were not sent", ""},
+        [GBX_CALL_CANCELLED] = {"was cancelled", "were cancelled", ""},
+        [GBX_CALL_DOUBTFUL] = {"has no known outcome", "have no known outcome",
+                               "; " GBX_GATE_DOUBT}};
+    bool has_value =
+        run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE;
+    const char *how = !was_open   ? ""
+                      : has_value ? "not awaited, and "
+                                  : "open when the code ended, and ";
+    size_t count = 0;
+    size_t named = 0;
+
+    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+        count += n->was_open == was_open && outcome_of(n) == outcome;
+    if (count == 0)
+        return;
+    (void)gbx_buf_printf(to, "%s%zu call%s %s%s%s: ", to->len > 0 ? "\n" : "", count,
+                         count == 1 ? "" : "s",
+                         !was_open    ? ""
+                         : count == 1 ? "was "
+                                      : "were ",
+                         how, count == 1 ? words[outcome].one : words[outcome].many);
+    for (const gbx_nested_call *n = run->calls; n != NULL && named < NAMED_MAX;
+         n = n->next)
+        if (n->was_open == was_open && outcome_of(n) == outcome) {
+            (void)gbx_buf_puts(to, named++ > 0 ? ", " : "");
+            put_call(n, outcome, to);
+        }
+    (void)gbx_buf_puts(to, count > named ? ", ..." : "");
+    (void)gbx_buf_puts(to, words[outcome].advice);
+}
+
+/* Of calls whose end the code may not know; is_told: the last kind is the error. */
+static void note_calls(const gbx_code_run *run, bool is_told, gbx_buf *to)
+{
+    put_outcome(run, false, GBX_CALL_DOUBTFUL, to);
+    for (gbx_script_reply_outcome i = GBX_CALL_DONE; i < GBX_CALL_OUTCOMES; i++)
+        if (i != GBX_CALL_DOUBTFUL || !is_told)
+            put_outcome(run, true, i, to);
+}
+
+static void note_unkept(const gbx_code_run *run, gbx_buf *to)
+{
+    if (run->unkept > 0)
+        (void)gbx_buf_printf(to, "%s%zu artifact%s not kept%s: %s",
+                             to->len > 0 ? "\n" : "", run->unkept,
+                             run->unkept == 1 ? " was" : "s were",
+                             run->unkept == 1 ? "" : ", the first for this",
+                             run->why_unkept);
+}
+
+/* What may have taken effect without the code's knowledge is an error beside its value:
+ * who reads no further would repeat it. */
+static void take_doubt(const gbx_code_run *run, struct material *m,
+                       gbx_script_reply *ret)
+{
+    gbx_buf doubt;
+
+    gbx_buf_init(&doubt, GBX_KIB(16));
+    put_outcome(run, true, GBX_CALL_DOUBTFUL, &doubt);
+    if (doubt.len > 0)
+        m->message = gbx_buf_take_string(&doubt, NULL);
+    gbx_buf_cleanup(&doubt);
+    if (m->message == NULL)
+        return;
+    m->is_doubt = true;
+    ret->error.code = "CANCELLED";
+    ret->error.message = m->message;
+    ret->error.hint = "await each call";
+}
+
+/* Ours are first; without memory for them there are none. */
+static void take_logs(const gbx_code_run *run, struct material *m,
+                      gbx_script_reply *ret)
+{
+    ret->logs = run->logs;
+    ret->log_count = run->log_count;
+    if (run->remark_count > 0)
+        m->logs = calloc(run->remark_count + run->log_count, sizeof *m->logs);
+    if (m->logs == NULL)
+        return;
+    for (size_t i = 0; i < run->remark_count; i++)
+        m->logs[i] =
+            (gbx_script_reply_log){"warn", run->remarks[i], strlen(run->remarks[i])};
+    for (size_t i = 0; i < run->log_count; i++)
+        m->logs[run->remark_count + i] = run->logs[i];
+    ret->logs = m->logs;
+    ret->log_count = run->remark_count + run->log_count;
+}
+
+/* Numbers in the value that have lost digits get them back. */
+static void take_digits(const gbx_code_run *run, struct material *m,
+                        gbx_script_reply *ret)
+{
+    gbx_view value;
+
+    if (run->digits.count == 0 || !gbx_digits_are_in(ret->value, ret->value_len) ||
+        !gbx_view_open(ret->value, ret->value_len, &value))
+        return;
+    gbx_buf_init(&m->value, 4 * value.len + GBX_KIB(1));
+    (void)gbx_digits_as_integers(&run->digits, value, (gbx_view){NULL, 0}, &m->value,
+                                 NULL);
+    if (m->value.failed)
+        return;
+    ret->value = (char *)m->value.data;
+    ret->value_len = m->value.len;
+}
+
+static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply *ret)
+{
+    gbx_stats stats = gbx_result_stats(run->result);
+
+    take_logs(run, m, ret);
+    ret->logs_cut = gbx_result_logs_truncated(run->result) != 0;
+    ret->cpu_ms = stats.cpu_ms;
+    ret->memory_bytes = stats.peak_memory_bytes;
+    if (gbx_result_code(run->result) != GBX_CODE_VALUE) {
+        take_error(run, m, &ret->error);
+        return;
+    }
+    if (run->is_value_lost) { /* which is not the same as none */
+        ret->error.code = "UNAVAILABLE";
+        ret->error.message = GBX_RUN_NO_MEMORY ": the value is lost";
+        return;
+    }
+    take_doubt(run, m, ret);
+    ret->value = (char *)run->value.data;
+    ret->value_len = run->value.len;
+    take_digits(run, m, ret);
+}
+
+/* Once it is known whether there is an error. */
+static void take_note(const gbx_code_run *run, struct material *m,
+                      gbx_script_reply *ret)
+{
+    gbx_buf_init(&m->note, GBX_KIB(64));
+    note_calls(run, m->is_doubt, &m->note);
+    if (m->note.len == 0 && run->call_count > 0 && ret->value_len > 0 &&
+        memmem(ret->value, ret->value_len, PROMISE, sizeof PROMISE - 1) != NULL)
+        (void)gbx_buf_puts(&m->note,
+                           "did you forget await? " PROMISE
+                           " in the value is a promise, such as a call gives");
+    if (run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE)
+        note_unkept(run, &m->note);
+    if (gbx_buf_append(&m->note, "", 1))
+        ret->note = (char *)m->note.data;
+}
+
+/* ---- the reply ------------------------------------------------------------------------ */
+
+static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
+                       const gbx_script_reply *reply)
+{
+    gbx_script_reply_texts texts;
+
+    if (gbx_code_reply_write(reply, (size_t)code->settings->reply_bytes,
+                             code->artifacts, gbx_clock_now_ns(), &texts)) {
+        gbx_mcp_result result = {.content = (char *)texts.content.data,
+                                 .content_len = texts.content.len,
+                                 .structured = (char *)texts.structured.data,
+                                 .structured_len = texts.structured.len,
+                                 .is_error = reply->error.code != NULL};
+
+        gbx_mcp_finish(request, &result);
+    } else {
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+    }
+    gbx_script_reply_cleanup(&texts);
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+void gbx_code_run_finish(gbx_code_run *run)
+{
+    double wall_ms =
+        (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
+    uint32_t calls = run->code->settings->calls;
+    struct material m = {.calls = NULL};
+    gbx_script_reply reply = {
+        .has_no_links = !gbx_mcp_takes_links(run->request),
+        .artifacts = run->artifacts,
+        .artifact_count = run->artifact_count,
+        .uncalled = run->text + run->script.uncalled,
+        .uncalled_len = run->script.uncalled_len,
+        .note = "",
+        .wall_ms = wall_ms,
+        .calls_left = run->call_count < calls ? calls - (uint32_t)run->call_count : 0,
+        .ms_left = gbx_code_run_left_ms(run),
+        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
+
+    if ((run->result != NULL && !run->is_stripped) || !take_calls(run, &m, &reply)) {
+        gbx_mcp_fail(run->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        return;
+    }
+    if (run->result != NULL) {
+        take_result(run, &m, &reply);
+    } else {
+        reply.error.code = run->is_late ? "TIMEOUT" : "UNAVAILABLE";
+        reply.error.message = run->error.message;
+        reply.error.hint =
+            run->is_late || run->error.status == GBX_E_CLOSED ? "" : GBX_ADVICE_MEND;
+    }
+    take_note(run, &m, &reply);
+    send_reply(run->code, run->request, &reply);
+    cleanup(&m);
+}
+
+void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
+                         const gbx_script_reply_error *error)
+{
+    gbx_script_reply reply = {.note = "",
+                              .error = *error,
+                              .calls_left = code->settings->calls,
+                              .ms_left = code->settings->timeout_ms};
+
+    send_reply(code, request, &reply);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* servers_script - a function of JavaScript, called with JSON, which is JavaScript. */
+#include "mcp/code/servers_script.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+extern const char gbx_script_servers[];
+
+bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
+                      uint32_t sleep_ms)
+{
+    gbx_buf_puts(to, gbx_script_servers);
+    gbx_buf_puts(to, "([");
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            gbx_buf_puts(to, ",");
+        gbx_json_append_string(to, names[i], strlen(names[i]));
+    }
+    return gbx_buf_printf(to, "],\"" GBX_CODE_HOST_NAME "\",{sleepMs:%u});", sleep_ms);
+}

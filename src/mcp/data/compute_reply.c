@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compute_reply - what a model reads of a call: the value first and alone, as JSON; then what was
+ * printed; and the same as structured content. What is cut is said in the first line, and
+ * the whole is kept as a resource.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/json_view.h"
+#include "guard/guard.h"
+#include "mcp/code/excerpt.h"
+#include "mcp/code/hint_texts.h"
+#include "mcp/code/script.h"
+#include "mcp/data/datasets.h"
+#include "mcp/data/number.h"
+#include "mcp/rpc/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of text that a model is shown. */
+#define VALUE_MAX 40000
+#define LOGS_MAX  8000
+
+#define PAGE_BYTES 40000
+#define ALL_MAX    GBX_MIB(256)
+
+typedef struct reply {
+    gbx_mcp_data *data;
+    gbx_result *result;
+    bool ok;
+    bool has_links; /* the client knows them */
+    gbx_buf json;   /* of the value */
+    gbx_excerpt value;
+    gbx_excerpt logs;
+    gbx_buf printed; /* all console lines */
+    const char *hint;
+    gbx_location at;
+    char *frame;
+} reply;
+
+static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
+
+static const char *level_of(const gbx_log *log)
+{
+    return levels[log->level <= GBX_LOG_ERROR ? log->level : GBX_LOG_LOG];
+}
+
+/* ---- text ------------------------------------------------------------------------------ */
+
+static void put_text_block(gbx_buf *to, const gbx_buf *text)
+{
+    (void)gbx_buf_puts(to, "{\"type\":\"text\",\"text\":");
+    (void)gbx_json_append_shown(to, text->data, text->len);
+    (void)gbx_buf_puts(to, "}");
+}
+
+static void put_link(gbx_buf *to, const gbx_excerpt *cut, const char *name,
+                     const char *mime_type)
+{
+    if (cut->uri[0] != 0)
+        (void)gbx_buf_printf(
+            to,
+            ",{\"type\":\"resource_link\",\"uri\":\"%s\",\"name\":\"%s\","
+            "\"mimeType\":\"%s\",\"size\":%zu}",
+            cut->uri, name, mime_type, cut->total);
+}
+
+static void put_log_count(const reply *r, gbx_buf *to)
+{
+    size_t count = gbx_result_log_count(r->result);
+
+    (void)gbx_number_put_count(to, count);
+    (void)gbx_buf_printf(to, " log line%s", count == 1 ? "" : "s");
+}
+
+static void say_value(const reply *r, gbx_buf *to)
+{
+    if (r->value.total == 0) {
+        (void)gbx_buf_puts(to, "the function returned undefined; ");
+        put_log_count(r, to);
+        if (r->hint[0] != 0)
+            (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
+        else if (gbx_result_log_count(r->result) == 0)
+            (void)gbx_buf_puts(to, ". Return a value, or end with an expression");
+        return;
+    }
+    if (r->value.tail != NULL)
+        (void)gbx_buf_puts(to, "[return less: filter, count or sum first, or slice] ");
+    gbx_excerpt_say(&r->value, "result", PAGE_BYTES, to);
+    gbx_excerpt_append(&r->value, GBX_ESCAPE_JSON, to);
+}
+
+static void say_error(gbx_buf *to, const char *code, const char *error,
+                      const gbx_location *at, const char *hint)
+{
+    (void)gbx_buf_printf(to, "%s: ", code);
+    (void)gbx_buf_puts(to, error);
+    if (at->line > 0)
+        (void)gbx_buf_printf(to, "\nat line %u, column %u", at->line, at->column);
+    if (at->frame != NULL && at->frame[0] != 0) {
+        (void)gbx_buf_puts(to, "\n");
+        (void)gbx_buf_puts(to, at->frame);
+    }
+    if (hint[0] != 0) {
+        (void)gbx_buf_puts(to, "\nhint: ");
+        (void)gbx_buf_puts(to, hint);
+    }
+}
+
+static void say_logs(const reply *r, gbx_buf *to)
+{
+    gbx_excerpt_say(&r->logs, "log", PAGE_BYTES, to);
+    put_log_count(r, to);
+    (void)gbx_buf_puts(to, gbx_result_logs_truncated(r->result)
+                               ? ", up to the limit of a call; what came after is "
+                                 "lost:\n"
+                               : ":\n");
+    gbx_excerpt_append(&r->logs, GBX_ESCAPE_TEXT, to);
+}
+
+static void put_content(const reply *r, gbx_buf *to)
+{
+    gbx_buf text;
+
+    gbx_buf_init(&text, ALL_MAX);
+    if (r->ok)
+        say_value(r, &text);
+    else
+        say_error(&text, gbx_code_name(gbx_result_code(r->result)),
+                  gbx_result_error(r->result), &r->at, r->hint);
+    (void)gbx_buf_puts(to, "[");
+    put_text_block(to, &text);
+    if (gbx_result_log_count(r->result) > 0) {
+        text.len = 0;
+        say_logs(r, &text);
+        (void)gbx_buf_puts(to, ",");
+        put_text_block(to, &text);
+    }
+    if (r->has_links) {
+        put_link(to, &r->value, "result", "application/json");
+        put_link(to, &r->logs, "log", "text/plain");
+    }
+    (void)gbx_buf_puts(to, "]");
+    gbx_buf_cleanup(&text);
+}
+
+/* ---- structured content ------------------------------------------------------------------ */
+
+static void put_string(gbx_buf *to, const char *name, const char *text)
+{
+    (void)gbx_buf_printf(to, ",\"%s\":", name);
+    (void)gbx_json_append_shown(to, text, strlen(text));
+}
+
+static void put_value(const reply *r, gbx_buf *to)
+{
+    gbx_buf shown;
+
+    if (r->value.total == 0)
+        return;
+    if (r->value.tail == NULL) {
+        (void)gbx_buf_puts(to, ",\"value\":");
+        (void)gbx_buf_append(to, r->value.head, r->value.head_len);
+        return;
+    }
+    gbx_buf_init(&shown, ALL_MAX);
+    gbx_excerpt_append(&r->value, GBX_ESCAPE_JSON, &shown);
+    (void)gbx_buf_printf(to, ",\"truncated\":{\"bytes\":%zu,\"shown\":%zu,",
+                         r->value.total, r->value.head_len + r->value.tail_len);
+    if (r->value.uri[0] != 0)
+        (void)gbx_buf_printf(to, "\"resource\":\"%s\",", r->value.uri);
+    (void)gbx_buf_puts(to, "\"preview\":");
+    (void)gbx_json_append_shown(to, shown.data, shown.len);
+    (void)gbx_buf_puts(to, "}");
+    gbx_buf_cleanup(&shown);
+}
+
+static void put_error(gbx_buf *to, const char *code, const char *error,
+                      const gbx_location *at, const char *hint)
+{
+    put_string(to, "code", code);
+    put_string(to, "error", error);
+    put_string(to, "hint", hint);
+    if (at->line == 0)
+        return;
+    (void)gbx_buf_printf(to, ",\"location\":{\"line\":%u,\"column\":%u", at->line,
+                         at->column);
+    put_string(to, "frame", at->frame != NULL ? at->frame : "");
+    (void)gbx_buf_puts(to, "}");
+}
+
+/* As many of the first as fit; the text says where the rest is. */
+static void put_logs(const reply *r, gbx_buf *to)
+{
+    size_t count = gbx_result_log_count(r->result);
+    size_t until = to->len + LOGS_MAX;
+    size_t i;
+
+    (void)gbx_buf_puts(to, ",\"logs\":[");
+    for (i = 0; i < count; i++) {
+        gbx_log log = gbx_result_log(r->result, i);
+
+        if (to->len + log.text_len > until)
+            break;
+        (void)gbx_buf_printf(to, "%s{\"level\":\"%s\",\"text\":", i > 0 ? "," : "",
+                             level_of(&log));
+        (void)gbx_json_append_shown(to, log.text, log.text_len);
+        (void)gbx_buf_puts(to, "}");
+    }
+    (void)gbx_buf_puts(to, "]");
+    if (i < count)
+        (void)gbx_buf_printf(to, ",\"logsLeftOut\":%zu", count - i);
+}
+
+static void put_structured(const reply *r, gbx_buf *to)
+{
+    gbx_stats stats = gbx_result_stats(r->result);
+
+    (void)gbx_buf_printf(to, "{\"ok\":%s", r->ok ? "true" : "false");
+    if (r->ok) {
+        put_value(r, to);
+        if (r->hint[0] != 0)
+            put_string(to, "hint", r->hint);
+    } else {
+        put_error(to, gbx_code_name(gbx_result_code(r->result)),
+                  gbx_result_error(r->result), &r->at, r->hint);
+    }
+    put_logs(r, to);
+    (void)gbx_buf_puts(to, ",\"stats\":{\"wallMs\":");
+    (void)gbx_json_append_number(to, stats.wall_ms);
+    (void)gbx_buf_puts(to, ",\"cpuMs\":");
+    (void)gbx_json_append_number(to, stats.cpu_ms);
+    (void)gbx_buf_printf(to, ",\"peakMemoryBytes\":%llu,\"outputBytes\":%llu}}",
+                         (unsigned long long)stats.peak_memory_bytes,
+                         (unsigned long long)stats.output_bytes);
+}
+
+/* ---- parts of a reply ---------------------------------------------------------------------- */
+
+static void take_value(reply *r)
+{
+    size_t len = 0;
+    const char *value = gbx_result_value(r->result, &len);
+
+    (void)gbx_view_append_json((gbx_view){value, len}, &r->json);
+    r->value = gbx_excerpt_text((const char *)r->json.data, r->json.len, VALUE_MAX,
+                                r->data->artifacts, "result.json", "application/json",
+                                gbx_clock_now_ns());
+}
+
+static void take_logs(reply *r)
+{
+    size_t count = gbx_result_log_count(r->result);
+
+    for (size_t i = 0; i < count; i++) {
+        gbx_log log = gbx_result_log(r->result, i);
+
+        if (log.level != GBX_LOG_LOG)
+            (void)gbx_buf_printf(&r->printed, "[%s] ", level_of(&log));
+        (void)gbx_buf_append(&r->printed, log.text, log.text_len);
+        if (i + 1 < count)
+            (void)gbx_buf_puts(&r->printed, "\n");
+    }
+    r->logs = gbx_excerpt_text((const char *)r->printed.data, r->printed.len, LOGS_MAX,
+                               r->data->artifacts, "log.txt", "text/plain",
+                               gbx_clock_now_ns());
+    r->logs.is_rest = gbx_result_logs_truncated(r->result) != 0;
+}
+
+static const char *hint_for(const gbx_result *result)
+{
+    switch ((unsigned)gbx_result_code(result)) {
+    case GBX_CODE_OUTPUT_TOO_LARGE:
+        return "filter, count, sum or slice before you return";
+    case GBX_CODE_TIMEOUT:
+        return "go over the data once: a Map in place of a search inside a loop";
+    default: return "";
+    }
+}
+
+static void take_error(reply *r, const char *code, size_t code_len,
+                       const gbx_script *script, const char *advice)
+{
+    r->hint = advice[0] != 0 ? advice : gbx_advice_for_hint(gbx_result_hint(r->result));
+    if (r->hint[0] == 0)
+        r->hint = hint_for(r->result);
+    r->at = gbx_result_location(r->result);
+    gbx_script_map(script, &r->at.line, &r->at.column);
+    if (r->at.line > 0)
+        r->frame = gbx_guard_frame(code, code_len, r->at.line, r->at.column);
+    r->at.frame = r->frame;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
+                       size_t code_len, const gbx_script *script, const char *advice,
+                       gbx_result *result)
+{
+    reply r = {.data = data,
+               .result = result,
+               .has_links = gbx_mcp_takes_links(request),
+               .hint = ""};
+    gbx_buf content, structured;
+
+    gbx_buf_init(&r.json, ALL_MAX);
+    gbx_buf_init(&r.printed, ALL_MAX);
+    gbx_buf_init(&content, ALL_MAX);
+    gbx_buf_init(&structured, ALL_MAX);
+    r.ok = gbx_result_code(result) == GBX_CODE_VALUE;
+    if (r.ok) {
+        take_value(&r);
+        r.hint = advice;
+    } else {
+        take_error(&r, code, code_len, script, advice);
+    }
+    take_logs(&r);
+    put_content(&r, &content);
+    put_structured(&r, &structured);
+    if (content.failed || structured.failed || r.json.failed)
+        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the reply", "", NULL);
+    else
+        gbx_mcp_finish(request,
+                       &(gbx_mcp_result){.content = (const char *)content.data,
+                                         .content_len = content.len,
+                                         .structured = (const char *)structured.data,
+                                         .structured_len = structured.len,
+                                         .is_error = !r.ok});
+    gbx_buf_cleanup(&r.json);
+    gbx_buf_cleanup(&r.printed);
+    gbx_buf_cleanup(&content);
+    gbx_buf_cleanup(&structured);
+    free(r.frame);
+}
+
+void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
+                        const char *hint, const gbx_location *at)
+{
+    static const gbx_location nowhere = {.line = 0};
+    gbx_buf text, structured;
+
+    if (at == NULL)
+        at = &nowhere;
+    gbx_buf_init(&text, GBX_KIB(64));
+    gbx_buf_init(&structured, GBX_KIB(64));
+    say_error(&text, code, error, at, hint);
+    (void)gbx_buf_puts(&structured, "{\"ok\":false");
+    put_error(&structured, code, error, at, hint);
+    (void)gbx_buf_puts(&structured, ",\"logs\":[]}");
+    if (text.failed || structured.failed)
+        gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "memory is out");
+    else
+        gbx_mcp_finish(request,
+                       &(gbx_mcp_result){.text = (const char *)text.data,
+                                         .text_len = text.len,
+                                         .structured = (const char *)structured.data,
+                                         .structured_len = structured.len,
+                                         .is_error = true});
+    gbx_buf_cleanup(&text);
+    gbx_buf_cleanup(&structured);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file_watcher - the folders of files are watched, not the files: whoever saves one well puts
+ * another in its place. What has happened is not read from events but from the files:
+ * after an event each is looked at until two looks agree. A writer that never rests is
+ * waited for no longer than PATIENCE_TICKS: then its file is told of as it is, and again
+ * when it rests.
+ *
+ * Events only make it quick. A folder can be exchanged as well, by a link on the way to it
+ * or under its own name, and what is watched then is no longer what the path leads to; some
+ * file systems make no events at all. So everything is looked at every second in any case.
+ *
+ * Of a database the looks alone decide: reading one with a log makes events of its own.
+ * What a writer has put into the log counts only when it has said so in the log's index
+ * (-shm), which may be later.
+ */
+#include "base/cleanup.h"
+#include "mcp/data/datasets.h"
+
+#include <event2/event.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOK_S         1
+#define TICK_US        40000L
+#define PATIENCE_TICKS 50
+
+#define MASK                                                                \
+    (IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | \
+     IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+
+/* Of the index of a log, the part that readers do not write. */
+#define INDEX_SIZE 96
+
+/* What would be another if the file were another. */
+typedef struct looks {
+    struct {
+        dev_t device;
+        ino_t inode;
+        off_t size;
+        struct timespec written;
+    } of[2];                /* the file, and a database's log */
+    char index[INDEX_SIZE]; /* of the log */
+} looks;
+
+typedef struct watched {
+    const gbx_spec *spec;
+    const char *name; /* in its folder */
+    int index;        /* of a database's log, or -1 */
+    looks loaded;     /* when it was last told of */
+    looks last;
+    bool is_due;  /* look at it at the next tick */
+    bool is_sure; /* it was written: tell even if it looks the same */
+    int patience;
+} watched;
+
+struct gbx_data_watch {
+    int fd; /* -1: the system gives no watches */
+    struct event *readable;
+    struct event *tick;
+    struct event *look;
+    watched *files;
+    size_t count;
+    void (*changed)(void *user, size_t index, gbx_source_extent extent);
+    void *user;
+};
+
+static void look_at(const char *path, size_t which, looks *ret)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0 || (which == 1 && st.st_size == 0))
+        return; /* an empty log is none */
+    ret->of[which].device = st.st_dev;
+    ret->of[which].inode = st.st_ino;
+    ret->of[which].size = st.st_size;
+    ret->of[which].written = st.st_mtim;
+}
+
+/* The file stays open while it is this one: to close it would take the locks away that
+ * SQLite has on it in this process. */
+static void open_index(watched *f, const char *path)
+{
+    struct stat now, held;
+
+    if (stat(path, &now) < 0)
+        return;
+    if (f->index >= 0 && fstat(f->index, &held) == 0 && held.st_dev == now.st_dev &&
+        held.st_ino == now.st_ino)
+        return;
+    gbx_fd_close(&f->index);
+    f->index = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Both are beside the file that a link leads to, as SQLite has it. A reader may remove the
+ * index and make it again: one that is not there is as it was. */
+static void look_at_log(watched *f, looks *ret)
+{
+    GBX_CLEANUP(gbx_free) char *real = realpath(f->spec->path, NULL);
+    char path[PATH_MAX];
+
+    memcpy(ret->index, f->last.index, INDEX_SIZE);
+    if (real == NULL || snprintf(path, sizeof path, "%s-wal", real) >= (int)sizeof path)
+        return;
+    look_at(path, 1, ret);
+    (void)snprintf(path, sizeof path, "%s-shm", real);
+    open_index(f, path);
+    if (f->index >= 0)
+        (void)!pread(f->index, ret->index, INDEX_SIZE, 0);
+}
+
+static looks look(watched *f)
+{
+    looks now;
+
+    memset(&now, 0, sizeof now); /* compared as bytes */
+    look_at(f->spec->path, 0, &now);
+    if (f->spec->format == GBX_SPEC_SQLITE)
+        look_at_log(f, &now);
+    return now;
+}
+
+static bool equal(const looks *a, const looks *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* ---- folders ------------------------------------------------------------------------ */
+
+static void watch_folder_of(int fd, const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL)
+        (void)inotify_add_watch(fd, ".", MASK);
+    else if (snprintf(folder, sizeof folder, "%.*s",
+                      slash == path ? 1 : (int)(slash - path),
+                      path) < (int)sizeof folder)
+        (void)inotify_add_watch(fd, folder, MASK);
+}
+
+/* Of the path, and of what it leads to; what is watched already stays so. What cannot be
+ * watched is looked at all the same. */
+static void watch_folders(const gbx_data_watch *w, const watched *f)
+{
+    char *real = realpath(f->spec->path, NULL);
+
+    watch_folder_of(w->fd, f->spec->path);
+    if (real != NULL)
+        watch_folder_of(w->fd, real);
+    free(real);
+}
+
+/* ---- events -------------------------------------------------------------------------- */
+
+static void start_tick(gbx_data_watch *w)
+{
+    struct timeval after = {.tv_usec = TICK_US};
+
+    if (!evtimer_pending(w->tick, NULL))
+        (void)evtimer_add(w->tick, &after);
+}
+
+/* Patience is not renewed by what it is had with. */
+static void look_soon(watched *f)
+{
+    if (f->is_due)
+        return;
+    f->is_due = true;
+    f->patience = PATIENCE_TICKS;
+}
+
+static void take_event(gbx_data_watch *w, const struct inotify_event *e)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        watched *f = &w->files[i];
+
+        look_soon(f);
+        if (e->len > 0 && (e->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0 &&
+            f->spec->format != GBX_SPEC_SQLITE && strcmp(e->name, f->name) == 0)
+            f->is_sure = true;
+    }
+    start_tick(w);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *user)
+{
+    _Alignas(struct inotify_event) char room[16 * (sizeof(struct inotify_event) + 256)];
+    ssize_t n = read(fd, room, sizeof room);
+
+    (void)what;
+    for (ssize_t at = 0; n > 0 && at < n;) {
+        const struct inotify_event *e =
+            (const struct inotify_event *)(void *)(room + at);
+
+        take_event(user, e);
+        at += (ssize_t)(sizeof *e + e->len);
+    }
+}
+
+static void tell(gbx_data_watch *w, size_t index, const looks *now,
+                 gbx_source_extent extent)
+{
+    watched *f = &w->files[index];
+
+    f->loaded = *now;
+    f->is_sure = extent == GBX_SOURCE_LINES; /* the rest is read in any case */
+    f->patience = PATIENCE_TICKS;
+    watch_folders(w, f); /* the path may lead elsewhere now */
+    w->changed(w->user, index, extent);
+}
+
+/* True if it must be looked at again. */
+static bool settle(gbx_data_watch *w, size_t index)
+{
+    watched *f = &w->files[index];
+    looks now = look(f);
+    bool is_still = equal(&now, &f->last);
+
+    f->last = now;
+    if (!is_still) {
+        if (--f->patience <= 0)
+            tell(w, index, &now, GBX_SOURCE_LINES);
+    } else if (f->is_sure || !equal(&now, &f->loaded)) {
+        tell(w, index, &now, GBX_SOURCE_WHOLE);
+    }
+    return !is_still;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *user)
+{
+    gbx_data_watch *w = user;
+    bool again = false;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->files[i].is_due) {
+            w->files[i].is_due = settle(w, i);
+            again |= w->files[i].is_due;
+        }
+    if (again)
+        start_tick(w);
+}
+
+/* Whatever the events have not told. */
+static void on_look(evutil_socket_t fd, short what, void *user)
+{
+    gbx_data_watch *w = user;
+
+    (void)fd;
+    (void)what;
+    for (size_t i = 0; i < w->count; i++) {
+        watched *f = &w->files[i];
+        looks now = look(f);
+
+        if (f->is_due || equal(&now, &f->last))
+            continue;
+        look_soon(f);
+        start_tick(w);
+    }
+}
+
+static bool start(gbx_data_watch *w, struct event_base *base)
+{
+    struct timeval every = {.tv_sec = LOOK_S};
+
+    w->tick = evtimer_new(base, on_tick, w);
+    w->look = event_new(base, -1, EV_PERSIST, on_look, w);
+    if (w->tick == NULL || w->look == NULL || event_add(w->look, &every) < 0)
+        return false;
+    w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (w->fd < 0)
+        return true;
+    for (size_t i = 0; i < w->count; i++)
+        watch_folders(w, &w->files[i]);
+    w->readable = event_new(base, w->fd, EV_READ | EV_PERSIST, on_readable, w);
+    return w->readable != NULL && event_add(w->readable, NULL) == 0;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_data_watch *gbx_data_watch_new(
+    gbx_mcp_loop *loop, const gbx_spec *const *specs, size_t count,
+    void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user)
+{
+    gbx_data_watch *w = calloc(1, sizeof *w);
+
+    if (w == NULL)
+        return NULL;
+    *w = (gbx_data_watch){.fd = -1, .count = count, .changed = changed, .user = user};
+    w->files = calloc(count, sizeof *w->files);
+    for (size_t i = 0; w->files != NULL && i < count; i++) {
+        const char *slash = strrchr(specs[i]->path, '/');
+
+        w->files[i].spec = specs[i];
+        w->files[i].name = slash != NULL ? slash + 1 : specs[i]->path;
+        w->files[i].index = -1;
+        w->files[i].loaded = w->files[i].last = look(&w->files[i]);
+    }
+    if (w->files != NULL && start(w, gbx_mcp_loop_base(loop)))
+        return w;
+    gbx_data_watch_free(w);
+    return NULL;
+}
+
+void gbx_data_watch_free(gbx_data_watch *w)
+{
+    if (w == NULL)
+        return;
+    if (w->readable != NULL)
+        event_free(w->readable);
+    if (w->tick != NULL)
+        event_free(w->tick);
+    if (w->look != NULL)
+        event_free(w->look);
+    gbx_fd_close(&w->fd);
+    for (size_t i = 0; w->files != NULL && i < w->count; i++)
+        gbx_fd_close(&w->files[i].index);
+    free(w->files);
+    free(w);
+}

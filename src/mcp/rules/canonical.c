@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* canonical - see canonical.h. */
+#include "mcp/rules/canonical.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "mcp/rules/rule_host.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#define DECODE_MAX 4 /* an escape of an escape of an escape is no plain text either */
+
+static const char why_long[] = "it is longer than the 65536 bytes that a rule looks at";
+static const char why_nul[] = "there is a NUL in it";
+static const char why_space[] =
+    "there is white space or a control character at its beginning or end, or a line end";
+static const char why_dots[] = "write the path without '.' and '..'";
+static const char why_slashes[] = "write the path with single slashes";
+static const char why_nameless[] =
+    "write the path with something before each ';', or without it";
+static const char why_escaped[] = "write the path with '/', and without escapes";
+static const char why_relative[] = "write the whole path, from '/' on";
+static const char why_file[] = "write the path alone, without 'file:'";
+static const char why_scheme[] = "write the address with '//' after its scheme";
+static const char why_no_path[] = "write the address with '/' after its host";
+static const char why_upper[] = "write the address with its scheme in lower case";
+static const char why_bare[] = "write the whole address, from its scheme on";
+static const char why_raw[] =
+    "write in escapes what stands in escapes in the rule, such as '%20' for a space";
+static const char why_drive[] = "write ':' after the letter of a drive";
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Bytes of "scheme:" at the beginning, or 0. */
+static size_t scheme_len(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && (is_letter(text[n]) ||
+                       (n > 0 && ((text[n] >= '0' && text[n] <= '9') ||
+                                  text[n] == '+' || text[n] == '.' || text[n] == '-'))))
+        n++;
+    return n > 0 && n < len && text[n] == ':' ? n + 1 : 0;
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The character at *at after all percent escapes are undone; *at moves past it. */
+static char decoded(const char *text, size_t len, size_t *at)
+{
+    char c = text[*at];
+    size_t next = *at + 1;
+
+    for (int i = 0; i < DECODE_MAX && c == '%' && next + 1 < len &&
+                    hex(text[next]) >= 0 && hex(text[next + 1]) >= 0;
+         i++) {
+        c = (char)(hex(text[next]) << 4 | hex(text[next + 1]));
+        next += 2;
+    }
+    *at = next;
+    return c;
+}
+
+/* No program that writes escapes writes these. */
+static bool needs_no_escape(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '~' ||
+           c == '.';
+}
+
+/* What is between two slashes, of which some may hide. */
+typedef struct part {
+    size_t dots;
+    size_t others;
+    bool slash;   /* one follows */
+    bool ended;   /* by ';' */
+    bool escaped; /* something in it that needs no escape, or the slash */
+} part;
+
+/* *at moves past the part and its slash. What follows ';' in a part of a URL is no part of
+ * its name to many servers: "..;" is "..". */
+static part next_part(const char *text, size_t len, gbx_glob_kind kind, size_t *at)
+{
+    part p = {0};
+
+    while (*at < len && !p.slash) {
+        size_t from = *at;
+        char c = decoded(text, len, at);
+
+        p.slash = c == '/' || c == '\\';
+        p.escaped = p.escaped || (p.slash && text[from] != '/') || c == '\0' ||
+                    (*at - from > 1 && needs_no_escape(c));
+        p.ended = p.ended || (kind == GBX_GLOB_URL && c == ';');
+        p.dots += !p.ended && c == '.';
+        p.others += !p.ended && !p.slash && c != '.';
+    }
+    return p;
+}
+
+/* No dots alone, no part empty but before the first slash and after the last. */
+static const char *check_parts(const char *text, size_t len, gbx_glob_kind kind)
+{
+    size_t at = 0;
+    bool first = true;
+
+    for (;;) {
+        part p = next_part(text, len, kind, &at);
+
+        if (p.others == 0 && (p.dots == 1 || p.dots == 2))
+            return why_dots;
+        if (p.ended && p.dots + p.others == 0)
+            return why_nameless;
+        if (p.escaped)
+            return why_escaped;
+        if (p.slash && !first && p.dots + p.others == 0)
+            return why_slashes;
+        if (!p.slash)
+            return NULL;
+        first = false;
+    }
+}
+
+/* To a program that knows no schemes "https:" is a folder, which ".." leads out of. */
+static const char *check_climb(const char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        part p = next_part(text, len, GBX_GLOB_PATH, &at);
+
+        if (p.others == 0 && p.dots == 2)
+            return why_dots;
+    }
+    return NULL;
+}
+
+/* Which characters a pattern has as they are, and which as escapes. */
+typedef struct forms {
+    bool plain[UINT8_MAX + 1];
+    bool escaped[UINT8_MAX + 1];
+} forms;
+
+static forms forms_of(const char *pattern)
+{
+    size_t len = strlen(pattern);
+    forms f = {0};
+
+    for (size_t at = 0; at < len;) {
+        size_t from = at;
+
+        if (pattern[at] == '*' || pattern[at] == '?') {
+            at++;
+            continue;
+        }
+        if (pattern[at] == '\\' && at + 1 < len)
+            from = ++at;
+        uint8_t c = (uint8_t)decoded(pattern, len, &at);
+        if (at - from > 1)
+            f.escaped[c] = true;
+        else
+            f.plain[c] = true;
+    }
+    return f;
+}
+
+/* What the pattern has in the other of the two forms is the same to most servers. */
+static const char *check_forms(const char *pattern, const char *text, size_t len)
+{
+    forms f = forms_of(pattern);
+
+    for (size_t at = 0; at < len;) {
+        size_t from = at;
+        uint8_t c = (uint8_t)decoded(text, len, &at);
+
+        if (at - from > 1 && f.plain[c])
+            return why_escaped;
+        if (at - from == 1 && f.escaped[c])
+            return why_raw;
+    }
+    return NULL;
+}
+
+static const char *check_path(const char *pattern, const char *text, size_t len,
+                              gbx_glob_how how)
+{
+    size_t scheme = scheme_len(text, len);
+    const char *why;
+
+    if (scheme == 5 && strncasecmp(text, "file:", 5) == 0)
+        return why_file;
+    if (gbx_canonical_has_scheme(text, len) && how == GBX_GLOB_EXACT)
+        return NULL; /* it fits nothing that allows */
+    if (gbx_canonical_is_remote(text, len))
+        return check_climb(text, len);
+    /* One letter is a drive, not a scheme. */
+    if (gbx_canonical_has_scheme(text, len) && scheme > 2) {
+        why = check_parts(text + scheme + 2, len - scheme - 2, GBX_GLOB_PATH);
+        return why == NULL ? check_forms(pattern, text, len) : why;
+    }
+    if (how == GBX_GLOB_WIDE && pattern[0] == '/' && (len == 0 || text[0] != '/'))
+        return why_relative;
+    why = check_parts(text, len, GBX_GLOB_PATH);
+    return why == NULL && how == GBX_GLOB_WIDE ? check_forms(pattern, text, len) : why;
+}
+
+/* Some programs put the scheme before it themselves. What begins with one slash, or with a
+ * dot, is a path to all of them. */
+static const char *check_bare(const char *text, size_t len, gbx_glob_how how)
+{
+    bool slash = len > 0 && (text[0] == '/' || text[0] == '\\');
+
+    if (slash && len > 1 && (text[1] == '/' || text[1] == '\\'))
+        return why_scheme;
+    if (how == GBX_GLOB_EXACT || len == 0 || text[0] == '/' || text[0] == '.')
+        return NULL;
+    return why_bare;
+}
+
+/* What follows the host: text from its '/' on. A '?' in the pattern is any character;
+ * with '\?' it speaks of the query, too. */
+static const char *check_rest(const char *pattern, const char *text, size_t len,
+                              gbx_glob_how how)
+{
+    const char *host = strstr(pattern, "://");
+    const char *rest = host != NULL ? strchr(host + 3, '/') : NULL;
+    size_t path_len = 0;
+    size_t query_len;
+    const char *why;
+
+    if (len > 0 && (text[0] == '?' || text[0] == '#'))
+        return why_no_path;
+    while (path_len < len && text[path_len] != '?' && text[path_len] != '#')
+        path_len++;
+    why = check_parts(text, path_len, GBX_GLOB_URL);
+    if (why != NULL || how == GBX_GLOB_EXACT || rest == NULL)
+        return why;
+    for (query_len = path_len; query_len < len && text[query_len] != '#';)
+        query_len++;
+    return check_forms(rest, text, strstr(rest, "\\?") != NULL ? query_len : path_len);
+}
+
+static const char *check_url(const char *pattern, const char *text, size_t len,
+                             gbx_glob_how how)
+{
+    size_t scheme = scheme_len(text, len);
+    size_t host_len = 0;
+    const char *host;
+    const char *why;
+
+    /* Browsers leave these out, wherever they stand. */
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
+            return why_space;
+    if (scheme == 0)
+        return check_bare(text, len, how);
+    for (size_t i = 0; i < scheme; i++)
+        if (text[i] >= 'A' && text[i] <= 'Z')
+            return why_upper;
+    if (!gbx_canonical_has_scheme(text, len))
+        return why_scheme;
+    host = text + scheme + 2;
+    len -= scheme + 2;
+    while (host_len < len && strchr("/?#\\", host[host_len]) == NULL)
+        host_len++;
+    why = gbx_host_objection(text, host, host_len);
+    if (why != NULL)
+        return why;
+    if (strncmp(text, "file:", 5) == 0 && len - host_len > 2 &&
+        is_letter(host[host_len + 1]) && host[host_len + 2] == '|')
+        return why_drive;
+    return check_rest(pattern, host + host_len, len - host_len, how);
+}
+
+/* What some program takes off the ends of a text: controls, the white space of Unicode, the
+ * byte order mark. */
+static bool is_blank(const char *text, size_t len)
+{
+    static const struct {
+        uint32_t first;
+        uint32_t last;
+    } blanks[] = {{0x00, 0x20},     {0x7F, 0xA0},     {0x1680, 0x1680},
+                  {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
+                  {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+    const uint8_t *data = (const uint8_t *)text;
+    size_t n = gbx_utf8_sequence(data, len);
+    uint32_t point = n > 0 ? gbx_utf8_decode(data, n) : UINT32_MAX;
+
+    for (size_t i = 0; i < GBX_COUNTOF(blanks); i++)
+        if (point >= blanks[i].first && point <= blanks[i].last)
+            return true;
+    return false;
+}
+
+static bool has_blank_end(const char *text, size_t len)
+{
+    size_t last = len - 1;
+
+    while (last > 0 && ((uint8_t)text[last] & 0xC0) == 0x80)
+        last--;
+    return is_blank(text, len) || is_blank(text + last, len - last);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_canonical_is(char c, const char *text, size_t len)
+{
+    size_t at = 0;
+
+    return len > 0 && decoded(text, len, &at) == c;
+}
+
+bool gbx_canonical_has_scheme(const char *text, size_t len)
+{
+    size_t n = scheme_len(text, len);
+
+    return n > 0 && len >= n + 2 && text[n] == '/' && text[n + 1] == '/';
+}
+
+bool gbx_canonical_is_remote(const char *text, size_t len)
+{
+    return gbx_canonical_has_scheme(text, len) && gbx_host_is_needed(text, len);
+}
+
+const char *gbx_canonical_objection(const char *pattern, gbx_glob_kind kind,
+                                    const char *text, size_t len, gbx_glob_how how)
+{
+    if (len > GBX_GLOB_TEXT_MAX)
+        return why_long;
+    if (memchr(text, '\0', len) != NULL)
+        return why_nul;
+    if (kind == GBX_GLOB_TEXT)
+        return NULL;
+    if (len > 0 && has_blank_end(text, len))
+        return why_space;
+    return kind == GBX_GLOB_URL ? check_url(pattern, text, len, how)
+                                : check_path(pattern, text, len, how);
+}
+
+const char *gbx_canonical_pattern_objection(const char *pattern)
+{
+    gbx_glob_kind kind = gbx_glob_kind_of(pattern);
+    size_t host =
+        kind == GBX_GLOB_URL ? (size_t)(strstr(pattern, "://") - pattern) + 3 : 0;
+    size_t host_end = host + strcspn(pattern + host, "/");
+    size_t name_len = strcspn(pattern + host, ":/[");
+    bool is_wild = strcspn(pattern + host, "*?") < name_len;
+    char text[GBX_GLOB_MAX + 3] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i <= GBX_GLOB_MAX; i++) {
+        char c = pattern[i];
+
+        if (kind == GBX_GLOB_URL && is_wild && i == host + name_len) {
+            text[len++] = '.'; /* with a star in it "10.*" is no broken number */
+            text[len++] = 'x';
+        }
+        if (c == '\0')
+            break;
+        if (c == '*' || c == '?')
+            c = i < host ? 'x' : '1';
+        else if (c == '\\' && pattern[i + 1] != '\0')
+            c = pattern[++i];
+        else if (kind == GBX_GLOB_URL && i < host_end && c >= 'A' && c <= 'Z')
+            c += 'a' - 'A'; /* what asks or denies fits any case */
+        text[len++] = c;
+    }
+    return gbx_canonical_objection(pattern, kind, text, len, GBX_GLOB_EXACT);
+}

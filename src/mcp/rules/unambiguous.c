@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unambiguous - see unambiguous.h. One pass over the text; of each object that is open it keeps where
+ * its members' names are, and sorts them at the object's end.
+ */
+#include "mcp/rules/unambiguous.h"
+
+#include "base/cleanup.h"
+#include "base/json_view.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBERS_MAX GBX_MIB(32) /* 16 MiB of text have fewer */
+
+#define NO_MEMORY "does not fit in memory"
+
+typedef struct member {
+    uint32_t hash; /* of the name's characters */
+    uint32_t at;   /* its quote in the text */
+} member;
+
+typedef struct reading {
+    const char *text;
+    size_t len;
+    gbx_buf members;                /* of all open objects, the innermost's last */
+    size_t starts[GBX_ALIKE_DEPTH]; /* of each object's in them */
+    size_t depth;
+    const char *fault;
+    size_t fault_at;
+} reading;
+
+static void object_to(reading *r, const char *at, const char *fault)
+{
+    r->fault = fault;
+    r->fault_at = (size_t)(at - r->text);
+}
+
+/* ---- names --------------------------------------------------------------------- */
+
+static uint32_t hash_of(const void *data, size_t len)
+{
+    const uint8_t *bytes = data;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool has_escapes(gbx_view name)
+{
+    return memchr(name.at, '\\', name.len) != NULL;
+}
+
+static int compare_bytes(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+    size_t both = a_len < b_len ? a_len : b_len;
+    int order = both > 0 ? memcmp(a, b, both) : 0;
+
+    return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int compare_names(gbx_view a, gbx_view b)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf second;
+
+    gbx_buf_init(&first, a.len);
+    gbx_buf_init(&second, b.len);
+    if (!has_escapes(a) && !has_escapes(b))
+        return compare_bytes(a.at, a.len, b.at, b.len);
+    (void)gbx_view_append_text(a, &first);
+    (void)gbx_view_append_text(b, &second);
+    return compare_bytes(first.data, first.len, second.data, second.len);
+}
+
+/* Where two are the same they stand side by side, and in no other order. */
+static int compare(const void *a, const void *b, void *text)
+{
+    const member *first = a;
+    const member *second = b;
+
+    if (first->hash != second->hash)
+        return first->hash < second->hash ? -1 : 1;
+    return compare_names(gbx_view_string_at((const char *)text + first->at),
+                         gbx_view_string_at((const char *)text + second->at));
+}
+
+static void close_object(reading *r)
+{
+    size_t start = r->starts[--r->depth];
+    size_t count = (r->members.len - start) / sizeof(member);
+    member *members;
+
+    if (count < 2) {
+        r->members.len = start;
+        return;
+    }
+    members = (member *)(void *)(r->members.data + start);
+    qsort_r(members, count, sizeof *members, compare, (void *)(uintptr_t)r->text);
+    for (size_t i = 1; i < count && r->fault == NULL; i++)
+        if (compare(&members[i - 1], &members[i], (void *)(uintptr_t)r->text) == 0)
+            object_to(r,
+                      r->text + (members[i].at > members[i - 1].at ? members[i].at
+                                                                   : members[i - 1].at),
+                      "is there twice");
+    r->members.len = start;
+}
+
+static void read_name(reading *r, gbx_view name)
+{
+    member m = {.at = (uint32_t)(name.at - r->text)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, name.len);
+    if (gbx_view_is_text(name, "__proto__")) {
+        object_to(r, name.at, "cannot have that name");
+        return;
+    }
+    m.hash = hash_of(name.at + 1, name.len - 2);
+    if (has_escapes(name)) {
+        if (!gbx_view_append_text(name, &text))
+            object_to(r, name.at, NO_MEMORY);
+        else if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL)
+            object_to(r, name.at, "has NUL in its name");
+        m.hash = hash_of(text.data, text.len);
+    }
+    if (r->fault == NULL && !gbx_buf_append(&r->members, &m, sizeof m))
+        object_to(r, name.at, NO_MEMORY);
+}
+
+/* ---- values -------------------------------------------------------------------- */
+
+/* A string, which is a name if a colon comes after it; returns what comes after it. */
+static size_t read_string(reading *r, size_t at)
+{
+    gbx_view string = gbx_view_string_at(r->text + at);
+    size_t after = at + string.len;
+
+    if (gbx_view_has_half(string))
+        object_to(r, string.at,
+                  "holds half of a character: where a text is cut, cut whole ones, "
+                  "[...text].slice(0, n).join(\"\"), or send text.toWellFormed()");
+    while (after < r->len && strchr(" \n\t\r", r->text[after]) != NULL)
+        after++;
+    if (r->fault == NULL && after < r->len && r->text[after] == ':')
+        read_name(r, string);
+    return after;
+}
+
+/* A whole number has 64 bits, any other is finite. */
+static bool is_in_range(const char *text, size_t len)
+{
+    bool whole = true;
+    bool scaled = false;
+
+    for (size_t i = 0; i < len; i++) {
+        whole &= text[i] == '-' || (text[i] >= '0' && text[i] <= '9');
+        scaled |= text[i] == 'e' || text[i] == 'E';
+    }
+    errno = 0;
+    if (whole)
+        return len <= 18 || ((void)strtoll(text, NULL, 10), errno != ERANGE);
+    return (!scaled && len <= 300) || isfinite(strtod(text, NULL));
+}
+
+static size_t read_number(reading *r, size_t at)
+{
+    size_t len = 1;
+
+    while (at + len < r->len && strchr("+-.eE0123456789", r->text[at + len]) != NULL)
+        len++;
+    if (!is_in_range(r->text + at, len))
+        object_to(r, r->text + at,
+                  "is a number that not every program reads alike: send it as text");
+    return at + len;
+}
+
+static size_t read_token(reading *r, size_t at)
+{
+    char c = r->text[at];
+
+    if (c == '"')
+        return read_string(r, at);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return read_number(r, at);
+    if (c == '{')
+        r->starts[r->depth++] = r->members.len;
+    else if (c == '}')
+        close_object(r);
+    return at + 1;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+const char *gbx_ambiguity(const char *text, size_t len, size_t *ret_at)
+{
+    reading r = {.text = text, .len = len};
+
+    gbx_buf_init(&r.members, MEMBERS_MAX);
+    for (size_t at = 0; at < len && r.fault == NULL;)
+        at = read_token(&r, at);
+    gbx_buf_cleanup(&r.members);
+    *ret_at = r.fault_at;
+    return r.fault;
+}

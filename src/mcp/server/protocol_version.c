@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * protocol_version - which of the two protocols a request speaks.
+ *
+ * A version in _meta is modern, on any connection, and needs nothing that came before;
+ * what `initialize` has agreed on holds for requests without one.
+ */
+#include "mcp/server/server_state.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <string.h>
+
+#define META         "io.modelcontextprotocol/"
+#define LEGACY_FIRST "2025-11-25"
+
+static const char *const legacy_versions[] = {LEGACY_FIRST, "2025-06-18", "2025-03-26",
+                                              "2024-11-05"};
+
+static const char *const level_names[] = {"debug", "info",     "notice", "warning",
+                                          "error", "critical", "alert",  "emergency"};
+
+static const char capabilities_text[] =
+    "{\"tools\":{\"listChanged\":true},"
+    "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
+    "\"prompts\":{},\"logging\":{}}";
+
+static bool is_supported(const char *version)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
+        if (strcmp(legacy_versions[i], version) == 0)
+            return true;
+    return false;
+}
+
+static void append_instructions(gbx_buf *to, const gbx_mcp_server *server)
+{
+    if (server->instructions == NULL)
+        return;
+    (void)gbx_buf_puts(to, ",\"instructions\":");
+    (void)gbx_buf_puts(to, server->instructions);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+int gbx_mcp_level_of(gbx_view name)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(level_names); i++)
+        if (gbx_view_is_text(name, level_names[i]))
+            return (int)i;
+    return -1;
+}
+
+const char *gbx_mcp_level_name(gbx_mcp_level level)
+{
+    return level_names[level];
+}
+
+bool gbx_mcp_capabilities_can_ask(gbx_view capabilities)
+{
+    gbx_view elicitation = gbx_view_member(capabilities, "elicitation");
+
+    if (gbx_view_kind(elicitation) != '{')
+        return false;
+    /* An empty object, and one of before there were two modes, means a form. */
+    return gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
+           gbx_view_kind(gbx_view_member(elicitation, "url")) == 0;
+}
+
+gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view params,
+                                   gbx_mcp_era *ret)
+{
+    gbx_view meta = gbx_view_member(params, "_meta");
+    gbx_view version = gbx_view_member(meta, META "protocolVersion");
+    gbx_view capabilities = gbx_view_member(meta, META "clientCapabilities");
+    gbx_view level = gbx_view_member(meta, META "logLevel");
+
+    if (meta.at != NULL && gbx_view_kind(meta) != '{' && gbx_view_kind(meta) != 'n')
+        return GBX_MCP_ERA_META;
+    if (version.at == NULL) {
+        *ret = session->era;
+        return session->version[0] != '\0' ? GBX_MCP_ERA_OK : GBX_MCP_ERA_NONE;
+    }
+    if (gbx_view_kind(version) != '"')
+        return GBX_MCP_ERA_META;
+    if (!gbx_view_is_text(version, GBX_MCP_MODERN))
+        return GBX_MCP_ERA_VERSION;
+    if (gbx_view_kind(capabilities) != '{')
+        return GBX_MCP_ERA_META;
+    *ret = (gbx_mcp_era){.is_modern = true,
+                         .can_ask = gbx_mcp_capabilities_can_ask(capabilities),
+                         .log_level = -1};
+    if (level.at == NULL)
+        return GBX_MCP_ERA_OK;
+    ret->log_level = gbx_mcp_level_of(level);
+    return ret->log_level >= 0 ? GBX_MCP_ERA_OK : GBX_MCP_ERA_LEVEL;
+}
+
+void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
+                        gbx_mcp_era_fault fault)
+{
+    static const char *const texts[] = {
+        [GBX_MCP_ERA_NONE] =
+            "no protocol version: send 'initialize' first (" LEGACY_FIRST
+            " and before), or _meta with " META "protocolVersion (" GBX_MCP_MODERN ")",
+        [GBX_MCP_ERA_META] =
+            "_meta must have " META "protocolVersion, a string, and " META
+            "clientCapabilities, an object",
+        [GBX_MCP_ERA_VERSION] = "unsupported protocol version",
+        [GBX_MCP_ERA_LEVEL] = META "logLevel is no level of logs",
+    };
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {.ceiling = 1024};
+    char requested[64] = "?";
+
+    if (fault != GBX_MCP_ERA_VERSION) {
+        gbx_mcp_session_refuse(session, id, GBX_RPC_INVALID_PARAMS, texts[fault], NULL);
+        return;
+    }
+    (void)gbx_rpc_copy_text(gbx_view_member(gbx_view_member(params, "_meta"),
+                                            META "protocolVersion"),
+                            requested, sizeof requested);
+    (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"],\"requested\":");
+    (void)gbx_json_append_string(&data, requested, strlen(requested));
+    (void)gbx_buf_puts(&data, "}");
+    (void)gbx_buf_append(&data, "", 1);
+    gbx_mcp_session_refuse(session, id, -32022, texts[fault],
+                           data.failed ? NULL : (const char *)data.data);
+}
+
+void gbx_mcp_on_initialize(gbx_mcp_request *request)
+{
+    gbx_mcp_session *session = request->session;
+    gbx_view capabilities = gbx_view_member(request->params, "capabilities");
+    char version[sizeof session->version];
+    gbx_buf to;
+
+    if (gbx_view_kind(gbx_view_member(request->params, "protocolVersion")) != '"') {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                     "protocolVersion must be a string");
+        return;
+    }
+    if (!gbx_rpc_copy_text(gbx_view_member(request->params, "protocolVersion"), version,
+                           sizeof version) ||
+        !is_supported(version))
+        memcpy(version, LEGACY_FIRST, sizeof LEGACY_FIRST);
+    memcpy(session->version, version, sizeof version);
+    session->era = (gbx_mcp_era){.can_ask = gbx_mcp_capabilities_can_ask(capabilities),
+                                 .log_level = -1};
+    request->era = session->era;
+    gbx_mcp_reply_begin(&to, request, "complete", NULL);
+    (void)gbx_buf_printf(&to, ",\"protocolVersion\":\"%s\",\"capabilities\":%s,",
+                         version, capabilities_text);
+    (void)gbx_buf_puts(&to, "\"serverInfo\":");
+    (void)gbx_buf_puts(&to, request->server->info);
+    append_instructions(&to, request->server);
+    gbx_mcp_reply_end(request, &to);
+}
+
+void gbx_mcp_on_discover(gbx_mcp_request *request)
+{
+    gbx_buf to;
+
+    gbx_mcp_reply_begin(&to, request, "complete", NULL);
+    (void)gbx_buf_printf(&to,
+                         ",\"supportedVersions\":[\"" GBX_MCP_MODERN
+                         "\"],\"capabilities\":%s",
+                         capabilities_text);
+    append_instructions(&to, request->server);
+    gbx_mcp_reply_cacheable(&to, request);
+    gbx_mcp_reply_end(request, &to);
+}
+
+void gbx_mcp_on_set_level(gbx_mcp_request *request)
+{
+    int level = gbx_mcp_level_of(gbx_view_member(request->params, "level"));
+
+    if (level < 0) {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "there is no such level of logs");
+        return;
+    }
+    request->session->era.log_level = level;
+    gbx_mcp_reply_empty(request);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request_state - how a modern client is asked: its request ends as input_required with a random
+ * handle as its state, and the client comes back with the answers and that handle.
+ *
+ * The work stays here, suspended; nothing is run again. A handle is good for one return,
+ * of one request, on the connection it was given to, for a limited time.
+ */
+#include "mcp/server/server_state.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Requests of a session that wait for their clients to come back: half of the scripts that
+ * can run at once (cmd_mcp.c), for each of them holds one. */
+#define SUSPENDED_MAX 128
+
+/* A client that has not come back for so long will hardly do so: the oldest make room, in
+ * number and in bytes. */
+static void make_room(const gbx_mcp_request *request)
+{
+    gbx_mcp_request *oldest;
+    size_t count, bytes;
+
+    do {
+        oldest = NULL;
+        count = 0;
+        bytes = request->text_len;
+        for (gbx_mcp_request *r = request->server->requests; r != NULL; r = r->next) {
+            if (r->session != request->session || !r->is_parked || r->is_cancelled)
+                continue;
+            count++;
+            bytes += r->text_len;
+            if (oldest == NULL || r->retry_until_ns < oldest->retry_until_ns)
+                oldest = r;
+        }
+        if (oldest == NULL || (count < SUSPENDED_MAX && bytes <= GBX_MCP_MESSAGE_MAX))
+            return;
+        gbx_mcp_request_cancel(oldest);
+    } while (true);
+}
+
+static void append_questions(gbx_buf *to, gbx_mcp_request *request)
+{
+    const char *comma = "";
+
+    (void)gbx_buf_puts(to, ",\"inputRequests\":{");
+    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
+        if (ask->is_answered)
+            continue;
+        ask->is_sent = true;
+        (void)gbx_buf_printf(to,
+                             "%s\"ask-%u\":{\"method\":\"elicitation/create\","
+                             "\"params\":",
+                             comma, ask->number);
+        (void)gbx_rpc_append_json(to, ask->params, strlen(ask->params));
+        (void)gbx_buf_puts(to, "}");
+        comma = ",";
+    }
+    (void)gbx_buf_puts(to, "}");
+}
+
+static bool make_handle(char ret[GBX_MCP_HANDLE_SIZE])
+{
+    uint64_t bits[2];
+
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        return false;
+    (void)snprintf(ret, GBX_MCP_HANDLE_SIZE, "%016" PRIx64 "%016" PRIx64, bits[0],
+                   bits[1]);
+    return true;
+}
+
+static bool is_of_the_retry(gbx_view name)
+{
+    return gbx_view_is_text(name, "_meta") ||
+           gbx_view_is_text(name, "inputResponses") ||
+           gbx_view_is_text(name, "requestState");
+}
+
+static bool has_member(gbx_view object, gbx_view wanted, gbx_view value)
+{
+    size_t cursor = 0;
+    gbx_view name, found;
+
+    while (gbx_view_next(object, &cursor, &name, &found))
+        if (name.len == wanted.len && memcmp(name.at, wanted.at, name.len) == 0)
+            return found.len == value.len && memcmp(found.at, value.at, value.len) == 0;
+    return false;
+}
+
+/* Do they ask for the same? A client writes the same value in the same way twice. */
+static bool has_all_of(gbx_view params, gbx_view others)
+{
+    size_t cursor = 0;
+    gbx_view name, value;
+
+    while (gbx_view_next(others, &cursor, &name, &value))
+        if (!is_of_the_retry(name) && !has_member(params, name, value))
+            return false;
+    return true;
+}
+
+/* The suspended request with that handle, if it may be taken up with it now. */
+static gbx_mcp_request *find_suspended(gbx_mcp_session *session, gbx_view handle,
+                                       const gbx_mcp_method *method, gbx_view params)
+{
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && r->round > 0 && r->id_len == 0 &&
+            !r->is_cancelled && gbx_view_is_text(handle, r->handle))
+            return r->method == method && gbx_clock_now_ns() < r->retry_until_ns &&
+                           has_all_of(r->params, params) &&
+                           has_all_of(params, r->params)
+                       ? r
+                       : NULL;
+    return NULL;
+}
+
+/* What was not answered is asked again. */
+static void take_answers(gbx_mcp_request *request, gbx_view responses)
+{
+    char key[24];
+
+    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
+        gbx_view response;
+
+        if (!ask->is_sent || ask->is_answered)
+            continue;
+        (void)snprintf(key, sizeof key, "ask-%u", ask->number);
+        response = gbx_view_member(responses, key);
+        if (response.at != NULL)
+            gbx_mcp_ask_take(request->server, ask, response);
+        else
+            ask->is_sent = false;
+    }
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_mcp_retry_ask(gbx_mcp_request *request)
+{
+    gbx_buf to;
+
+    if (!make_handle(request->handle)) {
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
+        return;
+    }
+    make_room(request);
+    request->round++;
+    request->retry_until_ns =
+        gbx_clock_now_ns() + (int64_t)request->server->ask_ms * GBX_NS_PER_MS;
+    gbx_mcp_reply_begin(&to, request, "input_required", NULL);
+    append_questions(&to, request);
+    (void)gbx_buf_printf(&to, ",\"requestState\":\"%s\"", request->handle);
+    request->is_parked = true;
+    request->session->request_bytes -= request->text_len;
+    gbx_mcp_reply_interim(request, &to);
+}
+
+bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
+                        const gbx_rpc_message *message)
+{
+    gbx_view params = message->payload;
+    gbx_view text = gbx_view_member(params, "requestState");
+    gbx_view responses = gbx_view_member(params, "inputResponses");
+    gbx_mcp_request *request;
+
+    if (text.at == NULL)
+        return false; /* it is a request like any other */
+    if (responses.at != NULL && gbx_view_kind(responses) != '{') {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
+                               "inputResponses must be an object", NULL);
+        return true;
+    }
+    request = find_suspended(session, text, method, params);
+    if (request == NULL) {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
+                               "requestState is not valid: it has expired, was used, "
+                               "or is not of this request",
+                               NULL);
+        return true;
+    }
+    request->is_parked = false;
+    session->request_bytes += request->text_len;
+    gbx_mcp_request_bind(request, message->id, gbx_view_member(params, "_meta"));
+    (void)gbx_mcp_era_read(session, params, &request->era);
+    if (request->is_finished) {
+        gbx_mcp_reply_outcome(request);
+        return true;
+    }
+    take_answers(request, responses);
+    if (!request->era.can_ask) /* each request says what its client can do */
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
+    gbx_mcp_settle_soon(session->server);
+    return true;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server_state - what the files of this folder share: the server, its sessions, its requests.
+ *
+ * A session is one client on one connection. A request is the work of a handler; `id` is
+ * what the client waits for, and goes away while the work does not: when the request is
+ * cancelled, when the client is gone, or while a modern client asks a person. Nothing is
+ * sent for a request without one.
+ */
+#ifndef GBX_MCP_SERVER_SERVER_STATE_H
+#define GBX_MCP_SERVER_SERVER_STATE_H
+
+#include "mcp/rpc/message.h"
+#include "mcp/server/client_session.h"
+#include "mcp/server/registry.h"
+#include "mcp/server/server.h"
+
+/* What one message may hold, in or out. */
+#define GBX_MCP_MESSAGE_MAX ((size_t)64 * 1024 * 1024)
+
+/* The version of every modern request. */
+#define GBX_MCP_MODERN "2026-07-28"
+
+#define GBX_MCP_REQUESTS_MAX   1024 /* of a session, in flight */
+#define GBX_MCP_LISTENS_MAX    32
+#define GBX_MCP_SUBSCRIBED_MAX 1024 /* URIs of a session or a subscription */
+#define GBX_MCP_ASKS_MAX       32   /* open questions of a request */
+#define GBX_MCP_URI_MAX        2048
+
+/* Hexadecimal digits of 128 random bits, and the NUL. */
+#define GBX_MCP_HANDLE_SIZE 33
+
+typedef struct gbx_mcp_method gbx_mcp_method;
+
+/* None was sent: any figure has grown since. */
+#define GBX_MCP_NO_PROGRESS (-1.0)
+
+/* A rate: so many at once, and so many a second. */
+typedef struct gbx_mcp_rate {
+    double left;
+    int64_t at_ns;
+} gbx_mcp_rate;
+
+bool gbx_mcp_rate_has(gbx_mcp_rate *rate); /* one more, now */
+bool gbx_mcp_rate_take(gbx_mcp_rate *rate);
+
+/* To whoever has asked for progress and has heard nothing for beat_ms: it goes on. */
+void gbx_mcp_beat(gbx_mcp_server *server);
+
+/* What a request says of itself: version, capabilities, level of logs. */
+typedef struct gbx_mcp_era {
+    bool is_modern;
+    bool can_ask;  /* by a form */
+    int log_level; /* gbx_mcp_level, or -1: none */
+} gbx_mcp_era;
+
+/* A question to a person. */
+typedef struct gbx_mcp_ask_entry {
+    struct gbx_mcp_ask_entry *next;
+    uint32_t number;  /* of the request's questions; "ask-NUMBER" */
+    int64_t rpc_id;   /* legacy: of our request to the client */
+    char *params;     /* message and schema, as they are sent */
+    bool is_sent;     /* legacy: to the client; modern: in some input_required */
+    bool is_answered; /* and done is yet to be called */
+    gbx_mcp_answer answer;
+    char *content; /* JSON, or NULL */
+    void (*done)(void *user, gbx_mcp_answer answer, gbx_view content);
+    void *user;
+    int64_t until_ns; /* legacy: when we stop waiting */
+} gbx_mcp_ask_entry;
+
+struct gbx_mcp_request {
+    gbx_mcp_request *prev; /* in the server's list */
+    gbx_mcp_request *next;
+    gbx_mcp_server *server;
+    gbx_mcp_session *session; /* NULL: the client is gone */
+    const gbx_mcp_method *method;
+    char *text; /* the message; params is in it */
+    size_t text_len;
+    gbx_view params;
+    gbx_mcp_era era;
+    char short_id[GBX_RPC_ID_MAX];
+    char *id;      /* short_id, or of its own if it is longer */
+    size_t id_len; /* 0: nobody waits */
+    char token[GBX_RPC_ID_MAX];
+    size_t token_len; /* 0: no progress is wanted */
+    double progress;  /* that was sent */
+    int64_t bound_ns; /* since when this id waits */
+    int64_t said_ns;  /* when progress was last sent, or it began to wait */
+    gbx_mcp_rate rate;
+    bool is_held;       /* its handler has not been called */
+    bool is_cancelled;  /* the client said so, or is gone */
+    bool is_cancel_due; /* cancel is yet to be called */
+    void (*cancel)(void *user);
+    void *cancel_user;
+    gbx_mcp_ask_entry *asks; /* in the order they were asked */
+    uint32_t asked;
+    uint32_t round; /* of input_required */
+    char
+        handle[GBX_MCP_HANDLE_SIZE]; /* that the client of this round comes back with */
+    int64_t retry_until_ns;          /* while no id: when the client is given up */
+    bool is_parked;                  /* until then; it does not count as in flight */
+    size_t members_at;               /* in a result that was begun: its first comma */
+    gbx_buf outcome;  /* "result":... or "error":..., while nobody waits for it */
+    bool is_finished; /* outcome holds it; the handler is through */
+};
+
+/* subscriptions/listen */
+typedef struct gbx_mcp_listen {
+    struct gbx_mcp_listen *next;
+    char id[GBX_RPC_ID_MAX];
+    size_t id_len;
+    bool lists[GBX_MCP_LISTS]; /* templates are resources */
+    char **uris;
+    size_t uri_count;
+} gbx_mcp_listen;
+
+struct gbx_mcp_session {
+    gbx_mcp_session *next; /* in the server's list */
+    gbx_mcp_server *server;
+    gbx_mcp_session_hooks hooks;
+    char version[16]; /* legacy: what was agreed on; "" before */
+    gbx_mcp_era era;  /* legacy: of every request */
+    bool has_listed[GBX_MCP_LISTS];
+    char **uris; /* legacy: resources/subscribe */
+    size_t uri_count;
+    gbx_mcp_listen *listens;
+    size_t listen_count;
+    size_t request_count; /* with an id */
+    size_t request_bytes; /* of the texts of its requests that are not parked */
+    int64_t last_rpc_id;  /* of our requests to it */
+    bool is_ended;
+};
+
+struct gbx_mcp_server {
+    gbx_mcp_loop *loop;
+    gbx_mcp_registry lists[GBX_MCP_LISTS];
+    bool is_changed[GBX_MCP_LISTS]; /* and nobody was told yet */
+    char *info;                     /* JSON object: serverInfo */
+    char *instructions;             /* JSON string, or NULL */
+    size_t page_entries;
+    uint32_t ask_ms;
+    unsigned holds;
+    bool is_impatient; /* with the holds that there are */
+    uint32_t hold_ms;
+    uint32_t beat_ms;
+    void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
+    void *advise_user;
+    struct event *patience;
+    gbx_mcp_request *requests;
+    gbx_mcp_session *sessions;
+    gbx_mcp_ask_entry *orphans; /* questions of requests that ended before them */
+    struct event *settle;       /* does what must not be done from inside */
+    struct event *expiry;       /* of questions */
+};
+
+/* ---- server.c ------------------------------------------------------------- */
+
+/* Have gbx_mcp_settle() called soon. */
+void gbx_mcp_settle_soon(gbx_mcp_server *server);
+bool gbx_mcp_is_held(const gbx_mcp_server *server);
+
+/* ---- client_request.c ------------------------------------------------------------ */
+
+/* NULL: memory is out. text is copied. */
+gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
+                                     size_t len);
+void gbx_mcp_request_free(gbx_mcp_request *request);
+/* The client waits for it with this id from now on, or no longer. */
+void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta);
+void gbx_mcp_request_unbind(gbx_mcp_request *request);
+gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_session *session, gbx_view id);
+void gbx_mcp_request_cancel(gbx_mcp_request *request);
+/* cancel functions that are due. */
+void gbx_mcp_request_settle(gbx_mcp_server *server);
+
+/* ---- reply.c -------------------------------------------------------------- */
+
+/* Begin a result in to, which is initialised, up to and without the closing brace of the
+ * result object; each member that follows begins with a comma. meta: JSON object of
+ * further _meta, or NULL. */
+void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,
+                         const char *meta);
+void gbx_mcp_reply_cacheable(gbx_buf *to, const gbx_mcp_request *request);
+/* Send what was begun, which is moved in, and end the request. */
+void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to);
+/* Send what was begun; the client waits for this no longer, the work goes on. */
+void gbx_mcp_reply_interim(gbx_mcp_request *request, gbx_buf *to);
+/* A result without members of its own. */
+void gbx_mcp_reply_empty(gbx_mcp_request *request);
+void gbx_mcp_fail_with(gbx_mcp_request *request, int code, const char *message,
+                       const char *data);
+/* The outcome that waited is sent under the id that the request has now. */
+void gbx_mcp_reply_outcome(gbx_mcp_request *request);
+/* A message that is no request's: to the session, if it has room for it. */
+void gbx_mcp_session_send(gbx_mcp_session *session, gbx_buf *message);
+/* An error for what is no request of ours. */
+void gbx_mcp_session_refuse(gbx_mcp_session *session, gbx_view id, int code,
+                            const char *message, const char *data);
+
+/* ---- protocol_version.c ---------------------------------------------------------------- */
+
+typedef enum gbx_mcp_era_fault {
+    GBX_MCP_ERA_OK,
+    GBX_MCP_ERA_NONE,    /* no version, and no initialize before */
+    GBX_MCP_ERA_META,    /* _meta is not as it must be */
+    GBX_MCP_ERA_VERSION, /* a version that we do not speak */
+    GBX_MCP_ERA_LEVEL,
+} gbx_mcp_era_fault;
+
+gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view params,
+                                   gbx_mcp_era *ret);
+/* Answer with the fault. */
+void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
+                        gbx_mcp_era_fault fault);
+bool gbx_mcp_capabilities_can_ask(gbx_view capabilities);
+/* -1: there is no such level. */
+int gbx_mcp_level_of(gbx_view name);
+const char *gbx_mcp_level_name(gbx_mcp_level level);
+
+void gbx_mcp_on_initialize(gbx_mcp_request *request);
+void gbx_mcp_on_discover(gbx_mcp_request *request);
+void gbx_mcp_on_set_level(gbx_mcp_request *request);
+
+/* ---- list_methods.c, call.c, listen.c -------------------------------------------- */
+
+void gbx_mcp_on_list(gbx_mcp_request *request);
+void gbx_mcp_on_call(gbx_mcp_request *request);
+void gbx_mcp_on_read(gbx_mcp_request *request);
+/* Is what it names pending? */
+bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
+void gbx_mcp_on_subscribe(gbx_mcp_request *request);
+void gbx_mcp_on_unsubscribe(gbx_mcp_request *request);
+void gbx_mcp_on_listen(gbx_mcp_request *request);
+
+/* Tell who wants to know of lists that have changed. */
+void gbx_mcp_announce(gbx_mcp_server *server);
+/* False: there is no subscription of that id. */
+bool gbx_mcp_listen_cancel(gbx_mcp_session *session, gbx_view id);
+bool gbx_mcp_listen_has(const gbx_mcp_session *session, gbx_view id);
+void gbx_mcp_listens_free(gbx_mcp_session *session, bool say_so);
+void gbx_mcp_uris_free(char **uris, size_t count);
+
+/* ---- methods.c ------------------------------------------------------------ */
+
+struct gbx_mcp_method {
+    const char *name;
+    bool in_legacy;
+    bool in_modern;
+    bool (*waits)(
+        const gbx_mcp_request *request); /* while the server is held? or NULL */
+    bool is_stateful;                    /* may be answered with input_required */
+    gbx_mcp_list list;
+    void (*run)(gbx_mcp_request *request);
+};
+
+/* message was read from text. */
+void gbx_mcp_dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
+                      const char *text, size_t len);
+/* Run what waits no longer. */
+void gbx_mcp_run_held(gbx_mcp_server *server);
+
+/* ---- elicitation.c, request_state.c ------------------------------------------------------- */
+
+/* Questions that are answered or not yet sent. */
+void gbx_mcp_asks_settle(gbx_mcp_server *server);
+/* Questions and retries that nobody came back for in time. */
+void gbx_mcp_asks_expire(gbx_mcp_server *server);
+/* Every open question of the request has this answer. */
+void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
+void gbx_mcp_asks_free(gbx_mcp_request *request);
+/* An answer of {action, content}; anything else is NOBODY. */
+void gbx_mcp_ask_take(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view result);
+/* A response of a legacy client. */
+void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *message);
+/* Modern: end the client's request with the questions that are open. */
+void gbx_mcp_retry_ask(gbx_mcp_request *request);
+/* A request that comes back with a state. True: it was dealt with. */
+bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
+                        const gbx_rpc_message *message);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* http_exchange - libcurl only fills buffers; what is in them is looked at from the loop. */
+#include "mcp/upstream/http_exchange.h"
+
+#include "base/cleanup.h"
+#include "base/timeouts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define HEADER_BYTES_MAX GBX_KIB(64)
+
+/* Of a stream, and not looked at yet: with so much no more is read. */
+#define AHEAD_MAX GBX_MIB(1)
+
+typedef struct exchange {
+    gbx_http_exchange shared;
+    gbx_http_exchange_options o;
+    CURL *easy;
+    gbx_buf body;
+    size_t sent; /* of body, if it is sent once */
+    char error[CURL_ERROR_SIZE];
+    gbx_multi_entry entry;
+    struct event *turn;
+    size_t header_bytes;
+    bool has_head;
+    bool is_head_told;
+    bool is_added;
+    bool is_waiting; /* for its time to be sent */
+    bool is_paused;  /* events come faster than they are looked at */
+    bool is_over;
+    bool is_telling; /* a hook is being called, and may read the response */
+    bool is_dropped; /* by that hook: what it reads goes when it has returned */
+    CURLcode result;
+} exchange;
+
+/* The value of a header line if it is of that name, trimmed; or NULL. */
+static const char *find_value(const char *line, size_t len, const char *name,
+                              size_t *ret_len)
+{
+    size_t n = strlen(name);
+
+    if (len <= n || strncasecmp(line, name, n) != 0 || line[n] != ':')
+        return NULL;
+    for (n++; n < len && (line[n] == ' ' || line[n] == '\t');)
+        n++;
+    while (len > n && isspace((unsigned char)line[len - 1]))
+        len--;
+    *ret_len = len - n;
+    return line + n;
+}
+
+static bool take_header(const char *line, size_t len, const char *name, char *to,
+                        size_t size)
+{
+    size_t n;
+    const char *value = find_value(line, len, name, &n);
+
+    if (value == NULL || n >= size)
+        return false;
+    memcpy(to, value, n);
+    to[n] = 0;
+    return true;
+}
+
+static void take_type(gbx_http_exchange_response *r, const char *line, size_t len)
+{
+    char type[256];
+
+    if (!take_header(line, len, "content-type", type, sizeof type))
+        return;
+    type[strcspn(type, "; \t")] = 0;
+    for (char *c = type; *c != 0; c++)
+        *c = (char)tolower((unsigned char)*c);
+    (void)snprintf(r->content_type, sizeof r->content_type, "%.63s", type);
+    r->is_stream = strcmp(r->content_type, "text/event-stream") == 0;
+}
+
+static void take_encoding(gbx_http_exchange_response *r, const char *line, size_t len)
+{
+    if (take_header(line, len, "content-encoding", r->encoding, sizeof r->encoding) &&
+        strcasecmp(r->encoding, "identity") == 0)
+        r->encoding[0] = 0;
+}
+
+static void drop_session(gbx_http_exchange_response *r)
+{
+    free(r->session);
+    r->session = NULL;
+    r->is_session_too_long = false;
+}
+
+/* False: memory is out. */
+static bool take_session(gbx_http_exchange_response *r, const char *line, size_t len)
+{
+    size_t n;
+    const char *value = find_value(line, len, "mcp-session-id", &n);
+
+    if (value == NULL)
+        return true;
+    drop_session(r);
+    r->is_session_too_long = n > GBX_EXCHANGE_SESSION_MAX;
+    if (!r->is_session_too_long)
+        r->session = strndup(value, n);
+    return r->is_session_too_long || r->session != NULL;
+}
+
+/* The line that ends it; a head that says only that another will follow has none. */
+static bool ends_head(exchange *e, const char *line, size_t len)
+{
+    long status = 0;
+
+    if (len > 2 || (*line != '\r' && *line != '\n'))
+        return false;
+    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE, &status);
+    e->shared.response.status = status;
+    return status >= 200;
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *user)
+{
+    exchange *e = user;
+    gbx_http_exchange_response *r = &e->shared.response;
+    size_t len = size * count;
+
+    e->header_bytes += len;
+    if (e->header_bytes > HEADER_BYTES_MAX)
+        return 0;
+    if (e->has_head)
+        return len; /* a trailer: what it says of the body comes too late */
+    /* A further head, after 100 Continue say, starts anew. */
+    if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
+        r->content_type[0] = r->encoding[0] = r->location[0] = 0;
+        drop_session(r);
+        r->is_stream = false;
+    }
+    take_type(r, line, len);
+    take_encoding(r, line, len);
+    (void)take_header(line, len, "location", r->location, sizeof r->location);
+    if (!take_session(r, line, len))
+        return 0;
+    if (ends_head(e, line, len)) {
+        e->has_head = true;
+        event_active(e->turn, 0, 0);
+    }
+    return len;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *user)
+{
+    exchange *e = user;
+    gbx_http_exchange_response *r = &e->shared.response;
+    size_t len = size * count;
+    bool taken;
+
+    if (r->is_stream && gbx_sse_ahead(&r->sse) > AHEAD_MAX) {
+        e->is_paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    taken = r->is_stream ? gbx_sse_feed(&r->sse, data, len)
+                         : gbx_buf_append(&r->body, data, len);
+    if (!taken) {
+        r->is_too_long = true;
+        return 0;
+    }
+    event_active(e->turn, 0, 0);
+    return len;
+}
+
+/* Some programs put one before all that they write. */
+static void drop_mark(gbx_buf *body)
+{
+    if (body->len >= 3 && memcmp(body->data, "\xef\xbb\xbf", 3) == 0)
+        gbx_buf_consume(body, 3);
+}
+
+static void on_over(void *user, CURLcode result)
+{
+    exchange *e = user;
+
+    drop_mark(&e->shared.response.body);
+    e->is_added = false;
+    e->is_over = true;
+    e->result = result;
+    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE,
+                                      &e->shared.response.status);
+    event_active(e->turn, 0, 0);
+}
+
+/* What libcurl has kept meanwhile is taken in here. */
+static void read_on(exchange *e)
+{
+    CURLcode result;
+
+    e->is_paused = false;
+    result = e->o.lib->curl_easy_pause(e->easy, CURLPAUSE_CONT);
+    if (result == CURLE_OK)
+        return;
+    gbx_multi_remove(e->o.multi, e->easy);
+    on_over(e, result);
+}
+
+static bool begin_now(exchange *e)
+{
+    e->is_waiting = false;
+    e->is_added = gbx_multi_add(e->o.multi, e->easy, &e->entry);
+    return e->is_added;
+}
+
+static bool begin_later(exchange *e)
+{
+    struct timeval after = {e->o.delay_ms / 1000,
+                            (suseconds_t)(e->o.delay_ms % 1000) * 1000};
+
+    e->is_waiting = true;
+    return event_add(e->turn, &after) == 0;
+}
+
+/* One event a turn: the hook may have the exchange freed. */
+static void tell(exchange *e)
+{
+    gbx_http_exchange_response *r = &e->shared.response;
+    gbx_sse_event event;
+
+    if (e->has_head && !e->is_head_told && e->o.hooks.head != NULL) {
+        e->is_head_told = true;
+        event_active(e->turn, 0, 0);
+        e->o.hooks.head(e->o.user, &e->shared);
+        return;
+    }
+    if (r->is_stream && gbx_sse_next(&r->sse, &event)) {
+        event_active(e->turn, 0, 0);
+        e->o.hooks.event(e->o.user, &e->shared, &event);
+        return;
+    }
+    if (r->is_stream && r->sse.has_more)
+        event_active(e->turn, 0, 0);
+    else if (e->is_paused)
+        read_on(e);
+    else if (e->is_over)
+        e->o.hooks.done(e->o.user, &e->shared, e->result);
+}
+
+static void free_memory(exchange *e)
+{
+    drop_session(&e->shared.response);
+    gbx_buf_cleanup(&e->shared.response.body);
+    gbx_sse_cleanup(&e->shared.response.sse);
+    gbx_buf_cleanup(&e->body);
+    free(e);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *user)
+{
+    exchange *e = user;
+
+    (void)fd;
+    (void)what;
+    e->is_telling = true;
+    if (!e->is_waiting)
+        tell(e);
+    else if (!begin_now(e))
+        on_over(e, CURLE_OUT_OF_MEMORY);
+    e->is_telling = false;
+    if (e->is_dropped)
+        free_memory(e);
+}
+
+static size_t on_read(char *to, size_t size, size_t count, void *user)
+{
+    exchange *e = user;
+    size_t left = e->o.body_len - e->sent;
+    size_t len = size * count < left ? size * count : left;
+
+    memcpy(to, e->body.data + e->sent, len);
+    e->sent += len;
+    return len;
+}
+
+static int on_seek(void *user, curl_off_t offset, int origin)
+{
+    (void)user;
+    (void)offset;
+    (void)origin;
+    return CURL_SEEKFUNC_FAIL;
+}
+
+/* When a connection that was used before ends without a byte of an answer, libcurl sends
+ * the request again, on the guess that the server had closed it already. It may as well
+ * have done what it was told. What cannot be read again cannot be sent again. */
+static bool set_body(exchange *e)
+{
+    const gbx_libcurl *lib = e->o.lib;
+    CURL *c = e->easy;
+
+    if (!e->o.is_sent_once)
+        return lib->curl_easy_setopt(c, CURLOPT_POSTFIELDS, e->body.data) == CURLE_OK;
+    return lib->curl_easy_setopt(c, CURLOPT_READFUNCTION, on_read) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_READDATA, e) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_SEEKFUNCTION, on_seek) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_SEEKDATA, e) == CURLE_OK;
+}
+
+static bool set_request(exchange *e)
+{
+    const gbx_libcurl *lib = e->o.lib;
+    CURL *c = e->easy;
+
+    if (e->o.method == GBX_HTTP_GET)
+        return lib->curl_easy_setopt(c, CURLOPT_HTTPGET, 1L) == CURLE_OK;
+    if (e->o.method == GBX_HTTP_DELETE)
+        return lib->curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, "DELETE") == CURLE_OK;
+    return lib->curl_easy_setopt(c, CURLOPT_POST, 1L) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE,
+                                 (curl_off_t)e->o.body_len) == CURLE_OK &&
+           set_body(e);
+}
+
+/* A name that is being looked up is looked up by a thread of libcurl's: the loop does not
+ * wait for it, whatever the name server does. A libcurl before 7.87 knows only to wait. */
+static bool set_quick_exit(exchange *e)
+{
+    CURLcode result = e->o.lib->curl_easy_setopt(e->easy, CURLOPT_QUICK_EXIT, 1L);
+
+    return result == CURLE_OK || result == CURLE_UNKNOWN_OPTION;
+}
+
+static bool set_up(exchange *e)
+{
+    const gbx_libcurl *lib = e->o.lib;
+    CURL *c = e->easy;
+
+    return lib->curl_easy_setopt(c, CURLOPT_URL, e->o.url) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+           set_quick_exit(e) &&
+           lib->curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) ==
+               CURLE_OK &&
+           /* Whoever set a proxy for other programs did not mean to show it our headers. */
+           lib->curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_NOPROXY, "*") == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
+                                 (long)gbx_timeout_ms(GBX_TIMEOUT_CONNECT)) ==
+               CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)e->o.timeout_ms) ==
+               CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_ERRORBUFFER, e->error) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_HTTPHEADER, e->o.headers) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_HEADERDATA, e) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+           lib->curl_easy_setopt(c, CURLOPT_WRITEDATA, e) == CURLE_OK && set_request(e);
+}
+
+/* ---- the rest of the link ------------------------------------------------- */
+
+gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options)
+{
+    exchange *e = calloc(1, sizeof *e);
+
+    if (e == NULL) {
+        gbx_libcurl_wipe(options->lib, options->headers);
+        return NULL;
+    }
+    e->o = *options;
+    e->shared.id = options->id;
+    e->shared.method = options->method;
+    e->shared.is_first_try = options->is_first_try;
+    e->shared.is_last_try = options->is_last_try;
+    e->entry = (gbx_multi_entry){on_over, e};
+    gbx_buf_init_secret(&e->shared.response.body, GBX_LINK_MESSAGE_MAX);
+    gbx_sse_init(&e->shared.response.sse, GBX_LINK_MESSAGE_MAX);
+    gbx_buf_init_secret(&e->body, options->body_len + 1);
+    e->turn = event_new(options->base, -1, 0, on_turn, e);
+    e->easy = options->lib->curl_easy_init();
+    (void)gbx_buf_append(&e->body, options->body, options->body_len);
+    (void)gbx_buf_append(&e->body, "", 1); /* without it there is none to point to */
+    if (e->body.failed || e->turn == NULL || e->easy == NULL || !set_up(e) ||
+        !(options->delay_ms > 0 ? begin_later(e) : begin_now(e))) {
+        gbx_http_exchange_free(&e->shared);
+        return NULL;
+    }
+    return &e->shared;
+}
+
+void gbx_http_exchange_free(gbx_http_exchange *shared)
+{
+    exchange *e = (exchange *)shared;
+
+    if (e->is_added)
+        gbx_multi_remove(e->o.multi, e->easy);
+    if (e->easy != NULL)
+        e->o.lib->curl_easy_cleanup(e->easy);
+    if (e->turn != NULL)
+        event_free(e->turn);
+    gbx_libcurl_wipe(e->o.lib, e->o.headers);
+    if (e->is_telling)
+        e->is_dropped = true;
+    else
+        free_memory(e);
+}
+
+bool gbx_http_exchange_was_sent(const gbx_http_exchange *shared)
+{
+    const exchange *e = (const exchange *)shared;
+    long request_size = 0;
+
+    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_REQUEST_SIZE, &request_size);
+    return request_size > 0;
+}
+
+const char *gbx_http_exchange_error(const gbx_http_exchange *shared, CURLcode result)
+{
+    const exchange *e = (const exchange *)shared;
+
+    if (e->header_bytes > HEADER_BYTES_MAX)
+        return "its headers have more than 64 KiB";
+    if (result == CURLE_SEND_FAIL_REWIND)
+        return "it ended without an answer";
+    return e->error[0] != 0 ? e->error : e->o.lib->curl_easy_strerror(result);
+}

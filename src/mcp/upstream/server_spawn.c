@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server_spawn - see server_spawn.h. posix_spawn and not fork: nothing of ours is copied, and however
+ * large we are it takes the same time.
+ */
+#include "mcp/upstream/server_spawn.h"
+
+#include "base/cleanup.h"
+#include "base/cpu_affinity.h"
+#include "mcp/upstream/keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Above what is placed in the child, so that no descriptor is overwritten by another. */
+#define CLEAR_OF 16
+
+/* Both ends of everything. */
+typedef struct ends {
+    int ours[4];
+    int theirs[4]; /* by their number in the child */
+} ends;
+
+static void close_ends(ends *e)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(e->ours); i++) {
+        gbx_fd_close(&e->ours[i]);
+        gbx_fd_close(&e->theirs[i]);
+    }
+}
+
+static bool move_clear(int *fd)
+{
+    int moved = *fd < CLEAR_OF ? fcntl(*fd, F_DUPFD_CLOEXEC, CLEAR_OF) : *fd;
+
+    if (moved < 0)
+        return false;
+    if (moved != *fd)
+        gbx_fd_close(fd);
+    *fd = moved;
+    return true;
+}
+
+/* A server's input is a socket, which can be written to without SIGPIPE. */
+static bool open_pair(ends *e, int number)
+{
+    int pair[2];
+    bool is_socket = number == STDIN_FILENO || number == GBX_KEEPER_FD;
+    int type = number == GBX_KEEPER_FD ? SOCK_SEQPACKET : SOCK_STREAM;
+
+    if ((is_socket ? socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair)
+                   : pipe2(pair, O_CLOEXEC)) < 0)
+        return false;
+    e->ours[number] = pair[0];
+    e->theirs[number] = pair[1];
+    if (number == STDIN_FILENO)
+        (void)shutdown(pair[0], SHUT_RD);
+    return fcntl(e->ours[number], F_SETFL, O_NONBLOCK) == 0 &&
+           move_clear(&e->theirs[number]);
+}
+
+static bool is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+/* $GLOVEBOX_KEEPER decides alone, except in a set-id program; else beside this program,
+ * else where it was installed. */
+static bool find_keeper(char *path, size_t size)
+{
+    const char *named = secure_getenv("GLOVEBOX_KEEPER");
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    const char *slash;
+
+    if (named != NULL && *named != 0)
+        return (size_t)snprintf(path, size, "%s", named) < size && is_program(path);
+    exe[n > 0 ? n : 0] = 0;
+    slash = strrchr(exe, '/');
+    if (slash != NULL &&
+        (size_t)snprintf(path, size, "%.*s/glovebox-keeper", (int)(slash - exe), exe) <
+            size &&
+        is_program(path))
+        return true;
+    return (size_t)snprintf(path, size, "%s", GLOVEBOX_KEEPER_INSTALLED) < size &&
+           is_program(path);
+}
+
+static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
+                  const ends *e)
+{
+    sigset_t all;
+    sigset_t none;
+    int error = 0;
+
+    (void)sigfillset(&all);
+    (void)sigemptyset(&none);
+    for (int i = 0; i < (int)GBX_COUNTOF(e->theirs) && error == 0; i++)
+        error = posix_spawn_file_actions_adddup2(actions, e->theirs[i], i);
+    if (error == 0)
+        error = posix_spawn_file_actions_addclosefrom_np(actions, GBX_KEEPER_FD + 1);
+    if (error == 0)
+        error = posix_spawnattr_setsigdefault(attributes, &all);
+    if (error == 0)
+        error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0)
+        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF |
+                                                         POSIX_SPAWN_SETSIGMASK);
+    return error;
+}
+
+/* 0 or an errno value. */
+static int execute(const char *path, char *const *argv, char *const *environment,
+                   const ends *e, pid_t *ret_pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+
+    if (error != 0)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = set_up(&actions, &attributes, e);
+        gbx_cpu_roam();
+        if (error == 0)
+            error =
+                posix_spawn(ret_pid, path, &actions, &attributes, argv, environment);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* keeper, mode, descriptors, directory, program, arguments; number is borrowed. */
+static char **arguments_of(const gbx_server_command *command, char *number)
+{
+    static char name[] = "glovebox-keeper";
+    static char best[] = GBX_KEEPER_BEST;
+    static char plain[] = GBX_KEEPER_PLAIN;
+    static char here[] = "";
+    size_t count = 0;
+    char **argv;
+
+    while (command->args != NULL && command->args[count] != NULL)
+        count++;
+    argv = calloc(count + 6, sizeof *argv);
+    if (argv == NULL)
+        return NULL;
+    argv[0] = name;
+    argv[1] = command->is_plain ? plain : best;
+    argv[2] = number;
+    /* execve() takes pointers to what it does not change. */
+    memcpy(&argv[3], &command->directory, sizeof argv[3]);
+    if (argv[3] == NULL)
+        argv[3] = here;
+    memcpy(&argv[4], &command->program, sizeof argv[4]);
+    if (count > 0)
+        memcpy(argv + 5, command->args, count * sizeof *argv);
+    return argv;
+}
+
+static void kill_child(pid_t pid)
+{
+    (void)kill(pid, SIGKILL);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_server_command_spawn(const gbx_server_command *command,
+                                    gbx_spawned_command *ret, gbx_error *reterr)
+{
+    GBX_CLEANUP(close_ends) ends e = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
+    char number[24];
+    GBX_CLEANUP(gbx_free) char **argv = arguments_of(command, number);
+    char path[PATH_MAX] = "";
+    char reason[GBX_CALL_REASON_SIZE];
+    pid_t pid = 0;
+    int pidfd;
+
+    if (argv == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
+    (void)snprintf(number, sizeof number, "%llu",
+                   (unsigned long long)command->descriptors);
+    if (!find_keeper(path, sizeof path))
+        return gbx_fail(reterr, GBX_E_OS,
+                        "cannot find 'glovebox-keeper' beside this program: set "
+                        "GLOVEBOX_KEEPER to where it is");
+    for (int i = 0; i < (int)GBX_COUNTOF(e.ours); i++)
+        if (!open_pair(&e, i))
+            return gbx_fail(reterr, GBX_E_OS, "cannot connect to a server: %s",
+                            strerror(errno));
+    errno = execute(path, argv, command->environment, &e, &pid);
+    if (errno != 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot execute '%s': %s", path,
+                        strerror(errno));
+    pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (pidfd < 0) {
+        (void)gbx_fail(reterr, GBX_E_OS, "cannot watch a server: %s",
+                       gbx_fail_call_reason("pidfd_open", errno, reason));
+        kill_child(pid);
+        return GBX_E_OS;
+    }
+    *ret = (gbx_spawned_command){
+        .pid = pid,
+        .pidfd = pidfd,
+        .control = gbx_fd_take(&e.ours[GBX_KEEPER_FD]),
+        .input = gbx_fd_take(&e.ours[STDIN_FILENO]),
+        .output = gbx_fd_take(&e.ours[STDOUT_FILENO]),
+        .errors = gbx_fd_take(&e.ours[STDERR_FILENO]),
+    };
+    return GBX_OK;
+}

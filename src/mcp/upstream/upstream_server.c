@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * upstream_server - a failure is forgotten with the first call that succeeds. Until then each
+ * further try waits longer, and after some the server is left alone for a while: the
+ * circuit is open, and calls fail at once instead of waiting for what will not come.
+ */
+#include "mcp/upstream/upstream_server.h"
+
+#include "base/clock.h"
+#include "base/timeouts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAILURES_MAX 5
+
+static uint32_t or_else(uint32_t value, uint32_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+static size_t processes_of(const gbx_server *server)
+{
+    uint32_t wanted = or_else(server->config->processes, 1);
+
+    return wanted < GBX_PROCESSES_MAX ? wanted : GBX_PROCESSES_MAX;
+}
+
+static bool is_open(const gbx_server *server)
+{
+    return server->failures >= FAILURES_MAX && gbx_clock_now_ns() < server->retry_ns;
+}
+
+static bool has_ready(const gbx_server *server)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (gbx_session_is_ready(server->sessions[i]))
+            return true;
+    return false;
+}
+
+/* The one with the least to do, or NULL: none is ready. What is sent to one that may have
+ * hung is lost with it, and nobody knows whether it was begun. */
+static gbx_session *pick(const gbx_server *server)
+{
+    gbx_session *best = NULL;
+
+    for (size_t i = 0; i < server->session_count; i++) {
+        gbx_session *s = server->sessions[i];
+
+        if (gbx_session_is_ready(s) && !gbx_session_is_checked(s) &&
+            (best == NULL || gbx_session_calls(s) < gbx_session_calls(best)))
+            best = s;
+    }
+    return best;
+}
+
+static bool all_ready(const gbx_server *server)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (!gbx_session_is_ready(server->sessions[i]))
+            return false;
+    return true;
+}
+
+/* ---- what a session says -------------------------------------------------- */
+
+static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const char *why)
+{
+    char message[1200];
+
+    (void)snprintf(message, sizeof message, "the server '%s' %s: %s",
+                   server->config->name,
+                   fault == GBX_UPSTREAM_OPEN ? "has failed too often and is left alone"
+                                              : "cannot be started",
+                   why);
+    while (server->waiting != NULL) {
+        server->waiting->is_lasting = server->is_lasting;
+        gbx_call_end_later(server->waiting, fault, message);
+    }
+}
+
+static void note_failure(gbx_server *server, const char *why, bool is_lasting)
+{
+    uint64_t pause_ms = 0;
+
+    server->failures++;
+    if (server->failures >= FAILURES_MAX)
+        pause_ms = gbx_timeout_ms(GBX_TIMEOUT_OPEN);
+    else if (server->failures > 1)
+        pause_ms = gbx_timeout_ms(GBX_TIMEOUT_RETRY) << (server->failures - 2);
+    server->retry_ns = gbx_clock_now_ns() + (int64_t)pause_ms * GBX_NS_PER_MS;
+    (void)snprintf(server->fault, sizeof server->fault, "%s", why);
+    server->is_lasting = is_lasting;
+}
+
+static void remove_session(gbx_server *server, const gbx_session *session)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i] == session)
+            server->sessions[i] = server->sessions[--server->session_count];
+}
+
+static void on_log(void *user, const char *line)
+{
+    gbx_server_log(user, line);
+}
+
+static void on_ready(void *user, gbx_session *session)
+{
+    gbx_server *server = user;
+    const gbx_session_facts *facts = gbx_session_facts_of(session);
+    const gbx_policy *secrets = server->all->yard.secrets;
+
+    free(server->facts.instructions);
+    server->facts = *facts;
+    server->facts.instructions = gbx_redact_text(secrets, facts->instructions);
+    gbx_redact_copy(secrets, facts->server_name, server->facts.server_name,
+                    sizeof server->facts.server_name);
+    gbx_redact_copy(secrets, facts->server_version, server->facts.server_version,
+                    sizeof server->facts.server_version);
+    gbx_server_take_tools(server, session);
+    gbx_upstreams_wake(server->all);
+}
+
+static void on_listed(void *user, gbx_session *session)
+{
+    gbx_server_take_tools(user, session);
+    gbx_upstreams_wake(((gbx_server *)user)->all);
+}
+
+static void on_checked(void *user, gbx_session *session)
+{
+    (void)session;
+    gbx_upstreams_wake(((gbx_server *)user)->all);
+}
+
+/* It is among the dead already while its calls end: another may be started at once. */
+static void on_ending(void *user, gbx_session *session, const char *why)
+{
+    gbx_server *server = user;
+
+    remove_session(server, session);
+    server->dead[server->dead_count++] = session;
+    note_failure(server, why, false);
+    on_log(server, why);
+    gbx_upstreams_wake(server->all);
+}
+
+static bool is_dead(const gbx_server *server, const gbx_session *session)
+{
+    for (size_t i = 0; i < server->dead_count; i++)
+        if (server->dead[i] == session)
+            return true;
+    return false;
+}
+
+static void on_lost(void *user, gbx_session *session, const char *why)
+{
+    gbx_server *server = user;
+    bool was_ready = gbx_session_facts_of(session)->start_ms > 0;
+    bool is_lasting = gbx_session_facts_of(session)->is_lasting;
+
+    if (is_dead(server, session)) {
+        gbx_upstreams_wake(server->all);
+        return;
+    }
+    remove_session(server, session);
+    server->dead[server->dead_count++] = session;
+    gbx_upstreams_wake(server->all);
+    note_failure(server, why, is_lasting);
+    on_log(server, why);
+    if (!was_ready && server->session_count == 0)
+        fail_waiting(server, GBX_UPSTREAM_START, why);
+}
+
+/* ---- time ----------------------------------------------------------------- */
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    gbx_server_pump(arg);
+}
+
+static void on_idle(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_server *server = arg;
+
+    (void)fd;
+    (void)what;
+    if (server->in_flight > 0 || server->waiting_count > 0)
+        return;
+    gbx_server_stop(server);
+}
+
+static void watch_idleness(gbx_server *server)
+{
+    uint32_t ms = server->config->idle_ms;
+    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+    bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
+
+    if (!is_idle || server->session_count == 0 || ms == 0)
+        (void)event_del(server->idle);
+    else if (!evtimer_pending(server->idle, NULL))
+        (void)event_add(server->idle, &after);
+}
+
+/* ---- calls ---------------------------------------------------------------- */
+
+static bool has_room(const gbx_server *server)
+{
+    return server->in_flight < or_else(server->config->calls_at_once, 8) &&
+           server->all->in_flight <
+               or_else(server->all->config->settings.calls_at_once, 32);
+}
+
+static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
+{
+    return trust == GBX_UPSTREAM_TRUSTS_NOTHING ||
+           tool->is_reading == (trust == GBX_UPSTREAM_TRUSTS_READS);
+}
+
+/* Send it, unless there is no room or the tool is not what it was taken for. */
+static void try_to_send(gbx_server *server, gbx_session *session,
+                        gbx_upstream_call *call)
+{
+    const gbx_tool *tool = gbx_tools_find(gbx_session_tools(session), call->tool);
+
+    if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
+        !gbx_server_is_current(server, session, call)) {
+        gbx_call_arm(call);
+        gbx_session_list_now(session);
+    } else if (tool == NULL) {
+        gbx_call_refuse_unknown(call);
+    } else if (!is_trusted(tool, call->trust)) {
+        gbx_server_take_tools(
+            server, session); /* of several processes, the last may say less */
+        gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
+                           "the server says another thing of this tool than before");
+    } else if (has_room(server)) {
+        gbx_call_send(call, session);
+    }
+}
+
+static void send_waiting(gbx_server *server)
+{
+    gbx_upstream_call *next;
+
+    for (gbx_upstream_call *call = server->waiting; call != NULL; call = next) {
+        gbx_session *session = pick(server);
+
+        next = call->next;
+        if (call->tool == NULL)
+            gbx_server_learn(server, call);
+        else if (session != NULL)
+            try_to_send(server, session, call);
+    }
+}
+
+/* One process more, if all are busy and there may be more. */
+static void widen(gbx_server *server)
+{
+    const gbx_session *best = pick(server);
+
+    if (server->session_count < processes_of(server) && best != NULL &&
+        gbx_session_calls(best) > 0 && all_ready(server) &&
+        gbx_server_may_start(server))
+        gbx_server_start(server);
+}
+
+/* ---- the rest of upstream ------------------------------------------------- */
+
+bool gbx_server_may_start(const gbx_server *server)
+{
+    return !server->all->is_closing &&
+           server->session_count + server->dead_count < GBX_PROCESSES_MAX &&
+           gbx_clock_now_ns() >= server->retry_ns;
+}
+
+void gbx_server_start(gbx_server *server)
+{
+    gbx_session_options options = {
+        .loop = server->all->loop,
+        .yard = &server->all->yard,
+        .config = server->config,
+        .start_ms = or_else(server->config->start_ms, 30000),
+        .hooks = {server, on_ready, on_listed, on_checked, on_log, on_ending, on_lost},
+    };
+    gbx_error error;
+    gbx_session *session;
+
+    server->started_ns = gbx_clock_now_ns();
+    if (gbx_session_new(&options, &session, &error) == GBX_OK) {
+        server->sessions[server->session_count++] = session;
+        return;
+    }
+    note_failure(server, error.message, false);
+    if (server->session_count == 0)
+        fail_waiting(server, GBX_UPSTREAM_START, error.message);
+}
+
+void gbx_server_pump(gbx_server *server)
+{
+    send_waiting(server);
+    if (server->waiting_count > 0 && server->session_count == 0) {
+        if (is_open(server))
+            fail_waiting(server, GBX_UPSTREAM_OPEN, server->fault);
+        else
+            gbx_server_start_in_turn(server);
+    } else if (server->waiting_count > 0 || server->in_flight > 0) {
+        widen(server);
+    }
+    watch_idleness(server);
+}
+
+void gbx_server_log(const gbx_server *server, const char *line)
+{
+    if (server->all->hooks.log != NULL)
+        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
+}
+
+void gbx_server_note_end(gbx_server *server, gbx_session *session,
+                         gbx_upstream_fault fault)
+{
+    if (fault == GBX_UPSTREAM_OK || fault == GBX_UPSTREAM_REFUSED ||
+        fault == GBX_UPSTREAM_INPUT) {
+        server->failures = 0;
+        server->fault[0] = 0;
+    }
+    /* Slow, or gone astray? One that does other work is not asked. */
+    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL &&
+        gbx_session_calls(session) == 0)
+        gbx_session_check(session);
+    gbx_upstreams_wake(server->all);
+}
+
+gbx_upstream_state gbx_server_state(const gbx_server *server)
+{
+    if (has_ready(server))
+        return GBX_UPSTREAM_READY;
+    if (server->session_count > 0)
+        return GBX_UPSTREAM_STARTING;
+    return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
+}
+
+uint32_t gbx_server_retry_ms(const gbx_server *server)
+{
+    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
+
+    return left_ns > 0 ? (uint32_t)(left_ns / GBX_NS_PER_MS + 1) : 0;
+}
+
+bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
+                     const gbx_mcp_upstream_config *config)
+{
+    struct event_base *base = gbx_mcp_loop_base(all->loop);
+
+    server->all = all;
+    server->config = config;
+    server->waiting_end = &server->waiting;
+    server->retry = evtimer_new(base, on_retry, server);
+    server->idle = evtimer_new(base, on_idle, server);
+    return server->retry != NULL && server->idle != NULL;
+}
+
+void gbx_server_bury(gbx_server *server)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < server->dead_count; i++) {
+        if (gbx_session_is_lost(server->dead[i]))
+            gbx_session_free(server->dead[i]);
+        else
+            server->dead[left++] = server->dead[i];
+    }
+    server->dead_count = left;
+}
+
+void gbx_server_stop(gbx_server *server)
+{
+    while (server->dead_count > 0)
+        gbx_session_free(server->dead[--server->dead_count]);
+    while (server->session_count > 0)
+        gbx_session_free(server->sessions[--server->session_count]);
+}
+
+void gbx_server_cleanup(gbx_server *server)
+{
+    if (server->retry != NULL)
+        event_free(server->retry);
+    if (server->idle != NULL)
+        event_free(server->idle);
+    gbx_tools_cleanup(&server->tools);
+    free(server->facts.instructions);
+}

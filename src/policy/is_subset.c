@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * is_subset - may a call have this policy, when its engine has that one?
+ *
+ * Every question is "is there something in narrow that is not in wide"; what narrow does
+ * not switch on is not looked at.
+ */
+#include "policy/policy.h"
+
+#include "base/cleanup.h"
+#include "base/fail.h"
+#include "policy/address.h"
+#include "policy/policy_lists.h"
+#include "policy/refuse.h"
+#include "policy/site.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WIDER "the call's policy is wider than the engine's: "
+
+static bool wider_number(uint64_t wide, uint64_t narrow, const char *what,
+                         gbx_error *reterr)
+{
+    if (narrow <= wide)
+        return false;
+    (void)gbx_fail(reterr, GBX_E_POLICY, WIDER "%s is %llu, not %llu at most", what,
+                   (unsigned long long)narrow, (unsigned long long)wide);
+    return true;
+}
+
+static bool wider_text(const char *what, const char *text, gbx_error *reterr)
+{
+    char quote[GBX_QUOTE_SIZE];
+
+    (void)gbx_fail(reterr, GBX_E_POLICY, WIDER "%s '%s'", what,
+                   gbx_quote(quote, text, strlen(text)));
+    return true;
+}
+
+static bool wider_capability(uint32_t wide, uint32_t narrow, gbx_error *reterr)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {
+        {GBX_CAP_CONSOLE, "console"}, {GBX_CAP_TIMERS, "timers"},
+        {GBX_CAP_FETCH, "fetch"},     {GBX_CAP_FILE, "file"},
+        {GBX_CAP_CRYPTO, "crypto"},   {GBX_CAP_ENV, "env"},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if ((narrow & ~wide & names[i].bit) != 0)
+            return wider_text("capability", names[i].name, reterr);
+    return false;
+}
+
+static bool wider_sites(const gbx_site *wide, size_t wide_count, const gbx_site *narrow,
+                        size_t narrow_count, const char *what, gbx_error *reterr)
+{
+    char text[GBX_SITE_TEXT_SIZE];
+
+    for (size_t n = 0; n < narrow_count; n++) {
+        size_t w = 0;
+
+        while (w < wide_count && !gbx_site_covers(&wide[w], &narrow[n]))
+            w++;
+        if (w == wide_count)
+            return wider_text(what, gbx_site_print(&narrow[n], text), reterr);
+    }
+    return false;
+}
+
+static bool wider_networks(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                           gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->network_count; n++) {
+        const gbx_network *network = &narrow->networks[n];
+        bool is_v4 = gbx_address_is_v4(network->address);
+        char address[GBX_ADDRESS_TEXT_SIZE];
+        char text[GBX_ADDRESS_TEXT_SIZE + 8];
+        size_t w = 0;
+
+        while (w < wide->network_count &&
+               !gbx_network_covers(&wide->networks[w], network))
+            w++;
+        if (w < wide->network_count)
+            continue;
+        gbx_address_print(network->address, address);
+        (void)snprintf(text, sizeof text, "%s/%d", address,
+                       network->prefix_bits - (is_v4 ? 96 : 0));
+        return wider_text("network", text, reterr);
+    }
+    return false;
+}
+
+/* No list means all methods that there are. */
+static bool wider_methods(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                          gbx_error *reterr)
+{
+    if (wide->method_count == 0)
+        return false;
+    if (narrow->method_count == 0)
+        return wider_text("methods", "all", reterr);
+    for (size_t i = 0; i < narrow->method_count; i++)
+        if (gbx_names_find(wide->methods, 0, wide->method_count, narrow->methods[i],
+                           strlen(narrow->methods[i])) == wide->method_count)
+            return wider_text("method", narrow->methods[i], reterr);
+    return false;
+}
+
+/* Whom names and certificates are believed from is the engine's to say. */
+static bool other_trust(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                        gbx_error *reterr)
+{
+    bool same_servers = wide->nameserver_count == narrow->nameserver_count;
+
+    for (size_t i = 0; same_servers && i < wide->nameserver_count; i++)
+        same_servers = strcmp(wide->nameservers[i], narrow->nameservers[i]) == 0;
+    if (!same_servers)
+        return wider_text("it differs in", "fetch.nameservers", reterr);
+    if ((wide->ca_file == NULL) != (narrow->ca_file == NULL) ||
+        (wide->ca_file != NULL && strcmp(wide->ca_file, narrow->ca_file) != 0))
+        return wider_text("it differs in", "fetch.caFile", reterr);
+    return false;
+}
+
+static bool wider_fetch(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                        gbx_error *reterr)
+{
+    return wider_sites(wide->sites, wide->site_count, narrow->sites, narrow->site_count,
+                       "site", reterr) ||
+           wider_networks(wide, narrow, reterr) ||
+           wider_methods(wide, narrow, reterr) || other_trust(wide, narrow, reterr) ||
+           wider_number(wide->max_bytes, narrow->max_bytes, "fetch.maxBytes", reterr) ||
+           wider_number(wide->max_request_bytes, narrow->max_request_bytes,
+                        "fetch.maxRequestBytes", reterr) ||
+           wider_number(wide->timeout_ms, narrow->timeout_ms, "fetch.timeoutMs",
+                        reterr) ||
+           wider_number(wide->max_redirects, narrow->max_redirects,
+                        "fetch.maxRedirects", reterr);
+}
+
+static bool is_below(const char *root, const char *path)
+{
+    size_t len = strlen(root);
+
+    return strncmp(root, path, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+static bool wider_file(const gbx_file_policy *wide, const gbx_file_policy *narrow,
+                       gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->root_count; n++) {
+        size_t w = 0;
+
+        while (w < wide->root_count && !is_below(wide->roots[w], narrow->roots[n]))
+            w++;
+        if (w == wide->root_count)
+            return wider_text("directory", narrow->roots[n], reterr);
+    }
+    return wider_number(wide->max_bytes, narrow->max_bytes, "file.maxBytes", reterr);
+}
+
+static bool wider_env(const gbx_policy *wide, const gbx_policy *narrow,
+                      gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->env_count; n++) {
+        size_t w = 0;
+
+        while (w < wide->env_count &&
+               strcmp(wide->env[w].name, narrow->env[n].name) != 0)
+            w++;
+        if (w == wide->env_count)
+            return wider_text("variable", narrow->env[n].name, reterr);
+    }
+    return false;
+}
+
+/* A pattern is named by itself, and by a shorter one that ends in a star. */
+static bool wider_functions(char *const *wide, size_t wide_count, char *const *narrow,
+                            size_t narrow_count, gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow_count; n++)
+        if (!gbx_names_function(wide, wide_count, narrow[n]))
+            return wider_text("function", narrow[n], reterr);
+    return false;
+}
+
+static bool wider_secrets(const gbx_policy *wide, const gbx_policy *narrow,
+                          gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->secret_count; n++) {
+        const gbx_secret *secret = &narrow->secrets[n];
+        const gbx_secret *of_engine = NULL;
+
+        for (size_t w = 0; w < wide->secret_count && of_engine == NULL; w++)
+            if (strcmp(wide->secrets[w].name, secret->name) == 0)
+                of_engine = &wide->secrets[w];
+        if (of_engine == NULL)
+            return wider_text("secret", secret->name, reterr);
+        if (wider_sites(of_engine->sites, of_engine->site_count, secret->sites,
+                        secret->site_count, "site of a secret", reterr) ||
+            wider_functions(of_engine->functions, of_engine->function_count,
+                            secret->functions, secret->function_count, reterr))
+            return true;
+    }
+    return false;
+}
+
+/* What is not said by both is decided where limits are, with the defaults. */
+static bool wider_limits(const gbx_limits *wide, const gbx_limits *narrow,
+                         gbx_error *reterr)
+{
+#define WIDER_LIMIT(field, name)               \
+    (wide->field != 0 && narrow->field != 0 && \
+     wider_number(wide->field, narrow->field, "limits." name, reterr))
+    return WIDER_LIMIT(timeout_ms, "timeoutMs") || WIDER_LIMIT(cpu_ms, "cpuMs") ||
+           WIDER_LIMIT(memory_bytes, "memoryBytes") ||
+           WIDER_LIMIT(output_bytes, "outputBytes") ||
+           WIDER_LIMIT(code_bytes, "codeBytes") || WIDER_LIMIT(log_bytes, "logBytes") ||
+           WIDER_LIMIT(host_calls, "hostCalls") ||
+           WIDER_LIMIT(host_calls_at_once, "hostCallsAtOnce") ||
+           WIDER_LIMIT(host_out_bytes, "hostOutBytes") ||
+           WIDER_LIMIT(host_in_bytes, "hostInBytes");
+#undef WIDER_LIMIT
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_policy_covers(const gbx_policy *wide, const gbx_policy *narrow,
+                       gbx_error *reterr)
+{
+    uint32_t on = narrow->capabilities;
+
+    return !(
+        wider_capability(wide->capabilities, on, reterr) ||
+        ((on & GBX_CAP_FETCH) != 0 &&
+         wider_fetch(&wide->fetch, &narrow->fetch, reterr)) ||
+        ((on & GBX_CAP_FILE) != 0 && wider_file(&wide->file, &narrow->file, reterr)) ||
+        ((on & GBX_CAP_ENV) != 0 && wider_env(wide, narrow, reterr)) ||
+        (!wide->all_functions && narrow->all_functions &&
+         wider_text("function", "*", reterr)) ||
+        (!wide->all_functions &&
+         wider_functions(wide->functions, wide->function_count, narrow->functions,
+                         narrow->function_count, reterr)) ||
+        wider_secrets(wide, narrow, reterr) ||
+        wider_limits(&wide->limits, &narrow->limits, reterr));
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* policy_lists - see policy_lists.h. */
+#include "policy/policy_lists.h"
+
+#include "base/cleanup.h"
+#include "base/fail.h"
+#include "base/secret_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A value may be a credential: it does not stay in memory that others will get. */
+static void free_value(char *value, size_t len)
+{
+    if (value != NULL)
+        explicit_bzero(value, len);
+    free(value);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void *gbx_list_room(void *pointer_to_list, size_t count, size_t item_size)
+{
+    void *old;
+    void *list;
+
+    memcpy(&old, pointer_to_list, sizeof old);
+    list = reallocarray(old, count + 1, item_size);
+    if (list == NULL)
+        return NULL;
+    memcpy(pointer_to_list, &list, sizeof list);
+    return memset((char *)list + count * item_size, 0, item_size);
+}
+
+gbx_status gbx_list_check(size_t count, const char *what, gbx_error *reterr)
+{
+    if (count < GBX_POLICY_LIST_MAX)
+        return GBX_OK;
+    return gbx_fail_at(reterr, GBX_E_POLICY, 1, 1, "there are more than %d %s",
+                       GBX_POLICY_LIST_MAX, what);
+}
+
+gbx_status gbx_list_nomem(gbx_error *reterr)
+{
+    return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the policy");
+}
+
+gbx_status gbx_names_add(char ***names, size_t *count, const char *text, size_t len,
+                         gbx_error *reterr)
+{
+    char **item = gbx_list_room(names, *count, sizeof *item);
+
+    if (item != NULL)
+        *item = strndup(text, len);
+    if (item == NULL || *item == NULL)
+        return gbx_list_nomem(reterr);
+    ++*count;
+    return GBX_OK;
+}
+
+size_t gbx_names_find(char *const *names, size_t from, size_t count, const char *text,
+                      size_t len)
+{
+    for (size_t i = from; i < count; i++)
+        if (strlen(names[i]) == len && memcmp(names[i], text, len) == 0)
+            return i;
+    return count;
+}
+
+void gbx_names_cut(char **names, size_t from, size_t count)
+{
+    for (size_t i = from; i < count; i++)
+        free(names[i]);
+}
+
+void gbx_sites_cut(gbx_site *sites, size_t from, size_t count)
+{
+    for (size_t i = from; i < count; i++)
+        free(sites[i].host);
+}
+
+void gbx_pairs_cut(gbx_pair *pairs, size_t from, size_t count)
+{
+    for (size_t i = from; i < count; i++) {
+        free(pairs[i].name);
+        free_value(pairs[i].value, pairs[i].value_len);
+    }
+}
+
+void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count)
+{
+    for (size_t i = from; i < count; i++) {
+        free(secrets[i].name);
+        gbx_secret_memory_free(secrets[i].value, secrets[i].value_len + 1);
+        gbx_sites_cut(secrets[i].sites, 0, secrets[i].site_count);
+        free(secrets[i].sites);
+        gbx_names_cut(secrets[i].functions, 0, secrets[i].function_count);
+        free(secrets[i].functions);
+    }
+}
+
+void gbx_roots_cut(gbx_file_policy *file, size_t from)
+{
+    for (size_t i = from; i < file->root_count; i++) {
+        gbx_fd_close(&file->root_fds[i]);
+        free(file->roots[i]);
+        if (file->names != NULL)
+            free(file->names[i]);
+    }
+    file->root_count = from < file->root_count ? from : file->root_count;
+}

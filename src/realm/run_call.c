@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run_call - one call from its message to its outcome.
+ *
+ * Nothing here is done that could have been done in the template. The order of the
+ * steps is what a gbx_failure means: input, then compiling, then running, then
+ * waiting, then serialising.
+ */
+#include "realm/internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static void seed_random(uint32_t *state, uint64_t seed)
+{
+    for (int i = 0; i < 4; i += 2) {
+        uint64_t z = seed += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
+
+        z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+        z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+        z ^= z >> 31;
+        state[i] = (uint32_t)z;
+        state[i + 1] = (uint32_t)(z >> 32);
+    }
+    state[3] |= (state[0] | state[1] | state[2] | state[3]) == 0;
+}
+
+static void begin(gbx_realm *realm, const gbx_msg_call *call,
+                  const gbx_realm_host *host)
+{
+    realm->in = call;
+    realm->host = host;
+    realm->log_left = call->log_bytes + GBX_LOG_LINE_COST; /* the first is free */
+    realm->log_ended = false;
+    realm->promise = NULL;
+    realm->data = NULL;
+    while (realm->rejected_count > 0) { /* of a warming run, in the template */
+        realm->rejected_count--;
+        for (int i = 0; i < 2; i++)
+            JSValueUnprotect(realm->ctx, realm->rejected[realm->rejected_count][i]);
+    }
+    realm->origin = (gbx_origin){
+        .first_line = call->first_line > 0 ? call->first_line : 1,
+        .first_column = call->first_column > 0 ? call->first_column : 1,
+    };
+    seed_random(realm->seed, call->seed);
+    realm->timers.virtual_ms = 0;
+    if ((call->flags & GBX_CALL_WIRE_FIXED_NOW) != 0)
+        gbx_wallclock_fix((double)call->now_ms);
+    if ((call->flags & GBX_CALL_WIRE_TIMERS) == 0)
+        gbx_timers_remove(realm, "");
+    if ((call->flags & GBX_CALL_WIRE_CONSOLE) == 0)
+        JSObjectDeleteProperty(realm->ctx, realm->global, realm->n_console, NULL);
+    gbx_helpers_begin(realm);
+    gbx_grants_begin(realm);
+    gbx_host_begin(realm);
+}
+
+static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_error)
+{
+    gbx_span in = realm->in->input;
+    bool ends = in.len >= GBX_REALM_LARGE_INPUT && in.data[in.len] == 0;
+    JSStringRef text;
+
+    if ((realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) == 0) {
+        *ret = realm->only_dataset != NULL ? realm->only_dataset
+                                           : JSValueMakeNull(realm->ctx);
+        return true;
+    }
+    text = ends ? gbx_string_new_z((const char *)in.data, in.len)
+                : gbx_string_new(in.data, in.len);
+    *ret = text != NULL ? JSValueMakeFromJSONString(realm->ctx, text) : NULL;
+    if (*ret == NULL)
+        gbx_describe_not_json(realm, text, ret_error);
+    gbx_string_release(&text);
+    return *ret != NULL;
+}
+
+/* The dataset that the call names, and all that it may be called with beside it. */
+static bool read_data(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_error)
+{
+    gbx_span name = realm->in->dataset;
+    JSStringRef key;
+
+    if (name.len == 0)
+        return read_input(realm, ret, ret_error);
+    key = gbx_string_new(name.data, name.len);
+    if (realm->datasets != NULL && name.len == 1 && name.data[0] == '*')
+        realm->data = realm->datasets;
+    else if (realm->datasets != NULL && key != NULL &&
+             JSObjectHasProperty(realm->ctx, realm->datasets, key))
+        realm->data = JSObjectGetProperty(realm->ctx, realm->datasets, key, NULL);
+    gbx_string_release(&key);
+    if (realm->data == NULL) {
+        gbx_describe_text(realm, GBX_FAILURE_INPUT, ret_error,
+                          "there is no dataset of that name");
+        return false;
+    }
+    *ret = JSValueMakeUndefined(realm->ctx);
+    return (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) == 0 ||
+           read_input(realm, ret, ret_error);
+}
+
+/* A promise, or anything else with a function named then. */
+static bool is_thenable(gbx_realm *realm, JSValueRef value)
+{
+    JSValueRef exception = NULL;
+    JSValueRef then;
+
+    if (!JSValueIsObject(realm->ctx, value))
+        return false;
+    then =
+        JSObjectGetProperty(realm->ctx, gbx_object(value), realm->n_then, &exception);
+    /* What a getter throws, await will meet again. */
+    return exception != NULL || (JSValueIsObject(realm->ctx, then) &&
+                                 JSObjectIsFunction(realm->ctx, gbx_object(then)));
+}
+
+static bool never(gbx_realm *realm, gbx_msg_error *ret_error)
+{
+    gbx_describe_text(
+        realm, GBX_FAILURE_NEVER, ret_error,
+        "the promise can never settle: nothing is left that could resolve it");
+    return false;
+}
+
+/*
+ * The engine runs all jobs before each call into it returns; what is then still
+ * pending waits for the host, for a timer, or for nothing.
+ */
+static bool settle(gbx_realm *realm, JSValueRef *value, gbx_msg_error *ret_error)
+{
+    JSContextRef ctx = realm->ctx;
+    JSObjectRef state =
+        gbx_object(JSObjectCallAsFunction(ctx, realm->pending, NULL, 0, NULL, NULL));
+    JSValueRef args[] = {*value, state};
+    JSValueRef exception = NULL;
+
+    JSObjectCallAsFunction(ctx, realm->watch, NULL, 2, args, &exception);
+    for (;;) {
+        JSValueRef status;
+
+        if (exception != NULL) {
+            gbx_describe(realm, exception, GBX_FAILURE_THROWN, ret_error);
+            return false;
+        }
+        status = JSObjectGetProperty(ctx, state, realm->n_status, NULL);
+        if (JSValueToNumber(ctx, status, NULL) != 0) {
+            *value = JSObjectGetProperty(ctx, state, realm->n_value, NULL);
+            if (JSValueToNumber(ctx, status, NULL) == 1)
+                return true;
+            gbx_describe(realm, *value, GBX_FAILURE_THROWN, ret_error);
+            return false;
+        }
+        if (gbx_host_is_open(realm))
+            gbx_host_wait(realm, &exception);
+        else if (!gbx_timers_step(realm, &exception))
+            return never(realm, ret_error);
+    }
+}
+
+static bool call_it(gbx_realm *realm, JSValueRef input, JSValueRef *ret,
+                    gbx_msg_error *ret_error)
+{
+    gbx_compiled code;
+    JSValueRef exception = NULL;
+
+    if (!gbx_compile(realm, input, &code, ret_error))
+        return false;
+    *ret = code.value;
+    if (code.function == NULL)
+        return true;
+    *ret = JSObjectCallAsFunction(realm->ctx, realm->call, code.function, code.argc,
+                                  code.argv, &exception);
+    if (exception == NULL)
+        return true;
+    gbx_describe(realm, exception, GBX_FAILURE_THROWN, ret_error);
+    return false;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
+                   const gbx_realm_host *host, gbx_realm_outcome *ret)
+{
+    JSValueRef value = NULL;
+
+    memset(ret, 0, sizeof *ret);
+    begin(realm, call, host);
+    if ((call->flags & GBX_CALL_WIRE_FIXED_NOW) != 0 && !realm->can_fix_clock)
+        gbx_describe_text(realm, GBX_FAILURE_BAD_FORM, &ret->error,
+                          "the clock cannot be fixed in this process");
+    else if (read_data(realm, &value, &ret->error) &&
+             call_it(realm, value, &value, &ret->error)) {
+        bool thenable = is_thenable(realm, value);
+
+        realm->promise = thenable ? gbx_object(value) : NULL;
+        ret->ok =
+            (!thenable || settle(realm, &value, &ret->error)) &&
+            gbx_serialise(realm, value, call->output_bytes, &ret->result, &ret->error);
+    }
+    if (realm->rejected_count > 0)
+        gbx_console_rejections(realm);
+    realm->in = NULL;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record - what a call was given and what the host told it, as lines of text.
+ *
+ * A recording is that text and nothing else: it is written line by line while the call
+ * runs, and read line by line when it runs again. docs/internals/recordings.md describes
+ * it. Whoever reads one reads a stranger's file: gbx_record_check() has to take it first.
+ */
+#ifndef GBX_REPLAY_RECORD_H
+#define GBX_REPLAY_RECORD_H
+
+#include "base/sha256.h"
+#include "wire/messages.h"
+
+#include <glovebox/record.h>
+
+#define GBX_RECORD_VERSION 1u
+
+/* Of the whole text but its last line; a call that goes on is recorded no further. */
+#define GBX_RECORD_MAX     GBX_MIB(256)
+#define GBX_RECORD_END_MAX GBX_MIB(2)
+
+/* What the code asked for and returned is kept up to this size each; its size and digest
+ * say what it was all the same. */
+#define GBX_RECORD_KEPT GBX_KIB(64)
+
+/* ---- what the call was given ------------------------------------------------------ */
+
+/* Something that is known by its digest. */
+typedef struct gbx_record_source {
+    gbx_span name;
+    uint64_t size;
+    uint8_t sha256[GBX_SHA256_SIZE];
+} gbx_record_source;
+
+typedef struct gbx_record_sources {
+    gbx_record_source *list;
+    size_t count;
+} gbx_record_sources;
+
+/* Spans are borrowed from whoever made it, or point to what gbx_record_head_read() has
+ * allocated. */
+typedef struct gbx_record_head {
+    gbx_span library; /* version of what wrote it */
+    gbx_span engine;  /* "JavaScriptCore 2.50.6" */
+    int form;         /* gbx_form */
+    bool no_guard;
+    uint64_t seed;
+    int64_t now_ms;
+    uint8_t entropy[GBX_ENTROPY_SIZE];
+    gbx_span code;
+    gbx_span dataset;  /* that the code is called with; data NULL: none */
+    gbx_span bindings; /* a JSON object; data NULL: none */
+    struct {
+        uint64_t timeout_ms, cpu_ms, memory_bytes, output_bytes, code_bytes, log_bytes,
+            host_calls, host_calls_at_once, host_out_bytes, host_in_bytes;
+    } limits;
+    int globals;           /* gbx_globals */
+    uint32_t capabilities; /* gbx_capability bits */
+    gbx_span functions;    /* names of exposed ones, a line each */
+    gbx_span env;          /* a JSON object; data NULL: none */
+    gbx_span sites;        /* that fetch may ask, a line each: the guard knows them */
+    bool has_policy;
+    uint8_t policy[GBX_SHA256_SIZE];
+    bool has_input;
+    uint64_t input_size;
+    uint8_t input_sha256[GBX_SHA256_SIZE];
+    gbx_span input; /* data NULL: only its digest is known */
+    gbx_record_sources datasets;
+    gbx_record_sources preloads;
+    struct gbx_record_chunk *chunks; /* what was allocated for spans */
+} gbx_record_head;
+
+/* False if `to` is full. */
+bool gbx_record_put_head(gbx_buf *to, const gbx_record_head *head);
+
+void gbx_record_head_cleanup(gbx_record_head *head);
+
+/* What the limits of a recorded call are as such. */
+gbx_limits gbx_record_limits(const gbx_record_head *head);
+
+/* ---- what happened ----------------------------------------------------------------- */
+
+typedef enum gbx_record_kind {
+    GBX_RECORD_REQUEST, /* the code called a function of the host */
+    GBX_RECORD_CANCEL,  /* it no longer wants the answer */
+    GBX_RECORD_WAIT,    /* it had nothing to do until it is told something */
+    GBX_RECORD_ANSWER,  /* what it was told, after a WAIT */
+    GBX_RECORD_WAKE,    /* it went on; without an answer before, time had passed */
+    GBX_RECORD_END,
+} gbx_record_kind;
+
+typedef struct gbx_record_request {
+    gbx_span name;
+    gbx_span args; /* cut at GBX_RECORD_KEPT, like body */
+    uint64_t args_size;
+    gbx_span body;
+    uint64_t body_size;
+    uint8_t sha256[GBX_SHA256_SIZE]; /* of args and body */
+} gbx_record_request;
+
+typedef struct gbx_record_end {
+    int code;       /* gbx_code */
+    gbx_span value; /* data NULL: undefined or a failure; cut at GBX_RECORD_KEPT */
+    uint64_t value_size;
+    uint8_t value_sha256[GBX_SHA256_SIZE];
+    gbx_span error;
+    gbx_span stack;
+    uint64_t line, column; /* of the error */
+    uint64_t logs;
+    uint8_t logs_sha256[GBX_SHA256_SIZE];
+    bool logs_cut;
+    bool is_whole; /* everything before stands in the recording */
+    double wall_ms;
+} gbx_record_end;
+
+/* One line of what happened; spans point into the cursor that read it. */
+typedef struct gbx_record_event {
+    gbx_record_kind kind;
+    uint32_t line;
+    uint64_t id; /* of REQUEST, CANCEL and ANSWER */
+    uint64_t ms; /* of WAIT */
+    gbx_record_request request;
+    gbx_msg_answer answer; /* id is set */
+    gbx_record_end end;
+} gbx_record_event;
+
+/* Name, size and digest of what the worker asks; borrows from msg. */
+void gbx_record_request_of(const gbx_msg_hostcall *msg, gbx_record_request *ret);
+
+/* at_ms: since the call began, for people. All are false if `to` is full. */
+bool gbx_record_put_request(gbx_buf *to, const gbx_msg_hostcall *msg, double at_ms);
+bool gbx_record_put_cancel(gbx_buf *to, uint32_t id);
+bool gbx_record_put_wait(gbx_buf *to, uint32_t ms);
+bool gbx_record_put_answer(gbx_buf *to, const gbx_msg_answer *msg, double at_ms);
+bool gbx_record_put_wake(gbx_buf *to);
+bool gbx_record_put_end(gbx_buf *to, const gbx_record_end *end);
+
+/* What is kept of a text, never half a character. */
+gbx_span gbx_record_kept(gbx_span text);
+
+/* True if such an end depends on the machine and its clocks: it cannot be had again. */
+bool gbx_record_is_chance(gbx_code code);
+
+/* ---- reading ----------------------------------------------------------------------- */
+
+typedef struct gbx_record_cursor {
+    const char *text; /* borrowed */
+    size_t len;
+    size_t at;
+    uint32_t line; /* the last one read */
+    uint8_t *room; /* for what is decoded of one line */
+    size_t room_size;
+} gbx_record_cursor;
+
+void gbx_record_cursor_init(gbx_record_cursor *c, const char *text, size_t len);
+void gbx_record_cursor_cleanup(gbx_record_cursor *c);
+
+/* The head, at the beginning of the text; *ret is to be cleaned up in either case. */
+gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
+                                gbx_error *reterr);
+
+/* The next event, after the head. What it points to is valid until the next one. */
+gbx_status gbx_record_next(gbx_record_cursor *c, gbx_record_event *ret,
+                           gbx_error *reterr);
+
+/* Is text a recording from head to end, whose lines can follow each other so? GBX_E_DATA
+ * says where it is not. *ret_whole: does it say that nothing is missing in it? */
+gbx_status gbx_record_check(const char *text, size_t len, bool *ret_whole,
+                            gbx_error *reterr);
+
+/* ---- the handle --------------------------------------------------------------------- */
+
+typedef enum gbx_recording_state {
+    GBX_RECORDING_EMPTY,
+    GBX_RECORDING_FILLING, /* a call has it */
+    GBX_RECORDING_DONE,    /* text is whole, and may be read by any thread */
+} gbx_recording_state;
+
+struct gbx_recording {
+    uint32_t flags; /* gbx_record_flag bits */
+    gbx_recording_state state;
+    bool is_cut;     /* something is missing before the end */
+    bool is_checked; /* gbx_record_check() has taken the text */
+    gbx_buf text;
+};
+
+#endif

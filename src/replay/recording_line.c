@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* recording_line - see recording_line.h. The text of a line has passed the checker before it is walked. */
+#include "replay/recording_line.h"
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "policy/refuse.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An object, in it an object or an array. */
+#define DEPTH_MAX 2
+
+#define FIELDS_MAX 32
+
+/* Reading one line. */
+typedef struct reading {
+    const gbx_recording_line *line;
+    gbx_buf out; /* over the caller's room: never grows */
+    gbx_error *err;
+} reading;
+
+static gbx_status refuse_value(const reading *r, gbx_view value, const char *name,
+                               const char *wanted)
+{
+    return gbx_recording_line_refuse(r->line, value.at, r->err, "'%s' must be %s", name,
+                                     wanted);
+}
+
+/* ---- values ---------------------------------------------------------------------- */
+
+static bool take_text(reading *r, gbx_view value, gbx_span *ret)
+{
+    size_t before = r->out.len;
+
+    if (!gbx_view_take_text(value, &r->out))
+        return false;
+    *ret = (gbx_span){r->out.data + before, r->out.len - before};
+    return true;
+}
+
+static bool take_bytes(reading *r, gbx_view value, gbx_span *ret)
+{
+    size_t len;
+
+    /* A backslash is in no base64: the string is what is between its quotes. */
+    if (gbx_view_kind(value) != '"' ||
+        !gbx_base64_decode(value.at + 1, value.len - 2, r->out.data + r->out.len, &len))
+        return false;
+    *ret = (gbx_span){r->out.data + r->out.len, len};
+    r->out.len += len;
+    return true;
+}
+
+static bool take_text_or_bytes(reading *r, gbx_view value, gbx_span *ret)
+{
+    size_t cursor = 0;
+    gbx_view name, inner;
+
+    if (gbx_view_kind(value) != '{')
+        return take_text(r, value, ret);
+    if (!gbx_view_next(value, &cursor, &name, &inner) || name.len != 8 ||
+        memcmp(name.at, "\"base64\"", 8) != 0 || !take_bytes(r, inner, ret))
+        return false;
+    return !gbx_view_next(value, &cursor, &name, &inner);
+}
+
+/* Digits alone: no sign, fraction or exponent. */
+static bool take_digits(const char *at, size_t len, uint64_t max, uint64_t *ret)
+{
+    uint64_t value = 0;
+
+    if (len == 0 || (len > 1 && *at == '0'))
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (at[i] < '0' || at[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(at[i] - '0'), &value))
+            return false;
+    }
+    *ret = value;
+    return value <= max;
+}
+
+static bool take_int(gbx_view value, int64_t *ret)
+{
+    bool is_negative = gbx_view_kind(value) == '0' && *value.at == '-';
+    uint64_t size;
+
+    if (gbx_view_kind(value) != '0' ||
+        !take_digits(value.at + is_negative, value.len - is_negative, INT64_MAX, &size))
+        return false;
+    *ret = is_negative ? -(int64_t)size : (int64_t)size;
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool take_digest(gbx_view value, uint8_t *ret)
+{
+    if (gbx_view_kind(value) != '"' || value.len != 2 * GBX_SHA256_SIZE + 2)
+        return false;
+    for (size_t i = 0; i < GBX_SHA256_SIZE; i++) {
+        int high = hex_digit(value.at[1 + 2 * i]);
+        int low = hex_digit(value.at[2 + 2 * i]);
+
+        if (high < 0 || low < 0)
+            return false;
+        ret[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+static bool take_word(gbx_view value, const gbx_recording_field *field, unsigned *ret)
+{
+    const char *word;
+
+    for (unsigned i = 0; (word = field->word(i)) != NULL; i++) {
+        if (gbx_view_kind(value) == '"' && strlen(word) == value.len - 2 &&
+            memcmp(word, value.at + 1, value.len - 2) == 0) {
+            *ret = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool take_words(gbx_view value, const gbx_recording_field *field, uint32_t *ret)
+{
+    size_t cursor = 0;
+    gbx_view name, element;
+    uint32_t bits = 0;
+    unsigned index;
+
+    if (gbx_view_kind(value) != '[')
+        return false;
+    while (gbx_view_next(value, &cursor, &name, &element)) {
+        if (!take_word(element, field, &index) || (bits & 1u << index) != 0)
+            return false;
+        bits |= 1u << index;
+    }
+    *ret = bits;
+    return true;
+}
+
+/* No name has a line end or a NUL in it: they are separated and ended by those. */
+static bool take_names(reading *r, gbx_view value, gbx_span *ret)
+{
+    size_t before = r->out.len;
+    size_t cursor = 0;
+    gbx_view name, element;
+    gbx_span text;
+
+    if (gbx_view_kind(value) != '[')
+        return false;
+    while (gbx_view_next(value, &cursor, &name, &element)) {
+        if (r->out.len > before)
+            (void)gbx_buf_puts(&r->out, "\n");
+        if (!take_text(r, element, &text) || text.len == 0 ||
+            memchr(text.data, '\n', text.len) != NULL ||
+            memchr(text.data, 0, text.len) != NULL)
+            return false;
+    }
+    *ret = (gbx_span){r->out.data + before, r->out.len - before};
+    return true;
+}
+
+static bool take_values(reading *r, gbx_view value, gbx_span *ret)
+{
+    size_t cursor = 0;
+    gbx_view name, element;
+
+    if (gbx_view_kind(value) != '{')
+        return false;
+    while (gbx_view_next(value, &cursor, &name, &element))
+        if (gbx_view_kind(element) != '"')
+            return false;
+    *ret = (gbx_span){r->out.data + r->out.len, value.len};
+    return gbx_buf_append(&r->out, value.at, value.len);
+}
+
+/* ---- members --------------------------------------------------------------------- */
+
+static const char *const wanted[] = {
+    [GBX_FIELD_TEXT] = "a string, or {\"base64\": \"...\"}",
+    [GBX_FIELD_BYTES] = "a string of base64",
+    [GBX_FIELD_UINT] = "a whole number in its range",
+    [GBX_FIELD_INT] = "a whole number",
+    [GBX_FIELD_DECIMAL] = "a string of digits",
+    [GBX_FIELD_BOOL] = "true or false",
+    [GBX_FIELD_DIGEST] = "a string of 64 hexadecimal digits",
+    [GBX_FIELD_WORD] = "one of the words for it",
+    [GBX_FIELD_WORDS] = "an array of the words for it, each once",
+    [GBX_FIELD_NAMES] = "an array of names",
+    [GBX_FIELD_VALUES] = "an object of strings",
+    [GBX_FIELD_IGNORED] = "a number",
+};
+
+static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void *to)
+{
+    char kind = gbx_view_kind(value);
+    unsigned index;
+
+    switch (f->kind) {
+    case GBX_FIELD_TEXT: return take_text_or_bytes(r, value, to);
+    case GBX_FIELD_BYTES: return take_bytes(r, value, to);
+    case GBX_FIELD_UINT:
+        return kind == '0' && take_digits(value.at, value.len, f->max, to);
+    case GBX_FIELD_INT: return take_int(value, to);
+    case GBX_FIELD_DECIMAL:
+        return kind == '"' && take_digits(value.at + 1, value.len - 2, UINT64_MAX, to);
+    case GBX_FIELD_BOOL: *(bool *)to = kind == 't'; return kind == 't' || kind == 'f';
+    case GBX_FIELD_DIGEST: return take_digest(value, to);
+    case GBX_FIELD_WORD:
+        if (!take_word(value, f, &index))
+            return false;
+        *(int *)to = (int)index;
+        return true;
+    case GBX_FIELD_WORDS: return take_words(value, f, to);
+    case GBX_FIELD_NAMES: return take_names(r, value, to);
+    case GBX_FIELD_VALUES: return take_values(r, value, to);
+    case GBX_FIELD_IGNORED: return kind == '0';
+    }
+    return false;
+}
+
+static size_t find_field(const gbx_recording_field *fields, size_t count, gbx_view name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(fields[i].name) == name.len - 2 &&
+            memcmp(fields[i].name, name.at + 1, name.len - 2) == 0)
+            return i;
+    return count;
+}
+
+static gbx_status refuse_member(const reading *r, gbx_view name, const char *why)
+{
+    char quoted[GBX_QUOTE_SIZE];
+
+    return gbx_recording_line_refuse(r->line, name.at, r->err, "'%s' %s",
+                                     gbx_quote(quoted, name.at + 1, name.len - 2), why);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_recording_line_refuse(const gbx_recording_line *line, const char *at,
+                                     gbx_error *reterr, const char *format, ...)
+{
+    char message[GBX_ERROR_MESSAGE_SIZE - 64];
+    uint32_t row, column;
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    gbx_utf8_position(line->view.at, line->view.len, (size_t)(at - line->view.at), &row,
+                      &column);
+    return gbx_fail_at(reterr, GBX_E_DATA, line->number, column,
+                       "the recording cannot be read: %s", message);
+}
+
+bool gbx_recording_line_next(const char *text, size_t len, size_t *at,
+                             gbx_recording_line *line, gbx_status *ret_status,
+                             gbx_error *reterr)
+{
+    const char *start = text + *at;
+    const char *newline;
+    gbx_json_fault fault;
+    size_t cursor = 0;
+    gbx_view name;
+
+    *ret_status = GBX_OK;
+    if (*at >= len)
+        return false;
+    newline = memchr(start, '\n', len - *at);
+    *line =
+        (gbx_recording_line){.number = line->number + 1,
+                             .view = {start, newline != NULL ? (size_t)(newline - start)
+                                                             : len - *at}};
+    *at += line->view.len + 1;
+    if (newline == NULL)
+        *ret_status =
+            gbx_recording_line_refuse(line, start, reterr, "the line does not end");
+    else if (!gbx_json_check(start, line->view.len, DEPTH_MAX, &fault))
+        *ret_status = gbx_recording_line_refuse(line, start + fault.offset, reterr,
+                                                "%s", fault.message);
+    else if (*start != '{' || start[line->view.len - 1] != '}')
+        *ret_status = gbx_recording_line_refuse(line, start, reterr,
+                                                "expected an object and nothing else");
+    else if (!gbx_view_next(line->view, &cursor, &name, &line->what) ||
+             name.len != sizeof GBX_LINE_WHAT + 1 ||
+             memcmp(name.at + 1, GBX_LINE_WHAT, name.len - 2) != 0 ||
+             gbx_view_kind(line->what) != '"')
+        *ret_status =
+            gbx_recording_line_refuse(line, start, reterr,
+                                      "the first member must be \"what\", a string");
+    return true;
+}
+
+bool gbx_recording_line_is(const gbx_recording_line *line, const char *what)
+{
+    return line->what.len == strlen(what) + 2 &&
+           memcmp(line->what.at + 1, what, line->what.len - 2) == 0;
+}
+
+gbx_status gbx_recording_line_read(const gbx_recording_line *line,
+                                   const gbx_recording_field *fields, size_t count,
+                                   void *into, uint8_t *room, gbx_error *reterr)
+{
+    reading r = {.line = line,
+                 .out = {.data = room,
+                         .capacity = line->view.len,
+                         .ceiling = line->view.len},
+                 .err = reterr};
+    gbx_view name, value;
+    size_t cursor = 0;
+    uint32_t seen = 0;
+
+    assert(count <= FIELDS_MAX);
+    (void)gbx_view_next(line->view, &cursor, &name, &value);
+    while (gbx_view_next(line->view, &cursor, &name, &value)) {
+        size_t i = find_field(fields, count, name);
+
+        if (i == count)
+            return refuse_member(&r, name, "is no member of this line");
+        if ((seen & 1u << i) != 0)
+            return refuse_member(&r, name, "is here twice");
+        seen |= 1u << i;
+        if (!take(&r, value, &fields[i], (uint8_t *)into + fields[i].offset))
+            return refuse_value(&r, value, fields[i].name, wanted[fields[i].kind]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].required && (seen & 1u << i) == 0)
+            return gbx_recording_line_refuse(line, line->view.at, reterr,
+                                             "'%s' is missing", fields[i].name);
+    return GBX_OK;
+}

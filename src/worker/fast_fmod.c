@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* fast_fmod - by whole numbers: a remainder is never rounded. */
+#include "worker/fast_fmod.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FRACTION_BITS 52
+#define HIDDEN_BIT    (UINT64_C(1) << FRACTION_BITS)
+#define SIGN_BIT      (UINT64_C(1) << 63)
+#define INFINITE      (UINT64_C(0x7ff) << FRACTION_BITS)
+
+/* A remainder has at most 53 bits: so many fit beside it. */
+#define STEP_BITS 11
+
+/* The engine's library must find it first: it is exported from the program. */
+#define EXPORTED __attribute__((visibility("default")))
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static double of_bits(uint64_t bits)
+{
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Most are whole numbers that only an overflow or a division has made doubles. */
+static bool is_whole(double x, int64_t *ret)
+{
+    if (!(fabs(x) < 0x1p63))
+        return false;
+    *ret = (int64_t)x;
+    return (double)*ret == x;
+}
+
+/* Division of 32 bits is several times as fast on many processors. y is not zero. */
+static int64_t whole_modulo(int64_t x, int64_t y)
+{
+    if ((uint64_t)(x | y) <= UINT32_MAX) /* neither is negative, then */
+        return (int64_t)((uint32_t)x % (uint32_t)y);
+    return x % y;
+}
+
+/* The bits of a finite number as whole * 2^(exponent - 1075); exponent is at least 1. */
+static uint64_t take_apart(uint64_t bits, int *ret_exponent)
+{
+    int exponent = (int)(bits >> FRACTION_BITS);
+
+    *ret_exponent = exponent > 0 ? exponent : 1;
+    return exponent > 0 ? (bits & (HIDDEN_BIT - 1)) | HIDDEN_BIT : bits;
+}
+
+static uint64_t put_together(uint64_t whole, int exponent)
+{
+    while (whole < HIDDEN_BIT && exponent > 1) {
+        whole <<= 1;
+        exponent--;
+    }
+    return whole < HIDDEN_BIT
+               ? whole
+               : (whole - HIDDEN_BIT) | (uint64_t)exponent << FRACTION_BITS;
+}
+
+/* Both finite, neither negative, x at least y, y not zero. */
+static uint64_t long_modulo(uint64_t x, uint64_t y)
+{
+    int x_exponent;
+    int y_exponent;
+    uint64_t rest = take_apart(x, &x_exponent);
+    uint64_t divisor = take_apart(y, &y_exponent);
+    int left = x_exponent - y_exponent;
+
+    rest %= divisor;
+    while (left > 0 && rest != 0) {
+        int step = left < STEP_BITS ? left : STEP_BITS;
+
+        rest = (rest << step) % divisor;
+        left -= step;
+    }
+    return rest == 0 ? 0 : put_together(rest, y_exponent);
+}
+
+double fmod(double x, double y);
+EXPORTED double fmod(double x, double y)
+{
+    return gbx_modulo(x, y);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+double gbx_modulo(double x, double y)
+{
+    uint64_t x_bits = bits_of(x) & ~SIGN_BIT;
+    uint64_t y_bits = bits_of(y) & ~SIGN_BIT;
+    int64_t x_whole;
+    int64_t y_whole;
+
+    if (y_bits == 0 || x_bits >= INFINITE || y_bits > INFINITE)
+        return x * y / (x * y);
+    if (x_bits < y_bits)
+        return x;
+    if (is_whole(x, &x_whole) && is_whole(y, &y_whole))
+        return copysign((double)whole_modulo(x_whole, y_whole), x);
+    return of_bits(long_modulo(x_bits, y_bits) | (bits_of(x) & SIGN_BIT));
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serve_call - after gbx_seal_worker() this process may read and write its channel and
+ * ask for memory; everything here must stay within that. It never returns to the
+ * template's code and runs no destructor: it waits to be killed.
+ */
+#include "worker/serve_call.h"
+
+#include "worker/channel.h"
+#include "worker/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A result up to this size goes out in one write, so that the host wakes once. */
+#define ONE_WRITE_MAX GBX_KIB(32)
+
+/* A CALL of this size is worth huge pages, where the room is a multiple of what is left
+ * out for it. */
+#define LARGE_CALL GBX_KIB(128)
+#define LARGE_ROOM GBX_MIB(16)
+
+/* Requests are gathered and go out with the WAIT that follows them. Of many in a row some go
+ * before, so that the host is at work on them while the next are made: four, then twice as
+ * many each time, and no more than this size. */
+#define GATHERED_FIRST 4
+#define GATHERED_MOST  64
+#define GATHERED_MAX   GBX_KIB(32)
+
+typedef struct session {
+    gbx_realm *realm;
+    gbx_buf out;       /* requests that are not sent yet */
+    unsigned gathered; /* so many */
+    unsigned enough;   /* with so many they are sent */
+    uint64_t call_id;
+    uint64_t sealed_memory_bytes;
+    uint64_t room_bytes; /* of them, already part of the heap */
+} session;
+
+/* The host kills its workers; leaving is for when the host has gone. */
+static _Noreturn void leave(int status)
+{
+    _exit(status);
+}
+
+static void send_buf(gbx_buf *buf)
+{
+    if (buf->failed)
+        abort(); /* after REFUSED: the host knows what it means */
+    if (!gbx_channel_write(GBX_CHANNEL_FD, buf->data, buf->len))
+        leave(2);
+    buf->len = 0;
+}
+
+static void send_empty(const session *s, gbx_msg_type type)
+{
+    uint8_t frame[GBX_FRAME_HEADER_SIZE] = {0};
+
+    frame[4] = (uint8_t)type;
+    for (size_t i = 0; i < 8; i++)
+        frame[8 + i] = (uint8_t)(s->call_id >> (8 * i));
+    if (!gbx_channel_write(GBX_CHANNEL_FD, frame, sizeof frame))
+        leave(2);
+}
+
+/* From inside the allocator: must not allocate. */
+static void on_refusal(void *user)
+{
+    send_empty(user, GBX_MSG_REFUSED);
+}
+
+static void send_requests(session *s)
+{
+    if (s->out.len > 0)
+        send_buf(&s->out);
+    s->gathered = 0;
+    if (s->enough < GATHERED_MOST)
+        s->enough *= 2;
+}
+
+/* Without room for the request there is none for the call. */
+static void on_request(void *user, const gbx_msg_hostcall *msg)
+{
+    session *s = user;
+
+    s->out.ceiling = s->out.len + msg->args.len + msg->bytes.len + GBX_KIB(4);
+    if (!gbx_msg_put_hostcall(&s->out, s->call_id, msg))
+        abort();
+    if (++s->gathered >= s->enough || s->out.len >= GATHERED_MAX)
+        send_requests(s);
+}
+
+static void on_cancel(void *user, uint32_t id)
+{
+    session *s = user;
+
+    s->out.ceiling = s->out.len + GBX_KIB(4);
+    if (!gbx_msg_put_cancel(&s->out, s->call_id, id))
+        abort();
+}
+
+static void on_limited(void *user, uint8_t limit)
+{
+    session *s = user;
+
+    s->out.ceiling = s->out.len + GBX_KIB(4);
+    if (!gbx_msg_put_limited(&s->out, s->call_id, limit))
+        abort();
+}
+
+static void on_log(void *user, const gbx_msg_log *line)
+{
+    session *s = user;
+    gbx_buf buf;
+
+    send_requests(s);
+    gbx_buf_init(&buf, line->text.len + 64);
+    (void)gbx_msg_put_log(&buf, s->call_id, line);
+    send_buf(&buf);
+    gbx_buf_cleanup(&buf);
+}
+
+/* What the host has sent and is not looked at yet. Many answers at once are one read. */
+typedef struct ahead {
+    size_t start, end;
+    uint8_t data[GBX_KIB(4)];
+} ahead;
+
+static bool read_ahead(ahead *a, void *to, size_t len)
+{
+    size_t have = a->end - a->start < len ? a->end - a->start : len;
+    uint8_t *at = to;
+
+    memcpy(at, a->data + a->start, have);
+    a->start += have;
+    at += have;
+    len -= have;
+    if (len > sizeof a->data)
+        return gbx_channel_read(GBX_CHANNEL_FD, at, len);
+    while (len > 0) {
+        ssize_t n = gbx_channel_read_some(GBX_CHANNEL_FD, a->data, sizeof a->data);
+
+        if (n <= 0)
+            return false;
+        a->start = (size_t)n < len ? (size_t)n : len;
+        a->end = (size_t)n;
+        memcpy(at, a->data, a->start);
+        at += a->start;
+        len -= a->start;
+    }
+    return true;
+}
+
+/* One answer of the host; its reactions in the code run before the next is read. */
+static void take_answer(const session *s, const gbx_header *header, ahead *a)
+{
+    uint8_t small[GBX_KIB(1)];
+    uint8_t *body = header->body_len <= sizeof small ? small : malloc(header->body_len);
+    gbx_msg_answer answer;
+
+    if (body == NULL)
+        abort(); /* after REFUSED, as above */
+    if (!read_ahead(a, body, header->body_len) ||
+        !gbx_msg_get_answer((gbx_span){body, header->body_len}, &answer))
+        leave(2);
+    gbx_realm_answer(s->realm, &answer);
+    if (body != small)
+        free(body);
+}
+
+static void on_wait(void *user, uint32_t ms)
+{
+    session *s = user;
+    gbx_msg_wait wait = {.ms = ms < GBX_WAIT_MS_MAX ? ms : GBX_WAIT_MS_MAX};
+    uint8_t head[GBX_FRAME_HEADER_SIZE];
+    gbx_header header;
+    ahead a;
+
+    a.start = a.end = 0;
+    s->out.ceiling = s->out.len + 64;
+    (void)gbx_msg_put_wait(&s->out, s->call_id, &wait);
+    send_buf(&s->out);
+    s->gathered = 0;
+    s->enough = GATHERED_FIRST;
+    for (;;) {
+        if (!read_ahead(&a, head, sizeof head) || !gbx_header_decode(head, &header))
+            leave(2);
+        if (header.type == GBX_MSG_WAKE && header.body_len == 0)
+            break;
+        if (header.type != GBX_MSG_ANSWER)
+            leave(2);
+        take_answer(s, &header, &a);
+    }
+    if (a.start != a.end) /* the host says nothing after WAKE until it is asked */
+        leave(2);
+}
+
+/* By the vDSO where it serves the clock; the filter knows whether it does. */
+static double on_now(void *user)
+{
+    struct timespec ts;
+
+    (void)user;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+/* An error that tells of the want of memory finds none: its room is there before. */
+static void send_error(const session *s, const gbx_msg_error *error)
+{
+    static uint8_t room[GBX_KIB(64)];
+    gbx_buf buf = {.data = room, .capacity = sizeof room, .ceiling = sizeof room};
+
+    (void)gbx_msg_put_error(&buf, s->call_id, error);
+    send_buf(&buf);
+}
+
+/* The CALL does not fit the memory limit: said without needing any. */
+static _Noreturn void end_for_memory(const session *s)
+{
+    gbx_msg_error error = {.failure = GBX_FAILURE_INPUT, .is_out_of_memory = 1};
+
+    send_error(s, &error);
+    for (char byte; gbx_channel_read(GBX_CHANNEL_FD, &byte, 1);)
+        continue;
+    leave(0);
+}
+
+/*
+ * A call may have less than this worker was sealed with. A block of the room, and a
+ * mapping, that are never touched take the difference out of what there is; code that
+ * broke out could give it back to itself, and would still have no more than the seal's
+ * limit.
+ */
+static void lower_memory(const session *s, uint64_t memory_bytes)
+{
+    uint64_t less = s->sealed_memory_bytes - memory_bytes;
+
+    if (memory_bytes == 0 || memory_bytes >= s->sealed_memory_bytes)
+        return;
+    if (s->room_bytes > 0)
+        less -= gbx_heap_lower(less);
+    if (less > 0 && mmap(NULL, (size_t)less, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        end_for_memory(s); /* the call alone is larger than what it may have */
+}
+
+/* What the call may allocate beside its own message. */
+static uint64_t memory_left(const session *s, const gbx_msg_call *call, uint64_t taken)
+{
+    uint64_t most = s->sealed_memory_bytes;
+
+    if (call->memory_bytes != 0 && call->memory_bytes < most)
+        most = call->memory_bytes;
+    return most > taken ? most - taken : 0;
+}
+
+static void send_result(const session *s, const gbx_msg_result *result)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, ONE_WRITE_MAX + 64);
+    (void)gbx_msg_put_result_head(&buf, s->call_id, result);
+    if (result->json.len <= ONE_WRITE_MAX) {
+        (void)gbx_buf_append(&buf, result->json.data, result->json.len);
+        send_buf(&buf);
+    } else {
+        send_buf(&buf);
+        if (!gbx_channel_write(GBX_CHANNEL_FD, result->json.data, result->json.len))
+            leave(2);
+    }
+}
+
+/* The body of a CALL. */
+static uint8_t *read_call(const session *s, const gbx_header *header)
+{
+    uint8_t *body;
+
+    if (header->body_len >= LARGE_CALL && s->room_bytes >= LARGE_ROOM)
+        gbx_heap_skip_small();
+    body = malloc((size_t)header->body_len + 1);
+    if (body == NULL)
+        end_for_memory(s);
+    if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len))
+        leave(0);
+    body[header->body_len] = 0; /* the input is last, and its parser wants an end */
+    return body;
+}
+
+static void serve(gbx_realm *realm, session *s)
+{
+    gbx_realm_host host = {.user = s,
+                           .log = on_log,
+                           .wait = on_wait,
+                           .now_ms = on_now,
+                           .request = on_request,
+                           .cancel = on_cancel,
+                           .limited = on_limited};
+    gbx_realm_outcome outcome = {0};
+    gbx_header header;
+    gbx_msg_call call;
+    uint8_t *body;
+
+    if (!gbx_channel_read_header(GBX_CHANNEL_FD, &header) ||
+        header.type != GBX_MSG_CALL)
+        leave(0);
+    s->call_id = header.call_id;
+    body = read_call(s, &header);
+    if (!gbx_msg_get_call((gbx_span){body, header.body_len}, &call))
+        leave(3);
+    lower_memory(s, call.memory_bytes);
+    gbx_realm_limit_memory(memory_left(s, &call, header.body_len));
+    s->realm = realm;
+    gbx_realm_run(realm, &call, &host, &outcome);
+    send_requests(s); /* those that nobody awaits */
+    if (outcome.ok)
+        send_result(s, &outcome.result);
+    else
+        send_error(s, &outcome.error);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+_Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
+                               gbx_session_proof proof)
+{
+    session s = {.enough = GATHERED_FIRST,
+                 .sealed_memory_bytes = seal->memory_bytes,
+                 .room_bytes = seal->room_bytes};
+    char byte;
+
+    if (!gbx_seal_worker(seal, channel))
+        leave(4);
+    if (proof == GBX_SESSION_PROVES && !gbx_realm_prepare(realm))
+        leave(5);
+    send_empty(&s, GBX_MSG_READY);
+    gbx_realm_on_refusal(on_refusal, &s);
+    serve(realm, &s);
+    /* The host reads what it wants to know of us, then kills. */
+    while (gbx_channel_read(GBX_CHANNEL_FD, &byte, 1))
+        continue;
+    leave(0);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * template_main - the order of set-up is the design: engine and realm first (they open
+ * files), then the seal that forks inherit, then the first word to the host.
+ */
+#include "worker/template_main.h"
+
+#include "realm/threads.h"
+#include "wire/start.h"
+#include "worker/attack.h"
+#include "worker/channel.h"
+#include "worker/children.h"
+#include "worker/freeze.h"
+#include "worker/heap.h"
+#include "worker/hugepage_text.h"
+#include "worker/maps.h"
+#include "worker/pages.h"
+#include "worker/preloads.h"
+#include "worker/serve_call.h"
+#include "worker/stack.h"
+#include "worker/unload_libs.h"
+#include "zones/zones.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Less is not worth a mapping of its own; more than this few inputs need. */
+#define ROOM_MIN GBX_MIB(8)
+#define ROOM_MAX GBX_MIB(32)
+
+/* Where both want a processor, the host comes first: to answer, and to end what runs here.
+ * A third of its weight leaves calls enough of a machine that is busy with other things. */
+#define STEP_BELOW_HOST 5
+
+typedef struct template
+{
+    int control;
+    int signals; /* signalfd of SIGCHLD */
+    gbx_msg_config config;
+    gbx_seal seal;
+    gbx_preloads preloads;
+    gbx_realm *realm;
+    gbx_children children;
+    gbx_pages pages; /* that every worker writes, and a fork does not copy */
+    char time_zones[64];
+}
+template;
+
+static bool send_all(template *t, gbx_buf *buf)
+{
+    bool sent = !buf->failed && gbx_channel_write(t->control, buf->data, buf->len);
+
+    gbx_buf_cleanup(buf);
+    return sent;
+}
+
+static gbx_span text_span(const char *text)
+{
+    return (gbx_span){(const uint8_t *)text, strlen(text)};
+}
+
+/* Threads of this process and whether it has a writable and executable mapping;
+ * before the file system goes. */
+static void look_at_self(gbx_msg_hello *hello)
+{
+    gbx_maps maps = gbx_maps_read(false);
+    char line[512];
+    FILE *f = fopen("/proc/self/status", "re");
+
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        (void)sscanf(line, "Threads: %u", &hello->threads);
+    if (f != NULL)
+        (void)fclose(f);
+    for (size_t i = 0; i < maps.count; i++)
+        if (maps.list[i].prot == (PROT_READ | PROT_WRITE | PROT_EXEC))
+            hello->jit_page = 1;
+    gbx_maps_free(&maps);
+}
+
+static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
+{
+    gbx_buf buf;
+
+    hello->version = GBX_WIRE_VERSION;
+    hello->landlock_abi = t->seal.landlock_abi;
+    hello->engine = text_span(gbx_realm_engine());
+    hello->user = text_span(t->seal.user);
+    hello->layout = text_span(t->seal.layout);
+    hello->speculation = text_span(t->seal.speculation);
+    hello->time_zones = text_span(t->time_zones);
+    hello->failure = text_span(failure);
+    hello->oom_known = t->realm != NULL && gbx_realm_knows_oom(t->realm);
+    hello->layer_count = GBX_LAYER_COUNT;
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        const gbx_layer_state *state = &t->seal.layers[i];
+
+        hello->layers[i] = (gbx_layer_report){.layer = (uint8_t)i,
+                                              .stands = state->stands,
+                                              .reason = text_span(state->reason)};
+    }
+    gbx_buf_init(&buf, GBX_KIB(64));
+    (void)gbx_msg_put_hello(&buf, hello);
+    return send_all(t, &buf);
+}
+
+/* In the child of an ATTACK: seal with what is asked left out, and try. */
+static _Noreturn void attack(template *t, const gbx_msg_attack *msg, int channel)
+{
+    t->seal.layers_off |= msg->layers_off;
+    if (!gbx_seal_worker(&t->seal, channel))
+        _exit(4);
+    gbx_attack_run(msg->index);
+    _exit(5);
+}
+
+/* Fork one child with a channel of its own; tell the host. */
+static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
+                       const gbx_msg_attack *msg)
+{
+    gbx_msg_forked forked = {.worker_id = worker_id};
+    int pair[2] = {-1, -1};
+    int pidfd = -1;
+    pid_t pid = -1;
+    gbx_buf buf;
+    bool sent;
+
+    gbx_buf_init(&buf, 256);
+    if (gbx_children_full(&t->children)) {
+        errno = EAGAIN;
+    } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
+        /* One thread, in none of the C library's locks: nothing is to be done before or
+         * after, which would write to pages of the loader. */
+        pid = _Fork();
+        if (pid == 0) {
+            if (msg != NULL)
+                attack(t, msg, pair[1]);
+            gbx_pages_claim(&t->pages);
+            gbx_text_claim();
+            gbx_session_run(t->realm, &t->seal, pair[1], proof);
+        }
+        if (pid > 0)
+            pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    }
+    if (pidfd < 0)
+        forked.error = (uint32_t)(errno != 0 ? errno : EAGAIN);
+    (void)gbx_msg_put_forked(&buf, &forked);
+    if (pidfd >= 0) {
+        int fds[2] = {pair[0], pidfd};
+
+        gbx_children_add(&t->children, pid, worker_id);
+        sent =
+            !buf.failed && gbx_channel_write_fds(t->control, buf.data, buf.len, fds, 2);
+        gbx_buf_cleanup(&buf);
+    } else {
+        if (pid > 0)
+            (void)kill(pid, SIGKILL);
+        sent = send_all(t, &buf);
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            (void)close(pair[i]);
+    if (pidfd >= 0)
+        (void)close(pidfd);
+    return sent;
+}
+
+static bool rehearse(void *realm)
+{
+    return gbx_realm_rehearse(realm);
+}
+
+/* An eighth of what a call may have. Of the rest, blocks are mapped one by one: those can
+ * grow where they are, and nothing that is left of one is too small for the next. */
+static void make_room(template *t)
+{
+    uint64_t room = t->config.memory_bytes / 8;
+
+    if (room >= ROOM_MIN)
+        t->seal.room_bytes = gbx_heap_reserve(room < ROOM_MAX ? room : ROOM_MAX);
+}
+
+static bool rehearse_more(void *realm)
+{
+    return gbx_realm_rehearse_more(realm);
+}
+
+static bool load(template *t, gbx_span body, int fd)
+{
+    char reason[256] = "";
+    gbx_msg_loaded loaded = {0};
+    gbx_msg_load msg;
+    gbx_buf buf;
+    void *data;
+
+    if (!gbx_msg_get_load(body, &msg) || fd < 0 || msg.size > SIZE_MAX)
+        return false;
+    data = mmap(NULL, (size_t)msg.size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) {
+        (void)snprintf(reason, sizeof reason, "cannot map %llu bytes",
+                       (unsigned long long)msg.size);
+    } else {
+        gbx_span json = {data, (size_t)msg.size};
+
+        gbx_reserve_open(&t->seal);
+        loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
+        if (!gbx_reserve_close_again(&t->seal))
+            return false;
+        (void)munmap(data, (size_t)msg.size);
+        gbx_realm_settle(t->realm, t->config.warm);
+        gbx_heap_close_holes();
+        make_room(t);
+        if (t->config.warm != 0)
+            gbx_pages_learn_heap(&t->pages, gbx_heap_begin(), gbx_heap_small_end(),
+                                 rehearse_more, t->realm);
+    }
+    loaded.message = text_span(reason);
+    gbx_buf_init(&buf, GBX_KIB(16));
+    (void)gbx_msg_put_loaded(&buf, &loaded);
+    return send_all(t, &buf);
+}
+
+static bool expose(template *t, gbx_span body)
+{
+    gbx_msg_loaded loaded = {0};
+    gbx_span name;
+    gbx_buf buf;
+
+    if (!gbx_msg_get_expose(body, &name))
+        return false;
+    loaded.ok = gbx_realm_expose(t->realm, name);
+    if (!loaded.ok)
+        loaded.message = text_span("the name is taken");
+    gbx_buf_init(&buf, GBX_KIB(1));
+    (void)gbx_msg_put_loaded(&buf, &loaded);
+    return send_all(t, &buf);
+}
+
+/* One message of the host. False ends the template. */
+static bool serve_one(template *t)
+{
+    uint8_t body[GBX_KIB(4)];
+    gbx_span span = {.data = body};
+    gbx_msg_attack msg;
+    uint64_t worker_id;
+    gbx_header header;
+    bool served = false;
+    int fd;
+
+    if (!gbx_channel_read_header_fd(t->control, &header, &fd))
+        return false;
+    span.len = header.body_len;
+    if (header.body_len <= sizeof body &&
+        gbx_channel_read(t->control, body, header.body_len)) {
+        if (header.type == GBX_MSG_FORK && !t->config.attack_mode)
+            served = gbx_msg_get_fork(span, &worker_id) &&
+                     fork_child(t, worker_id, GBX_SESSION_PROVES, NULL);
+        else if (header.type == GBX_MSG_FORK_NOW && !t->config.attack_mode)
+            served = gbx_msg_get_fork(span, &worker_id) &&
+                     fork_child(t, worker_id, GBX_SESSION_HURRIES, NULL);
+        else if (header.type == GBX_MSG_ATTACK && t->config.attack_mode)
+            served = gbx_msg_get_attack(span, &worker_id, &msg) &&
+                     fork_child(t, worker_id, GBX_SESSION_PROVES, &msg);
+        else if (header.type == GBX_MSG_LOAD && !t->config.attack_mode)
+            served = load(t, span, fd);
+        else if (header.type == GBX_MSG_EXPOSE && !t->config.attack_mode)
+            served = expose(t, span);
+        if (header.type == GBX_MSG_LOAD)
+            gbx_stack_clear();
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return served;
+}
+
+static bool report_exits(template *t)
+{
+    struct signalfd_siginfo info;
+    gbx_msg_exited exited;
+    gbx_buf buf;
+
+    (void)!read(t->signals, &info, sizeof info);
+    gbx_buf_init(&buf, GBX_MIB(1));
+    while (gbx_children_reap(&t->children, &exited))
+        (void)gbx_msg_put_exited(&buf, &exited);
+    return buf.len == 0 || send_all(t, &buf);
+}
+
+static void serve(template *t)
+{
+    struct pollfd fds[2] = {{.fd = t->control, .events = POLLIN},
+                            {.fd = t->signals, .events = POLLIN}};
+
+    gbx_stack_clear();
+    for (;;) {
+        if (poll(fds, 2, -1) < 0 && errno != EINTR)
+            return;
+        if (fds[1].revents != 0 && !report_exits(t))
+            return;
+        if (fds[0].revents != 0 && !serve_one(t))
+            return;
+    }
+}
+
+/* CONFIG is the first message, and nothing else will do. Its spans are kept. */
+static bool read_config(template *t)
+{
+    uint8_t *body;
+    gbx_header header;
+
+    if (!gbx_channel_read_header(t->control, &header) ||
+        header.type != GBX_MSG_CONFIG || header.body_len > GBX_CONFIG_MAX)
+        return false;
+    body = malloc((size_t)header.body_len + 1);
+    return body != NULL && gbx_channel_read(t->control, body, header.body_len) &&
+           gbx_msg_get_config((gbx_span){body, header.body_len}, &t->config) &&
+           t->config.version == GBX_WIRE_VERSION &&
+           (t->config.layers_off == 0 || t->config.attack_mode);
+}
+
+/* SIGCHLD comes through a descriptor. */
+static bool set_signals(template *t)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGCHLD);
+    gbx_zygote_block_requests();
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return false;
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    t->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return t->signals >= 0;
+}
+
+/* The realm that all engines have. */
+static bool begin(template *t, const gbx_prepared *prepared, const char **ret_reason)
+{
+    if (prepared != NULL) {
+        t->realm = prepared->realm;
+        memcpy(t->time_zones, prepared->time_zones, sizeof t->time_zones);
+        return true;
+    }
+    t->realm = gbx_zygote_begin(t->time_zones, ret_reason);
+    return t->realm != NULL;
+}
+
+/* All that a template runs before it is forked. */
+static void warm(template *t)
+{
+    gbx_realm_warm(t->realm, t->config.warm);
+    gbx_realm_warm_own(t->realm, t->config.warm);
+    gbx_realm_settle(t->realm, t->config.warm);
+    make_room(t);
+    gbx_zygote_forget_handlers();
+    gbx_libs_drop_libraries();
+    if (t->config.warm == 0)
+        return;
+    gbx_zygote_make_light(t->realm, t->config.huge_pages);
+    gbx_pages_learn(&t->pages, rehearse, t->realm);
+    gbx_pages_pin(&t->pages);
+}
+
+/* In a fork of the zygote, which has run the rest. */
+static void warm_more(template *t)
+{
+    gbx_realm_warm_own(t->realm, t->config.warm);
+    gbx_realm_settle_again(t->realm);
+    make_room(t);
+    gbx_libs_drop_libraries(); /* not before: a capability may have loaded one */
+    if (t->config.warm == 0)
+        return;
+    gbx_pages_learn(&t->pages, rehearse, t->realm);
+    gbx_pages_pin(&t->pages);
+}
+
+static bool complete(template *t, const char **ret_reason)
+{
+    gbx_realm_setup setup = {.globals = t->config.globals,
+                             .capabilities = t->config.capabilities,
+                             .functions = t->config.functions,
+                             .preloads = t->preloads.items,
+                             .preload_count = t->preloads.count,
+                             .on_preload = gbx_preloads_begin,
+                             .user = &t->preloads};
+    bool is_made;
+
+    gbx_preloads_watch(&t->preloads, t->control);
+    is_made = gbx_realm_complete(t->realm, &setup, ret_reason);
+    gbx_preloads_unwatch();
+    return is_made;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
+{
+    static template t; /* large, and lives as long as the process */
+    gbx_msg_hello hello = {0};
+    const char *reason = "";
+    bool is_made;
+
+    t.control = GBX_CONTROL_FD;
+    (void)!nice(STEP_BELOW_HOST);
+    if (!set_signals(&t) || !read_config(&t) ||
+        !gbx_preloads_read(&t.preloads, t.control, t.config.preloads))
+        return 3;
+    gbx_seal_init(&t.seal, t.config.layers_off, launch->made, &launch->identity,
+                  t.config.memory_bytes, t.config.cpu_s);
+    is_made = begin(&t, prepared, &reason) && complete(&t, &reason);
+    gbx_preloads_report(&t.preloads, &hello);
+    gbx_preloads_cleanup(&t.preloads);
+    if (is_made) {
+        reason = "";
+        if (prepared != NULL)
+            warm_more(&t);
+        else
+            warm(&t);
+        look_at_self(&hello);
+        if (!gbx_identity_guard_speculation(
+                &t.seal, (t.config.flags & GBX_CONFIG_GUARD_SPECULATION) != 0))
+            reason = "this machine cannot turn its processor's speculation off";
+        (void)dup2(1, 2); /* what fails from here on is said in a message */
+        gbx_seal_template(&t.seal);
+        if (hello.threads != 1)
+            reason = "the engine has started a second thread: forks would not be whole";
+    }
+    if (!say_hello(&t, &hello, reason))
+        return 3;
+    if (*reason != 0)
+        return 4;
+    gbx_freeze_end();
+    serve(&t);
+    return 0;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zygote_main - a template is forked from here as a child of the host (CLONE_PARENT), so that
+ * the host reaps and kills it as one that was executed. The kernel allows that because this
+ * process stays in the host's pid namespace.
+ */
+#include "worker/zygote_main.h"
+
+#include "base/cleanup.h"
+#include "realm/threads.h"
+#include "seal/seal.h"
+#include "wire/start.h"
+#include "worker/channel.h"
+#include "worker/freeze.h"
+#include "worker/heap.h"
+#include "worker/hugepage_text.h"
+#include "worker/launch.h"
+#include "worker/maps.h"
+#include "worker/stack.h"
+#include "worker/template_main.h"
+#include "worker/unload_libs.h"
+#include "zones/zones.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Of a request: a control socket, an error output, the directory of a control group. */
+enum { FD_CONTROL, FD_SAID, FD_CGROUP, FDS_MAX };
+
+typedef struct request {
+    gbx_zygote_request text;
+    int fds[FDS_MAX]; /* -1: none */
+} request;
+
+static bool rehearse(void *realm)
+{
+    return gbx_realm_rehearse(realm);
+}
+
+static bool receive(int control, request *ret)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(sizeof ret->fds)];
+    } space;
+    struct iovec iov = {.iov_base = &ret->text, .iov_len = sizeof ret->text};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &space,
+                         .msg_controllen = sizeof space};
+    const struct cmsghdr *c;
+    ssize_t n;
+
+    memset(ret, 0xff, sizeof *ret);
+    do
+        n = recvmsg(control, &msg, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+        memcpy(ret->fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+    ret->text.uids[sizeof ret->text.uids - 1] = 0;
+    return n == (ssize_t)sizeof ret->text && ret->fds[FD_SAID] >= 0;
+}
+
+static bool answer(int control, const gbx_zygote_answer *text, int pidfd)
+{
+    return pidfd >= 0 ? gbx_channel_write_fds(control, text, sizeof *text, &pidfd, 1)
+                      : gbx_channel_write(control, text, sizeof *text);
+}
+
+static void close_request(request *r)
+{
+    for (size_t i = 0; i < FDS_MAX; i++)
+        gbx_fd_close(&r->fds[i]);
+}
+
+/* In the fork: be what the program is at its exec. What the engine has opened stays. */
+static _Noreturn void be_template(const gbx_prepared *prepared, request *r,
+                                  bool is_grouped)
+{
+    gbx_launch launch;
+
+    if (syscall(SYS_setpgid, 0, 0) < 0 || dup3(r->fds[FD_SAID], 2, 0) < 0 ||
+        dup3(r->fds[FD_CONTROL], GBX_CONTROL_FD, O_CLOEXEC) < 0)
+        _exit(3);
+    close_request(r);
+    (void)prctl(PR_SET_NAME, "glovebox-worker");
+    gbx_launch_fork(r->text.layers_off, is_grouped, r->text.uids, &launch);
+    _exit(gbx_template_serve(&launch, prepared));
+}
+
+/* The raw call: one thread, in none of the C library's locks. In its group at once, or not
+ * at all: an executed program may find another way into it. */
+static void fork_template(int control, const gbx_prepared *prepared, request *r)
+{
+    gbx_zygote_answer text = {0};
+    int pidfd = -1;
+    struct clone_args args = {.flags = CLONE_PARENT | CLONE_PIDFD | CLONE_INTO_CGROUP,
+                              .pidfd = (uintptr_t)&pidfd,
+                              .cgroup = (unsigned)r->fds[FD_CGROUP]};
+    bool is_grouped = r->fds[FD_CGROUP] >= 0;
+    long pid = is_grouped ? syscall(SYS_clone3, &args, sizeof args)
+                          : syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD,
+                                    NULL, &pidfd, NULL, NULL);
+
+    if (pid == 0)
+        be_template(prepared, r, is_grouped);
+    text.error = pid < 0 ? errno : 0;
+    text.pid = (int32_t)pid;
+    if (!answer(control, &text, pidfd) && pid > 0)
+        (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    gbx_fd_close(&pidfd);
+}
+
+/* ---- public to other files of this folder ------------------------------------ */
+
+gbx_realm *gbx_zygote_begin(char time_zones[static 64], const char **ret_reason)
+{
+    gbx_heap_keep_together();
+    gbx_realm_forbid_threads();
+    gbx_zones_use(time_zones);
+    return gbx_realm_begin(ret_reason);
+}
+
+void gbx_zygote_block_requests(void)
+{
+    static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < GBX_COUNTOF(requests); i++)
+        (void)sigaddset(&set, requests[i]);
+    (void)sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+void gbx_zygote_forget_handlers(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP,
+                                 SIGABRT, SIGFPE, SIGUSR1};
+
+    for (size_t i = 0; i < GBX_COUNTOF(faults); i++)
+        (void)signal(faults[i], SIG_DFL);
+}
+
+void gbx_zygote_make_light(gbx_realm *realm, size_t huge_pages)
+{
+    gbx_libs_join();
+    gbx_heap_close_holes();
+    (void)gbx_heap_begin(); /* while there is a /proc */
+    (void)rehearse(realm);  /* the engine has to find its new places once */
+    (void)gbx_text_enlarge(huge_pages, rehearse, realm);
+    gbx_freeze(rehearse, realm);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+int gbx_zygote_serve(char **argv, int argc)
+{
+    gbx_zygote_answer ready = {0};
+    const int control = GBX_CONTROL_FD;
+    static gbx_prepared prepared;
+    const char *reason = "";
+    request r;
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_NAME, "glovebox-zygote");
+    gbx_launch_check_version(argv, argc, GBX_ZYGOTE_VERSION, GBX_ZYGOTE_ARGS);
+    gbx_zygote_block_requests();
+    gbx_seal_prepare();
+    prepared.realm = gbx_zygote_begin(prepared.time_zones, &reason);
+    if (prepared.realm == NULL) {
+        (void)fprintf(stderr, "glovebox-worker: %s\n", reason);
+        return 4;
+    }
+    gbx_pagemap_open();
+    gbx_realm_warm(prepared.realm, 1);
+    gbx_realm_settle(prepared.realm, 1);
+    gbx_zygote_forget_handlers();
+    gbx_zygote_make_light(prepared.realm,
+                          strtoul(argv[GBX_ZYGOTE_HUGE_PAGES], NULL, 10));
+    gbx_freeze_end();
+    if (!answer(control, &ready, -1))
+        return 0;
+    while (receive(control, &r)) {
+        fork_template(control, &prepared, &r);
+        close_request(&r);
+    }
+    return 0;
+}

@@ -8,8 +8,7 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "mcp/code/declare.h"
-#include "mcp/code/value.h"
+#include "mcp/code/code_mode.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "mcp/code/script.h"
+#include "mcp/code/code.h"
 
 #include <string.h>
 

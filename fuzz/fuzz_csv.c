@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/json.h"
-#include "mcp/data/table.h"
+#include "mcp/data/datasets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/data/describe_text.h"
+#include "mcp/data/datasets.h"
 
 #define ROOM 600
 

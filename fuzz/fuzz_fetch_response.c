@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "fetch/redirect.h"
+#include "fetch/internal.h"
 
 #include <string.h>
 

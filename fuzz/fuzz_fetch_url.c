@@ -8,7 +8,7 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "fetch/allow.h"
+#include "fetch/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
-#include "mcp/config/edit.h"
-#include "mcp/import/toml.h"
-#include "mcp/rules/glob.h"
+#include "mcp/import/import.h"
 #include "mcp/rules/rules.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "mcp/rpc/line_reader.h"
+#include "mcp/rpc/rpc.h"
 
 #include <stdlib.h>
 #include <string.h>

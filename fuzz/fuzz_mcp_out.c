@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/rpc/output_queue.h"
+#include "mcp/rpc/rpc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/rpc/message.h"
-#include "mcp/server/client_session.h"
+#include "mcp/server/server_state.h"
 
 #include <string.h>
 

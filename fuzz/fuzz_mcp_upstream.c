@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/rpc/message.h"
-#include "mcp/upstream/ids.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/process.h"
 #include "mcp/upstream/session.h"
 #include "policy/secrets.h"

@@ -8,7 +8,6 @@
 #include "fuzz.h"
 
 #include "policy/policy.h"
-#include "policy/site.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,8 @@
 #include "fuzz.h"
 
 #include "base/json.h"
-#include "policy/secret_find.h"
+#include "policy/internal.h"
 #include "policy/secrets.h"
-#include "policy/unescape.h"
 
 #include <stdio.h>
 #include <stdlib.h>

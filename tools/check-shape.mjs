@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 112500,
-  'lines in src/mcp': 46450,
-  'lines in src/mcp/code': 15250,
-  'lines in src/mcp/data': 7600,
+  'lines in src': 111700,
+  'lines in src/mcp': 46150,
+  'lines in src/mcp/code': 15140,
+  'lines in src/mcp/data': 7500,
   'lines in tests and node/test': 88100,
-  'files in src': 751,
-  'headers in src': 276,
+  'files in src': 606,
+  'headers in src': 131,
   'C files under 60 lines': 39,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bucket - see bucket.h. */
-#include "audit/bucket.h"
+/* bucket - see audit.h. */
+#include "audit/audit.h"
 
 /* ---- public to other modules -------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tally - see tally.h. */
-#include "audit/tally.h"
+/* tally - see audit.h. */
+#include "audit/audit.h"
 
 #include <string.h>
 

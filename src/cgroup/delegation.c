@@ -13,7 +13,6 @@
  */
 #include "base/cleanup.h"
 #include "cgroup/group.h"
-#include "cgroup/group_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 #include "cgroup/group.h"
-#include "cgroup/group_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

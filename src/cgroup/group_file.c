@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* group_file - a file of the kernel is written in one piece or not at all, and never made. */
-#include "cgroup/group_file.h"
+#include "cgroup/group.h"
 
 #include "base/cleanup.h"
 

@@ -6,7 +6,6 @@
  */
 #include "base/cleanup.h"
 #include "cgroup/group.h"
-#include "cgroup/group_file.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -3,8 +3,8 @@
 #include "cli/attack_matrix.h"
 
 #include "base/cleanup.h"
-#include "engine/attack_mode.h"
-#include "worker/attack_victims.h"
+#include "engine/engine.h"
+#include "worker/worker.h"
 
 #define ALL_LAYERS ((1u << GBX_LAYER_COUNT) - 1)
 

@@ -11,7 +11,7 @@
 #define GBX_CLI_ATTACK_MATRIX_H
 
 #include "base/fail.h"
-#include "seal/layers.h"
+#include "seal/seal.h"
 #include "worker/attack_table.h"
 
 #include <stdbool.h>

@@ -4,8 +4,6 @@
 #include "base/json.h"
 #include "bench/bench.h"
 #include "cli/cli.h"
-#include "cli/engine_args.h"
-#include "cli/failure.h"
 
 #include <string.h>
 #include <sys/utsname.h>

@@ -3,9 +3,6 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/failure.h"
-#include "cli/policy_args.h"
-#include "cli/read_file.h"
 
 #include <string.h>
 

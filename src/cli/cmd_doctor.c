@@ -7,10 +7,6 @@
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "cli/doctor.h"
-#include "cli/doctor_attack.h"
-#include "cli/engine_args.h"
-#include "cli/failure.h"
 
 #include <stdlib.h>
 #include <string.h>

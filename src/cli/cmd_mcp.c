@@ -6,13 +6,8 @@
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "cli/cli.h"
-#include "cli/engine_args.h"
-#include "cli/mcp_commands.h"
-#include "cli/mcp_servers.h"
-#include "cli/policy_args.h"
-#include "cli/security_log.h"
 #include "mcp/data/data.h"
-#include "mcp/server/stdio.h"
+#include "mcp/server/server.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,7 @@
  * how the code did, but whether the recording tells the truth about it.
  */
 #include "base/cleanup.h"
-#include "cli/interrupt.h"
-#include "cli/print_result.h"
+#include "cli/cli.h"
 #include "cli/run_input.h"
 
 #include <glovebox/record.h>

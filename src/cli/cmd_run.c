@@ -6,12 +6,8 @@
  * need. The input is looked at only when the worker says that it is not JSON.
  */
 #include "base/cleanup.h"
-#include "cli/interrupt.h"
-#include "cli/moment.h"
-#include "cli/print_result.h"
-#include "cli/record_file.h"
+#include "cli/cli.h"
 #include "cli/run_input.h"
-#include "cli/security_log.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* doctor - what the report has is printed, known or not: a member that a later library
  * adds shows up here by itself. */
-#include "cli/doctor.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* doctor_attack - a column is shown if its layer alone stops anything; one that was not
  * shown is named below the table, so that nothing is left out silently. */
-#include "cli/doctor_attack.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

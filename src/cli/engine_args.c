@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* engine_args - ranges are repeated from glovebox.h only to name the option in errors;
  * the library checks them again. */
-#include "cli/engine_args.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

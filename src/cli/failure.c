@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* failure - everything printed here may hold text of the code in the box: it goes
  * through gbx_term_foreign() or comes from a constant. */
-#include "cli/failure.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "cli/cli.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt - see interrupt.h. SIGUSR2 is how the thread is told to end: cancelling it
+/* interrupt - see cli.h. SIGUSR2 is how the thread is told to end: cancelling it
  * would load another library first. */
-#include "cli/interrupt.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "cli/failure.h"
 #include "policy/json_reader.h"
 
 #include <signal.h>

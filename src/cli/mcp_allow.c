@@ -3,9 +3,7 @@
  * calls of one tool. An agent with a shell would say so, too: hence the terminal. */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "cli/failure.h"
-#include "cli/mcp_commands.h"
-#include "cli/policy_args.h"
+#include "cli/cli.h"
 #include "mcp/approval/grants_file.h"
 #include "mcp/config/config.h"
 

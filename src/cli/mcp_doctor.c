@@ -3,10 +3,7 @@
  * says what came of it. What servers say of themselves is printed escaped. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "cli/failure.h"
-#include "cli/mcp_commands.h"
-#include "cli/mcp_doctor_rules.h"
-#include "cli/policy_args.h"
+#include "cli/cli.h"
 #include "mcp/import/hosts.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"

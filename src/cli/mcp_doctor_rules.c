@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_doctor_rules - see mcp_doctor_rules.h. */
-#include "cli/mcp_doctor_rules.h"
+/* mcp_doctor_rules - see cli.h. */
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "mcp/rpc/message.h"
-#include "mcp/rules/glob.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"
 

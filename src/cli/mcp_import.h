@@ -8,7 +8,7 @@
 #ifndef GBX_CLI_MCP_IMPORT_H
 #define GBX_CLI_MCP_IMPORT_H
 
-#include "cli/failure.h"
+#include "cli/cli.h"
 #include "mcp/import/host_entry.h"
 
 #define GBX_IMPORT_PLACES_MAX 32

@@ -3,9 +3,8 @@
 #include "cli/mcp_import.h"
 
 #include "base/cleanup.h"
-#include "cli/mcp_commands.h"
+#include "cli/cli.h"
 #include "mcp/config/config.h"
-#include "mcp/config/replace.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,10 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "cli/mcp_commands.h"
+#include "cli/cli.h"
 #include "mcp/config/config.h"
-#include "mcp/config/replace.h"
-#include "policy/json_text.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <stdlib.h>

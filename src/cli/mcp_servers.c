@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_servers - in the order in which each needs the one before. */
-#include "cli/mcp_servers.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "cli/cli.h"
-#include "cli/mcp_commands.h"
-#include "cli/policy_args.h"
 #include "mcp/import/hosts.h"
 #include "mcp/rules/rules.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* moment - see moment.h. No library parser: they accept what is not ISO 8601, or ask
+/* moment - see cli.h. No library parser: they accept what is not ISO 8601, or ask
  * the environment for a time zone. */
-#include "cli/moment.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <stdlib.h>

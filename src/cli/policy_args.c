@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_args - see policy_args.h. No value of a secret is ever an argument: those can be
+/* policy_args - see cli.h. No value of a secret is ever an argument: those can be
  * read by every process of the machine. */
-#include "cli/policy_args.h"
+#include "cli/cli.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "cli/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>

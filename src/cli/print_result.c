@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* print_result - see print_result.h. */
-#include "cli/print_result.h"
-
+/* print_result - see cli.h. */
 #include "cli/cli.h"
-#include "cli/failure.h"
 
 static void note_hidden_logs(const gbx_term *err, const gbx_result *result)
 {

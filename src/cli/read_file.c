@@ -3,7 +3,7 @@
  * read_file - read(2) and not mmap(2): a file that another program cuts short while we read
  * it must end in a message, not in SIGBUS.
  */
-#include "cli/read_file.h"
+#include "cli/cli.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"

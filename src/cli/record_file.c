@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* record_file - see record_file.h. */
-#include "cli/record_file.h"
+/* record_file - see cli.h. */
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

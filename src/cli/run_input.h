@@ -9,10 +9,6 @@
 #define GBX_CLI_RUN_INPUT_H
 
 #include "cli/cli.h"
-#include "cli/engine_args.h"
-#include "cli/failure.h"
-#include "cli/policy_args.h"
-#include "cli/read_file.h"
 
 #include <glovebox/preload.h>
 

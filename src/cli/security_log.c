@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* security_log - see security_log.h. */
-#include "cli/security_log.h"
+/* security_log - see cli.h. */
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

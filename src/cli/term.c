@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* term - which characters steer a terminal is decided in base/utf8, nowhere else. */
-#include "cli/term.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* encoding - see encoding.h. Hostile text is the normal case: every unit is looked at. */
-#include "crypto/encoding.h"
+/* encoding - see crypto.h. Hostile text is the normal case: every unit is looked at. */
+#include "crypto/crypto.h"
 
 #include "crypto/library.h"
 

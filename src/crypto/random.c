@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* random - the stream's position is the cipher's own: nothing is buffered here. */
-#include "crypto/random.h"
+#include "crypto/crypto.h"
 
 #include "crypto/library.h"
 

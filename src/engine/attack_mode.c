@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* attack_mode - one attack at a time, with blocking reads bounded by poll. */
-#include "engine/attack_mode.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
 #include "cgroup/cgroup.h"
-#include "engine/engine.h"
-#include "engine/worker_uid.h"
-#include "engine/zygote.h"
-#include "seal/layers.h"
+#include "seal/seal.h"
 #include "wire/messages.h"
 
 #include <errno.h>

@@ -10,11 +10,10 @@
 #ifndef GBX_ENGINE_AUDIT_H
 #define GBX_ENGINE_AUDIT_H
 
-#include "audit/bucket.h"
+#include "audit/audit.h"
 #include "audit/events.h"
 #include "audit/log_line.h"
 #include "audit/suspicion.h"
-#include "audit/tally.h"
 #include "engine/audit_detail.h"
 #include "engine/result.h"
 #include "engine/verdict.h"

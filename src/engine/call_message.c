@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/recorder.h"
 #include "engine/replayer.h"
 #include "policy/policy.h"
 

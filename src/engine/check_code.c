@@ -5,7 +5,6 @@
  */
 #include "guard/guard.h"
 #include "policy/policy.h"
-#include "policy/site.h"
 
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* compare - two of a kind, and how a person would say that they differ. */
 #include "base/json.h"
-#include "engine/recorder.h"
-#include "engine/replayer_parts.h"
+#include "engine/engine.h"
 
 #include <stdio.h>
 #include <string.h>

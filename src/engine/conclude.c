@@ -10,8 +10,6 @@
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "engine/engine.h"
-#include "engine/pidfd.h"
-#include "engine/recorder.h"
 #include "engine/replayer.h"
 
 #include <stdio.h>

@@ -8,7 +8,6 @@
 
 #include "base/timeouts.h"
 #include "base/utf8.h"
-#include "engine/pidfd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * dataset_loader - a dataset is kept as a sealed memfd: every template, the first and those
  * that replace it, reads the same bytes, and the host's heap holds none of them.
  */
-#include "engine/dataset_loader.h"
+#include "engine/engine.h"
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -24,7 +24,7 @@
 #define DATASET_NAME_MAX 64
 
 /* The heap of a template does not get back what a dataset leaves that is replaced in it
- * (worker/heap.h), and nobody is forked while it parses: little is replaced in place, for
+ * (worker/worker.h), and nobody is forked while it parses: little is replaced in place, for
  * more there is a new template beside the one that serves. */
 #define REPLACED_MAX  GBX_MIB(1)
 #define REPLACED_EACH GBX_KIB(16)

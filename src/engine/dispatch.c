@@ -9,8 +9,6 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "engine/engine.h"
-#include "engine/recorder.h"
-#include "engine/redact_answer.h"
 #include "policy/policy.h"
 #include "policy/secrets.h"
 

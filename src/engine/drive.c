@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
-#include "engine/runner_result.h"
 
 #include <errno.h>
 #include <stdlib.h>

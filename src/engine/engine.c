@@ -3,7 +3,6 @@
 #include "engine/engine.h"
 
 #include "base/clock.h"
-#include "engine/dataset_loader.h"
 #include "fetch/libcurl.h"
 #include "policy/policy.h"
 

@@ -10,22 +10,274 @@
 #ifndef GBX_ENGINE_ENGINE_H
 #define GBX_ENGINE_ENGINE_H
 
+#include "base/fail.h"
 #include "base/sha256.h"
 #include "cgroup/cgroup.h"
 #include "engine/audit.h"
 #include "engine/confine.h"
-#include "engine/guard_cache.h"
 #include "engine/hostcall.h"
-#include "engine/options.h"
 #include "engine/provider.h"
+#include "engine/replayer.h"
 #include "engine/result.h"
 #include "engine/run.h"
 #include "engine/spawn.h"
-#include "engine/worker_uid.h"
-#include "seal/layers.h"
+#include "guard/guard.h"
+#include "policy/policy.h"
+#include "replay/record.h"
+#include "seal/seal.h"
+#include "wire/messages.h"
 
 #include <event2/event.h>
+#include <glovebox/fetch.h>
+#include <glovebox/glovebox.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- attack_mode.c ------------------------------------------------------- */
+
+/*
+ * Assume breach: let sealed processes of the real worker program attack their
+ * own seal, with any set of layers left out. No code of a call is ever in them.
+ *
+ * A session is one template started in attack mode. Not thread-safe.
+ */
+
+typedef struct gbx_attack_session gbx_attack_session;
+
+typedef enum gbx_attack_outcome {
+    GBX_ATTACK_KILLED,    /* by the filter: SIGSYS */
+    GBX_ATTACK_REFUSED,   /* the kernel said no, or answered without doing anything */
+    GBX_ATTACK_SUCCEEDED, /* a breach */
+    GBX_ATTACK_DIED,    /* of another signal, see detail: the attack came to nothing */
+    GBX_ATTACK_UNKNOWN, /* no answer, or the process could not be made */
+} gbx_attack_outcome;
+
+/* Start a template without the layers of layers_off (bits of seal/seal.h). */
+gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers_off,
+                           gbx_attack_session **ret, gbx_error *reterr);
+
+/* Which layers do stand there, as bits. */
+uint32_t gbx_attack_layers(const gbx_attack_session *session);
+
+/* Fork a process, seal it, let it try attack number index of worker/attack_table.h.
+ * *ret_detail is the exit status or the signal. */
+gbx_attack_outcome gbx_attack_try(gbx_attack_session *session, uint32_t index,
+                                  int *ret_detail);
+
+/* What the last attack said of itself, in printable ASCII; "" if it was killed. */
+const char *gbx_attack_note(const gbx_attack_session *session);
+
+void gbx_attack_close(gbx_attack_session *session);
+
+/* ---- environment.c ------------------------------------------------------- */
+
+/* What the worker program finds in its environment: all of it. */
+
+/* Ends in NULL; constant. jit is not GBX_JIT_DEFAULT. */
+const char *const *gbx_worker_environment(gbx_jit jit);
+
+/* ---- guard_cache.c ------------------------------------------------------- */
+
+/*
+ * Code that the guard has lately let pass: the same text, called again, need not
+ * be parsed again.
+ *
+ * Only clean verdicts are kept, and only those that nothing but text and form decide: a
+ * call with a policy or bindings of its own is always looked at. The engine's policy does
+ * not change, and functions are only ever added. A verdict that should
+ * no longer hold would cost an early error, no safety: the guard is no boundary.
+ *
+ * Bounded in entries and bytes, the least recently used go first. Own lock, held while
+ * text is compared; any thread.
+ */
+
+#define GBX_KNOWN_CODES_MAX 64
+#define GBX_KNOWN_BYTES_MAX GBX_KIB(256)
+
+typedef struct gbx_guard_cache {
+    pthread_mutex_t lock;
+    uint64_t hashes[GBX_KNOWN_CODES_MAX]; /* apart: the search reads nothing else */
+    struct gbx_guard_cache_code {
+        char *text; /* NULL: free */
+        size_t len;
+        gbx_form form;
+        uint64_t used; /* when; larger is later */
+        gbx_guard_span span;
+    } codes[GBX_KNOWN_CODES_MAX];
+    size_t bytes;
+    uint64_t uses;
+} gbx_guard_cache;
+
+gbx_status gbx_guard_cache_init(gbx_guard_cache *known, gbx_error *reterr);
+void gbx_guard_cache_cleanup(gbx_guard_cache *known);
+
+/* As gbx_guard_check(), for one call. */
+gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
+                                 size_t max_len, const gbx_guard_world *world,
+                                 gbx_guard_span *ret_span, gbx_report **ret_report,
+                                 gbx_error *reterr);
+
+/* ---- options.c ----------------------------------------------------------- */
+
+/* Options, limits and calls as the caller gave them, checked and complete. */
+
+/* Room in an engine for paths and names it copies. */
+#define GBX_PATH_SIZE 512
+
+/* Complete options: no zero means default any more. */
+typedef struct gbx_settings {
+    gbx_options options;             /* its strings point below, or are NULL */
+    char worker_path[GBX_PATH_SIZE]; /* "" : search */
+    char runner_name[64];
+    gbx_fetch_transport transport;
+} gbx_settings;
+
+/* options may be NULL. */
+gbx_status gbx_settings_init(gbx_settings *settings, const gbx_options *options,
+                             gbx_error *reterr);
+
+/* The limits of one call: the engine's, lowered by asked (which may be NULL). */
+gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
+                              gbx_form form, gbx_limits *ret, gbx_error *reterr);
+
+/* What by says lowers limits; its zeros say nothing. */
+void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
+
+/* Options as the caller's build knows them, as ours; NULL for all defaults. */
+gbx_status gbx_options_import(const gbx_options *given, gbx_options *ret,
+                              gbx_error *reterr);
+
+/* A call as the caller's build knows it, as ours. */
+gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr);
+
+/* ---- pidfd.c ------------------------------------------------------------- */
+
+/*
+ * What the kernel says of a process that is held by a pidfd.
+ *
+ * Much of it is asked for by number, and the number of a process that has been reaped may
+ * be another's: what was found counts only if the process still has it afterwards.
+ *
+ * Any thread; nothing is kept.
+ */
+
+/* Has the process its number still: it runs, or nobody has reaped it? */
+bool gbx_pidfd_is_there(int pidfd);
+
+/* A descriptor that the template `parent` has sent: is it a pidfd, and of a child of the
+ * template? Whatever else it is, we would send it SIGKILL. Returns the child's number as
+ * this process sees it (0: it has ended, or is not in our pid namespace) and its
+ * /proc/PID/status (-1: it has ended, or is not shown). */
+bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
+                        int *ret_status_fd);
+
+/* A file of /proc/PID, or -1. */
+int gbx_pidfd_open_proc(int pidfd, pid_t pid, const char *name);
+
+/* Processor time; -1 if it is unknown. */
+int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid);
+
+/* ---- recorder.c ---------------------------------------------------------- */
+
+/*
+ * A call as it is told to its recording: what the worker asked and what it
+ * was told, at the one place where either goes through, whoever answered.
+ *
+ * All of it runs on the thread that drives the run. Without a recording each function
+ * does nothing. What cannot be written leaves the recording cut, never the call.
+ */
+
+struct gbx_run;
+
+/* The call is checked and has its limits and policy: fix its seed and clock, and write
+ * down what it was given. */
+gbx_status gbx_recorder_begin(struct gbx_run *run, gbx_error *reterr);
+
+/* The run has its worker. */
+void gbx_recorder_start(struct gbx_run *run);
+
+void gbx_recorder_request(struct gbx_run *run, const gbx_msg_hostcall *msg);
+void gbx_recorder_cancel(struct gbx_run *run, uint32_t id);
+void gbx_recorder_wait(struct gbx_run *run, uint32_t ms);
+void gbx_recorder_answer(struct gbx_run *run, const gbx_msg_answer *msg);
+void gbx_recorder_wake(struct gbx_run *run);
+
+/* The result is complete. */
+void gbx_recorder_end(struct gbx_run *run);
+
+/* The run is gone; one that never ended leaves its recording empty. */
+void gbx_recorder_leave(struct gbx_run *run);
+
+/* What a result has to say of itself; borrows from it. */
+void gbx_record_end_of(const gbx_result *result, gbx_record_end *ret);
+
+/* ---- source_digests.c ---------------------------------------------------------------------- */
+
+/* Names and digests of what the engine was given beside calls, and the load_seq they
+ * belong to. A digest is made once. */
+gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
+                            uint64_t *ret_load_seq, gbx_error *reterr);
+
+/* ---- redact_answer.c ----------------------------------------------------- */
+
+/* Answers on their way into the box, without the value of any secret. */
+
+/* An answer and what its spans may point to. */
+typedef struct gbx_redacted {
+    gbx_msg_answer msg;
+    gbx_buf json, bytes, message, name, code;
+} gbx_redacted;
+
+/* Does an answer have to be looked through at all? policy may be NULL. */
+bool gbx_redact_is_due(const gbx_policy *policy);
+
+/* What is left of from, which *ret borrows from; clean it up in either case. False: it
+ * could not be looked through, and must not be passed on. policy is the engine's. */
+bool gbx_redact_answer(const gbx_policy *policy, const gbx_msg_answer *from,
+                       gbx_redacted *ret);
+void gbx_redacted_cleanup(gbx_redacted *stripped);
+
+/* ---- runner_result.c ----------------------------------------------------- */
+
+/* A call on a runner that is not ours: its word becomes a result. */
+
+/* Run it on engine->runner, on this thread, to its end. */
+gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr);
+
+/* ---- worker_uid.c -------------------------------------------------------- */
+
+/*
+ * The user that a root host's templates become.
+ *
+ * A configured one, else one between 61184 and 65519, the range that no distribution gives
+ * to people, packages or containers, without a name and without a process; nobody only if
+ * 64 of those in a row are in use. Processes of the same user may signal, and while they
+ * are not sealed trace, each other.
+ */
+
+#define GBX_WORKER_UIDS_SIZE 32
+
+/* The program's argument GBX_START_UIDS; asked: 0 if none is configured. "" where the host
+ * is not root. Asks the system's directory of names, which may be slow: once an engine. */
+void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE]);
+
+/* ---- zygote.c ------------------------------------------------------------ */
+
+/*
+ * One process of this host from which templates are forked, in a tenth of the
+ * time that it takes to execute the program and to warm its engine.
+ *
+ * It is started when a second template is wanted within ten seconds, and ended when none
+ * was for as long. It is replaced when it has ended, does not answer, is old, or was
+ * started for another program, JIT level, user or other limits. The thread that starts it
+ * lives as long as this process: the death signal of a template follows that thread. Any
+ * thread may ask.
+ */
+
+/* A template, as gbx_spawn() gives it. Waits for a zygote that is starting. False: there
+ * is none to fork it from, execute the program. */
+bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret);
 
 typedef enum gbx_worker_state {
     GBX_WORKER_FORKING,  /* asked for; nothing is known of it yet */
@@ -377,5 +629,75 @@ void gbx_supervisor_wake(gbx_engine *engine);
 gbx_status gbx_engine_enter(gbx_engine *engine, const gbx_call *call,
                             gbx_error *reterr);
 void gbx_engine_leave(gbx_engine *engine);
+
+/* ---- dataset_loader.c ---------------------------------------------------- */
+
+/* What an engine is given beside calls: datasets, and a runner. */
+
+/* Bytes as one entry of a list, in a memfd that nobody can change; what is "dataset" and
+ * the like, for messages. */
+gbx_status gbx_dataset_loader_keep(const char *what, const char *name, const void *data,
+                                   size_t len, gbx_dataset **ret, gbx_error *reterr);
+void gbx_dataset_loader_free(gbx_dataset *dataset);
+
+/* Put it in the list, or in the place of the one of the same name, which is *ret_old
+ * then. The lock is held. */
+void gbx_dataset_loader_link(gbx_dataset **list, gbx_dataset *dataset,
+                             gbx_dataset **ret_old);
+void gbx_dataset_loader_unlink(gbx_dataset **list, gbx_dataset *dataset,
+                               gbx_dataset *old);
+
+/* Until a template serves and nothing else is on its way to it; the lock is held. */
+gbx_status gbx_dataset_loader_settle(gbx_engine *engine, gbx_error *reterr);
+
+/* GBX_E_USAGE unless there is a dataset of that name; "*" is what all are in. Takes the
+ * lock. */
+gbx_status gbx_dataset_loader_find(gbx_engine *engine, const char *name,
+                                   gbx_error *reterr);
+
+void gbx_dataset_loader_free_all(gbx_dataset **list);
+
+/* Fill engine->runner from the options: nothing for "process". */
+gbx_status gbx_dataset_loader_take_runner(gbx_engine *engine, gbx_error *reterr);
+void gbx_dataset_loader_drop_runner(gbx_engine *engine);
+
+/* ---- replayer_parts ------------------------------------------------------ */
+
+/* What the files of the replayer share. */
+
+struct gbx_replayer {
+    gbx_record_head head;
+    gbx_record_cursor cursor;
+    gbx_record_event next; /* what must come now */
+    gbx_limits limits;
+    char dataset[GBX_NAME_MAX]; /* that the code is called with, or "" */
+    gbx_policy *sites;          /* what the guard asks; nothing is ever fetched by it */
+    bool is_over;
+    uint32_t seen; /* requests of the worker */
+};
+
+/* ---- replay_box.c ------------------------------------------------------------------- */
+
+gbx_status gbx_replayer_take_sites(struct gbx_replayer *replayer, gbx_error *reterr);
+
+/* ---- compare.c ----------------------------------------------------------------------- */
+
+/* Texts about what came and what should have, at most so long each. */
+#define GBX_COMPARED_MAX GBX_KIB(4)
+
+/* As a person would say it; appended. */
+void gbx_describe_event(const gbx_record_event *event, gbx_buf *to);
+void gbx_describe_request(const gbx_record_request *request, gbx_buf *to);
+void gbx_describe_digest(const gbx_record_request *request, gbx_buf *to);
+
+/* The call did something else: what differs, at which host call (0: none), and what
+ * `came`, which is moved out of. What was recorded is in recorded, moved out of too. */
+void gbx_replayer_diverge(gbx_run *run, const char *what, uint32_t host_call,
+                          gbx_buf *recorded, gbx_buf *came);
+
+bool gbx_request_equals(const gbx_record_request *a, const gbx_record_request *b);
+
+/* Both calls ended by themselves. */
+void gbx_replayer_compare_ends(gbx_run *run);
 
 #endif

@@ -3,7 +3,7 @@
  * environment - built from nothing: JSC_*, LD_PRELOAD, GLIBC_TUNABLES, ICU_DATA and
  * the like in the host's environment must never reach the engine.
  */
-#include "engine/environment.h"
+#include "engine/engine.h"
 
 #include <assert.h>
 

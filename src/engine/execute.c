@@ -4,7 +4,6 @@
  * result no other thread of the host has to run.
  */
 #include "engine/engine.h"
-#include "engine/runner_result.h"
 
 #include "base/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* guard_cache - a hash finds the candidate, comparing the whole text decides. */
-#include "engine/guard_cache.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 

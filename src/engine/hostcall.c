@@ -9,8 +9,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "engine/engine.h"
-#include "engine/recorder.h"
-#include "engine/redact_answer.h"
 #include "fetch/fetch.h"
 
 #include <stdlib.h>

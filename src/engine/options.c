@@ -3,7 +3,7 @@
  * options - the rule of openat2 for structures that grow: shorter ones are completed
  * with zeros, longer ones must have a zero tail, and zero means the default.
  */
-#include "engine/options.h"
+#include "engine/engine.h"
 
 #include "audit/suspicion.h"
 #include "policy/policy.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* pidfd - see pidfd.h. */
-#include "engine/pidfd.h"
+/* pidfd - see engine.h. */
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 

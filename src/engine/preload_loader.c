@@ -3,7 +3,7 @@
  * preload_loader - the host's own scripts are kept as datasets are, in sealed memfds, and every
  * template is given all of them before it says HELLO. So one more is a new template.
  */
-#include "engine/dataset_loader.h"
+#include "engine/engine.h"
 
 #include "base/clock.h"
 #include "base/lines.h"

@@ -3,7 +3,6 @@
 #include "engine/provider.h"
 
 #include "engine/engine.h"
-#include "engine/redact_answer.h"
 #include "file/file.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #ifndef GBX_ENGINE_PROVIDER_H
 #define GBX_ENGINE_PROVIDER_H
 
-#include "file/io_thread.h"
+#include "file/file.h"
 #include "policy/policy.h"
 #include "wire/messages.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder - see recorder.h. A line is in the recording whole or not at all. */
-#include "engine/recorder.h"
+/* recorder - see engine.h. A line is in the recording whole or not at all. */
+#include "engine/engine.h"
 
 #include "base/clock.h"
-#include "engine/engine.h"
-#include "policy/digest.h"
-#include "policy/site.h"
+#include "policy/policy.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redact_answer - see redact_answer.h; the search itself is policy/secrets.h. */
-#include "engine/redact_answer.h"
+/* redact_answer - see engine.h; the search itself is policy/secrets.h. */
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 #include "policy/secrets.h"

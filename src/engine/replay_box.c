@@ -4,11 +4,8 @@
  * or one that is made to.
  */
 #include "engine/engine.h"
-#include "engine/recorder.h"
-#include "engine/replayer_parts.h"
-#include "policy/refuse.h"
-#include "policy/replay_policy.h"
-#include "replay/words.h"
+#include "policy/policy.h"
+#include "replay/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,7 @@
 #include "engine/replayer.h"
 
 #include "base/utf8.h"
-#include "engine/recorder.h"
-#include "engine/replayer_parts.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

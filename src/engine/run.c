@@ -9,10 +9,7 @@
 #include "base/cpu_affinity.h"
 #include "base/timeouts.h"
 #include "base/utf8.h"
-#include "engine/dataset_loader.h"
 #include "engine/engine.h"
-#include "engine/pidfd.h"
-#include "engine/recorder.h"
 #include "engine/replayer.h"
 #include "policy/policy.h"
 

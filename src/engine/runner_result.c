@@ -3,12 +3,11 @@
  * runner_result - runners of others. The guard has passed the call; size limits of the
  * value and the logs hold here too, since a runner may not know them.
  */
-#include "engine/runner_result.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "engine/engine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 /* source_digests - digests of datasets and preloads. Reading takes a while: it is done without the lock, by
  * a descriptor of its own, and the digest is kept with the source. */
 #include "engine/engine.h"
-#include "engine/recorder.h"
-#include "replay/chunk.h"
+#include "replay/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>

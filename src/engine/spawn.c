@@ -11,7 +11,7 @@
 #include "engine/spawn.h"
 
 #include "base/cleanup.h"
-#include "engine/environment.h"
+#include "engine/engine.h"
 #include "wire/messages.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * spawn - start a template: execute the worker program with nothing of the host.
  *
  * The program gets a built environment, /dev/null as 0 and 1, a pipe for what it says
- * before it serves as 2, and the control socket as 3 (wire/start.h). It takes
+ * before it serves as 2, and the control socket as 3 (wire/wire.h). It takes
  * its identity and namespaces itself and puts another process, the template, in its place:
  * pid 1 of a pid namespace where one can be had, so that its end is the end of every
  * worker. Must be called on a thread that lives as long as the template may: the death
@@ -13,7 +13,7 @@
 #define GBX_ENGINE_SPAWN_H
 
 #include "base/fail.h"
-#include "wire/start.h"
+#include "wire/wire.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -22,9 +22,9 @@ typedef struct gbx_spawn_options {
     const char *worker_path; /* NULL: search */
     gbx_jit jit;             /* not DEFAULT */
     uint32_t layers_off;     /* gbx_layer bits: namespaces not to make (attack mode) */
-    const char *uids;        /* whom a root host's template becomes (worker_uid.h) */
+    const char *uids;        /* whom a root host's template becomes (engine.h) */
     int cgroup;              /* the directory of the group to be in; -1: the host's */
-    bool is_zygote;          /* not a template: zygote.h */
+    bool is_zygote;          /* not a template: engine.h */
     uint32_t huge_pages;     /* most for the engine's code */
 } gbx_spawn_options;
 

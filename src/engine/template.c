@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "engine/zygote.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "engine/pidfd.h"
 
 #include <string.h>
 #include <unistd.h>

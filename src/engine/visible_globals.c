@@ -11,7 +11,6 @@
 
 #include "base/json_view.h"
 #include "policy/policy.h"
-#include "policy/site.h"
 
 #include <string.h>
 

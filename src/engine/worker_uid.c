@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_uid - see worker_uid.h. */
-#include "engine/worker_uid.h"
+/* worker_uid - see engine.h. */
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* zygote - see zygote.h. */
-#include "engine/zygote.h"
+/* zygote - see engine.h. */
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* allow - lists are the policy's; the only list of our own is that of the bad ports. */
-#include "fetch/allow.h"
+#include "fetch/internal.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"

@@ -3,11 +3,10 @@
  * curl_setup - the options are the rule. Each that takes something away has its reason beside
  * it; a default of libcurl's that is right today is set all the same.
  */
-#include "fetch/curl_setup.h"
+#include "fetch/internal.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "fetch/transfer.h"
 
 #include <glovebox/version.h>
 #include <string.h>

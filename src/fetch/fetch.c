@@ -9,8 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "fetch/allow.h"
-#include "fetch/header_secrets.h"
+#include "fetch/internal.h"
 
 #include <event2/event.h>
 #include <string.h>

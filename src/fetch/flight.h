@@ -4,9 +4,7 @@
 #define GBX_FETCH_FLIGHT_H
 
 #include "fetch/fetch.h"
-#include "fetch/resolve.h"
-#include "fetch/transfer.h"
-#include "fetch/transport.h"
+#include "fetch/internal.h"
 
 struct event;
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* header_secrets - see header_secrets.h. */
-#include "fetch/header_secrets.h"
+/* header_secrets - see internal.h. */
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
-#include "fetch/request.h"
 #include "policy/secrets.h"
 
 #include <string.h>

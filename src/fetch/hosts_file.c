@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hosts_file - see hosts_file.h. */
-#include "fetch/hosts_file.h"
+/* hosts_file - see internal.h. */
+#include "fetch/internal.h"
 
 #include <event2/util.h>
 #include <stdio.h>

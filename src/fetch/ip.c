@@ -6,7 +6,7 @@
  * Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6, and the
  * metadata services of the large clouds.
  */
-#include "fetch/ip.h"
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
 

@@ -3,7 +3,7 @@
  * multi - libcurl says which sockets and when, libevent says that it is time. libcurl is
  * never entered from one of its own callbacks.
  */
-#include "fetch/multi.h"
+#include "fetch/fetch.h"
 
 #include "base/clock.h"
 

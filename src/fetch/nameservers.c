@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nameservers - see nameservers.h. */
-#include "fetch/nameservers.h"
+/* nameservers - see internal.h. */
+#include "fetch/internal.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redirect - see redirect.h. */
-#include "fetch/redirect.h"
+/* redirect - see internal.h. */
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* request - the only place that reads the code's own description of a request. */
-#include "fetch/request.h"
+#include "fetch/internal.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "fetch/allow.h"
 #include "policy/secrets.h"
 
 #include <assert.h>

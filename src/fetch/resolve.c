@@ -3,11 +3,9 @@
  * resolve - a query outlives its drop: libevent answers a cancelled question too, in a
  * later turn of the loop, and only the last answer frees the query.
  */
-#include "fetch/resolve.h"
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
-#include "fetch/hosts_file.h"
-#include "fetch/nameservers.h"
 
 #include <event2/dns.h>
 #include <event2/event.h>

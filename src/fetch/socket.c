@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* socket - see socket.h. */
-#include "fetch/socket.h"
+/* socket - see internal.h. */
+#include "fetch/internal.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -3,11 +3,9 @@
  * transfer - callbacks only note why they stop a transfer; libcurl's own result code is
  * translated when none of them did.
  */
-#include "fetch/transfer.h"
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
-#include "fetch/curl_setup.h"
-#include "fetch/socket.h"
 
 #include <event2/event.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * transport - the lock guards the list of waiting requests alone; it is never held while
  * bytes are copied or the embedder is called.
  */
-#include "fetch/transport.h"
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
 #include "base/fail.h"

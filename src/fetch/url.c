@@ -3,7 +3,7 @@
  * url - the checks come before libcurl's parser, which is more forgiving; what it makes
  * of the text is compared, and never trusted alone.
  */
-#include "fetch/url.h"
+#include "fetch/internal.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"

@@ -3,7 +3,7 @@
  * io_thread - a ring of jobs under one lock. No job ever runs with the lock held: it may
  * submit the next one.
  */
-#include "file/io_thread.h"
+#include "file/file.h"
 
 #include <pthread.h>
 #include <signal.h>

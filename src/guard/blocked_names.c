@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* blocked_names - both tables are sorted by name; a test says so if they are not. */
-#include "guard/blocked_names.h"
+#include "guard/internal.h"
 
 #include "base/cleanup.h"
 #include "guard/source_region.h"

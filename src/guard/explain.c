@@ -6,8 +6,8 @@
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
+#include "guard/guard.h"
 #include "guard/source_region.h"
-#include "guard/time_budget.h"
 
 #include <string.h>
 

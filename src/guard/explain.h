@@ -10,7 +10,7 @@
 #define GBX_GUARD_EXPLAIN_H
 
 #include "guard/guard.h"
-#include "guard/leaves.h"
+#include "guard/internal.h"
 
 #define GBX_NO_OFFSET SIZE_MAX
 

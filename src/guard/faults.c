@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/lines.h"
 #include "guard/arena.h"
-#include "guard/leaves.h"
+#include "guard/internal.h"
 
 #include <string.h>
 

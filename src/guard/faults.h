@@ -10,7 +10,7 @@
 #include "guard/findings.h"
 #include "guard/tree.h"
 
-/* Add the faults of the flat tree t as SYNTAX findings. base as in uses.h. */
+/* Add the faults of the flat tree t as SYNTAX findings. base as in internal.h. */
 void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f);
 
 /* The first bracket without its partner, or GBX_NO_NODE. *ret_is_open: nothing closes

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* form - what was found is said in words; the table in describe() is the wording. */
-#include "guard/form.h"
+#include "guard/internal.h"
 
 #include "base/cleanup.h"
 

@@ -13,13 +13,11 @@
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/blocked_names.h"
 #include "guard/faults.h"
 #include "guard/findings.h"
-#include "guard/form.h"
+#include "guard/internal.h"
 #include "guard/source_region.h"
 #include "guard/tree.h"
-#include "guard/uses.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* leaves - every question is answered from a few neighbours or one walk backwards. */
-#include "guard/leaves.h"
+#include "guard/internal.h"
 
 #include "guard/arena.h"
 #include "guard/source_region.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* time_budget - it is a thread's, as the arena is: the parser is called from too deep to be
  * handed one. */
-#include "guard/time_budget.h"
+#include "guard/guard.h"
 
 #include "base/clock.h"
 

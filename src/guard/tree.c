@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "guard/arena.h"
-#include "guard/time_budget.h"
+#include "guard/guard.h"
 
 #include <assert.h>
 #include <string.h>

@@ -163,7 +163,7 @@ typedef struct gbx_tree {
     uint32_t count;
 } gbx_tree;
 
-/* False if the time bound was reached, or the thread's patience is lost (time_budget.h): then
+/* False if the time bound was reached, or the thread's patience is lost (guard.h): then
  * there is no tree. */
 bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len);
 

@@ -3,10 +3,9 @@
  * uses - only names of the table in blocked_names.c are ever recorded, so that what a scope
  * declares is a set in one word, and a name is looked up in constant time.
  */
-#include "guard/uses.h"
+#include "guard/internal.h"
 
 #include "guard/arena.h"
-#include "guard/blocked_names.h"
 
 #include <string.h>
 

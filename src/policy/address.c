@@ -3,7 +3,7 @@
 #include "policy/address.h"
 
 #include "base/cleanup.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

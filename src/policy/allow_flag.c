@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "policy/capability_grants.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 
 #include <string.h>
 

@@ -4,10 +4,8 @@
 
 #include "base/secret_memory.h"
 #include "base/utf8.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 #include "policy/secrets.h"
-#include "policy/site.h"
 
 #include <stdlib.h>
 #include <string.h>

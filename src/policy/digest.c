@@ -5,7 +5,7 @@
  * Every field has a letter, every text its length: nothing can stand for anything else.
  * Of secrets, the names and for whom they are, never the values.
  */
-#include "policy/digest.h"
+#include "policy/policy.h"
 
 #include <string.h>
 

@@ -7,8 +7,7 @@
  */
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 
 #include <assert.h>
 #include <errno.h>

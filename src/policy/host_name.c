@@ -3,10 +3,10 @@
  * host_name - the order matters: international names first, since full-width digits and dots
  * become ASCII there, and only what is left can be looked at for addresses.
  */
-#include "policy/host_name.h"
+#include "policy/internal.h"
 
 #include "policy/address.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 
 #include <idn2.h>
 #include <stdio.h>

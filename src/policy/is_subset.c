@@ -10,9 +10,6 @@
 #include "base/cleanup.h"
 #include "base/fail.h"
 #include "policy/address.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
-#include "policy/site.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_place - no step leads past the end, whatever the text is. */
-#include "policy/json_place.h"
+#include "policy/internal.h"
 
 #include <string.h>
 

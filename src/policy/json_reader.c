@@ -6,10 +6,8 @@
 #include "base/edit_distance.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "policy/json_place.h"
-#include "policy/json_whole.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
+#include "policy/internal.h"
+#include "policy/policy.h"
 
 #include <assert.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* json_text - see json_text.h. No number becomes longer, so it is done in place. */
-#include "policy/json_text.h"
+/* json_text - see policy.h. No number becomes longer, so it is done in place. */
+#include "policy/policy.h"
 
 #include "base/cleanup.h"
 

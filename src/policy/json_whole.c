@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_whole - text and values are walked side by side: members keep their order. */
-#include "policy/json_whole.h"
+#include "policy/policy.h"
 
 #include "base/json_view.h"
 

@@ -12,14 +12,103 @@
 #ifndef GBX_POLICY_POLICY_H
 #define GBX_POLICY_POLICY_H
 
-#include <glovebox/policy.h>
-
 #include "base/buf.h"
-#include "policy/trusted_file.h"
+#include "base/fail.h"
+#include "base/sha256.h"
+#include "wire/reader.h"
 
+#include <glovebox/policy.h>
+#include <jansson.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+
+/* ---- json_text.c --------------------------------------------------------- */
+
+/*
+ * A value as text that a person reads, or that goes into a file.
+ *
+ * The library that makes text of values writes 17 digits of a number that is not whole:
+ * 19.99 would be shown, and written, as 19.989999999999998.
+ */
+
+/* As json_dumps(), but each number in the fewest of 15, 16 or 17 digits that are read back
+ * as the same. Free the text; NULL: memory is out. */
+char *gbx_json_text(const json_t *value, size_t flags);
+
+/* ---- json_whole.c -------------------------------------------------------- */
+
+/*
+ * Are values what their text says?
+ *
+ * Where memory is out while a text or a number is read, the library that makes the values
+ * leaves a byte of it out and goes on: a rule would be about another tool.
+ */
+
+/* text is valid JSON, in which no member stands twice. Numbers with a fraction are not
+ * compared. */
+bool gbx_json_is_whole(const char *text, size_t len, const json_t *value);
+
+/* ---- refuse.c ------------------------------------------------------------ */
+
+/*
+ * How a policy's text is objected to: what, where, and what to write instead.
+ *
+ * The text of a policy is hostile to messages too: it enters them escaped and cut.
+ */
+
+#define GBX_QUOTE_SIZE 100
+
+/* text for a message: one line, at most so long; returns out. */
+const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len);
+
+/* GBX_E_POLICY; the position is that of the byte at offset in text, which is one line.
+ * The column is in characters, from 1. */
+gbx_status gbx_refuse(gbx_error *reterr, const char *text, size_t offset,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The message of an error that was made by a part of text begins at that part: its
+ * column becomes one of text. */
+void gbx_refused_within(gbx_error *err, const char *text, size_t offset);
+
+/* ---- trusted_file.c ------------------------------------------------------ */
+
+/*
+ * Open a file whose contents decide: a policy, a configuration, a secret.
+ *
+ * Whoever can change such a file decides in the user's place. So it must belong to root or
+ * to the effective user, and nobody else may write it. The same holds for every directory
+ * and symbolic link on its path; a directory that others may write must have the sticky
+ * bit or be mounted read-only, and what lies above the user's own $HOME does not count. Each
+ * part of the path is opened relative to the one before and examined through its
+ * descriptor, so that nothing can be exchanged in between. Access control lists are not
+ * looked at: what they add shows in the bits of the group.
+ *
+ * A descriptor that is open already is the choice of whoever started us: a pipe behind
+ * /dev/stdin or /dev/fd/N is taken, whoever made it.
+ */
+
+typedef enum gbx_trust {
+    GBX_TRUST_OWN, /* what only root and the user can change */
+    GBX_TRUST_ALL, /* everything: nothing is examined */
+} gbx_trust;
+
+typedef struct gbx_trusted_file {
+    const char *path;
+    const char *what; /* for messages, before its path: "the policy ", or "" */
+    int flags;        /* of open(), beside O_CLOEXEC and O_NOCTTY */
+    gbx_trust trust;
+    bool is_secret; /* others may not read it either, unless it is root's */
+} gbx_trusted_file;
+
+/*
+ * GBX_E_OS if it cannot be opened, with EPERM if it is refused: the message then has the
+ * command that repairs it. warning has GBX_ERROR_MESSAGE_SIZE bytes, or is NULL; it is ""
+ * unless the file is taken although others may read it.
+ */
+gbx_status gbx_trusted_file_open(const gbx_trusted_file *file, int *ret_fd,
+                                 char *warning, gbx_error *reterr);
 
 #define GBX_SCHEME_HTTPS 1u
 #define GBX_SCHEME_HTTP  2u
@@ -138,5 +227,85 @@ bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
 
 /* Is name one of the patterns? "db.*" is every name below "db", "*" is every name. */
 bool gbx_names_function(char *const *patterns, size_t count, const char *name);
+
+/* ---- digest.c ------------------------------------------------------------ */
+
+/* Which policy it was, for who looks back; no value of a secret is in it. */
+
+void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE]);
+
+/* ---- policy_lists.c ------------------------------------------------------ */
+
+/* The arrays of a policy grow by one, up to a bound, and forget in bulk. */
+
+/* Of each list; more than any policy that a person has read. */
+#define GBX_POLICY_LIST_MAX 1000
+
+/*
+ * Make room for item number count in the list that pointer_to_list points to; the item
+ * is zeroed, and the caller counts it once it is whole. NULL if memory is out.
+ */
+void *gbx_list_room(void *pointer_to_list, size_t count, size_t item_size);
+
+/* GBX_E_POLICY if the list is full; what names it. */
+gbx_status gbx_list_check(size_t count, const char *what, gbx_error *reterr);
+
+gbx_status gbx_list_nomem(gbx_error *reterr);
+
+/* A copy of text as the last of names. */
+gbx_status gbx_names_add(char ***names, size_t *count, const char *text, size_t len,
+                         gbx_error *reterr);
+
+/* The index of text among names[from] to names[count - 1], or count. */
+size_t gbx_names_find(char *const *names, size_t from, size_t count, const char *text,
+                      size_t len);
+
+/* Free the items from index from on; the list itself stays. */
+void gbx_names_cut(char **names, size_t from, size_t count);
+void gbx_sites_cut(gbx_site *sites, size_t from, size_t count);
+void gbx_pairs_cut(gbx_pair *pairs, size_t from, size_t count);
+void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count);
+void gbx_roots_cut(gbx_file_policy *file, size_t from);
+
+/* ---- replay_policy.c ----------------------------------------------------- */
+
+/* Policies by which code finds names, and nothing behind them. */
+
+/*
+ * These gbx_capability bits, all exposed functions, and the values of env, which is a
+ * JSON object of strings that has been checked, or empty. No site, directory or secret.
+ * GBX_E_POLICY: a name or a value of env that no policy would have.
+ */
+gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy **ret,
+                                 gbx_error *reterr);
+
+/* These sites, a line each, for the guard to ask about; no capability. */
+gbx_status gbx_policy_of_sites(gbx_span lines, gbx_policy **ret, gbx_error *reterr);
+
+/* ---- site.c -------------------------------------------------------------- */
+
+/* One allowed destination, from and to text. */
+
+/* "[scheme://]host[:port]"; ret->host is free()d by the caller. */
+gbx_status gbx_site_parse(const char *text, size_t len, gbx_site *ret,
+                          gbx_error *reterr);
+
+bool gbx_site_equals(const gbx_site *a, const gbx_site *b);
+
+/* True if everything that narrow matches is matched by wide. */
+bool gbx_site_covers(const gbx_site *wide, const gbx_site *narrow);
+
+#define GBX_SITE_TEXT_SIZE 300
+
+/*
+ * May url be fetched? False only if it is plain to see that it may not, before any
+ * resolver or redirect: then site is where it leads. What is no absolute http or https
+ * URL, or is written in a way that needs a URL parser, is left to who fetches.
+ */
+bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
+                          char site[GBX_SITE_TEXT_SIZE]);
+
+/* As a policy would have it, for messages: "http://localhost:8080". */
+const char *gbx_site_print(const gbx_site *site, char out[GBX_SITE_TEXT_SIZE]);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "policy/policy_lists.h"
+#include "policy/policy.h"
 #include "policy/secrets.h"
 
 #include <errno.h>

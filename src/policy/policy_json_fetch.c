@@ -4,8 +4,7 @@
 
 #include "base/cleanup.h"
 #include "policy/address.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>

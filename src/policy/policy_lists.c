@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_lists - see policy_lists.h. */
-#include "policy/policy_lists.h"
+/* policy_lists - see policy.h. */
+#include "policy/policy.h"
 
 #include "base/cleanup.h"
 #include "base/fail.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* refuse - see refuse.h. */
-#include "policy/refuse.h"
+/* refuse - see policy.h. */
+#include "policy/policy.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

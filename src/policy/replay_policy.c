@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_policy - see replay_policy.h. What a stranger wrote goes through the same checks as what an
+/* replay_policy - see policy.h. What a stranger wrote goes through the same checks as what an
  * operator writes. */
-#include "policy/replay_policy.h"
+#include "policy/policy.h"
 
 #include "base/cleanup.h"
 #include "base/fail.h"

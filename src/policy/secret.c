@@ -2,7 +2,7 @@
 /* secret - secrets by hand: from a value, or from where the host has it. */
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 #include "policy/secrets.h"
 
 #include <string.h>

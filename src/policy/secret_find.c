@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* secret_find - see secret_find.h. */
-#include "policy/secret_find.h"
-
-#include "policy/unescape.h"
+/* secret_find - see internal.h. */
+#include "policy/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
+#include "policy/internal.h"
 #include "policy/secrets.h"
-#include "policy/unescape.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "base/json.h"
-#include "policy/secret_find.h"
+#include "policy/internal.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* site - see site.h. */
-#include "policy/site.h"
+/* site - see policy.h. */
+#include "policy/policy.h"
 
 #include "policy/address.h"
-#include "policy/host_name.h"
-#include "policy/refuse.h"
+#include "policy/internal.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* trusted_file - see trusted_file.h. Faults are kept until the end of the path: of a file
+/* trusted_file - see policy.h. Faults are kept until the end of the path: of a file
  * that is not there only that is reported. */
-#include "policy/trusted_file.h"
+#include "policy/policy.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "policy/refuse.h"
 
 #include <errno.h>
 #include <fcntl.h>

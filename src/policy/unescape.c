@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unescape - see unescape.h. Every answer is decided by at most GBX_ESCAPE_MAX bytes. */
-#include "policy/unescape.h"
+/* unescape - see internal.h. Every answer is decided by at most GBX_ESCAPE_MAX bytes. */
+#include "policy/internal.h"
 
 #include <string.h>
 

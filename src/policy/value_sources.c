@@ -3,8 +3,7 @@
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
 #include "policy/capability_grants.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 #include "policy/secrets.h"
 
 #include <errno.h>

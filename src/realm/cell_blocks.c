@@ -7,7 +7,7 @@
  * memory limit holds half of the cells that it could. A slab is one allocation that is
  * cut into blocks. It goes back when all of them are free.
  */
-#include "realm/cell_blocks.h"
+#include "realm/internal.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -9,9 +9,8 @@
  * making. The arguments are crypto.js's, never the guest's, so that wrong ones are
  * assertions.
  */
-#include "crypto/encoding.h"
+#include "crypto/crypto.h"
 #include "crypto/hash.h"
-#include "crypto/random.h"
 #include "realm/internal.h"
 
 #include <assert.h>

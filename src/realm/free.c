@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* free - see free.h. Values need no release of their own: they go with the VM. */
-#include "realm/free.h"
+/* free - see realm.h. Values need no release of their own: they go with the VM. */
+#include "realm/realm.h"
 
 #include "realm/internal.h"
 

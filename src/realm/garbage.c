@@ -18,7 +18,6 @@
  * both. One that does not collects as it always did.
  */
 #include "realm/internal.h"
-#include "realm/refusal.h"
 
 #include "base/cleanup.h"
 

@@ -13,7 +13,33 @@
 #include "realm/engine.h"
 #include "realm/realm.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* ---- cell_blocks.c ------------------------------------------------------- */
+
+/* Private to realm's allocator: blocks that are aligned to their own size. */
+
+/* Of the engine's block of cells. */
+#define GBX_BLOCK_BYTES ((size_t)16384)
+
+/* NULL: there is no memory. */
+void *gbx_block_take(void);
+
+/* False if `block` was not taken here. */
+bool gbx_block_give(void *block);
+
+/* ---- refusal.c ----------------------------------------------------------- */
+
+/* Private to realm: what the allocator knows of the process's memory. */
+
+/* Bytes that are allocated or mapped. Only differences mean something: what the loader has
+ * mapped is not in it. */
+size_t gbx_memory_used(void);
+
+/* From the allocator only. Does not allocate. */
+void gbx_refusal_note(void);
 
 /* The name that the user's code has in every stack. */
 #define GBX_CODE_URL "code.js"

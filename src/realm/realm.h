@@ -15,6 +15,13 @@
 #include "base/cleanup.h"
 #include "wire/messages.h"
 
+/* ---- threads.c ----------------------------------------------------------- */
+
+/* There is one, and there will be no other. */
+
+/* Before the engine is touched: tell its allocator to start no thread of its own. */
+void gbx_realm_forbid_threads(void);
+
 typedef struct gbx_realm gbx_realm;
 
 /* What a running call asks of the process around it. All run on the one thread. */
@@ -143,5 +150,13 @@ void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg);
  * from a shared library neither the allocator nor the clock is seen by the engine. */
 void gbx_realm_on_refusal(void (*notify)(void *user), void *user);
 bool gbx_realm_was_refused(void);
+
+/* ---- free.c -------------------------------------------------------------- */
+
+/* A realm that is not the process's last: only the memory runner has such. */
+
+/* End the VM and everything in it; gbx_realm_new() may then make another. A worker
+ * never does this: its end is its process's. NULL is ignored. */
+void gbx_realm_free(gbx_realm *realm);
 
 #endif

@@ -14,9 +14,8 @@
  * the padding a plain loop over such an array kills the worker;
  * test_realm__survives_the_short_array shows it.
  */
-#include "realm/refusal.h"
+#include "realm/internal.h"
 
-#include "realm/cell_blocks.h"
 #include "realm/realm.h"
 
 #include <errno.h>

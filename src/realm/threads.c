@@ -6,7 +6,7 @@
  * by the engine's library in 2.50 and in no header; where a version lacks it, the
  * template counts its threads before it serves and refuses if there are two.
  */
-#include "realm/threads.h"
+#include "realm/realm.h"
 
 #include <stdbool.h>
 

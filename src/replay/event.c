@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* event - one line of what happened, as it is written and as it is read. */
-#include "replay/put.h"
 #include "replay/record.h"
 #include "replay/recording_line.h"
-#include "replay/words.h"
+#include "replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,8 @@
 /* head - the lines before the first event, as they are written. */
 #include "base/clock.h"
 #include "base/json.h"
-#include "replay/chunk.h"
-#include "replay/put.h"
 #include "replay/record.h"
-#include "replay/words.h"
+#include "replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

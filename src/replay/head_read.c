@@ -3,10 +3,9 @@
  * head_read - the lines before the first event: each what, once, in one order. All of it
  * must be there before anything is done with it.
  */
-#include "replay/chunk.h"
 #include "replay/record.h"
 #include "replay/recording_line.h"
-#include "replay/words.h"
+#include "replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* put - see put.h. A failed buffer is asked once, at the end of the line. */
-#include "replay/put.h"
+/* put - see replay.h. A failed buffer is asked once, at the end of the line. */
+#include "replay/replay.h"
 
 #include "base/base64.h"
 #include "base/json.h"

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 
 #include <assert.h>
 #include <stdio.h>

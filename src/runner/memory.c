@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "realm/free.h"
 #include "realm/realm.h"
 
 #include <jsc/jsc.h>

@@ -6,7 +6,7 @@
  */
 #include "wire/messages.h"
 
-#include "wire/writer.h"
+#include "wire/wire.h"
 
 /* ---- public to other modules -------------------------------------------- */
 

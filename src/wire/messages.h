@@ -203,7 +203,7 @@ typedef struct gbx_msg_config {
 
 /* One layer of the seal, as the template found it. */
 typedef struct gbx_layer_report {
-    uint8_t layer; /* gbx_layer index (seal/layers.h) */
+    uint8_t layer; /* gbx_layer index (seal/seal.h) */
     uint8_t stands;
     gbx_span reason; /* why not, and what would bring it; empty if it stands */
 } gbx_layer_report;

@@ -2,7 +2,7 @@
 /* messages_control - messages.c goes on: what is said on a template's control channel. */
 #include "wire/messages.h"
 
-#include "wire/writer.h"
+#include "wire/wire.h"
 
 /* ---- public to other modules -------------------------------------------- */
 

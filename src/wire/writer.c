@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* writer - the fields of a frame, little-endian; the buffer remembers a failure. */
-#include "wire/writer.h"
+#include "wire/wire.h"
 
 #include <assert.h>
 

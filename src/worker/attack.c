@@ -5,11 +5,10 @@
  * The attacking process has the channel and, with all layers, nothing else: its line
  * is written to it, its verdict is its exit status.
  */
-#include "worker/attack.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
 #include "seal/seal.h"
-#include "worker/attack_try.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attack_files - the file system, and new programs from it. */
-#include "worker/attack_try.h"
+#include "worker/worker.h"
 
 #include <elf.h>
 #include <errno.h>

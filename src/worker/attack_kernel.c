@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attack_kernel - parts of the kernel where bugs were found, and what it knows. */
-#include "worker/attack_try.h"
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <linux/aio_abi.h>

@@ -10,7 +10,7 @@
 #ifndef GBX_WORKER_ATTACK_MAP_H
 #define GBX_WORKER_ATTACK_MAP_H
 
-#include "seal/layers.h"
+#include "seal/seal.h"
 
 #define GBX_A_USER      GBX_LAYER_BIT(GBX_LAYER_USER_NS)
 #define GBX_A_PID       GBX_LAYER_BIT(GBX_LAYER_PID_NS)

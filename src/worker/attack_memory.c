@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attack_memory - code that was not there, and more memory than there should be. */
-#include "worker/attack_try.h"
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attack_network - sockets, and what can be done with descriptors. */
-#include "worker/attack_try.h"
+#include "worker/worker.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

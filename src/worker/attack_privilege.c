@@ -5,7 +5,7 @@
  * All of it is also tried as real root with no layer at all. So nothing here does what
  * it could: arguments are such that the permission is checked and then the call fails.
  */
-#include "worker/attack_try.h"
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

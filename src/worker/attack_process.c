@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attack_process - other processes: new ones, the template, the host's. */
-#include "worker/attack_try.h"
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <linux/sched.h>

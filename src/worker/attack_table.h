@@ -44,7 +44,7 @@ typedef struct gbx_attack_info {
     const char *note; /* why there are fewer than two, or "" */
 } gbx_attack_info;
 
-/* What an attack looks for on the host's side; see attack_victims.h. */
+/* What an attack looks for on the host's side; see worker.h. */
 #define GBX_ATTACK_VICTIM_NAME "glovebox.attack"
 #define GBX_ATTACK_VICTIM_KEY  0x67627861
 

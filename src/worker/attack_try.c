@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_try - see attack_try.h. */
-#include "worker/attack_try.h"
+/* attack_try - see worker.h. */
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <signal.h>

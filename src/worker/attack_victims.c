@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_victims - see attack_victims.h. */
-#include "worker/attack_victims.h"
+/* attack_victims - see worker.h. */
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
 #include "worker/attack_table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* channel - a sealed worker may only read and write: use nothing else in those two. */
-#include "worker/channel.h"
+#include "worker/worker.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* children - see children.h. */
-#include "worker/children.h"
+/* children - see worker.h. */
+#include "worker/worker.h"
 
 #include <assert.h>
 #include <sys/resource.h>

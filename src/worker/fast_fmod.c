@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fast_fmod - by whole numbers: a remainder is never rounded. */
-#include "worker/fast_fmod.h"
+#include "worker/worker.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* freeze - what is in memory is written to a file, and that is mapped over it. */
-#include "worker/freeze.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
-#include "worker/heap.h"
-#include "worker/maps.h"
-#include "worker/memfile.h"
-#include "worker/page_probe.h"
 
 #include <errno.h>
 #include <fcntl.h>

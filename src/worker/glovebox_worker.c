@@ -3,10 +3,7 @@
  * glovebox-worker - the untrusted half. It is started by the library with a built
  * environment and one socket; by hand it only says what it is.
  */
-#include "worker/launch.h"
-#include "worker/stack.h"
-#include "worker/template_main.h"
-#include "worker/zygote_main.h"
+#include "worker/worker.h"
 
 #include <glovebox/version.h>
 
@@ -21,7 +18,7 @@ int main(int argc, char **argv)
 
         gbx_stack_clear();
         gbx_launch_template(argv, argc, &launch);
-        _exit(gbx_template_serve(&launch, NULL)); /* worker/unload_libs.h says why */
+        _exit(gbx_template_serve(&launch, NULL)); /* worker/worker.h says why */
     }
     if (argc >= 2 && strcmp(argv[1], "--zygote") == 0) {
         gbx_stack_clear();

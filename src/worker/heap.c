@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* heap - the room is the allocator's own top of the heap, so it needs no other code. */
-#include "worker/heap.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
-#include "worker/maps.h"
 
 #include <malloc.h>
 #include <stdbool.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hugepage_text - the child that learns takes a fault for each page of the engine that it enters. */
-#include "worker/hugepage_text.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
-#include "worker/maps.h"
-#include "worker/memfile.h"
-#include "worker/page_probe.h"
 
 #include <stdint.h>
 #include <stdio.h>

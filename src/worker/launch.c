@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* launch - the order is in launch.h. */
-#include "worker/launch.h"
+/* launch - the order is in worker.h. */
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
 #include "wire/messages.h"
-#include "wire/start.h"
-#include "worker/maps.h"
+#include "wire/wire.h"
 
 #include <glovebox/version.h>
 

@@ -5,7 +5,7 @@
  * The list lies in memory of its own, which is shared: who looks for pages that are written
  * privately must not find it.
  */
-#include "worker/maps.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
 

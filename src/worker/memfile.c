@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worker/memfile.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* page_probe - the handler touches nothing that may be closed: it would fault in itself. */
-#include "worker/page_probe.h"
+#include "worker/worker.h"
 
 #include <errno.h>
 #include <signal.h>

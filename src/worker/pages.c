@@ -7,12 +7,9 @@
  * is registered with an io_uring is pinned for as long as the ring is open; nothing is
  * ever submitted to this one, and its queues are not even mapped.
  */
-#include "worker/pages.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
-#include "worker/channel.h"
-#include "worker/maps.h"
-#include "worker/page_probe.h"
 
 #include <errno.h>
 #include <fcntl.h>

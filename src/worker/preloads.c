@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preloads - see preloads.h. When the time is up a signal handler speaks to the host:
+ * preloads - see worker.h. When the time is up a signal handler speaks to the host:
  * what it says is encoded before each script runs, so that it has nothing to allocate.
  */
-#include "worker/preloads.h"
-
-#include "worker/channel.h"
+#include "worker/worker.h"
 
 #include <signal.h>
 #include <stdio.h>

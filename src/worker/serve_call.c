@@ -4,10 +4,7 @@
  * ask for memory; everything here must stay within that. It never returns to the
  * template's code and runs no destructor: it waits to be killed.
  */
-#include "worker/serve_call.h"
-
-#include "worker/channel.h"
-#include "worker/heap.h"
+#include "worker/worker.h"
 
 #include <stdlib.h>
 #include <string.h>

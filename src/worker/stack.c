@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stack - see stack.h. */
-#include "worker/stack.h"
+/* stack - see worker.h. */
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
 

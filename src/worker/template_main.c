@@ -3,22 +3,10 @@
  * template_main - the order of set-up is the design: engine and realm first (they open
  * files), then the seal that forks inherit, then the first word to the host.
  */
-#include "worker/template_main.h"
+#include "worker/worker.h"
 
-#include "realm/threads.h"
-#include "wire/start.h"
-#include "worker/attack.h"
-#include "worker/channel.h"
-#include "worker/children.h"
-#include "worker/freeze.h"
-#include "worker/heap.h"
-#include "worker/hugepage_text.h"
-#include "worker/maps.h"
-#include "worker/pages.h"
-#include "worker/preloads.h"
-#include "worker/serve_call.h"
-#include "worker/stack.h"
-#include "worker/unload_libs.h"
+#include "realm/realm.h"
+#include "wire/wire.h"
 #include "zones/zones.h"
 
 #include <errno.h>

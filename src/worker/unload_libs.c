@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* unload_libs - by the names of the libraries' files, and by what of one file lies together. */
-#include "worker/unload_libs.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
-#include "worker/maps.h"
 
 #include <execinfo.h>
 #include <stdbool.h>

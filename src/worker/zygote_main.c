@@ -4,21 +4,12 @@
  * the host reaps and kills it as one that was executed. The kernel allows that because this
  * process stays in the host's pid namespace.
  */
-#include "worker/zygote_main.h"
+#include "worker/worker.h"
 
 #include "base/cleanup.h"
-#include "realm/threads.h"
+#include "realm/realm.h"
 #include "seal/seal.h"
-#include "wire/start.h"
-#include "worker/channel.h"
-#include "worker/freeze.h"
-#include "worker/heap.h"
-#include "worker/hugepage_text.h"
-#include "worker/launch.h"
-#include "worker/maps.h"
-#include "worker/stack.h"
-#include "worker/template_main.h"
-#include "worker/unload_libs.h"
+#include "wire/wire.h"
 #include "zones/zones.h"
 
 #include <errno.h>

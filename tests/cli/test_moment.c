@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* moment - against values that `date -d` gives. */
 #include "base/cleanup.h"
-#include "cli/moment.h"
+#include "cli/cli.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

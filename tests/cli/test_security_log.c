@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* security_log - what is lost where there is no room, and what is not. */
-#include "cli/security_log.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text - files of every kind, at the bound and one past it. */
 #include "base/cleanup.h"
-#include "cli/read_file.h"
+#include "cli/cli.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

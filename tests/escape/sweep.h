@@ -6,7 +6,7 @@
 #ifndef GBX_TESTS_SWEEP_H
 #define GBX_TESTS_SWEEP_H
 
-#include "engine/attack_mode.h"
+#include "engine/engine.h"
 
 #include <stdbool.h>
 #include <stdio.h>

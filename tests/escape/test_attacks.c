@@ -5,11 +5,11 @@
  * the seal without each layer. `test_attacks nobody` does it as an ordinary user, since
  * what the host of one can build is another seal; only root can.
  */
-#include "engine/attack_mode.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 #include "worker/attack_table.h"
-#include "worker/attack_victims.h"
+#include "worker/worker.h"
 
 #include <fcntl.h>
 #include <grp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* allow - what is on the list is allowed, and nothing that looks like it. */
 #include "base/cleanup.h"
-#include "fetch/allow.h"
+#include "fetch/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

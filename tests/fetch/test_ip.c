@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ip - what every address is, and what a policy can and cannot do about it. */
 #include "base/cleanup.h"
-#include "fetch/ip.h"
+#include "fetch/internal.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

@@ -5,8 +5,7 @@
  * What stands before it (the list, the check of each address) is left out here on purpose:
  * these are the tests that fail when the check at the socket is removed.
  */
-#include "fetch/curl_setup.h"
-#include "fetch/socket.h"
+#include "fetch/internal.h"
 #include "http_server.h"
 
 #include "base/cleanup.h"

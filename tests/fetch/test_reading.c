@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reading - refusals that help, two readers that must agree, and where redirects lead. */
-#include "fetch/url.h"
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
 #include "loaded_curl.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* redirect - the standard's rules for methods and bodies, and what is lost on the way. */
 #include "base/cleanup.h"
-#include "fetch/redirect.h"
+#include "fetch/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* request - the code's description of a request, and everything that must not be in it. */
 #include "base/cleanup.h"
-#include "fetch/request.h"
+#include "fetch/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* url - every way in which a URL has been written to be read in two ways, a line each. */
-#include "fetch/url.h"
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
 #include "loaded_curl.h"

@@ -6,9 +6,8 @@
  */
 #include "calls.h"
 #include "cgroup/group.h"
-#include "cgroup/group_file.h"
 #include "engine/spawn.h"
-#include "seal/layers.h"
+#include "seal/seal.h"
 #include "until.h"
 
 #include <errno.h>

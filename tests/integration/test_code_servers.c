@@ -3,7 +3,7 @@
  * arrives outside is looked at, and the script keeps its built-ins. */
 #include "base/json_view.h"
 #include "calls.h"
-#include "mcp/code/servers_script.h"
+#include "mcp/code/code_mode.h"
 #include "script_rows.h"
 
 #include <glovebox/host.h>

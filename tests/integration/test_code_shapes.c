@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code as models write it: each shape has the value that is meant, and errors have the
  * positions of what was written. */
-#include "mcp/code/script.h"
+#include "mcp/code/code.h"
 #include "script_rows.h"
 
 #include <setjmp.h>

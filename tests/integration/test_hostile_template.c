@@ -6,9 +6,9 @@
  */
 #include "base/json.h"
 #include "calls.h"
-#include "engine/attack_mode.h"
+#include "engine/engine.h"
 #include "proc.h"
-#include "seal/layers.h"
+#include "seal/seal.h"
 #include "until.h"
 #include "wire/messages.h"
 

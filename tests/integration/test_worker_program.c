@@ -2,7 +2,7 @@
 /* A worker program that is missing, cannot start, or is something else. */
 #include "calls.h"
 #include "child.h"
-#include "engine/attack_mode.h"
+#include "engine/engine.h"
 #include "proc.h"
 #include "until.h"
 

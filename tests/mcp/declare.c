@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* declare - the declarations of the tools that standard input lists, as discover gives
  * them: {"server": [tools]}. For the compiler of TypeScript to look at. */
-#include "mcp/code/declare.h"
 #include "base/cleanup.h"
+#include "mcp/code/code_mode.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "mcp/rpc/message.h"
-#include "mcp/server/stdio.h"
+#include "mcp/server/server.h"
 
 #include <signal.h>
 #include <stdio.h>

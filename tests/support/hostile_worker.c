@@ -9,7 +9,7 @@
  */
 #include "hostile_plan.h"
 #include "hostile_script.h"
-#include "seal/layers.h"
+#include "seal/seal.h"
 #include "wire/messages.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #include "script_rows.h"
 
 #include "calls.h"
-#include "mcp/code/script.h"
+#include "mcp/code/code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

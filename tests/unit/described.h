@@ -3,7 +3,7 @@
 #ifndef GBX_TESTS_DESCRIBED_H
 #define GBX_TESTS_DESCRIBED_H
 
-#include "mcp/data/describe_text.h"
+#include "mcp/data/datasets.h"
 
 typedef enum part { TYPE, SIZE, EXAMPLES, STATISTICS } part;
 

@@ -5,7 +5,7 @@
 #ifndef GBX_TESTS_MCP_CLIENT_H
 #define GBX_TESTS_MCP_CLIENT_H
 
-#include "mcp/server/client_session.h"
+#include "mcp/server/server_state.h"
 
 typedef struct mcp_client {
     gbx_mcp_loop *loop;

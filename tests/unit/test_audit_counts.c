@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What bounds the security log and what adds up in it: bucket, tally, suspicion. Time is
  * an argument. */
-#include "audit/bucket.h"
+#include "audit/audit.h"
 #include "audit/suspicion.h"
-#include "audit/tally.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

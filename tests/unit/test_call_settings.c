@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* settings - one call: limits are lowered and never raised, fields are what they are. */
 #include "base/cleanup.h"
-#include "engine/options.h"
+#include "engine/engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

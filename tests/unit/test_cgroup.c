@@ -5,7 +5,6 @@
  * in test_cgroup_kernel.
  */
 #include "cgroup/group.h"
-#include "cgroup/group_file.h"
 #include "engine/confine.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* code_advice - the engine's hints, as who can change nothing but code is told them. */
 #include "engine/verdict.h"
-#include "mcp/code/hint_texts.h"
+#include "mcp/code/code.h"
 
 #include "base/cleanup.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What is short is done at once; what takes long is done elsewhere, and can be given up. */
 #include "base/clock.h"
+#include "mcp/code/code.h"
 #include "mcp/code/parse_thread.h"
-#include "mcp/code/script.h"
-#include "mcp/data/parameter_names.h"
+#include "mcp/data/datasets.h"
 
 #include <pthread.h>
 #include <setjmp.h>

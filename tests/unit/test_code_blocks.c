@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a client is given of a tool's content: blocks that it knows, and not too much. */
-#include "mcp/code/content_blocks.h"
+#include "mcp/code/code_mode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

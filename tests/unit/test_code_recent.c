@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was made once is made again without looking, and is the same. */
-#include "mcp/code/recent.h"
+#include "mcp/code/code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a model reads: nothing is cut without a word, and what was cut can be read. */
 #include "base/json_view.h"
-#include "mcp/code/excerpt.h"
+#include "mcp/code/code.h"
 #include "mcp/code/script_reply.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a search for tools finds first, and that nothing it is given harms it. */
-#include "mcp/code/search.h"
+#include "mcp/code/code_mode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* What is left of TypeScript, character by character where it stood. That it does what it
  * should, the engine says (tests/integration/test_code_typed.c). */
 #include "guard/arena.h"
-#include "mcp/code/types.h"
+#include "mcp/code/code_mode.h"
 
 #include <ctype.h>
 #include <setjmp.h>

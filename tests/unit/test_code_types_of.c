@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* TypeScript of schemas: what it says, and that a hostile schema costs little. Whether all
  * of it is TypeScript, the compiler says (tests/mcp/declarations.test.mjs). */
-#include "mcp/code/declare.h"
-#include "mcp/code/types_of.h"
+#include "mcp/code/code_mode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

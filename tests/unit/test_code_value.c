@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What code gets for what a tool answers. */
-#include "mcp/code/value.h"
+#include "mcp/code/code_mode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

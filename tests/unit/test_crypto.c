@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The hashes without an engine: every algorithm, every encoding, the stream. */
-#include "crypto/encoding.h"
+#include "crypto/crypto.h"
 #include "crypto/hash.h"
 #include "crypto/library.h"
-#include "crypto/random.h"
 #include "support/vectors.h"
 
 #include "base/cleanup.h"

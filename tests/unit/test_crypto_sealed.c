@@ -4,8 +4,8 @@
  * algorithm runs in a fork under a filter that is narrower than any worker's and kills
  * on the first other call: no file, no getrandom, no lock that is waited for.
  */
+#include "crypto/crypto.h"
 #include "crypto/hash.h"
-#include "crypto/random.h"
 #include "sanitized.h"
 
 #include <seccomp.h>

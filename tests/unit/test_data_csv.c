@@ -2,8 +2,7 @@
 /* CSV as datasets: what becomes of cells, and where a file is refused. */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/data/csv.h"
-#include "mcp/data/table.h"
+#include "mcp/data/datasets.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From --data to JSON: databases, of which a query can only read. */
 #include "base/cleanup.h"
-#include "mcp/data/libsqlite3.h"
-#include "mcp/data/sqlite_immutable.h"
+#include "mcp/data/datasets.h"
 #include "sources.h"
 
 #include <fcntl.h>

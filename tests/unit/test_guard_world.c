@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "guard/guard.h"
 #include "policy/policy.h"
-#include "policy/site.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

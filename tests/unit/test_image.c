@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is done to the template so that its forks are cheap changes nothing they do. */
-#include "realm/threads.h"
+#include "realm/realm.h"
 #include "support/realm_call.h"
-#include "worker/freeze.h"
-#include "worker/heap.h"
-#include "worker/hugepage_text.h"
-#include "worker/maps.h"
-#include "worker/unload_libs.h"
+#include "worker/worker.h"
 
 #include <malloc.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* io_thread - every job that was taken is run once or dropped once, and in order. */
-#include "file/io_thread.h"
+#include "file/file.h"
 
 #include "proc.h"
 #include "until.h"

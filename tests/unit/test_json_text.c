@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json_text - numbers as they were written, as far as a double keeps them. */
-#include "policy/json_text.h"
+#include "policy/policy.h"
 
 #include "base/cleanup.h"
 

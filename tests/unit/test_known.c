@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* known - what the guard has passed is not parsed again, and nothing else is spared. */
-#include "engine/guard_cache.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 

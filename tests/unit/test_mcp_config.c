@@ -8,8 +8,6 @@
 
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
-#include "mcp/config/jsonc.h"
-#include "mcp/config/variable.h"
 #include "mcp/rules/rules.h"
 #include "policy/policy.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_disguises - a path that looks like an address, and a text that may be a path. */
 #include "base/cleanup.h"
-#include "mcp/rules/glob.h"
-#include "mcp/rules/path_forms.h"
+#include "mcp/rules/internal.h"
+#include "mcp/rules/rules.h"
 #include "rule_rows.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_edit - what is put into a person's file, and all that must stay where it is. */
 #include "base/cleanup.h"
-#include "mcp/config/edit.h"
+#include "mcp/config/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * what comes back of it.
  */
 #include "mcp/approval/tool_call.h"
-#include "mcp/config/replace.h"
+#include "mcp/config/config.h"
 #include "mcp_stage.h"
 
 #include <setjmp.h>

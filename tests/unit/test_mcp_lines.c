@@ -2,7 +2,7 @@
 /* lines - whatever the chunks are, the lines are the same, and none costs more memory
  * than the longest may. */
 #include "base/cleanup.h"
-#include "mcp/rpc/line_reader.h"
+#include "mcp/rpc/rpc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

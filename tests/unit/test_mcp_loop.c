@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* loop - posts of all threads run on one, in order, and not after the end. */
 #include "base/cleanup.h"
-#include "mcp/rpc/loop.h"
+#include "mcp/rpc/rpc.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* out - a reader that does not read costs memory up to the ceiling, and no time. */
 #include "base/cleanup.h"
-#include "mcp/rpc/output_queue.h"
+#include "mcp/rpc/rpc.h"
 
 #include <errno.h>
 #include <fcntl.h>

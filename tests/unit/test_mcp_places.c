@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/cpu_affinity.h"
 #include "mcp/code/parse_thread.h"
-#include "mcp/upstream/server_spawn.h"
+#include "mcp/upstream/internal.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/approval/grants_file.h"
-#include "mcp/config/replace.h"
+#include "mcp/config/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

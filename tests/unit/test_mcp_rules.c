@@ -2,7 +2,7 @@
 /* mcp_rules - what calls a rule fits, and every way that was thought of to pass one by. */
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "mcp/rules/glob.h"
+#include "mcp/rules/rules.h"
 #include "rule_rows.h"
 
 #include <setjmp.h>

@@ -2,8 +2,7 @@
 /* mcp_spellings - one address, path or name, and all the ways to write it. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "mcp/rules/casefold.h"
-#include "mcp/rules/glob.h"
+#include "mcp/rules/rules.h"
 #include "rule_rows.h"
 
 #include <setjmp.h>

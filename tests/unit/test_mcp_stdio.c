@@ -2,7 +2,7 @@
 /* stdio - lines that wait do not keep the loop from what ends the server. */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/server/stdio.h"
+#include "mcp/server/server.h"
 #include "support/failing_malloc.h"
 
 #include <errno.h>

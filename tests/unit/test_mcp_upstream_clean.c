@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a server says of itself and at its end, once it was looked through for secrets. */
 #include "base/cleanup.h"
-#include "mcp/upstream/redact_tools.h"
-#include "mcp/upstream/stderr_tail.h"
+#include "mcp/upstream/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,11 +2,7 @@
 /* The parts of the client that do no I/O: lists of tools, headers, and what is kept of
  * somebody's last words. */
 #include "base/cleanup.h"
-#include "mcp/upstream/environ.h"
-#include "mcp/upstream/exit_status.h"
-#include "mcp/upstream/ids.h"
-#include "mcp/upstream/params.h"
-#include "mcp/upstream/redact_tools.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/tools.h"
 
 #include <setjmp.h>

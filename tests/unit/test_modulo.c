@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* modulo - what the C library's fmod() says, bit for bit. */
-#include "worker/fast_fmod.h"
+#include "worker/worker.h"
 
 #include <dlfcn.h>
 #include <float.h>

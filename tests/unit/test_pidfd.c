@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pidfd - what a template may hand over as the process of a worker. */
-#include "engine/pidfd.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 #include "proc.h"

@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "policy/policy.h"
-#include "policy/site.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* site - what may be listed, in which one form it is kept, and what it then matches. */
 #include "base/cleanup.h"
-#include "policy/site.h"
+#include "policy/policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,7 @@
  * as whom. */
 #include "base/cleanup.h"
 #include "engine/engine.h"
-#include "engine/environment.h"
 #include "engine/spawn.h"
-#include "engine/worker_uid.h"
 
 #include <errno.h>
 #include <fcntl.h>

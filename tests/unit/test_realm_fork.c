@@ -3,7 +3,7 @@
  * The realm as the worker program uses it: made once, warmed, then one call in each
  * fork. Also what only its host sees: pieces of lines, waits, refused memory.
  */
-#include "realm/threads.h"
+#include "realm/realm.h"
 #include "support/realm_call.h"
 
 #include <setjmp.h>

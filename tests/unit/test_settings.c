@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* settings - options and calls: defaults, ranges, and structures that grow. */
-#include "engine/options.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 

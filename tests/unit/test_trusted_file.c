@@ -3,7 +3,7 @@
  * trusted_file - who can change a file that decides. Run as root, the tests act as an
  * ordinary user whose number nobody has, and root and a third person are there too.
  */
-#include "policy/trusted_file.h"
+#include "policy/policy.h"
 
 #include "base/cleanup.h"
 

@@ -3,7 +3,7 @@
  * trusted_spaces - files that decide, where users and mounts are others: in containers.
  * What is looked at is done in a child, as an ordinary user with a namespace of its own.
  */
-#include "policy/trusted_file.h"
+#include "policy/policy.h"
 
 #include "base/cleanup.h"
 

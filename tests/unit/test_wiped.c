@@ -7,7 +7,7 @@
 #include "engine/hostcall.h"
 #include "fetch/response.h"
 #include "mcp/config/config.h"
-#include "mcp/upstream/http_headers.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/link_http.h"
 #include "policy/json_reader.h"
 

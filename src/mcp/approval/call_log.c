@@ -2,9 +2,9 @@
 /* call_log - a line of the security log for every call, however it ended. No argument and no
  * answer is in it: they may be anything. What a script's calls are refused is said so many
  * times, and counted then: a script is free to try. */
+#include "audit/audit.h"
 #include "audit/events.h"
 #include "audit/log_line.h"
-#include "audit/tally.h"
 #include "base/clock.h"
 #include "mcp/approval/tool_call.h"
 

@@ -4,8 +4,8 @@
 #include "mcp/approval/grants_file.h"
 
 #include "base/cleanup.h"
-#include "mcp/config/replace.h"
-#include "policy/json_text.h"
+#include "mcp/config/config.h"
+#include "policy/policy.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
 #ifndef GBX_MCP_APPROVAL_GRANTS_FILE_H
 #define GBX_MCP_APPROVAL_GRANTS_FILE_H
 
-#include "policy/trusted_file.h"
+#include "policy/policy.h"
 
 typedef enum gbx_grant {
     GBX_GRANT_NONE,

@@ -9,7 +9,7 @@
 #ifndef GBX_MCP_APPROVAL_TOOL_CALL_H
 #define GBX_MCP_APPROVAL_TOOL_CALL_H
 
-#include "audit/bucket.h"
+#include "audit/audit.h"
 #include "base/cleanup.h"
 #include "base/sha256.h"
 #include "mcp/approval/gate.h"

@@ -5,7 +5,7 @@
  * What comes of the starter's thread, and the end of runs that have no engine, is posted to
  * the loop.
  */
-#include "mcp/code/box.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/backoff.h"
 #include "base/cpu_affinity.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* capability_text - directories are the host's: they are not told. Nor are values. */
-#include "mcp/code/capability_text.h"
+#include "mcp/code/code.h"
 
 #include "base/cleanup.h"
 #include "policy/policy.h"
-#include "policy/site.h"
 
 #include <string.h>
 

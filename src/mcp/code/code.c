@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mcp/code/script_run.h"
-#include "mcp/code/servers_script.h"
 #include "policy/policy.h"
 
 #include <stdio.h>

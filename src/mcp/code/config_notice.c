@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/config/fingerprint.h"
+#include "mcp/config/config.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -3,13 +3,12 @@
  * content_blocks - a block has the members that every client knows. Others, and those that are not
  * as they must be, are left out; without one that it needs, it is no block.
  */
-#include "mcp/code/content_blocks.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/code/excerpt.h"
-#include "mcp/code/reply_json.h"
+#include "mcp/code/code.h"
 #include "mcp/server/server.h"
 
 #include <string.h>

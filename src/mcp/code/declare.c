@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* declare - a declaration is written whole or, if it is too long, in the
  * longest of shorter forms that fits. */
-#include "mcp/code/declare.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/code/types_of.h"
 #include "mcp/upstream/upstream.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "guard/arena.h"
 #include "guard/source_region.h"
 #include "guard/tree.h"
-#include "mcp/code/types_of.h"
+#include "mcp/code/code_mode.h"
 
 #include <ctype.h>
 #include <stdio.h>

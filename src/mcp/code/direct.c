@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/code/content_blocks.h"
-#include "mcp/code/value.h"
 
 #include <stdlib.h>
 #include <string.h>

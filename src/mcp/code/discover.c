@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/code/declare.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * entry_point - looks at the top of the flat tree, and at names all over it: a function that
  * something else calls must not be called twice.
  */
-#include "mcp/code/entry_point.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 

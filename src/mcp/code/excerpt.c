@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* excerpt - between characters, never inside one. */
-#include "mcp/code/excerpt.h"
+#include "mcp/code/code.h"
 
 #include <stdio.h>
 #include <string.h>

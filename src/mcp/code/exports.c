@@ -3,7 +3,7 @@
  * exports - all or nothing: `module` that is declared, passed on or exported to twice means
  * what it means, and the structural check says that it is not there.
  */
-#include "mcp/code/exports.h"
+#include "mcp/code/code_mode.h"
 
 #include <string.h>
 

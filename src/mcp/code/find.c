@@ -2,7 +2,6 @@
 /* find - of the tools that are known, those that a query may mean. */
 #include "base/json.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/code/declare.h"
 
 #include <stdlib.h>
 #include <string.h>

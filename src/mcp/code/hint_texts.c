@@ -4,7 +4,7 @@
  * another policy, and nothing is outside of its script but the servers and the data. These
  * are what it is sent to.
  */
-#include "mcp/code/hint_texts.h"
+#include "mcp/code/code.h"
 
 #include "base/cleanup.h"
 #include "guard/source_region.h"

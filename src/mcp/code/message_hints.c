@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "guard/source_region.h"
+#include "mcp/code/code.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/code/hint_texts.h"
 
 #include <string.h>
 

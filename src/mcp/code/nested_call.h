@@ -10,7 +10,6 @@
 #define GBX_MCP_CODE_NESTED_CALL_H
 
 #include "mcp/code/code_mode.h"
-#include "mcp/code/value.h"
 
 /* The code of a call that was given up before its server had it. */
 #define GBX_NESTED_NOT_SENT "NOT_SENT"

@@ -3,7 +3,7 @@
  * parse_thread - what reads code at length does so beside the loop: one thread, in turn.
  *
  * Code is read on the loop if it is short and soon read; that costs no change of threads.
- * All else is a job: its work is done in the thread, within a patience (guard/time_budget.h),
+ * All else is a job: its work is done in the thread, within a patience (guard/guard.h),
  * and then its done on the loop. Code that does not get through in its time goes on as it
  * is: the engine judges.
  *
@@ -13,8 +13,8 @@
 #ifndef GBX_MCP_CODE_PARSE_THREAD_H
 #define GBX_MCP_CODE_PARSE_THREAD_H
 
-#include "guard/time_budget.h"
-#include "mcp/rpc/loop.h"
+#include "guard/guard.h"
+#include "mcp/rpc/rpc.h"
 
 #include <stddef.h>
 

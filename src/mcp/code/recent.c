@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recent - sixteen comparisons of lengths, and one of the whole text, find it. */
-#include "mcp/code/recent.h"
+#include "mcp/code/code.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * reply_json - members are always there, so that programs need not ask. A value that is
  * whole is exact; all else is for people to read, and nothing in it is hidden.
  */
-#include "mcp/code/reply_json.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/json.h"
 #include "mcp/approval/gate.h"

@@ -8,7 +8,7 @@
  * without what looks like types, so that it finds the slip and not the first type; and with
  * an end that lets none of it run.
  */
-#include "mcp/code/script.h"
+#include "mcp/code/code.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -16,10 +16,7 @@
 #include "guard/arena.h"
 #include "guard/faults.h"
 #include "guard/source_region.h"
-#include "mcp/code/entry_point.h"
-#include "mcp/code/exports.h"
-#include "mcp/code/strip_fences.h"
-#include "mcp/code/types.h"
+#include "mcp/code/code_mode.h"
 
 #include <stdlib.h>
 #include <string.h>

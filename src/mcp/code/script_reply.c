@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/json_view.h"
-#include "mcp/code/excerpt.h"
-#include "mcp/code/reply_json.h"
+#include "mcp/code/code.h"
+#include "mcp/code/code_mode.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "guard/guard.h"
-#include "mcp/code/hint_texts.h"
+#include "mcp/code/code.h"
 #include "mcp/code/message_hints.h"
 #include "mcp/code/script_run.h"
 

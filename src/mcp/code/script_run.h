@@ -4,10 +4,10 @@
 #define GBX_MCP_CODE_SCRIPT_RUN_H
 
 #include "guard/guard.h"
+#include "mcp/code/code.h"
 #include "mcp/code/code_mode.h"
 #include "mcp/code/digits.h"
 #include "mcp/code/nested_call.h"
-#include "mcp/code/script.h"
 #include "mcp/code/script_reply.h"
 #include "mcp/code/unawaited.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* search - the usual formula; a word in a name weighs as much as three elsewhere. */
-#include "mcp/code/search.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
-#include "mcp/code/search_words.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* search_words - see search_words.h. Kinds of letters are by table: the locale has no say in them. */
-#include "mcp/code/search_words.h"
+/* search_words - see code_mode.h. Kinds of letters are by table: the locale has no say in them. */
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "mcp/rules/casefold.h"
+#include "mcp/rules/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* servers_script - a function of JavaScript, called with JSON, which is JavaScript. */
-#include "mcp/code/servers_script.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/json.h"
 

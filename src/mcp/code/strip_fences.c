@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* strip_fences - reads as far as it must to know what is text and what is code. */
-#include "mcp/code/strip_fences.h"
+#include "mcp/code/code_mode.h"
 
 #include "guard/source_region.h"
 

@@ -3,9 +3,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "mcp/code/code.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/code/excerpt.h"
-#include "mcp/code/reply_json.h"
 
 #include <stdarg.h>
 #include <stdio.h>

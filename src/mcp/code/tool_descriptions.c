@@ -4,9 +4,8 @@
  * conversation, and the same configuration gives the same bytes: hosts cache by them.
  */
 #include "base/cleanup.h"
-#include "mcp/code/capability_text.h"
+#include "mcp/code/code.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/code/declare.h"
 #include "mcp/code/script_reply.h"
 
 #include <stdio.h>

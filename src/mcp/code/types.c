@@ -5,14 +5,12 @@
  * A statement that goes leaves a semicolon: the line before it and the line after it must
  * not become one expression.
  */
-#include "mcp/code/types.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/faults.h"
-#include "mcp/code/types_compared.h"
-#include "mcp/code/types_path.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * comparisons. A name that the code declares as a variable and as a type is the type.
  * Where no call follows, TypeScript goes by what does: f(a < b, c > -1) has no types.
  */
-#include "mcp/code/types_compared.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "guard/arena.h"

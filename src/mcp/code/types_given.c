@@ -4,7 +4,7 @@
  * between the brackets is parsed by itself: only what are type arguments of a call goes. And
  * of import("y").Z it knows neither that it has such arguments nor that it can be one.
  */
-#include "mcp/code/types_given.h"
+#include "mcp/code/code_mode.h"
 
 #include "guard/arena.h"
 #include "guard/source_region.h"

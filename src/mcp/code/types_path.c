@@ -5,12 +5,10 @@
  * the dot is always of the type. A copy in which such a dot is a letter, A.B_C, is parsed
  * again: what stands around it, `A.B.C<D>[]`, comes out right as well, in its place.
  */
-#include "mcp/code/types_path.h"
+#include "mcp/code/code_mode.h"
 
 #include "guard/arena.h"
 #include "guard/source_region.h"
-#include "mcp/code/types_given.h"
-#include "mcp/code/types_words.h"
 
 #include <string.h>
 

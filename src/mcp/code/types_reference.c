@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* types_reference - what a reference within a schema leads to: a JSON pointer (RFC 6901) in
  * the fragment of a URI, in a JSON string. Each of the three has an escape of its own. */
-#include "mcp/code/types_of.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* types_text - strings, names and comments of a server's in TypeScript: nothing in them
  * ends what they stand in, or shows it as something else. */
-#include "mcp/code/types_of.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/utf8.h"
 

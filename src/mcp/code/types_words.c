@@ -3,7 +3,7 @@
  * types_words - modifiers in places where the grammar knows none, and names that it takes
  * for modifiers. Which of the two a word is, TypeScript tells by what follows it.
  */
-#include "mcp/code/types_words.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "guard/source_region.h"

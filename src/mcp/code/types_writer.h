@@ -9,7 +9,7 @@
 #ifndef GBX_MCP_CODE_TYPES_WRITER_H
 #define GBX_MCP_CODE_TYPES_WRITER_H
 
-#include "mcp/code/types_of.h"
+#include "mcp/code/code_mode.h"
 
 #define GBX_TYPES_CHOICES_MAX 24
 #define GBX_TYPES_PARTS_MAX   (GBX_TYPES_CHOICES_MAX + 8)

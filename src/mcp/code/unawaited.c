@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
+#include "guard/guard.h"
 #include "guard/source_region.h"
-#include "guard/time_budget.h"
 #include "guard/tree.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * value - blocks of content in their order. One block is itself; several texts are one;
  * where there is more than text, the value is a list.
  */
-#include "mcp/code/value.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"

@@ -11,10 +11,7 @@
 #include "base/json_view.h"
 #include "base/utf8.h"
 #include "mcp/config/config_reader.h"
-#include "mcp/config/fingerprint.h"
-#include "mcp/config/jsonc.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
+#include "policy/policy.h"
 #include "policy/secrets.h"
 
 #include <errno.h>

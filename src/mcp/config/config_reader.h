@@ -4,7 +4,7 @@
 #define GBX_MCP_CONFIG_CONFIG_READER_H
 
 #include "mcp/config/config.h"
-#include "mcp/rules/rules_json.h"
+#include "mcp/rules/rules.h"
 
 #define GBX_MCP_SERVERS_MAX 256
 

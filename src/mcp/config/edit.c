@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* edit - see edit.h. */
-#include "mcp/config/edit.h"
+/* edit - see config.h. */
+#include "mcp/config/config.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/config/jsonc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "mcp/config/config_reader.h"
 
 #include "base/cleanup.h"
-#include "policy/policy_lists.h"
+#include "policy/policy.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fingerprint - see fingerprint.h. The contents decide, not the time: editors and tools that keep files
+/* fingerprint - see config.h. The contents decide, not the time: editors and tools that keep files
  * alike on machines write what was there already. */
-#include "mcp/config/fingerprint.h"
+#include "mcp/config/config.h"
 
 #include "base/cleanup.h"
 #include "policy/secrets.h"

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "policy/policy_lists.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

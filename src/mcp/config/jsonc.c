@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* jsonc - see jsonc.h. */
-#include "mcp/config/jsonc.h"
+/* jsonc - see config.h. */
+#include "mcp/config/config.h"
 
 #include "base/cleanup.h"
 #include "base/json_view.h"

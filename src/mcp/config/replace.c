@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* replace - see replace.h. */
-#include "mcp/config/replace.h"
+/* replace - see config.h. */
+#include "mcp/config/config.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
-#include "policy/policy_lists.h"
+#include "policy/policy.h"
 #include "policy/secrets.h"
 
 #include <ctype.h>

@@ -10,9 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "mcp/config/variable.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
+#include "mcp/config/config.h"
+#include "policy/policy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
-#include "policy/policy_lists.h"
+#include "policy/policy.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* variable - see variable.h. No value ever enters a message. */
-#include "mcp/config/variable.h"
+/* variable - see config.h. No value ever enters a message. */
+#include "mcp/config/config.h"
 
 #include "base/cleanup.h"
 

@@ -8,8 +8,8 @@
 #ifndef GBX_MCP_DATA_COMPUTE_H
 #define GBX_MCP_DATA_COMPUTE_H
 
+#include "mcp/code/code.h"
 #include "mcp/code/parse_thread.h"
-#include "mcp/code/script.h"
 #include "mcp/data/datasets.h"
 
 struct gbx_compute {

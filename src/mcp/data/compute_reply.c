@@ -9,11 +9,8 @@
 #include "base/json.h"
 #include "base/json_view.h"
 #include "guard/guard.h"
-#include "mcp/code/excerpt.h"
-#include "mcp/code/hint_texts.h"
-#include "mcp/code/script.h"
+#include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
-#include "mcp/data/number.h"
 #include "mcp/rpc/message.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* csv - every look ahead is checked against the end: the text ends in nothing. */
-#include "mcp/data/csv.h"
+#include "mcp/data/datasets.h"
 
 #include <string.h>
 

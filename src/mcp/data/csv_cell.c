@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* csv_cell - see csv_cell.h. */
-#include "mcp/data/csv_cell.h"
-
-#include "mcp/data/number.h"
+/* csv_cell - see datasets.h. */
+#include "mcp/data/datasets.h"
 
 #include <strings.h>
 

@@ -4,9 +4,8 @@
  * it was called says so, and the engine's message which name it is about.
  */
 #include "base/cleanup.h"
-#include "mcp/code/script.h"
+#include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
-#include "mcp/data/parameter_names.h"
 
 #include <ctype.h>
 #include <stdio.h>

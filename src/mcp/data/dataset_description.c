@@ -3,9 +3,7 @@
 #include "mcp/data/dataset_description.h"
 
 #include "base/cleanup.h"
-#include "mcp/data/describe_text.h"
-#include "mcp/data/number.h"
-#include "mcp/data/schema_map.h"
+#include "mcp/data/datasets.h"
 
 #include <string.h>
 

@@ -3,8 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "mcp/data/dataset_description.h"
-#include "mcp/data/describe_text.h"
-#include "mcp/data/number.h"
+#include "mcp/data/datasets.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* describe_text - see describe_text.h. */
-#include "mcp/data/describe_text.h"
+/* describe_text - see datasets.h. */
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* libsqlite3 - see libsqlite3.h. */
-#include "mcp/data/libsqlite3.h"
+/* libsqlite3 - see datasets.h. */
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
 #include "base/fail.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* number - see number.h. The locale is the C locale: the command sets no other. */
-#include "mcp/data/number.h"
+/* number - see datasets.h. The locale is the C locale: the command sets no other. */
+#include "mcp/data/datasets.h"
 
 #include <float.h>
 #include <math.h>

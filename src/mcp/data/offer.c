@@ -6,9 +6,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "mcp/code/capability_text.h"
+#include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
-#include "mcp/data/number.h"
 
 #include <assert.h>
 #include <stdlib.h>

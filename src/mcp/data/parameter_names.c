@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parameter_names - see parameter_names.h. A member that is read although nobody sees it here is undefined
+ * parameter_names - see datasets.h. A member that is read although nobody sees it here is undefined
  * without a word: what may be the object of all datasets counts as it.
  */
-#include "mcp/data/parameter_names.h"
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/time_budget.h"
+#include "guard/guard.h"
 #include "guard/tree.h"
 
 #include <string.h>

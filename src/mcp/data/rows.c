@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* rows - the authorizer is what keeps a query from doing anything; all else is beside it. */
-#include "mcp/data/rows.h"
+#include "mcp/data/datasets.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/data/libsqlite3.h"
-#include "mcp/data/number.h"
-#include "mcp/data/sqlite_immutable.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -5,9 +5,9 @@
  */
 #include "base/cleanup.h"
 #include "guard/guard.h"
-#include "mcp/code/hint_texts.h"
+#include "mcp/code/code.h"
 #include "mcp/data/compute.h"
-#include "mcp/data/parameter_names.h"
+#include "mcp/data/datasets.h"
 
 #include <ctype.h>
 #include <stdio.h>

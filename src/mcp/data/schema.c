@@ -2,10 +2,7 @@
 /* schema - recursion is bounded by GBX_SHAPE_DEPTH_MAX, allocation by the other limits. */
 #include "mcp/data/schema.h"
 
-#include "mcp/data/describe_text.h"
-#include "mcp/data/number.h"
-#include "mcp/data/schema_distinct.h"
-#include "mcp/data/schema_map.h"
+#include "mcp/data/datasets.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* schema_distinct - by hashes of 64 bits: two values of one hash would be taken for one. */
-#include "mcp/data/schema_distinct.h"
+#include "mcp/data/datasets.h"
 
 #include <stdlib.h>
 #include <string.h>

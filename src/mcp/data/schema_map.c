@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* schema_map - see schema_map.h. */
-#include "mcp/data/schema_map.h"
+/* schema_map - see datasets.h. */
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
-#include "mcp/data/describe_text.h"
-#include "mcp/data/schema_distinct.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -4,9 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/data/csv.h"
-#include "mcp/data/rows.h"
-#include "mcp/data/table.h"
+#include "mcp/data/datasets.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/cpu_affinity.h"
 #include "mcp/data/datasets.h"
-#include "mcp/data/describe_text.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sqlite_immutable - nothing is opened here: to close a file would take the locks away that another
  * thread of the process has on it. */
-#include "mcp/data/sqlite_immutable.h"
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
 

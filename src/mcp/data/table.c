@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* table - see table.h. */
-#include "mcp/data/table.h"
+/* table - see datasets.h. */
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/data/csv.h"
-#include "mcp/data/csv_cell.h"
 
 #include <search.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* host_entry - see host_entry.h. */
-#include "mcp/import/host_entry_reader.h"
+#include "mcp/import/import.h"
 
 #include "base/cleanup.h"
-#include "mcp/config/variable.h"
+#include "mcp/config/config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

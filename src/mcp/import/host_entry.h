@@ -8,7 +8,6 @@
 #define GBX_MCP_IMPORT_HOST_ENTRY_H
 
 #include "mcp/config/config.h"
-#include "mcp/config/edit.h"
 #include "mcp/import/hosts.h"
 
 /* A host's file that was read. */

@@ -4,10 +4,10 @@
  *
  * What its host takes as it is written must not become a variable by being taken.
  */
-#include "mcp/import/host_entry_reader.h"
+#include "mcp/import/import.h"
 
 #include "base/cleanup.h"
-#include "mcp/config/variable.h"
+#include "mcp/config/config.h"
 
 #include <stdio.h>
 #include <string.h>

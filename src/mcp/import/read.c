@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/config/jsonc.h"
-#include "mcp/import/toml.h"
-#include "policy/json_whole.h"
+#include "mcp/config/config.h"
+#include "mcp/import/import.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* toml - documents of TOML: tables. */
-#include "mcp/import/toml.h"
+#include "mcp/import/import.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "mcp/import/toml_value.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* toml_value - keys and values of TOML. */
-#include "mcp/import/toml_value.h"
+#include "mcp/import/import.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* line_reader - the part's ceiling is the longest line; nothing else may grow here. */
-#include "mcp/rpc/line_reader.h"
+#include "mcp/rpc/rpc.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * loop - libevent itself is used without its locks: posts reach the loop through a list
  * of our own and an eventfd, so that an engine's thread never touches the event base.
  */
-#include "mcp/rpc/loop.h"
+#include "mcp/rpc/rpc.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

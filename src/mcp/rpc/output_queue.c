@@ -3,7 +3,7 @@
  * output_queue - one buffer with a start offset: what was written is forgotten in big steps, so
  * that a slow reader of many small messages costs no quadratic moving of bytes.
  */
-#include "mcp/rpc/output_queue.h"
+#include "mcp/rpc/rpc.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

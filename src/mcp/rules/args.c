@@ -6,8 +6,6 @@
  * type may be what was meant: a server may make "1" of 1, or read the first of an array.
  */
 #include "base/cleanup.h"
-#include "mcp/rules/casefold.h"
-#include "mcp/rules/glob.h"
 #include "mcp/rules/rules.h"
 
 #include <stdlib.h>

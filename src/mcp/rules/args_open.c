@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
-#include "mcp/rules/unambiguous.h"
+#include "mcp/rules/internal.h"
 
 #define ARGS_MAX  GBX_MIB(16)
 #define WHERE_MAX 512 /* a longer path is not told */

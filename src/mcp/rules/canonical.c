@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* canonical - see canonical.h. */
-#include "mcp/rules/canonical.h"
+/* canonical - see internal.h. */
+#include "mcp/rules/internal.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "mcp/rules/rule_host.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* casefold - see casefold.h. */
-#include "mcp/rules/casefold.h"
+/* casefold - see rules.h. */
+#include "mcp/rules/rules.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* glob - matched by the set of places in the pattern that can be reached: patterns times
  * text, whatever they are. */
-#include "mcp/rules/glob.h"
+#include "mcp/rules/rules.h"
 
-#include "mcp/rules/canonical.h"
-#include "mcp/rules/casefold.h"
-#include "mcp/rules/path_forms.h"
+#include "mcp/rules/internal.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* path_forms - see path_forms.h. */
-#include "mcp/rules/path_forms.h"
+/* path_forms - see internal.h. */
+#include "mcp/rules/internal.h"
 
 #include <stdbool.h>
 #include <string.h>

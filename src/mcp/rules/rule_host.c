@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rule_host - see rule_host.h. What is no letter, digit or one of "-._" is in no host here: what a
+/* rule_host - see internal.h. What is no letter, digit or one of "-._" is in no host here: what a
  * program would make of it (an escape, a full-width dot) is another spelling of one. */
-#include "mcp/rules/rule_host.h"
+#include "mcp/rules/internal.h"
 
 #include "base/cleanup.h"
 

@@ -4,8 +4,7 @@
 
 #include "base/json.h"
 #include "base/json_view.h"
-#include "mcp/rules/glob.h"
-#include "policy/policy_lists.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

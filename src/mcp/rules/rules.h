@@ -15,9 +15,72 @@
 
 #include "base/buf.h"
 #include "base/json_view.h"
+#include "policy/json_reader.h"
 #include "policy/policy.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- casefold.c ---------------------------------------------------------- */
+
+/*
+ * One form for all the cases of a letter, in every script that has cases.
+ *
+ * One letter becomes one letter: "ß" is not "ss". The locale has no say in it, and a dotless
+ * or a dotted i is an i, since some programs take them for one.
+ */
+
+/* The first character of text, of at least one byte, in that form, which has no more bytes
+ * than it; a byte that is not of UTF-8 stands for itself. The bytes of text that it has. */
+size_t gbx_letter_fold(const char *text, size_t len, char ret[4], size_t *ret_len);
+
+/* Do they differ in the case of letters alone, if at all? */
+bool gbx_casefold_same(const char *a, const char *b);
+
+/* ---- glob.c -------------------------------------------------------------- */
+
+/*
+ * Patterns of rules: for names, for paths, for URLs, for any other text.
+ *
+ * '*' is any text, '?' one character, '\' takes a star or question mark as it is. In a
+ * pattern with a slash '*' and '?' stop at slashes, '**' does not, and a last part '**'
+ * also stands for what is before it alone; in the host of a URL they stand for letters,
+ * digits, '-' and '.' alone.
+ *
+ * Text is hostile. What a pattern of paths or URLs looks at must be written in its plain
+ * form: '..', escapes and the like are objected to instead of interpreted, since every
+ * server interprets them in its own way.
+ */
+
+#define GBX_GLOB_MAX      512   /* bytes of a pattern */
+#define GBX_GLOB_TEXT_MAX 65536 /* bytes of text that is looked at */
+
+typedef enum gbx_glob_kind {
+    GBX_GLOB_TEXT, /* no slash in it */
+    GBX_GLOB_PATH,
+    GBX_GLOB_URL,
+} gbx_glob_kind;
+
+/* What the answer is for: allowing needs the very text; what asks or denies also matches
+ * in another case of letters (rules.h), with slashes at the end, of a URL with a query and
+ * a fragment after it and, without a slash in the pattern, in another form of the path that
+ * the text may be (internal.h). */
+typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
+
+gbx_glob_kind gbx_glob_kind_of(const char *pattern);
+
+/* It fits every text, which is not looked at. */
+bool gbx_glob_is_any(const char *pattern);
+
+/* Names of servers and tools: every pattern is as one without a slash, and what asks or
+ * denies matches in another case of letters alone. */
+bool gbx_glob_name(const char *pattern, const char *name, gbx_glob_how how);
+
+/* *ret_why is NULL, or why the text cannot be judged by this pattern, constant; the
+ * result is then of no use. */
+bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_how how,
+                    const char **ret_why);
 
 typedef enum gbx_gate_action {
     GBX_GATE_ALLOW,
@@ -117,5 +180,24 @@ bool gbx_gate_condition_holds(const gbx_gate_condition *condition, gbx_view args
 bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,
                        const char *server, const char *tool, gbx_view args,
                        gbx_buf *to);
+
+/* ---- rules_json.c -------------------------------------------------------- */
+
+/* "rules", "defaults" and "secrets" of a configuration. Each is a
+ * gbx_json_key.read; the reader is the first member of a gbx_rules_reader. */
+
+typedef struct gbx_rules_reader {
+    gbx_json_reader json; /* its policy is rules->secrets */
+    gbx_gate_rules *rules;
+    const char *const *servers; /* names; borrowed */
+    size_t server_count;
+} gbx_rules_reader;
+
+gbx_status gbx_rules_read(gbx_json_reader *r, const json_t *value,
+                          const gbx_json_key *key, void *target);
+gbx_status gbx_rules_read_defaults(gbx_json_reader *r, const json_t *value,
+                                   const gbx_json_key *key, void *target);
+gbx_status gbx_rules_read_secrets(gbx_json_reader *r, const json_t *value,
+                                  const gbx_json_key *key, void *target);
 
 #endif

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rules_json - a rule that can fit nothing is a slip, and refused: a denial that was
  * misspelt would deny nothing. */
-#include "mcp/rules/rules_json.h"
+#include "mcp/rules/rules.h"
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "mcp/rules/canonical.h"
-#include "mcp/rules/glob.h"
-#include "policy/json_text.h"
+#include "mcp/rules/internal.h"
+#include "policy/policy.h"
 #include "policy/policy_json.h"
-#include "policy/policy_lists.h"
-#include "policy/refuse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unambiguous - see unambiguous.h. One pass over the text; of each object that is open it keeps where
+ * unambiguous - see internal.h. One pass over the text; of each object that is open it keeps where
  * its members' names are, and sorts them at the object's end.
  */
-#include "mcp/rules/unambiguous.h"
+#include "mcp/rules/internal.h"
 
 #include "base/cleanup.h"
 #include "base/json_view.h"

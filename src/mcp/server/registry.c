@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* registry - entries are few and lists are short: walking them is fast enough, and keeps
  * the order that clients see the only order there is. */
-#include "mcp/server/registry.h"
+#include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"

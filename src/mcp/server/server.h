@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/json_view.h"
-#include "mcp/rpc/loop.h"
+#include "mcp/rpc/rpc.h"
 
 typedef struct gbx_mcp_server gbx_mcp_server;
 typedef struct gbx_mcp_request gbx_mcp_request;
@@ -213,5 +213,35 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request);
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user);
+
+/* ---- stdio.c ------------------------------------------------------------- */
+
+/*
+ * A session on standard input and output, from its first byte to its end.
+ *
+ * The end is: end of input, a signal that asks us to go, or a client that does not read.
+ * Requests, begun or not, have a moment to be answered after the end of input, none
+ * otherwise; then they are cancelled, their handlers have a moment to be through, and the
+ * loop is stopped, all within STDIO_END_MS. A client that does not read stops being read
+ * from.
+ */
+
+/* From the reason to end to the stop of the loop. */
+#define GBX_MCP_STDIO_END_MS 650
+
+typedef struct gbx_mcp_stdio gbx_mcp_stdio;
+
+/* Serve on two descriptors, which are borrowed, and stop the loop with status 0 at the
+ * end. Handles SIGTERM, SIGINT and SIGHUP, blocked or not: the second of them exits at once. */
+gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_fd,
+                             int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr);
+
+/* Why the end has come, if it is that a descriptor cannot be read or written; else 0, and
+ * so if the client is gone. */
+int gbx_mcp_stdio_read_errno(const gbx_mcp_stdio *stdio);
+int gbx_mcp_stdio_write_errno(const gbx_mcp_stdio *stdio);
+
+/* Ends the session. NULL is ignored. */
+void gbx_mcp_stdio_free(gbx_mcp_stdio *stdio);
 
 #endif

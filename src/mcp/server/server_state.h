@@ -11,9 +11,110 @@
 #define GBX_MCP_SERVER_SERVER_STATE_H
 
 #include "mcp/rpc/message.h"
-#include "mcp/server/client_session.h"
-#include "mcp/server/registry.h"
 #include "mcp/server/server.h"
+
+/* ---- client_session.c ---------------------------------------------------- */
+
+/*
+ * One client on one connection: messages in, messages out, no I/O inside.
+ */
+
+/* The longest line that a client may send. */
+#define GBX_MCP_LINE_MAX ((size_t)16 * 1024 * 1024)
+
+typedef struct gbx_mcp_session gbx_mcp_session;
+
+typedef struct gbx_mcp_session_hooks {
+    void *user;
+    /* Whole messages with their newlines; copied. False: there is no room, or nobody. */
+    bool (*send)(void *user, const void *data, size_t len);
+    /* What is sent next is not to be read in one go with what was sent before. May be NULL. */
+    void (*part)(void *user);
+    /* So much waits that what may be left out (progress, logs) is left out. */
+    bool (*is_full)(void *user);
+    /* A response could not be sent: memory is out, or the client does not read at all. */
+    void (*give_up)(void *user);
+    /* The last request in flight has ended. */
+    void (*idle)(void *user);
+} gbx_mcp_session_hooks;
+
+/* NULL: memory is out. */
+gbx_mcp_session *gbx_mcp_session_new(gbx_mcp_server *server,
+                                     const gbx_mcp_session_hooks *hooks);
+
+/* One line that the client sent. */
+void gbx_mcp_session_take(gbx_mcp_session *session, const char *line, size_t len);
+/* A line that was longer than GBX_MCP_LINE_MAX. */
+void gbx_mcp_session_take_too_long(gbx_mcp_session *session);
+
+/* Requests that the client waits for. */
+size_t gbx_mcp_session_in_flight(const gbx_mcp_session *session);
+/* Append what the oldest of them asks for, escaped: "tools/call execute". */
+void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to);
+/* Requests of this server whose handlers are not through, whether anyone waits or not. */
+size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server);
+
+/* The client is going: subscriptions are closed with their results, everything in flight
+ * is cancelled. Nothing is taken or sent after it. */
+void gbx_mcp_session_end(gbx_mcp_session *session);
+
+/* Ends it too. Its requests live on until their handlers end them. NULL is ignored. */
+void gbx_mcp_session_free(gbx_mcp_session *session);
+
+/* ---- registry.c ---------------------------------------------------------- */
+
+/*
+ * What one list of the protocol has in it, in the order it was put there.
+ *
+ * An entry keeps its place when it is put again. Every place has a number that is never
+ * used twice: a cursor is such a number, so that a list may change between two pages.
+ */
+
+typedef enum gbx_mcp_list {
+    GBX_MCP_TOOLS,
+    GBX_MCP_RESOURCES,
+    GBX_MCP_TEMPLATES,
+    GBX_MCP_PROMPTS, /* always empty: hosts ask for it, and some complain of an error */
+    GBX_MCP_LISTS,
+} gbx_mcp_list;
+
+/* More than anybody lists by hand; artifacts have limits of their own. */
+#define GBX_MCP_ENTRIES_MAX 10000
+
+typedef struct gbx_mcp_entry {
+    uint64_t place;
+    char *key;     /* name; of a resource, its uri or its fixed beginning */
+    char *shown;   /* JSON object, as the list has it */
+    char *pattern; /* of a template: its uri_template; else NULL */
+    gbx_mcp_tool_fn call;
+    gbx_mcp_read_fn read;
+    void *user;
+    bool is_pending; /* of a resource */
+} gbx_mcp_entry;
+
+typedef struct gbx_mcp_registry {
+    gbx_mcp_entry **entries;
+    size_t count;
+    uint64_t last_place;
+} gbx_mcp_registry;
+
+/* entry's texts are moved in, whether it worked or not. *ret_changed: the list looks
+ * different now. False: memory is out, or the list is full. */
+bool gbx_mcp_registry_put(gbx_mcp_registry *registry, gbx_mcp_entry *entry,
+                          bool *ret_changed);
+gbx_mcp_entry *gbx_mcp_registry_find(const gbx_mcp_registry *registry, const char *key);
+/* The entry whose key is the longest beginning of text. */
+gbx_mcp_entry *gbx_mcp_registry_match(const gbx_mcp_registry *registry,
+                                      const char *text);
+/* What may have been meant, or NULL. */
+const char *gbx_mcp_registry_nearest(const gbx_mcp_registry *registry, const char *key);
+void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry);
+
+/* Cursors are opaque to clients: "tools:1f". False: it is not one of this list. */
+#define GBX_MCP_CURSOR_MAX 40
+void gbx_mcp_cursor_print(gbx_mcp_list list, uint64_t place,
+                          char ret[GBX_MCP_CURSOR_MAX]);
+bool gbx_mcp_cursor_read(gbx_mcp_list list, const char *text, uint64_t *ret_place);
 
 /* What one message may hold, in or out. */
 #define GBX_MCP_MESSAGE_MAX ((size_t)64 * 1024 * 1024)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* stdio - reading stops while too much waits to be written: a client that floods us with
  * requests and never reads is stopped by its own pipe. */
-#include "mcp/server/stdio.h"
+#include "mcp/server/server.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/rpc/line_reader.h"
-#include "mcp/rpc/output_queue.h"
-#include "mcp/server/client_session.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/server/server_state.h"
 
 #include <errno.h>
 #include <poll.h>

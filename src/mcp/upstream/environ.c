@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* environ - see environ.h. */
-#include "mcp/upstream/environ.h"
+/* environ - see internal.h. */
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exit_status - see exit_status.h. */
-#include "mcp/upstream/exit_status.h"
+/* exit_status - see internal.h. */
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http_client - see http_client.h. */
-#include "mcp/upstream/http_client.h"
+/* http_client - see internal.h. */
+#include "mcp/upstream/internal.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #ifndef GBX_MCP_UPSTREAM_HTTP_EXCHANGE_H
 #define GBX_MCP_UPSTREAM_HTTP_EXCHANGE_H
 
-#include "fetch/multi.h"
+#include "fetch/fetch.h"
 #include "mcp/upstream/link.h"
 #include "mcp/upstream/sse.h"
 

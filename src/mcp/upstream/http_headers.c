@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* http_headers - see http_headers.h. */
-#include "mcp/upstream/http_headers.h"
+/* http_headers - see internal.h. */
+#include "mcp/upstream/internal.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"

@@ -3,7 +3,7 @@
  * ids - only what stands in the outermost object counts: an id inside of a result is the
  * tool's, and another call must not be taken for the one that is answered.
  */
-#include "mcp/upstream/ids.h"
+#include "mcp/upstream/internal.h"
 
 #include <string.h>
 

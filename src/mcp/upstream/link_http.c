@@ -9,8 +9,7 @@
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 #include "mcp/rpc/message.h"
-#include "mcp/upstream/ids.h"
-#include "mcp/upstream/params.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/process.h"
 
 #include <stdio.h>

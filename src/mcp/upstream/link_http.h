@@ -3,8 +3,7 @@
 #ifndef GBX_MCP_UPSTREAM_LINK_HTTP_H
 #define GBX_MCP_UPSTREAM_LINK_HTTP_H
 
-#include "mcp/upstream/http_client.h"
-#include "mcp/upstream/http_headers.h"
+#include "mcp/upstream/internal.h"
 
 /* A message that waits. */
 typedef struct gbx_http_waiting {

@@ -3,9 +3,8 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/rpc/message.h"
-#include "mcp/upstream/ids.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/link_http.h"
-#include "mcp/upstream/redact_tools.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
-#include "mcp/upstream/environ.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/process.h"
 
 #include <assert.h>

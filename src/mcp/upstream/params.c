@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* params - a header's value is found by the same chain of properties as its annotation. */
-#include "mcp/upstream/params.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "mcp/rpc/message.h"

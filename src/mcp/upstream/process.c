@@ -8,10 +8,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "mcp/rpc/line_reader.h"
-#include "mcp/rpc/output_queue.h"
-#include "mcp/upstream/exit_status.h"
-#include "mcp/upstream/stderr_tail.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/upstream/internal.h"
 
 #include <errno.h>
 #include <poll.h>

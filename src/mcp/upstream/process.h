@@ -11,9 +11,9 @@
 #ifndef GBX_MCP_UPSTREAM_PROCESS_H
 #define GBX_MCP_UPSTREAM_PROCESS_H
 
-#include "mcp/rpc/loop.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/keeper/keeper.h"
-#include "mcp/upstream/server_spawn.h"
 #include "policy/policy.h"
 
 #include <stdint.h>

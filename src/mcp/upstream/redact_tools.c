@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redact_tools - see redact_tools.h. Nothing is cut before it was looked through: half a value tells. */
-#include "mcp/upstream/redact_tools.h"
+/* redact_tools - see internal.h. Nothing is cut before it was looked through: half a value tells. */
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "policy/secrets.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server_spawn - see server_spawn.h. posix_spawn and not fork: nothing of ours is copied, and however
+ * server_spawn - see internal.h. posix_spawn and not fork: nothing of ours is copied, and however
  * large we are it takes the same time.
  */
-#include "mcp/upstream/server_spawn.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/cpu_affinity.h"

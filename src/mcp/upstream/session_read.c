@@ -8,9 +8,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/upstream/ids.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/process.h"
-#include "mcp/upstream/redact_tools.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/process.h"
-#include "mcp/upstream/redact_tools.h"
 
 #include <string.h>
 

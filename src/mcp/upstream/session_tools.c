@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "mcp/upstream/params.h"
+#include "mcp/upstream/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

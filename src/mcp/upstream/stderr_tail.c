@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stderr_tail - see stderr_tail.h. */
-#include "mcp/upstream/stderr_tail.h"
+/* stderr_tail - see internal.h. */
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -10,7 +10,7 @@
 
 #include "base/json_view.h"
 #include "mcp/config/config.h"
-#include "mcp/rpc/loop.h"
+#include "mcp/rpc/rpc.h"
 
 /* Of one server; a name that is longer is no tool's. */
 #define GBX_TOOLS_MAX     4096

@@ -7,7 +7,7 @@
 #include "base/edit_distance.h"
 #include "base/timeouts.h"
 #include "mcp/rules/rules.h"
-#include "mcp/upstream/http_client.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/upstream_server.h"
 
 #include <assert.h>

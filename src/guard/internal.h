@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Types and functions that only the files of src/guard share. */
+#ifndef GBX_GUARD_INTERNAL_H
+#define GBX_GUARD_INTERNAL_H
+
+#include "guard/findings.h"
+#include "guard/source_region.h"
+#include "guard/tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- blocked_names.c ----------------------------------------------------- */
+
+/*
+ * The one table of what code may not use, and what to do instead.
+ *
+ * All of it is absent from the realm anyway: a use would fail when it is reached. The
+ * table makes it fail at once, with advice.
+ */
+
+typedef enum gbx_word_use {
+    GBX_USE_ANY,     /* any use of the free name but typeof NAME */
+    GBX_USE_CALL,    /* only NAME(...), new NAME(...) and NAME`...` */
+    GBX_USE_HOST,    /* NAME.x, NAME(...) and NAME`...`; the caller may bind the name */
+    GBX_USE_KEYWORD, /* no name: found by the statement's or expression's kind */
+} gbx_word_use;
+
+typedef struct gbx_word {
+    const char *name;
+    gbx_word_use use;
+    const char *rule;
+    const char *what; /* what is wrong with it: follows the name in the message */
+    const char *hint;
+    uint32_t capability; /* the GBX_CAP_* that does what the name is for, or 0 */
+    bool is_given;       /* by the capability, under that very name */
+} gbx_word;
+
+/* What a name stands for, as an index; at most 64, so that a set of them is a word. */
+#define GBX_WORDS_MAX 64
+#define GBX_NO_WORD   GBX_WORDS_MAX
+
+/* The table's index of name, or GBX_NO_WORD. Escapes (\u0065val) are understood. */
+size_t gbx_word_find(const char *name, size_t len);
+
+const gbx_word *gbx_word_get(size_t index);
+
+/* False if no word of the table occurs in the text, not even in a string or comment:
+ * then no pass over the tree can find a use. */
+bool gbx_words_occur(const char *text, size_t len);
+
+/* What to do instead; what is on is better advice than what could be switched on. */
+const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities);
+
+/* Is it a name that fs has in Node.js for what would change files? */
+bool gbx_word_is_write(const char *name, size_t len);
+
+/* What to do instead of that. */
+const char *gbx_word_write_hint(void);
+
+/* Advice for who loads the module of that name, or NULL if it is none we know. */
+const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities);
+
+/* ---- form.c -------------------------------------------------------------- */
+
+/*
+ * Is the code what its form says: one function, a definition of execute, or
+ * anything at all?
+ *
+ * Only the top of the tree is looked at. Code that does not parse is objected to only
+ * if it is empty or more than code; on its syntax the engine has the last word.
+ */
+
+/*
+ * text is the caller's, region the part that t was parsed from (t may have no tree).
+ * *code shrinks to what the engine is to get: for the form function, the function.
+ */
+void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
+                    gbx_form form, gbx_region *code, gbx_findings *f);
+
+/* 1 + offset, in what t was parsed from, of the last statement if it is an
+ * expression: its value is a script's. 0 if it is none. */
+size_t gbx_form_last_expression(const gbx_tree *t);
+
+/* Is it the body of an asynchronous function? In form script it must be: there is a return
+ * or an await at its top, outside of all functions and classes. */
+bool gbx_form_is_async_body(const gbx_tree *t, gbx_form form);
+
+/* ---- leaves.c ------------------------------------------------------------ */
+
+/*
+ * The code as a row of tokens, for what a tree with errors cannot tell.
+ *
+ * Strings and regular expressions are one token each; comments are none. Lives in the
+ * arena, as the tree does.
+ */
+
+#define GBX_NO_LEAF UINT32_MAX
+
+typedef struct gbx_leaves {
+    const gbx_tree *t;
+    uint32_t *nodes;
+    uint32_t count;
+} gbx_leaves;
+
+void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t);
+
+/* True if k is a leaf (GBX_NO_LEAF is none) and its bytes are exactly text. */
+bool gbx_leaf_is(const gbx_leaves *l, uint32_t k, const char *text);
+
+/* The same for one of the words, separated by single spaces, in words. */
+bool gbx_leaf_is_one_of(const gbx_leaves *l, uint32_t k, const char *words);
+
+/* True if k is a name, a keyword used as one included. */
+bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k);
+
+/* The leaf before k and after it, or GBX_NO_LEAF. */
+uint32_t gbx_leaf_before(const gbx_leaves *l, uint32_t k);
+uint32_t gbx_leaf_after(const gbx_leaves *l, uint32_t k);
+
+/* The bracket that is open at k, or GBX_NO_LEAF if there is none near. */
+uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k);
+
+/* True if the parser had trouble at k: it is part of an error or follows one. */
+bool gbx_leaf_is_suspect(const gbx_leaves *l, uint32_t k);
+
+/*
+ * If k is where words of TypeScript begin (an annotation, 'as', 'interface', '!' and
+ * so on), what to do about it; else NULL.
+ */
+const char *gbx_leaf_typescript(const gbx_leaves *l, uint32_t k);
+
+/* ---- uses.c -------------------------------------------------------------- */
+
+/*
+ * Find the uses of what is off: a pass over the flat tree that knows scopes.
+ *
+ * A name is a use only if it is free: no parameter, declaration, import, class or
+ * function name of any scope around it declares it, hoisting included. Property names,
+ * keys, labels, strings, comments and the text of templates are no names at all.
+ */
+
+/* t is flat. base: offset of the parsed text in the caller's. */
+void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form,
+                   const gbx_guard_world *world, gbx_findings *f);
+
+#endif

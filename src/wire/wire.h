@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Types and functions that only the files of src/wire share. */
+#ifndef GBX_WIRE_WIRE_H
+#define GBX_WIRE_WIRE_H
+
+#include "wire/messages.h"
+
+#include <stdint.h>
+
+/* ---- start --------------------------------------------------------------- */
+
+/*
+ * What host and worker program agree on before the first message: where the
+ * control socket is, and the program's arguments; and how a zygote is asked for a template.
+ */
+
+#define GBX_CONTROL_FD 3
+
+/* Indices of the program's arguments; numbers are decimal. */
+enum {
+    GBX_START_SERVE = 1,  /* "--serve" */
+    GBX_START_VERSION,    /* GBX_WIRE_VERSION of the library */
+    GBX_START_LAYERS_OFF, /* gbx_layer bits: namespaces that are not to be made */
+    GBX_START_IS_GROUPED, /* "1": this process is in its control group */
+    GBX_START_UIDS, /* for a root host's template: the first of these that can be had; one
+                       alone must be had; "": stay */
+    GBX_START_ARGS
+};
+
+/* Of a zygote: "--zygote", version, the most huge pages for the engine's code. */
+enum {
+    GBX_ZYGOTE_SERVE = 1,
+    GBX_ZYGOTE_VERSION,
+    GBX_ZYGOTE_HUGE_PAGES,
+    GBX_ZYGOTE_ARGS
+};
+
+/* One datagram to the zygote, with the descriptors of the template's control socket, its
+ * error output and, if there is one, the directory of its control group. */
+typedef struct gbx_zygote_request {
+    uint32_t layers_off; /* as GBX_START_LAYERS_OFF */
+    char uids[32];       /* as GBX_START_UIDS */
+} gbx_zygote_request;
+
+/* The answer, with the pidfd of the process if error is 0. A zygote that is ready says so
+ * by an answer without one, before any request. */
+typedef struct gbx_zygote_answer {
+    int32_t error; /* an errno */
+    int32_t pid;
+} gbx_zygote_answer;
+
+/* ---- writer.c ------------------------------------------------------------ */
+
+/*
+ * Append the fields of a frame to a buffer. What does not fit marks the
+ * buffer failed; gbx_frame_end() says so once. For the encoders of this folder.
+ */
+
+void gbx_put_u8(gbx_buf *to, uint8_t value);
+void gbx_put_le(gbx_buf *to, uint64_t value, size_t width);
+void gbx_put_u32(gbx_buf *to, uint32_t value);
+void gbx_put_u64(gbx_buf *to, uint64_t value);
+void gbx_put_span(gbx_buf *to, gbx_span span);
+
+/* Write a header whose length is filled in by gbx_frame_end(). Returns where it is. */
+size_t gbx_frame_begin(gbx_buf *to, gbx_msg_type type, uint64_t call_id);
+
+/* Fill in the length of the frame begun at `at`, of which `beyond` more bytes follow. */
+bool gbx_frame_end(gbx_buf *to, size_t at, size_t beyond);
+
+/* A flag is 0 or 1; anything else fails the reader. */
+void gbx_read_flag(gbx_reader *r, uint8_t *ret);
+
+#endif

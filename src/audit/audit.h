@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/audit share. */
+/* audit - what bounds the security log: buckets of lines, and tallies of omitted ones. */
 #ifndef GBX_AUDIT_AUDIT_H
 #define GBX_AUDIT_AUDIT_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- bucket.c ------------------------------------------------------------ */
+/* ---- tally.c ------------------------------------------------------------ */
 
 /* So many at once, and so many a second. Time is an argument. */
 

@@ -142,3 +142,20 @@ void gbx_log_print(const gbx_term *term, const gbx_log *log)
         at = end + 1;
     }
 }
+
+int gbx_status_exit(gbx_status status)
+{
+    static const struct {
+        gbx_status status;
+        int exit;
+    } table[] = {
+#define XX(name, number, exit, rpc, text) {GBX_##name, exit},
+        GBX_STATUS_MAP(XX)
+#undef XX
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
+        if (table[i].status == status)
+            return table[i].exit;
+    return 70; /* the library is newer than this program */
+}

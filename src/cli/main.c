@@ -139,23 +139,6 @@ int gbx_command_misuse(const gbx_command *command, bool as_json, const char *mes
     return gbx_status_exit(GBX_E_USAGE);
 }
 
-int gbx_status_exit(gbx_status status)
-{
-    static const struct {
-        gbx_status status;
-        int exit;
-    } table[] = {
-#define XX(name, number, exit, rpc, text) {GBX_##name, exit},
-        GBX_STATUS_MAP(XX)
-#undef XX
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
-        if (table[i].status == status)
-            return table[i].exit;
-    return 70; /* the library is newer than this program */
-}
-
 /* Where cores go to a program, the limit does not count. */
 void gbx_cli_hide_memory(void)
 {

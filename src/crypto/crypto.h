@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/crypto share. */
+/* crypto - text to bytes and back, and random bytes. */
 #ifndef GBX_CRYPTO_CRYPTO_H
 #define GBX_CRYPTO_CRYPTO_H
 

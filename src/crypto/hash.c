@@ -5,9 +5,15 @@
  */
 #include "crypto/hash.h"
 
+#include "base/cleanup.h"
 #include "crypto/library.h"
 
 #include <assert.h>
+#include <dlfcn.h>
+#include <openssl/core_names.h>
+#include <openssl/opensslv.h>
+#include <openssl/params.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,8 +79,6 @@ static void update_key(gbx_hash *hash, const void *data, size_t len)
     }
     update_md(hash, data, len);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 const char *gbx_hash_load(void)
 {
@@ -185,4 +189,229 @@ void gbx_hash_free(gbx_hash *hash)
 bool gbx_hash_equal(const void *a, const void *b, size_t len)
 {
     return lib()->CRYPTO_memcmp(a, b, len) == 0;
+}
+
+/* ---- libcrypto, loaded once ------------------------------------------------ */
+
+/*
+ * Fetching is what takes locks, searches and allocates: all of it is done
+ * here, once, and nothing else of realm or worker may fetch.
+ */
+
+#define TEXT_OF(x)  TEXT_OF2(x)
+#define TEXT_OF2(x) #x
+/* The version whose headers this was built with. */
+#define LIBRARY "libcrypto.so." TEXT_OF(OPENSSL_SHLIB_VERSION)
+
+#define ALIASES_MAX 3
+
+/* Sorted by name. OpenSSL calls some of them otherwise. */
+static const struct algorithm {
+    const char *name;
+    const char *fetched_as;
+    size_t
+        free_len; /* not 0: the length is free, and this one meant where none is asked */
+    const char *aliases[ALIASES_MAX];
+} algorithms[] = {
+    {"blake2b512", "BLAKE2B-512", 0, {"blake2b-512"}},
+    {"blake2s256", "BLAKE2S-256", 0, {"blake2s-256"}},
+    {"md5", "MD5", 0, {NULL}},
+    {"sha1", "SHA1", 0, {"sha-1"}},
+    {"sha224", "SHA2-224", 0, {"sha-224", "sha2-224"}},
+    {"sha256", "SHA2-256", 0, {"sha-256", "sha2-256"}},
+    {"sha3-224", "SHA3-224", 0, {NULL}},
+    {"sha3-256", "SHA3-256", 0, {NULL}},
+    {"sha3-384", "SHA3-384", 0, {NULL}},
+    {"sha3-512", "SHA3-512", 0, {NULL}},
+    {"sha384", "SHA2-384", 0, {"sha-384", "sha2-384"}},
+    {"sha512", "SHA2-512", 0, {"sha-512", "sha2-512"}},
+    {"sha512-224", "SHA2-512/224", 0, {"sha-512/224", "sha2-512/224"}},
+    {"sha512-256", "SHA2-512/256", 0, {"sha-512/256", "sha2-512/256"}},
+    {"shake128", "SHAKE-128", 16, {"shake-128"}},
+    {"shake256", "SHAKE-256", 32, {"shake-256"}},
+};
+
+static struct {
+    bool is_loaded;
+    const char *file;
+    gbx_libcrypto functions;
+    gbx_digest digests[GBX_COUNTOF(algorithms)];
+    EVP_CIPHER_CTX *stream;
+    char reason[128];
+} state;
+
+static const char *lacks(const char *what)
+{
+    (void)snprintf(state.reason, sizeof state.reason, "'%s' has no %s", state.file,
+                   what);
+    return state.reason;
+}
+
+static const char *find_functions(void *library)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } table[] = {
+#define XX(name) {#name, offsetof(gbx_libcrypto, name)},
+        GBX_LIBCRYPTO_MAP(XX)
+#undef XX
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
+        void *found = dlsym(library, table[i].name);
+
+        if (found == NULL)
+            return lacks(table[i].name);
+        memcpy((char *)&state.functions + table[i].offset, &found, sizeof found);
+    }
+    return NULL;
+}
+
+/* HMAC over the algorithm, ready for a key. */
+static EVP_MAC_CTX *make_mac(EVP_MAC *hmac, const char *fetched_as)
+{
+    const gbx_libcrypto *lib = &state.functions;
+    EVP_MAC_CTX *mac = lib->EVP_MAC_CTX_new(hmac);
+    char name[32];
+    OSSL_PARAM params[2];
+
+    (void)snprintf(name, sizeof name, "%s", fetched_as);
+    params[0] = lib->OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0);
+    params[1] = lib->OSSL_PARAM_construct_end();
+    if (mac == NULL || !lib->EVP_MAC_init(mac, (const uint8_t *)"", 0, params))
+        return NULL;
+    return mac;
+}
+
+static const char *fetch_digests(void)
+{
+    const gbx_libcrypto *lib = &state.functions;
+    EVP_MAC *hmac = lib->EVP_MAC_fetch(NULL, "HMAC", NULL);
+
+    if (hmac == NULL)
+        return lacks("HMAC");
+    for (size_t i = 0; i < GBX_COUNTOF(algorithms); i++) {
+        const struct algorithm *a = &algorithms[i];
+        gbx_digest *d = &state.digests[i];
+
+        d->md = lib->EVP_MD_fetch(NULL, a->fetched_as, NULL);
+        if (d->md == NULL)
+            return lacks(a->fetched_as);
+        d->is_free = a->free_len > 0;
+        d->len = d->is_free ? a->free_len : (size_t)lib->EVP_MD_get_size(d->md);
+        d->mac = d->is_free ? NULL : make_mac(hmac, a->fetched_as);
+        if (!d->is_free && d->mac == NULL)
+            return lacks("HMAC of every hash");
+    }
+    return NULL;
+}
+
+static const char *fetch_stream(void)
+{
+    static const uint8_t zeros[32];
+    const gbx_libcrypto *lib = &state.functions;
+    EVP_CIPHER *cipher = lib->EVP_CIPHER_fetch(NULL, "ChaCha20", NULL);
+    uint8_t out[64];
+    int len;
+
+    state.stream = lib->EVP_CIPHER_CTX_new();
+    if (cipher == NULL || state.stream == NULL ||
+        !lib->EVP_EncryptInit_ex2(state.stream, cipher, zeros, zeros, NULL) ||
+        !lib->EVP_EncryptUpdate(state.stream, out, &len, zeros, sizeof zeros))
+        return lacks("ChaCha20");
+    return NULL;
+}
+
+/* Everything a worker will do, once: what is set up on first use is set up now. */
+static void warm(void)
+{
+    uint8_t value[64];
+
+    for (size_t i = 0; i < GBX_COUNTOF(algorithms); i++) {
+        gbx_hash *hash = gbx_hash_new(i, state.digests[i].len);
+        gbx_hash *copy;
+
+        gbx_hash_update(hash, "warm", 4);
+        copy = gbx_hash_copy(hash);
+        gbx_hash_value(copy, value);
+        gbx_hash_free(copy);
+        gbx_hash_free(hash);
+        if (state.digests[i].is_free)
+            continue;
+        hash = gbx_hash_new_mac(i);
+        gbx_hash_keyed(hash);
+        gbx_hash_update(hash, "warm", 4);
+        gbx_hash_value(hash, value);
+        gbx_hash_free(hash);
+    }
+}
+
+const char *gbx_libcrypto_load(void)
+{
+    return gbx_libcrypto_load_file(LIBRARY);
+}
+
+const char *gbx_libcrypto_load_file(const char *file)
+{
+    const char *reason;
+    void *library;
+
+    if (state.is_loaded)
+        return NULL;
+    state.file = file;
+    library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == NULL) {
+        (void)snprintf(state.reason, sizeof state.reason,
+                       "'%s' cannot be loaded: hashes need OpenSSL", file);
+        return state.reason;
+    }
+    reason = find_functions(library);
+    if (reason != NULL)
+        return reason;
+    if (state.functions.OPENSSL_version_major() != OPENSSL_VERSION_MAJOR)
+        return lacks("the version that this program was built for");
+    /* First of all calls, or a configuration file would be looked for. */
+    if (!state.functions.OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG |
+                                                 OPENSSL_INIT_NO_ATEXIT,
+                                             NULL))
+        return lacks("working initialisation");
+    reason = fetch_digests();
+    if (reason == NULL)
+        reason = fetch_stream();
+    if (reason != NULL)
+        return reason;
+    state.is_loaded = true;
+    warm();
+    return NULL;
+}
+
+const gbx_libcrypto *gbx_libcrypto_get(void)
+{
+    return state.is_loaded ? &state.functions : NULL;
+}
+
+const gbx_digest *gbx_libcrypto_digest(size_t algorithm)
+{
+    return &state.digests[algorithm];
+}
+
+EVP_CIPHER_CTX *gbx_libcrypto_stream(void)
+{
+    return state.stream;
+}
+
+size_t gbx_hash_count(void)
+{
+    return GBX_COUNTOF(algorithms);
+}
+
+const char *gbx_hash_name(size_t algorithm)
+{
+    return algorithms[algorithm].name;
+}
+
+const char *gbx_hash_alias(size_t algorithm, size_t i)
+{
+    return i < ALIASES_MAX ? algorithms[algorithm].aliases[i] : NULL;
 }

@@ -70,7 +70,7 @@ const char *gbx_attack_note(const gbx_attack_session *session);
 
 void gbx_attack_close(gbx_attack_session *session);
 
-/* ---- environment.c ------------------------------------------------------- */
+/* ---- spawn.c ------------------------------------------------------- */
 
 /* What the worker program finds in its environment: all of it. */
 
@@ -219,7 +219,7 @@ void gbx_record_end_of(const gbx_result *result, gbx_record_end *ret);
 gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
                             uint64_t *ret_load_seq, gbx_error *reterr);
 
-/* ---- redact_answer.c ----------------------------------------------------- */
+/* ---- answer.c ----------------------------------------------------- */
 
 /* Answers on their way into the box, without the value of any secret. */
 

@@ -227,11 +227,18 @@ const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]
     return to;
 }
 
+static size_t read_said(const gbx_spawned *spawned, void *data, size_t size)
+{
+    ssize_t n = spawned->said >= 0 ? read(spawned->said, data, size) : 0;
+
+    return n > 0 ? (size_t)n : 0;
+}
+
 gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
 {
     char data[2048];
     char said[GBX_SAID_SIZE];
-    size_t len = gbx_spawned_said(process, data, sizeof data);
+    size_t len = read_said(process, data, sizeof data);
     const char *cause = gbx_worker_said(data, len, said);
 
     if (*cause == 0)

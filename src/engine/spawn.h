@@ -52,9 +52,6 @@ gbx_status gbx_spawned_open(gbx_spawned *ret, int *ret_control, int *ret_said,
  * or has gone. */
 bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid);
 
-/* What the program wrote to its error output so far; bytes read, at most size. */
-size_t gbx_spawned_said(const gbx_spawned *spawned, void *data, size_t size);
-
 /* Kill the template, and so all its workers; the pidfd tells when they have ended. */
 void gbx_spawned_kill(gbx_spawned *spawned);
 

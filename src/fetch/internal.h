@@ -164,7 +164,7 @@ void gbx_easy_fault(const gbx_easy *easy, CURLcode result, const char *host,
 bool gbx_fill_headers(const gbx_policy *policy, const gbx_url *url, gbx_fields *from,
                       gbx_fields *to, gbx_fault *fault);
 
-/* ---- hosts_file.c -------------------------------------------------------- */
+/* ---- resolve.c -------------------------------------------------------- */
 
 /* What the host's own table of names says; read anew each time, it is small. */
 

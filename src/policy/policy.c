@@ -56,50 +56,12 @@ static void free_all(gbx_policy *policy)
     free(policy);
 }
 
-static bool names(const char *pattern, const char *name)
-{
-    size_t len = strlen(pattern);
-
-    if (len == 0 || pattern[len - 1] != '*')
-        return strcmp(pattern, name) == 0;
-    /* "db.*": the dot stays in the comparison, so that "dbx" is not below "db". */
-    return strncmp(pattern, name, len - 1) == 0 && name[len - 1] != '\0';
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_policy *gbx_policy_ref(gbx_policy *policy)
 {
     atomic_fetch_add_explicit(&policy->refcount, 1, memory_order_relaxed);
     return policy;
-}
-
-bool gbx_site_matches(const gbx_site *site, const char *canonical_host, uint16_t port,
-                      uint8_t scheme)
-{
-    uint16_t wanted = site->port;
-    size_t host_len = strlen(canonical_host);
-    size_t site_len = strlen(site->host);
-
-    if ((site->schemes & scheme) == 0)
-        return false;
-    if (wanted == 0)
-        wanted = scheme == GBX_SCHEME_HTTPS ? 443 : 80;
-    if (!site->any_port && port != wanted)
-        return false;
-    if (!site->below)
-        return strcmp(site->host, canonical_host) == 0;
-    /* At least one character, a dot, and the whole of the listed name. */
-    return host_len > site_len + 1 && canonical_host[host_len - site_len - 1] == '.' &&
-           strcmp(canonical_host + host_len - site_len, site->host) == 0;
-}
-
-bool gbx_names_function(char *const *patterns, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (names(patterns[i], name))
-            return true;
-    return false;
 }
 
 bool gbx_policy_allows_function(const gbx_policy *policy, const char *name)

@@ -109,3 +109,21 @@ void gbx_roots_cut(gbx_file_policy *file, size_t from)
     }
     file->root_count = from < file->root_count ? from : file->root_count;
 }
+
+static bool names(const char *pattern, const char *name)
+{
+    size_t len = strlen(pattern);
+
+    if (len == 0 || pattern[len - 1] != '*')
+        return strcmp(pattern, name) == 0;
+    /* "db.*": the dot stays in the comparison, so that "dbx" is not below "db". */
+    return strncmp(pattern, name, len - 1) == 0 && name[len - 1] != '\0';
+}
+
+bool gbx_names_function(char *const *patterns, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names(patterns[i], name))
+            return true;
+    return false;
+}

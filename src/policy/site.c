@@ -266,3 +266,23 @@ bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
     free(asked.host);
     return ok;
 }
+
+bool gbx_site_matches(const gbx_site *site, const char *canonical_host, uint16_t port,
+                      uint8_t scheme)
+{
+    uint16_t wanted = site->port;
+    size_t host_len = strlen(canonical_host);
+    size_t site_len = strlen(site->host);
+
+    if ((site->schemes & scheme) == 0)
+        return false;
+    if (wanted == 0)
+        wanted = scheme == GBX_SCHEME_HTTPS ? 443 : 80;
+    if (!site->any_port && port != wanted)
+        return false;
+    if (!site->below)
+        return strcmp(site->host, canonical_host) == 0;
+    /* At least one character, a dot, and the whole of the listed name. */
+    return host_len > site_len + 1 && canonical_host[host_len - site_len - 1] == '.' &&
+           strcmp(canonical_host + host_len - site_len, site->host) == 0;
+}

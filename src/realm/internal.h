@@ -363,7 +363,7 @@ size_t gbx_utf8_broken(const uint8_t *data, size_t len);
 JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
                               const char **ret_reason);
 
-/* ---- env_values.c ------------------------------------------------------------------- */
+/* ---- grant.c ------------------------------------------------------------------- */
 
 /* The call's own values, in realm->env and as a global. */
 void gbx_env_begin(gbx_realm *realm, JSObjectRef made);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/replay share. */
+/* replay - how the lines of a recording are written. */
 #ifndef GBX_REPLAY_REPLAY_H
 #define GBX_REPLAY_REPLAY_H
 

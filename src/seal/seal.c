@@ -15,8 +15,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -106,33 +104,6 @@ static void prove(gbx_seal *seal)
         while (wait4(pid, &status, 0, NULL) < 0 && errno == EINTR)
             continue;
     judge(seal, pid > 0 ? status : PROBE_DIED << 8);
-}
-
-/* ---- to the steps --------------------------------------------------------- */
-
-bool gbx_layer_is_off(gbx_seal *seal, gbx_layer layer)
-{
-    if (!(seal->layers_off & GBX_LAYER_BIT(layer)))
-        return false;
-    gbx_layer_lacks(seal, layer, "left out on request");
-    return true;
-}
-
-void gbx_layer_stands(gbx_seal *seal, gbx_layer layer)
-{
-    seal->layers[layer].stands = true;
-    seal->layers[layer].reason[0] = 0;
-}
-
-void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
-{
-    gbx_layer_state *state = &seal->layers[layer];
-    va_list args;
-
-    state->stands = false;
-    va_start(args, format);
-    (void)vsnprintf(state->reason, sizeof state->reason, format, args);
-    va_end(args);
 }
 
 /* ---- public to other modules -------------------------------------------- */

@@ -11,7 +11,7 @@
 
 #include "seal/seal.h"
 
-/* ---- the layers' states (seal.c) ----------------------------------------- */
+/* ---- the layers' states (layers.c) ----------------------------------------- */
 
 /* True if the layer is to be left out; its reason then says so. */
 bool gbx_layer_is_off(gbx_seal *seal, gbx_layer layer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/wire share. */
+/* wire - how host and worker begin, and how a frame is written. */
 #ifndef GBX_WIRE_WIRE_H
 #define GBX_WIRE_WIRE_H
 

@@ -186,3 +186,10 @@ uint64_t gbx_heap_lower(uint64_t bytes)
     small_room = NULL;
     return taken;
 }
+
+__attribute__((noinline)) void gbx_stack_clear(void)
+{
+    char below[GBX_KIB(32)];
+
+    explicit_bzero(below, sizeof below);
+}

@@ -321,7 +321,7 @@ static bool set_signals(template *t)
 
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGCHLD);
-    gbx_zygote_block_requests();
+    gbx_template_block_signals();
     if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
         return false;
     (void)signal(SIGCHLD, SIG_DFL);
@@ -338,7 +338,7 @@ static bool begin(template *t, const gbx_prepared *prepared, const char **ret_re
         memcpy(t->time_zones, prepared->time_zones, sizeof t->time_zones);
         return true;
     }
-    t->realm = gbx_zygote_begin(t->time_zones, ret_reason);
+    t->realm = gbx_template_begin_realm(t->time_zones, ret_reason);
     return t->realm != NULL;
 }
 
@@ -349,11 +349,11 @@ static void warm(template *t)
     gbx_realm_warm_own(t->realm, t->config.warm);
     gbx_realm_settle(t->realm, t->config.warm);
     make_room(t);
-    gbx_zygote_forget_handlers();
+    gbx_template_forget_handlers();
     gbx_libs_drop_libraries();
     if (t->config.warm == 0)
         return;
-    gbx_zygote_make_light(t->realm, t->config.huge_pages);
+    gbx_template_make_light(t->realm, t->config.huge_pages);
     gbx_pages_learn(&t->pages, rehearse, t->realm);
     gbx_pages_pin(&t->pages);
 }
@@ -429,4 +429,44 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
     gbx_freeze_end();
     serve(&t);
     return 0;
+}
+
+/* ---- what a zygote does, too ------------------------------------------------ */
+
+gbx_realm *gbx_template_begin_realm(char time_zones[static 64], const char **ret_reason)
+{
+    gbx_heap_keep_together();
+    gbx_realm_forbid_threads();
+    gbx_zones_use(time_zones);
+    return gbx_realm_begin(ret_reason);
+}
+
+void gbx_template_block_signals(void)
+{
+    static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < GBX_COUNTOF(requests); i++)
+        (void)sigaddset(&set, requests[i]);
+    (void)sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+void gbx_template_forget_handlers(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP,
+                                 SIGABRT, SIGFPE, SIGUSR1};
+
+    for (size_t i = 0; i < GBX_COUNTOF(faults); i++)
+        (void)signal(faults[i], SIG_DFL);
+}
+
+void gbx_template_make_light(gbx_realm *realm, size_t huge_pages)
+{
+    gbx_libs_join();
+    gbx_heap_close_holes();
+    (void)gbx_heap_begin(); /* while there is a /proc */
+    (void)rehearse(realm);  /* the engine has to find its new places once */
+    (void)gbx_text_enlarge(huge_pages, rehearse, realm);
+    gbx_freeze(rehearse, realm);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/worker share. */
+/*
+ * worker - what the files of the worker program share. The command uses the victims of
+ * the attack mode.
+ */
 #ifndef GBX_WORKER_WORKER_H
 #define GBX_WORKER_WORKER_H
 
@@ -444,7 +447,7 @@ typedef enum gbx_session_proof {
 _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
                                gbx_session_proof proof);
 
-/* ---- stack.c ------------------------------------------------------------- */
+/* ---- heap.c ------------------------------------------------------------- */
 
 /*
  * The engine takes every word on the stack for a reference to what lies where it
@@ -473,25 +476,26 @@ typedef struct gbx_prepared {
     char time_zones[64];
 } gbx_prepared;
 
-/* ---- what an executed template does itself --------------------------------------- */
+/* ---- what it and an executed template do (template_main.c) ---------------------- */
 
 /* NULL with a reason. time_zones becomes their version. */
-gbx_realm *gbx_zygote_begin(char time_zones[static 64], const char **ret_reason);
+gbx_realm *gbx_template_begin_realm(char time_zones[static 64],
+                                    const char **ret_reason);
 
 /* The program begins with all signals blocked. Requests to end, which a terminal or a
  * service manager sends to every process of the host, stay blocked here and in all that is
  * forked: the host decides what becomes of a call, and ends it by SIGKILL. Signals that stop
  * stay as they are: host and workers then stop, and go on, together. */
-void gbx_zygote_block_requests(void);
+void gbx_template_block_signals(void);
 
 /* The engine handles faults of its own compiled code, which it does not need as we run
  * it. In a worker a handler could not return: a fault must end the process, at once
  * and as what it is. */
-void gbx_zygote_forget_handlers(void);
+void gbx_template_forget_handlers(void);
 
 /* Little to copy, little to fault in, little to take apart: for this process is about
  * to be forked many times. */
-void gbx_zygote_make_light(gbx_realm *realm, size_t huge_pages);
+void gbx_template_make_light(gbx_realm *realm, size_t huge_pages);
 
 /* ---- the process ------------------------------------------------------------------ */
 

@@ -34,11 +34,6 @@ typedef struct request {
     int fds[FDS_MAX]; /* -1: none */
 } request;
 
-static bool rehearse(void *realm)
-{
-    return gbx_realm_rehearse(realm);
-}
-
 static bool receive(int control, request *ret)
 {
     union {
@@ -116,44 +111,6 @@ static void fork_template(int control, const gbx_prepared *prepared, request *r)
 
 /* ---- public to other files of this folder ------------------------------------ */
 
-gbx_realm *gbx_zygote_begin(char time_zones[static 64], const char **ret_reason)
-{
-    gbx_heap_keep_together();
-    gbx_realm_forbid_threads();
-    gbx_zones_use(time_zones);
-    return gbx_realm_begin(ret_reason);
-}
-
-void gbx_zygote_block_requests(void)
-{
-    static const int requests[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    sigset_t set;
-
-    (void)sigemptyset(&set);
-    for (size_t i = 0; i < GBX_COUNTOF(requests); i++)
-        (void)sigaddset(&set, requests[i]);
-    (void)sigprocmask(SIG_SETMASK, &set, NULL);
-}
-
-void gbx_zygote_forget_handlers(void)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP,
-                                 SIGABRT, SIGFPE, SIGUSR1};
-
-    for (size_t i = 0; i < GBX_COUNTOF(faults); i++)
-        (void)signal(faults[i], SIG_DFL);
-}
-
-void gbx_zygote_make_light(gbx_realm *realm, size_t huge_pages)
-{
-    gbx_libs_join();
-    gbx_heap_close_holes();
-    (void)gbx_heap_begin(); /* while there is a /proc */
-    (void)rehearse(realm);  /* the engine has to find its new places once */
-    (void)gbx_text_enlarge(huge_pages, rehearse, realm);
-    gbx_freeze(rehearse, realm);
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 int gbx_zygote_serve(char **argv, int argc)
@@ -167,9 +124,9 @@ int gbx_zygote_serve(char **argv, int argc)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)prctl(PR_SET_NAME, "glovebox-zygote");
     gbx_launch_check_version(argv, argc, GBX_ZYGOTE_VERSION, GBX_ZYGOTE_ARGS);
-    gbx_zygote_block_requests();
+    gbx_template_block_signals();
     gbx_seal_prepare();
-    prepared.realm = gbx_zygote_begin(prepared.time_zones, &reason);
+    prepared.realm = gbx_template_begin_realm(prepared.time_zones, &reason);
     if (prepared.realm == NULL) {
         (void)fprintf(stderr, "glovebox-worker: %s\n", reason);
         return 4;
@@ -177,9 +134,9 @@ int gbx_zygote_serve(char **argv, int argc)
     gbx_pagemap_open();
     gbx_realm_warm(prepared.realm, 1);
     gbx_realm_settle(prepared.realm, 1);
-    gbx_zygote_forget_handlers();
-    gbx_zygote_make_light(prepared.realm,
-                          strtoul(argv[GBX_ZYGOTE_HUGE_PAGES], NULL, 10));
+    gbx_template_forget_handlers();
+    gbx_template_make_light(prepared.realm,
+                            strtoul(argv[GBX_ZYGOTE_HUGE_PAGES], NULL, 10));
     gbx_freeze_end();
     if (!answer(control, &ready, -1))
         return 0;

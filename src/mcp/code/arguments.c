@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#define NAMES_MAX 8
-#define NAME_MAX  60 /* bytes of a name that are said */
+#define NAMES_MAX  8
+#define NAME_BYTES 60 /* bytes of a name that are said */
 
 /* What other tools, and the protocol itself, call what ours call otherwise. */
 static const struct habit {
@@ -50,7 +50,7 @@ static void say_unknown(const gbx_buf *name, const char *const *names, size_t co
 
     (void)gbx_buf_puts(message, "there is no argument '");
     (void)gbx_utf8_append_escaped(message, word,
-                                  gbx_artifacts_border(word, strlen(word), NAME_MAX),
+                                  gbx_artifacts_border(word, strlen(word), NAME_BYTES),
                                   GBX_ESCAPE_LINE);
     if (meant != NULL) {
         (void)gbx_buf_printf(message, "': did you mean '%s'?", meant);

@@ -230,7 +230,7 @@ typedef void (*gbx_word_fn)(void *user, const gbx_search_word *word);
 /* Bytes that are no UTF-8 are gaps. */
 void gbx_search_words(const char *text, size_t len, gbx_word_fn each, void *user);
 
-/* ---- servers_script.c ---------------------------------------------------- */
+/* ---- code.c ---------------------------------------------------- */
 
 /* The script servers.js as a preload of an engine, for a list of servers. */
 

@@ -16,7 +16,7 @@
 
 #include <event2/event.h>
 
-#define LINE_MAX 10000000
+#define LINE_NUMBER_MAX 10000000
 
 static bool is_text(gbx_view view, const char *text)
 {
@@ -30,7 +30,8 @@ static uint32_t line_of(gbx_view settings)
 {
     uint32_t line = 0;
 
-    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_MAX, &line);
+    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_NUMBER_MAX,
+                              &line);
     return line;
 }
 

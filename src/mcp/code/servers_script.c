@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* servers_script - a function of JavaScript, called with JSON, which is JavaScript. */
+/* servers_script - the source of servers.js, called with the names of the servers. */
 #include "mcp/code/code_mode.h"
 
 #include "base/json.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define SERVERS_MAX 40   /* that are named */
-#define LINE_MAX    120  /* of one server's description */
+#define LINE_BYTES  120  /* of one server's description */
 #define INLINE_MAX  1400 /* bytes of declarations that are there at once */
 #define NAME_SIZE   80
 
@@ -50,7 +50,7 @@ static void write_server(const gbx_mcp_upstream_config *c, gbx_buf *to)
     (void)gbx_buf_printf(to, "- %s", c->name);
     if (c->description != NULL && c->description[0] != 0) {
         size_t len = strlen(c->description);
-        size_t shown = gbx_artifacts_border(c->description, len, LINE_MAX);
+        size_t shown = gbx_artifacts_border(c->description, len, LINE_BYTES);
 
         (void)gbx_buf_puts(to, ": ");
         for (size_t i = 0; i < shown; i++)

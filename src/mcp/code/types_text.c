@@ -4,6 +4,7 @@
 #include "mcp/code/code_mode.h"
 
 #include "base/utf8.h"
+#include "mcp/code/types_writer.h"
 
 #include <string.h>
 
@@ -104,4 +105,9 @@ uint64_t gbx_types_hash(gbx_view name)
         hash = (hash ^ text.data[i]) * UINT64_C(1099511628211);
     gbx_buf_cleanup(&text);
     return hash;
+}
+
+void gbx_types_put(gbx_types_writer *w, const char *text)
+{
+    (void)gbx_buf_puts(w->to, text);
 }

@@ -32,45 +32,6 @@ static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
 static const char *const top_keys[] = {"mcpServers", "glovebox", "servers"};
 #define TOP_LOOSE 2 /* not "servers": hosts may have a "server" */
 
-static void free_variables(gbx_mcp_variable *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].value != NULL)
-            explicit_bzero(list[i].value, strlen(list[i].value));
-        free(list[i].value);
-        free(list[i].name);
-    }
-    free(list);
-}
-
-static void empty_server(gbx_mcp_upstream_config *server)
-{
-    free(server->command);
-    for (size_t i = 0; i < server->arg_count; i++) {
-        if (server->args[i] != NULL)
-            explicit_bzero(server->args[i], strlen(server->args[i]));
-        free(server->args[i]);
-    }
-    free(server->args);
-    free_variables(server->env, server->env_count);
-    free(server->cwd);
-    free(server->url);
-    free_variables(server->headers, server->header_count);
-    free(server->unsent_headers);
-    gbx_names_cut(server->inherit, 0, server->inherit_count);
-    free(server->inherit);
-    gbx_names_cut(server->weak, 0, server->weak_count);
-    free(server->weak);
-    free(server->description);
-    free(server->fault);
-}
-
-static void free_server(gbx_mcp_upstream_config *server)
-{
-    empty_server(server);
-    free(server->name);
-}
-
 static void release_config(gbx_mcp_config **config)
 {
     gbx_mcp_config_free(*config);
@@ -325,14 +286,6 @@ static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *r
 
 /* ---- for the other parts ---------------------------------------------------- */
 
-void gbx_mcp_empty_server(gbx_mcp_upstream_config *server)
-{
-    char *name = server->name;
-
-    empty_server(server);
-    *server = (gbx_mcp_upstream_config){.name = name};
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
@@ -407,7 +360,7 @@ void gbx_mcp_config_free(gbx_mcp_config *config)
     if (config == NULL)
         return;
     for (size_t i = 0; i < config->server_count; i++)
-        free_server(&config->servers[i]);
+        gbx_mcp_free_server(&config->servers[i]);
     free(config->servers);
     free(config->settings.tool_prefix);
     free(config->settings.audit_path);
@@ -415,14 +368,4 @@ void gbx_mcp_config_free(gbx_mcp_config *config)
     free(config->stamp);
     free(config->path);
     free(config);
-}
-
-const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
-                                                     const char *name)
-{
-    for (size_t i = 0; i < config->server_count; i++)
-        if (config->servers[i].name != NULL &&
-            strcmp(config->servers[i].name, name) == 0)
-            return &config->servers[i];
-    return NULL;
 }

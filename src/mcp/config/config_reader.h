@@ -32,6 +32,7 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
 
 /* Nothing stays but its name: what was half read is of no use to anybody. */
 void gbx_mcp_empty_server(gbx_mcp_upstream_config *server);
+void gbx_mcp_free_server(gbx_mcp_upstream_config *server);
 
 /* Leaves out the headers that the transport sets itself, and keeps their names. */
 gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,

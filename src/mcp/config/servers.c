@@ -31,6 +31,53 @@ typedef struct use {
     gbx_mcp_sound sound; /* of where it is used */
 } use;
 
+static void free_variables(gbx_mcp_variable *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].value != NULL)
+            explicit_bzero(list[i].value, strlen(list[i].value));
+        free(list[i].value);
+        free(list[i].name);
+    }
+    free(list);
+}
+
+static void free_parts(gbx_mcp_upstream_config *server)
+{
+    free(server->command);
+    for (size_t i = 0; i < server->arg_count; i++) {
+        if (server->args[i] != NULL)
+            explicit_bzero(server->args[i], strlen(server->args[i]));
+        free(server->args[i]);
+    }
+    free(server->args);
+    free_variables(server->env, server->env_count);
+    free(server->cwd);
+    free(server->url);
+    free_variables(server->headers, server->header_count);
+    free(server->unsent_headers);
+    gbx_names_cut(server->inherit, 0, server->inherit_count);
+    free(server->inherit);
+    gbx_names_cut(server->weak, 0, server->weak_count);
+    free(server->weak);
+    free(server->description);
+    free(server->fault);
+}
+
+void gbx_mcp_empty_server(gbx_mcp_upstream_config *server)
+{
+    char *name = server->name;
+
+    free_parts(server);
+    *server = (gbx_mcp_upstream_config){.name = name};
+}
+
+void gbx_mcp_free_server(gbx_mcp_upstream_config *server)
+{
+    free_parts(server);
+    free(server->name);
+}
+
 /* A server can do without a text whose variable is not set: it cannot be used, and the
  * others can. All of its variables are looked for before that is said. */
 static gbx_status note_unset(gbx_mcp_reader *all, const char *name)
@@ -604,4 +651,49 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
         status = read_entry(r, name, value, server);
     }
     return status == GBX_E_POLICY ? take_refusal(all, server) : status;
+}
+
+const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < config->server_count; i++)
+        if (config->servers[i].name != NULL &&
+            strcmp(config->servers[i].name, name) == 0)
+            return &config->servers[i];
+    return NULL;
+}
+
+/* What a server may be called: rules, code and messages say it without quotes. */
+
+static bool is_letter(char c)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_.-";
+
+    return c != '\0' && strchr(letters, c) != NULL;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+bool gbx_mcp_is_name(const char *name)
+{
+    size_t len = 0;
+
+    while (is_letter(name[len]))
+        len++;
+    return len > 0 && len <= GBX_MCP_NAME_MAX && name[len] == '\0';
+}
+
+void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1])
+{
+    size_t len = 0;
+
+    for (; *name != '\0' && len < GBX_MCP_NAME_MAX; name++)
+        if (is_letter(*name))
+            out[len++] = *name;
+        else if (len > 0 && out[len - 1] != '-')
+            out[len++] = '-';
+    out[len] = '\0';
+    if (len == 0)
+        memcpy(out, "server", sizeof "server");
 }

@@ -263,18 +263,6 @@ static bool is_whole(const gbx_host_entry_reader *t, const json_t *entry)
 
 /* ---- public to other modules -------------------------------------------- */
 
-void gbx_host_entry_say(const gbx_host_entry_reader *t, const char *format,
-                        const char *what)
-{
-    char note[GBX_ERROR_MESSAGE_SIZE + 256];
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    (void)snprintf(note, sizeof note, format, what);
-#pragma GCC diagnostic pop
-    t->note(t->user, note);
-}
-
 const json_t *gbx_host_servers(const gbx_host_file_text *file,
                                const gbx_host_place *place)
 {

@@ -259,3 +259,15 @@ void gbx_host_entry_texts(const gbx_host_entry_reader *t, json_t *value)
             gbx_host_entry_texts(t, item);
     }
 }
+
+void gbx_host_entry_say(const gbx_host_entry_reader *t, const char *format,
+                        const char *what)
+{
+    char note[GBX_ERROR_MESSAGE_SIZE + 256];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    (void)snprintf(note, sizeof note, format, what);
+#pragma GCC diagnostic pop
+    t->note(t->user, note);
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types and functions that only the files of src/mcp/rpc share. */
+/* rpc - the event loop, lines that come in, and messages that go out. */
 #ifndef GBX_MCP_RPC_RPC_H
 #define GBX_MCP_RPC_RPC_H
 

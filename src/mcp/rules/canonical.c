@@ -374,3 +374,10 @@ const char *gbx_canonical_pattern_objection(const char *pattern)
     }
     return gbx_canonical_objection(pattern, kind, text, len, GBX_GLOB_EXACT);
 }
+
+gbx_glob_kind gbx_glob_kind_of(const char *pattern)
+{
+    if (strchr(pattern, '/') == NULL)
+        return GBX_GLOB_TEXT;
+    return strstr(pattern, "://") != NULL ? GBX_GLOB_URL : GBX_GLOB_PATH;
+}

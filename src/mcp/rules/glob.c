@@ -252,13 +252,6 @@ static bool match_text(const matching *m, const char *text, size_t len)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_glob_kind gbx_glob_kind_of(const char *pattern)
-{
-    if (strchr(pattern, '/') == NULL)
-        return GBX_GLOB_TEXT;
-    return strstr(pattern, "://") != NULL ? GBX_GLOB_URL : GBX_GLOB_PATH;
-}
-
 bool gbx_glob_is_any(const char *pattern)
 {
     return strcmp(pattern, "**") == 0 || strcmp(pattern, "*") == 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * argument - what is thrown for wrong use: a TypeError that names the argument, says what
- * it must be and what was passed. Nothing that code in the box does ends here.
+ * argument - errors for wrong use: a TypeError that names the argument, says what it must be
+ * and what was passed. Sandboxed code never causes one.
  */
 import { lossOf } from './lost.js';
 import { insteadOf } from './nearest.js';
 import { isSignal } from './signals.js';
 
-/* What was passed, in a few words; its own text is shown only where that is short. */
+/* What was passed, in a few words; its own text appears only if it is short. */
 export function received(value) {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
@@ -27,7 +27,7 @@ export function isObject(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/* No instance of a class, in whatever realm it was made. */
+/* Is it an object that is not an instance of a class? Objects of any realm count. */
 export function isPlainObject(value) {
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -38,7 +38,7 @@ export function needObject(value, name, expected = 'an object') {
   return value;
 }
 
-/* Names and values: no Map, nor anything else of which JSON would leave nothing. */
+/* Names and values: not a Map or anything else that JSON would leave empty. */
 export function needValues(value, name) {
   const loss = lossOf(needObject(value, name));
   if (loss !== undefined) throw new TypeError(`${name} must be an object of values, not ${loss[0]}`);
@@ -72,8 +72,8 @@ export function needTexts(value, name) {
   return value;
 }
 
-/* An option that is not there is one that was spelt wrong: it is never ignored. Nor is a
- * signal that came without its name, which has no members of its own. */
+/* An unknown option is misspelt, and never ignored. So is a signal passed without its name,
+ * which has no own members. */
 export function needKnown(options, known, name) {
   if (isSignal(options)) throw new TypeError(`${name} must be an object, such as { signal }, not an AbortSignal itself`);
   for (const key of Object.keys(options))

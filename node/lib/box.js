@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// box - what is behind an engine, and the calls that are on their way. The engine's object
-// may be forgotten while its calls run: they hold the box, the box holds the processes.
+// box - the processes behind an engine, and its calls in flight. The engine's object may be
+// collected while its calls run: they hold the box, and the box holds the processes.
 import { types } from 'node:util';
 
 import { turn } from './clock.js';
@@ -17,8 +17,8 @@ import { messageOf, partsOf } from './thrown.js';
 
 const { parse } = JSON;
 
-/** In the options of run(): what functions of the host find as `this` when code of that call
- *  calls them. For modules of this package. */
+/** In the options of run(): the `this` of functions of the host when code of that call calls
+ * them. For modules of this package. */
 export const ANSWERS = Symbol('answers');
 
 const boxes = new Map(); // number -> WeakRef
@@ -27,7 +27,7 @@ const forgotten = new FinalizationRegistry((number) => boxes.delete(number));
 let lastBox = 0;
 let lastCall = 0;
 
-/** A result that no process was needed for. */
+/** A result that needed no process. */
 export function failure(code, error, hint) {
   const result = { ok: false, code, error };
   if (hint) result.hint = hint;
@@ -35,12 +35,12 @@ export function failure(code, error, hint) {
 }
 
 export class Box {
-  /** Throws a TypeError if the options are wrong in a way that only the library sees. */
+  /** Throws a TypeError if the library refuses the options. */
   constructor(taken, options) {
     this.number = ++lastBox;
-    this.exposed = new Set(); // names that the engine has
-    this.functions = new Map(); // what is behind them
-    this.tickets = undefined; // ticket -> Call, of those with answers
+    this.exposed = new Set(); // names in the engine
+    this.functions = new Map(); // the functions themselves
+    this.tickets = undefined; // ticket -> Call, for calls with answers
     this.datasets = new Set();
     this.waiting = new Set(); // calls that have not been submitted
     this.console = typeof options.console === 'object' ? options.console : undefined;
@@ -55,10 +55,10 @@ export class Box {
     this.runner = 'process';
     this.jit = undefined;
     this.gate = undefined; // calls wait for it
-    this.gone = undefined; // once disposed of: the promise of its end
+    this.gone = undefined; // after dispose(): the promise of its end
     this.isConnected = options.policy !== undefined || options.fetch !== undefined;
     this.opened = addon === undefined ? Promise.resolve() : this.open(taken, options);
-    this.work = this.opened; // what changes the engine, one after the other
+    this.work = this.opened; // changes to the engine, in sequence
     this.change(this.opened);
   }
 
@@ -84,7 +84,7 @@ export class Box {
     );
   }
 
-  /** May code do more than compute? Then its input is looked through beforehand. */
+  /** May code do more than compute? Then its input is checked first. */
   mayAct() {
     return this.isConnected || this.functions.size > 0;
   }
@@ -97,8 +97,8 @@ export class Box {
     this.gate = gate;
   }
 
-  /** Run work() when everything has been done that changes the engine. The process stays
-   *  until then. */
+  /** Run work() after all pending changes to the engine. The process stays alive until
+   * then. */
   inTurn(work) {
     hold();
     const done = this.work.then(work);
@@ -106,14 +106,14 @@ export class Box {
     return done;
   }
 
-  /** A job of this engine, whose turn it is. */
+  /** Run a job of this engine now. */
   job(start) {
     if (this.failed !== undefined) throw refusal(-4, this.failed);
     return job(start);
   }
 
-  /** Change the engine in its turn: start(what, number) begins the job, with what prepare()
-   *  has made. */
+  /** Change the engine in its turn: start(what, number) begins the job, with prepare()'s
+    * result. */
   enqueue(prepare, start) {
     return this.inTurn(async () => {
       const what = prepare === undefined ? undefined : await prepare();
@@ -130,11 +130,11 @@ export class Box {
     try {
       this.gone = job((id) => addon.close(this.handle, id));
     } catch {
-      // No thread can be had to end it: it ends with this one.
+      // No thread is available to end it: it ends with this one.
     }
   }
 
-  /** When every process is gone. */
+  /** Resolves when every process is gone. */
   async end() {
     hold();
     try {
@@ -151,7 +151,7 @@ export class Call {
     this.box = box;
     this.resolve = resolve;
     this.reject = reject;
-    this.ticket = undefined; // 0: it is being submitted on a thread
+    this.ticket = undefined; // 0: a thread is submitting it
     this.signal = undefined;
     this.onLog = undefined;
     this.answers = undefined;
@@ -172,13 +172,13 @@ export class Call {
     if (this.answers !== undefined && this.ticket > 0) this.box.tickets.set(this.ticket, this);
   }
 
-  /** What functions of the host find as `this` in this call. */
+  /** Set the `this` of functions of the host in this call. */
   answerWith(answers) {
     this.answers = answers;
     this.box.tickets ??= new Map();
   }
 
-  /** The process has begun; look through the input meanwhile. */
+  /** The process has started; check the input meanwhile. */
   lookMeanwhile(look) {
     this.sound = look();
     this.sound.catch(() => this.abort());
@@ -221,20 +221,20 @@ function tellSink(box, sink, result) {
   box.listeners.call('the telemetry sink', () => sink(event));
 }
 
-/** Figures of the result that is being told: node/src/env.h. */
+/** Figures of the result being reported: node/src/env.h. */
 const figures = addon?.figures;
 
-/** [level, time, text, ...] as objects, after those that are there. */
+/** Append [level, time, text, ...] as objects. */
 function addLines(logs, flat) {
   for (let i = 0; i < flat.length; i += 3) {
     logs.push({ level: LEVELS[flat[i]], timeMs: flat[i + 1], text: flat[i + 2] });
   }
 }
 
-/* What was thrown, as it is: a result has one line of it. */
+/* The thrown values themselves: a result has only one line of each. */
 const thrown = new WeakMap();
 
-/** {name, message} of what ended the call of that result; '' for what is not there. */
+/** {name, message} of the error that ended the call of that result; '' for a missing one. */
 export function thrownOf(result) {
   return thrown.get(result) ?? { name: '', message: '' };
 }
@@ -249,7 +249,7 @@ function addFailure(result, code, [error, hint, stack, line, column, frame, name
   if (stack !== '') result.stack = stack;
 }
 
-/** The result as the library's own JSON of it has it, name by name. */
+/** The result, with the same names as in the library's JSON. */
 function resultOf(call, code, value, callId, failed, wasCut) {
   const { box, logs } = call;
   const result = {};
@@ -320,7 +320,7 @@ listen(AUDIT, (number, line) => {
   box?.listeners.call('securityLog', () => box.securityLog?.(line));
 });
 
-/** A value for code in the box: JSON text or a gathered one. */
+/** A value for the sandboxed code: JSON text or a gathered one. */
 async function answerOf(value, name) {
   if (value instanceof Taken) return value.text;
   try {
@@ -333,14 +333,14 @@ async function answerOf(value, name) {
 
 const NO_FUNCTION = Object.assign(new Error('this call has no function of that name'), { code: 'ERR_NOT_ALLOWED' });
 
-/* The call that has the ticket, or undefined: it has ended. */
+/* The call with that ticket, or undefined if it has ended. */
 async function callOf(box, ticket) {
   const known = box.tickets.get(ticket);
   if (known !== undefined) return known;
   for (;;) {
     const number = addon.callOf(box.handle, ticket);
     if (number >= 0) return calls.get(number);
-    await turn(); // the thread that submits it has not said yet
+    await turn(); // the submitting thread has not reported yet
   }
 }
 
@@ -348,7 +348,7 @@ async function serve(box, request, name, args, ticket) {
   const { handle } = box;
   try {
     const serves = box.functions.get(name);
-    // Exposed, with others that were refused: to code it is not there.
+    // It was exposed with others that were refused, so it does not exist for the code.
     if (serves === undefined) throw NO_FUNCTION;
     const call = box.tickets === undefined ? undefined : await callOf(box, ticket);
     const answer = await serves.apply(call?.answers, parse(args));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-answer - what a run gave, as a model reads it: the value, or what to repair; then
- * what the code logged and what it has already done. Over the limit head and tail stay, and
- * the first line says exactly what was cut.
+ * codemode-answer - a run's outcome as a model reads it: the value, or what to repair; then
+ * the code's logs, and its effects so far. If it is too long, head and tail stay, and the
+ * first line says exactly what was cut.
  */
 import { mendHalves } from './half.js';
 import { shownJson, shownText } from './shown.js';
@@ -45,7 +45,7 @@ function callText(calls) {
   ].filter(Boolean).join('\n');
 }
 
-/* Not between the halves of a character. */
+/* Never cuts between the halves of a character. */
 function cutAt(text, at) {
   return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at;
 }
@@ -59,7 +59,7 @@ export function shortened(text, most) {
   return { text: `${note}\n${text.slice(0, head)}\n[...]\n${text.slice(tail)}`, isCut: true };
 }
 
-/** The result of the tool, as the protocol has it. */
+/** The tool's result in the protocol's form. */
 export function answerOf(outcome, mostCharacters) {
   const { ok, error, logs, calls, artifacts, usage } = outcome;
   const { text, isCut } = shortened(ok ? valueText(outcome) : errorText(error), mostCharacters);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-calls - one run of code, seen from the host: every request of the box comes here.
- * All of it is a stranger's word, and is held against limits and the embedder's own say.
+ * codemode-calls - one run of code, seen from the host: handles every request of the sandbox.
+ * The requests are untrusted: limits and the embedder's approval apply.
  */
 import { isObject } from './argument.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
@@ -17,15 +17,15 @@ const MESSAGE_MAX = 2000; // of progress
 const DISCOVER_MOST = 50;
 const LINE_MAX = 10000000;
 const MIME_MAX = 100;
-const AWAITED_MOST = 3; // that a message names
-const LISTS_MOST = 5; // that one server is asked for in one run: all but the last have failed
+const AWAITED_MOST = 3; // named in a message
+const LISTS_MOST = 5; // requested from one server in one run: all but the last have failed
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
 
-/* By the code's own word: bounded, and 0 if it says none. */
+/* As the code reports it: bounded, and 0 if missing. */
 const lineOf = (line) => (Number.isInteger(line) && line > 0 && line <= LINE_MAX ? line : 0);
 
-/* As src/mcp/code/artifacts.c has it: what reads it may make a header of it. */
+/* As in src/mcp/code/artifacts.c: a reader may put it into a header. */
 const MIME = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+ *(;[ -~]*)?$/;
 
 function mimeOf(given, usual) {
@@ -35,7 +35,7 @@ function mimeOf(given, usual) {
   throw new CallError('INVALID_ARGS', 'mimeType is a type and a subtype, as in "text/csv"');
 }
 
-/* They say nothing of what is meant; as in src/mcp/code/search_words.c. */
+/* Words without meaning for a search; as in src/mcp/code/search_words.c. */
 const STOPS = new Set(`a an and are as at be by can do does for from has have how i if in into is it its me my of on or
   our so that the their them there these they this those to was we what when where which who why will with you your`.split(/\s+/));
 
@@ -46,14 +46,15 @@ function wordsOf(query) {
   return (telling.length > 0 ? telling : words).slice(0, WORDS_MAX);
 }
 
-/* The words of a query, against name and description. */
+/* Match the words of a query against name and description. */
 function matches(tool, words) {
   const text = `${tool.server} ${tool.name} ${tool.description ?? ''}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
-/* {value} for the script in the box, as JSON: what cannot be that is the fault of who answers,
- * and no call that took place. more: of further members. */
+/* {value} as JSON, for the script in the sandbox. If it cannot be JSON, that is the fault of
+ * whoever answers, and does not mean that the call did not happen. more: of further
+ * members. */
 async function taken(value, who, more = '') {
   if (value === undefined) return new Taken('{}');
   const place = { subject: `the answer of ${who}`, root: 'answer' };
@@ -64,7 +65,7 @@ async function taken(value, who, more = '') {
   }
 }
 
-/* Until a place is free, of so many; in order. */
+/* Waits for one of so many places, in order. */
 class Gate {
   #free;
   #waiting = [];
@@ -89,17 +90,17 @@ class Gate {
 export class Run {
   artifacts = [];
   #calls = [];
-  #begun = new Map(); // by the call, for those that are under way
-  #awaited = []; // names of what the code is waiting for
+  #begun = new Map(); // by the call, for calls in progress
+  #awaited = []; // names of what the code awaits
   #servers;
   #options;
   #signal;
   #onProgress;
   #gate;
   #lists = new Map(); // by the server's name: {promise, asked}
-  #stops = new Set(); // one for each call that is under way
+  #stops = new Set(); // one for each call in progress
 
-  /** signal: ends with the run; onProgress({progress, total, message}) may be missing. */
+  /** signal: ends with the run; onProgress({progress, total, message}) is optional. */
   constructor(servers, options, signal, onProgress) {
     this.#servers = servers;
     this.#options = options;
@@ -111,7 +112,7 @@ export class Run {
     });
   }
 
-  /** The answer to a request, as the script in the box wants it. */
+  /** The answer to a request, in the form that the script in the sandbox expects. */
   async answer(operation, args) {
     try {
       const value = await this.#operations[operation]?.(...args);
@@ -123,7 +124,7 @@ export class Run {
     }
   }
 
-  /** The calls as they are now: what ends later, ends nobody's. */
+  /** A snapshot of the calls: later ends do not change it. */
   get calls() {
     return this.#calls.map((call) => ({ ...call, ms: this.#msOf(call) }));
   }
@@ -194,7 +195,7 @@ export class Run {
     const most = this.#options.callTimeoutMs;
     const timeoutMs = typeof wanted === 'number' && wanted >= 1 ? Math.min(wanted, most) : most;
 
-    this.#needRunning(); /* it may have waited for its turn until now */
+    this.#needRunning(); /* it may have been queued until now */
     await this.#ask(call, args);
     this.#needRunning();
     const { result, value, isValue, failure } = await this.#within(timeoutMs, call, (signal) =>
@@ -206,7 +207,7 @@ export class Run {
     if (this.#signal.aborted) throw new CallError('ABORTED', 'the run has ended');
   }
 
-  /* The embedder's own say, before anything is done. */
+  /* The embedder's approval, before anything is done. */
   async #ask({ server, tool, line }, args) {
     const { allow } = this.#options;
     if (allow === undefined) return;
@@ -215,7 +216,7 @@ export class Run {
     throw new CallError('DENIED', typeof verdict === 'string' ? verdict : `${server}.${tool} is not allowed`);
   }
 
-  /* A tool that does not listen to its signal is not waited for. */
+  /* Do not wait for a tool that ignores its signal. */
   async #within(timeoutMs, { server, tool }, run) {
     const over = new AbortController();
     let timer, stop;
@@ -241,7 +242,7 @@ export class Run {
 
   /* ---- what is there --------------------------------------------------------------- */
 
-  /* Once in a run, however often the code asks: only a list that failed is asked for again. */
+  /* Once per run, however often the code asks: only a failed list is requested again. */
   #listed(name, server) {
     const known = this.#lists.get(name) ?? { promise: undefined, asked: 0 };
     if (known.promise === undefined) {
@@ -294,7 +295,7 @@ export class Run {
     });
   }
 
-  /* Several calls may run at once: what a tool says has its name before it. */
+  /* Several calls may run at once, so a tool's progress has its name in front. */
   #progressOf({ server, tool }) {
     if (this.#onProgress === undefined) return undefined;
     return ({ progress, total, message: said }) => {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-describe - the definition of the tool: what a model must know to write the code,
- * and nothing more. The same servers give the same bytes, for caches of prompts.
+ * codemode-describe - the definition of the tool: only what a model must know to write the
+ * code. The same servers give the same bytes, for prompt caches.
  *
- * What servers say of their tools is a stranger's word, of any shape and size.
+ * Servers' descriptions of their tools are untrusted, of any shape and size.
  */
 import { isObject } from './argument.js';
 
-const MOST_CHARACTERS = 3600; /* of tools, where they are listed: about 900 tokens */
+const MOST_CHARACTERS = 3600; /* for the list of tools: about 900 tokens */
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const MOST_DEPTH = 3;
 const MOST_MEMBERS = 20; /* of an object or a union */
@@ -34,7 +34,7 @@ function objectType({ properties, required }, depth) {
   return `{ ${members.join('; ')}${names.length > MOST_MEMBERS ? '; ...' : ''} }`;
 }
 
-/* The types of the schemas that it is made of, but those that say nothing. */
+/* The types of its partial schemas, except those without information. */
 function partsOf({ allOf, oneOf, anyOf }, depth) {
   const all = Array.isArray(allOf) ? allOf.slice(0, MOST_MEMBERS) : [];
   const choices = [oneOf, anyOf].filter(Array.isArray).map((list) => {
@@ -104,8 +104,7 @@ const RULES = [
 const EXAMPLE = (name) => `Example: const [a, b] = await Promise.all([1, 2].map((id) => ${accessOf(name)}.call('get', { id }))); `
   + 'return { total: a.count + b.count };';
 
-/* As much as there is room for: tools with their arguments, else their names, else their
- * number. */
+/* As much as fits: tools with their arguments, else their names, else their number. */
 function listing(servers, lists) {
   const tools = (name) => lists.get(name) ?? [];
   const isKnown = servers.every((name) => tools(name).length > 0);
@@ -124,7 +123,7 @@ function listing(servers, lists) {
   return `Servers: ${counted.join(', ')}. Find their tools with discover(query) or servers.NAME.tools() first.`;
 }
 
-/** The definition of the tool; lists: tools by server, as far as they are known. */
+/** The definition of the tool; lists: known tools by server. */
 export function definitionOf({ name, timeoutMs, maxCalls }, servers, lists) {
   return {
     name,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-script - the script that makes `servers` in the box: the very one that the MCP
+ * codemode-script - the script that makes `servers` in the sandbox, the same one that the MCP
  * server of glovebox preloads. The package has a copy of it.
  */
 import { existsSync, readFileSync } from 'node:fs';

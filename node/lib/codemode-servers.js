@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-servers - what stands behind a name of `servers`: a client of the MCP SDK, tools
- * of createSandboxTools(), or plain functions. Each becomes {list(), call(tool, args, options)}.
+ * codemode-servers - the things behind a name of `servers`: a client of the MCP SDK, tools of
+ * createSandboxTools(), or plain functions. Each becomes {list(), call(tool, args, options)}.
  */
 import { isObject, wrong } from './argument.js';
 import { mendHalves } from './half.js';
@@ -11,7 +11,7 @@ import { returnedBy } from './tool-result.js';
 
 const MOST_PAGES = 100;
 
-/** What code is told when a call failed: ToolError in the box. */
+/** The error that code gets when a call failed: ToolError in the sandbox. */
 export class CallError extends Error {
   constructor(code, message, isRetryable = false) {
     super(message);
@@ -27,7 +27,8 @@ export function notFound(what, name, names) {
 
 /* ---- a client of the SDK ------------------------------------------------------------- */
 
-/* A call is no task, and a server refuses one of a tool that runs only so. */
+/* A call is not a task, and a server refuses a plain call of a tool that runs only as a
+ * task. */
 function described(tool) {
   if (tool.execution?.taskSupport !== 'required') return tool;
   return { ...tool, description: `[cannot be called here: only as a task] ${tool.description ?? ''}` };
@@ -45,14 +46,14 @@ async function listOfClient(client) {
   return tools;
 }
 
-/* Version 1 of the SDK has the schema of the result between the two. */
+/* Version 1 of the SDK has the result's schema as second argument. */
 function callClient(client, tool, args, { signal, timeoutMs, onProgress }) {
   const options = { signal, timeout: timeoutMs, ...(onProgress && { onprogress: onProgress }) };
   const request = { name: tool, arguments: args };
   return client.callTool.length === 2 ? client.callTool(request, options) : client.callTool(request, undefined, options);
 }
 
-/* What failed: the protocol's numbers, and those of the SDK for time and connection. Version 1
+/* The cause: error numbers of the protocol, and the SDK's for time and connection. Version 1
  * has none for a client that was never connected. */
 function clientError(error) {
   const message = messageOf(error);
@@ -66,17 +67,17 @@ function clientError(error) {
   return new CallError('UPSTREAM', message);
 }
 
-/* Version 1 of the SDK's server tells what is wrong with a call as a result of the tool. */
+/* Version 1 of the SDK's server reports a wrong call as a result of the tool. */
 const WRONG_CALL = /^MCP error -32602: /;
 const WRONG_ARGUMENTS = /^MCP error -32602: (Input validation error|Invalid arguments)/;
 
-/* The call was wrong: is there such a tool at all? */
+/* The call was wrong: does the tool exist at all? */
 async function unknownTool(client, tool) {
   try {
     const names = (await listOfClient(client)).map(({ name }) => name);
     return names.includes(tool) ? undefined : notFound('tool', tool, names);
   } catch {
-    return undefined; /* it stays what the server said */
+    return undefined; /* keep what the server said */
   }
 }
 
@@ -143,9 +144,10 @@ function fromFunctions(server, map) {
   };
 }
 
-/** {list(), call(tool, args, {signal, timeoutMs})}; a call gives {result} of the protocol or
- * {value}, or both and isValue: then the value is what it is, and the result its text.
- * failure: what a result is that is an error, if that is known better than it says. */
+/** {list(), call(tool, args, {signal, timeoutMs})}. A call gives {result} of the protocol or
+ * {value}, or both and isValue: then the value is what was returned, and the result is its
+ * text. failure: the error that a result stands for, if we know it better than the result
+ * says. */
 export function takeServer(name, server) {
   if (!isObject(server)) throw wrong(`options.servers.${name}`, 'an MCP client or an object of functions', server);
   if (typeof server.callTool === 'function' && typeof server.listTools === 'function') return fromClient(server);
@@ -163,7 +165,7 @@ function textOf(content) {
   return content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n');
 }
 
-/* How tools of this package say that it was the call that was wrong, here or behind a client. */
+/* How tools of this package report that the call was wrong, here or behind a client. */
 const CODES = { __proto__: null, INVALID_ARGUMENTS: 'INVALID_ARGS', UNKNOWN_TOOL: 'NOT_FOUND' };
 
 function failureOf(result, content) {
@@ -183,9 +185,9 @@ function parsed(text) {
 }
 
 /**
- * What the code gets of a result of the protocol: the structured content if there is any,
- * else the text, as JSON if it is; with other content, all of it. `isError` is thrown, as
- * the failure if there is one.
+ * What the code gets from a result of the protocol: the structured content if any, else the
+ * text, parsed if it is JSON; with other content, all of it. If `isError` is set, throws,
+ * with failure if given.
  */
 export function valueOf(result, isRaw, failure) {
   if (isRaw) return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * codemode - one tool in place of many: a model writes code that calls the tools of several
- * servers, and only what the code returns comes back. For who has an agent of his own; the
+ * servers, and gets only what the code returns. For embedders with an agent of their own; the
  * server `glovebox mcp` does the same for any client.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, wrong } from './argument.js';
@@ -48,19 +48,19 @@ function takeOptions(options) {
   return taken;
 }
 
-/* One function expression is called; a definition of run() or execute() is, unless the
- * code calls it itself; anything else is a script. */
+/* A single function expression is called; so is a definition of run() or execute(), unless
+ * the code calls it itself; anything else is a script. */
 function formOf(code) {
   try {
     return shapeOf(code);
   } catch {
-    return 'script'; /* nothing can be looked at or run: the engine says why */
+    return 'script'; /* nothing can be checked or run: the engine says why */
   }
 }
 
 function shapeOf(code) {
   if (hasForm(code, { form: 'function', policy: POLICY })) return 'function';
-  /* The end alone is looked at: a search over all of it can take long. */
+  /* Only the end is searched, since searching all of it can take long. */
   const callsItself = /(^|[\n;}])\s*(return\s+)?(await\s+)?(run|execute)\s*\([^\n]*$/.test(code.trimEnd().slice(-200));
   if (!callsItself && /\b(run|execute)\b/.test(code)
     && hasForm(code, { form: 'execute', policy: POLICY })) return 'execute';
@@ -69,7 +69,8 @@ function shapeOf(code) {
 
 const POLICY = { console: true, timers: true, functions: [HOST_NAME] };
 
-/* The one function of the host says nothing: what it was asked for does. */
+/* The only function of the host means nothing to a reader: the requests made through it
+ * do. */
 const WAITING = `, waiting for the host to answer ${HOST_NAME}`;
 
 function errorOf({ code, error, hint, location }, awaited) {
@@ -95,11 +96,11 @@ class CodeMode {
     for (const [name, server] of Object.entries(options.servers)) this.#servers.set(name, takeServer(name, server));
     const source = serversScript([...this.#servers.keys()], this.#options.sleepMs);
     this.#engines = new EngineCache(() => this.#makeEngine(source));
-    /* Handed to servers and agents as a plain function. */
+    /* Passed to servers and agents as a plain function. */
     this.handler = this.handler.bind(this);
   }
 
-  /* One for all runs: what the host is asked goes to the Run that asks. */
+  /* One engine for all runs: requests to the host go to the Run that makes them. */
   #makeEngine(source) {
     const { timeoutMs, memoryMB, maxOutputBytes, maxWorkers } = this.#options;
     const engine = new RequestEngine({
@@ -110,12 +111,12 @@ class CodeMode {
       [HOST_NAME](operation, ...args) {
         return this.answer(operation, args);
       },
-    }).catch(() => {}); /* then it could not start: its calls say why */
+    }).catch(() => {}); /* if it could not start, its calls say why */
     return engine;
   }
 
-  /** Asks every server for its tools, so that the definition can list them. A server that
-   * does not answer is left to discover(). */
+  /** Asks every server for its tools, so that the definition can list them. If a server does
+   * not answer, code can use discover(). */
   async prepare() {
     await Promise.all([...this.#servers].map(async ([name, server]) => {
       try {
@@ -132,7 +133,7 @@ class CodeMode {
     return definitionOf(this.#options, [...this.#servers.keys()], this.#lists);
   }
 
-  /** The same as a list, as a server's tools/list has it. */
+  /** The same as a list, as in a server's tools/list. */
   get definitions() {
     return [this.definition];
   }
@@ -179,7 +180,7 @@ class CodeMode {
     return this.#run(code, { ...options, timeoutMs }, options.signal);
   }
 
-  /* What a model may have sent. */
+  /* What is wrong with a model's input. */
   #problem(input) {
     if (!isObject(input)) return 'the arguments must be an object with code';
     const { code, timeout_ms: timeoutMs } = input;
@@ -192,7 +193,7 @@ class CodeMode {
 
   /**
    * Serves the tool: handler(input, extra) resolves with a result of the protocol, whatever
-   * the model sent. extra: as the SDK passes it; its signal ends the run and the calls of it.
+   * the model sent. extra: as the SDK passes it; its signal ends the run and its calls.
    */
   async handler(input, extra = {}) {
     const problem = this.#problem(input);
@@ -205,7 +206,7 @@ class CodeMode {
     return answerOf(outcome, this.#options.maxTextCharacters);
   }
 
-  /** Ends what runs; the clients are yours, and stay as they are. */
+  /** Ends what runs; the clients are yours, and stay open. */
   dispose() {
     this.#engines.dispose();
   }
@@ -215,7 +216,7 @@ class CodeMode {
   }
 }
 
-/* From here on one more may be the same number. */
+/* From here on, adding one may give the same number. */
 const FIGURE_END = 2 ** 52;
 
 /* Progress for a client that asked for it. */
@@ -225,7 +226,7 @@ function progressTo(extra) {
   let last = -1;
   if (progressToken === undefined || typeof send !== 'function') return undefined;
   return ({ progress, total, message }) => {
-    const has = progress >= 0 && progress > last && progress < FIGURE_END; /* it only ever grows */
+    const has = progress >= 0 && progress > last && progress < FIGURE_END; /* it must grow */
     last = has ? progress : Math.max(last, 0) + 1;
     const params = { progressToken, progress: last, total: has ? total : undefined, message: message && shownText(message) };
     Promise.resolve(send({ method: 'notifications/progress', params })).catch(() => {});

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 /*
- * engine-cache - one engine for each configuration that is asked for, kept between calls.
+ * engine-cache - one engine for each configuration that is requested, kept between calls.
  *
- * Bounded: where there are more, the one that was used least recently goes, though never
- * one that is serving a call.
+ * Bounded: beyond the bound the least recently used engine is removed, but never one that is
+ * serving a call.
  */
-/* As an engine resolves calls that never had a process. */
+/* The same result as an engine gives for a call without a process. */
 function without(code, error, hint) {
   return { ok: false, code, error, hint, executionMs: 0, logs: [], stats: {} };
 }
 
-/** The result of a call that needs no engine: one after dispose(), or of a signal that is
- * aborted already; else undefined. */
+/** The result of a call that needs no engine: after dispose(), or with an aborted signal;
+ * else undefined. */
 export function resultWithoutEngine(isDisposed, signals) {
   if (isDisposed) return without('UNAVAILABLE', 'dispose() was called', 'make a new one');
   if (signals.some((signal) => signal?.aborted)) return without('ABORTED', 'the call was aborted before it began', '');
   return undefined;
 }
 
-/* Of a configuration: far below, a cycle would have no end. */
+/* Depth of a configuration; without it a cycle would never end. */
 const DEEPEST = 16;
 
-/* Does its text say everything of it? */
+/* Does its text describe it completely? */
 function isData(value, isConfig) {
   if (Array.isArray(value)) return true;
   const prototype = Object.getPrototypeOf(value);
@@ -33,7 +33,7 @@ export class EngineCache {
   #make;
   #most;
   #entries = new Map(); /* least recently used first */
-  #itself = new WeakMap(); /* the number that stands for a function or an object in a key */
+  #itself = new WeakMap(); /* the number for a function or an object in a key */
   #next = 1;
   #isDisposed = false;
 
@@ -44,7 +44,7 @@ export class EngineCache {
   }
 
   /** Runs use(engine), which returns a promise of a result, with the engine of this
-   * configuration: a plain object. With a signal that is aborted no engine is made. */
+    * configuration, a plain object. If a signal is aborted, no engine is made. */
   async use(config, use, ...signals) {
     const early = resultWithoutEngine(this.#isDisposed, signals);
     if (early !== undefined) return early;
@@ -63,8 +63,8 @@ export class EngineCache {
     }
   }
 
-  /* The same options in another order are the same. A function is only itself, and so is an
-   * object with methods or of a class, a sink say: what is behind it is not to be seen. */
+  /* Order of options does not matter. A function equals only itself, and so does an object
+   * with methods or of a class, such as a sink: its state is not visible. */
   #keyOf(value, depth = 0) {
     if (typeof value === 'string') return JSON.stringify(value);
     if (typeof value !== 'function' && (typeof value !== 'object' || value === null))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// engine - SandboxEngine. Nothing here blocks the event loop, and what the code did is
-// always a value.
+// engine - SandboxEngine. Nothing here blocks the event loop, and the code's outcome is always
+// a value.
 import { isObject, isPlainObject, needKnown, needObject, needValues } from './argument.js';
 import { ANSWERS, Box, Call, failure, invalid } from './box.js';
 import { BOUND, given, InvalidData, snapshot, whole } from './input.js';
@@ -15,7 +15,7 @@ const RUN = [
   'form', 'code', 'input', 'inputJson', 'dataset', 'bindings', 'limits', 'policy', 'signal', 'onLog', 'seed', 'nowMs',
 ];
 
-/** Engines that nobody disposed of: their processes end all the same, but late. */
+/** Engines without dispose(): their processes end all the same, but late. */
 const collected = new FinalizationRegistry((state) => {
   if (state.isDisposed) return;
   process.emitWarning(
@@ -39,8 +39,8 @@ function flatten(functions, prefix = '', above = []) {
 }
 
 /**
- * The names that an engine has not got yet. Those that the language may have come first: if
- * one is refused, nothing has been exposed.
+ * The names that an engine does not have yet. Names that the library may already have come
+ * first: if one is refused, nothing has been exposed.
  */
 function freshNames(list, exposed) {
   const names = list.map(([name]) => name).filter((name) => !exposed.has(name));
@@ -48,7 +48,7 @@ function freshNames(list, exposed) {
   return [...names.filter(isDoubtful), ...names.filter((name) => !isDoubtful(name))];
 }
 
-/** What addon.submit() takes beside code and input, or undefined. */
+/** Further arguments of addon.submit(), next to code and input, or undefined. */
 function takeExtra(options, { baseDir, trustFiles }) {
   const { bindings, dataset, limits, policy, seed, nowMs } = options;
   if (
@@ -59,7 +59,7 @@ function takeExtra(options, { baseDir, trustFiles }) {
   }
   const extra = {};
   if (bindings !== undefined) {
-    extra.bindings = needValues(bindings, 'bindings'); // taken over with the input
+    extra.bindings = needValues(bindings, 'bindings'); // copied together with the input
   }
   if (dataset !== undefined) {
     if (typeof dataset !== 'string') throw wrong('dataset', 'a string', dataset);
@@ -79,19 +79,19 @@ function takeNumber(name, value, least, most) {
 
 const NO_DATA = 'GBX_E_DATA';
 
-/** A dataset or a script that is none is wrong use, whoever finds it. */
+/** An invalid dataset or script is wrong use, whoever detects it. */
 function wrongData(message, { line, column } = {}) {
   return Object.assign(new TypeError(message), { code: NO_DATA }, line > 0 ? { line, column } : {});
 }
 
-/** The same of an error of the library's, if it is that. */
+/** The same for an error from the library, if it is of that kind. */
 function asWrongData(error) {
   return error.code === NO_DATA && !(error instanceof TypeError) ? wrongData(error.message, error) : error;
 }
 
 /**
- * Work on the engine that nobody has to wait for: what fails without being wrong use, calls
- * tell, too. A rejection that nobody looks at would end the process.
+ * Work on the engine that callers need not await: calls also report its failure, unless it is
+ * wrong use. An unhandled rejection would end the process.
  */
 function optional(work) {
   const told = new Promise((resolve, reject) => {
@@ -114,7 +114,7 @@ function bothLooks(one, other) {
   return () => Promise.all([one(), other()]);
 }
 
-/** Wait for what is not there yet, then submit; the call may have ended meanwhile. */
+/** Wait for what is still missing, then submit; the call may have ended meanwhile. */
 async function submitLater(call, form, code, input, bound, extra) {
   const { box } = call;
   box.waiting.add(call);
@@ -152,7 +152,7 @@ export class SandboxEngine {
     collected.register(this, this.#state, this.#state);
   }
 
-  /** Run one function over one input; what happened is the value of the promise. */
+  /** Run one function over one input; the promise's value is the outcome. */
   execute(code, data, options) {
     try {
       if (options !== undefined) needKnown(needObject(options, 'options'), ['signal'], 'options');
@@ -162,7 +162,7 @@ export class SandboxEngine {
     return this.#run(0, code, data, undefined, options?.signal, undefined, undefined);
   }
 
-  /** Run one piece of code, with everything that can be said about it. */
+  /** Run one piece of code, with all options. */
   run(options) {
     try {
       needKnown(needObject(options, 'options'), RUN, 'options');
@@ -212,7 +212,7 @@ export class SandboxEngine {
       return;
     }
     if (signal) {
-      if (signal.aborted) { // by a getter of the input, say
+      if (signal.aborted) { // for example by a getter of the input
         call.end(failure('ABORTED', 'the call was aborted before it began'));
         return;
       }
@@ -233,7 +233,7 @@ export class SandboxEngine {
     }
   }
 
-  /** Give the engine a dataset: calls find it as datasets.NAME, at no cost of time. */
+  /** Give the engine a dataset: calls find it as datasets.NAME, without delay. */
   load(name, data) {
     return optional(this.#load(name, () => {
       const input = snapshot(data);
@@ -244,7 +244,7 @@ export class SandboxEngine {
     }));
   }
 
-  /** The same for what is JSON already: a string or a Uint8Array. */
+  /** The same for JSON: a string or a Uint8Array. */
   loadJson(name, json) {
     return optional(this.#load(name, () => given(json, 'json')));
   }
@@ -259,12 +259,12 @@ export class SandboxEngine {
         throw error instanceof InvalidData ? wrongData(`data: ${error.message.replace('the input', 'it')}`) : error;
       }
     })();
-    prepared.catch(() => {}); // it may be long until the turn of this job comes
+    prepared.catch(() => {}); // it may take long until this job's turn
     const loaded = box.enqueue(() => prepared, (text, id) => addon.load(box.handle, id, name, text))
       .catch((error) => {
         throw asWrongData(error);
       });
-    // A dataset that calls may have already is replaced behind them.
+    // If calls may have the dataset already, it is replaced without making them wait.
     if (!box.datasets.has(name)) box.change(loaded);
     await loaded;
     box.datasets.add(name);
@@ -289,7 +289,7 @@ export class SandboxEngine {
     await exposed;
   }
 
-  /** A script that every call finds evaluated: a library, helpers. */
+  /** A script that every call finds already evaluated: a library, helpers. */
   preload(name, source) {
     return optional(this.#preload(name, source));
   }
@@ -305,7 +305,7 @@ export class SandboxEngine {
     });
   }
 
-  /** What the engine is: runner, layers of the seal, pool. */
+  /** The engine's runner, layers of the seal, pool. */
   async report() {
     const box = this.#box;
     return JSON.parse(await box.enqueue(undefined, (_, id) => addon.report(box.handle, id)));
@@ -336,7 +336,7 @@ export class SandboxEngine {
   }
 }
 
-// Node 18 before 18.18 has neither.
+// Node before 18.18 has neither.
 if (Symbol.dispose) {
   Object.defineProperty(SandboxEngine.prototype, Symbol.dispose, {
     value() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * forge - runs tools that an agent has written for itself. What a tool may use is an
- * allowlist of each call, within what the forge was made with; the policy of the core
- * keeps both, and its parser, never a search for words, says beforehand what is not in it.
+ * forge - runs tools that an agent has written for itself. Each call has an allowlist of what
+ * its tool may use, within what the forge was made with. The policy of the core enforces
+ * both, and its parser, not a search for words, finds violations beforehand.
  */
 import { needKnown, needNumber, needObject, needText, needTexts, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
@@ -14,7 +14,7 @@ import { RequestEngine } from './request.js';
 const MIB = 1048576;
 const FILE_BYTES = MIB;
 
-/* Of its engines: what a call may have is narrower, and a time of its own makes no engine. */
+/* For its engines: a call's limits are narrower, and its own timeout needs no new engine. */
 const MOST_MS = 600000;
 const MOST_MB = 4096;
 const OPTIONS = [
@@ -22,16 +22,16 @@ const OPTIONS = [
 ];
 const REQUEST = ['code', 'input', 'allowlist', 'memoryMB', 'timeoutMs', 'signal'];
 
-/* What an allowlist may have: the name in the code, the guard's rule for it, and what must be
- * set for it. */
+/* Entries of an allowlist: the name in the code, the guard's rule for it, and the option that
+ * it requires. */
 const APIS = {
   fetch: { name: 'fetch', rule: 'network', option: 'fetchDomains' },
   'fs.readFile': { name: 'fs', rule: 'file', option: 'fsReadPaths' },
   crypto: { name: 'crypto', rule: 'crypto' },
 };
 
-/* Runs in the box, before the tools: a file that is read is text, as tools expect, and not
- * bytes. It grants nothing: where files are off there is no fs. */
+/* Runs in the sandbox, before the tools: reading a file gives text, as tools expect, not
+ * bytes. It grants nothing: if files are off, fs does not exist. */
 const TEXT_FILES = `
 if (typeof fs === 'object') {
   const { readFile: read, promises } = fs;
@@ -45,7 +45,7 @@ if (typeof fs === 'object') {
 }
 `;
 
-/* The options that are two names of one. */
+/* Options with two names. */
 const NAMES = { fetch: ['fetchDomains', 'fetchDomainAllowlist'], file: ['fsReadPaths', 'fsReadRoots'] };
 
 const keyOf = (options, [name, other]) => (options[other] === undefined ? name : other);
@@ -58,7 +58,7 @@ function listOf(options, names) {
   return options[key] === undefined ? [] : [...new Set(needTexts(options[key], `options.${key}`))];
 }
 
-/* The library's error with the item of the option that was given in place of the policy's. */
+/* The library's error, with the option's item in place of the policy's. */
 function asOption(error, options, lists) {
   const [all, key, index] = /^(?:policy\.)?(fetch|file)\.allow\[(\d+)\]/.exec(error.message) ?? [];
   if (all === undefined) return error;
@@ -84,7 +84,8 @@ export class SandboxedToolForge {
   #timeoutMs;
   #maxOutputBytes;
   #lists;
-  #baseDir = takeBaseDir({}); /* of the folders: the current directory may be another at the first tool */
+  #baseDir = takeBaseDir({}); /* for the folders: the current directory may change before the
+                                 first tool */
   #engines = new EngineCache((config) => this.#makeEngine(config));
 
   constructor(options = {}) {
@@ -97,7 +98,7 @@ export class SandboxedToolForge {
       fetchDomains: listOf(options, NAMES.fetch),
       fsReadPaths: listOf(options, NAMES.file),
     };
-    /* Throws where a domain or path cannot be had: now, not at the first tool. */
+    /* Throw for an invalid domain or path now, not at the first tool. */
     try {
       hasForm('function execute() {}', this.#checkOf(Object.keys(APIS)));
     } catch (error) {
@@ -110,7 +111,7 @@ export class SandboxedToolForge {
     return new RequestEngine({ ...config, preload });
   }
 
-  /* An empty list means none, not all: then the capability is off. */
+  /* An empty list means none, not all: the capability is then off. */
   #policyOf(allowlist) {
     const { fetchDomains, fsReadPaths } = this.#lists;
     const policy = { console: true, timers: true, helpers: false };
@@ -125,7 +126,7 @@ export class SandboxedToolForge {
     return { form: 'execute', policy: this.#policyOf(allowlist), baseDir: this.#baseDir };
   }
 
-  /* What the core says of its flags, in the words of this class. */
+  /* The core's advice on its flags, in the terms of this class. */
   #advise({ rule, message, hint: given }, allowlist) {
     const [api, { name, option }] = Object.entries(APIS).find(([, each]) => each.rule === rule && message.startsWith(`'${each.name}' is off`)) ?? [undefined, {}];
     const hint = hintOfCode(given);
@@ -136,8 +137,8 @@ export class SandboxedToolForge {
     return `${message}${hint ? ` (${hint})` : ''}`;
   }
 
-  /** Looks at the code, runs nothing: all that execute() would refuse for its text. What may
-   * not be used comes first; that no function is defined, last. */
+  /** Checks the code without running it, for all that execute() would refuse in its text.
+   * Forbidden uses come first; a missing function last. */
   validateCode(code, allowlist = []) {
     needText(code, 'code');
     needAllowlist(allowlist);
@@ -148,7 +149,7 @@ export class SandboxedToolForge {
     return { valid: report.ok, violations };
   }
 
-  /* Of the engine for a call of so many: few engines are to be enough for many calls. */
+  /* Memory of the engine for a call of so many MB: few engines should serve many calls. */
   #memoryFor(memoryMB) {
     if (memoryMB <= this.#memoryMB) return this.#memoryMB;
     return Math.min(2 ** Math.ceil(Math.log2(memoryMB)), MOST_MB);

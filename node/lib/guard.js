@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// guard - the check of code, without an engine: early advice, no security boundary. It
-// parses: a word in a string or a comment is never a use.
+// guard - checks code without an engine: early advice, not a security boundary. It parses: a
+// word in a string or a comment is never a use.
 import { addon, problem } from './native.js';
 import { hintOfEngine } from './hints.js';
 import { asOption, needOptions, takeBaseDir, takeLimits, takePolicy, takeTrust, wrong } from './options.js';
 import { secondOpinion } from './syntax.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
-const FIELDS = 7; // of one violation in the list that the addon makes
+const FIELDS = 7; // per violation in the addon's list
 
-/* What the addon's list has, one after the other. */
+/* Convert the addon's list to violations. */
 function violationsOf(list) {
   const violations = [];
   for (let i = 0; i < list.length; i += FIELDS) {
@@ -23,15 +23,15 @@ function violationsOf(list) {
   return violations;
 }
 
-/* An assignment to a call: V8 parses it, to throw when it is reached; the engine does not. */
+/* V8 parses an assignment to a call, which throws when it runs; the engine refuses it. */
 function hasAssignedCall(code, { line }) {
   const operator = /\)\s*(=(?![=>])|(?:[-+*/%&|^]|\*\*|&&|\|\||\?\?|<<|>>>?)=|\+\+|--)/;
   return operator.test(code.split('\n')[line - 1] ?? '');
 }
 
 /*
- * The guard's parser has the better words for a bracket that is open, or for TypeScript.
- * Where it has no hint, or nothing to say, V8 is asked: it has the last word.
+ * The guard's parser has better messages for open brackets and TypeScript. If it has no hint,
+ * or finds nothing, V8 decides.
  */
 function withSyntax(form, code, violations) {
   if (violations.some((each) => each.code !== 'SYNTAX' || each.hint !== undefined)) return violations;
@@ -42,7 +42,7 @@ function withSyntax(form, code, violations) {
   return violationsOf(['SYNTAX', message, line, column, 'syntax', hint, frame]);
 }
 
-/* [the form's number, what the guard's own parser objects to] */
+/* [the form's number, the objections of the guard's parser] */
 function check(code, options) {
   needOptions(options, ['form']);
   const form = FORMS.indexOf(options.form ?? 'function');
@@ -60,14 +60,15 @@ function check(code, options) {
   }
 }
 
-/** Has code the structure that its form asks for? Quick: what else is wrong is not said. */
+/** Does code have the structure that its form requires? Quick: other errors are not
+ * reported. */
 export function hasForm(code, options) {
   return check(code, options)[1].length === 0;
 }
 
 /**
- * Check code. Options: form, and what the engine would allow (policy, fetch, fs, crypto,
- * env; limits.codeBytes), so that what is allowed is no violation.
+ * Check code. Options: form, and what the engine would allow (policy, fetch, fs, crypto, env;
+ * limits.codeBytes); allowed uses are not violations.
  */
 export function validateSandboxCode(code, options = {}) {
   const [form, found] = check(code, options);

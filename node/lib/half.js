@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * half - half a character, an unpaired surrogate, has an escape in JSON that clients in Python
- * and Rust refuse, and the whole message with it. In what goes out it is U+FFFD.
+ * half - clients in Python and Rust refuse a whole message if its JSON has the escape of an
+ * unpaired surrogate, half a character. Our output has U+FFFD in its place.
  */
 import { isObject } from './argument.js';
 
@@ -9,7 +9,7 @@ const HALF = /\p{Surrogate}/gu;
 
 export const mendText = (text) => text.replace(HALF, '\ufffd');
 
-/** A copy of what JSON can hold, names and texts mended. */
+/** A copy of a value that JSON can hold, with halves replaced in names and texts. */
 export function mendHalves(value) {
   if (typeof value === 'string') return mendText(value);
   if (Array.isArray(value)) return value.map(mendHalves);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// here - the folder in which files of the package are looked for. A bundler puts this code
-// elsewhere, and may leave it no import.meta: then they are not found, which is said by who
-// needs them, and is no exception of the import.
+// here - the folder that has the package's files. A bundler moves this code, and may leave it
+// without import.meta: the files are then not found. Whoever needs them reports that; the
+// import does not throw.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,5 +11,5 @@ const file = import.meta.url === undefined ? join(process.cwd(), 'bundle.js') : 
 
 export const here = dirname(file);
 
-/** Of CommonJS: addons cannot be imported. */
+/** CommonJS's require: addons cannot be imported. */
 export const require = createRequire(file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * hints - the core's advice in the words of this package: where it names a flag of the
- * command, here is an option of the engine.
+ * hints - the core's advice in the terms of this package: an option of the engine replaces
+ * each flag of the command.
  */
 const OPTIONS = {
   '--allow fetch=HOST': "the engine's option fetch: ['HOST']",
@@ -11,7 +11,7 @@ const OPTIONS = {
   '--allow env=NAME': "the engine's option env: ['NAME']",
 };
 
-/* What only who made the engine can do, in each way that a hint has of saying it. */
+/* Advice that only the engine's owner can follow, in each wording of the hints. */
 const OF_THE_ENGINE = [
   [/allow (it|them) with [^,]*, or /, ''],
   [/^raise the memory limit, or load the data as a dataset$/, 'give the code less data at once'],
@@ -28,7 +28,7 @@ export function hintOfEngine(hint) {
   return hint;
 }
 
-/** The hint for who wrote the code, and can change nothing else. */
+/** The hint for the author of the code, who can change nothing else. */
 export function hintOfCode(hint = '') {
   return OF_THE_ENGINE.reduce((text, [about, instead]) => text.replace(about, instead), hint);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// input - a JavaScript value as JSON text, and what in it JSON cannot hold.
+// input - a JavaScript value as JSON text, and the values in it that JSON cannot hold.
 //
-// JSON.stringify takes a snapshot at once: nothing else is that quick, and nothing that is
-// changed afterwards gets in. Handing a large text over is done in slices with the event loop
-// between; and so is looking for values that JSON.stringify leaves out without a word, where
-// that takes longer than one slice.
+// JSON.stringify takes a snapshot at once: nothing else is as quick, and later changes cannot
+// get in. Handing over a large text is done in slices between turns of the event loop; so is
+// the search for values that JSON.stringify drops silently, if it takes longer than one slice.
 import { types } from 'node:util';
 
 import { wrong } from './argument.js';
@@ -15,25 +14,25 @@ import { addon } from './native.js';
 
 export { BOUND, InvalidData } from './lost.js';
 
-/** Texts up to here are looked through and handed over at once: either takes below 1 ms. */
+/** Shorter texts are checked and handed over at once: either takes below 1 ms. */
 const MEDIUM = 262144;
 
-/** Characters of longer ones that are handed over at once: below 1 ms. */
+/** Characters of longer texts handed over at once: below 1 ms. */
 const PIECE = 1048576;
 
-/** Of them in one call of the addon, which copies those that are ASCII. */
+/** Characters in one call of the addon, which copies ASCII texts. */
 const PART = 16384;
 
 const { stringify } = JSON;
 
-/** A large text in the addon's memory. */
+/** Copy a large text to the addon's memory. */
 async function handOver(text) {
   const gather = addon.gather(text.length + 3 * PART);
   for (let at = 0; at < text.length;) {
-    await turn(); // JSON.stringify has just taken its time
+    await turn(); // JSON.stringify has just taken long
     for (const until = at + PIECE; at < until && at < text.length;) {
       let end = Math.min(at + PART, text.length);
-      // Not between the halves of a character.
+      // Do not cut between the halves of a character.
       if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
       addon.append(gather, text.slice(at, end));
       at = end;
@@ -53,7 +52,7 @@ async function handOverBytes(bytes, name) {
   return gather;
 }
 
-/** The promise may be rejected before anybody waits for it. */
+/** The promise may be rejected before anything awaits it. */
 function quiet(promise) {
   promise.catch(() => {});
   return promise;
@@ -65,27 +64,27 @@ const isObject = (value) => typeof value === 'object' && value !== null;
 const memberOf = (name, value) => stringify({ [name]: value }).slice(1, -1);
 
 /**
- * Values by name, of which one has members that are names of their own, too: each is turned
- * into JSON once.
+ * Values by name, of which one has members that become names of their own, too: each is
+ * converted to JSON once.
  */
 export class Spread {
   #values;
   #name;
   #isName;
 
-  /** name: of the one that is spread; isName(member): is it to be a name? */
+  /** name: the value that is spread; isName(member): does the member become a name? */
   constructor(values, name, isName) {
     this.#values = values;
     this.#name = name;
     this.#isName = isName;
   }
 
-  /** What is looked through: of a Spread its values. No trap of a proxy is run. */
+  /** What is checked: a Spread's values. Traps of proxies do not run. */
   static valuesOf(value) {
     return isObject(value) && #values in value ? value.#values : value;
   }
 
-  /** As JSON.stringify. */
+  /** Like JSON.stringify. */
   static stringify(value) {
     return isObject(value) && #values in value ? value.#toText() : stringify(value);
   }
@@ -114,7 +113,7 @@ function textOf(value, place) {
   return text;
 }
 
-/** A value as JSON, looked through at once. Throws InvalidData. */
+/** A value as JSON, checked at once. Throws InvalidData. */
 export function jsonOf(value, place) {
   const text = textOf(value, place);
   if (isObject(value)) lookAtOnce(valuesOf(value), text, place);
@@ -124,12 +123,12 @@ export function jsonOf(value, place) {
 /**
  * Take a snapshot of a value. Throws InvalidData.
  *
- * text: JSON, if it is short; undefined with no input, and if there is `ready`:
+ * text: the JSON, if it is short; undefined without input, or with `ready`;
  * ready: a promise of the text in the addon's memory;
- * look: if it has not been looked through to its end. Returns a promise, rejected with
- * InvalidData and nothing else.
+ * look: present if the check is not finished. Returns a promise, rejected only with
+ * InvalidData.
  *
- * wrap(text): the JSON to be taken in place of it.
+ * wrap(text): returns the JSON to use in its place.
  */
 export function snapshot(value, place = INPUT, wrap = (text) => text) {
   if (value === undefined) return { text: undefined, ready: undefined, look: undefined };
@@ -143,7 +142,7 @@ export function snapshot(value, place = INPUT, wrap = (text) => text) {
   return { text: undefined, ready: quiet(handOver(wrap(text))), look };
 }
 
-/** The same for JSON that is one already: a string, or bytes. */
+/** The same for JSON: a string, or bytes. */
 export function given(json, name = 'inputJson') {
   if (typeof json === 'string') {
     if (json.length <= MEDIUM) return { text: json, ready: undefined, look: undefined };
@@ -155,13 +154,13 @@ export function given(json, name = 'inputJson') {
   throw wrong(name, 'a string or a Uint8Array', json);
 }
 
-/** What snapshot() or given() has taken, once it is known to be sound. */
+/** The data of snapshot() or given(), once it is known to be sound. */
 export async function whole({ text, ready, look }) {
   if (look !== undefined) await look();
   return ready === undefined ? text : ready;
 }
 
-/** What a function of the host answers, where it is JSON already: what whole() gave. */
+/** A host function's answer that is JSON already: the result of whole(). */
 export class Taken {
   constructor(text) {
     this.text = text;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// instruction - what a language model is told about code that it sends. The text of the MCP
-// server, share/glovebox/sandbox-instruction.txt, word for word: a test compares them. It is
-// here too because no file lies beside a bundle that this was put into.
+// instruction - instructions for a language model about the code that it sends. The same text
+// as the MCP server's, share/glovebox/sandbox-instruction.txt: a test compares them. It is
+// copied here because a bundle of this package has no files next to it.
 
 import { takePolicy } from './options.js';
 
@@ -15,7 +15,7 @@ require, no import, no process, no file system and no network.
 Write plain JavaScript: no Markdown fence, no TypeScript, no eval.
 Return a value that JSON can hold, and only what you need of it.`;
 
-/* What the text says of code to which nothing is given. */
+/* The text about code without any capability. */
 const NOTHING = /there is no\s+require, no import, no process, no file system and no network\./;
 const MOST_NAMES = 12;
 
@@ -23,7 +23,8 @@ function listed(names) {
   return names.length <= MOST_NAMES ? names.join(', ') : `${names.slice(0, MOST_NAMES).join(', ')} and others`;
 }
 
-/* A sentence for each capability that is on. Directories are the host's: they are not told. */
+/* A sentence for each capability that is on. Directories belong to the host and are not
+ * shown. */
 const SENTENCES = {
   fetch: ({ allow }) => `await fetch(url) reaches these sites and no others: ${listed(allow)}.`,
   file: () => "await fs.readFile(path, 'utf8') reads the files that are allowed; nothing writes.",
@@ -31,7 +32,7 @@ const SENTENCES = {
   env: (env) => `env has: ${listed(Array.isArray(env) ? env : Object.keys(env))}.`,
 };
 
-/** The same for code that an engine of this config runs: a config that is right. */
+/** The same for code that runs in an engine of this config, which must be valid. */
 export function instructionFor(config) {
   const policy = JSON.parse(takePolicy(config) ?? '{}');
   const said = Object.entries(SENTENCES).filter(([name]) => policy[name]).map(([name, say]) => say(policy[name]));

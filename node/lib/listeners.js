@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// listeners - functions of the embedder's that are only told something. Code in the box
-// decides when: it must not be able to end the process by what one of them throws, at once
-// or, as an async function does, by a promise that nobody else looks at.
+// listeners - the embedder's functions that only receive reports. Sandboxed code decides when
+// they run, so an exception of theirs, or an unhandled rejection of an async one, must not end
+// the process.
 import { messageOf } from './thrown.js';
 
-/** Calls tell(); what it throws, or its promise is rejected with, is what failed(error) gets. */
+/** Calls tell(); passes its exception or rejection to failed(error). */
 export function guarded(tell, failed) {
   try {
     const told = tell();
@@ -15,17 +15,17 @@ export function guarded(tell, failed) {
   }
 }
 
-/** The listeners of one object: what one of them throws is a warning, once for each. */
+/** The listeners of one object: an exception in one becomes a warning, once for each. */
 export class Listeners {
   #owner;
-  #complaints = new Set(); // names of those that have thrown
+  #complaints = new Set(); // names of listeners that have thrown
 
   /** owner: 'a SandboxEngine'. */
   constructor(owner) {
     this.#owner = owner;
   }
 
-  /** Calls the listener of that name by tell(). */
+  /** Calls the listener of that name through tell(). */
   call(name, tell) {
     guarded(tell, (error) => this.complain(name, error));
   }

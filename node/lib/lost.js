@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// lost - finds what JSON cannot hold: what JSON.stringify leaves out without a word, and
-// the place of what it throws at. The value is the embedder's: reading it runs getters and
-// traps of proxies, which may throw, and it may change between two slices of a look.
+// lost - finds what JSON cannot hold: values that JSON.stringify drops silently, and the place
+// of one at which it throws. The value is the embedder's: reading it runs getters and proxy
+// traps, which may throw, and it may change between two slices of the search.
 import { now, turn } from './clock.js';
 import { messageOf } from './thrown.js';
 
-/** How long one slice of looking may take, and how long the first, which JSON.stringify's time
- *  precedes. */
+/** Time of one slice of the search, and of the first, which comes after JSON.stringify's
+ * time. */
 const SLICE_MS = 2;
 const FIRST_MS = 1;
 
-/** Values that are looked at in one go: microseconds. */
+/** Values that are checked in one go: microseconds. */
 const GO = 1024;
 
-/** JSON.stringify has run out of stack long before. */
+/** JSON.stringify runs out of stack long before. */
 const DEEPEST = 100000;
 
 const { isArray } = Array;
@@ -24,11 +24,11 @@ const { parse, stringify } = JSON;
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-/** What a value is called in messages, and how paths in it begin. */
+/** A value's name in messages, and how paths in it begin. */
 export const INPUT = { subject: 'the input', root: 'data' };
 export const BOUND = { subject: 'what is bound', root: 'bindings' };
 
-/** A value that JSON cannot hold, and where. */
+/** A value that JSON cannot hold, and its place. */
 export class InvalidData extends Error {
   constructor(what, place, names, hint) {
     const path = names.reduce((all, name) => all + step(name), place.root);
@@ -53,8 +53,8 @@ const WEAK = ['a weak collection', ''];
 const BYTES = 'encode it as text, base64 say';
 const ENTRIES = 'use Object.fromEntries(it)';
 
-/** Objects of which JSON.stringify leaves next to nothing, by what Object.prototype.toString
- *  calls them: unlike their constructors it is the same in every realm. */
+/** Objects that JSON.stringify nearly empties, by their Object.prototype.toString name:
+ * unlike their constructors it is the same in every realm. */
 const LOST = {
   __proto__: null,
   Map: ['a Map', 'use Object.fromEntries(map) or [...map]'],
@@ -125,8 +125,8 @@ function isPlainObject(object) {
 }
 
 /**
- * Is nothing in this object lost? false: or it cannot be told so quickly, of so many values.
- * For what JSON.stringify has just gone through: there is no cycle in it.
+ * True if nothing in this object is lost; false also if so many values take too long to
+ * check. For a value that JSON.stringify has just accepted, so it has no cycle.
  */
 export function isPlain(object, most) {
   fuel = most;
@@ -150,12 +150,12 @@ class Walk {
   #room;
   #stack = []; // {value, keys, length, next, name}
   #open = new Set();
-  #snapshot; // what the value was, once it can have changed
+  #snapshot; // the value's JSON, once it can have changed
 
   /**
-   * isWhy: JSON.stringify has thrown, and the reason is looked for: what throws when it is
-   * read, too. Otherwise JSON.stringify was content, and what throws has changed since.
-   * room: so many objects were there at most.
+   * isWhy: JSON.stringify has thrown, and we search for the reason, which includes values
+   * that throw when read. Otherwise JSON.stringify succeeded, and a value that throws has
+   * changed since. room: the most objects that it had.
    */
   constructor(place, isWhy, room) {
     this.#place = place;
@@ -163,7 +163,7 @@ class Walk {
     this.#room = room;
   }
 
-  /** From now on the value may have changed: this was its JSON. */
+  /** From now on the value may have changed; text was its JSON. */
   compareWith(text) {
     this.#snapshot = { text, value: undefined };
   }
@@ -179,8 +179,8 @@ class Walk {
     throw new InvalidData(what, this.#place, names, hint);
   }
 
-  /** Does the snapshot look as if this had been in it? What it has something else of was
-   *  put there afterwards. It is parsed for a loss alone. */
+  /** Does the snapshot look as if this value had been in it? Where it has something else, the
+    * value was put there afterwards. It is parsed only for a loss. */
   #wasLost(value, names) {
     try {
       const left = stringify(value);
@@ -192,17 +192,18 @@ class Walk {
       if (left !== undefined) return hasOwn(at, last) && stringify(at[last]) === left;
       return isArray(at) ? at[last] === null : !hasOwn(at, last);
     } catch {
-      return false; // not even the objects that lead there
+      return false; // even the objects on the way there are missing
     }
   }
 
-  /** What JSON.stringify would go on with, or undefined where nothing is left to see. */
+  /** The value with which JSON.stringify would continue, or undefined if nothing is left to
+   * check. */
   #read(holder, name) {
     try {
       let value = name === undefined ? holder : holder[name];
       if (isHeld(value)) return undefined;
       if (typeof value.toJSON === 'function') {
-        if (!this.#isWhy) return undefined; // it speaks for itself
+        if (!this.#isWhy) return undefined; // its own error is enough
         value = value.toJSON(name === undefined ? '' : String(name));
         if (isHeld(value)) return undefined;
       }
@@ -237,7 +238,8 @@ class Walk {
     }
   }
 
-  /** What is lost right here, before all that is further below: of the input itself at once. */
+  /** A loss among the direct members, before everything below; of the input itself at
+   * once. */
   #seeMembers(object, keys) {
     for (const key of keys) {
       let isLost;
@@ -245,7 +247,7 @@ class Walk {
         const value = object[key];
         isLost = !isHeld(value) && (typeof value !== 'object' || lossOf(value) !== undefined);
       } catch {
-        continue; // #see() knows what to make of it
+        continue; // #see() handles it
       }
       if (isLost) this.#see(object, key);
     }
@@ -274,7 +276,7 @@ class Walk {
   }
 }
 
-/** What JSON.stringify threw, or left of the whole, with the place. */
+/** The error for what JSON.stringify threw or lost, with its place. */
 export function explain(error, value, place) {
   if (error instanceof RangeError && /string/i.test(error.message)) {
     return new InvalidData('too long as a text of JSON', place, [], 'load() parts of it as datasets');
@@ -289,15 +291,16 @@ export function explain(error, value, place) {
   return new InvalidData(`what cannot be turned into JSON: ${messageOf(error)}`, place, [], '');
 }
 
-/** Throws InvalidData if JSON.stringify has just left something of the value out of `text`. */
+/** Throws InvalidData if JSON.stringify has just dropped something of the value from
+ * `text`. */
 export function lookAtOnce(value, text, place) {
   if (isPlain(value, Infinity)) return;
   for (const _ of new Walk(place, false, text.length).over(value));
 }
 
 /**
- * The same for the first slice; the rest is done by what is returned, if that is not all: a
- * function whose promise is rejected with InvalidData, and with nothing else.
+ * The same for the first slice. If that is not all, returns a function that does the rest;
+ * its promise is rejected only with InvalidData.
  */
 export function lookInSlices(value, text, place) {
   const walk = new Walk(place, false, text.length);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// native - finds and loads the addon, and tells who asked when it has something to tell.
+// native - finds and loads the addon, and passes its reports to their listeners.
 //
-// $GLOVEBOX_ADDON decides alone. Otherwise it is where `npm install` or `make node` put it,
-// or came with the package; the worker program is beside it. An addon that cannot be loaded is no exception
-// of the import: engines say UNAVAILABLE, and why.
+// If $GLOVEBOX_ADDON is set, only that is used. Otherwise the addon is where `npm install` or
+// `make node` put it, or came with the package; the worker program is next to it. If the addon
+// cannot be loaded, the import does not throw: engines report UNAVAILABLE, and why.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { setImmediate } from './clock.js';
 import { here, require } from './here.js';
 
-/** The kinds of what the addon tells: node/src/engine.h. */
+/** The kinds of the addon's reports: node/src/engine.h. */
 export const DONE = 0;
 export const JOB = 1;
 export const ASKED = 2;
@@ -23,7 +23,7 @@ const MORE = 7;
 
 const listeners = [];
 
-/** Have `listener` called with what the addon tells of this kind. */
+/** Call `listener` with the addon's reports of this kind. */
 export function listen(kind, listener) {
   listeners[kind] = listener;
 }
@@ -42,7 +42,7 @@ function find() {
 
 const place = `${process.platform}-${process.arch}`;
 
-/* Why there is none, and what to do. */
+/* Why the addon is missing, and what to do. */
 function missing(path) {
   if (process.platform !== 'linux')
     return `code runs in processes that Linux seals, and this is ${place}: ` +
@@ -59,7 +59,7 @@ function load() {
     const worker = join(dirname(path), 'glovebox-worker');
     return {
       addon: require(path).start(dispatch),
-      // $GLOVEBOX_WORKER is the library's own to look at.
+      // The library reads $GLOVEBOX_WORKER itself.
       workerPath: !process.env.GLOVEBOX_WORKER && existsSync(worker) ? worker : undefined,
     };
   } catch (error) {
@@ -81,7 +81,7 @@ listen(MORE, () => setImmediate(addon.drain));
 
 let held = 0;
 
-/** Keep the process until release(): something is awaited. */
+/** Keep the process alive until release(): something is awaited. */
 export function hold() {
   if (held++ === 0) addon?.hold(true);
 }
@@ -93,7 +93,7 @@ export function release() {
 let lastJob = 0;
 const jobs = new Map();
 
-/** What the library said when it refused: wrong use is a TypeError. */
+/** The library's refusal as an error: wrong use is a TypeError. */
 export function refusal(status, message, line = 0, column = 0) {
   const wrong = status === -1 || status === -8;
   const error = new (wrong ? TypeError : Error)(message);
@@ -115,7 +115,8 @@ listen(JOB, (id, status, message, line, column, text) => {
   else job.reject(refusal(status, message, line, column));
 });
 
-/** A promise of the end of a job; start(number) starts it, or says false: no engine. */
+/** A promise of the end of a job; start(number) starts it, or returns false without an
+  * engine. */
 export function job(start) {
   const id = ++lastJob;
   const done = new Promise((resolve, reject) => jobs.set(id, { resolve, reject }));

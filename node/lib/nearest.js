@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* nearest - the name that was meant by one that does not exist. */
+/* nearest - the likely name behind one that does not exist. */
 
-/* Names come from strangers: looking for the nearest one is bounded. */
+/* Names are untrusted: the search for the nearest one is bounded. */
 const LONGEST = 48;
 const MOST = 200;
 
-/* Edits from one to the other: letters put in, taken out, replaced or exchanged. */
+/* Edits from one to the other: letters inserted, deleted, replaced or swapped. */
 function distance(from, to) {
   let before = [], last = [], now = [];
   for (let j = 0; j <= to.length; j++) last[j] = j;
@@ -22,7 +22,7 @@ function distance(from, to) {
   return last[to.length];
 }
 
-/** The one of names that is written most like name, or undefined if none is like it. */
+/** The most similar of names, or undefined if none is similar. */
 export function nearest(name, names) {
   let found, least = Math.max(2, Math.floor(name.length / 3)) + 1;
   if (name.length > LONGEST) return undefined;
@@ -37,7 +37,7 @@ export function nearest(name, names) {
   return found;
 }
 
-/** What to say of a name that does not exist: the one that was meant, or else all of them. */
+/** Advice for a name that does not exist: the likely one, or else all of them. */
 export function insteadOf(name, names) {
   const meant = nearest(name, names);
   return meant === undefined ? `there are ${names.join(', ')}` : `did you mean '${meant}'?`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// options - what an engine is told, checked before anything is started. Each wrong value is
-// a TypeError that names it.
+// options - an engine's options, checked before anything is started. Each wrong value is a
+// TypeError that names it.
 import { resolve } from 'node:path';
 
 import { isObject } from './argument.js';
@@ -13,7 +13,7 @@ const MIB = 1048576;
 
 const { hasOwn } = Object;
 
-/** Of the console, in the order of the library's numbers for them. */
+/** Console levels, in the order of the library's numbers. */
 export const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
 
 function shown(value) {
@@ -54,7 +54,7 @@ const NUMBERS = {
 /** A server makes many calls: a tenth more of them a second are worth 14 MiB to it. */
 const HUGE_PAGES = 10;
 
-/** Words, in the order of the library's numbers for them. */
+/** Values in the order of the library's numbers. */
 const WORDS = {
   require: ['default', 'strict'],
   jit: ['default', 'full', 'baseline', 'off'],
@@ -64,7 +64,7 @@ const WORDS = {
   zygote: ['on', 'off'],
 };
 
-/** The same limits under the names that people know. */
+/** The same limits under familiar names. */
 const FAMILIAR = {
   timeout: ['timeoutMs', 1],
   memoryLimit: ['memoryBytes', MIB],
@@ -86,7 +86,7 @@ function number(name, value, [least, most], scale = 1) {
   throw wrong(name, `a number from ${least / scale} to ${most / scale}`, value);
 }
 
-/** Limits by the library's names; `prefix` is what messages call them. */
+/** Limits by the library's names; `prefix` is their prefix in messages. */
 export function takeLimits(given, prefix) {
   if (!isObject(given)) throw wrong(prefix, 'an object', given);
   const taken = {};
@@ -123,7 +123,7 @@ function allowance(name, value) {
 
 const isSink = (value) => typeof value === 'object' && value !== null;
 
-/** A sink may lack methods, and those that it has are functions. */
+/** A sink may lack methods; those that it has must be functions. */
 function sink(name, value) {
   if (!isSink(value)) return flag(name, value);
   for (const level of LEVELS) {
@@ -133,7 +133,7 @@ function sink(name, value) {
   return true;
 }
 
-/** What each option says of the policy. */
+/** The policy that each option means. */
 const CAPABILITIES = {
   console: ['console', sink],
   crypto: ['crypto', flag],
@@ -161,7 +161,7 @@ function byList(capabilities) {
   return policy;
 }
 
-/** The JSON of a policy: what JSON would lose of it would go unsaid. */
+/** The JSON of a policy; throws if JSON would drop something of it. */
 export function policyJson(policy) {
   if (!isObject(policy)) throw wrong('policy', 'an object', policy);
   try {
@@ -171,7 +171,8 @@ export function policyJson(policy) {
   }
 }
 
-/* The key that an error of a policy begins with, and the rest: `fetch` of `fetch.allow[0]: ...`. */
+/* The key with which a policy's error begins, and the rest: `fetch` of `fetch.allow[0]:
+ * ...`. */
 function keyOf(error) {
   const [, key, rest] = /^([^\s.:[]*)(?=[.:[])(.*)$/s.exec(error?.code === 'GBX_E_POLICY' ? error.message : '') ?? [];
   return { key, rest };
@@ -179,7 +180,7 @@ function keyOf(error) {
 
 const saying = (message, { code }) => Object.assign(new TypeError(message), { code });
 
-/** The library's error with the option's name in place of the policy's, where it has another. */
+/** The library's error, with the option's name in place of the policy's, if they differ. */
 export function asOption(error, options) {
   const { key, rest } = keyOf(error);
   if (key === undefined) return error;
@@ -189,7 +190,8 @@ export function asOption(error, options) {
   return saying(name + inList, error);
 }
 
-/** The same of a call: `limits.timeoutMs` for call.limits.timeout_ms, `policy.` before its keys. */
+/** The same for a call: `limits.timeoutMs` for call.limits.timeout_ms, `policy.` before its
+  * keys. */
 export function asArgument(error) {
   const { key, rest } = keyOf(error);
   if (key !== undefined) return saying(`policy${key === '' ? '' : '.'}${key}${rest}`, error);
@@ -225,7 +227,8 @@ export function takePolicy(options) {
   return isPlain ? undefined : policyJson(policy);
 }
 
-/* As the library has it of a preload: it could only say so when the engine has been made. */
+/* The library's limits for a preload: it could only report them once the engine has been
+ * made. */
 const PRELOAD = { name: 128, source: 16 * MIB, count: 64 };
 
 function takePreloads(given) {
@@ -245,7 +248,7 @@ function takePreloads(given) {
   return [...taken].flat();
 }
 
-/** Options of an engine, and of others; one that is there only by name may be undefined. */
+/** Options of an engine, and others; one that is present only by name may be undefined. */
 export function needOptions(options, others = []) {
   if (!isObject(options)) throw wrong('options', 'an object', options);
   for (const name of Object.keys(options)) {
@@ -255,17 +258,17 @@ export function needOptions(options, others = []) {
   }
 }
 
-/** Where relative paths of a policy begin: the current directory may be another later. */
+/** Where relative paths of a policy begin: the current directory may change later. */
 export function takeBaseDir({ baseDir = '.' }) {
   if (typeof baseDir !== 'string' || baseDir === '') throw wrong('baseDir', 'a path', baseDir);
   try {
     return resolve(baseDir);
   } catch {
-    return undefined; // there is no current directory: the library says so of a path
+    return undefined; // the library reports that the current directory is missing
   }
 }
 
-/** Are the files of a policy taken whoever can change them? */
+/** Are a policy's files accepted, whoever can change them? */
 export function takeTrust({ trustFiles = false }) {
   return flag('trustFiles', trustFiles);
 }

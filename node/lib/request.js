@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * request - the request that a handler serves, and its AbortSignal: every call of an
- * engine that is made while it is served ends with it, whether the handler passed the
- * signal on or not. A client that has gone leaves nothing running.
+ * request - the request that a handler serves, and its AbortSignal: it ends every engine call
+ * that is made while the request is served, whether the handler passed the signal on or not.
+ * A client that has left leaves nothing running.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -12,14 +12,14 @@ import { isSignal, unwatch, watch } from './signals.js';
 
 const requests = new AsyncLocalStorage();
 
-/** Runs `serve` as the handling of a request that `signal` ends. */
+/** Runs `serve` as the handling of a request; `signal` ends the request. */
 export function serveRequest(signal, serve) {
   return requests.run({ signal }, serve);
 }
 
 /**
- * Runs `use` with a signal that is aborted as soon as one of the two is. What it listens
- * to it leaves again when the promise of `use` is settled: a signal may live long.
+ * Runs `use` with a signal that is aborted as soon as one of the two is. Its listeners are
+ * removed when the promise of `use` is settled: a signal may live long.
  */
 export async function withEither(one, other, use) {
   if (one === undefined || other === undefined || one === other || !isSignal(one)) return use(one ?? other);
@@ -36,7 +36,7 @@ export async function withEither(one, other, use) {
   }
 }
 
-/** An engine whose calls end with the request in whose handling they were made. */
+/** An engine whose calls end with the request during which they were made. */
 export class RequestEngine extends SandboxEngine {
   execute(code, data, options = {}) {
     return withEither(options?.signal, requests.getStore()?.signal,

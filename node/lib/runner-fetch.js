@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * runner-fetch - fetch of the runner port: in the box a function as the web has it, in the
- * host secureFetchImpl, which makes the request. What travels between the two is JSON.
+ * runner-fetch - fetch of the runner port: in the sandbox a function like the web's, in the
+ * host secureFetchImpl, which makes the request. JSON travels between the two.
  */
 import { types } from 'node:util';
 
@@ -9,8 +9,8 @@ import { isObject, needObject } from './argument.js';
 import { InvalidData, jsonOf } from './input.js';
 
 /*
- * Runs in the box before the code. A constant of a script is found before the global of the
- * same name, which is the host's function: code calls this one, and this one calls it.
+ * Runs in the sandbox before the code. A script's constant hides the global of the same name,
+ * which is the host's function: code calls the constant, which calls the global.
  */
 export const BOX_FETCH = `
 const fetch = (() => {
@@ -103,7 +103,8 @@ async function bodyOf(response) {
   }
 }
 
-/** Has secureFetchImpl make a request of the box; what it throws, the box's fetch throws. */
+/** Lets secureFetchImpl make a request of the sandbox; the sandbox's fetch throws its
+ * exceptions. */
 export async function answerFetch(secureFetchImpl, url, init) {
   const { method, headers, body, redirect } = isObject(init) ? init : {};
   const request = { method, headers, ...(body === undefined || body === null ? {} : { body }), ...(redirect ? { redirect } : {}) };

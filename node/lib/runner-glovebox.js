@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * runner-glovebox - the adapter for production: each piece of code in a sealed process of
- * its own. It reaches the network through secureFetchImpl alone, which runs in the host and
- * judges every request.
+ * runner-glovebox - the adapter for production: each piece of code in a sealed process of its
+ * own. It reaches the network only through secureFetchImpl, which runs in the host and checks
+ * every request.
  */
 import { needKnown, needNumber, needObject } from './argument.js';
 import { ANSWERS, thrownOf } from './box.js';
@@ -13,16 +13,17 @@ import { BOX_FETCH, answerFetch } from './runner-fetch.js';
 import { runnerArguments, runnerBindings, SandboxExecutionError, Sink, withOwnPath } from './runner.js';
 
 const MIB = 1048576;
-const MOST_MS = 600000; /* of an engine; the timeout of a call is lower */
+const MOST_MS = 600000; /* for an engine; a call's timeout is lower */
 const POLICY = { console: true, timers: true };
 const FETCH_POLICY = { ...POLICY, functions: ['fetch'] };
 const PLAIN_FETCH = 'fetch takes a URL and a plain object {method, headers, body}, and there are no Headers and no Request: write it so';
 
-/* What the engine says of a failure, as the error that the port's users catch. */
+/* The engine's failure as the error that the port's users catch. */
 function errorOf(result, given) {
   const { code, error, location, stack, logs, executionMs, path } = result;
   const { name, message } = thrownOf(result);
-  const hasWords = name !== '' || message !== '' || error === 'unknown error'; /* of throw '' */
+  const hasWords = name !== '' || message !== '' || error === 'unknown error'; /* for throw
+                                                                                  '' */
   const isThrown = (code === 'RUNTIME' || code === 'SYNTAX') && hasWords;
   const hint = hintOfCode(result.hint);
   return new SandboxExecutionError({
@@ -36,7 +37,7 @@ function errorOf(result, given) {
   });
 }
 
-/* Each call of fetch is answered by the secureFetchImpl of the execute() that it belongs to. */
+/* The secureFetchImpl of the execute() that a fetch belongs to answers it. */
 function makeEngine(config) {
   if (config.policy !== FETCH_POLICY) return new RequestEngine(config);
   const engine = new RequestEngine({ ...config, preload: [{ name: 'fetch.js', source: BOX_FETCH }] });
@@ -44,7 +45,7 @@ function makeEngine(config) {
     fetch(url, init) {
       return answerFetch(this, url, init);
     },
-  }).catch(() => {}); /* then it could not start: its calls say why */
+  }).catch(() => {}); /* if it could not start, its calls say why */
   return engine;
 }
 
@@ -87,7 +88,7 @@ class GloveboxRunner {
   }
 }
 
-/** options.workerMemoryMb: of one piece of code; options.maxOutputBytes: of its result. */
+/** options.workerMemoryMb: for one piece of code; options.maxOutputBytes: for its result. */
 export function glovebox(options = {}) {
   needObject(options, 'options');
   needKnown(options, ['workerMemoryMb', 'maxOutputBytes', 'maxWorkers'], 'options');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * runner-memory - the adapter without isolation: code runs in this very process, with all
- * that this process may do. For tests and for looking at things; it says so when it is used.
+ * runner-memory - the adapter without isolation: code runs in this very process, with all its
+ * rights. For tests and experiments; it warns when it is used.
  */
 import { inspect } from 'node:util';
 
@@ -25,15 +25,16 @@ function warnOnce() {
     { type: 'GloveboxWarning', code: 'GLOVEBOX_NO_ISOLATION' });
 }
 
-/* The fetch of the box, here; without secureFetchImpl a name that is undefined: never this
- * process's own. */
+/* The fetch of the sandbox; without secureFetchImpl the name is undefined, and never this
+ * process's own fetch. */
 function fetchOf(secureFetchImpl) {
   if (secureFetchImpl === undefined) return undefined;
   const host = { fetch: async (url, init) => answerFetch(secureFetchImpl, url, init) };
   return new Function('globalThis', `${BOX_FETCH}\nreturn fetch;`)(host);
 }
 
-/* The values as they would arrive in a box; what would not is refused alike. */
+/* The values as they would arrive in the sandbox; what it would refuse is refused here
+ * too. */
 function bindingsOf(given) {
   try {
     return JSON.parse(jsonOf(runnerBindings(given), BOUND));
@@ -44,9 +45,9 @@ function bindingsOf(given) {
   }
 }
 
-/* ---- failures, as the box tells them -------------------------------------------------- */
+/* ---- failures, as the sandbox reports them -------------------------------------------------- */
 
-/* What the code threw, whatever it is; to read it may throw again. */
+/* What the code threw, whatever it is; reading it may throw again. */
 function partsOf(thrown) {
   const isObject = (typeof thrown === 'object' && thrown !== null) || typeof thrown === 'function';
   const shown = () => inspect(thrown, { customInspect: false });
@@ -69,8 +70,8 @@ function errorOf(thrown, code) {
   return new SandboxExecutionError({ code, name, message, stack: frames });
 }
 
-/* The code as a function of its names. It may declare `fetch` and `console` again, which
- * are around it, and close nothing that it did not open. */
+/* The code as a function of its names. It may redeclare `fetch` and `console`, which are in
+ * an outer scope, and cannot close brackets that it did not open. */
 function compile(code, names, around) {
   const text = `"use strict";\n${code}`;
   try {
@@ -81,7 +82,7 @@ function compile(code, names, around) {
   }
 }
 
-/* The first end of several: the code's own, or that of its time, its signal or a timer. */
+/* Whichever ends first: the code, its time, its signal or a timer's failure. */
 async function within({ timeout, signal }, run) {
   let timer, abort, fail;
   const ended = new Promise((_, reject) => {
@@ -100,12 +101,12 @@ async function within({ timeout, signal }, run) {
   }
 }
 
-/* What is code of it: models like to put a fence around. */
+/* The code in the text: models like to put a fence around it. */
 function properOf(code) {
   return addon !== undefined && /^\uFEFF?\s*(```|~~~)/.test(code) ? addon.proper(BODY, code)[0] : code;
 }
 
-/* Runs the code in a world of its own, as far as there is one here. */
+/* Runs the code in a separate world, as far as that is possible here. */
 async function runIn(given, bindings, tell) {
   let timers;
   try {
@@ -122,7 +123,7 @@ async function runIn(given, bindings, tell) {
   }
 }
 
-/** A loop that does not wait cannot be ended: the timeout is for what does. */
+/** A loop that never awaits cannot be ended: the timeout only ends code that does. */
 export function memory() {
   return {
     name: 'memory (no isolation)',

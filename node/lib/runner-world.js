@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * runner-world - what code finds around it under memory(), and what becomes of its result:
- * as in a box, as far as this process can do it.
+ * runner-world - the surroundings of code under memory(), and the handling of its result: as
+ * in a sandbox, as far as this process can do it.
  */
 import { Console } from 'node:console';
 import { inspect, types } from 'node:util';
@@ -10,7 +10,7 @@ import { clearTimeout, setInterval, setTimeout } from './clock.js';
 import { jsonOf, InvalidData } from './input.js';
 import { lossOf } from './lost.js';
 
-/* The methods that the console of a box has, by the level of their lines. */
+/* The methods of a sandbox's console, by the level of their lines. */
 const METHODS = {
   log: ['log', 'dir', 'table', 'count', 'countReset', 'group', 'groupCollapsed', 'groupEnd', 'time', 'timeLog', 'timeEnd'],
   info: ['info'],
@@ -19,7 +19,7 @@ const METHODS = {
   error: ['error', 'trace'],
 };
 
-/** A console whose lines go to tell(level, text): Node's own words for every value. */
+/** A console whose lines go to tell(level, text), with Node's own formatting. */
 export function consoleOf(tell) {
   let level;
   const stream = { write: (text) => tell(level, text.slice(0, -1)) }; /* each ends in a line break */
@@ -34,9 +34,9 @@ export function consoleOf(tell) {
   return made;
 }
 
-/** Timers of one call: what a callback throws fails it, and with it they end. */
+/** Timers of one call: an exception in a callback fails the call, which ends them. */
 export function timersOf(fail) {
-  const running = new Map(); /* by the number that code has */
+  const running = new Map(); /* by the number that the code gets */
   let last = 0;
   const starting = (start, isOnce) => (callback, ms, ...args) => {
     if (typeof callback !== 'function') throw new TypeError('The callback of a timer must be a function');
@@ -69,10 +69,10 @@ export function timersOf(fail) {
 
 const RESULT = { subject: 'the result', root: 'result' };
 
-/* What a box has a JSON for, and JSON.stringify none: an Error, a RegExp, a typed array. Of a
- * cycle the copy has one too, which is refused afterwards. */
+/* Values that a sandbox writes as JSON and JSON.stringify does not: an Error, a RegExp, a
+ * typed array. A cycle's copy has one too, and is refused afterwards. */
 function readable(given, copies, key = '') {
-  const isMade = typeof given?.toJSON === 'function'; /* then it has been asked already */
+  const isMade = typeof given?.toJSON === 'function'; /* then it has been called already */
   const value = isMade ? given.toJSON(key) : given;
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (typeof value !== 'object' || value === null) return value;
@@ -92,21 +92,21 @@ function readable(given, copies, key = '') {
   return copy;
 }
 
-/** As many values of a result are looked at for what became null. */
+/** Values of a result that are checked for what became null. */
 const VISITS = 10000;
 
 const isIdentifier = (name) => /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(name);
 
-/** What JSON has null for in a list, and nothing as a member. */
+/** Values that JSON writes as null in a list, and leaves out as a member. */
 const LEFT_OUT = { undefined: 'undefined', function: 'a Function', symbol: 'a Symbol' };
 
-/* What JSON has null for: a word for it, or undefined for what it can hold. */
+/* The name of a value that JSON writes as null, or undefined for one that it can hold. */
 function nameOfNull(value) {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : String(value);
   return types.isDate(value) && Number.isNaN(value.getTime()) ? 'an invalid Date' : undefined;
 }
 
-/* What was lost in silence, as the sentence that a box tells; or undefined. */
+/* Values that were dropped silently, as the sentence that a sandbox reports; or undefined. */
 function lostOf(root) {
   let visits = 0, lost = 0, first;
   const lose = (path, name, whole, as) => {
@@ -138,8 +138,8 @@ function lostOf(root) {
     : lost === 2 ? `${first}; another value was lost, too` : `${first}; ${lost - 1} more values were lost, too`;
 }
 
-/** The result as it leaves a box; what could not is a text that says why, thrown. What became
- *  null or {} is told as a line. */
+/** The result as it leaves a sandbox. If it could not, throws a text with the reason. Values
+ * that became null or {} are reported as a line. */
 export function resultOf(value, tell) {
   if (value === undefined) return undefined;
   const isLost = typeof value === 'function' || typeof value === 'symbol';

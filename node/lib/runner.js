@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * runner - the port through which an application runs the code of its users, with adapters
- * behind it: `glovebox()` for production, `memory()` for tests, or anybody's own.
+ * runner - the port through which an application runs its users' code, with adapters behind
+ * it: `glovebox()` for production, `memory()` for tests, or your own.
  *
- * execute() rejects when the code failed, because that is what the port's users catch; and
- * what has no rejections, attempt(), is beside it.
+ * execute() rejects when the code failed, because the port's users catch that; attempt()
+ * never rejects for it.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, needValues, wrong } from './argument.js';
 import { Spread } from './input.js';
@@ -18,7 +18,7 @@ const ARGUMENTS = [
   'consoleSink', 'signal',
 ];
 
-/** What the code of a user did wrong, or what became of it: `code` says which. */
+/** A failure of the user's code, or its end: `code` says which. */
 export class SandboxExecutionError extends Error {
   constructor({ name = 'SandboxError', message, stack, code, hint, location, logs = [], executionMs = 0 }) {
     super(message);
@@ -34,12 +34,12 @@ export class SandboxExecutionError extends Error {
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-/* What is no name of a variable in strict code of an async function. */
+/* Words that cannot name a variable in strict code of an async function. */
 const RESERVED = new Set(`arguments await break case catch class const continue debugger default delete do else enum eval
   export extends false finally for function if implements import in instanceof interface let new null package private
   protected public return static super switch this throw true try typeof var void while with yield`.split(/\s+/));
 
-const LONGEST_NAME = 247; /* in bytes: the engine binds no longer one */
+const LONGEST_NAME = 247; /* in bytes: the engine refuses longer ones */
 
 const isName = (name) => IDENTIFIER.test(name) && !RESERVED.has(name);
 
@@ -54,7 +54,7 @@ function needSink(sink) {
   for (const level of LEVELS) if (sink[level] !== undefined) needFunction(sink[level], `args.consoleSink.${level}`);
 }
 
-/** The arguments of execute(), complete and right; throws for wrong use. */
+/** The arguments of execute(), complete and checked; throws for wrong use. */
 export function runnerArguments(args) {
   needObject(args, 'args');
   needKnown(args, ARGUMENTS, 'args');
@@ -72,8 +72,8 @@ export function runnerArguments(args) {
   return { code, executionParams, envVars, contextVariables, isCustomTool, timeout, secureFetchImpl, consoleSink, signal };
 }
 
-/** The names that the code sees, and their values. A parameter that is called as no variable
- * can be is found in params alone. */
+/** The names that the code sees, and their values. A parameter whose name no variable can
+  * have is only in params. */
 export function runnerBindings({ executionParams, envVars, contextVariables, isCustomTool }) {
   const own = { params: executionParams, env: envVars, environmentVariables: envVars };
   const bindings = { ...contextVariables, ...own };
@@ -91,14 +91,15 @@ function argumentOf(name, { executionParams, isCustomTool }) {
   return isCustomTool && Object.hasOwn(executionParams, name) ? `executionParams.${name}` : `contextVariables.${name}`;
 }
 
-/** What is said of a binding, as its caller knows it: executionParams.a, not bindings.params.a. */
+/** A message about a binding in its caller's terms: executionParams.a, not
+ * bindings.params.a. */
 export function withOwnPath(message, path, given) {
   const [all, name, quoted] = /^bindings(?:\.([\w$]+)|\[("(?:[^"\\]|\\.)*")\])/.exec(path ?? '') ?? [];
   if (all === undefined) return message;
   return message.replace(path, () => argumentOf(name ?? JSON.parse(quoted), given) + path.slice(all.length));
 }
 
-/** Why the text is no code at all, or undefined. */
+/** Why the text is not code at all, or undefined. */
 export function emptiness(code) {
   let rest = code.trimStart(), hasComment = false;
   for (let mark; (mark = /^(?:;|\/\/|\/\*)/.exec(rest)?.[0]) !== undefined;) {
@@ -112,14 +113,14 @@ export function emptiness(code) {
 }
 
 /**
- * Lines of the console, for a sink that may lack methods. What a method throws fails the
- * call, and is told when the code has ended; what its promise is rejected with, too, and is
- * a warning if it comes later.
+ * Passes lines of the console to a sink that may lack methods. If a method throws, or its
+ * promise is rejected, the call fails once the code has ended; a later rejection is a
+ * warning.
  */
 export class Sink {
   #sink;
   #listeners = new Listeners('a runner');
-  #failure; /* of the sink: the caller's own */
+  #failure; /* of the sink, unchanged */
   #hasEnded = false;
 
   constructor(sink) {
@@ -134,7 +135,7 @@ export class Sink {
     });
   }
 
-  /** The code has ended: throws what failed the call. */
+  /** Call when the code has ended: throws what failed the call. */
   end() {
     this.#hasEnded = true;
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -170,7 +171,8 @@ class SandboxClient {
     return this.#adapter.execute(args);
   }
 
-  /** The same as a value: {ok: true, result} or {ok: false, error}. Rejects for wrong use. */
+  /** The same as a value: {ok: true, result} or {ok: false, error}. Rejects only for wrong
+   * use. */
   async attempt(args) {
     runnerArguments(args);
     try {
@@ -180,7 +182,7 @@ class SandboxClient {
     }
   }
 
-  /** Ends what the adapter keeps. */
+  /** Frees what the adapter keeps. */
   async dispose() {
     await this.#adapter.dispose();
   }

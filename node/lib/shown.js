@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * shown - text that people and models read, with what nobody would see as escapes: controls,
- * marks of direction, characters of no width, tags. `src/base/utf8.c` does the same for what
- * `glovebox mcp` says.
+ * shown - text for people and models, with invisible characters as escapes: controls,
+ * direction marks, characters without width, tags. `src/base/utf8.c` does the same for
+ * `glovebox mcp`.
  */
 const UNSEEN = '\\p{Cc}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800\\ufff9-\\ufffb\\u{13430}-\\u{1343f}';
-/* A letter or an emoji, which one joiner or one selector of its shape may follow. */
+/* A letter or an emoji, which one joiner or one shape selector may follow. */
 const BEARER = `[^\\0-\\xa8${UNSEEN}]`;
 const KEPT = `[\\n\\t]|\\r(?=\\n)|(?<=${BEARER}|(?:[#*0-9]|${BEARER})[\\ufe0e\\ufe0f])[\\u200c\\u200d]|(?<=[#*0-9]|${BEARER})[\\ufe0e\\ufe0f]`;
 const HIDDEN = new RegExp(`(${KEPT})|[${UNSEEN}]`, 'gu');
@@ -13,7 +13,7 @@ const HIDDEN = new RegExp(`(${KEPT})|[${UNSEEN}]`, 'gu');
 const replaced = (text, escape) => text.replace(HIDDEN, (character, kept) => kept ?? escape(character));
 
 const inText = (character) => `\\u{${character.codePointAt(0).toString(16)}}`;
-/* A carriage return is white space there: in a string it has an escape already. */
+/* A carriage return can only be white space there: strings have it escaped. */
 const inJson = (character) => (character === '\r' ? ' ' : character.split('')
   .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''));
 
@@ -26,10 +26,10 @@ function isJson(text) {
   }
 }
 
-/** JSON, and the same JSON. */
+/** Escapes JSON text; its value stays the same. */
 export const shownJson = (json) => replaced(json, inJson);
 
-/** Any text; if it is JSON it stays so. */
+/** Escapes any text; JSON stays JSON. */
 export function shownText(text) {
   const shown = replaced(text, inText);
   return shown !== text && isJson(text) ? shownJson(text) : shown;

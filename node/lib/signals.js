@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// signals - one listener for all that watch an AbortSignal: a server gives the signal of a
-// connection to every call of it, and Node warns of the eleventh listener.
+// signals - one listener for all that watch an AbortSignal: a server passes a connection's
+// signal to every call on it, and Node warns about the eleventh listener.
 
 const watched = new WeakMap(); // {calls, onAbort} by the signal
 
-/** Have call.abort() called when the signal, which has not aborted yet, aborts. */
+/** Call call.abort() when the signal, which has not aborted yet, aborts. */
 export function watch(signal, call) {
   const known = watched.get(signal);
   if (known !== undefined) {
@@ -13,7 +13,7 @@ export function watch(signal, call) {
     return;
   }
   const calls = new Set([call]);
-  const onAbort = () => { // with no word of `this`: a polyfill may have none
+  const onAbort = () => { // does not use `this`: a polyfill may not set it
     end(signal);
     for (const each of calls) each.abort();
   };
@@ -26,13 +26,13 @@ function end(signal) {
   if (watched.delete(signal)) signal.removeEventListener('abort', onAbort);
 }
 
-/** No longer; the last one takes the listener along. */
+/** Stop watching; the last one removes the listener. */
 export function unwatch(signal, call) {
   const calls = watched.get(signal)?.calls;
   if (calls?.delete(call) && calls.size === 0) end(signal);
 }
 
-/** A signal, or something that says what a signal says (of another realm or a polyfill). */
+/** A signal, or an object that behaves like one (of another realm or a polyfill). */
 export function isSignal(value) {
   return (
     typeof value === 'object' && value !== null && typeof value.aborted === 'boolean' &&

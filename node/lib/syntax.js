@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * syntax - a second opinion on code that the guard's parser has no objection to: it knows
- * the grammar, but not what JavaScript forbids beside it. V8 knows that, and it is here.
+ * syntax - a second opinion on code that passes the guard's parser, which knows the grammar
+ * but not JavaScript's further rules. V8 knows them, and is available here.
  *
- * Nothing runs: a vm.Script compiles. What V8 says is put into the words of the engine in
- * the box, for which the core has its hints.
+ * Nothing runs: a vm.Script only compiles. V8's message is translated into the wording of the
+ * sandbox's engine, for which the core has hints.
  */
 import vm from 'node:vm';
 
@@ -14,8 +14,9 @@ const FILE = 'code-of-the-box';
 const STRICT = '"use strict";';
 
 /*
- * As the engine wraps each form. Code that closes a bracket of one wrapper does not fit
- * the other. A script is a body only if it awaits or returns and else would not do.
+ * Each form, wrapped as the engine does. Code that closes a bracket of one wrapper does not
+ * fit the other. A script is a body only if it awaits or returns and otherwise would not
+ * parse.
  */
 const WRAPPERS = [
   [[`${STRICT}(`, '\n)'], [`${STRICT}[`, '\n]']],
@@ -25,7 +26,8 @@ const WRAPPERS = [
 ];
 const SCRIPT = 3;
 
-/* What the engine takes and some V8 here does not, if V8 does not: then it has no say. */
+/* Syntax that the engine accepts and some V8 does not: if V8 refuses it, its opinion does not
+ * count. */
 const NEWER = [
   ['/a/v', /regular expression flags/, /\/[dgimsy]*v[dgimsy]*/],
   ['/(?i:a)/', /Invalid group/, /\(\?[ims-]+:/],
@@ -46,7 +48,7 @@ const isNewer = ({ message }, text) => NEWER.some(([code, about, looks]) =>
 
 /* ---- V8's words as the engine's ------------------------------------------------------- */
 
-/* The character that V8 could not use: what it begins says what is wrong. */
+/* The character that V8 could not use: what it begins shows the error. */
 function characterOf(rest) {
   const [character = ''] = rest;
   if (/^['"`]/.test(rest)) return 'Unexpected EOF';
@@ -62,7 +64,7 @@ function tokenOf([, token], rest) {
 
 const wordAt = (rest) => /^[\p{L}\p{N}_$.]+/u.exec(rest)?.[0] ?? '';
 
-/* What follows something that is complete: V8 does not say of what. */
+/* A token after a complete expression: V8 does not say of what. */
 const unexpected = (kind) => (_, rest) => `Unexpected ${kind} '${wordAt(rest)}'`;
 
 const TABLE = [
@@ -112,12 +114,12 @@ function inEngineWords(message, rest) {
 
 /* ---- where it is ---------------------------------------------------------------------- */
 
-/* V8 tells the place in the stack alone, under the line; of a very long line only which
- * it is. */
+/* V8 gives the place only in the stack, below the line; for a very long line only its
+ * number. */
 const UNDERLINE_MAX = 1000;
 const PLACE = new RegExp(`^${FILE}:(\\d+)\\n.*\\n([ \\t]*)(\\^*)\\n`);
 
-/* The offset in the text of V8's place, or of the line that it names. */
+/* The text offset of V8's place, or of the line that it names. */
 function placeOf(error, prefix, text) {
   const [, line, { length: before } = '', { length: under } = ''] = PLACE.exec(error.stack) ?? [];
   if (line === undefined) return { offset: 0, isKnown: false };
@@ -126,19 +128,20 @@ function placeOf(error, prefix, text) {
   const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
   if (before + under === 0 || before >= UNDERLINE_MAX) return { offset: start, isKnown: false };
   const offset = start + Math.max(0, before - (line === '1' ? prefix.length : 0));
-  /* Of a list of arguments V8 means the last that it could read, the engine what follows. */
+  /* In a list of arguments V8 points to the last one that it read, the engine to what
+   * follows. */
   const skipped = error.message.startsWith('missing )') ? under + /^\s*/.exec(text.slice(offset + under))[0].length : 0;
   return { offset: offset + skipped, isKnown: true };
 }
 
-/* Line and column, in the code given, of an offset in what the engine gets of it. */
+/* Line and column in the caller's code for an offset in the engine's part of it. */
 function positionOf(offset, isKnown, [text, firstLine, firstColumn]) {
   const before = text.slice(0, offset).split('\n');
   const column = [...before.at(-1)].length + (before.length === 1 ? firstColumn : 1);
   return [firstLine + before.length - 1, isKnown ? column : 0];
 }
 
-/* The first error, and what stood before the code. */
+/* The first error, and the text before the code. */
 function compile(form, text) {
   if (form === SCRIPT) {
     const error = errorOf(STRICT + text);
@@ -152,7 +155,7 @@ function compile(form, text) {
 }
 
 /**
- * What V8 has against code: undefined if nothing, null if it has no say, else [message,
+ * V8's objection to code: undefined without one, null if V8 cannot judge it, else [message,
  * line, column, hint, frame]. form: the number of the form.
  */
 export function secondOpinion(form, code) {
@@ -160,7 +163,7 @@ export function secondOpinion(form, code) {
   const found = compile(form, proper[0]);
   if (found === undefined) return undefined;
   const { error, prefix } = found;
-  /* A stack that is too small for deep code says nothing about the code. */
+  /* A stack that is too small for deep code says nothing about the code's syntax. */
   if (error.name !== 'SyntaxError' || isNewer(error, proper[0])) return null;
   const { offset, isKnown } = placeOf(error, prefix, proper[0]);
   const words = inEngineWords(error.message, proper[0].slice(offset));

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// thrown - what a function of the embedder's has thrown, as texts. Anything can be thrown,
-// and to read it may throw again: nothing here does.
+// thrown - what an embedder's function has thrown, as texts. Anything can be thrown, and
+// reading it may throw again; the functions here do not throw.
 
 function textOf(read) {
   try {
     const text = read();
     return text === undefined ? undefined : String(text);
   } catch {
-    return undefined; // a getter that throws, or an object that has no text
+    return undefined; // a getter that throws, or an object without text
   }
 }
 
-/** {name, message, code}; the code is undefined if it is no string. */
+/** {name, message, code}; the code is undefined if it is not a string. */
 export function partsOf(error) {
   const isObject = (typeof error === 'object' && error !== null) || typeof error === 'function';
   if (!isObject) return { name: 'Error', message: textOf(() => String(error)) ?? '', code: undefined };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tool-builder - one tool, said step by step: what it is for, what it takes, what it does. */
+/* tool-builder - one tool, built step by step: its purpose, its parameters, its handler. */
 import { needFunction, needKnown, needName, needObject, needText, wrong } from './argument.js';
 import { hasForm } from './guard.js';
 import { instructionFor } from './instruction.js';
@@ -7,7 +7,7 @@ import { addon } from './native.js';
 import { takeBaseDir, takeOptions } from './options.js';
 import { Parameters } from './tool-parameters.js';
 
-/* What each verb promises of a tool; hints for clients that ask before they call. */
+/* What each verb promises about a tool; hints for clients that ask before a call. */
 const VERBS = {
   query: { readOnlyHint: true },
   mutation: { readOnlyHint: false, destructiveHint: true },
@@ -28,9 +28,9 @@ function needAnnotations(annotations) {
 }
 
 /*
- * Throws for what an engine would not take: now, not at the first call, which can only be
- * answered with an error. Sites and directories are the core's to judge; what it would look
- * up in the environment need not be there before a call.
+ * Throws for what an engine would refuse: now, since the first call could only be answered
+ * with an error. The core checks sites and directories; what it reads from the environment
+ * need not be there before a call.
  */
 function needConfig(config) {
   takeOptions(needObject(config, 'config'));
@@ -47,7 +47,7 @@ export class ToolBuilder extends Parameters {
   #description = '';
   #sandbox;
 
-  /** define(tool): takes the tool that is done. */
+  /** define(tool): called with the finished tool. */
   constructor(verb, name, define) {
     super();
     this.#name = needName(name, 'name');
@@ -55,7 +55,7 @@ export class ToolBuilder extends Parameters {
     this.#define = define;
   }
 
-  /** What the tool is for, for the model that chooses. */
+  /** What the tool is for, so that a model can choose. */
   describe(text) {
     this.#description = needText(text, 'text');
     return this;
@@ -67,13 +67,13 @@ export class ToolBuilder extends Parameters {
     return this;
   }
 
-  /** The tool takes code: its description says how it is written. No engine is made yet. */
+  /** The tool takes code: its description says how to write it. No engine is made yet. */
   sandboxed(config = {}) {
     this.#sandbox = needConfig(config);
     return this;
   }
 
-  /** handler(input, ctx) does the work; returns the tool. */
+  /** handler(input, ctx) does the work. Returns the tool. */
   handle(handler) {
     needFunction(handler, 'handler');
     const instruction = this.#sandbox === undefined ? '' : instructionFor(this.#sandbox);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * tool-context - what a handler has: the embedder's context, and what is of the request. An
- * instance of a class keeps its methods and getters, which a copy of its members would lack.
+ * tool-context - a handler's context: the embedder's, and the request's members. An instance
+ * of a class keeps its methods and getters, which a copy of its members would lack.
  */
 import { isPlainObject } from './argument.js';
 
-/* A method finds the private members of the instance, and not of what stands for it. */
+/* Methods run on the instance itself: a proxy would lack its private members. */
 function read(given, key) {
   const value = Reflect.get(given, key, given);
   const isMethod = typeof value === 'function' && key !== 'constructor' && !Object.hasOwn(given, key);
   return isMethod ? value.bind(given) : value;
 }
 
-/** own: what is of the request; what handlers write goes there, too, and ends with it. */
+/** own: the request's members; what handlers write goes there, too, and ends with the
+ * request. */
 export function contextFor(given, own) {
   if (isPlainObject(given)) return { ...given, ...own };
   const get = (key) => (Object.hasOwn(own, key) ? own[key] : read(given, key));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * tool-error - an error that a tool returns: what went wrong, and what to do now. Words for
- * the model, the same as data for programs.
+ * tool-error - an error that a tool returns: what went wrong, and what to do now. It has text
+ * for the model, and the same as data for programs.
  */
 import { needName, needNumber, needObject, needText } from './argument.js';
 import { mendHalves } from './half.js';
@@ -10,7 +10,7 @@ import { shownJson, shownText } from './shown.js';
 
 const DETAILS = { subject: 'details', root: 'details' };
 
-/* As they are now, and as a client will have them. */
+/* A copy of the details as they are now, in the form that a client gets. */
 function copyOf(details) {
   try {
     return JSON.parse(jsonOf(details, DETAILS));
@@ -26,25 +26,25 @@ export class ToolErrorBuilder {
     this.#error = { code: needName(code, 'code'), message: needText(message, 'message') };
   }
 
-  /** What to do to get what was wanted. */
+  /** What to do to reach the goal. */
   suggest(suggestion) {
     this.#error.suggestion = needText(suggestion, 'suggestion');
     return this;
   }
 
-  /** More about it; of several calls all are kept. */
+  /** More details; several calls add up. */
   details(details) {
     this.#error.details = { ...this.#error.details, ...copyOf(needObject(details, 'details')) };
     return this;
   }
 
-  /** Seconds after which it may work; 0: there is no need to wait, and nothing is said. */
+  /** Seconds after which it may work. 0: waiting is unnecessary, and it is not mentioned. */
   retryAfter(seconds) {
     this.#error.retryAfter = needNumber(seconds, 'seconds', 0);
     return this;
   }
 
-  /** The result of a tool, as the protocol has it. */
+  /** A tool's result in the protocol's form. */
   toResult() {
     const error = mendHalves(this.#error);
     const { code, message, suggestion, details, retryAfter } = error;

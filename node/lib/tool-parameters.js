@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * tool-parameters - what a tool takes: declared once, told to clients as JSON Schema, and
- * held against what they send.
+ * tool-parameters - a tool's parameters: declared once, published to clients as JSON Schema,
+ * and checked against what they send.
  *
- * What is wrong is said so that a model can repair it: where, what was expected, what came,
- * and what to send instead. There are no patterns: a regular expression over a stranger's
- * text can take for ever.
+ * Errors are worded so that a model can repair them: where, what was expected, what came, and
+ * what to send instead. Patterns are not supported: a regular expression over untrusted text
+ * can run for ever.
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, received, wrong } from './argument.js';
 import { nearest } from './nearest.js';
@@ -21,7 +21,7 @@ function within(size, detail, unit, path, report) {
     report(path, `must have at most ${detail.max} ${unit}, and has ${size}`);
 }
 
-/* In code points, as JSON Schema counts; half of one without the other half is one. */
+/* In code points, as JSON Schema counts; an unpaired half counts as one. */
 function lengthOf(text) {
   let pairs = 0;
   for (let i = 1; i < text.length; i++)
@@ -202,7 +202,7 @@ export class Parameters {
     return this.#add(name, description, { kind: 'array', item: itemOf(items), isOptional: true }, options);
   }
 
-  /** properties: a function that declares them; without one any object will do. */
+  /** properties: a function that declares them; without it any object is valid. */
   withObject(name, properties, description) {
     return this.#addObject(name, properties, description, false);
   }
@@ -211,7 +211,7 @@ export class Parameters {
     return this.#addObject(name, properties, description, true);
   }
 
-  /** What clients are told. */
+  /** The schema that clients get. */
   toJSONSchema() {
     const properties = {};
     const required = [];
@@ -223,7 +223,7 @@ export class Parameters {
     return required.length === 0 ? schema : { ...schema, required };
   }
 
-  /** Calls report(path, what) for everything that is wrong with the values of an object. */
+  /** Calls report(path, what) for each error in the values of an object. */
   check(values, prefix, report) {
     for (const [name, detail] of this.#details) {
       const value = Object.hasOwn(values, name) ? values[name] : undefined;
@@ -237,7 +237,7 @@ export class Parameters {
     }
   }
 
-  /** The problems of what a client sent, a sentence each; none: it may be handled. */
+  /** The problems of a client's input, a sentence each; if empty, it can be handled. */
   problems(input) {
     const found = [];
     let more = 0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * tool-register - puts tools on a server of the official MCP TypeScript SDK, of version 1
- * or 2, its McpServer or its low-level Server, without loading the SDK.
+ * tool-register - registers tools on a server of the official MCP TypeScript SDK, of version
+ * 1 or 2, its McpServer or its low-level Server, without loading the SDK.
  */
 import { wrong } from './argument.js';
 import { requestSchemaFor, schemaForSDK } from './tool-schema.js';
 
 const INVALID_PARAMS = -32602;
 
-/* The signal that a client's cancelling or going aborts: where each version has it. */
+/* The signal that aborts when a client cancels or leaves, wherever each version has it. */
 function requestOf(extra) {
   return { signal: extra?.signal ?? extra?.mcpReq?.signal, extra };
 }
@@ -30,8 +30,8 @@ function takesMethodNames(server) {
   return typeof server.setRequestHandler === 'function' && 'getNegotiatedProtocolVersion' in server;
 }
 
-/* The handler that is there already. Both versions keep them in this map; where another
- * does not, one that is there is found by asking, and is not replaced in silence. */
+/* The existing handler. Both versions keep handlers in this map. In other versions a probe
+ * shows whether one exists, and it is not silently replaced. */
 function existingHandler(server, method) {
   if (server._requestHandlers instanceof Map) return server._requestHandlers.get(method);
   server.assertCanSetRequestHandler?.(method);
@@ -43,7 +43,7 @@ function setHandler(server, method, handler) {
   else server.setRequestHandler(requestSchemaFor(method), handler);
 }
 
-/* Ours on the first page, then what the other handler lists, but for names of ours. */
+/* Our tools on the first page, then the other handler's list without names of ours. */
 function lister(tools, names, existing) {
   return async (request, extra) => {
     const other = await existing?.(request, extra);

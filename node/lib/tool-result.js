@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tool-result - what a handler returned, as the protocol has the result of a tool. */
+/* tool-result - converts a handler's return value to a tool's result in the protocol. */
 import { isObject } from './argument.js';
 import { mendHalves, mendText } from './half.js';
 import { hintOfCode } from './hints.js';
@@ -8,7 +8,7 @@ import { shownJson, shownText } from './shown.js';
 import { partsOf } from './thrown.js';
 import { ToolErrorBuilder } from './tool-error.js';
 
-/* What would help with each code, where the engine has no advice of its own. */
+/* Advice for each code, if the engine has none. */
 const ADVICE = {
   TIMEOUT: 'Do less: filter first, or avoid a loop in a loop.',
   MEMORY: 'Use less memory: keep what is needed, not copies of all.',
@@ -17,7 +17,7 @@ const ADVICE = {
   UNAVAILABLE: 'The server cannot run code now: try again later.',
 };
 
-/** The error that tells a model what its code did, and what to do. */
+/** The error that explains to a model what its code did, and what to do. */
 export function errorOf(result) {
   const { code, error, hint, location } = result;
   const builder = new ToolErrorBuilder(code, error);
@@ -30,11 +30,12 @@ export function errorOf(result) {
 /* ---- what a handler returned ---------------------------------------------------------- */
 
 const isText = (value) => typeof value === 'string';
-/* Blanks are looked at once: a value may be hostile code's, a million of them with a mark behind. */
+/* Each blank is examined once: a value may be hostile, a million blanks with a mark
+ * behind. */
 const isBase64 = (value) => isText(value) && /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/.test(value);
 const isMedia = ({ data, mimeType }) => isBase64(data) && isText(mimeType);
 
-/* The contents that the protocol knows, and what each must have. */
+/* The protocol's kinds of content, and the members that each must have. */
 const CONTENTS = {
   text: ({ text }) => isText(text),
   image: isMedia,
@@ -50,15 +51,15 @@ const PARTS = {
   _meta: (value) => value === undefined || isObject(value),
 };
 
-/* Data may have a `content` too: a result has only what clients accept. An empty list is
- * one of a result if nothing is beside it that a result does not have. */
+/* Plain data may have a `content` too: a result has only what clients accept. An empty list
+ * is a result's if it has no members that a result lacks. */
 function isResult(value) {
   if (!isObject(value) || value.content === undefined) return false;
   if (!Object.entries(PARTS).every(([name, isRight]) => isRight(value[name]))) return false;
   return value.content.length > 0 || Object.keys(value).every((name) => Object.hasOwn(PARTS, name));
 }
 
-/* Or a text that looks like it: JSON.stringify writes whole characters as they are. */
+/* Or a text that looks like one: JSON.stringify writes whole characters unescaped. */
 const HALF_ESCAPED = /\\ud[89a-f]/;
 
 const RETURNED = { subject: 'what the tool returned', root: 'result' };
@@ -72,7 +73,7 @@ function textOf(value) {
   }
 }
 
-/* The same result, or a copy whose texts show what nobody would see. */
+/* The same result, or a copy in which invisible characters are shown. */
 function shownResult(result) {
   const content = result.content.map((each) => {
     const text = each.type === 'text' ? shownText(each.text) : each.text;
@@ -81,7 +82,7 @@ function shownResult(result) {
   return content.every((each, i) => each === result.content[i]) ? result : { ...result, content };
 }
 
-/* What a text stands for: 3, null and 'null' are texts alike. */
+/* The value behind a text: 3, null and 'null' give similar texts. */
 const values = new WeakMap();
 
 /** {value, isValue: true} if the result is the text of a value that a handler returned. */
@@ -89,7 +90,7 @@ export function returnedBy(result) {
   return isObject(result) && values.has(result) ? { value: values.get(result), isValue: true } : {};
 }
 
-/** Throws where JSON cannot hold the value. */
+/** Throws if JSON cannot hold the value. */
 export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
   const text = textOf(returned);
@@ -102,7 +103,7 @@ export function toToolResult(returned) {
   return result;
 }
 
-/** What a handler has thrown, whatever it is. */
+/** The result for what a handler has thrown, whatever it is. */
 export function toToolFailure(thrown) {
   if (thrown instanceof ToolErrorBuilder) return thrown.toResult();
   const { name, message } = partsOf(thrown);

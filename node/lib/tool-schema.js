@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * tool-schema - one schema object that both generations of the MCP TypeScript SDK take,
- * without a library of schemas: version 1 looks for what Zod 4 puts on its own
- * (`_zod`, with the override for JSON Schema that it offers), version 2 for Standard Schema.
+ * tool-schema - one schema object that both generations of the MCP TypeScript SDK accept,
+ * without a schema library: version 1 looks for what Zod 4 adds to its own (`_zod`, with its
+ * override for JSON Schema), version 2 for Standard Schema.
  *
- * It lets everything pass: the tool looks at its arguments itself, in words of its own.
+ * It accepts everything: the tool checks its arguments itself, with its own messages.
  */
 
 /** toJSONSchema(): a JSON Schema of an object. */
@@ -27,7 +27,7 @@ export function schemaForSDK(toJSONSchema) {
   };
 }
 
-/** What version 1 of the SDK wants instead of the name of a method. */
+/** What version 1 of the SDK expects in place of a method's name. */
 export function requestSchemaFor(method) {
   const pass = (payload) => payload;
   const literal = { _zod: { def: { type: 'literal', values: [method] }, run: pass } };

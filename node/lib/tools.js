@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * tools - tools of an MCP server that run a model's code: declared in a few words, served
- * by the official SDK, ended when the client cancels or goes.
+ * tools - tools of an MCP server that run a model's code: declared briefly, served by the
+ * official SDK, ended when the client cancels or leaves.
  */
 import { isObject, needKnown, needObject, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
@@ -49,12 +49,12 @@ class SandboxTools {
     return this.#build('query', name);
   }
 
-  /** A tool that changes what may not come back. */
+  /** A tool whose changes may be irreversible. */
   mutation(name) {
     return this.#build('mutation', name);
   }
 
-  /** A tool of which nothing is promised. */
+  /** A tool without promises. */
   action(name) {
     return this.#build('action', name);
   }
@@ -64,7 +64,7 @@ class SandboxTools {
     return new RequestEngine(config);
   }
 
-  /** What a handler returns when it cannot do what was asked. */
+  /** An error for a handler to return when it cannot do its task. */
   error(code, message) {
     return new ToolErrorBuilder(code, message);
   }
@@ -76,7 +76,7 @@ class SandboxTools {
     return result.ok ? result.value : errorOf(result);
   }
 
-  /** All tools, as a list of the protocol has them. */
+  /** All tools, in the form of the protocol's list. */
   get tools() {
     return [...this.#definitions.values()].map(({ tool }) => tool);
   }
@@ -123,8 +123,8 @@ class SandboxTools {
 
   /**
    * Serves all tools declared so far on a server of the official SDK: `McpServer`, or the
-   * low-level `Server`, beside the tools that it has. Returns what the server returned for
-   * each, by name; of a low-level server nothing.
+   * low-level `Server`, next to the tools that it has. Returns what the server returned for
+   * each, by name; nothing for a low-level server.
    */
   register(server) {
     return registerTools(server, this.tools, (name, input, request) => this.callTool(name, input, request));
@@ -140,7 +140,8 @@ class SandboxTools {
   }
 }
 
-/** options.context: what handlers find in ctx, or a function of the request that returns it. */
+/** options.context: what handlers find in ctx, or a function of the request that returns
+  * it. */
 export function createSandboxTools(options = {}) {
   return new SandboxTools(options);
 }

@@ -3,7 +3,7 @@ import './disposable.js';
 import type { SandboxErrorCode, SandboxLog } from './engine.js';
 import type { SandboxToolResult, ToolAnnotations } from './tools.js';
 
-/** A client of the MCP SDK, version 1 or 2, that is connected. */
+/** A connected client of the MCP SDK, version 1 or 2. */
 export interface McpClientLike {
   listTools(...args: any[]): Promise<{ tools: any[]; nextCursor?: string | undefined }>;
   callTool(...args: any[]): Promise<any>;
@@ -40,13 +40,13 @@ export interface CodeModeOptions {
   servers: Record<string, CodeModeServer>;
   /** Of the tool. Default 'execute'. */
   name?: string | undefined;
-  /** Asked before each call: true, or false, or a text that says why not. */
+  /** Called before each call; returns true, false, or a text with the reason for a refusal. */
   allow?: ((call: {
     server: string; tool: string; args: Record<string, unknown>; line: number; signal: AbortSignal;
   }) => boolean | string | Promise<boolean | string>) | undefined;
   /** Of a run. Default 120000. */
   timeoutMs?: number | undefined;
-  /** Of one call of a tool. Default 60000. */
+  /** For one call of a tool. Default 60000. */
   callTimeoutMs?: number | undefined;
   /** Processes that run code at once; further runs wait for one. Default 64. */
   maxWorkers?: number | undefined;
@@ -54,7 +54,7 @@ export interface CodeModeOptions {
   memoryMB?: number | undefined;
   /** Of the value as JSON. Default 10 MiB. */
   maxOutputBytes?: number | undefined;
-  /** Of the answer that a model reads; of more, head and tail stay. Default 40000. */
+  /** Of the answer that a model reads; of a longer one, head and tail stay. Default 40000. */
   maxTextCharacters?: number | undefined;
   /** In one run. Default 1000. */
   maxCalls?: number | undefined;
@@ -77,7 +77,7 @@ export interface CodeModeDefinition {
 export interface CodeModeCall {
   server: string;
   tool: string;
-  /** Of the code, by its own word; 0: unknown. */
+  /** Of the code, as it reports itself; 0: unknown. */
   line: number;
   ms: number;
   ok: boolean;
@@ -133,7 +133,7 @@ export interface CodeMode {
   /** Resolves with a result of the protocol, whatever the model sent. extra: as the SDK
    * passes it, or {signal}. */
   handler(input: unknown, extra?: any): Promise<SandboxToolResult>;
-  /** Resolves whatever the code does; rejects for wrong use alone. */
+  /** Resolves whatever the code does; rejects only for wrong use. */
   run<T = unknown>(code: string, options?: CodeModeRunOptions): Promise<CodeModeOutcome<T>>;
   /** Ends what runs. The clients are yours. */
   dispose(): void;

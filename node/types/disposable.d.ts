@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What `using` and `await using` look for: of lib esnext.disposable, for compilers that are
- * set to an older library. Beside it, or that of @types/node, it says the same again. */
+/* The symbols that `using` and `await using` need, from lib esnext.disposable, for compilers set
+ * to an older library. Next to that lib or @types/node it is a harmless repetition. */
 declare global {
   interface SymbolConstructor {
     readonly dispose: unique symbol;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import './disposable.js';
 
-/** How a call ended, when it did not end with a value. The host decides it, never a text. */
+/** How a call ended, if not with a value. The host decides it, never a text. */
 export type SandboxErrorCode =
   | 'TIMEOUT'
   | 'MEMORY'
@@ -26,7 +26,7 @@ export interface SandboxLog {
 
 export type SandboxLogLevel = 'debug' | 'log' | 'info' | 'warn' | 'error';
 
-/** What a call cost, by the host's measure. Empty if no process was needed. */
+/** What a call cost, as measured by the host. Empty if no process was needed. */
 export interface SandboxStats {
   cpuMs?: number;
   peakMemoryBytes?: number;
@@ -48,11 +48,11 @@ interface SandboxOutcome {
   jit?: string;
   /** Counts the calls of the engine. */
   call?: number;
-  /** The call as the security log names it. */
+  /** The call's name in the security log. */
   callId?: string;
 }
 
-/* What the other kind has is there as undefined: `const { ok, value, error } = await ...`. */
+/* Members of the other kind exist as undefined: `const { ok, value, error } = await ...`. */
 export interface SandboxSuccess<T = unknown> extends SandboxOutcome {
   ok: true;
   value: T;
@@ -68,7 +68,7 @@ export interface SandboxFailure extends SandboxOutcome {
   ok: false;
   value?: undefined;
   code: SandboxErrorCode;
-  /** One line for who must repair the code. Parts of it are written by the code. */
+  /** One line for whoever must repair the code. Parts of it come from the code. */
   error: string;
   /** How to repair it. */
   hint?: string;
@@ -97,7 +97,7 @@ export interface SandboxLimits {
   logBytes?: number | undefined;
   /** Calls of functions of the host. Default 10000. */
   hostCalls?: number | undefined;
-  /** How many of them at once; the rest wait in the box. Default 256. */
+  /** How many of them at once; the rest wait in the sandbox. Default 256. */
   hostCallsAtOnce?: number | undefined;
   /** Arguments of all of them. Default 16 MiB. */
   hostOutBytes?: number | undefined;
@@ -109,7 +109,7 @@ export interface SandboxLimits {
 export interface SandboxPolicy {
   console?: boolean | undefined;
   timers?: boolean | undefined;
-  /** URL, TextDecoder, structuredClone and the like: there unless this is false. */
+  /** URL, TextDecoder, structuredClone and the like: present unless this is false. */
   helpers?: boolean | undefined;
   crypto?: boolean | undefined;
   fetch?: SandboxFetchPolicy | undefined;
@@ -176,7 +176,7 @@ export interface SandboxTransportResponse {
   body?: string | Uint8Array | undefined;
 }
 
-/** Makes requests in place of the library; must not follow redirects by itself. */
+/** Makes requests in place of the library; must not follow redirects. */
 export type SandboxTransport = (
   request: SandboxTransportRequest,
 ) => SandboxTransportResponse | Promise<SandboxTransportResponse>;
@@ -191,13 +191,13 @@ export interface SandboxConfig {
   /** The same and other limits by the names of the library. */
   limits?: SandboxLimits | undefined;
   policy?: SandboxPolicy | undefined;
-  /** Where relative paths of the policy, of a call's too, begin. Default: the directory that is
-   * the current one when the engine is made. */
+  /** Where relative paths of the policy, and of a call's policy, begin. Default: the current
+    * directory when the engine is made. */
   baseDir?: string | undefined;
-  /** Take the files that the policy names (of secrets, `caFile`) whoever can change or read
+  /** Accept the files that the policy names (of secrets, `caFile`), whoever can change or read
    * them. Default false: they are refused unless only root and this user can. */
   trustFiles?: boolean | undefined;
-  /** Capture console lines (default), do without a console, or stream them too. */
+  /** Capture console lines (default), omit the console, or stream the lines too. */
   console?: boolean | SandboxConsole | undefined;
   /** Sites that code may fetch from; an empty list is none. */
   fetch?: string[] | SandboxFetchPolicy | false | undefined;
@@ -206,16 +206,17 @@ export interface SandboxConfig {
   crypto?: boolean | undefined;
   env?: SandboxEnvPolicy | false | undefined;
   secrets?: Record<string, SandboxSecret> | undefined;
-  /** Instead of a policy: of what needs no list, only this. Default console and timers. */
+  /** In place of a policy: of the capabilities that need no list, only these. Default console
+    * and timers. */
   capabilities?: ('console' | 'timers' | 'crypto')[] | undefined;
-  /** Scripts that every call finds evaluated. */
+  /** Scripts that every call finds already evaluated. */
   preload?: { name: string; source: string }[] | undefined;
   transport?: SandboxTransport | undefined;
   /** Receives the security log, one JSON object a line. */
   securityLog?: ((line: string) => void) | undefined;
-  /** 'memory' isolates nothing and is for tests. */
+  /** 'memory' isolates nothing; it is for tests. */
   runner?: 'process' | 'memory' | undefined;
-  /** Workers that are kept ready; default 5. While calls come in a row, up to twice as many. */
+  /** Workers kept ready; default 5. While calls come in a row, up to twice as many. */
   poolSize?: number | undefined;
   maxWorkers?: number | undefined;
   queueLength?: number | undefined;
@@ -227,11 +228,12 @@ export interface SandboxConfig {
   recycleMs?: number | undefined;
   /** Of 2 MiB, once an engine, for its compiled code: 1 to 16, default 10. Fewer are slower. */
   hugePages?: number | undefined;
-  /** User and group of the workers where the host is root; default: a free one. */
+  /** User and group of the workers if the host is root; default: a free one. */
   workerUid?: number | undefined;
-  /** 'guarded': workers run without store bypass and indirect branch speculation, slower. */
+  /** 'guarded': workers run without store bypass and indirect branch speculation; slower. */
   speculation?: 'default' | 'guarded' | undefined;
-  /** 'off': this engine does not share the address layout of others of this process; slower. */
+  /** 'off': this engine does not share the address layout with others in this process;
+    * slower. */
   zygote?: 'on' | 'off' | undefined;
 }
 
@@ -244,20 +246,20 @@ export interface SandboxRunOptions {
   code: string;
   /** Any value that JSON can hold; undefined: the only dataset, else null. */
   input?: unknown;
-  /** The same as JSON already. A Uint8Array must stay as it is until it has been read. */
+  /** The same as JSON. A Uint8Array must not change until it has been read. */
   inputJson?: string | Uint8Array | undefined;
   /** The dataset that the function is called with, or '*' for an object of all. */
   dataset?: string | undefined;
-  /** Of form 'body' alone: params, env, and names of your own. */
+  /** Only for form 'body': params, env, and names of your own. */
   bindings?: Record<string, unknown> | undefined;
   limits?: SandboxLimits | undefined;
   /** Narrower than the engine's. */
   policy?: SandboxPolicy | undefined;
   signal?: AbortSignal | undefined;
   onLog?: ((level: SandboxLogLevel, text: string, timeMs: number) => void) | undefined;
-  /** Math.random follows it. */
+  /** The seed of Math.random. */
   seed?: number | undefined;
-  /** The clock of the code stands there. */
+  /** The code's clock stands still there. */
   nowMs?: number | undefined;
 }
 
@@ -295,15 +297,15 @@ export class SandboxEngine {
   load(name: string, data: unknown): Promise<void>;
   loadJson(name: string, json: string | Uint8Array): Promise<void>;
 
-  /** Code calls them by name: `await db.query(...)`. What they throw, code can catch. If one
-   * is refused, code can call none of them. */
+  /** Code calls them by name: `await db.query(...)`. Code can catch what they throw. If one is
+    * refused, code can call none of them. */
   expose(functions: SandboxFunctions): Promise<void>;
 
-  /** One more script that every later call finds evaluated. Rejects with a TypeError if it
-   * does not parse or throws. */
+  /** Adds a script that every later call finds already evaluated. Rejects with a TypeError if
+   * it does not parse or throws. */
   preload(name: string, source: string): Promise<void>;
 
-  /** Runner, layers of the seal and whether they stand, pool. */
+  /** Runner, layers of the seal and whether they are in effect, pool. */
   report(): Promise<Record<string, unknown>>;
 
   /** One sink; undefined: none. */

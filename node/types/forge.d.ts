@@ -2,7 +2,7 @@
 import './disposable.js';
 import type { SandboxErrorCode } from './engine.js';
 
-/** What a tool may be allowed; each within what the forge was made with. */
+/** What a tool may be allowed, within what the forge was made with. */
 export type SandboxAPI = 'fetch' | 'fs.readFile' | 'crypto';
 
 export interface SandboxedToolForgeConfig {
@@ -36,7 +36,7 @@ export interface SandboxExecutionRequest {
 
 export interface SandboxExecutionCost {
   executionTimeMs: number;
-  /** Resident growth of its process, at its highest. */
+  /** Peak growth of its process's resident memory. */
   memoryUsedBytes: number;
 }
 
@@ -46,11 +46,11 @@ export type SandboxExecutionResult =
 
 /** Runs tools that an agent has written for itself. */
 export class SandboxedToolForge {
-  /** Throws a TypeError for a domain or a directory that cannot be had. */
+  /** Throws a TypeError for an invalid domain or directory. */
   constructor(config?: SandboxedToolForgeConfig);
-  /** Looks at the code, runs nothing. */
+  /** Checks the code without running it. */
   validateCode(code: string, allowlist?: SandboxAPI[]): { valid: boolean; violations: string[] };
-  /** Resolves whatever the code does; rejects for wrong use alone. */
+  /** Resolves whatever the code does; rejects only for wrong use. */
   execute(request: SandboxExecutionRequest): Promise<SandboxExecutionResult>;
   /** Ends its engines; what runs ends as ABORTED. */
   dispose(): void;

@@ -14,15 +14,16 @@ export interface SandboxExecuteArgs {
   code: string;
   /** What the code sees as params. */
   executionParams?: Record<string, unknown> | undefined;
-  /** What it sees as env, and as environmentVariables. */
+  /** What the code sees as env and as environmentVariables. */
   envVars?: Record<string, string> | undefined;
-  /** Each is a name of its own in the code. */
+  /** Each is also a variable in the code. */
   contextVariables?: Record<string, unknown> | undefined;
-  /** Each of executionParams is a name of its own as well, if a variable can have it. */
+  /** Each of executionParams is also a variable, if its name allows. */
   isCustomTool?: boolean | undefined;
   /** Milliseconds, to 600000. Default 5000. */
   timeout?: number | undefined;
-  /** Makes the requests of the code's fetch, and must judge each. Without it there is no fetch. */
+  /** Makes the requests of the code's fetch, and must judge each. Without it fetch does not
+    * exist. */
   secureFetchImpl?: SecureFetch | undefined;
   /** Receives console lines while the code runs. */
   consoleSink?: SandboxConsoleSink | undefined;
@@ -40,7 +41,7 @@ export interface SecureFetchInit {
   redirect?: string | undefined;
 }
 
-/** As of the web, or a plain object. */
+/** The web's type, or a plain object. */
 export interface SecureFetchResponse {
   ok?: boolean | undefined;
   status?: number | undefined;
@@ -49,7 +50,7 @@ export interface SecureFetchResponse {
     | Record<string, string | string[]>
     | Iterable<[string, string]>
     | { forEach(use: (value: string, name: string) => void): void };
-  /** A text, bytes of UTF-8, or a value that is told as JSON; no stream. */
+  /** A text, bytes of UTF-8, or a value that is sent as JSON; not a stream. */
   body?: unknown;
   url?: string | undefined;
   text?: (() => Promise<string>) | undefined;
@@ -71,7 +72,7 @@ export interface SandboxClientConfig {
   adapter: SandboxRunner;
 }
 
-/** What became of code that has no result. */
+/** How code without a result ended. */
 export interface SandboxAttemptError {
   name: string;
   message: string;
@@ -86,7 +87,7 @@ export interface SandboxClient {
   readonly name: string;
   /** Rejects when the code failed, as every adapter does. */
   execute(args: SandboxExecuteArgs): Promise<SandboxExecuteResult>;
-  /** The same as a value; rejects for wrong use alone. */
+  /** The same as a value; rejects only for wrong use. */
   attempt(args: SandboxExecuteArgs): Promise<
     { ok: true; result: unknown; error?: undefined } | { ok: false; result?: undefined; error: SandboxAttemptError }
   >;
@@ -96,7 +97,7 @@ export interface SandboxClient {
 
 export function createSandboxClient(config: SandboxClientConfig): SandboxClient;
 
-/** What execute() of the adapters here rejects with; name and message are the code's own. */
+/** The rejection of execute() of these adapters; name and message are the code's own. */
 export class SandboxExecutionError extends Error {
   readonly code: SandboxErrorCode;
   readonly hint?: string;
@@ -114,13 +115,13 @@ export interface GloveboxAdapterOptions {
   maxOutputBytes?: number | undefined;
 }
 
-/** For production: each piece of code in a sealed process of its own. */
+/** For production: each piece of code runs in a sealed process of its own. */
 export function glovebox(options?: GloveboxAdapterOptions): SandboxRunner;
 
 /** Without isolation, for tests: code runs in this very process, and a warning says so. */
 export function memory(): SandboxRunner;
 
-/** glovebox() by the name that programs written for a pool of threads have it. */
+/** glovebox() under the name that programs written for a thread pool use. */
 export { glovebox as nodeWorkerAdapter, memory as memoryAdapter };
 
 /* ---- for authors of adapters: messages between a host and a worker of theirs -------------- */

@@ -50,7 +50,7 @@ export interface ObjectParameters<Input = {}> {
   withOptionalObject<K extends string, T>(name: K, properties: DeclareObject<T>, description?: string): ObjectParameters<WithOptional<Input, K, T>>;
 }
 
-/** `(p) => p.withString('name')`: which properties an object has. */
+/** `(p) => p.withString('name')`: declares the properties of an object. */
 export type DeclareObject<T> = (properties: ObjectParameters) => ObjectParameters<T>;
 
 /** Hints of the protocol. */
@@ -62,7 +62,7 @@ export interface ToolAnnotations {
   openWorldHint?: boolean | undefined;
 }
 
-/** A tool as `tools/list` has it. */
+/** A tool as in `tools/list`. */
 export interface SandboxTool {
   readonly name: string;
   readonly description: string;
@@ -70,7 +70,7 @@ export interface SandboxTool {
   readonly annotations: ToolAnnotations;
 }
 
-/** What the content of a result consists of: what the protocol knows. */
+/** The protocol's kinds of content in a result. */
 export type SandboxToolContent =
   | { type: 'text'; text: string; [key: string]: any }
   | { type: 'image' | 'audio'; data: string; mimeType: string; [key: string]: any }
@@ -81,7 +81,7 @@ export type SandboxToolContent =
       [key: string]: any;
     };
 
-/** A result as `tools/call` has it; handlers of the SDK may return it. */
+/** A result as in `tools/call`; handlers of the SDK may return it. */
 export interface SandboxToolResult {
   content: SandboxToolContent[];
   structuredContent?: Record<string, unknown>;
@@ -89,7 +89,8 @@ export interface SandboxToolResult {
   [key: string]: unknown;
 }
 
-/** The engine of a tool that is `.sandboxed()`: kept between calls, each ended with its request. */
+/** The engine of a tool that is `.sandboxed()`: kept between calls; its calls end with their
+  * request. */
 export interface RequestSandbox {
   execute<T = unknown>(
     code: string, data?: unknown, options?: { signal?: AbortSignal | undefined },
@@ -97,11 +98,11 @@ export interface RequestSandbox {
   run<T = unknown>(options: SandboxRunOptions): Promise<SandboxResult<T>>;
 }
 
-/** What every handler finds in ctx, beside what the application gave. */
+/** What every handler finds in ctx, besides what the application gave. */
 export interface RequestContext {
   /** The name of the tool that was called. */
   readonly tool: string;
-  /** Aborted when the client cancels, or goes. */
+  /** Aborted when the client cancels or leaves. */
   readonly signal: AbortSignal | undefined;
   /** What the SDK passed with the request. */
   readonly extra: any;
@@ -110,7 +111,7 @@ export interface RequestContext {
 export interface ToolBuilder<Context, Input = {}> {
   describe(text: string): ToolBuilder<Context, Input>;
   annotate(annotations: ToolAnnotations): ToolBuilder<Context, Input>;
-  /** The tool takes code: ctx.sandbox runs it, and the description says how it is written. */
+  /** The tool takes code: ctx.sandbox runs it, and the description says how to write it. */
   sandboxed(config?: SandboxConfig): ToolBuilder<Context & { readonly sandbox: RequestSandbox }, Input>;
 
   withString<K extends string>(name: K, description?: string, options?: TextRange): ToolBuilder<Context, With<Input, K, string>>;
@@ -130,17 +131,17 @@ export interface ToolBuilder<Context, Input = {}> {
   withObject<K extends string, T>(name: K, properties: DeclareObject<T>, description?: string): ToolBuilder<Context, With<Input, K, T>>;
   withOptionalObject<K extends string, T>(name: K, properties: DeclareObject<T>, description?: string): ToolBuilder<Context, WithOptional<Input, K, T>>;
 
-  /** Returns a JSON value, f.error(...), or a result of the protocol, whose content is a list
-   * of contents that it knows. What it throws is the error of the tool, message and all. */
+  /** Returns a JSON value, f.error(...), or a result of the protocol with valid contents. If it
+    * throws, that is the tool's error, with its message. */
   handle(handler: (input: Input, ctx: Context) => unknown): SandboxTool;
 }
 
-/** What a handler returns when it cannot do what was asked. */
+/** An error for a handler to return when it cannot do its task. */
 export interface ToolErrorBuilder {
-  /** What to do to get what was wanted. */
+  /** What to do to reach the goal. */
   suggest(suggestion: string): this;
   details(details: Record<string, unknown>): this;
-  /** Seconds; 0: there is no need to wait. */
+  /** Seconds; 0: waiting is unnecessary. */
   retryAfter(seconds: number): this;
   toResult(): SandboxToolResult;
   readonly content: SandboxToolResult['content'];
@@ -150,9 +151,9 @@ export interface ToolErrorBuilder {
 export interface SandboxTools<Context = {}> {
   /** A tool that changes nothing. */
   query(name: string): ToolBuilder<Context & RequestContext>;
-  /** A tool that changes what may not come back. */
+  /** A tool whose changes may be irreversible. */
   mutation(name: string): ToolBuilder<Context & RequestContext>;
-  /** A tool of which nothing is promised. */
+  /** A tool without promises. */
   action(name: string): ToolBuilder<Context & RequestContext>;
 
   /** An engine of your own; what a handler runs on it ends with the request. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* backoff - when to try again what has failed: a second later, and twice as long after each
- * further failure, 32 s at most. Zeroed: nothing has failed. */
+/* backoff - when to retry after a failure: after 1 s, then twice as long after each
+ * further failure, at most 32 s. A zeroed one has no failures. */
 #ifndef GBX_BASE_BACKOFF_H
 #define GBX_BASE_BACKOFF_H
 
@@ -11,7 +11,7 @@
 #define GBX_BACKOFF_DOUBLINGS 5u
 
 typedef struct gbx_backoff {
-    unsigned failures; /* one after the other */
+    unsigned failures; /* in a row */
     int64_t last_ns;
 } gbx_backoff;
 

@@ -7,7 +7,7 @@
 static const char digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* 64: not of the alphabet. */
+/* 64 if it is not in the alphabet. */
 static uint32_t value_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -19,7 +19,7 @@ static uint32_t value_of(char c)
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 
-/* How much is left of it without blanks and ends of lines. */
+/* The length that is left without blanks and line ends. */
 static size_t drop_blanks(char *text, size_t len)
 {
     size_t n = 0;

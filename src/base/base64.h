@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base64 - RFC 4648, section 4: bytes in text, and strictly back. */
+/* base64 - decode base64 (RFC 4648, section 4), strictly or as others write it. */
 #ifndef GBX_BASE_BASE64_H
 #define GBX_BASE_BASE64_H
 
@@ -7,13 +7,13 @@
 
 bool gbx_base64_append(gbx_buf *to, const void *data, size_t len);
 
-/* True if text is the one base64 of some bytes: whole groups, padded, no bit too many.
- * They are written to `to`, which may be text itself and needs 3 bytes for every 4 of
- * text; *ret_len is how many. */
+/* True if text is the canonical base64 of some bytes: whole groups, padded, no stray
+ * bits. Writes the bytes to `to`, which may be text itself and needs 3 bytes for every
+ * 4 of text; *ret_len is their number. */
 bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_len);
 
-/* What is in buf becomes the bytes that it is the base64 of, as others write it: in lines,
- * and perhaps without the padding. False: it is none, and what is in buf is of no use. */
+/* Decode buf in place, as others write base64: in lines, and perhaps without padding.
+ * False if it is not base64; the contents of buf are then of no use. */
 bool gbx_base64_undo(gbx_buf *buf);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* buf - growth happens in exactly one place, gbx_buf_reserve(), and so does wiping, in
- * wipe(). Keep it that way. */
+/* buf - only gbx_buf_reserve() grows a buffer, and only wipe() wipes one. Keep it that
+ * way. */
 #include "base/buf.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@ static void wipe(const gbx_buf *buf, size_t from, size_t to)
         explicit_bzero(buf->data + from, to - from);
 }
 
-/* As realloc(), which would leave a secret where it was. */
+/* Like realloc(), but leaves no copy of a secret behind. */
 static uint8_t *resize(const gbx_buf *buf, size_t capacity)
 {
     uint8_t *data;

@@ -2,11 +2,11 @@
 /*
  * buf - bytes that grow up to a ceiling given at the start, never past it.
  *
- * A secret one is wiped wherever it gives up what it held: it grows, is consumed, is
- * cleaned up. What is taken out of it is its taker's to wipe.
+ * A secret buffer is wiped whenever it gives up memory: when it grows, is consumed or
+ * is cleaned up. The caller wipes what it takes out.
  *
- * A failed append (ceiling or memory) leaves the contents as they were and marks the
- * buffer failed for ever: a writer can append many times and ask once. A zeroed
+ * A failed append (ceiling or memory) leaves the contents unchanged and marks the
+ * buffer failed for ever: a writer can append many times and check once. A zeroed
  * gbx_buf is empty with ceiling 0. Not thread-safe.
  */
 #ifndef GBX_BASE_BUF_H
@@ -28,7 +28,7 @@ typedef struct gbx_buf {
 
 void gbx_buf_init(gbx_buf *buf, size_t ceiling);
 void gbx_buf_init_secret(gbx_buf *buf, size_t ceiling);
-/* Empty again, with its ceiling, and secret if it was. */
+/* Free the contents. The buffer stays usable, with the same ceiling and secrecy. */
 void gbx_buf_cleanup(gbx_buf *buf);
 
 /* Room for n more bytes at data + len, not yet counted in len; NULL if refused. */
@@ -44,8 +44,8 @@ bool gbx_buf_vprintf(gbx_buf *buf, const char *format, va_list args)
 /* Drop the first n bytes (n <= len). */
 void gbx_buf_consume(gbx_buf *buf, size_t n);
 
-/* End the contents in NUL and move them out: free() them. NULL if the buffer failed
- * or memory is out; the buffer is then empty all the same. */
+/* Move the contents out, with a NUL at the end: free() them. NULL if the buffer failed
+ * or memory is out; the buffer is empty afterwards in any case. */
 char *gbx_buf_take_string(gbx_buf *buf, size_t *ret_len);
 
 #endif

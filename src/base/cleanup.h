@@ -16,28 +16,30 @@
 #define GBX_KIB(n)      ((size_t)(n)*1024)
 #define GBX_MIB(n)      ((size_t)(n)*1024 * 1024)
 
-/* Write all of it, whatever signals come; how much it was, less than len with errno. */
+/* Write all of it, despite signals. Returns the number of bytes written; if that is
+ * less than len, errno is set. */
 size_t gbx_fd_put(int fd, const void *data, size_t len);
 
-/* The same; false with errno, how much was written unknown. */
+/* The same; false with errno, and the number of bytes written is unknown. */
 bool gbx_fd_write(int fd, const void *data, size_t len);
 
-/* Is there room to write, or is there within wait_ms? false with errno, which is EAGAIN
- * if there is none. */
+/* Wait up to wait_ms for room to write. False with errno, which is EAGAIN if none
+ * came. */
 bool gbx_fd_has_room(int fd, int wait_ms);
 
-/* Write all of it if there is room for it within wait_ms, and no wait beyond; false with errno, which
- * is EAGAIN if it has none. At most PIPE_BUF bytes, of one thread at a time. */
+/* Write all of it if there is room within wait_ms, without waiting longer. False with
+ * errno, which is EAGAIN without room. At most PIPE_BUF bytes, from one thread at a
+ * time. */
 bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms);
 
-/* Close *fd if it is one, and make it -1. */
+/* Close *fd if it is open, and set it to -1. */
 void gbx_fd_close(int *fd);
 
 /* Move the descriptor out of *fd, leaving -1. */
 int gbx_fd_take(int *fd);
 
-/* Could so many descriptors more be opened? At most 16 are asked for; false with errno.
- * For libraries that end the process when they get none. */
+/* Can so many more descriptors be opened? At most 16 are tested; false with errno. For
+ * libraries that end the process when they get none. */
 bool gbx_fd_has_spare(size_t count);
 
 /* free() for GBX_CLEANUP; the argument is a pointer to the pointer. */

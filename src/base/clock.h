@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock - deadlines are on CLOCK_MONOTONIC: a jump of the wall clock moves none. */
+/* clock - deadlines use CLOCK_MONOTONIC, so a jump of the wall clock moves none. */
 #ifndef GBX_BASE_CLOCK_H
 #define GBX_BASE_CLOCK_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu_affinity - what a process may run on is asked each time: others may change it. */
+/* cpu_affinity - a process's mask is read each time, since others may change it. */
 #include "base/cpu_affinity.h"
 
-/* Of the calling thread, while it stays. */
+/* The calling thread's mask from before gbx_cpu_stay(). */
 static _Thread_local struct {
     cpu_set_t before;
     bool stays;
 } self;
 
-/* To the calling thread's processor, of several. A machine of more processors than the set
- * holds has no answer. */
+/* Restrict pid to the calling thread's processor, if it may use several. Fails on a
+ * machine with more processors than the set holds. */
 static bool narrow(pid_t pid, cpu_set_t *ret_before)
 {
     int cpu = sched_getcpu();

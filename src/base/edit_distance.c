@@ -15,9 +15,9 @@ static size_t smallest(size_t a, size_t b, size_t c)
 }
 
 /*
- * Edit distance, or limit if it is no less, with one row of the table kept; both words are
- * short. Of the table only what is less than limit from its diagonal can be less: among
- * thousands of names nearly all are given up after a few rows.
+ * Edit distance, or limit if it is not smaller. Keeps one row of the table; both words
+ * are short. Only cells closer to the diagonal than limit can be smaller: nearly all of
+ * thousands of names are given up after a few rows.
  */
 static size_t distance(const char *a, const char *b, size_t limit)
 {
@@ -49,7 +49,7 @@ static size_t distance(const char *a, const char *b, size_t limit)
     return row[b_len];
 }
 
-/* Edits from one to the other, or limit; what was begun, but not written to its end, is
+/* Edits from one to the other, or limit. A word that is a beginning of the candidate is
  * near. */
 static size_t edits(const char *word, const char *candidate, size_t limit)
 {
@@ -86,7 +86,7 @@ static bool fold(const char *name, char ret[WORD_MAX + 1])
 const char *gbx_nearest(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;
-    size_t least = 3; /* more edits than that is another word */
+    size_t least = 3; /* with more edits it is another word */
     size_t word_len = strlen(word);
 
     if (word_len > WORD_MAX)

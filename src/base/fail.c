@@ -22,7 +22,7 @@ __attribute__((format(printf, 3, 0))) static void fill(gbx_error *reterr,
     errno = e;
 }
 
-/* System calls that are needed and that not every Linux has. */
+/* System calls that we need and that some Linux versions lack. */
 static const struct call_age {
     const char *call;
     const char *since;

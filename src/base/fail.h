@@ -25,13 +25,13 @@ gbx_status gbx_fail_at(gbx_error *reterr, gbx_status status, uint32_t line,
 /* Why a file cannot be read, in words for people: constant, or as strerror() gives it. */
 const char *gbx_fail_reason(int error);
 
-/* The oldest Linux with all that an engine and its processes ask of it. */
+/* The oldest Linux that has all that an engine and its processes need. */
 #define GBX_LINUX_MIN "5.9"
 
 #define GBX_CALL_REASON_SIZE 128
 
-/* Why a system call failed: its name, the kernel's error and, for one that this kernel may
- * lack or a container may forbid, what would bring it. Returns `to`. */
+/* Why a system call failed: its name, the kernel's error and, if this kernel may lack
+ * it or a container may forbid it, how to make it available. Returns `to`. */
 const char *gbx_fail_call_reason(const char *call, int error,
                                  char to[GBX_CALL_REASON_SIZE]);
 

@@ -35,7 +35,7 @@ static bool is_space(uint8_t b)
     return b == ' ' || b == '\n' || b == '\t' || b == '\r';
 }
 
-/* Where white space is not allowed it is left, and is no token. */
+/* White space that is not allowed is not skipped; it then fails as a token. */
 static void skip_space(checker *c)
 {
     while (!c->is_strict && c->at < c->end && is_space(*c->at))
@@ -71,20 +71,20 @@ static bool escape(checker *c)
     return true;
 }
 
-/* The top bit of each byte that is zero, and perhaps of some above one. */
+/* The top bit of each zero byte, and perhaps of some bytes above one. */
 static uint64_t zero_bytes(uint64_t eight)
 {
     return (eight - EACH(0x01)) & ~eight & EACH(0x80);
 }
 
-/* Are they characters that are themselves in a string of JSON? */
+/* Are all of them characters that stand for themselves in a JSON string? */
 static inline bool are_plain(uint64_t eight)
 {
     return ((eight | (eight - EACH(0x20))) & EACH(0x80)) == 0 &&
            zero_bytes(eight ^ EACH('"')) == 0 && zero_bytes(eight ^ EACH('\\')) == 0;
 }
 
-/* Past characters that are themselves: eight at a time, for texts are long. */
+/* Skip characters that stand for themselves, eight at a time, since texts are long. */
 static void skip_plain(checker *c)
 {
     uint64_t eight;
@@ -127,7 +127,7 @@ static bool string(checker *c)
     }
 }
 
-/* What follows an 'e'; what is beyond all reason stays that. */
+/* The number after an 'e', clamped to a bound. */
 static int64_t exponent(const uint8_t *at, const uint8_t *end)
 {
     bool is_negative = *at == '-';
@@ -139,8 +139,8 @@ static int64_t exponent(const uint8_t *at, const uint8_t *end)
     return is_negative ? -value : value;
 }
 
-/* Does a number round to infinity? strtod() gets it without a point, since its radix
- * character is the locale's, and with the 309 digits that can decide. */
+/* Does a number round to infinity? strtod() gets it without a decimal point, since that
+ * depends on the locale, and with the 309 digits that can decide. */
 static bool is_infinite(const uint8_t *at, const uint8_t *end)
 {
     char digits[DBL_MAX_10_EXP + 1 + sizeof "e-309"];
@@ -226,7 +226,7 @@ static bool scalar(checker *c)
     }
 }
 
-/* "name": of an object member. */
+/* The `"name":` of an object member. */
 static bool member(checker *c)
 {
     skip_space(c);
@@ -318,7 +318,7 @@ static bool check(const char *text, size_t len, size_t max_depth, bool is_strict
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* So many bytes are written as they are. */
+/* The number of leading bytes that are written as they are. */
 static size_t plain_run(const uint8_t *d, size_t len)
 {
     size_t i = 0;
@@ -345,7 +345,7 @@ static size_t plain_run(const uint8_t *d, size_t len)
     return i;
 }
 
-/* What is not written as it is: escaped, or no character. */
+/* Append a byte that is escaped, or is not part of a character. */
 static void append_special(gbx_buf *buf, uint8_t byte)
 {
     static const char hex[] = "0123456789abcdef";
@@ -433,8 +433,8 @@ bool gbx_json_append_shown(gbx_buf *buf, const void *text, size_t len)
     return false;
 }
 
-/* The radix character of printf is the locale's, and the locale is the embedder's:
- * only whole numbers go through it. */
+/* printf's radix character depends on the embedder's locale, so only whole numbers go
+ * through it. */
 bool gbx_json_append_number(gbx_buf *buf, double value)
 {
     double whole;

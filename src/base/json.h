@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json - write JSON, and say where JSON text stops being JSON.
+ * json - write JSON, and report where JSON text becomes invalid.
  *
- * The check is strict RFC 8259 with a depth limit; it keeps no values, does not
- * recurse and allocates nothing past its bit stack: payloads stay bytes.
+ * The check is strict RFC 8259 with a depth limit. It keeps no values, does not recurse
+ * and allocates nothing but its bit stack: payloads stay bytes.
  */
 #ifndef GBX_BASE_JSON_H
 #define GBX_BASE_JSON_H
 
 #include "base/buf.h"
 
-/* Deeper than this is refused: beyond any real record, far below any stack. */
+/* Deeper text is refused. This is beyond any real record and far below any stack. */
 #define GBX_JSON_DEPTH_MAX 1000
 
 /* Why JSON text was refused. */
@@ -26,8 +26,8 @@ bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault);
 
 /* The same for JSON as JSON.stringify() writes it, and as a worker must: no white space
- * between tokens, which some readers take for the end of a line, and no number that a
- * double cannot hold. */
+ * between tokens, which some readers mistake for the end of a line, and no number that
+ * a double cannot hold. */
 bool gbx_json_check_strict(const char *text, size_t len, size_t max_depth,
                            gbx_json_fault *ret_fault);
 
@@ -37,12 +37,12 @@ bool gbx_json_append_compact(gbx_buf *buf, const char *text, size_t len);
 /* Append text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
 bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len);
 
-/* The same for UTF-8 that will be shown to people: what could steer a terminal is
- * \uXXXX. What is read from it is text, to the byte. */
+/* The same for UTF-8 that will be shown to people: characters that could steer a
+ * terminal are written as \uXXXX, so a reader gets the same text back. */
 bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len);
 
-/* Text that people or models read, as a JSON string: what nobody would see is in it as
- * \u{...}; if the text is JSON itself, as \uXXXX, so that it stays the same JSON. */
+/* Append text that people or models read, as a JSON string. Invisible characters become
+ * \u{...}; if the text is JSON itself, \uXXXX, so that it stays the same JSON. */
 bool gbx_json_append_shown(gbx_buf *buf, const void *text, size_t len);
 
 /* Append a finite number as JSON with at most three decimals, whatever the locale;

@@ -136,8 +136,8 @@ static size_t append_plain(gbx_buf *to, const char *text, size_t left)
     return plain;
 }
 
-/* The characters of a string that has escapes. No buffer: a name is asked for often, and
- * what has more than six characters for each of the text's bytes is another. */
+/* The characters of a string that has escapes. No buffer, since names are looked up
+ * often: a string with more than six characters for each byte of text cannot match. */
 static bool is_text_escaped(gbx_view view, const char *text, size_t len)
 {
     size_t at = 0;

@@ -3,7 +3,7 @@
  * json_view - look into JSON text without building anything.
  *
  * A view is one value inside text that gbx_view_open() has checked once; it borrows the
- * text. On a view of another kind than asked for, the functions find nothing.
+ * text. For a view of the wrong kind the functions find nothing.
  */
 #ifndef GBX_BASE_JSON_VIEW_H
 #define GBX_BASE_JSON_VIEW_H
@@ -11,7 +11,7 @@
 #include "base/buf.h"
 
 typedef struct gbx_view {
-    const char *at; /* the value's first character; NULL is no value */
+    const char *at; /* the value's first character; NULL: no value */
     size_t len;     /* to its last, without white space around it */
 } gbx_view;
 
@@ -30,7 +30,7 @@ bool gbx_view_is_text(gbx_view view, const char *text);
 /* The first member of that name of an object, as gbx_view_is_text(); no value if there is
  * none. */
 gbx_view gbx_view_member(gbx_view object, const char *name);
-/* The same of different names, in one pass over what may be long. */
+/* The same for several different names, in one pass over text that may be long. */
 void gbx_view_members(gbx_view object, const char *const *names, size_t count,
                       gbx_view *ret);
 
@@ -41,18 +41,18 @@ void gbx_view_members(gbx_view object, const char *const *names, size_t count,
 bool gbx_view_next(gbx_view container, size_t *cursor, gbx_view *ret_name,
                    gbx_view *ret_value);
 
-/* Of an array, or members of an object; 0 of anything else. */
+/* The number of an array's elements or an object's members; 0 for any other kind. */
 size_t gbx_view_count(gbx_view container);
 
-/* Append a value as it is written, but without half of a surrogate pair: that is the
- * escape of U+FFFD. */
+/* Append a value as it is written, with an unpaired surrogate replaced by the escape of
+ * U+FFFD. */
 bool gbx_view_append_json(gbx_view view, gbx_buf *to);
 
-/* Append a string's characters, any other value likewise. */
+/* Append a string's characters, or any other value as it is written. */
 bool gbx_view_append_text(gbx_view view, gbx_buf *to);
 
-/* Append a string's characters. False for any other value, for an unpaired surrogate,
- * which has none, and if there is no room; what was appended then is of no use. */
+/* Append a string's characters. False for any other value, for an unpaired surrogate
+ * and if the buffer has no room; what was appended is then of no use. */
 bool gbx_view_take_text(gbx_view view, gbx_buf *to);
 
 /* A string with an unpaired surrogate? */
@@ -60,8 +60,8 @@ bool gbx_view_has_half(gbx_view view);
 
 bool gbx_view_is_true(gbx_view view);
 
-/* JSON text, in place: the escape of an unpaired surrogate becomes that of U+FFFD, for
- * readers that refuse a text with one. */
+/* Replace escapes of unpaired surrogates by that of U+FFFD, in place, for readers that
+ * refuse such text. */
 void gbx_json_mend_halves(char *json, size_t len);
 
 #endif

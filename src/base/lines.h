@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the end of a line that begins at text, which has one byte or more; 0: none. */
+/* Length of the line end at text, which has at least one byte; 0 if it is not one. */
 size_t gbx_lines_end(const char *text, size_t len);
 
-/* The bytes [*ret_start, *ret_end) of that line (from 1), without its end. False, and both
- * are len, if there are not so many lines. */
+/* The bytes [*ret_start, *ret_end) of that line (from 1), without its end. If there are
+ * fewer lines, false, and both are len. */
 bool gbx_lines_find(const char *text, size_t len, uint32_t line, size_t *ret_start,
                     size_t *ret_end);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* secret_memory - whole pages, so that what holds for a page holds for nothing else. */
+/* secret_memory - whole pages, so that their settings affect nothing else. */
 #include "base/secret_memory.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sha256 - the digest by which bytes are known that are not kept (FIPS 180-4).
+ * sha256 - the digest that identifies bytes that are not kept (FIPS 180-4).
  *
- * For naming things, never for secrets: nothing here runs in constant memory or wipes
- * what it saw.
+ * For identification only, never for secrets: nothing here runs in constant memory or
+ * wipes its input.
  */
 #ifndef GBX_BASE_SHA256_H
 #define GBX_BASE_SHA256_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeouts - how long we wait for a process or a server of somebody else's, and before we
- * ask it again. All of it is in this table, far above what a loaded machine needs.
+ * timeouts - how long we wait for processes and for other people's servers, and before
+ * we ask again. All such times are in this table, far above what a loaded machine
+ * needs.
  *
  * Some tests link tests/support/scaled_timeouts.c: there GLOVEBOX_TIMEOUTS=20 in the
- * environment makes each a fifth. The product reads no such variable.
+ * environment makes each a fifth. The product does not read that variable.
  */
 #ifndef GBX_BASE_TIMEOUTS_H
 #define GBX_BASE_TIMEOUTS_H

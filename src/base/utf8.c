@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many bytes are looked at in one step while they are ASCII: they have no high bit. */
+/* ASCII is checked a word at a time: its bytes have no high bit. */
 typedef uint64_t word;
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
@@ -44,7 +44,8 @@ static bool append_point(gbx_buf *buf, uint32_t c)
     return gbx_buf_append(buf, out, n);
 }
 
-/* Of an emoji or a letter: in text or in colour. Nothing else is drawn of them. */
+/* Selectors of the shape of an emoji or a letter (text or colour), invisible
+ * themselves. */
 static bool is_shape(uint32_t c)
 {
     return c == 0xFE0E || c == 0xFE0F;
@@ -56,9 +57,9 @@ static bool is_joiner(uint32_t c)
     return c == 0x200C || c == 0x200D;
 }
 
-/* Characters that move the cursor, reorder text or end a line somewhere, and those that
- * nobody sees: Default_Ignorable_Code_Point of Unicode, but for what is_shape(), controls
- * of annotations and hieroglyphs, and the blank of Braille. */
+/* Characters that move the cursor, reorder text or end a line somewhere, and invisible
+ * ones: Unicode's Default_Ignorable_Code_Point but for is_shape(), controls of
+ * annotations and hieroglyphs, and the blank of Braille. */
 static bool is_steering(uint32_t c)
 {
     static const struct {
@@ -80,7 +81,7 @@ static bool is_steering(uint32_t c)
     return false;
 }
 
-/* What may follow a character without being seen, and is kept then. */
+/* Invisible characters that are kept after this one. */
 typedef enum bearer {
     BEARS_NOTHING,
     BEARS_SHAPE, /* of a key: "1", U+FE0F, U+20E3 */
@@ -116,7 +117,7 @@ static bool is_shown(const uint8_t *d, size_t len, size_t i, size_t n, gbx_escap
     return !is_steering(c);
 }
 
-/* What has room of it. */
+/* Append as much as there is room for. */
 static bool append_run(gbx_buf *buf, const uint8_t *data, size_t len)
 {
     size_t room = buf->ceiling - buf->len;
@@ -135,7 +136,7 @@ static bool append_escape(gbx_buf *buf, uint32_t c, gbx_escape how)
     if ((how & GBX_ESCAPE_JSON) != GBX_ESCAPE_JSON)
         return c == '\n' ? gbx_buf_puts(buf, "\\n")
                          : gbx_buf_printf(buf, "\\u{%x}", (unsigned)c);
-    if (c == '\r') /* in JSON it is white space alone */
+    if (c == '\r') /* in JSON it can only be white space */
         return gbx_buf_puts(buf, " ");
     if (c < 0x10000)
         return gbx_buf_printf(buf, "\\u%04x", (unsigned)c);

@@ -2,7 +2,7 @@
 /*
  * utf8 - check, make and step through UTF-8.
  *
- * One rule everywhere: what is not UTF-8 (overlong forms, surrogates, past U+10FFFF,
+ * One rule everywhere: invalid UTF-8 (overlong forms, surrogates, past U+10FFFF,
  * truncation) is refused on the way in and becomes U+FFFD on the way out.
  */
 #ifndef GBX_BASE_UTF8_H
@@ -10,13 +10,14 @@
 
 #include "base/buf.h"
 
-/* Bytes of the sequence at data (1 to 4), or 0 if there is no valid one. */
+/* Length of the sequence at data (1 to 4), or 0 if it is not valid. */
 size_t gbx_utf8_sequence(const uint8_t *data, size_t len);
 
 /* The character of a valid sequence of n bytes. */
 uint32_t gbx_utf8_decode(const uint8_t *data, size_t n);
 
-/* Write a character, no surrogate and up to U+10FFFF; the number of bytes. */
+/* Write a character up to U+10FFFF that is not a surrogate; returns the number of
+ * bytes. */
 size_t gbx_utf8_encode(uint32_t point, uint8_t ret[4]);
 
 /* True if all of it is valid; *ret_bad (may be NULL) is the first bad offset. */
@@ -25,19 +26,19 @@ bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad);
 /* Append UTF-16 as UTF-8; an unpaired surrogate becomes U+FFFD. */
 bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count);
 
-/* Append with invalid bytes replaced by U+FFFD each. */
+/* Append, with each invalid byte replaced by U+FFFD. */
 bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len);
 
-/* The same; of more than max bytes head and tail, between characters, and between them
- * " [... N bytes ...] ". */
+/* The same; if it is longer than max bytes, append its head and tail, cut between
+ * characters, with " [... N bytes ...] " between them. */
 bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max);
 
 /*
- * Append so that a terminal or a text log cannot be steered by it, and nothing in it is
- * hidden: C0, DEL, C1, bidi controls, line separators and what is not drawn become
- * \u{...}, and a newline \n. Kept is what text is written with: one joiner (U+200C, U+200D) or selector of
- * an emoji's shape (U+FE0E, U+FE0F) after a character that can have one. Without room for
- * all, what has room is appended, in whole characters and escapes.
+ * Append so that the text cannot steer a terminal or a text log and hides nothing: C0,
+ * DEL, C1, bidi controls, line separators and invisible characters become \u{...}, a
+ * newline \n. One joiner (U+200C, U+200D) or selector of an emoji's shape (U+FE0E,
+ * U+FE0F) is kept after a character that can have one, since ordinary text uses them.
+ * If there is not room for all, appends as many whole characters and escapes as fit.
  */
 typedef enum gbx_escape {
     GBX_ESCAPE_LINE = 0,
@@ -51,13 +52,13 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len,
 /* The same as one line into an array: as much as fits before the NUL. */
 void gbx_utf8_copy_line(char *to, size_t size, const void *data, size_t len);
 
-/* The same for what stands in the buffer from there on. */
+/* The same for the contents of the buffer from offset `from` on. */
 bool gbx_utf8_escape(gbx_buf *buf, size_t from, gbx_escape how);
 
-/* So many bytes of its beginning are appended as they are. */
+/* The number of leading bytes that would be appended unchanged. */
 size_t gbx_utf8_unescaped(const void *data, size_t len, gbx_escape how);
 
-/* Is the valid sequence of n bytes at data one of those; *ret_point is the character. */
+/* Is the valid sequence of n bytes at data such a character? *ret_point is it. */
 bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point);
 
 /* Line and column (from 1; column in characters) of a byte offset. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_matrix - one attack mode template a column, one process a cell. */
+/* attack_matrix - one attack-mode template per column, one process per cell. */
 #include "cli/attack_matrix.h"
 
 #include "base/cleanup.h"
@@ -68,7 +68,7 @@ bool gbx_matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column)
     const gbx_cell *row = matrix->cells[attack];
     uint32_t companion = gbx_attack_companion(column);
 
-    /* What the companion stops without it is not to its credit. */
+    /* What the companion stops by itself does not count for the layer. */
     if (companion != 0 && is_stopped(row[__builtin_ctz(companion)]))
         return false;
     return row[GBX_COLUMN_NONE] == GBX_CELL_BREACH && is_stopped(row[column]);
@@ -87,7 +87,7 @@ gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
         if (progress != NULL)
             progress(gbx_matrix_column_name(column));
         status = fill_column(matrix, jit, column, reterr);
-        /* A template that cannot be had with one layer alone is an empty column. */
+        /* A template that cannot start with one layer alone leaves its column empty. */
         if (status != GBX_OK && column >= GBX_LAYER_COUNT)
             return status;
     }

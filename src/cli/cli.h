@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli - what every command of `glovebox` is made of.
+ * cli - the parts that all commands of `glovebox` share.
  *
  * A command is one row: its name, its texts, its options, its function. `--help`, the
  * list of commands, the manual's tests and the shell completions all come from rows.
  *
- * The value of a run goes to standard output and nothing else does; everything that is
- * said about it goes to standard error. Exit statuses are those of status.h and the few
- * below, which are the command's own.
+ * Only the value of a run goes to standard output; everything about it goes to standard
+ * error. Exit statuses are those of status.h and the few below, which only the command
+ * has.
  */
 #ifndef GBX_CLI_CLI_H
 #define GBX_CLI_CLI_H
@@ -38,7 +38,7 @@
  * What may reach a terminal, and in which colour.
  *
  * Text that guest code can choose never reaches a terminal unescaped. Colours are only
- * for a terminal, unless asked for by --color=always; NO_COLOR and TERM=dumb turn them
+ * for a terminal, unless --color=always asks for them; NO_COLOR and TERM=dumb turn them
  * off.
  */
 
@@ -58,7 +58,7 @@ typedef enum gbx_paint {
     GBX_PAINT_CYAN,
 } gbx_paint;
 
-/* A stream and whether it is painted. */
+/* A stream, and whether it is coloured. */
 typedef struct gbx_term {
     FILE *stream;
     bool has_color;
@@ -67,19 +67,19 @@ typedef struct gbx_term {
 
 gbx_term gbx_term_open(FILE *stream, gbx_color color);
 
-/* Print text between the codes of a colour. The text must be ours. */
+/* Print text in a colour. The text must be ours. */
 void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Print text of anybody's, escaped; GBX_ESCAPE_TEXT keeps newlines and tabs. */
+/* Print untrusted text, escaped; GBX_ESCAPE_TEXT keeps newlines and tabs. */
 void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
                       gbx_escape how);
 
 /* The same, each line indented by some columns, the last with a newline. */
 void gbx_term_block(const gbx_term *term, const char *text, int indent);
 
-/* Print JSON: as it is to a file or pipe; to a terminal with the characters that could
- * steer it as \uXXXX, which is the same JSON. */
+/* Print JSON: unchanged to a file or pipe; to a terminal, characters that could steer
+ * it become \uXXXX, which is the same JSON. */
 void gbx_term_json(const gbx_term *term, const char *json, size_t len);
 
 /* `glovebox: WHAT: message`, escaped; what may be NULL. Without a newline. */
@@ -89,7 +89,7 @@ void gbx_term_headline(const gbx_term *term, const char *what, const char *messa
 
 /* The engine's report as a table that people can read. */
 
-/* What the layers come to. */
+/* A summary of the layers. */
 typedef struct gbx_doctor_count {
     unsigned total;
     unsigned standing;
@@ -143,14 +143,13 @@ gbx_options gbx_engine_args_options(const gbx_engine_args *engine,
 /* ---- failure.c ----------------------------------------------------------- */
 
 /*
- * What a command failed at, printed the same way whoever noticed it: the host
- * (gbx_status), the code (gbx_code of a result) or the command itself.
+ * A command's failure, printed the same way whoever noticed it: the host (gbx_status),
+ * the code (gbx_code of a result) or the command itself.
  */
 
 typedef struct gbx_trouble {
-    int exit; /* status to exit with; 0: there is none */
-    const char
-        *code; /* "MEMORY": as if a result had it; NULL for the host's failures */
+    int exit;         /* exit status; 0: not set */
+    const char *code; /* "MEMORY", as in a result; NULL for the host's failures */
     const char *name; /* "GBX_E_OS", "NO_INPUT"; with code NULL */
     const char *file; /* the position in err is in this file, or NULL; borrowed */
     const char *hint; /* constant, or NULL */
@@ -160,19 +159,19 @@ typedef struct gbx_trouble {
 /* The host's own failure, as the library reported it in trouble->err. */
 void gbx_trouble_host(gbx_trouble *trouble, gbx_status status);
 
-/* A file could not be read, as trouble->err says. */
+/* A file could not be read; trouble->err says why. */
 void gbx_trouble_input(gbx_trouble *trouble, gbx_status status);
 
-/* Something cannot be written, as trouble->err says. */
+/* Something could not be written; trouble->err says why. */
 void gbx_trouble_output(gbx_trouble *trouble);
 
-/* The input is at fault as if the worker had said so: trouble->err says why. */
+/* The input is at fault, as if the worker had reported it; trouble->err says why. */
 void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file);
 
 /* `glovebox: MEMORY: message` with position and hint. */
 void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble);
 
-/* {"ok":false,...}: "code" or "status", "error", and where. */
+/* {"ok":false,...}: "code" or "status", "error", and the position. */
 void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble);
 
 /* A result that is not a value: headline, position, frame, hint. */
@@ -187,15 +186,15 @@ void gbx_log_print(const gbx_term *term, const gbx_log *log);
  * Ctrl-C, SIGTERM and SIGHUP end the call, and then the command.
  *
  * A thread waits for the signals with sigwait, since gbx_signal_abort() must not run in
- * a signal handler. The first one throws the switch: the call ends as ABORTED within
- * milliseconds and everything is cleaned up on the way out. A second one, should that
- * hang, ends this process; the kernel then kills what it had started.
+ * a signal handler. The first signal aborts: the call ends as ABORTED within
+ * milliseconds, and everything is cleaned up. If that hangs, a second signal ends this
+ * process; the kernel then kills what it had started.
  *
- * Start it once nothing blocks on the user any more (a prompt on standard input).
+ * Start it once the program no longer blocks on the user (a prompt on standard input).
  */
 
 typedef struct gbx_interrupt {
-    gbx_signal *abort; /* give it to the calls */
+    gbx_signal *abort; /* pass it to the calls */
     pthread_t thread;
     sigset_t before; /* the mask to restore */
     bool is_running;
@@ -203,20 +202,20 @@ typedef struct gbx_interrupt {
 
 gbx_status gbx_interrupt_start(gbx_interrupt *interrupt, gbx_error *reterr);
 
-/* No call may have the switch any more. A zeroed one is ignored. */
+/* No call may still use the signal. A zeroed one is ignored. */
 void gbx_interrupt_stop(gbx_interrupt *interrupt);
 
 /* ---- mcp_doctor_rules.c -------------------------------------------------- */
 
 /*
- * Patterns of tools, in rules, that fit no tool.
+ * Tool patterns in rules that match no tool.
  *
- * A denial that is misspelt denies nothing, and only the servers can tell. What a rule
- * says of a server whose tools are not known is not judged.
+ * A misspelt denial denies nothing, and only the servers can show that. Rules about a
+ * server whose tools are unknown are not judged.
  */
 
-/* Calls on_one for each, with the number of its rule from 1 on. tools: of each server of
- * the configuration, or no value where they are not known. */
+/* Call on_one for each, with its rule's number from 1 on. tools: of each server of the
+ * configuration, or no value if unknown. */
 void gbx_mcp_idle_patterns(const gbx_mcp_config *config, const gbx_view *tools,
                            void (*on_one)(void *user, size_t rule, const char *pattern),
                            void *user);
@@ -224,40 +223,40 @@ void gbx_mcp_idle_patterns(const gbx_mcp_config *config, const gbx_view *tools,
 /* ---- security_log.c ------------------------------------------------------ */
 
 /*
- * Where `--security-log` puts the engine's lines.
+ * The file for `--security-log`.
  *
- * A file is opened before the engine is made, appended to, and made readable for its
- * owner alone. A line is one write: several commands may share a file.
+ * It is opened before the engine is made, appended to, and readable only for its owner.
+ * A line is one write: several commands may share a file.
  */
 
-/* A reader who takes nothing: what then? A file takes everything. */
+/* What to do if the reader does not read. A file accepts everything. */
 typedef enum gbx_log_patience {
-    GBX_LOG_WAITS,   /* he is waited for */
-    GBX_LOG_GOES_ON, /* for a moment only; lines are left out until he reads again, and
-                        that is said at the first */
+    GBX_LOG_WAITS,   /* wait for the reader */
+    GBX_LOG_GOES_ON, /* wait only for a moment; lines are dropped until it reads again,
+                        and the first loss is reported */
 } gbx_log_patience;
 
-/* Zeroed: there is none. */
+/* Zeroed: none. */
 typedef struct gbx_security_log {
     int fd; /* with is_open */
     bool is_open;
     bool goes_on;
-    bool says;     /* the first line that is not written, on standard error */
+    bool says;     /* report the first lost line on standard error */
     bool is_stuck; /* with the lock: the last line was left out */
     bool is_torn;  /* with the lock: the last line was written in part */
     pthread_mutex_t lock;
     char *name;
-    atomic_int error; /* errno of the first line that was not written */
+    atomic_int error; /* errno of the first lost line */
 } gbx_security_log;
 
 /* path "-" is standard error. */
 gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
                                  gbx_log_patience patience, gbx_error *reterr);
 
-/* Have the engine that is made of options write here. */
+/* Make the engine of these options write here. */
 void gbx_security_log_use(gbx_security_log *log, gbx_options *options);
 
-/* After the engine is freed. Not GBX_OK if a line was not written. */
+/* Call after the engine is freed. Not GBX_OK if a line was lost. */
 gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr);
 
 /* ---- mcp_servers.c ------------------------------------------------------- */
@@ -267,7 +266,7 @@ gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr);
  * gate before them, and the tools over them.
  */
 
-/* Zeroed: there are none. */
+/* Zeroed: no servers. */
 typedef struct gbx_mcp_servers {
     gbx_mcp_config *config;
     gbx_upstreams *upstreams;
@@ -275,18 +274,19 @@ typedef struct gbx_mcp_servers {
     gbx_mcp_code *code;
 } gbx_mcp_servers;
 
-/* Reads the file with mcpServers. It may be a FIFO, which is waited for: signals must still
- * do what they do in a fresh process. What was begun is undone by gbx_mcp_servers_close(). */
+/* Read the file with mcpServers. If it is a FIFO, this waits for it, so signals must
+ * still do what they do in a fresh process. gbx_mcp_servers_close() undoes it, also
+ * after a failure. */
 gbx_status gbx_mcp_servers_read(gbx_mcp_servers *servers, const char *path,
                                 gbx_trust trust, gbx_error *reterr);
 
-/* What has been read comes to life. The log that it names is opened if there is none yet,
- * and written by all that is made of options then; both are the caller's. */
+/* Start what has been read. The log that the file names is opened if none is yet, and
+ * everything made from options then writes to it; the caller owns both. */
 gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
                                 gbx_mcp_server *server, gbx_security_log *log,
                                 gbx_options *options, gbx_error *reterr);
 
-/* After the loop has ended, before the server is freed and the log is closed. */
+/* Call after the loop has ended, before the server is freed and the log is closed. */
 void gbx_mcp_servers_close(gbx_mcp_servers *servers);
 
 /* ---- moment.c ------------------------------------------------------------ */
@@ -295,16 +295,17 @@ void gbx_mcp_servers_close(gbx_mcp_servers *servers);
 
 /*
  * `1767225600000`, `-1`, `2026-01-01`, `2026-01-01T12:30Z`, with seconds, with
- * milliseconds, with an offset (+02:00). Without an offset it is UTC: the only time zone
- * that code in the box knows. False if it is none of them or names no real day.
+ * milliseconds, with an offset (+02:00). Without an offset it is UTC, the only time
+ * zone that sandboxed code knows. False for any other form, and for a day that does not
+ * exist.
  */
 bool gbx_moment_parse(const char *text, int64_t *ret_ms);
 
 /* ---- policy_args.c ------------------------------------------------------- */
 
-/* What code may reach, as options of every command that has a policy. */
+/* What code may reach, as options for every command with a policy. */
 
-/* A row of every command that reads files that decide; the member is a bool. */
+/* A row for commands that read files that decide; the member is a bool. */
 #define GBX_OPT_TRUST_FILES(type, member)                                                \
     {                                                                                    \
         "trust-files", NULL,                                                             \
@@ -318,28 +319,27 @@ typedef struct gbx_policy_args {
     gbx_opt_list allow;
     gbx_opt_list secrets;
     bool trust_files;
-    char at_fault[96]; /* for gbx_trouble.file: the option that was refused */
+    char at_fault[96]; /* for gbx_trouble.file: the refused option */
 } gbx_policy_args;
 
 extern const gbx_opt_table gbx_policy_table;
 
 /*
- * The policy that the options make, or NULL where none is given; free it with
- * gbx_policy_free(). Without a file it begins with what a call has by default: console
- * and timers. Its warnings go to standard error. False with *trouble filled, which
- * borrows from args.
+ * The policy from the options, or NULL without any; free it with gbx_policy_free().
+ * Without a file it begins with a call's default: console and timers. Its warnings go
+ * to standard error. False with *trouble filled, which borrows from args.
  */
 bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret,
                           gbx_trouble *trouble);
 
-/* To standard error, unless nobody reads there. */
+/* Print to standard error, unless nobody reads there. */
 void gbx_policy_print_warnings(const gbx_policy *policy);
 
 /* ---- print_result.c ------------------------------------------------------ */
 
-/* What a call ended with: its value on `out`, all else on `err`. */
+/* Print a call's outcome: its value on `out`, the rest on `err`. */
 
-/* The exit status that belongs to the result's code. json: the whole of it on `out`.
+/* Returns the exit status for the result's code. json: print all of it on `out`.
  * logs_shown: its console lines were printed before. */
 int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *result,
                      bool json, bool logs_shown);
@@ -349,7 +349,7 @@ int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *resul
 /*
  * Files that the user names, read whole and never past a bound.
  *
- * A path of "-" is standard input. A UTF-8 byte order mark at the beginning is left out.
+ * The path "-" is standard input. A UTF-8 byte order mark at the beginning is left out.
  */
 
 typedef struct gbx_file_text {
@@ -360,8 +360,8 @@ typedef struct gbx_file_text {
 } gbx_file_text;
 
 /*
- * GBX_E_OS: it cannot be read. GBX_E_DATA: it is larger than max bytes; that much was
- * read at most. Free with gbx_file_text_cleanup().
+ * GBX_E_OS: it cannot be read. GBX_E_DATA: it is larger than max bytes; no more than
+ * that was read. Free with gbx_file_text_cleanup().
  */
 gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
                               gbx_error *reterr);
@@ -369,8 +369,8 @@ gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
 /* Borrow an argument as if it had been read. */
 gbx_file_text gbx_file_text_borrow(char *data, const char *name);
 
-/* One JSON value a line becomes one array, in place of what was read. GBX_E_DATA with
- * line and column if it is not that. */
+/* Convert one JSON value per line to one array, in place. GBX_E_DATA with line and
+ * column if the text is not that. */
 gbx_status gbx_file_text_from_lines(gbx_file_text *text, gbx_error *reterr);
 
 /* GBX_E_DATA with line and column if it is not exactly one JSON value in UTF-8. */
@@ -379,7 +379,7 @@ gbx_status gbx_file_text_check_json(const gbx_file_text *text, gbx_error *reterr
 /* GBX_E_DATA with line and column if it is not UTF-8. */
 gbx_status gbx_file_text_check_utf8(const gbx_file_text *text, gbx_error *reterr);
 
-/* True if the name ends so: .ndjson and .jsonl hold one value a line. */
+/* True for names ending in .ndjson or .jsonl, which hold one value per line. */
 bool gbx_file_text_has_lines(const char *path);
 
 void gbx_file_text_cleanup(gbx_file_text *text);
@@ -387,27 +387,27 @@ void gbx_file_text_cleanup(gbx_file_text *text);
 /* ---- record_file.c ------------------------------------------------------- */
 
 /*
- * The file of --record: opened before anything runs, so that a call is not
- * made whose recording cannot be kept, and never one that is there already.
+ * The file of --record: opened before anything runs, so that a call is made only if its
+ * recording can be kept; it must not exist yet.
  */
 
-/* Zeroed: there is none. */
+/* Zeroed: none. */
 typedef struct gbx_record_file {
     gbx_recording *recording;
     const char *path; /* borrowed */
     int fd;
 } gbx_record_file;
 
-/* Only the owner may read it, and it is new: a link is no way around that. */
+/* Create a new file that only the owner may read; links are not followed. */
 gbx_status gbx_record_file_open(gbx_record_file *file, const char *path,
                                 bool keeps_input, gbx_error *reterr);
 
-/* Write the recording and free it; if its call never ran, the file goes again. What is
- * not whole is said to be so. */
+/* Write the recording and free it; if its call never ran, delete the file. An
+ * incomplete write is reported. */
 gbx_status gbx_record_file_close(gbx_record_file *file, gbx_error *reterr);
 
 /*
- * What only a command can fail at.
+ * Failures that only a command has.
  *
  * XX(name, exit status, text)
  */
@@ -421,7 +421,7 @@ enum {
 #undef XX
 };
 
-/* What every command takes; its table is the last of each command. */
+/* Options of every command; each command's last table. */
 typedef struct gbx_common_args {
     bool help;
     int color; /* gbx_color */
@@ -438,7 +438,7 @@ struct gbx_command {
     const char *examples;    /* lines, or NULL */
     const gbx_opt_table *const *tables;
     size_t table_count;
-    /* By a second word, or NULL; ends in NULL. Their names have both words. */
+    /* Subcommands, or NULL; ends in NULL. Their names have both words. */
     const gbx_command *const *subcommands;
     int (*run)(const gbx_command *self, int argc, char **argv);
 };
@@ -452,10 +452,10 @@ extern const gbx_command gbx_command_bench;
 extern const gbx_command gbx_command_help;
 extern const gbx_command gbx_command_version;
 
-/* All of them, in the order in which help lists them; ends in NULL. */
+/* All commands, in the order of the help; ends in NULL. */
 extern const gbx_command *const gbx_commands[];
 
-/* By name, or NULL; then *ret_nearest is what may have been meant, or NULL. */
+/* Find a command by name, or NULL; *ret_nearest is then a likely one, or NULL. */
 const gbx_command *gbx_command_find(const char *name, const char **ret_nearest);
 
 /* The sub-command of that second word, or NULL; word may be NULL. */
@@ -466,22 +466,22 @@ void gbx_cli_print_help(FILE *to);
 
 /*
  * Parse the arguments of a command; into[] as for gbx_opt_parse(), its last being a
- * gbx_common_args. Returns -1 to go on, else the status to exit with: help was printed,
- * or an error was.
+ * gbx_common_args. Returns -1 to go on, else the exit status: help or an error was
+ * printed.
  */
 int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
                       char **argv, int *ret_count);
 
-/* Print `glovebox: message` and where help is, or for who asked for JSON what that is of a
- * failure; returns the exit status of wrong use. */
+/* Print `glovebox: message` and where help is, or with as_json the failure as JSON;
+ * returns the exit status for wrong usage. */
 int gbx_command_misuse(const gbx_command *command, bool as_json, const char *message);
 
-/* The exit status that belongs to a failure of the host. */
+/* The exit status for a failure of the host. */
 int gbx_status_exit(gbx_status status);
 
-/* Before secrets are read: from here on no core is written of this process, and no other
- * process of the user's may read its memory. What it starts is as before, but for the soft
- * limit on cores. */
+/* Call before secrets are read: from then on this process dumps no core, and the user's
+ * other processes cannot read its memory. Programs that it starts are unaffected,
+ * except for the soft limit on cores. */
 void gbx_cli_hide_memory(void);
 
 /* Flush standard output; returns status, or NO_OUTPUT if something was not written. */
@@ -489,18 +489,19 @@ int gbx_cli_finish(int status);
 
 /* ---- mcp_commands -------------------------------------------------------- */
 
-/* The commands below `glovebox mcp`, and what they share. */
+/* The subcommands of `glovebox mcp`, and what they share. */
 
 extern const gbx_command gbx_command_mcp_allow;
 extern const gbx_command gbx_command_mcp_deny;
 extern const gbx_command gbx_command_mcp_import;
 extern const gbx_command gbx_command_mcp_doctor;
 
-/* Our configuration where none is named; GBX_E_USAGE: there is no home to have it in. */
+/* The path of our default configuration; GBX_E_USAGE: without a home it has no
+ * place. */
 gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
 
-/* The path of a configuration as it is from any folder; the file need not be there.
- * GBX_E_OS: no file can be. */
+/* The absolute path of a configuration; the file need not exist. GBX_E_OS: no file can
+ * be there. */
 gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_bench - `glovebox bench`: measured here and now; it compares with nothing. */
+/* cmd_bench - `glovebox bench`: measures here and now, without comparing. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "bench/bench.h"
@@ -105,7 +105,7 @@ static void print_table(const gbx_term *out, const gbx_bench *bench,
     }
 }
 
-/* True if the machine can run a call at all; else the trouble is printed. */
+/* True if the machine can run a call; else prints the trouble. */
 static bool can_start(const bench_args *args, gbx_bench *bench, int *ret_exit)
 {
     gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_check - `glovebox check`: the guard alone; no engine, no process. */
+/* cmd_check - `glovebox check`: only the guard, without engine or process. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_doctor - `glovebox doctor`: what stands on this machine and what does not.
+ * cmd_doctor - `glovebox doctor`: what works on this machine and what does not.
  *
- * It asks a real engine, started as any other: a probe of its own could find what the
- * worker does not.
+ * It asks a real engine, started like any other: a separate probe could find things
+ * that the worker does not.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -73,9 +73,9 @@ static int doctor(doctor_args *args)
 
     if (status != GBX_OK)
         gbx_trouble_host(&refusal, status);
-    refusal.hint = NULL; /* the hint is this very command */
+    refusal.hint = NULL; /* the hint is to run this command */
     if (status == GBX_E_UNSUPPORTED && args->engine.require == GBX_REQUIRE_STRICT) {
-        /* Strict refuses to start: show what stands without it, and the refusal. */
+        /* Strict refuses to start: show the state without it, and the refusal. */
         args->engine.require = GBX_REQUIRE_DEFAULT;
         status = get_report(&args->engine, &json, &trouble.err);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_mcp - `glovebox mcp`: puts the parts of the server together, and takes them apart
- * in time: whatever runs, the process is gone within a second of the end of its input.
+ * cmd_mcp - `glovebox mcp`: assembles the parts of the server, and takes them apart in
+ * time: whatever runs, the process ends within a second of the end of its input.
  */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
@@ -19,11 +19,12 @@
 
 #include <glovebox/version.h>
 
-/* For what is left to be freed after GBX_MCP_STDIO_END_MS: both leave of the whole second
- * what a busy machine takes. */
+/* For freeing the rest after GBX_MCP_STDIO_END_MS; both leave time of the second for a
+ * busy machine. */
 #define FREE_MS 200
 
-/* Most scripts only wait, for servers or people: that takes 2 MB and six descriptors. */
+/* Most scripts only wait, for servers or people; each costs 2 MB and six
+ * descriptors. */
 #define WORKERS_MAX 256
 
 typedef struct mcp_args {
@@ -111,8 +112,8 @@ static bool is_open(int fd)
 }
 
 /*
- * The protocol gets descriptors of its own: nothing that prints by mistake, in this
- * process or in one that it starts, can be in the middle of a message.
+ * The protocol gets separate descriptors: stray output of this process, or of one that
+ * it starts, cannot end up in the middle of a message.
  */
 static bool take_descriptors(serving *s)
 {
@@ -144,7 +145,7 @@ static bool open_security_log(serving *s)
     return true;
 }
 
-/* Of two that may name it, the file is asked if the option has not. */
+/* Both may name the log; the file applies if the option does not. */
 static bool lacks_security_log(const serving *s)
 {
     const gbx_mcp_config *config = s->servers.config;
@@ -213,8 +214,8 @@ static bool start_server(serving *s)
     return s->args->config == NULL || open_servers(s);
 }
 
-/* A file that cannot be read costs its own dataset alone: who uses it is told. Without any
- * other there is nothing to serve. */
+/* An unreadable file affects only its dataset: calls that use it get the error. If all
+ * are unreadable, there is nothing to serve. */
 static bool probe_data(serving *s)
 {
     const gbx_opt_list *data = &s->args->data;
@@ -249,7 +250,7 @@ static bool offer_data(serving *s)
     return status == GBX_OK || fail_host(s, status);
 }
 
-/* Read by the handler alone. */
+/* Only the handler reads it. */
 static volatile sig_atomic_t exit_status;
 
 static void on_alarm(int number)
@@ -259,7 +260,7 @@ static void on_alarm(int number)
     _exit(exit_status);
 }
 
-/* Nothing that is freed may hold the end up: a client that waits would kill us anyway. */
+/* Freeing must not delay the end: a client that waits would kill us anyway. */
 static void limit_the_end(int status)
 {
     struct sigaction action = {.sa_handler = on_alarm};
@@ -284,12 +285,12 @@ static void cleanup(serving *s)
 static int lose_lines(serving *s, gbx_trouble *trouble)
 {
     gbx_trouble_output(trouble);
-    exit_status = trouble->exit; /* the print may be what holds the end up */
+    exit_status = trouble->exit; /* the print may block */
     gbx_trouble_print(&s->err, trouble);
     return trouble->exit;
 }
 
-/* Has it ended because its input or output is of no use? Then that is said. */
+/* Has it ended because its input or output failed? Then report that. */
 static int look_at_the_end(serving *s, int status)
 {
     gbx_trouble trouble = {0};
@@ -319,8 +320,8 @@ static int close_security_log(serving *s, int status)
     return lose_lines(s, &trouble);
 }
 
-/* Each call takes some, and the usual limit is for programs that use select(). Servers
- * have taken down before what they were meant to get. */
+/* Raise the limit, as each call needs some, and the usual limit is for programs that
+ * use select(). Servers have first lowered it to what they should get. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -373,7 +374,7 @@ static int unknown_word(const gbx_command *self, const char *word)
     return gbx_command_misuse(self, false, message);
 }
 
-/* The name of a limit that is given; NULL: there is none. */
+/* The name of a limit option that is set, or NULL. */
 static const char *given_limit(const gbx_limit_args *limits)
 {
     return limits->timeout_ms > 0     ? "timeout"
@@ -383,7 +384,8 @@ static const char *given_limit(const gbx_limit_args *limits)
                                       : NULL;
 }
 
-/* Somebody would believe that scripts are held to it. */
+/* Refuse a limit that does nothing: the user would believe that scripts are held to
+ * it. */
 static int idle_limit(const gbx_command *self, const char *name)
 {
     char message[160];
@@ -418,7 +420,7 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
         (args.show.count > 0 || args.examples != GBX_EXAMPLES_PATTERNS))
         return gbx_command_misuse(self, false,
                                   "'--show' and '--examples' are about --data");
-    (void)signal(SIGPIPE, SIG_IGN); /* a client that is gone is an error of write() */
+    (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
     return serve(&args);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_replay - `glovebox replay`: a recorded call once more, with nothing behind it.
+ * cmd_replay - `glovebox replay`: runs a recorded call again, with nothing behind it.
  *
- * It succeeds if the call went as recorded, however that was: what is asked here is not
- * how the code did, but whether the recording tells the truth about it.
+ * It succeeds if the call went as recorded, even if that was a failure: it tests
+ * whether the recording is true, not how the code did.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -18,7 +18,7 @@
 /* No input is larger than the memory that a call can have. */
 #define MEMORY_MIB_MAX 4096
 
-/* Everything that must be undone, and what went wrong. */
+/* What must be undone, and what went wrong. */
 typedef struct replay {
     const gbx_run_args *args;
     gbx_term out;
@@ -154,7 +154,7 @@ static bool execute(replay *r)
 
 /* ---- output ------------------------------------------------------------------- */
 
-/* Texts of strangers, on a line each. */
+/* Print untrusted texts, each on one line. */
 static void print_side(const gbx_term *term, const char *label, const char *text)
 {
     (void)fprintf(term->stream, "  %-10s", label);
@@ -230,7 +230,7 @@ static void cleanup(replay *r)
     gbx_run_input_cleanup(&r->input);
 }
 
-/* What is wrong with the arguments as a whole, or NULL. */
+/* An error in the combination of arguments, or NULL. */
 static const char *misuse(const gbx_run_args *args, int count, char **argv)
 {
     size_t from_stdin = args->data != NULL && strcmp(args->data, "-") == 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_run - `glovebox run`: one piece of code, once, over the user's data.
+ * cmd_run - `glovebox run`: runs one piece of code once over the user's data.
  *
- * Starting fast is a feature: one worker, nothing computed that a success does not
- * need. The input is looked at only when the worker says that it is not JSON.
+ * Starting fast is a feature: one worker, and nothing computed that a success does not
+ * need. The input is examined only when the worker reports that it is not JSON.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -16,7 +16,7 @@
 
 #include <glovebox/preload.h>
 
-/* Everything that must be undone, and what went wrong. */
+/* What must be undone, and what went wrong. */
 typedef struct run {
     gbx_run_args *args;
     gbx_term out;
@@ -104,7 +104,7 @@ static size_t uses_of_stdin(const gbx_run_args *args)
     return count;
 }
 
-/* What is wrong with the arguments as a whole, or NULL. */
+/* An error in the combination of arguments, or NULL. */
 static const char *misuse(const gbx_run_args *args, int count)
 {
     if (count == 0 && args->file == NULL)
@@ -137,7 +137,7 @@ static bool parse_seed(const char *text, uint64_t *ret)
     return true;
 }
 
-/* Seed and clock of the call; NULL, or what is wrong. */
+/* Set seed and clock of the call. Returns NULL, or what is wrong. */
 static const char *fix_chance(const gbx_run_args *args, gbx_call *call)
 {
     if (args->seed != NULL) {
@@ -181,16 +181,16 @@ static bool start_engine(run *r)
     if (status != GBX_OK) {
         (void)fail_host(r, status);
         if (status == GBX_E_DATA && !r->args->json)
-            r->trouble.err.line = 0; /* a preload's: the message has it */
+            r->trouble.err.line = 0; /* the preload's line is in the message */
         if (options.runner_name != NULL)
             r->trouble.hint =
-                NULL; /* it is about layers, which a runner may not have */
+                NULL; /* the hint is about layers, which a runner may not have */
         return false;
     }
     return gbx_run_input_load(r->args, &r->input, r->engine, &r->trouble);
 }
 
-/* Before anything runs, as the log below. */
+/* Opened before anything runs, like the log below. */
 static bool open_recording(run *r)
 {
     const char *path = r->args->record;
@@ -202,7 +202,7 @@ static bool open_recording(run *r)
     return false;
 }
 
-/* Before anything runs: a log that cannot be kept is not found out at the end. */
+/* Opened before anything runs, so that a log that cannot be kept is found early. */
 static bool open_security_log(run *r)
 {
     const char *path = r->args->security_log;
@@ -241,13 +241,14 @@ static bool execute(run *r, gbx_call *call)
         return true;
     (void)fail_host(r, status);
     if (status == GBX_E_UNSUPPORTED)
-        r->trouble.hint = NULL; /* of layers; this is what the runner lacks */
+        r->trouble.hint = NULL; /* the hint is about layers; here the runner lacks
+                                   something */
     return false;
 }
 
 /* ---- output ------------------------------------------------------------------- */
 
-/* A path with the ending of a script, and nothing that code would have. */
+/* A path that ends like a script's, and without anything that code would contain. */
 static bool is_file_name(const char *text)
 {
     static const char *const endings[] = {".js", ".mjs", ".cjs", ".ts"};
@@ -262,8 +263,8 @@ static bool is_file_name(const char *text)
     return false;
 }
 
-/* `glovebox run report.js`, as with other commands: the name was refused as code, or is not
- * a name in it. (It is an argument: it ends in NUL.) */
+/* `glovebox run report.js`, as with other commands: the name was refused as code, or is
+ * not defined in it. (It is an argument, so it ends in NUL.) */
 static void see_file(run *r)
 {
     const gbx_file_text *code = &r->input.code;
@@ -289,8 +290,8 @@ static void see_file(run *r)
                        : "; one that is there is run with --file before its name");
 }
 
-/* `echo '{"a":1}' | glovebox run '(d) => d.a'`: standard input is read only if it is asked
- * for, and the code has found nothing. */
+/* `echo '{"a":1}' | glovebox run '(d) => d.a'`: standard input is read only if
+ * requested, and the code got no input. */
 static void see_pipe(const run *r)
 {
     const gbx_run_args *args = r->args;
@@ -310,7 +311,7 @@ static void see_pipe(const run *r)
 static int print(run *r)
 {
     see_file(r);
-    /* The worker says that the input is not JSON; here is where, in which file. */
+    /* The worker reports that the input is not JSON; find the place and the file. */
     if (r->result != NULL && gbx_result_code(r->result) == GBX_CODE_INVALID_DATA &&
         r->input.data.data != NULL && !r->args->json &&
         gbx_file_text_check_json(&r->input.data, &r->trouble.err) != GBX_OK)
@@ -329,7 +330,7 @@ static int print(run *r)
     return r->trouble.exit;
 }
 
-/* The engine's last line is written when it is freed. */
+/* The engine writes its last line when it is freed. */
 static int close_security_log(run *r, int status)
 {
     gbx_trouble trouble = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor - what the report has is printed, known or not: a member that a later library
- * adds shows up here by itself. */
+/* doctor - prints all of the report, known or not: a member that a later library adds
+ * appears by itself. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
@@ -35,7 +35,7 @@ static void print_object(const gbx_term *out, gbx_view object)
             (void)print_text(out, name);
             (void)fputc(' ', out->stream);
         }
-        (void)print_text(out, value); /* what is nested deeper, as JSON */
+        (void)print_text(out, value); /* deeper values as JSON */
     }
 }
 
@@ -122,7 +122,7 @@ void gbx_doctor_print(const gbx_term *out, gbx_view report)
         if (value.at != layers.at && !is_empty(value))
             print_member(out, name, value);
     if (layers.at == NULL)
-        return; /* this runner has no seal: "isolated" says so */
+        return; /* this runner has no seal: see "isolated" */
     (void)fputs("\nlayers of the seal\n", out->stream);
     cursor = 0;
     while (gbx_view_next(layers, &cursor, &name, &value))

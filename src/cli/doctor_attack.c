@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor_attack - a column is shown if its layer alone stops anything; one that was not
- * shown is named below the table, so that nothing is left out silently. */
+/* doctor_attack - shows a column if its layer alone stops anything; the others are
+ * listed below the table, so that nothing is left out silently. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"

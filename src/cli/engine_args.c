@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_args - ranges are repeated from glovebox.h only to name the option in errors;
- * the library checks them again. */
+/* engine_args - repeats ranges of glovebox.h only to name the option in errors; the
+ * library checks them again. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* failure - everything printed here may hold text of the code in the box: it goes
- * through gbx_term_foreign() or comes from a constant. */
+/* failure - all output here may contain text of the sandboxed code: it goes through
+ * gbx_term_foreign() or is a constant. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
@@ -129,8 +129,8 @@ void gbx_log_print(const gbx_term *term, const gbx_log *log)
     size_t level = (size_t)log->level < GBX_COUNTOF(levels) ? log->level : GBX_LOG_LOG;
 
     gbx_term_paint(term, levels[level].paint, "[%s] ", levels[level].name);
-    /* The newlines of one line stay newlines, but what follows is indented, so that no
-     * text can pass for a line of its own. */
+    /* Newlines within a console line are kept, but what follows is indented, so that no
+     * text can look like a separate line. */
     for (size_t at = 0; at <= log->text_len;) {
         const char *newline = memchr(log->text + at, '\n', log->text_len - at);
         size_t end = newline != NULL ? (size_t)(newline - log->text) : log->text_len;

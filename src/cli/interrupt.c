@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* interrupt - see cli.h. SIGUSR2 is how the thread is told to end: cancelling it
- * would load another library first. */
+/* interrupt - see cli.h. SIGUSR2 ends the thread: cancelling it would first load
+ * another library. */
 #include "cli/cli.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main - the table of commands, and what all of them share. */
+/* main - the table of commands, and what they share. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
@@ -42,7 +42,7 @@ static int unknown_command(const char *name)
     return gbx_status_exit(GBX_E_USAGE);
 }
 
-/* Before what is wrong is known: that may stand before --json. */
+/* Decides the error's format before parsing, as the error may come before --json. */
 static bool asks_for_json(const gbx_command *command, int argc, char **argv)
 {
     bool has_option = false;
@@ -61,9 +61,9 @@ static void on_full_file(int signal)
     (void)signal;
 }
 
-/* A log or a recording that meets RLIMIT_FSIZE is a failed write, which is said, and not the
- * end of what is in hand. A handler, since what is ignored stays so in other programs that
- * are started. */
+/* A log or a recording that reaches RLIMIT_FSIZE is a failed write, which is reported,
+ * and does not end the process. This needs a handler, since programs that we start
+ * would inherit SIG_IGN. */
 static void outlive_full_files(void)
 {
     struct sigaction action = {.sa_handler = on_full_file, .sa_flags = SA_RESTART};
@@ -97,7 +97,7 @@ const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)
 
 const gbx_command *gbx_command_sub(const gbx_command *command, const char *word)
 {
-    size_t len = strlen(command->name) + 1; /* and the space */
+    size_t len = strlen(command->name) + 1; /* with the space */
 
     if (command->subcommands == NULL || word == NULL)
         return NULL;
@@ -139,7 +139,7 @@ int gbx_command_misuse(const gbx_command *command, bool as_json, const char *mes
     return gbx_status_exit(GBX_E_USAGE);
 }
 
-/* Where cores go to a program, the limit does not count. */
+/* The limit does not apply where cores go to a program. */
 void gbx_cli_hide_memory(void)
 {
     struct rlimit cores;
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
     const gbx_command *sub;
     const char *nearest;
 
-    /* A console line or a code frame is one write, not one a word. */
+    /* A console line or a code frame is a single write, not one per word. */
     (void)setvbuf(stderr, NULL, _IOLBF, 0);
     outlive_full_files();
     gbx_json_wipe_freed();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_allow - `glovebox mcp allow` and `deny`: a person says for good what becomes of the
- * calls of one tool. An agent with a shell would say so, too: hence the terminal. */
+/* mcp_allow - `glovebox mcp allow` and `deny`: a person decides permanently about calls
+ * of one tool. It needs a terminal, since an agent with a shell could run it too. */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "cli/cli.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_doctor - `glovebox mcp doctor`: starts every server of a configuration at once, and
- * says what came of it. What servers say of themselves is printed escaped. */
+/* mcp_doctor - `glovebox mcp doctor`: starts every server of a configuration at once,
+ * and reports the outcome. Text from servers is printed escaped. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -33,18 +33,18 @@ static const gbx_opt rows[] = {
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
 static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
 
-/* What came of one server. */
+/* The outcome for one server. */
 typedef struct finding {
     struct examination *of;
     bool ok;
     size_t tools;
-    size_t reading; /* of them, by their own word */
+    size_t reading; /* of them, as the server says */
     size_t left_out;
     char left_out_why[GBX_TOOLS_DROPPED_SIZE];
     double start_ms;
-    const char *containment; /* what holds its processes together; constant */
+    const char *containment; /* how its processes are contained; constant */
     char era[40];
-    char server[160]; /* its name and version, by its own word */
+    char server[160]; /* its name and version, as it says */
     char fault[512];
 } finding;
 
@@ -52,7 +52,7 @@ typedef struct examination {
     gbx_mcp_config *config;
     gbx_mcp_loop *loop;
     gbx_upstreams *upstreams;
-    finding *findings; /* one a server */
+    finding *findings; /* one per server */
     gbx_view *tools;   /* of each server, or no value */
     size_t open;
 } examination;
@@ -70,7 +70,7 @@ static void count_tools(finding *f, gbx_view tools)
     }
 }
 
-/* Its last words may hold what it was given. */
+/* The server's last output may contain the secrets that it was given. */
 static void keep_fault(finding *f, const char *code, const char *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
@@ -164,7 +164,7 @@ static void pad(const gbx_term *out, const char *text, int width)
                   (int)strlen(text) < width ? width - (int)strlen(text) : 1, "");
 }
 
-/* It is not there because somebody wanted so. */
+/* Was the server switched off on purpose? */
 static bool is_off(const gbx_mcp_upstream_config *server)
 {
     return server->disabled && server->fault == NULL;
@@ -363,7 +363,7 @@ static int doctor_main(const gbx_command *self, int argc, char **argv)
         return status;
     if (count > 0)
         return gbx_command_misuse(self, args.json, "mcp doctor takes no argument");
-    (void)signal(SIGPIPE, SIG_IGN); /* a server that is gone is an error of write() */
+    (void)signal(SIGPIPE, SIG_IGN); /* if a server is gone, write() fails */
     return gbx_cli_finish(doctor(&args));
 }
 

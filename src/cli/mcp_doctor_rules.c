@@ -34,7 +34,7 @@ static bool fits_tool_of(const char *pattern, gbx_glob_how how, gbx_view tools)
     return false;
 }
 
-/* Does the pattern fit a tool, or may it fit one that is not known? */
+/* Does the pattern match a tool, or may it match an unknown one? */
 static bool may_fit(const gbx_mcp_config *config, const gbx_view *tools,
                     const gbx_gate_rule *rule, const char *pattern)
 {

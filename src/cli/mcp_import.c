@@ -63,7 +63,8 @@ static void read_hosts(gbx_import *im, const import_args *args)
     }
 }
 
-/* Its host goes on with a server, past us and our rules, until a person takes it out. */
+/* The host continues to use a server, bypassing us and our rules, until a person
+ * removes it there. */
 static void say_what_is_left(const gbx_import *im)
 {
     for (size_t i = 0; i < im->place_count; i++) {
@@ -95,7 +96,7 @@ static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *tro
         return false;
     read_hosts(im, args);
     if (im->place_count == 0 && im->exit != 0)
-        return true; /* that has been said */
+        return true; /* already reported */
     if (im->place_count == 0) {
         (void)gbx_fail(&trouble->err, GBX_E_OS, "no host has any servers here");
         trouble->err.os_errno = 0;

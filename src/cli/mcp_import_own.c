@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_import_own - see mcp_import.h: our own file, which nobody else changes meanwhile. */
+/* mcp_import_own - see mcp_import.h: our own file, locked against other writers
+ * meanwhile. */
 #include "cli/mcp_import.h"
 
 #include "base/cleanup.h"
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Our file as it stands in im. */
+/* Load our file as it is in im. */
 static gbx_status load(const gbx_import *im, gbx_error *reterr)
 {
     gbx_mcp_config *config = NULL;
@@ -24,7 +25,7 @@ static gbx_status load(const gbx_import *im, gbx_error *reterr)
     return status;
 }
 
-/* Two that are the first would each write what it has taken alone. */
+/* Two first imports at once would each write only their own servers. */
 static gbx_status lock_new(gbx_import *im, gbx_error *reterr)
 {
     gbx_status status;
@@ -33,11 +34,11 @@ static gbx_status lock_new(gbx_import *im, gbx_error *reterr)
     status =
         gbx_file_lock_folder(im->own_path, GBX_FILE_LOCK_MS, &im->own_lock, reterr);
     if (status == GBX_OK && access(im->own_path, F_OK) == 0)
-        gbx_fd_close(&im->own_lock); /* it is there by now, and has a lock of its own */
+        gbx_fd_close(&im->own_lock); /* the file exists by now, and has its own lock */
     return status;
 }
 
-/* Another import changes the file, too. One that may not be written can be replaced all the
+/* Another import could change the file. A read-only one can be replaced all the
  * same. */
 static bool lock_own(gbx_import *im, gbx_trouble *trouble)
 {
@@ -117,7 +118,8 @@ bool gbx_import_check(gbx_import *im, gbx_trouble *trouble)
     if (status == GBX_OK)
         return true;
     trouble->err = im->own_err;
-    if (im->own_status == GBX_OK) /* its lines are of no file that is there */
+    if (im->own_status == GBX_OK) /* its line numbers refer to a file that does not
+                                     exist */
         (void)gbx_fail(&trouble->err, status, "with these servers '%s' is none: %s",
                        im->own_path, err.message);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_import_take - see mcp_import.h: what is read, and what is decided. */
+/* mcp_import_take - see mcp_import.h: reads and decides. */
 #include "cli/mcp_import.h"
 
 #include "base/cleanup.h"
@@ -23,7 +23,7 @@ static void say_name(const gbx_import *im, const char *name)
     (void)fputs(": ", im->out.stream);
 }
 
-/* Notes are said after what has become of the server. */
+/* Notes are printed after the server's outcome. */
 static void on_note(void *user, const char *note)
 {
     gbx_buf *notes = user;
@@ -47,8 +47,8 @@ static void say_notes(const gbx_import *im, const gbx_buf *notes)
     }
 }
 
-/* After what stands on standard output: that is about the files before. A file that is
- * wanted for several things at a time is said once. */
+/* Printed after flushing standard output, which is about earlier files. A file that is
+ * needed for several things is reported once. */
 static void report(gbx_import *im, const char *path, gbx_status status,
                    const gbx_error *err)
 {
@@ -74,8 +74,8 @@ static void report(gbx_import *im, const char *path, gbx_status status,
 
 /* ---- taking ------------------------------------------------------------------------- */
 
-/* What a server of a host's may be called here, from 0 on: as it is there, with the host's
- * name, with a number too. */
+/* A host's server's name here, by index: as it is there, with the host's name, also
+ * with a number. */
 static void name_of(const char *name, gbx_host_kind host, unsigned index,
                     char out[GBX_HOST_NAME_SIZE])
 {
@@ -92,7 +92,7 @@ static void name_of(const char *name, gbx_host_kind host, unsigned index,
                        gbx_host_names[host], index);
 }
 
-/* A name that no other server of ours has. */
+/* Choose a name that none of our other servers has. */
 static void choose_name(const gbx_import *im, const char *name, gbx_host_kind host,
                         char out[GBX_HOST_NAME_SIZE])
 {
@@ -103,7 +103,7 @@ static void choose_name(const gbx_import *im, const char *name, gbx_host_kind ho
     } while (json_object_get(im->servers, out) != NULL);
 }
 
-/* Some hosts write out what others leave to be understood. */
+/* Some hosts write out defaults that others leave out. */
 static json_t *without_defaults(const json_t *entry)
 {
     static const char *const lists[] = {"args", "env", "headers"};
@@ -126,8 +126,8 @@ static json_t *without_defaults(const json_t *entry)
     return copy;
 }
 
-/* Whether it is disabled is no difference, unless only ours is: then it is not there for
- * who has it as one that starts. */
+/* "disabled" does not count as a difference, unless only ours is: then a host whose
+ * server starts does not have it here. */
 static bool is_same(const json_t *ours, const json_t *entry)
 {
     json_t *a = without_defaults(ours);
@@ -145,9 +145,9 @@ static bool is_same(const json_t *ours, const json_t *entry)
     return same;
 }
 
-/* The very same server, under a name that it may have got before from whichever host, which
- * goes to out: with as many servers as there are, no number is higher unless somebody has
- * taken some out. False: it is new. */
+/* Find the same server, under a name that it may have got before from any host; the
+ * name goes to out. Numbers go no higher than there are servers, unless somebody has
+ * removed some. False: it is new. */
 static bool find_there(const gbx_import *im, const char *name, const json_t *entry,
                        char out[GBX_HOST_NAME_SIZE])
 {
@@ -177,13 +177,13 @@ static bool put_server(gbx_import *im, const char *name, json_t *entry)
            json_object_set(im->servers, name, entry) == 0;
 }
 
-/* If our file does not load, it shows at the end whether it does with them. */
+/* If our file does not load, whether it does with them is only known at the end. */
 static const char *taken(const gbx_import *im)
 {
     return im->own_status == GBX_OK ? "taken" : "to be taken";
 }
 
-/* Has nobody approved it, though it would start? */
+/* Is it unapproved, though it would start? */
 static bool is_unapproved(const gbx_host_answers *answers, const char *name,
                           const json_t *entry)
 {
@@ -193,8 +193,8 @@ static bool is_unapproved(const gbx_host_answers *answers, const char *name,
            !json_is_false(json_object_get(entry, "enabled"));
 }
 
-/* What becomes of an entry that is not us: ours is what it is here, or NULL. Its name here
- * goes to chosen. False: it is left alone. */
+/* Decide about an entry that is not us: ours becomes its form here, or NULL, and chosen
+ * its name here. False: it is left alone. */
 static bool take_entry(gbx_import *im, gbx_host_kind host, const char *name,
                        json_t *ours, char chosen[GBX_HOST_NAME_SIZE])
 {
@@ -216,7 +216,7 @@ static bool take_entry(gbx_import *im, gbx_host_kind host, const char *name,
     return done;
 }
 
-/* One that nobody has approved has to be whole, too: somebody will switch it on. */
+/* An unapproved one must also be complete: somebody will switch it on. */
 static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
                        const json_t *entry, const gbx_host_answers *answers,
                        gbx_buf *notes)
@@ -266,7 +266,7 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
         say_notes(im, &notes);
 }
 
-/* Two words of --from, or a word and a file, may be one place. */
+/* Two values of --from, or a value and a file, may be the same place. */
 static bool is_taken(const gbx_import *im, const gbx_host_place *place)
 {
     for (size_t i = 0; i < im->place_count; i++)
@@ -275,7 +275,7 @@ static bool is_taken(const gbx_import *im, const gbx_host_place *place)
     return false;
 }
 
-/* Behind us their host sees our tools alone. */
+/* Once they are behind us, their host sees only our tools. */
 static void say_permissions(const gbx_import *im, const gbx_host_answers *answers)
 {
     const char *path;
@@ -314,7 +314,7 @@ static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *ser
     }
 }
 
-/* Who may not read a host's file may not read in ours what is from there. */
+/* Users who may not read a host's file must not read its contents in ours. */
 static void withhold(gbx_import *im, const char *path)
 {
     struct stat st;

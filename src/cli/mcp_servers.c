@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_servers - in the order in which each needs the one before. */
+/* mcp_servers - opens the parts in the order in which each needs the one before. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a pipe that can be written to takes at once. */
+/* A writable pipe accepts so much at once. */
 #define LINE_BYTES ((size_t)4096)
 
 static void on_tools(void *user, const char *server)
@@ -24,8 +24,8 @@ static void on_tools(void *user, const char *server)
         gbx_mcp_code_tools_changed(servers->code, server);
 }
 
-/* For a person, who may not be reading: a line that would have to wait is dropped, since
- * everything else would wait with it. */
+/* Print for a person, who may not be reading: a line that would block is dropped, since
+ * everything else would wait too. */
 static void say(gbx_buf *text)
 {
     text->len = text->len < LINE_BYTES ? text->len : LINE_BYTES - 1;
@@ -61,7 +61,7 @@ static void say_none(const char *path)
     say(&text);
 }
 
-/* What is not as its configuration has it. */
+/* Report what differs from the configuration. */
 static void say_trouble(gbx_mcp_servers *servers)
 {
     char line[512];
@@ -158,7 +158,7 @@ void gbx_mcp_servers_close(gbx_mcp_servers *servers)
     gbx_upstreams_part(servers->upstreams);
     gbx_mcp_code_free(servers->code);
     gbx_gate_free(servers->gate);
-    servers->gate = NULL; /* servers may still say something */
+    servers->gate = NULL; /* servers may still send messages */
     gbx_upstreams_free(servers->upstreams);
     gbx_mcp_config_free(servers->config);
     servers->code = NULL;

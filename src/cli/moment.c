@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* moment - see cli.h. No library parser: they accept what is not ISO 8601, or ask
- * the environment for a time zone. */
+/* moment - see cli.h. It uses no library parser: those accept more than ISO 8601, or
+ * read the time zone from the environment. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 /* JavaScript's dates end here. */
 #define MS_MAX INT64_C(8640000000000000)
 
-/* Exactly count digits, from low to high; *at moves past them. */
+/* Read exactly count digits, a value from low to high; *at moves past them. */
 static bool digits(const char **at, int count, int low, int high, int *ret)
 {
     int value = 0;

@@ -117,7 +117,7 @@ static gbx_status set(target to, const char *value, gbx_error *reterr)
     }
 }
 
-/* The option at argv[*at]; *at moves on to the last argument that it took. */
+/* Parse the option at argv[*at]; *at moves to the last argument that it uses. */
 static gbx_status one(const gbx_opt_table *const *tables, size_t table_count,
                       void *const *into, int argc, char **argv, int *at,
                       gbx_error *reterr)
@@ -156,7 +156,7 @@ static gbx_status one(const gbx_opt_table *const *tables, size_t table_count,
     return set(to, value, reterr);
 }
 
-/* One paragraph; its first line begins at HELP_COLUMN already. */
+/* Print one paragraph; its first line begins at HELP_COLUMN already. */
 static void print_wrapped(FILE *to, const char *text)
 {
     int column = HELP_COLUMN;

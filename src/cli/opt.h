@@ -3,10 +3,10 @@
  * opt - command-line options as tables: parsing, help and errors come from the rows.
  *
  * `--name value` and `--name=value`, in any order with the other arguments; `--` ends
- * the options; a lone `-` is an argument. A name is never abbreviated: what a script
- * says today must not mean something else when an option is added.
+ * the options; a lone `-` is an argument. Names cannot be abbreviated: a script must
+ * not change its meaning when an option is added.
  *
- * Values are borrowed from argv. The last of an option given twice wins.
+ * Values are borrowed from argv. If an option is given twice, the last value wins.
  */
 #ifndef GBX_CLI_OPT_H
 #define GBX_CLI_OPT_H
@@ -33,7 +33,7 @@ typedef enum gbx_opt_kind {
 
 typedef struct gbx_opt {
     const char *name;  /* without its dashes */
-    const char *value; /* how help calls the value; NULL for a flag */
+    const char *value; /* the value's name in help; NULL for a flag */
     const char *help;  /* one paragraph, lower case */
     gbx_opt_kind kind;
     size_t offset; /* of the field in the struct that the table fills */
@@ -49,15 +49,15 @@ typedef struct gbx_opt_table {
 } gbx_opt_table;
 
 /*
- * Parse argv[0] to argv[argc - 1]. into[i] is the struct that tables[i] fills; it keeps
- * what it had where an option is not given. What is no option is moved to the front of
- * argv, in order, and counted in *ret_count. GBX_E_USAGE names what is wrong.
+ * Parse argv[0] to argv[argc - 1]. into[i] is the struct that tables[i] fills; fields
+ * of options that are not given stay unchanged. Other arguments are moved to the front
+ * of argv, in order, and counted in *ret_count. GBX_E_USAGE names what is wrong.
  */
 gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
                          void *const *into, int argc, char **argv, int *ret_count,
                          gbx_error *reterr);
 
-/* Every table with its title, one row an option, wrapped for a terminal. */
+/* Print every table with its title, one row per option, wrapped for a terminal. */
 void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_args - see cli.h. No value of a secret is ever an argument: those can be
- * read by every process of the machine. */
+/* policy_args - see cli.h. Arguments never contain a secret's value: every process of
+ * the machine can read them. */
 #include "cli/cli.h"
 
 #include "base/buf.h"
@@ -55,7 +55,8 @@ static gbx_status add_secret(gbx_policy *policy, const char *text, gbx_error *er
     *source++ = '\0';
     *sites++ = '\0';
     status = gbx_policy_secret_from(policy, copy, source, sites, NULL, err);
-    /* The library's columns are those of a part: here only the whole can be shown. */
+    /* The library's columns are relative to a part: here only the whole can be
+     * shown. */
     if (status != GBX_OK)
         err->line = err->column = 0;
     return status;
@@ -130,7 +131,7 @@ void gbx_policy_print_warnings(const gbx_policy *policy)
     for (size_t i = 0; (warning = gbx_policy_warning(policy, i)) != NULL; i++) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
 
-        gbx_buf_init(&line, GBX_KIB(4)); /* what a pipe takes at once */
+        gbx_buf_init(&line, GBX_KIB(4)); /* a pipe accepts so much at once */
         if (gbx_buf_puts(&line, "glovebox: warning: ") &&
             gbx_utf8_append_escaped(&line, warning, strlen(warning), GBX_ESCAPE_LINE) &&
             gbx_buf_puts(&line, "\n"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read_file - read(2) and not mmap(2): a file that another program cuts short while we read
- * it must end in a message, not in SIGBUS.
+ * read_file - uses read(2), not mmap(2): if another program truncates a file while we
+ * read it, that must give a message, not SIGBUS.
  */
 #include "cli/cli.h"
 
@@ -24,7 +24,7 @@ static gbx_status too_large(const char *name, size_t max, gbx_error *reterr)
     return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than %zu bytes", name, max);
 }
 
-/* All of fd into buf; expected is its size as far as it is known. */
+/* Read all of fd into buf; expected is its size if known, else an estimate. */
 static gbx_status drain(int fd, const char *name, size_t expected, gbx_buf *buf,
                         gbx_error *reterr)
 {
@@ -99,7 +99,7 @@ gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
     if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
         return too_large(name, max, reterr);
 
-    /* One byte more than max, to see that there is more; one for the final NUL. */
+    /* One byte more than max, to detect more; one for the final NUL. */
     gbx_buf_init(&buf, max + 1);
     status =
         drain(fd, name, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, &buf, reterr);

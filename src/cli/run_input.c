@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Far above any code limit: the guard says how long the code is, and what is allowed. */
+/* Far above any code limit: the guard reports the code's length and the limit. */
 #define CODE_FILE_MAX GBX_MIB(16)
 /* More than any machine's template can hold. */
 #define DATASET_FILE_MAX   (GBX_MIB(4096) - 2)
@@ -14,7 +14,7 @@
 #define PRELOAD_NAME_MAX   128 /* the library's limit */
 #define MEMORY_MIB_DEFAULT 128
 
-/* What is read, for whom, and what went wrong. */
+/* What is read, its destination, and what went wrong. */
 typedef struct reading {
     const gbx_run_args *args;
     gbx_run_input *input;
@@ -62,7 +62,7 @@ static bool read_data(const reading *r)
 
     if (path == NULL)
         return true;
-    /* Parsed, it takes more than its text: what is larger than the limit cannot fit. */
+    /* Parsed JSON is larger than its text: a text above the limit cannot fit. */
     status = gbx_file_text_read(path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
                                 &r->input->data, err);
     if (status == GBX_E_DATA) {
@@ -88,7 +88,7 @@ static bool make_bindings(const reading *r)
     if (params == NULL)
         return true;
     text = (gbx_file_text){.len = strlen(params), .name = "--params"};
-    memcpy(&text.data, &params, sizeof params); /* only looked at */
+    memcpy(&text.data, &params, sizeof params); /* only read */
     if (gbx_file_text_check_json(&text, &r->trouble->err) != GBX_OK)
         return fail_code(r, GBX_CODE_INVALID_DATA, text.name);
     gbx_buf_init(&r->input->bindings, text.len + 64);
@@ -100,7 +100,7 @@ static bool make_bindings(const reading *r)
     return true;
 }
 
-/* NAME=FILE, all read before the engine starts: a bad file costs no process. */
+/* Read all NAME=FILE before the engine starts: a bad file costs no process. */
 static bool read_datasets(const reading *r)
 {
     const gbx_opt_list *list = &r->args->datasets;
@@ -150,7 +150,7 @@ static bool load_dataset(gbx_engine *engine, const char *argument, gbx_file_text
     return status == GBX_OK;
 }
 
-/* Their text is checked by the library, and by the template that runs them. */
+/* The library checks their text, and so does the template that runs them. */
 static bool read_preloads(const reading *r)
 {
     const gbx_opt_list *list = &r->args->preloads;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run_input - everything that `glovebox run` reads, before any process is started.
+ * run_input - all input of `glovebox run`, read before any process is started.
  *
- * A bad file costs no worker. JSON is not checked here: the worker parses it anyway, and
- * a good input should be looked at once.
+ * A bad file costs no worker. JSON is not checked here: the worker parses it anyway,
+ * and a good input should be parsed only once.
  */
 #ifndef GBX_CLI_RUN_INPUT_H
 #define GBX_CLI_RUN_INPUT_H
@@ -35,13 +35,13 @@ typedef struct gbx_run_args {
 /* Borrows from the arguments. */
 typedef struct gbx_run_input {
     gbx_file_text code;
-    gbx_file_text data; /* data.data is NULL if there is none */
+    gbx_file_text data; /* data.data is NULL without input */
     gbx_file_text datasets[GBX_OPT_LIST_MAX];
     gbx_file_text preloads[GBX_OPT_LIST_MAX];
     gbx_buf bindings; /* a JSON object, or empty */
 } gbx_run_input;
 
-/* argument is the code, or NULL if args->file is. False with *trouble filled. */
+/* argument is the code, or NULL with args->file. False with *trouble filled. */
 bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
                         gbx_trouble *trouble);
 
@@ -49,11 +49,11 @@ bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input 
 bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
                              gbx_trouble *trouble);
 
-/* Load the datasets that were read; each is freed. False with *trouble filled. */
+/* Load the datasets that were read and free each. False with *trouble filled. */
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
                         gbx_engine *engine, gbx_trouble *trouble);
 
-/* The preloads by their paths, or the ends of long ones; GBX_OPT_LIST_MAX fit. Borrows
+/* The preloads by their paths, or the ends of long paths; GBX_OPT_LIST_MAX fit. Borrows
  * from both. */
 size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *input,
                               gbx_preload *ret);

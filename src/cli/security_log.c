@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A reader who is there has read what waits by then. */
+/* An active reader has read the pending data by then. */
 #define LINE_MS 100
 
 static const char *why(int error)
@@ -35,7 +35,7 @@ static gbx_status fail(gbx_error *reterr, const char *what, const char *name, in
                     why(error));
 }
 
-/* A line of which there was room for a part is ended before the next. */
+/* End a partly written line before the next. */
 static bool put(gbx_security_log *log, const char *line, size_t len)
 {
     size_t done;
@@ -47,7 +47,7 @@ static bool put(gbx_security_log *log, const char *line, size_t len)
     return done == len;
 }
 
-/* One line at a time: two that found the same room would wait for more. */
+/* One line at a time: two threads that found the same room would wait for more. */
 static bool offer(gbx_security_log *log, const char *line, size_t len)
 {
     bool is_taken;
@@ -61,8 +61,8 @@ static bool offer(gbx_security_log *log, const char *line, size_t len)
     return is_taken;
 }
 
-/* Whoever has to see to it hears of it while it can be mended; once, and is not waited
- * for. */
+/* Report the loss on standard error while it can still be fixed; once, without waiting
+ * for the reader. */
 static void say_lost(const gbx_security_log *log, int error)
 {
     char line[512];
@@ -82,7 +82,7 @@ static bool is_file(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* On whatever thread; the rest of a line that was not taken whole is not lost. */
+/* Called on any thread; the rest of a partly written line is not lost. */
 static void on_line(void *user, const char *line, size_t len)
 {
     gbx_security_log *log = user;
@@ -101,7 +101,7 @@ static void on_line(void *user, const char *line, size_t len)
 gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
                                  gbx_log_patience patience, gbx_error *reterr)
 {
-    /* O_NONBLOCK: a fifo without a reader is an error, not a wait. */
+    /* O_NONBLOCK: a FIFO without a reader is an error, not a wait. */
     const int flags =
         O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
 
@@ -118,7 +118,7 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
         return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
     }
     if (!is_stderr)
-        (void)fcntl(log->fd, F_SETFL, O_APPEND); /* a slow reader is waited for */
+        (void)fcntl(log->fd, F_SETFL, O_APPEND); /* wait for a slow reader */
     (void)pthread_mutex_init(&log->lock, NULL);
     log->goes_on = patience == GBX_LOG_GOES_ON && !is_file(log->fd);
     log->says = patience == GBX_LOG_GOES_ON && log->fd != STDERR_FILENO;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* term - which characters steer a terminal is decided in base/utf8, nowhere else. */
+/* term - only base/utf8 decides which characters steer a terminal. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* allow - lists are the policy's; the only list of our own is that of the bad ports. */
+/* allow - the policy has the lists; the only list of ours is that of the bad ports. */
 #include "fetch/internal.h"
 
 #include "base/buf.h"
@@ -11,8 +11,8 @@
 
 #define SHOWN_MAX 300u /* characters of a list in a message */
 
-/* Ports of protocols that take parts of an HTTP request for commands, as the fetch
- * standard lists them. An entry that names the very port allows it; ":*" does not. */
+/* Ports of protocols that interpret parts of an HTTP request as commands, as listed in
+ * the fetch standard. An entry that names such a port allows it; ":*" does not. */
 static const uint16_t bad_ports[] = {
     1,    7,    9,    11,   13,   15,   17,   19,   20,   21,   22,   23,   25,   37,
     42,   43,   53,   69,   77,   79,   87,   95,   101,  102,  103,  104,  109,  110,
@@ -32,7 +32,7 @@ static bool is_bad_port(uint16_t port)
     return false;
 }
 
-/* As an entry of a policy file would have it. */
+/* Write a site as a policy file's entry would. */
 static void write_site(gbx_buf *to, const gbx_site *site)
 {
     bool is_v6 = strchr(site->host, ':') != NULL;
@@ -47,7 +47,7 @@ static void write_site(gbx_buf *to, const gbx_site *site)
         (void)gbx_buf_printf(to, ":%u", (unsigned)site->port);
 }
 
-/* The start of the list, whole entries only, with the number of the rest. */
+/* Write the start of the list, whole entries only, with the number of the rest. */
 static void write_sites(const gbx_fetch_policy *policy, char *text, size_t size)
 {
     gbx_buf list;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * curl_setup - the options are the rule. Each that takes something away has its reason beside
- * it; a default of libcurl's that is right today is set all the same.
+ * curl_setup - libcurl's options for one hop. Each option that takes something away has
+ * its reason next to it; defaults that are right today are set all the same.
  */
 #include "fetch/internal.h"
 
@@ -26,7 +26,7 @@ static bool set_numbers(const gbx_libcurl *lib, CURL *curl)
         CURLoption option;
         long value;
     } numbers[] = {
-        {CURLOPT_NOSIGNAL, 1},       /* signals are the program's */
+        {CURLOPT_NOSIGNAL, 1},       /* signals belong to the program */
         {CURLOPT_FOLLOWLOCATION, 0}, /* every hop is checked here */
         {CURLOPT_FRESH_CONNECT, 1},  /* a connection belongs to one hop: it was */
         {CURLOPT_FORBID_REUSE, 1}, /* checked for one policy, and holds no leftovers */
@@ -35,7 +35,7 @@ static bool set_numbers(const gbx_libcurl *lib, CURL *curl)
         {CURLOPT_HTTP09_ALLOWED, 0},
         {CURLOPT_NETRC, CURL_NETRC_IGNORED},
         {CURLOPT_UNRESTRICTED_AUTH, 0},
-        {CURLOPT_PATH_AS_IS, 1}, /* what was checked is what is sent */
+        {CURLOPT_PATH_AS_IS, 1}, /* sends what was checked */
         {CURLOPT_SSL_VERIFYPEER, 1},
         {CURLOPT_SSL_VERIFYHOST, 2},
         {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
@@ -59,7 +59,7 @@ static bool set_strings(const gbx_libcurl *lib, CURL *curl, const gbx_hop *hop)
         {CURLOPT_URL, hop->url->text},
         {CURLOPT_PROTOCOLS_STR,
          hop->url->scheme == GBX_SCHEME_HTTPS ? "https" : "http"},
-        {CURLOPT_PROXY, ""}, /* not even that of the environment */
+        {CURLOPT_PROXY, ""}, /* ignores the environment's, too */
         {CURLOPT_NOPROXY, "*"},
         {CURLOPT_ACCEPT_ENCODING, lib->encodings},
         {CURLOPT_USERAGENT, "glovebox/" GBX_VERSION},
@@ -69,7 +69,7 @@ static bool set_strings(const gbx_libcurl *lib, CURL *curl, const gbx_hop *hop)
         if (lib->curl_easy_setopt(curl, strings[i].option, strings[i].value) !=
             CURLE_OK)
             return false;
-    /* A file of its own replaces the system's store, it is not added to it. */
+    /* The policy's file replaces the system's store instead of adding to it. */
     return hop->ca_file == NULL ||
            (lib->curl_easy_setopt(curl, CURLOPT_CAINFO, hop->ca_file) == CURLE_OK &&
             lib->curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == CURLE_OK);
@@ -85,8 +85,9 @@ static bool append(const gbx_libcurl *lib, struct curl_slist **list, const char 
 }
 
 /*
- * Whatever name libcurl looks up, it finds the checked addresses: "*" stands for all of
- * them. Its cache is this handle's own: none of another request's is in it.
+ * Pin the checked addresses: libcurl finds them for any name it looks up ("*" stands
+ * for all names). The cache belongs to this handle, so no other request's addresses are
+ * in it.
  */
 static bool pin(gbx_easy *easy, const gbx_hop *hop)
 {
@@ -122,7 +123,7 @@ static bool add_header(gbx_easy *easy, const gbx_field *field)
     bool is_empty = field->value[0] == '\0';
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {0};
 
-    /* "Name;" is how libcurl is told to send a header without a value. */
+    /* "Name;" makes libcurl send a header without a value. */
     gbx_buf_init_secret(&line,
                         strlen(field->name) + strlen(field->value) + sizeof ": ");
     (void)gbx_buf_printf(&line, "%s%s%s", field->name, is_empty ? ";" : ": ",
@@ -227,7 +228,7 @@ void gbx_easy_fault(const gbx_easy *easy, CURLcode result, const char *host,
                             host);
         break;
     case CURLE_OUT_OF_MEMORY:
-        /* libcurl says so of a header line that is longer than it takes, too. */
+        /* libcurl also returns this for a header line that is too long for it. */
         (void)gbx_fault_set(fault, GBX_FAULT_RESPONSE,
                             "fetch: the server's answer has a header that is too long");
         break;

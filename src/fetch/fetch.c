@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch - one request from its first check to its answer, a hop at a time.
+ * fetch - one request from its first check to its answer, hop by hop.
  *
- * Every hop begins in begin_hop(), the first one and each redirect alike: there is no
- * other way to a transfer, and no way around a check in it.
+ * Every hop, the first and each redirect, begins in begin_hop(): a transfer can start
+ * nowhere else, so its checks cannot be avoided.
  */
 #include "fetch/flight.h"
 
@@ -27,7 +27,7 @@ static gbx_span span_of(const char *text)
     return (gbx_span){.data = (const uint8_t *)text, .len = strlen(text)};
 }
 
-/* fetch is gone afterwards. */
+/* Frees fetch. */
 static void finish(gbx_fetch *fetch)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json = {0};
@@ -54,7 +54,8 @@ static void finish(gbx_fetch *fetch)
 
 static bool begin_hop(gbx_fetch *fetch);
 
-/* The response's head is there: is it the answer, or the way to the next hop? */
+/* The response's head is complete: is this the answer, or a redirect to the next
+ * hop? */
 static void judge_response(gbx_fetch *fetch)
 {
     gbx_url next = {0};
@@ -85,8 +86,8 @@ static void on_transfer(void *user, bool succeeded)
         finish(fetch);
 }
 
-/* Each address is checked, and one that is refused refuses them all: a name that leads
- * outside and inside at once is no accident. */
+/* Check every address. One refused address refuses all: a name with addresses outside
+ * and inside at once is suspicious. */
 static bool check_addresses(gbx_fetch *fetch, const gbx_ip *addresses, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

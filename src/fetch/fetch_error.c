@@ -60,7 +60,7 @@ gbx_quoted gbx_fault_quote(const void *text, size_t len)
     const char *more;
     gbx_buf buf;
 
-    /* An escape has up to ten bytes: one that no longer fits is left out whole. */
+    /* An escape has up to ten bytes; one that does not fit is left out whole. */
     gbx_buf_init(&buf, sizeof quoted.text - sizeof "...");
     (void)gbx_utf8_append_escaped(&buf, text, len < 60 ? len : 60, GBX_ESCAPE_LINE);
     more = len > 60 || buf.failed ? "..." : "";

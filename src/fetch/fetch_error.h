@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fetch_error - why a request was refused or failed: once for the code, once for the host.
+ * fetch_error - why a request was refused or failed: for the code, and for the host.
  *
- * The message is what the code in the box, or the model that wrote it, is told: how to
- * repair the request, never where a name leads to inside the host's network. The detail
- * is for the host's log alone.
+ * The message is for the sandboxed code and the model that wrote it: how to repair the
+ * request, never where a name leads inside the host's network. The detail is only for
+ * the host's log.
  */
 #ifndef GBX_FETCH_FETCH_ERROR_H
 #define GBX_FETCH_FETCH_ERROR_H
@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names are what the code sees as error.code: append only.
- * XX(name, code, name of the Error). */
+/* The code sees the names as error.code: append only. XX(name, code, name of the
+ * Error). */
 #define GBX_FAULT_MAP(XX)                                 \
     XX(REQUEST, "ERR_FETCH_REQUEST", "TypeError")         \
     XX(URL, "ERR_FETCH_URL", "TypeError")                 \
@@ -43,27 +43,28 @@ typedef enum gbx_fault_code {
 #define GBX_FAULT_MESSAGE_MAX 512u
 #define GBX_FAULT_DETAIL_MAX  256u
 
-/* A zeroed one is no fault. */
+/* Zeroed: no fault. */
 typedef struct gbx_fault {
     gbx_fault_code code;
     char message[GBX_FAULT_MESSAGE_MAX];
     char detail[GBX_FAULT_DETAIL_MAX];
 } gbx_fault;
 
-/* Fill *fault unless it has one already: the first is the cause. Always false, so that a
- * check can end in it. Text of the code's goes through gbx_fault_quote() first. */
+/* Fill *fault unless it is already set: the first is the cause. Always returns false,
+ * so that a check can end with it. Quote text from the code with gbx_fault_quote()
+ * first. */
 bool gbx_fault_set(gbx_fault *fault, gbx_fault_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Add what only the host may know. */
+/* Add details that only the host may see. */
 void gbx_fault_detail(gbx_fault *fault, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "ERR_FETCH_..." and "TypeError"; "" for no fault. */
+/* "ERR_FETCH_..." and "TypeError"; "" without a fault. */
 const char *gbx_fault_code_text(gbx_fault_code code);
 const char *gbx_fault_error_name(gbx_fault_code code);
 
-/* At most the start of text, on one line, without what steers a terminal. */
+/* The text, possibly cut, on one line, without characters that steer a terminal. */
 typedef struct gbx_quoted {
     char text[96];
 } gbx_quoted;

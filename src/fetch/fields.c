@@ -38,7 +38,7 @@ static void free_field(gbx_field *field)
     free(field->name);
 }
 
-/* Field i, and all after it move up. */
+/* Remove field i; the later ones move up. */
 static void remove_at(gbx_fields *fields, size_t i)
 {
     free_field(&fields->items[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flight - the insides of a fetcher and of one request in flight; for src/fetch alone. */
+/* flight - internals of a fetcher and of one request in flight; only for src/fetch. */
 #ifndef GBX_FETCH_FLIGHT_H
 #define GBX_FETCH_FLIGHT_H
 
@@ -13,8 +13,8 @@ struct gbx_fetcher {
     gbx_libcurl lib;
     gbx_resolver *resolver;
     gbx_multi *multi;
-    gbx_transport *transport; /* NULL: libcurl it is */
-    gbx_fetch *flights;       /* all that are not told yet */
+    gbx_transport *transport; /* NULL: libcurl */
+    gbx_fetch *flights;       /* requests that have not been answered */
 };
 
 struct gbx_fetch {
@@ -22,24 +22,25 @@ struct gbx_fetch {
     gbx_fetch *next; /* of the fetcher's flights */
     gbx_fetch **link;
     const gbx_policy *policy;
-    gbx_fetch_policy rules; /* the policy's, every limit filled in; borrows its lists */
+    gbx_fetch_policy rules; /* the policy's, with every limit filled in; borrows its
+                               lists */
     gbx_fetch_done done;
     void *user;
 
     gbx_fetch_request request;
     gbx_url url;       /* of this hop */
-    gbx_reach reach;   /* what the policy lets this hop's address be */
+    gbx_reach reach;   /* addresses that the policy allows for this hop */
     gbx_fields filled; /* the headers of this hop, with secrets */
     gbx_response response;
     gbx_fault fault;
 
-    /* What is under way: at most one of them. */
+    /* The pending operation: at most one of these. */
     gbx_query *query;
     gbx_transfer *transfer;
     gbx_transport_token token;
 
-    struct event *step;     /* goes on, or tells, in a turn of the loop of its own */
-    struct event *deadline; /* of everything together */
+    struct event *step;     /* continues, or reports the end, in a separate loop turn */
+    struct event *deadline; /* for the whole request */
     int64_t started_ns;
     uint32_t redirects;
     uint32_t hops;
@@ -47,13 +48,13 @@ struct gbx_fetch {
     char address[GBX_IP_TEXT_MAX];
 };
 
-/* Stop what is under way, tell nobody. */
+/* Stop the pending operation without a report. */
 void gbx_flight_abandon(gbx_fetch *fetch);
 
-/* Report to the observer, give the answer (NULL: nobody waits for it), and free. */
+/* Report to the observer, give the answer (NULL: it is not wanted), and free. */
 void gbx_flight_end(gbx_fetch *fetch, const gbx_msg_answer *answer);
 
-/* The loop's callbacks: the next hop or the end; too late. */
+/* The loop's callbacks: the next hop or the end; the deadline. */
 void gbx_flight_step(int fd, short what, void *user);
 void gbx_flight_late(int fd, short what, void *user);
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The code's own headers, and a value in place of each reference. */
+/* The code's headers, with a value in place of each reference. */
 #define FILLED_MAX (GBX_REQUEST_HEADER_BYTES_MAX + GBX_SECRETS_BYTES_MAX)
 
 static bool host_memory(gbx_fault *fault)

@@ -21,11 +21,11 @@
 /* ---- ip.c ---------------------------------------------------------------- */
 
 /*
- * Which addresses a request may end at.
+ * Which addresses a request may connect to.
  *
- * A connection to an address is a right of its own: that a name is listed does not make
- * what it resolves to public. The tables here say for every address what it is; only
- * PUBLIC needs no word from the policy, and some nothing can allow.
+ * A connection to an address needs its own permission: listing a name does not allow
+ * every address that it resolves to. The tables classify every address; only PUBLIC
+ * needs no permission from the policy, and some can never be allowed.
  *
  * Pure functions of bytes.
  */
@@ -34,17 +34,17 @@
 
 struct sockaddr;
 
-/* IPv4 is kept as ::ffff:a.b.c.d, like gbx_network; an IPv6 address that is written like
- * that is another one, and never allowed. */
+/* IPv4 is kept as ::ffff:a.b.c.d, as in gbx_network. An IPv6 address written in that
+ * form is a different address, and never allowed. */
 typedef struct gbx_ip {
     bool is_v6;
     uint8_t bytes[16];
 } gbx_ip;
 
-/* What a destination's entry in the policy lets it reach beyond public addresses. */
+/* What a destination's policy entry allows beyond public addresses. */
 typedef struct gbx_reach {
     bool loopback;  /* the entry names loopback itself */
-    bool has_named; /* the entry is a literal address: that one */
+    bool has_named; /* the entry is a literal address, named */
     gbx_ip named;
     const gbx_network *networks; /* private ones that names may resolve to */
     size_t network_count;
@@ -56,24 +56,24 @@ bool gbx_ip_parse(const char *text, gbx_ip *ret);
 /* False if it is neither IPv4 nor IPv6, or has a scope. */
 bool gbx_ip_from_sockaddr(const struct sockaddr *from, size_t len, gbx_ip *ret);
 
-/* The one notation of an address; text has GBX_IP_TEXT_MAX bytes. */
+/* Write an address in its canonical notation; text has GBX_IP_TEXT_MAX bytes. */
 void gbx_ip_text(const gbx_ip *address, char *text);
 
 bool gbx_ip_equal(const gbx_ip *a, const gbx_ip *b);
 
-/* NULL if a connection may be made; else what the address is, for the host's log:
+/* NULL if a connection is allowed; else the address's class, for the host's log:
  * "loopback", "link-local", ... */
 const char *gbx_ip_refusal(const gbx_ip *address, const gbx_reach *reach);
 
 /* ---- url.c --------------------------------------------------------------- */
 
 /*
- * One reading of a URL, or none.
+ * Read a URL in only one way, or refuse it.
  *
- * What two parsers could read differently is where request forgery lives. Text is
- * accepted only in the plain notation in which it can be read in one way: printable
- * ASCII, http or https, no user, a host that is a name or the one notation of an address.
- * libcurl's own parser then reads it too, and both must have found the same.
+ * Text that two parsers could read differently allows request forgery. So a URL is
+ * accepted only in a plain notation with a single reading: printable ASCII, http or
+ * https, no user, a host that is a name or an address in its canonical notation.
+ * libcurl's parser then reads it too, and both results must agree.
  */
 
 #define GBX_URL_MAX  8192u
@@ -84,22 +84,22 @@ typedef struct gbx_url {
     uint8_t scheme;              /* GBX_SCHEME_HTTP or GBX_SCHEME_HTTPS */
     char host[GBX_HOST_MAX + 1]; /* as in gbx_site.host */
     bool is_literal;             /* host is an address */
-    gbx_ip address;              /* then this one */
+    gbx_ip address;              /* with is_literal */
     uint16_t port;               /* never 0 */
-    char *text;                  /* canonical: what is sent; without fragment; owned */
+    char *text;                  /* canonical, as sent; without fragment; owned */
 } gbx_url;
 
 /* ret is filled on success only; clean it up. */
 bool gbx_url_parse(const gbx_libcurl *lib, const char *text, size_t len, gbx_url *ret,
                    gbx_fault *fault);
 
-/* location, as a response gave it, seen from base. */
+/* Resolve a response's location against base. */
 bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
                   gbx_fault *fault);
 
 void gbx_url_cleanup(gbx_url *url);
 
-/* Scheme, host and port are the same. */
+/* True if scheme, host and port are the same. */
 bool gbx_url_same_origin(const gbx_url *a, const gbx_url *b);
 
 /* "https" or "http". */
@@ -108,28 +108,28 @@ const char *gbx_url_scheme_name(uint8_t scheme);
 /* ---- allow.c ------------------------------------------------------------- */
 
 /*
- * Is this destination, and this method, on the list?
+ * Does the policy list this destination, and this method?
  *
- * What is not listed is refused, with the list in the message: it is written for who must
- * repair the code, and holds nothing that the policy did not say.
+ * Anything that is not listed is refused. The message has the list: it is for whoever
+ * must repair the code, and contains nothing but what the policy says.
  */
 
-/* *ret_reach borrows from policy: what the entries that allow it let it reach. */
+/* *ret_reach borrows from policy: the addresses that the matching entries allow. */
 bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
                    gbx_reach *ret_reach, gbx_fault *fault);
 
-/* method is as it will be sent. */
+/* method is in the form that will be sent. */
 bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
                       gbx_fault *fault);
 
-/* Only what the fetch standard forbids everywhere; pure. */
+/* Does the fetch standard forbid it everywhere? Pure. */
 bool gbx_method_is_forbidden(const char *method);
 
 /* ---- curl_setup.c -------------------------------------------------------- */
 
 /*
- * Libcurl set up for one hop, with everything switched off that is not needed, and
- * what its result codes mean to the code in the box.
+ * Set up libcurl for one hop, with everything off that is not needed, and translate its
+ * result codes for the sandboxed code.
  */
 
 #define GBX_TRANSFER_ADDRESSES_MAX 64u
@@ -139,10 +139,10 @@ struct gbx_hop;
 typedef struct gbx_easy {
     const gbx_libcurl *lib; /* borrowed */
     CURL *curl;
-    CURLSH *share; /* holds the one answer that this handle may find for a name */
+    CURLSH *share; /* holds the only addresses that this handle can find */
     struct curl_slist *headers;
     struct curl_slist *resolve;
-    char error[CURL_ERROR_SIZE]; /* libcurl's words, for the host's log */
+    char error[CURL_ERROR_SIZE]; /* libcurl's message, for the host's log */
 } gbx_easy;
 
 /* False: memory is out; clean it up in either case. It must not move afterwards. */
@@ -150,14 +150,14 @@ bool gbx_easy_init(gbx_easy *easy, const struct gbx_hop *hop);
 
 void gbx_easy_cleanup(gbx_easy *easy);
 
-/* Fill *fault from a result code, unless it says already why. */
+/* Fill *fault from a result code, unless it is already set. */
 void gbx_easy_fault(const gbx_easy *easy, CURLcode result, const char *host,
                     gbx_fault *fault);
 
 /* ---- header_secrets.c ---------------------------------------------------- */
 
 /*
- * The headers of one hop as they are sent, with the secrets that its site may have.
+ * The headers of one hop as sent, with the secrets that its site may have.
  */
 
 /* *to is emptied first. A field of from that names a secret is marked is_secret. */
@@ -166,17 +166,18 @@ bool gbx_fill_headers(const gbx_policy *policy, const gbx_url *url, gbx_fields *
 
 /* ---- resolve.c -------------------------------------------------------- */
 
-/* What the host's own table of names says; read anew each time, it is small. */
+/* The host's own table of names; it is small, so it is read each time. */
 
-/* The addresses of a name (in lower case), at most max, and how many they are. */
+/* Find at most max addresses of a name (in lower case); returns their number. */
 size_t gbx_hosts_find(const char *path, const char *name, gbx_ip *ret, size_t max);
 
 /* ---- nameservers.c ------------------------------------------------------- */
 
 /*
- * Whom to ask: the policy's servers, or the system's as they are now.
+ * The name servers to query: the policy's, or the system's current ones.
  *
- * One libevent resolver for each list of servers that policies name, a few at most.
+ * There is one libevent resolver for each list of servers that policies name, a few at
+ * most.
  */
 
 struct event_base;
@@ -187,20 +188,20 @@ typedef struct gbx_nameservers gbx_nameservers;
 /* resolv_path is borrowed. NULL: memory is out. */
 gbx_nameservers *gbx_nameservers_new(struct event_base *base, const char *resolv_path);
 
-/* Whoever still waits for an answer is told that there is none, in the loop's next turn. */
+/* Pending queries end without an answer, in the loop's next turn. */
 void gbx_nameservers_free(gbx_nameservers *all);
 
-/* The resolver for a list of "ip:port"; for none, that of the system. NULL: there is no
- * server, or memory is out. Borrowed until the next call. */
+/* The resolver for a list of "ip:port"; the system's for an empty list. NULL: no
+ * servers, or memory is out. Borrowed until the next call. */
 struct evdns_base *gbx_nameservers_get(gbx_nameservers *all, char *const *servers,
                                        size_t count);
 
 /* ---- request.c ----------------------------------------------------------- */
 
 /*
- * What the code asked for, read once and checked for what HTTP forbids.
+ * The code's request, read once and checked against HTTP's rules.
  *
- * Where it leads to is checked elsewhere, hop by hop; here is everything that holds for
+ * Its destinations are checked elsewhere, hop by hop; this part checks what holds for
  * all hops: method, headers, body.
  */
 
@@ -224,7 +225,7 @@ typedef struct gbx_fetch_request {
     size_t body_len;
 } gbx_fetch_request;
 
-/* ret is to be cleaned up in either case. */
+/* Clean up ret in either case. */
 bool gbx_request_read(gbx_span args, gbx_span body, const gbx_fetch_policy *policy,
                       gbx_fetch_request *ret, gbx_fault *fault);
 
@@ -233,26 +234,26 @@ void gbx_request_become_get(gbx_fetch_request *request);
 
 void gbx_request_cleanup(gbx_fetch_request *request);
 
-/* Headers that are the transport's, the browser's or a proxy's to set. */
+/* True for headers that only the transport, a browser or a proxy may set. */
 bool gbx_header_is_forbidden(const char *name);
 
 /* ---- redirect.c ---------------------------------------------------------- */
 
 /*
- * What becomes of a request when the server sends it elsewhere.
+ * How a redirect changes a request.
  *
- * The rules are those of the fetch standard. Nothing here allows the new destination: the
- * caller puts it through every check that the first one passed.
+ * The rules are those of the fetch standard. Nothing here allows the new destination:
+ * the caller applies every check that the first one passed.
  */
 
 typedef enum gbx_redirect {
     GBX_REDIRECT_NONE,   /* the response is the answer */
-    GBX_REDIRECT_TO,     /* *ret_next is where to ask next */
+    GBX_REDIRECT_TO,     /* *ret_next is the next URL */
     GBX_REDIRECT_FAILED, /* *fault says why */
 } gbx_redirect;
 
 /*
- * The head of response answered request at url, after so many redirects before. With
+ * response's head answered request at url, after so many redirects before. With
  * GBX_REDIRECT_TO request is changed to what the next hop sends: across origins it has
  * lost its credentials.
  */
@@ -261,16 +262,16 @@ gbx_redirect gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
                                uint32_t max_redirects, gbx_url *ret_next,
                                gbx_fault *fault);
 
-/* Would gbx_redirect_next() look further than this head? Then its body is not awaited. */
+/* Will gbx_redirect_next() act on this head? Then its body is not awaited. */
 bool gbx_redirect_ends_body(const gbx_fetch_request *request,
                             const gbx_response *response);
 
 /* ---- resolve.c ----------------------------------------------------------- */
 
 /*
- * The addresses of a name: asked for once, and every one of them handed out.
+ * Resolve a name once, to all its addresses.
  *
- * In this order: "localhost" is loopback by definition and never asked for; then the
+ * In this order: "localhost" is loopback by definition and never queried; then the
  * host's table of names; then the name servers, for IPv4 and IPv6 at once.
  */
 
@@ -285,20 +286,20 @@ typedef struct gbx_query gbx_query;
 gbx_resolver *gbx_resolver_new(struct event_base *base, const char *hosts_path,
                                const char *resolv_path);
 
-/* No query may be left. */
+/* All queries must have ended. */
 void gbx_resolver_free(gbx_resolver *resolver);
 
-/* problem is NULL and count at least 1; or it is constant text, for the host's log. The
- * addresses are borrowed until done returns; IPv4 comes first. */
+/* Either problem is NULL and count at least 1, or problem is constant text for the
+ * host's log. The addresses are borrowed until done returns; IPv4 comes first. */
 typedef void (*gbx_resolved_fn)(void *user, const gbx_ip *addresses, size_t count,
                                 const char *problem);
 
-/* done is called once, never from in here; servers is borrowed until this returns. NULL:
- * memory is out. */
+/* done is called once, never from within this function; servers is borrowed until this
+ * returns. NULL: memory is out. */
 gbx_query *gbx_resolve(gbx_resolver *resolver, const char *name, char *const *servers,
                        size_t server_count, gbx_resolved_fn done, void *user);
 
-/* done is not called any more; not after it was. */
+/* done will not be called. Not allowed after done was called. */
 void gbx_query_drop(gbx_query *query);
 
 /* ---- transfer.c ---------------------------------------------------------- */
@@ -306,20 +307,21 @@ void gbx_query_drop(gbx_query *query);
 /*
  * One hop: one connection to a checked address, one request, one response.
  *
- * libcurl is told where to connect and cannot look elsewhere: it resolves nothing, uses
- * no proxy, follows no redirect, keeps no connection, cookie or session. The address of
- * every socket is checked again when libcurl asks for the socket, against the tables and
- * against the addresses given here: the second of two layers, each of which holds alone.
+ * libcurl gets the addresses to connect to and cannot look elsewhere: it resolves
+ * nothing, uses no proxy, follows no redirect, keeps no connection, cookie or session.
+ * When libcurl asks for a socket its address is checked again, against the tables and
+ * against the addresses given here: this second layer would suffice alone, as the first
+ * would.
  */
 
 typedef struct gbx_transfer gbx_transfer;
 
-/* Everything is borrowed until the transfer is freed, but for addresses and reach, which
+/* Everything is borrowed until the transfer is freed, except addresses and reach, which
  * are copied. */
 typedef struct gbx_hop {
     const gbx_url *url;
     const gbx_fetch_request *request; /* method, body and redirect mode */
-    const gbx_fields *headers;        /* as they are sent: secrets filled in */
+    const gbx_fields *headers;        /* as sent: secrets filled in */
     const gbx_ip *addresses;
     size_t address_count; /* at least 1 */
     gbx_reach reach;      /* its networks are borrowed */
@@ -329,59 +331,61 @@ typedef struct gbx_hop {
     gbx_fault *fault;       /* filled on failure */
 } gbx_hop;
 
-/* succeeded: the head of the response is there, and its body unless it redirects. */
+/* succeeded: the response's head is complete, and its body unless it redirects. */
 typedef void (*gbx_transfer_done)(void *user, bool succeeded);
 
-/* done is called once, never from in here, and may free the transfer. NULL with a fault:
- * memory is out. */
+/* done is called once, never from within this function, and may free the transfer. NULL
+ * with a fault: memory is out. */
 gbx_transfer *gbx_transfer_start(gbx_multi *multi, struct event_base *base,
                                  const gbx_hop *hop, gbx_transfer_done done,
                                  void *user);
 
-/* Before or after done; not from inside libcurl. */
+/* Allowed before or after done, but not from inside libcurl. */
 void gbx_transfer_free(gbx_transfer *transfer);
 
-/* Where it is or was connected to, or what was refused; "" for nowhere yet. Borrowed. */
+/* The address it is or was connected to, or that was refused; "" before that.
+ * Borrowed. */
 const char *gbx_transfer_address(const gbx_transfer *transfer);
 
 /* ---- socket.c ------------------------------------------------------------ */
 
 /*
- * The last word before the kernel: may a socket be opened to this very address?
+ * The last check before the kernel: may a socket be opened to this very address?
  *
- * What libcurl is about to connect to is judged here and nowhere earlier in its code; it
- * must be allowed, be among what was checked, and have the URL's port. Pure.
+ * It checks the address that libcurl is about to connect to: it must be allowed, be
+ * among the checked ones, and have the URL's port. Pure.
  */
 
 struct sockaddr;
 
-/* NULL: it may. Else why not, for the host's log; text, of GBX_IP_TEXT_MAX bytes, is the
- * address in either case, or "". */
+/* NULL if it may. Else why not, for the host's log; text, of GBX_IP_TEXT_MAX bytes, is
+ * the address in either case, or "". */
 const char *gbx_socket_refusal(const gbx_hop *hop, const struct sockaddr *to,
                                size_t len, char *text);
 
 /* ---- transport.c --------------------------------------------------------- */
 
 /*
- * The embedder's own way to the network, and its answers from any thread.
+ * The embedder's own transport, which may answer from any thread.
  *
- * Tokens are numbers that mean something only while their request waits: an answer that
- * comes twice, late or for nobody finds nothing.
+ * Tokens are valid only while their request waits: a duplicate, late or misdirected
+ * answer is refused.
  */
 
 struct event_base;
 
 typedef struct gbx_transport gbx_transport;
 
-/* NULL: memory, or descriptors, are out. */
+/* NULL: memory or descriptors are out. */
 gbx_transport *gbx_transport_new(struct event_base *base, gbx_transport_fn ask,
                                  void *user, gbx_engine *engine);
 
-/* Whoever waits is not told. No other thread may be inside gbx_transport_give(). */
+/* Waiting requests get no report. No other thread may be inside
+ * gbx_transport_give(). */
 void gbx_transport_free(gbx_transport *transport);
 
-/* response is the callee's if *fault is none; on the loop's thread, never from inside
- * gbx_transport_ask(). */
+/* The callee owns response if *fault is not set. Called on the loop's thread, never
+ * from inside gbx_transport_ask(). */
 typedef void (*gbx_transport_done)(void *user, gbx_response *response,
                                    const gbx_fault *fault);
 
@@ -390,10 +394,10 @@ gbx_transport_token gbx_transport_ask(gbx_transport *transport,
                                       const gbx_transport_request *request,
                                       gbx_transport_done done, void *user);
 
-/* done is not called any more. 0 and unknown tokens are ignored. */
+/* done will not be called. 0 and unknown tokens are ignored. */
 void gbx_transport_forget(gbx_transport *transport, gbx_transport_token token);
 
-/* From any thread. */
+/* May be called from any thread. */
 gbx_status gbx_transport_give(gbx_transport *transport, gbx_transport_token token,
                               const gbx_transport_response *response,
                               gbx_error *reterr);

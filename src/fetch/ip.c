@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ip - the tables are the rule: the first line that fits decides. IPv4 is public
- * unless a line says otherwise; IPv6 is public only inside 2000::/3.
+ * ip - classifies addresses by tables: the first line that matches decides. IPv4 is
+ * public unless a line says otherwise; IPv6 is public only inside 2000::/3.
  *
  * Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6, and the
  * metadata services of the large clouds.
@@ -14,10 +14,11 @@
 #include <string.h>
 
 typedef enum kind {
-    NEVER,    /* nothing allows it */
-    LOOPBACK, /* an entry that names loopback does */
-    LISTED,   /* a network of the policy does, or an entry with that very address */
-    NAT64,    /* as LISTED, and the IPv4 address inside must be allowed too */
+    NEVER,    /* never allowed */
+    LOOPBACK, /* allowed by an entry that names loopback */
+    LISTED,   /* allowed by a network of the policy, or an entry with that very
+                 address */
+    NAT64,    /* like LISTED, and the IPv4 address inside must be allowed too */
     PUBLIC,
 } kind;
 
@@ -91,7 +92,7 @@ static const rule *rule_of(const gbx_ip *address)
     const rule *rules = address->is_v6 ? v6_rules : v4_rules;
     const uint8_t *bytes = address->bytes + (address->is_v6 ? 0 : 12);
 
-    /* The last line of both tables fits everything. */
+    /* The last line of both tables matches everything. */
     while (!begins_with(bytes, rules->prefix, rules->bits))
         rules++;
     return rules;
@@ -129,7 +130,7 @@ bool gbx_ip_parse(const char *text, gbx_ip *ret)
         if (inet_pton(AF_INET6, text, address.bytes) != 1)
             return false;
     } else if (inet_pton(AF_INET, text, address.bytes + 12) != 1) {
-        return false; /* leading zeros too, which are octal to some */
+        return false; /* also leading zeros, which some read as octal */
     }
     *ret = address;
     return true;

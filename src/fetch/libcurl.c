@@ -8,14 +8,14 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* One interface under two names: with OpenSSL, and with GnuTLS. */
+/* The same interface, with OpenSSL and with GnuTLS. */
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
-/* The option CURLOPT_PROTOCOLS_STR, without which any scheme might do. */
+/* The first with CURLOPT_PROTOCOLS_STR, without which any scheme might work. */
 #define OLDEST      0x075500u
 #define OLDEST_TEXT "7.85"
 
-/* A sanitizer's runtime forbids a library its own order of search. */
+/* Sanitizers do not allow a library a search order of its own. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #    define ORDER 0
 #elif defined(__has_feature)
@@ -28,8 +28,8 @@ static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 #    define ORDER RTLD_DEEPBIND
 #endif
 
-/* Never unloaded: what it brings leaves callbacks for the end of the program, and threads
- * of its own may still look up names. */
+/* It is never unloaded: its libraries register callbacks for the end of the program,
+ * and its threads may still look up names. */
 static void *open_library(void)
 {
     void *library = NULL;
@@ -84,7 +84,7 @@ gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED,
                         "fetch needs libcurl " OLDEST_TEXT " or newer");
     }
-    /* zstd is left out on purpose: a frame of it may ask for a window of 128 MiB. */
+    /* zstd is left out on purpose: a frame can require a window of 128 MiB. */
     lib.encodings = (version->features & CURL_VERSION_BROTLI) != 0 ? "gzip, deflate, br"
                                                                    : "gzip, deflate";
     *ret = lib;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * multi - libcurl says which sockets and when, libevent says that it is time. libcurl is
- * never entered from one of its own callbacks.
+ * multi - libcurl chooses sockets and timeouts, libevent waits for them. libcurl is
+ * never called from one of its own callbacks.
  */
 #include "fetch/fetch.h"
 
@@ -24,7 +24,7 @@ static void report_done(gbx_multi *multi)
 
     while ((message = multi->lib->curl_multi_info_read(multi->curl, &left)) != NULL) {
         CURL *easy = message->easy_handle;
-        CURLcode result = message->data.result; /* gone once it is removed */
+        CURLcode result = message->data.result; /* invalid once it is removed */
         const gbx_multi_entry *entry = NULL;
 
         if (message->msg != CURLMSG_DONE)

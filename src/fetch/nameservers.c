@@ -11,31 +11,31 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define LISTS_MAX 8 /* the one that was not asked for longest makes room */
+#define LISTS_MAX 8 /* the least recently used one is replaced */
 
 typedef struct server_list {
     char *key; /* the servers, one a line; "" is the system's */
     struct evdns_base *dns;
-    struct timespec changed; /* resolv.conf as it was read, of the system's list */
+    struct timespec changed; /* of resolv.conf as it was read, for the system's list */
     ino_t inode;
 } server_list;
 
 struct gbx_nameservers {
     struct event_base *base;
     const char *resolv_path;
-    server_list lists[LISTS_MAX]; /* the last one used first */
+    server_list lists[LISTS_MAX]; /* the most recently used one first */
     size_t count;
 };
 
-/* libevent would write on the standard error of a program that is not ours. */
+/* Without this libevent writes to the program's standard error. */
 static void say_nothing(int is_warning, const char *message)
 {
     (void)is_warning;
     (void)message;
 }
 
-/* Three questions of three seconds. The case of the question is random and must come
- * back: it makes an answer harder to guess. */
+/* Three queries of three seconds. The letters' case in the query is random and must
+ * come back: it makes an answer harder to guess. */
 static const struct {
     const char *name;
     const char *value;
@@ -54,8 +54,8 @@ static struct evdns_base *new_dns(struct event_base *base)
     return dns;
 }
 
-/* Read resolv.conf if it is not what was read before: networks change. Search domains
- * stay out: a name means itself. */
+/* Read resolv.conf if it has changed, since networks change. Search domains are not
+ * used: a name means itself. */
 static void follow_system(gbx_nameservers *all, server_list *list)
 {
     struct stat st;
@@ -153,7 +153,7 @@ struct evdns_base *gbx_nameservers_get(gbx_nameservers *all, char *const *server
         found = add(all, servers, count, key);
         if (found == NULL)
             return NULL;
-        key = NULL; /* the list has it */
+        key = NULL; /* the list owns it */
     }
     if (count == 0)
         follow_system(all, found);

@@ -19,7 +19,7 @@ static gbx_redirect refuse(gbx_fault *fault, const char *why)
     return GBX_REDIRECT_FAILED;
 }
 
-/* One place to go to, even if it is said twice. */
+/* True if there is a single location, even if it is given twice. */
 static bool one_location(const gbx_response *response)
 {
     const char *first = gbx_fields_get(&response->headers, "location");
@@ -34,7 +34,7 @@ static bool one_location(const gbx_response *response)
     return true;
 }
 
-/* What was meant for one origin alone is not told to another. */
+/* Data meant for one origin is not sent to another. */
 static void drop_credentials(gbx_fetch_request *request)
 {
     static const char *const credentials[] = {"authorization", "cookie",

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In lower case. What frames a message, names its destination or its path, or says what
- * only an agent may say. */
+/* In lower case. Headers that frame a message, name its destination or its path, or
+ * that only a user agent may set. */
 static const char *const forbidden_headers[] = {"accept-charset",
                                                 "accept-encoding",
                                                 "connection",
@@ -31,7 +31,7 @@ static const char *const forbidden_headers[] = {"accept-charset",
                                                 "upgrade",
                                                 "via"};
 
-/* A server that believes these runs another method than the one that was checked. */
+/* A server that honours these runs another method than the one that was checked. */
 static const char *const method_headers[] = {"x-http-method", "x-http-method-override",
                                              "x-method-override"};
 
@@ -80,7 +80,7 @@ static bool read_text(gbx_view view, size_t max, char **ret, size_t *ret_len,
 
 static bool read_url(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
 {
-    /* One more than a URL may have: the check of the URL itself says so better. */
+    /* One byte more than a URL may have: the URL's own check has a better message. */
     if (!read_text(view, 8193, &ret->url, &ret->url_len, fault,
                    "the URL is no text, or too long"))
         return false;
@@ -114,7 +114,7 @@ static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
     if (!read_text(view, GBX_METHOD_MAX, &method, &len, fault,
                    "the method is no text, or too long"))
         return false;
-    assert(method != NULL); /* or reading it has failed */
+    assert(method != NULL); /* else reading it has failed */
     if (!gbx_is_token(method, len)) {
         gbx_quoted quoted = gbx_fault_quote(method, len);
 
@@ -214,7 +214,7 @@ static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
         !read_text(items[1], (size_t)2 * GBX_REQUEST_HEADER_BYTES_MAX, &value,
                    &value_len, fault, shape))
         return false;
-    assert(name != NULL && value != NULL); /* or reading them has failed */
+    assert(name != NULL && value != NULL); /* else reading them has failed */
     return add_header(name, name_len, value, value_len, ret, fault) &&
            check_header(name, ret->headers.items[ret->headers.count - 1].value, policy,
                         fault);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resolve - a query outlives its drop: libevent answers a cancelled question too, in a
- * later turn of the loop, and only the last answer frees the query.
+ * resolve - a query outlives its drop: libevent answers even cancelled queries, in a
+ * later turn of the loop; the last answer frees the query.
  */
 #include "fetch/internal.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Once one family has addresses, so long is waited for the other. */
+/* Once one family has addresses, wait so long for the other. */
 static const struct timeval grace = {.tv_sec = 1};
 
 struct gbx_resolver {
@@ -24,10 +24,10 @@ struct gbx_resolver {
 };
 
 struct gbx_query {
-    gbx_resolved_fn done; /* NULL: nobody waits any more */
+    gbx_resolved_fn done; /* NULL: dropped */
     void *user;
-    struct event *timer;            /* tells what is known */
-    struct evdns_request *asked[2]; /* IPv4, IPv6; NULL: answered, or not asked */
+    struct event *timer;            /* reports the addresses known so far */
+    struct evdns_request *asked[2]; /* IPv4, IPv6; NULL: answered, or not sent */
     unsigned pending;               /* answers that libevent still owes */
     const char *problem;
     gbx_ip addresses[GBX_ADDRESSES_MAX];
@@ -85,7 +85,7 @@ static const char *problem_of(int result)
     }
 }
 
-/* IPv4 before IPv6, whichever comes first. */
+/* Insert IPv4 before IPv6, whichever arrives first. */
 static void insert(gbx_query *query, const gbx_ip *address)
 {
     size_t at = address->is_v6 ? query->count : query->v4_count;
@@ -156,7 +156,8 @@ static void ask(gbx_query *query, struct evdns_base *dns, const char *name)
         query->problem = "the question could not be asked";
 }
 
-/* "localhost" and what is below it mean this machine (RFC 6761), whoever says otherwise. */
+/* "localhost" and names below it mean this machine (RFC 6761), whatever others
+ * answer. */
 static bool is_localhost(const char *name)
 {
     static const char suffix[] = ".localhost";
@@ -254,11 +255,11 @@ void gbx_query_drop(gbx_query *query)
 /* ---- the file of hosts --------------------------------------------------- */
 
 #define LINE_MAX_BYTES 1024
-#define LINES_MAX      10000 /* more is no table of names but a mistake */
+#define LINES_MAX      10000 /* a longer file is a mistake */
 
 static const char blanks[] = " \t\r\n";
 
-/* Does the rest of a line, after its address, have the name? */
+/* Does the rest of a line, after its address, contain the name? */
 static bool names(char *state, const char *name)
 {
     char *word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * response - lengths and encodings are judged when their line arrives, so that nothing
- * is decompressed, and no byte of a body awaited, that will be refused.
+ * response - checks lengths and encodings when their line arrives, so that a body that
+ * will be refused is neither awaited nor decompressed.
  */
 #include "fetch/response.h"
 
@@ -63,7 +63,7 @@ static bool read_status(gbx_head *head, const char *line, size_t len)
     return true;
 }
 
-/* Exactly one of the encodings that were asked for: each more is another bomb. */
+/* Exactly one of the requested encodings: each further one is another bomb. */
 static bool check_encoding(gbx_head *head, const char *value)
 {
     const char *known = head->encodings_taken;
@@ -86,7 +86,7 @@ static bool check_encoding(gbx_head *head, const char *value)
     return refuse(head->fault, "is compressed in a way that was not asked for");
 }
 
-/* Who differs about where a body ends can be told two stories. */
+/* Parsers that disagree about a body's end can be shown different responses. */
 static bool check_length(gbx_head *head, const char *value)
 {
     uint64_t length = 0;
@@ -134,7 +134,7 @@ static bool read_field(gbx_head *head, const char *line, size_t len)
     return true;
 }
 
-/* A head is complete: an interim one is forgotten. */
+/* A head is complete: an interim one is dropped. */
 static bool end_head(gbx_head *head)
 {
     const gbx_response *response = head->response;
@@ -158,7 +158,7 @@ static bool end_head(gbx_head *head)
 void gbx_response_init(gbx_response *response, size_t max_bytes)
 {
     *response = (gbx_response){0};
-    /* A server may send back what it was sent. */
+    /* A server may echo the secrets that it was sent. */
     gbx_buf_init_secret(&response->body, max_bytes);
 }
 

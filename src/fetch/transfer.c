@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transfer - callbacks only note why they stop a transfer; libcurl's own result code is
- * translated when none of them did.
+ * transfer - callbacks only record why they stop a transfer; if none did, libcurl's own
+ * result code is translated.
  */
 #include "fetch/internal.h"
 
@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* In every window of stall_ms a response brings at least so much. */
+/* A response must bring at least so many bytes in every window of stall_ms. */
 #define PROGRESS_MIN 512
 
-/* Compressed bytes may be a little more than what they hold, never much. */
+/* Compressed bytes may be slightly more than their contents, never much more. */
 #define RAW_SLACK GBX_KIB(64)
 
 struct gbx_transfer {
@@ -78,7 +78,7 @@ static void on_stall(evutil_socket_t fd, short what, void *user)
     stop(t, CURLE_OPERATION_TIMEDOUT);
 }
 
-/* A slow start is an answer that takes thought; a slow rest is none. */
+/* A slow start is fine, since an answer may take work; after that it must progress. */
 static void watch_progress(gbx_transfer *t)
 {
     struct timeval window = {.tv_sec = t->hop.stall_ms / 1000,
@@ -157,7 +157,7 @@ static void on_done(void *user, CURLcode result)
     stop(t, result);
 }
 
-/* Tell, once; t may be gone afterwards. */
+/* Report the end, once; t may be freed afterwards. */
 static void stop(gbx_transfer *t, CURLcode result)
 {
     gbx_transfer_done done = t->done;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * transport - the lock guards the list of waiting requests alone; it is never held while
+ * transport - the lock guards only the list of waiting requests; it is never held while
  * bytes are copied or the embedder is called.
  */
 #include "fetch/internal.h"
@@ -43,7 +43,7 @@ static void free_waiting(waiting *w)
     free(w);
 }
 
-/* The link that leads to the request; *link is NULL if there is none. Under the lock. */
+/* The link to the request; *link is NULL if it does not exist. Under the lock. */
 static waiting **find(gbx_transport *transport, gbx_transport_token token)
 {
     waiting **link = &transport->first;
@@ -82,7 +82,8 @@ static void on_wake(evutil_socket_t fd, short what, void *user)
     }
 }
 
-/* The bytes are the embedder's, but their source may be anybody: the same rules. */
+/* The embedder passes the bytes, but their source may be anybody: the same rules
+ * apply. */
 static void copy_response(const gbx_transport_response *from, size_t max_bytes,
                           gbx_response *ret, gbx_fault *fault)
 {
@@ -108,7 +109,7 @@ static void copy_response(const gbx_transport_response *from, size_t max_bytes,
         (void)gbx_response_append(ret, from->body, from->body_len, fault);
 }
 
-/* False: nobody waits for this token, or its answer is there already. */
+/* False: no request waits for this token, or it has its answer already. */
 static bool is_awaited(gbx_transport *transport, gbx_transport_token token,
                        size_t *ret_max_bytes)
 {
@@ -124,7 +125,7 @@ static bool is_awaited(gbx_transport *transport, gbx_transport_token token,
     return awaited;
 }
 
-/* Moves the response into the waiting request; false: there is none any more. */
+/* Move the response into the waiting request; false if it no longer exists. */
 static bool deliver(gbx_transport *transport, gbx_transport_token token,
                     gbx_response *response, const gbx_fault *fault)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * url - the checks come before libcurl's parser, which is more forgiving; what it makes
- * of the text is compared, and never trusted alone.
+ * url - checks text before libcurl's parser, which is more forgiving, reads it;
+ * libcurl's result is compared, and never trusted alone.
  */
 #include "fetch/internal.h"
 
@@ -35,7 +35,7 @@ static bool refuse(gbx_fault *fault, const char *why)
     return gbx_fault_set(fault, GBX_FAULT_URL, "fetch: %s", why);
 }
 
-/* Printable ASCII, and no character that some parsers drop, turn round or end at. */
+/* Printable ASCII, without characters that some parsers drop, replace or stop at. */
 static bool check_characters(const char *text, size_t len, gbx_fault *fault)
 {
     bool in_query = false;
@@ -95,7 +95,7 @@ static bool check_name(const char *host, gbx_fault *fault)
     return true;
 }
 
-/* The host in lower case, IPv6 in its one notation. */
+/* Read the host: lower case, IPv6 in its canonical notation. */
 static bool read_host(const pieces *in, gbx_url *ret, gbx_fault *fault)
 {
     bool is_v6 = in->host[0] == '[';
@@ -145,7 +145,7 @@ static bool read_port(const pieces *in, gbx_url *ret, gbx_fault *fault)
     return true;
 }
 
-/* scheme "://" host [":" port], and nothing beside; text ends in NUL. */
+/* Split scheme "://" host [":" port], with nothing else; text ends in NUL. */
 static bool split(const char *text, pieces *ret, gbx_fault *fault)
 {
     size_t scheme_len = evutil_ascii_strncasecmp(text, "https://", 8) == 0  ? 8
@@ -195,7 +195,7 @@ static bool part_is(const gbx_libcurl *lib, CURLU *handle, CURLUPart part,
     return same;
 }
 
-/* What libcurl will connect to is what was checked here. */
+/* Will libcurl connect to what was checked here? */
 static bool agrees(CURLU *handle, const gbx_url *url)
 {
     const gbx_libcurl *lib = url->lib;
@@ -270,7 +270,7 @@ static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
 
     if (!check_characters(text, strlen(text), fault) || !split(text, &in, fault))
         return false;
-    assert(in.host != NULL); /* or splitting has failed */
+    assert(in.host != NULL); /* else splitting has failed */
     ret->scheme = in.scheme;
     if (!read_host(&in, ret, fault) || !read_port(&in, ret, fault))
         return false;
@@ -287,7 +287,7 @@ static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
     return ret->text != NULL;
 }
 
-/* Does it begin with a scheme, whatever follows? Then it is read alone. */
+/* Does it begin with a scheme, whatever follows? Then base is not used. */
 static bool is_absolute(const char *location)
 {
     size_t len = strspn(location, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -296,7 +296,7 @@ static bool is_absolute(const char *location)
     return len > 0 && location[len] == ':';
 }
 
-/* A path, seen from base. It cannot lead to another origin. */
+/* Resolve a path against base. It cannot lead to another origin. */
 static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
                       gbx_fault *fault)
 {
@@ -325,7 +325,7 @@ static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
     return fine;
 }
 
-/* A Location as servers write them: what is not ASCII, and spaces, escaped. */
+/* A Location as servers write it, with spaces and non-ASCII characters escaped. */
 static char *escape_location(const char *location)
 {
     gbx_buf text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arena - every byte taken is counted in exactly one place, take(), before it is
- * taken. Blocks up to SMALL_MAX are cut from chunks and recycled by size class;
- * larger ones come from malloc, in a list, so that abandoning frees them too.
+ * arena - only take() counts memory, before it is allocated. Blocks up to SMALL_MAX are
+ * cut from chunks and recycled by size class; larger ones come from malloc and are
+ * listed, so that abandoning a run frees them too.
  */
 #include "guard/arena.h"
 
@@ -22,7 +22,7 @@
 #define CHUNK_FIRST     GBX_KIB(32)
 #define CHUNK_MAX       GBX_MIB(1)
 
-/* Under AddressSanitizer each block is malloc's own, so that it can watch its ends. */
+/* Under AddressSanitizer each block comes from malloc, so that its ends are watched. */
 #if defined(__SANITIZE_ADDRESS__)
 #    define SMALL_MAX ((size_t)0)
 #elif defined(__has_feature)
@@ -66,9 +66,8 @@ _Static_assert(sizeof(struct block) % alignof(max_align_t) == 0, "payload alignm
 _Static_assert(sizeof(struct large) % alignof(max_align_t) == 0, "payload alignment");
 
 /*
- * The only mutable variable outside an object: the parser's allocator has no
- * parameter to carry it. It is NULL but inside gbx_arena_run(), and holds nothing
- * that a thread could leak.
+ * The only mutable global: the parser's allocator has no parameter to carry it. It is
+ * NULL outside gbx_arena_run(), and holds nothing that a thread could leak.
  */
 static _Thread_local struct arena *current;
 

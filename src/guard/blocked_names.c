@@ -99,7 +99,7 @@ static const gbx_word words[] = {
 
 _Static_assert(GBX_COUNTOF(words) < GBX_WORDS_MAX, "a set of words is 64 bits");
 
-/* How a capability is used, or had. */
+/* How a capability is used, or switched on. */
 static const struct advice {
     uint32_t capability;
     const char *on;
@@ -113,7 +113,7 @@ static const struct advice {
 
 static const struct module {
     const char *name;
-    const char *hint; /* NULL: that of the capability */
+    const char *hint; /* NULL: the capability's own hint */
     uint32_t capability;
 } modules[] = {
     {"axios", NULL, GBX_CAP_FETCH},
@@ -178,8 +178,8 @@ static int hex(char c)
 }
 
 /*
- * One \uXXXX or \u{X...} at name[*at], stepped over. Only ASCII can be part of a word
- * of ours: anything else becomes 0, which is part of none.
+ * Decode one \uXXXX or \u{X...} at name[*at] and step over it. Our words are ASCII: any
+ * other character becomes 0, which matches none.
  */
 static char unescape(const char *name, size_t len, size_t *at)
 {

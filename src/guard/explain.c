@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* explain - from the caller's positions to the tree's and back happens only here. */
+/* explain - the only file that converts between positions in the caller's text and in
+ * the tree. */
 #include "guard/explain.h"
 
 #include "base/cleanup.h"
@@ -87,7 +88,7 @@ static void answer(void *user)
                            &q->advice->column);
 }
 
-/* An engine that reports a place past the code means its end. */
+/* A place past the code that the engine reports means the code's end. */
 static void clamp(const struct question *q)
 {
     uint32_t last_line, last_column;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain - what the files of gbx_guard_explain() share. Nobody else includes it.
+ * explain - shared by the files of gbx_guard_explain(), and by no others.
  *
- * Offsets are within the text of the tree. Messages are the engine's wording, which
- * tests compare with the engine that is installed: what is not recognised gets no
- * hint, never a wrong one.
+ * Offsets are in the tree's text. Messages are in the engine's wording, which tests
+ * compare with the installed engine: an unknown message gets no hint, never a wrong
+ * one.
  */
 #ifndef GBX_GUARD_EXPLAIN_H
 #define GBX_GUARD_EXPLAIN_H
@@ -19,17 +19,17 @@ typedef struct gbx_case {
     gbx_leaves leaves;
     gbx_form form;
     const char *message;
-    size_t line_start; /* the line that the engine named: its bytes */
+    size_t line_start; /* bytes of the line that the engine named */
     size_t line_end;
     size_t offset;    /* where the engine says, or GBX_NO_OFFSET */
     bool past_end;    /* that line is the last of the code, or after it */
-    size_t work;      /* nodes that may still be visited by looking things up */
+    size_t work;      /* nodes that lookups may still visit */
     size_t at;        /* out: where it really is, or GBX_NO_OFFSET to leave it */
     const char *hint; /* out: constant */
     const char *said; /* out: constant, in place of the message, or NULL */
 } gbx_case;
 
-/* One line of a table: the first whose text is part of the message counts. */
+/* One row of a table: the first row whose text is part of the message applies. */
 typedef struct gbx_wording {
     const char *part;
     const char *hint;
@@ -38,7 +38,7 @@ typedef struct gbx_wording {
 const char *gbx_wording_find(const gbx_wording *table, size_t count,
                              const char *message);
 
-/* What stands between open and the next close after part in the message. */
+/* The text between open and the next close, after part, in the message. */
 bool gbx_message_quoted(const char *message, const char *part, const char *open,
                         const char *close, const char **ret_text, size_t *ret_len);
 
@@ -48,14 +48,14 @@ void gbx_case_line(const gbx_case *c, uint32_t *ret_first, uint32_t *ret_end);
 /* Where leaf k begins. */
 size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k);
 
-/* Count one walk over the tree; false if there have been too many. */
+/* Count one walk over the tree; false after too many. */
 bool gbx_case_may_walk(gbx_case *c);
 
 /* explain_promise.c: true if the expression, as the engine quotes it, begins with a
- * promise; or if a pattern, a loop or a spread on the line is given one. */
+ * promise; or if a pattern, a loop or a spread on the line gets one. */
 bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len);
 bool gbx_line_spreads_promise(gbx_case *c);
-/* And if a call on the line has one among its arguments. */
+/* True if a call on the line has a promise among its arguments. */
 bool gbx_line_passes_promise(gbx_case *c);
 
 /* explain_syntax_words.c: the hint for a message of the engine, or NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explain_case - the failed code as the rules for hints look at it. */
+/* explain_case - the failed code as the rules for hints see it. */
 #include "guard/explain.h"
 
 #include "guard/internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_promise - is a value a promise, because nobody awaited it? Told by names
- * alone: what is called like an async function of the code gives a promise.
+ * explain_promise - is a value a promise because an await is missing? Decided by names
+ * alone: a call by the name of one of the code's async functions gives a promise.
  */
 #include "guard/explain.h"
 
@@ -9,15 +9,15 @@
 
 #include <string.h>
 
-/* What capabilities give: a promise, whenever they are called. */
+/* Functions of capabilities: each returns a promise. */
 static bool is_of_host(const char *name, size_t len)
 {
     return (len == 5 && memcmp(name, "fetch", 5) == 0) ||
            (len == 8 && memcmp(name, "readFile", 8) == 0);
 }
 
-/* True if the code has an async function or method of that name, or none of that name
- * while the host has one. */
+/* True if the code has an async function or method of that name, or the host has a
+ * function of that name and the code does not. */
 static bool is_async_name(gbx_case *c, const char *name, size_t len)
 {
     const gbx_tree *t = &c->tree;
@@ -71,7 +71,7 @@ static bool gives_promise(gbx_case *c, uint32_t i)
                          t->nodes[callee].end - t->nodes[callee].start);
 }
 
-/* True if a variable of that name is given a promise where it is declared. */
+/* True if a variable of that name is initialised with a promise. */
 static bool holds_promise(gbx_case *c, const char *name, size_t len)
 {
     const gbx_tree *t = &c->tree;

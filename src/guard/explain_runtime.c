@@ -252,7 +252,7 @@ static uint32_t find_const_assignment(gbx_case *c)
     const gbx_tree *t = &c->tree;
     size_t from = c->offset != GBX_NO_OFFSET ? c->offset : c->line_start;
 
-    /* There it stands at the place of a property: the object is what is read-only. */
+    /* There the engine's place is a property: the object is what is read-only. */
     if (c->offset < t->len && strchr(".[(?", t->text[c->offset]) != NULL &&
         t->text[c->offset] != '\0' && c->offset > 0 && t->text[c->offset - 1] != ' ')
         return GBX_NO_NODE;
@@ -300,7 +300,7 @@ static const char *unknown_hint(gbx_case *c, const char *name, size_t len)
 
 /* ---- messages ---------------------------------------------------------------- */
 
-/* Methods that only a list has: the value is something else. */
+/* Methods that only a list has, called on a value that is something else. */
 static bool is_list_method(const char *text, size_t len)
 {
     size_t at = len;
@@ -313,7 +313,7 @@ static bool is_list_method(const char *text, size_t len)
         text + at, len - at);
 }
 
-/* The engine points past a name that it means. */
+/* The engine points past the name that it means. */
 static void point_to_name(gbx_case *c)
 {
     size_t at = c->offset;
@@ -338,8 +338,8 @@ static void point_to(gbx_case *c, const char *name, size_t len)
             c->at = gbx_case_leaf_start(c, k);
 }
 
-/* What follows on the next line was meant as a statement of its own: the engine's place is
- * the end of what it has tried to call. */
+/* The next line was meant as a separate statement: the engine's place is the end of
+ * what it tried to call. */
 static bool is_line_called(const gbx_case *c)
 {
     size_t at = c->offset;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * explain_syntax - the engine knows the line and the token that it could not use; the
- * tree knows the column, and what stands around it.
+ * tree knows the column and the context.
  */
 #include "guard/explain.h"
 
@@ -41,7 +41,7 @@
     "+ - * / % ** = == === != !== < > <= >= && || ?? ! ? : , . & | ^ ~ << >> >>> += -= " \
     "return of in"
 
-/* What the engine says of a place it does not name a token for: what stands there. */
+/* The engine's messages that name a place but not its token, and the text there. */
 static const struct {
     const char *part;
     const char *words;
@@ -71,14 +71,14 @@ static uint32_t find_culprit(const gbx_case *c)
     size_t len;
     uint32_t k, end;
 
-    /* What was expected instead is in single quotes as well, behind it. */
+    /* The expected text follows, also in single quotes. */
     if (!gbx_message_quoted(c->message, "string literal \"", "", "\"", &text, &len) &&
         !gbx_message_quoted(c->message, "", "'", "'", &text, &len))
         return GBX_NO_LEAF;
     for (gbx_case_line(c, &k, &end); k < end; k++) {
         if (!leaf_matches(c, k, text, len))
             continue;
-        if (gbx_case_leaf_start(c, k) == c->offset) /* a parser that knows the place */
+        if (gbx_case_leaf_start(c, k) == c->offset) /* the parser knows the place */
             return k;
         if (gbx_leaf_is_suspect(&c->leaves, k) ||
             gbx_leaf_is(&c->leaves, gbx_leaf_before(&c->leaves, k), "await"))
@@ -119,8 +119,8 @@ static size_t find_place(const gbx_case *c)
 }
 
 /*
- * What the engine speaks of when it has read on, and so on a line too late: the last of
- * its kind before. Of private names that is known at the end of all code only.
+ * The engine may report too late a line, since it has read on: find the last node of
+ * that kind before it. Private names are reported at the end of all code.
  */
 static size_t find_passed(const gbx_case *c)
 {
@@ -195,7 +195,7 @@ static uint32_t find_second(const gbx_case *c)
     return found;
 }
 
-/* The string on the line that nothing closes; else the last template's quote. */
+/* The unclosed string on the line; else the last template's quote. */
 static uint32_t find_open_string(const gbx_case *c)
 {
     uint32_t k, end;
@@ -215,7 +215,7 @@ static uint32_t find_jump(const gbx_case *c)
 {
     const gbx_node *nodes = c->tree.nodes;
     uint32_t found = GBX_NO_NODE;
-    int budget = 1000; /* each is looked at together with all around it */
+    int budget = 1000; /* each is checked with everything around it */
 
     for (uint32_t i = 0; i < c->tree.count && budget > 0; i++) {
         uint32_t up = nodes[i].parent;
@@ -239,7 +239,7 @@ static uint32_t find_jump(const gbx_case *c)
     return found;
 }
 
-/* Which way to await: by what the function around leaf k is given to. */
+/* How to await here: depends on what the function around leaf k is passed to. */
 static const char *await_hint(const gbx_case *c, uint32_t k)
 {
     const gbx_node *nodes = c->tree.nodes;
@@ -311,7 +311,7 @@ static const char *foreign(const gbx_case *c, uint32_t *ret_k)
     return is_prose(l, k) ? HINT_PROSE : NULL;
 }
 
-/* The engine stumbled over what follows from a type on the line, not over the type. */
+/* The engine failed on the token after a type on the line, not on the type. */
 static bool explain_types(gbx_case *c)
 {
     uint32_t k, end;
@@ -352,8 +352,8 @@ static const char *unexpected(const gbx_tree *t, uint32_t i)
     }
 }
 
-/* A bracket that closes ours: the engine reads on as if it were right, and stumbles over
- * what comes next. */
+/* A bracket that closes one of ours: the engine accepts it and fails on the next
+ * token. */
 static bool closes_ours(const gbx_case *c, uint32_t i)
 {
     size_t start = c->tree.nodes[i].start;
@@ -363,7 +363,7 @@ static bool closes_ours(const gbx_case *c, uint32_t i)
             strstr(c->message, "to end a compound expression") != NULL);
 }
 
-/* Brackets first: where one is open, the engine only sees the end come too early. */
+/* Brackets first: for an open one the engine only reports an early end. */
 static bool explain_bracket(gbx_case *c, uint32_t culprit)
 {
     bool is_open = false;
@@ -391,7 +391,7 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
     return false;
 }
 
-/* What is missing before a value, where the message does not say in what it is. */
+/* What is missing before a value, if the message does not name the context. */
 static const char *separator_hint(const gbx_case *c, uint32_t k)
 {
     uint32_t opener;

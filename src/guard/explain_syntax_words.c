@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* explain_syntax_words - the engine's messages on syntax, and what helps with each. */
+/* explain_syntax_words - the engine's messages about syntax, and a hint for each. */
 #include "guard/explain.h"
 
 #include "base/cleanup.h"
@@ -17,7 +17,7 @@
     "use 'return' to leave a callback, or a for loop, which can be left and continued"
 #define HINT_MISSING "an operator, ';' or closing bracket is missing before this"
 
-/* In order: the particular before the general. */
+/* Particular messages come before general ones. */
 static const gbx_wording wordings[] = {
     {"must have an initializer", "give the const a value, or declare it with 'let'"},
     {"variable twice", HINT_TWICE},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faults - a bracket that does not match makes the parser stumble in places that are
- * not at fault; so if there is one, nothing else is reported.
+ * faults - an unmatched bracket makes the parser report errors in correct places, so if
+ * there is one, only that is reported.
  */
 #include "guard/faults.h"
 
@@ -14,11 +14,11 @@
 
 #define HINT_JSX   "this is JSX: there is no page here; return data, not elements"
 #define NO_BRACKET SIZE_MAX
-#define LEAVES_MAX 200 /* of one error that are looked at */
+#define LEAVES_MAX 200 /* examined in one error */
 #define HINT_AWAIT \
     "'await' works only directly inside an async function: write 'async' before it"
 
-/* What the parser asks for where it says that something is missing. */
+/* The token that the parser reports as missing. */
 static void put_missing(const gbx_tree *t, uint32_t i, size_t base, gbx_findings *f)
 {
     const char *name = gbx_tree_symbol_name(t, i);
@@ -39,7 +39,7 @@ static bool overlaps(const gbx_node *error, const gbx_node *leaf)
     return leaf->start < error->end && leaf->end > error->start;
 }
 
-/* The leaf of the error that says most: words of TypeScript, else its last. */
+/* The most telling leaf of the error: words of TypeScript, else its last. */
 static void put_error(const gbx_leaves *l, uint32_t i, size_t base, gbx_findings *f)
 {
     const gbx_node *nodes = l->t->nodes;
@@ -145,7 +145,7 @@ static size_t bracket_at(const gbx_tree *t, uint32_t i, const char *pairs)
     return at == NULL ? NO_BRACKET : (size_t)(at - pairs);
 }
 
-/* String.raw`C:\users` is right, but the grammar knows no template with a tag. */
+/* String.raw`C:\users` is valid, but the grammar does not know tagged templates. */
 static bool is_raw_escape(const gbx_tree *t, uint32_t i)
 {
     uint32_t parent = t->nodes[i].parent;
@@ -204,7 +204,8 @@ bool gbx_faults_open_string(const gbx_tree *t, uint32_t i)
         return false;
     if (len < 2 || text[0] != text[len - 1])
         return true;
-    for (size_t at = 1; at < len; at++) { /* the grammar overlooks a new line in one */
+    for (size_t at = 1; at < len; at++) { /* the grammar misses a new line in a
+                                             string */
         if (text[at] == '\\' && at + 1 < len)
             at += gbx_lines_end(text + at + 1, len - at - 1) == 2 ? 2 : 1;
         else if (text[at] == '\n' || text[at] == '\r')

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faults - what is wrong with the syntax, as far as the tree can tell without an
- * engine: brackets that do not match, what the parser missed, words of other
- * languages.
+ * faults - syntax errors that the tree shows without an engine: unmatched brackets,
+ * tokens that the parser missed, words of other languages.
  */
 #ifndef GBX_GUARD_FAULTS_H
 #define GBX_GUARD_FAULTS_H
@@ -13,14 +12,15 @@
 /* Add the faults of the flat tree t as SYNTAX findings. base as in internal.h. */
 void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f);
 
-/* The first bracket without its partner, or GBX_NO_NODE. *ret_is_open: nothing closes
- * it; else it closes nothing. */
+/* The first bracket without its partner, or GBX_NO_NODE. *ret_is_open: it is not
+ * closed; else it closes nothing. */
 uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open);
 
 /* Where the first error of the flat tree t begins; the end if it has none. */
 size_t gbx_faults_first(const gbx_tree *t);
 
-/* True if node i is a string that ends at no quote of its own, or after its line. */
+/* True if node i is a string without a closing quote, or one that goes past its
+ * line. */
 bool gbx_faults_open_string(const gbx_tree *t, uint32_t i);
 
 #endif

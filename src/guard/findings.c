@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* findings - bytes that code chose never enter a message but through the frame. */
+/* findings - text from the code enters a message only through the frame. */
 #include "guard/findings.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Messages and frames of a full list; nothing legitimate comes near it. */
+/* Messages and frames of a full list; no legitimate report comes near it. */
 #define TEXT_MAX GBX_KIB(256)
 
 /* Append text with its NUL. True, and its offset, if it fitted. */

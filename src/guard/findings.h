@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * findings - what the passes object to, before it becomes a report.
+ * findings - the passes' objections, before they become a report.
  *
- * Fixed size and without memory of its own: a pass may be abandoned at any time.
+ * Fixed size, without allocations: a pass may be abandoned at any time.
  */
 #ifndef GBX_GUARD_FINDINGS_H
 #define GBX_GUARD_FINDINGS_H
@@ -20,7 +20,7 @@ typedef struct gbx_finding {
 } gbx_finding;
 
 typedef struct gbx_findings {
-    size_t count; /* at most GBX_GUARD_VIOLATIONS_MAX, the first of the text */
+    size_t count; /* at most GBX_GUARD_VIOLATIONS_MAX, the first in the text */
     size_t total;
     gbx_finding list[GBX_GUARD_VIOLATIONS_MAX];
 } gbx_findings;
@@ -31,7 +31,7 @@ typedef struct gbx_findings {
 #define GBX_RULE_ENCODING "encoding"
 #define GBX_RULE_SYNTAX   "syntax"
 
-/* Insert in order of offset; when full, the last of the text is dropped. */
+/* Insert in order of offset; when full, the one latest in the text is dropped. */
 void gbx_findings_add(gbx_findings *f, gbx_code code, const char *rule, size_t offset,
                       const char *hint, const char *format, ...)
     __attribute__((format(printf, 6, 7)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* form - what was found is said in words; the table in describe() is the wording. */
+/* form - is the code what its form says? describe() has the wording of objections. */
 #include "guard/internal.h"
 
 #include "base/cleanup.h"
@@ -158,7 +158,7 @@ static void object_to_one(TSNode statement, size_t base, gbx_findings *f)
     TSNode node = unwrap(statement);
     struct wording w;
 
-    if (ts_node_is_null(node)) /* () with nothing in it does not parse */
+    if (ts_node_is_null(node)) /* an empty () does not parse */
         node = statement;
     w = describe(node, gbx_tree_kind(statement) != GBX_NODE_EXPRESSION_STATEMENT);
     if (gbx_tree_kind(node) == GBX_NODE_CALL &&
@@ -199,7 +199,7 @@ static void check_function(const gbx_tree *t, const struct top *top, gbx_region 
         return;
     if (gbx_tree_kind(top->first) == GBX_NODE_IMPORT ||
         gbx_tree_kind(top->first) == GBX_NODE_EXPORT)
-        return; /* objected to by name already */
+        return; /* already objected to by name */
     if (top->count > 1)
         object_to_many(top, region.start, f);
     else if (is_generator(node))
@@ -214,7 +214,7 @@ static void check_function(const gbx_tree *t, const struct top *top, gbx_region 
 
 /* ---- execute -------------------------------------------------------------- */
 
-/* How a top-level statement stands to the names that are looked for. */
+/* What a top-level statement defines, of the names that are looked for. */
 enum defines { NOTHING, SOMETHING_ELSE, RUN_GENERATOR, EXECUTE_GENERATOR, IT };
 
 static bool is_entry(const gbx_tree *t, TSNode name)
@@ -227,7 +227,8 @@ static enum defines generator_of(const gbx_tree *t, TSNode name)
     return is_named(t, name, "run") ? RUN_GENERATOR : EXECUTE_GENERATOR;
 }
 
-/* True unless the value is plainly no function: the engine sees what it really is. */
+/* True unless the value is clearly not a function: the engine sees what it really
+ * is. */
 static bool may_be_function(TSNode value)
 {
     if (ts_node_is_null(value))
@@ -244,7 +245,7 @@ static bool may_be_function(TSNode value)
     }
 }
 
-/* A pattern that mentions the name is taken to define it. */
+/* A pattern that mentions the name is assumed to define it. */
 static enum defines declarator_defines(const gbx_tree *t, TSNode declarator)
 {
     TSNode name = field(declarator, "name");
@@ -351,8 +352,8 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
 /* ---- all forms ------------------------------------------------------------ */
 
 /*
- * Prose around the code, or two blocks of it: a fence in the middle. What parses as one,
- * a template after a template, could only fail when run.
+ * Prose around the code, or two blocks of it: a fence in the middle. Code that parses
+ * as one expression, a template after a template, would only fail at run time.
  */
 static bool check_fences(const gbx_tree *t, size_t base, gbx_findings *f)
 {
@@ -381,7 +382,7 @@ static void check_empty(const struct top *top, gbx_form form, gbx_findings *f)
                                        : "the code is empty");
 }
 
-/* What has returns and awaits of its own. */
+/* Nodes whose returns and awaits belong to themselves. */
 static bool is_closed(gbx_node_kind kind)
 {
     switch ((unsigned)kind) {
@@ -397,14 +398,14 @@ static bool is_closed(gbx_node_kind kind)
     }
 }
 
-/* An await that is a token stands in a for; all others are expressions. */
+/* An await token belongs to a for; all others are expressions. */
 static bool is_way_out(TSNode node, gbx_node_kind kind)
 {
     return kind == GBX_NODE_RETURN || kind == GBX_NODE_AWAIT ||
            (kind == GBX_NODE_TOKEN && strcmp(ts_node_type(node), "await") == 0);
 }
 
-/* Most scripts have neither, and need no look at each node. */
+/* Most scripts have neither word, so their nodes need not be visited. */
 static bool has_word(const gbx_tree *t)
 {
     return memmem(t->text, t->len, "await", 5) != NULL ||
@@ -429,7 +430,7 @@ static bool leaves_or_awaits(TSNode root)
     }
 }
 
-/* Without a tree: a semicolon after a function is the one thing to be left out. */
+/* Without a tree, only semicolons after a function are left out. */
 static void trim_semicolons(const char *text, gbx_region *code)
 {
     while (code->end > code->start && strchr("; \t\r\n", text[code->end - 1]) != NULL)

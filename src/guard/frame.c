@@ -7,8 +7,8 @@
  *       |                 ^
  *     3 | }
  *
- * The caret counts what is printed, not what is in the code: escapes and tabs are
- * wider than one. Characters of double width are counted as one.
+ * The caret's column counts printed characters, not those of the code: escapes and tabs
+ * are wider than one. Characters of double width are counted as one.
  */
 #include "guard/guard.h"
 
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH     96 /* characters of code shown of one line */
+#define WIDTH     96 /* characters of code shown per line */
 #define LEAD      64 /* of these, at most so many before the column */
 #define TAB       "    "
 #define FRAME_MAX GBX_KIB(16)
@@ -51,7 +51,7 @@ static size_t printed(const gbx_buf *buf, size_t from)
     return n;
 }
 
-/* Append a window of the line; *ret_caret is how much of it precedes column. */
+/* Append a window of the line; *ret_caret is the width of its part before column. */
 static void put_window(gbx_buf *buf, const char *data, size_t len, uint32_t column,
                        uint32_t first, size_t *ret_caret)
 {
@@ -86,7 +86,7 @@ static void put_line(gbx_buf *buf, const char *text, size_t len, uint32_t number
     if (number == 0 || !gbx_lines_find(text, len, number, &start, &end))
         return;
     if (number != line && start == len)
-        return; /* what follows the last newline is no line to show */
+        return; /* the rest after the last newline is not a line */
     if (buf->len > 0)
         (void)gbx_buf_puts(buf, "\n");
     (void)gbx_buf_printf(buf, "%s%4u | ", number == line ? ">" : " ", (unsigned)number);

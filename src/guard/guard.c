@@ -2,10 +2,10 @@
 /*
  * guard - the order of the checks: size, bytes, form, uses; each needs the one before.
  *
- * All that needs the tree happens inside one gbx_arena_run(). If that is abandoned,
- * because the code is too deep or too strange to be parsed within the bounds, nothing
- * is objected to: what the guard does not understand, the engine judges and the seal
- * contains.
+ * Everything that needs the tree happens inside one gbx_arena_run(). If that is
+ * abandoned, because the code is too deep or too strange to be parsed within the
+ * bounds, the guard does not object: the engine judges such code, and the seal contains
+ * it.
  */
 #include "guard/guard.h"
 
@@ -21,7 +21,8 @@
 
 #include <string.h>
 
-/* Ordinary code needs some 40 bytes of tree a byte; nothing may need much more. */
+/* Ordinary code needs some 40 bytes of tree for each byte; nothing may need much
+ * more. */
 #define ARENA_BASE     GBX_MIB(16)
 #define ARENA_PER_BYTE 160
 
@@ -45,8 +46,8 @@ static bool may_hold_nul(gbx_node_kind kind)
            kind == GBX_NODE_HTML_COMMENT;
 }
 
-/* A NUL is a character like any other within a literal or a comment, and a mistake anywhere
- * else. The nodes stand in the order of the text. */
+/* A NUL is an ordinary character in a literal or a comment, and a mistake anywhere
+ * else. The nodes are in the order of the text. */
 static void find_stray_nul(struct check *c, const gbx_tree *t)
 {
     const char *nul = NULL;
@@ -82,7 +83,7 @@ static void look_at_tree(void *user)
         return;
     c->is_parsed = !tree.has_error && (c->form == GBX_FORM_FUNCTION ||
                                        gbx_form_is_async_body(&tree, c->form));
-    if (has_nul) { /* the engine looks for itself */
+    if (has_nul) { /* the engine decides */
         c->is_parsed = false;
         gbx_tree_flatten(&tree);
         find_stray_nul(c, &tree);
@@ -101,7 +102,7 @@ static void look_at_tree(void *user)
     }
 }
 
-/* Text that no parser should see. */
+/* Refuse text that no parser should see. */
 static bool is_text(struct check *c, size_t max_len)
 {
     size_t bad = 0;

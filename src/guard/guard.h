@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guard - is this code of the form it is called with, and does it use what is off?
+ * guard - does this code have the form it is called with, and does it use anything that
+ * is switched off?
  *
- * Parsing is tree-sitter's: a word in a string, a comment, a template's text, a
+ * tree-sitter parses the code, so a word in a string, a comment, a template's text, a
  * property name or a shadowed local is never mistaken for a use. The guard saves work
- * and gives early, clear errors; it is no security boundary: the seal is.
+ * and gives early, clear errors. It is not a security boundary; the seal is.
  *
- * Reports own their strings. No state: any thread.
+ * Reports own their strings. The guard has no state: any thread may call it.
  */
 #ifndef GBX_GUARD_GUARD_H
 #define GBX_GUARD_GUARD_H
@@ -20,33 +21,34 @@
 /* ---- time_budget.c ------------------------------------------------------- */
 
 /*
- * How long all that a thread parses may take, together.
+ * A budget for all parsing of a thread together.
  *
- * Each parse has a bound of its own (tree.h). Who makes several of one text, or must go on
- * with something else, takes a patience for the thread; a parse that loses it gives up as
- * one that has reached its own bound. Processor time of the thread, not wall clock: a busy
- * machine must not change what is found.
+ * Each parse also has its own bound (tree.h). A caller that makes several parses of one
+ * text, or must continue with something else, sets a budget for its thread; a parse
+ * that exceeds it gives up as if it had reached its own bound. It counts the thread's
+ * processor time, not wall clock: a busy machine must not change what is found.
  */
 
 typedef struct gbx_time_budget {
-    int64_t left_ns; /* for what is still to come; a zeroed one parses nothing */
-    const atomic_bool *stop; /* true, from another thread: at once; or NULL */
-    bool is_lost;            /* something was given up for it */
-    int64_t until_ns;        /* the rest is its own */
+    int64_t left_ns;         /* what is left; a zeroed budget parses nothing */
+    const atomic_bool *stop; /* another thread sets it to stop at once; or NULL */
+    bool is_lost;            /* a parse was given up because of it */
+    int64_t until_ns;        /* the rest is internal */
     struct gbx_time_budget *outer;
 } gbx_time_budget;
 
-/* From now on, in this thread, until gbx_time_budget_end(); the one within counts. */
+/* In effect for this thread until gbx_time_budget_end(). Of nested ones the inner
+ * counts. */
 void gbx_time_budget_begin(gbx_time_budget *patience);
 void gbx_time_budget_end(gbx_time_budget *patience);
 
-/* Has this thread one, and is it lost? */
+/* Does this thread have a budget, and is it exceeded? */
 bool gbx_time_budget_is_over(void);
 
 /* The processor time of this thread. */
 int64_t gbx_time_budget_now_ns(void);
 
-/* Room for more violations than any reader wants; the rest is not listed. */
+/* More violations than any reader wants; further ones are not listed. */
 #define GBX_GUARD_VIOLATIONS_MAX 50
 
 #define GBX_GUARD_SITE_SIZE 300
@@ -66,20 +68,20 @@ typedef struct gbx_guard_span {
 } gbx_guard_span;
 
 /*
- * What the code will find beside the language: NULL stands for nothing at all. The
- * functions are asked only about a use that would else be objected to.
+ * What the code will find besides the language; NULL means nothing at all. The
+ * functions are called only for a use that would otherwise be objected to.
  */
 typedef struct gbx_guard_world {
     uint32_t capabilities; /* GBX_CAP_* that are on: their names exist */
     bool may_bind;         /* form body: what the caller binds is not known yet */
-    uint32_t code_bytes;   /* gbx_guard_report(): the most of the limits; 0: not said */
+    uint32_t code_bytes;   /* gbx_guard_report(): the limit's maximum; 0: not set */
 
     /* Does the host give the code a global, or in form body a binding, of that name?
-     * May be NULL: it does not. */
+     * NULL: it gives none. */
     bool (*has_name)(void *user, const char *name);
 
-    /* May url be fetched? False only if it certainly may not; then site is what of it
-     * is not allowed, in characters that are harmless. May be NULL: it may. */
+    /* May url be fetched? False only if it certainly may not; site is then the part of
+     * it that is not allowed, in harmless characters. NULL: every URL may. */
     bool (*may_fetch)(void *user, const char *url, size_t len,
                       char site[GBX_GUARD_SITE_SIZE]);
 
@@ -87,33 +89,32 @@ typedef struct gbx_guard_world {
 } gbx_guard_world;
 
 /*
- * Check code against form. *ret_span is what to hand to the engine (for the form
- * function: exactly the function expression). *ret_report is NULL when there is
- * nothing to object to: the common case allocates no report.
+ * Check code against form. *ret_span is the text for the engine (for the form function:
+ * exactly the function expression). Without an objection *ret_report is NULL, so the
+ * common case allocates no report.
  *
- * Code that does not parse is not objected to here: the engine has the last word on
- * syntax, and gbx_guard_explain() finds position and hint when it says no.
+ * This does not object to code that does not parse: the engine decides about syntax,
+ * and gbx_guard_explain() finds position and hint when the engine refuses it.
  */
 gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
                            const gbx_guard_world *world, gbx_guard_span *ret_span,
                            gbx_report **ret_report, gbx_error *reterr);
 
-/* The same and, if it finds nothing, the syntax errors as the parser sees them. This
- * is gbx_check() and `glovebox check`. */
+/* The same and, if that finds nothing, the syntax errors that the parser sees. This is
+ * gbx_check() and `glovebox check`. */
 gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t max_len,
                           const gbx_guard_world *world, gbx_report **ret_report,
                           gbx_error *reterr);
 
-/* gbx_check() in a world; every argument is looked at, and there is always a report. */
+/* gbx_check() in a world; it checks every argument, and there is always a report. */
 gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
                             const gbx_limits *limits, const gbx_guard_world *world,
                             gbx_report **ret_report, gbx_error *reterr);
 
-/* What the engine said about a failed call, made better for who must repair it.
- * line and column (0: unknown) go in as the engine gave them, in the caller's text,
- * and come out corrected; hint is a constant string or "". message is NULL, or a
- * constant that is said in place of the engine's, which speaks of what we put around the
- * code. */
+/* The engine's account of a failed call, improved for whoever must repair the code.
+ * line and column (0: unknown) go in as the engine gave them, in the caller's text, and
+ * come out corrected; hint is a constant string or "". message is NULL, or a constant
+ * that replaces the engine's, if that refers to the code that we add. */
 typedef struct gbx_guard_advice {
     uint32_t line;
     uint32_t column;
@@ -121,7 +122,7 @@ typedef struct gbx_guard_advice {
     const char *message;
 } gbx_guard_advice;
 
-/* message is the engine's, as told by the worker: hostile, but only ever compared. */
+/* message is the engine's, as the worker sent it: hostile, but only ever compared. */
 void gbx_guard_explain(const char *code, size_t len, gbx_form form, gbx_code failed_as,
                        const char *message, gbx_guard_advice *advice);
 
@@ -135,7 +136,7 @@ struct gbx_report {
     size_t count;
     size_t total; /* found, listed or not */
     gbx_violation list[GBX_GUARD_VIOLATIONS_MAX];
-    char *text; /* what the violations' strings point into, if not constant */
+    char *text; /* the violations' strings that are not constant */
 };
 
 #endif

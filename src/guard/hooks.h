@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks - included by runtime.c before the parser's own files, and by nothing else:
- * its memory and its asserts become ours. See arena.h.
+ * hooks - replaces the parser's allocator and asserts by ours (see arena.h). Only
+ * runtime.c includes it, before the parser's own files.
  */
 #ifndef GBX_GUARD_HOOKS_H
 #define GBX_GUARD_HOOKS_H

@@ -14,17 +14,17 @@
 /* ---- blocked_names.c ----------------------------------------------------- */
 
 /*
- * The one table of what code may not use, and what to do instead.
+ * The only table of what code may not use, and what to do instead.
  *
- * All of it is absent from the realm anyway: a use would fail when it is reached. The
- * table makes it fail at once, with advice.
+ * All of it is absent from the realm anyway: a use would fail when it is reached. With
+ * the table it fails at once, with advice.
  */
 
 typedef enum gbx_word_use {
-    GBX_USE_ANY,     /* any use of the free name but typeof NAME */
+    GBX_USE_ANY,     /* any use of the free name except typeof NAME */
     GBX_USE_CALL,    /* only NAME(...), new NAME(...) and NAME`...` */
     GBX_USE_HOST,    /* NAME.x, NAME(...) and NAME`...`; the caller may bind the name */
-    GBX_USE_KEYWORD, /* no name: found by the statement's or expression's kind */
+    GBX_USE_KEYWORD, /* not a name: found by the statement's or expression's kind */
 } gbx_word_use;
 
 typedef struct gbx_word {
@@ -33,11 +33,11 @@ typedef struct gbx_word {
     const char *rule;
     const char *what; /* what is wrong with it: follows the name in the message */
     const char *hint;
-    uint32_t capability; /* the GBX_CAP_* that does what the name is for, or 0 */
-    bool is_given;       /* by the capability, under that very name */
+    uint32_t capability; /* the GBX_CAP_* that serves the name's purpose, or 0 */
+    bool is_given;       /* the capability provides it under that name */
 } gbx_word;
 
-/* What a name stands for, as an index; at most 64, so that a set of them is a word. */
+/* A name's index in the table; at most 64, so that a set of them fits a word. */
 #define GBX_WORDS_MAX 64
 #define GBX_NO_WORD   GBX_WORDS_MAX
 
@@ -47,53 +47,55 @@ size_t gbx_word_find(const char *name, size_t len);
 const gbx_word *gbx_word_get(size_t index);
 
 /* False if no word of the table occurs in the text, not even in a string or comment:
- * then no pass over the tree can find a use. */
+ * then the tree contains no use. */
 bool gbx_words_occur(const char *text, size_t len);
 
-/* What to do instead; what is on is better advice than what could be switched on. */
+/* What to do instead. It prefers capabilities that are on to those that could be
+ * switched on. */
 const char *gbx_word_hint(const gbx_word *word, uint32_t capabilities);
 
-/* Is it a name that fs has in Node.js for what would change files? */
+/* Is it the name of a function of Node.js's fs that changes files? */
 bool gbx_word_is_write(const char *name, size_t len);
 
-/* What to do instead of that. */
+/* What to do instead of changing files. */
 const char *gbx_word_write_hint(void);
 
-/* Advice for who loads the module of that name, or NULL if it is none we know. */
+/* Advice for code that loads the module of that name, or NULL if we do not know it. */
 const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities);
 
 /* ---- form.c -------------------------------------------------------------- */
 
 /*
- * Is the code what its form says: one function, a definition of execute, or
- * anything at all?
+ * Is the code what its form says: one function, a definition of execute, or anything at
+ * all?
  *
- * Only the top of the tree is looked at. Code that does not parse is objected to only
- * if it is empty or more than code; on its syntax the engine has the last word.
+ * Only the top of the tree is examined. Code that does not parse is objected to only if
+ * it is empty or contains more than code; the engine decides about its syntax.
  */
 
 /*
  * text is the caller's, region the part that t was parsed from (t may have no tree).
- * *code shrinks to what the engine is to get: for the form function, the function.
+ * *code is narrowed to the part for the engine: for the form function, the function.
  */
 void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f);
 
-/* 1 + offset, in what t was parsed from, of the last statement if it is an
- * expression: its value is a script's. 0 if it is none. */
+/* 1 + offset, in the text that t was parsed from, of the last statement if it is an
+ * expression (the script's value); else 0. */
 size_t gbx_form_last_expression(const gbx_tree *t);
 
-/* Is it the body of an asynchronous function? In form script it must be: there is a return
- * or an await at its top, outside of all functions and classes. */
+/* Is it the body of an asynchronous function? A script is if it has a return or an
+ * await at its top, outside all functions and classes. */
 bool gbx_form_is_async_body(const gbx_tree *t, gbx_form form);
 
 /* ---- leaves.c ------------------------------------------------------------ */
 
 /*
- * The code as a row of tokens, for what a tree with errors cannot tell.
+ * The code as a sequence of tokens, for questions that a tree with errors cannot
+ * answer.
  *
- * Strings and regular expressions are one token each; comments are none. Lives in the
- * arena, as the tree does.
+ * Strings and regular expressions are one token each; comments are left out. It lives
+ * in the arena, as the tree does.
  */
 
 #define GBX_NO_LEAF UINT32_MAX
@@ -109,36 +111,36 @@ void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t);
 /* True if k is a leaf (GBX_NO_LEAF is none) and its bytes are exactly text. */
 bool gbx_leaf_is(const gbx_leaves *l, uint32_t k, const char *text);
 
-/* The same for one of the words, separated by single spaces, in words. */
+/* The same for any of the words, which are separated by single spaces. */
 bool gbx_leaf_is_one_of(const gbx_leaves *l, uint32_t k, const char *words);
 
-/* True if k is a name, a keyword used as one included. */
+/* True if k is a name, or a keyword used as one. */
 bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k);
 
 /* The leaf before k and after it, or GBX_NO_LEAF. */
 uint32_t gbx_leaf_before(const gbx_leaves *l, uint32_t k);
 uint32_t gbx_leaf_after(const gbx_leaves *l, uint32_t k);
 
-/* The bracket that is open at k, or GBX_NO_LEAF if there is none near. */
+/* The innermost bracket that is open at k, or GBX_NO_LEAF if none is near. */
 uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k);
 
 /* True if the parser had trouble at k: it is part of an error or follows one. */
 bool gbx_leaf_is_suspect(const gbx_leaves *l, uint32_t k);
 
 /*
- * If k is where words of TypeScript begin (an annotation, 'as', 'interface', '!' and
- * so on), what to do about it; else NULL.
+ * If k begins TypeScript syntax (an annotation, 'as', 'interface', '!' and so on), what
+ * to do about it; else NULL.
  */
 const char *gbx_leaf_typescript(const gbx_leaves *l, uint32_t k);
 
 /* ---- uses.c -------------------------------------------------------------- */
 
 /*
- * Find the uses of what is off: a pass over the flat tree that knows scopes.
+ * Find the uses of blocked names: a pass over the flat tree that knows scopes.
  *
- * A name is a use only if it is free: no parameter, declaration, import, class or
- * function name of any scope around it declares it, hoisting included. Property names,
- * keys, labels, strings, comments and the text of templates are no names at all.
+ * A name is a use only if it is free: no scope around it declares it as a parameter,
+ * variable, import, class or function, hoisting included. Property names, keys, labels,
+ * strings, comments and the text of templates are not names.
  */
 
 /* t is flat. base: offset of the parsed text in the caller's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* leaves - every question is answered from a few neighbours or one walk backwards. */
+/* leaves - each question needs only a few neighbours or one walk backwards. */
 #include "guard/internal.h"
 
 #include "guard/arena.h"
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define OPENER_MAX 1000 /* leaves that are gone back for an opener */
-#define TYPE_MAX   200  /* bytes of one that are looked at */
+#define OPENER_MAX 1000 /* leaves to walk back for an opener */
+#define TYPE_MAX   200  /* bytes of one that are examined */
 #define TYPE_WORDS                                                                      \
     "string number boolean any unknown void never object null undefined bigint symbol " \
     "typeof keyof readonly this"
@@ -38,7 +38,7 @@ static bool is_comment(uint8_t kind)
     return kind == GBX_NODE_COMMENT || kind == GBX_NODE_HTML_COMMENT;
 }
 
-/* True if what begins at k can be a type: a type's word, a capital, or a bracket. */
+/* True if a type can begin at k: a type's word, a capital, or a bracket. */
 static bool is_type(const gbx_leaves *l, uint32_t k)
 {
     char first;
@@ -72,8 +72,8 @@ static bool is_annotation(const gbx_leaves *l, uint32_t k)
 }
 
 /*
- * True if the '<' at k begins type arguments or a type assertion: up to its '>' there is
- * nothing but names and what joins types, and after it something that has a type.
+ * True if the '<' at k begins type arguments or a type assertion: up to its '>' come
+ * only names and tokens that join types, and after it something that has a type.
  */
 static bool is_generic(const gbx_leaves *l, uint32_t k)
 {
@@ -184,7 +184,7 @@ bool gbx_leaf_is_suspect(const gbx_leaves *l, uint32_t k)
     i = l->nodes[k];
     if (nodes[i].parent != GBX_NO_NODE && nodes[nodes[i].parent].kind == GBX_NODE_ERROR)
         return true;
-    /* Missing nodes have no bytes: they stand between this leaf and the one before. */
+    /* Missing nodes have no bytes: they are between this leaf and the one before. */
     for (uint32_t m = k > 0 ? l->nodes[k - 1] : 0; m < i; m++)
         if (nodes[m].missing || nodes[m].kind == GBX_NODE_ERROR)
             return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* public - the part of glovebox.h that is the guard's. */
+/* public - the guard's part of glovebox.h. */
 #include "guard/guard.h"
 
 #include <assert.h>
@@ -11,8 +11,8 @@
 #define CODE_BYTES_SCRIPT 51200
 #define CODE_BYTES_MAX    (1024 * 1024)
 
-/* The field of a structure that may be older or newer than this library; most: 0, or what
- * it is at most. */
+/* Read the field of a structure that may be older or newer than this library. most: 0,
+ * or its upper bound. */
 static gbx_status code_bytes(const gbx_limits *limits, gbx_form form, uint32_t most,
                              size_t *ret, gbx_error *reterr)
 {

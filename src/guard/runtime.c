@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime - the parser's runtime, code of others, in one piece: the compiler can then
+ * runtime - the parser's runtime, third-party code, as one unit: the compiler can
  * inline across its files, and all of it gets the hooks. alloc.c (mutable pointers to
  * the allocator) and query.c (not used) are left out.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* source_region - offsets only; nothing is copied or moved. */
+/* source_region - computes offsets; nothing is copied or moved. */
 #include "guard/source_region.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ static gbx_region trim(const char *text, size_t start, size_t end)
     return (gbx_region){start, end};
 }
 
-/* Length of the run of fence characters at at, or 0 if it is too short for one. */
+/* Length of the run of fence characters at `at`, or 0 if it is too short for a
+ * fence. */
 static size_t fence_run(const char *text, size_t at, size_t end)
 {
     size_t n = 0;
@@ -32,8 +33,8 @@ static size_t fence_run(const char *text, size_t at, size_t end)
 }
 
 /*
- * After the opening run: the language, up to the end of the line. Anything that no
- * language is called says that this is no fence but, say, a template literal.
+ * After the opening run comes the language, up to the line's end. If that cannot be a
+ * language's name, this is not a fence but, say, a template literal.
  */
 static bool skip_info(const char *text, size_t *at, size_t end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* time_budget - it is a thread's, as the arena is: the parser is called from too deep to be
- * handed one. */
+/* time_budget - one per thread, like the arena: the parser's callbacks are called from
+ * too deep to pass it. */
 #include "guard/guard.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <time.h>
 
-/* NULL but between begin and end, which one function calls both: nothing is leaked. */
+/* NULL except between begin and end; one function calls both, so nothing leaks. */
 static _Thread_local gbx_time_budget *taken;
 
 /* ---- public to other modules -------------------------------------------- */

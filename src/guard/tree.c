@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree - the only file that walks the parser's own tree, and always with a cursor. */
+/* tree - the only file that walks the parser's own tree, always with a cursor. */
 #include "guard/tree.h"
 
 #include "base/cleanup.h"
@@ -71,7 +71,7 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
     *ret_len = at < s->len ? (uint32_t)(s->len - at) : 0;
     if (*ret_len == 0)
         return "";
-    /* To the parser a NUL ends what it is in: a string, a comment. A space does not. */
+    /* For the parser a NUL ends the string or comment around it. A space does not. */
     nul = memchr(s->text + at, 0, *ret_len);
     if (nul == s->text + at) {
         *ret_len = 1;
@@ -82,7 +82,8 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
     return s->text + at;
 }
 
-/* The first call sets the deadline: code too short to be called for costs no clock. */
+/* The first call sets the deadline: code too short to reach it never reads the
+ * clock. */
 static bool is_too_late(TSParseState *state)
 {
     struct source *s = state->payload;
@@ -93,7 +94,7 @@ static bool is_too_late(TSParseState *state)
     return now > s->deadline_ns || gbx_time_budget_is_over();
 }
 
-/* Symbols and fields are small numbers: each name is looked up once a tree. */
+/* Symbols and fields are small numbers: each name is looked up once per tree. */
 struct memo {
     uint8_t *kinds; /* 0: not looked up yet; else value + 1 */
     uint8_t *fields;
@@ -176,7 +177,7 @@ void gbx_tree_flatten(gbx_tree *t)
     for (bool done = false; !done;) {
         TSNode node = ts_tree_cursor_current_node(&cursor);
 
-        if (i == capacity) /* the parser's own count cannot be wrong; if it is: out */
+        if (i == capacity) /* the parser's count cannot be wrong; if it is, give up */
             gbx_arena_abandon();
         t->nodes[i] = (gbx_node){.start = ts_node_start_byte(node),
                                  .end = ts_node_end_byte(node),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree - parse JavaScript within a bound of time, and lay the syntax tree out flat.
+ * tree - parse JavaScript within a time bound, and flatten the syntax tree.
  *
- * The flat form is one array in source order, parents before children; the nodes
- * under i are those from i + 1 up to next. Every pass over it is a loop, so no nesting
- * of the code can exhaust the stack, and none is slower than the code is long.
+ * The flat form is one array in source order, parents before children; the nodes below
+ * i are those from i + 1 up to next. Every pass over it is a loop, so nesting of the
+ * code cannot exhaust the stack, and no pass takes more than linear time.
  *
  * All of it lives in the arena of the running gbx_arena_run().
  */
@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 /*
- * The kinds of node that some pass asks for, by the grammar's name; sorted, and all
- * others are OTHER. XX(name, grammar_name)
+ * The node kinds that passes ask for, by the grammar's name; sorted, and all others are
+ * OTHER. XX(name, grammar_name)
  */
 #define GBX_NODE_MAP(XX)                                           \
     XX(ERROR, "ERROR")                                             \
@@ -147,7 +147,7 @@ typedef struct gbx_node {
     uint16_t symbol; /* the grammar's number for it: gbx_tree_symbol_name() */
     uint8_t kind;
     uint8_t field;
-    bool missing; /* the parser put it there; it has no bytes */
+    bool missing; /* the parser inserted it; it has no bytes */
     bool binding; /* for the passes: this name is declared here, not used */
 } gbx_node;
 
@@ -163,12 +163,11 @@ typedef struct gbx_tree {
     uint32_t count;
 } gbx_tree;
 
-/* False if the time bound was reached, or the thread's patience is lost (guard.h): then
- * there is no tree. */
+/* False if the time bound or the thread's budget (guard.h) was exceeded: then t has no
+ * tree. */
 bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len);
 
-/* The same by another grammar, whose names of nodes are the same where it has the same
- * nodes. */
+/* The same with another grammar that names the nodes they have in common alike. */
 bool gbx_tree_parse_as(gbx_tree *t, const TSLanguage *language, const char *text,
                        size_t len);
 
@@ -177,7 +176,7 @@ void gbx_tree_flatten(gbx_tree *t);
 /* The kind of a node that was not flattened. */
 gbx_node_kind gbx_tree_kind(TSNode node);
 
-/* The grammar's name of node i, for a token its text, even if it is missing. */
+/* The grammar's name of node i; for a token, also a missing one, its text. */
 const char *gbx_tree_symbol_name(const gbx_tree *t, uint32_t i);
 
 /* ---- the flat form -------------------------------------------------------- */

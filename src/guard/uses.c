@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uses - only names of the table in blocked_names.c are ever recorded, so that what a scope
- * declares is a set in one word, and a name is looked up in constant time.
+ * uses - records only names of the table in blocked_names.c, so that the names a scope
+ * declares are a set in one word, and a lookup takes constant time.
  */
 #include "guard/internal.h"
 
@@ -13,9 +13,9 @@
 
 struct scope {
     uint32_t parent; /* NO_SCOPE for the first; else lower than its own index */
-    uint32_t end;    /* the node it ends before */
+    uint32_t end;    /* index of the first node after it */
     uint32_t hoists; /* the scope that var declarations in this one hoist to */
-    uint64_t names;  /* declared here; later: or in a scope around it */
+    uint64_t names;  /* declared here; later also in a scope around it */
 };
 
 struct use {
@@ -38,7 +38,7 @@ struct pass {
     uint32_t use_count;
     uint32_t use_room;
     uint64_t declared; /* anywhere */
-    uint64_t broken;   /* seen where the text does not parse: no certainty */
+    uint64_t broken;   /* seen where the text does not parse: uncertain */
 };
 
 static uint64_t bit(size_t word)
@@ -82,7 +82,8 @@ static void declare_name(struct pass *p, uint32_t scope, uint32_t i)
     p->declared |= name;
 }
 
-/* All names that the pattern i declares; default values and computed keys use theirs. */
+/* All names that the pattern i declares; its default values and computed keys are
+ * uses. */
 static void declare_pattern(struct pass *p, uint32_t scope, uint32_t i)
 {
     const gbx_node *nodes = p->t->nodes;
@@ -127,8 +128,8 @@ static void enter_for_in(struct pass *p, uint32_t i)
 
 /*
  * The scope of a function begins at its parameters: the computed name of a method is
- * outside of it. The body's block opens one more, since a default value of a parameter
- * does not see what the body declares.
+ * outside it. The body's block opens another scope, since a parameter's default value
+ * does not see the body's declarations.
  */
 static void enter_parameters(struct pass *p, uint32_t i)
 {
@@ -308,7 +309,7 @@ static void judge_keyword(struct pass *p, uint32_t i)
     }
 }
 
-/* What the name at i is part of, parentheses around it left out. */
+/* The expression that the name at i is part of, without parentheses around it. */
 static uint32_t without_parentheses(const gbx_tree *t, uint32_t i)
 {
     uint32_t parent = t->nodes[i].parent;
@@ -343,9 +344,9 @@ static bool is_objectionable(const struct pass *p, uint32_t i, gbx_word_use use)
 }
 
 /*
- * The arguments of the call of fetch at i begin with a plain string: then it is known
- * before anything runs whether the policy allows what it names. What is not plain (an
- * escape, a variable, a template) is judged when it is asked for.
+ * If the arguments of the call of fetch at i begin with a plain string, check before
+ * anything runs whether the policy allows it. Anything else (an escape, a variable, a
+ * template) is checked when it is fetched.
  */
 static void judge_fetch(struct pass *p, uint32_t i)
 {
@@ -373,7 +374,7 @@ static void judge_fetch(struct pass *p, uint32_t i)
                      "the policy does not allow '%s'", site);
 }
 
-/* The name behind the '.' or in the [''] of what has i as its object, or nothing. */
+/* The name after the '.' or in the [''] whose object is i, or nothing. */
 static size_t property_of(const gbx_tree *t, uint32_t i, const char **ret_name)
 {
     uint32_t parent = t->nodes[i].parent;
@@ -397,7 +398,7 @@ static size_t property_of(const gbx_tree *t, uint32_t i, const char **ret_name)
     return t->nodes[name].end - t->nodes[name].start - 2 * quote;
 }
 
-/* The fs at i, which reads, is used for something that would change files. */
+/* Object if the fs at i, which only reads, is used to change files. */
 static void judge_file(struct pass *p, uint32_t i)
 {
     const gbx_tree *t = p->t;
@@ -431,7 +432,7 @@ static bool is_random_uuid(const struct pass *p, uint32_t i, const gbx_word *wor
            memcmp(name, uuid, sizeof uuid - 1) == 0;
 }
 
-/* Does the name exist all the same, by a capability, the host or who calls? */
+/* Does the name exist all the same, from a capability, the host or the caller? */
 static bool is_given(const struct pass *p, uint32_t i, const gbx_word *word)
 {
     const gbx_guard_world *world = p->world;
@@ -444,7 +445,7 @@ static bool is_given(const struct pass *p, uint32_t i, const gbx_word *word)
         if (strcmp(word->name, "env") == 0)
             return true; /* a parameter of every body */
         i = without_parentheses(p->t, i);
-        /* No binding can be called; of data in a binding, names are as good as any. */
+        /* A binding cannot be called. If a binding is data, any name may be its own. */
         if (world->may_bind && !word->is_given &&
             p->t->nodes[i].field != GBX_FIELD_FUNCTION)
             return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* address - every address is 16 bytes here, so that one comparison serves both kinds. */
+/* address - every address has 16 bytes here, so that one comparison serves IPv4 and
+ * IPv6. */
 #include "policy/address.h"
 
 #include "base/cleanup.h"
@@ -16,8 +17,8 @@
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, a, b, c, d \
     }
 
-/* What a policy may never open, whatever it says: nothing there is a service of the
- * embedder's, and much there hands out credentials. */
+/* Networks that a policy may never open: they hold no service of the embedder's, and
+ * many hand out credentials. */
 static const struct never {
     gbx_network network;
     const char *what;
@@ -62,7 +63,8 @@ static bool overlap(const gbx_network *a, const gbx_network *b)
     return same_prefix(a->address, b->address, bits);
 }
 
-/* One part of an address in any notation; false if it is no number, or out of range. */
+/* One part of an address in any notation; false if it is not a number, or out of
+ * range. */
 static bool any_number(const char *text, size_t len, uint64_t *ret)
 {
     unsigned base = 10;
@@ -88,7 +90,7 @@ static bool any_number(const char *text, size_t len, uint64_t *ret)
     return true;
 }
 
-/* Is this part one that URL parsers take for a number, right or wrong? */
+/* Do URL parsers read this part as a number, valid or not? */
 static bool is_numeric(const char *text)
 {
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
@@ -96,7 +98,8 @@ static bool is_numeric(const char *text)
     return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* The bits after the prefix must be zero, or the author meant another network. */
+/* The bits after the prefix must be zero; otherwise the author meant another
+ * network. */
 static bool clear_after_prefix(gbx_network *network)
 {
     gbx_network cleared = *network;
@@ -174,7 +177,8 @@ const char *gbx_network_never(const gbx_network *network)
 {
     if (network->prefix_bits == 128 && gbx_address_is_loopback(network->address))
         return NULL;
-    /* A network may lie around a single address of these: who connects refuses that. */
+    /* A network may contain one of these single addresses; they are refused on
+     * connecting. */
     for (size_t i = 0; i < GBX_COUNTOF(never); i++)
         if (never[i].network.prefix_bits < 128
                 ? overlap(network, &never[i].network)
@@ -203,7 +207,7 @@ bool gbx_address_any_notation(const char *host, uint8_t ret[16], bool *ret_ok)
 
         if (part > 3 || stop == at || !any_number(at, (size_t)(stop - at), &value))
             return true;
-        /* All parts but the last are one byte; the last has the rest. */
+        /* Each part but the last is one byte; the last has the rest. */
         if (dot != NULL ? value > 0xFF : value >> (8 * (4 - part)) != 0)
             return true;
         total += dot != NULL ? value << (8 * (3 - part)) : value;
@@ -329,7 +333,7 @@ gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
 
     if (status != GBX_OK)
         return status;
-    assert(parts.host != NULL); /* or splitting has failed */
+    assert(parts.host != NULL); /* else splitting has failed */
     if (!gbx_address_parse(parts.host, parts.host_len, address) ||
         gbx_address_is_v4(address) == parts.is_bracketed ||
         (parts.port != NULL && !gbx_port_parse(parts.port, parts.port_len, &port)))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address - Internet addresses and networks as a policy may name them.
+ * address - Internet addresses and networks, as a policy may write them.
  *
- * One notation each: what another program could read as something else (octal, hex,
- * IPv4 within IPv6, zones) is refused, with the notation to use.
+ * Each has a single notation: those that another program could read differently (octal,
+ * hex, IPv4 within IPv6, zones) are refused, with the notation to use.
  */
 #ifndef GBX_POLICY_ADDRESS_H
 #define GBX_POLICY_ADDRESS_H
@@ -16,7 +16,7 @@
  * False if text is neither. */
 bool gbx_address_parse(const char *text, size_t len, uint8_t ret[16]);
 
-/* The one notation: IPv4 as such, IPv6 as inet_ntop() has it. */
+/* Print in the single notation: IPv4 as such, IPv6 as inet_ntop() writes it. */
 void gbx_address_print(const uint8_t address[16], char out[GBX_ADDRESS_TEXT_SIZE]);
 
 bool gbx_address_is_v4(const uint8_t address[16]);
@@ -25,26 +25,26 @@ bool gbx_address_is_loopback(const uint8_t address[16]);
 /* True if every address of inner is one of outer. */
 bool gbx_network_covers(const gbx_network *outer, const gbx_network *inner);
 
-/* What network has in it that no policy may open ("link-local addresses"), or NULL.
- * Loopback is not among it. */
+/* What network contains that no policy may open ("link-local addresses"), or NULL.
+ * Loopback is not part of that. */
 const char *gbx_network_never(const gbx_network *network);
 
 /*
- * What every URL parser makes an address of although no person would write it so:
+ * Addresses in notations that URL parsers accept, but that people do not write:
  * 2130706433, 0x7f.1, 0177.0.0.1. True if the last part of host is a number; *ret_ok
- * says whether the whole is an address then.
+ * tells whether the whole is then an address.
  */
 bool gbx_address_any_notation(const char *host, uint8_t ret[16], bool *ret_ok);
 
-/* "10.0.0.0/8", "fd00::/8"; an address alone is a network of one. */
+/* "10.0.0.0/8", "fd00::/8"; a single address is a network of one. */
 gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
                              gbx_error *reterr);
 
-/* "host", "host:port", "[host]" or "[host]:port", not looked into; borrowed. */
+/* "host", "host:port", "[host]" or "[host]:port", split but not checked; borrowed. */
 typedef struct gbx_hostport {
     const char *host;
     size_t host_len;
-    const char *port; /* NULL: none; what follows the colon may be empty */
+    const char *port; /* NULL: none; may be empty after a colon */
     size_t port_len;
     bool is_bracketed;
 } gbx_hostport;

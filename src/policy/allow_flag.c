@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * allow_flag - the flags of the command, and who adds to a policy by hand.
+ * allow_flag - add to a policy by hand, as by the command's flags.
  *
- * A flag is taken whole or not at all.
+ * A flag is applied completely or not at all.
  */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* One flag being taken; part points into text. */
+/* One flag being applied; part points into text. */
 typedef struct flag {
     gbx_policy *policy;
     const gbx_policy_mark *mark;
@@ -62,7 +62,7 @@ static gbx_status take_function(flag *f)
 static const struct capability {
     const char *name;
     uint32_t bit;
-    gbx_status (*take)(flag *f); /* NULL: it has nothing to choose */
+    gbx_status (*take)(flag *f); /* NULL: it has no parts */
     const char *example;
 } capabilities[] = {
     {"console", GBX_CAP_CONSOLE, NULL, "console"},
@@ -99,7 +99,7 @@ static gbx_status unknown(const char *text, size_t len, gbx_error *reterr)
                       quote);
 }
 
-/* Every part between commas, from text[at] on. */
+/* Apply every comma-separated part from text[at] on. */
 static gbx_status take_parts(flag *f, const struct capability *c, const char *text,
                              size_t at)
 {

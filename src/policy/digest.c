@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digest - a policy in 32 bytes: two of them allow the same if these are the same.
+ * digest - a policy in 32 bytes: two policies with the same digest allow the same.
  *
- * Every field has a letter, every text its length: nothing can stand for anything else.
- * Of secrets, the names and for whom they are, never the values.
+ * Every field has a letter and every text its length, so that no two policies encode
+ * alike. Of secrets it covers names and targets, never values.
  */
 #include "policy/policy.h"
 

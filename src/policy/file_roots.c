@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_roots - directories that code may read below, opened when the policy is made.
+ * file_roots - directories below which code may read, opened when the policy is made.
  *
- * From then on a root is its descriptor: renaming the directory, or putting a link in its
- * place, changes nothing.
+ * From then on a root is its descriptor: renaming the directory, or replacing it by a
+ * link, changes nothing.
  */
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-/* What looks like files there is the kernel, and other processes. */
+/* File systems whose "files" are the kernel and other processes. */
 static const long not_files[] = {
     PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,
     TRACEFS_MAGIC,      CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
@@ -64,7 +64,7 @@ static gbx_status check_place(const char *path, int fd, const char *text, size_t
     return GBX_OK;
 }
 
-/* The directory, opened, and where it really is. */
+/* Open the directory and resolve its real path. */
 static gbx_status open_root(const char *path, const char *text, size_t len, int *ret_fd,
                             char **ret_path, gbx_error *reterr)
 {
@@ -87,7 +87,7 @@ static gbx_status open_root(const char *path, const char *text, size_t len, int 
     return GBX_OK;
 }
 
-/* All three lists have one more, or none has. */
+/* Add to all three lists, or to none. */
 static gbx_status keep(gbx_file_policy *file, int *fd, char *real, const char *text,
                        size_t len, gbx_error *reterr)
 {
@@ -146,7 +146,7 @@ gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_
         status = open_root(path, text, len, &fd, &real, reterr);
     if (status != GBX_OK)
         return status;
-    assert(real != NULL); /* or opening it has failed */
+    assert(real != NULL); /* else opening it has failed */
     for (size_t i = 0; i < file->root_count; i++) {
         if (strcmp(file->roots[i], real) != 0)
             continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_name - the order matters: international names first, since full-width digits and dots
- * become ASCII there, and only what is left can be looked at for addresses.
+ * host_name - the order matters: international names first, since full-width digits and
+ * dots become ASCII there; only the result can be checked for addresses.
  */
 #include "policy/internal.h"
 
@@ -49,7 +49,7 @@ static gbx_status refuse_foreign(const char *text, size_t len, gbx_error *reterr
     return GBX_OK;
 }
 
-/* True if the name has to go through IDNA: not ASCII, or punycode to be verified. */
+/* True if the name needs IDNA: it is not ASCII, or it is punycode to verify. */
 static bool is_international(const char *text)
 {
     for (const char *at = text; *at != '\0'; at++)
@@ -59,7 +59,7 @@ static bool is_international(const char *text)
     return false;
 }
 
-/* text, which ends in NUL, in lower case and ASCII. */
+/* Convert text, which ends in NUL, to lower case and ASCII. */
 static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error *reterr)
 {
     char quote[GBX_QUOTE_SIZE];
@@ -91,7 +91,7 @@ static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error 
     return GBX_OK;
 }
 
-/* What is wrong with the name as labels, or NULL; counts them. */
+/* What is wrong with the name's labels, or NULL; counts them. */
 static const char *check_labels(const char *name, size_t *ret_count)
 {
     size_t count = 0;
@@ -161,7 +161,7 @@ static gbx_status parse_v4(const char *text, bool is_address, gbx_host *host,
 gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
                           gbx_host *ret, gbx_error *reterr)
 {
-    char copy[1024]; /* of UTF-8: a long name may become a short one */
+    char copy[1024]; /* UTF-8: a long name may become short */
     gbx_host host = {.labels = 0};
     const char *wrong;
     bool is_address = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * is_subset - may a call have this policy, when its engine has that one?
+ * is_subset - may a call have this policy, given its engine's policy?
  *
- * Every question is "is there something in narrow that is not in wide"; what narrow does
- * not switch on is not looked at.
+ * Every question is "does narrow have something that wide lacks"; parts that narrow
+ * does not switch on are not examined.
  */
 #include "policy/policy.h"
 
@@ -91,7 +91,7 @@ static bool wider_networks(const gbx_fetch_policy *wide, const gbx_fetch_policy 
     return false;
 }
 
-/* No list means all methods that there are. */
+/* No list means all methods. */
 static bool wider_methods(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
                           gbx_error *reterr)
 {
@@ -106,7 +106,7 @@ static bool wider_methods(const gbx_fetch_policy *wide, const gbx_fetch_policy *
     return false;
 }
 
-/* Whom names and certificates are believed from is the engine's to say. */
+/* Only the engine decides which name servers and certificate authorities to trust. */
 static bool other_trust(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
                         gbx_error *reterr)
 {
@@ -174,7 +174,7 @@ static bool wider_env(const gbx_policy *wide, const gbx_policy *narrow,
     return false;
 }
 
-/* A pattern is named by itself, and by a shorter one that ends in a star. */
+/* A pattern is covered by itself, and by a shorter one that ends in a star. */
 static bool wider_functions(char *const *wide, size_t wide_count, char *const *narrow,
                             size_t narrow_count, gbx_error *reterr)
 {
@@ -205,7 +205,8 @@ static bool wider_secrets(const gbx_policy *wide, const gbx_policy *narrow,
     return false;
 }
 
-/* What is not said by both is decided where limits are, with the defaults. */
+/* A limit that one of them leaves out is checked where limits are resolved, with the
+ * defaults. */
 static bool wider_limits(const gbx_limits *wide, const gbx_limits *narrow,
                          gbx_error *reterr)
 {

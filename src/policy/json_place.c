@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_place - no step leads past the end, whatever the text is. */
+/* json_place - no step goes past the end, whatever the text is. */
 #include "policy/internal.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void skip_string(walk *w)
     w->at = w->at < w->len ? w->at + 1 : w->len;
 }
 
-/* A string, one of the six marks, or a number or word. */
+/* Skip a string, one of the six marks, or a number or word. */
 static void skip_token(walk *w)
 {
     char c = here(w);
@@ -47,7 +47,7 @@ static void skip_token(walk *w)
     } else if (c != '\0' && strchr("[]{},:", c) != NULL) {
         w->at++;
     } else {
-        w->at++; /* moves on even over what is no JSON */
+        w->at++; /* advances even if this is not JSON */
         while (w->at < w->len && strchr(" \t\r\n[]{},:\"", w->text[w->at]) == NULL)
             w->at++;
     }
@@ -70,7 +70,7 @@ static void skip_value(walk *w)
     } while (depth > 0 && w->at < w->len);
 }
 
-/* From an object's or array's beginning to the key or value of its member n. */
+/* Go from the beginning of an object or array to the key or value of its member n. */
 static void enter(walk *w, size_t n, bool is_key)
 {
     bool is_object = here(w) == '{';

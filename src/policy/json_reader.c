@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS_MAX 24 /* of one table */
+#define KEYS_MAX 24 /* in one table */
 
 static void push(gbx_json_reader *r, size_t index, const char *key)
 {
@@ -84,7 +84,7 @@ static gbx_status unknown_key(gbx_json_reader *r, const char *name,
     return gbx_json_refuse_key(r, "there is no key '%s' here", quote);
 }
 
-/* What the library that makes the values objects to in text that is JSON. */
+/* Report what the library that parses values refuses in text that is JSON. */
 static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
 {
     const char *message;
@@ -92,7 +92,7 @@ static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
     uint32_t line;
     uint32_t column;
 
-    switch ((int)json_error_code(e)) { /* the rest cannot be: the text is JSON */
+    switch ((int)json_error_code(e)) { /* the rest cannot happen: the text is JSON */
     case json_error_duplicate_key:
         message = "the key is there twice: leave one out";
         break;
@@ -100,7 +100,7 @@ static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
     case json_error_null_character: message = "a string here cannot hold NUL"; break;
     case json_error_numeric_overflow: message = "the number is too large"; break;
     default:
-        /* Memory that runs out is told as any error, or as none. */
+        /* The library reports lack of memory as any error, or as none. */
         if (strstr(e->text, "Unicode") == NULL)
             return gbx_list_nomem(r->err);
         message = "an escape in the string stands for no character";
@@ -130,7 +130,7 @@ gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_ma
                            size_t depth_max, json_t **ret)
 {
     gbx_json_fault fault;
-    json_error_t e = {0}; /* without memory the library may not even say so */
+    json_error_t e = {0}; /* without memory the library may leave it unset */
 
     if (r->len > bytes_max)
         return gbx_fail(r->err, GBX_E_POLICY, "the %s is larger than %zu bytes", what,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_reader - one policy file being read: objects by tables of keys, and refusals that
- * say where.
+ * json_reader - read one policy file: objects by tables of keys, and refusals with
+ * their position.
  */
 #ifndef GBX_POLICY_JSON_READER_H
 #define GBX_POLICY_JSON_READER_H
@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/* {"secrets": {"NAME": {"sites": ["..."]}}} is the deepest there is. */
+/* {"secrets": {"NAME": {"sites": ["..."]}}} is the deepest value. */
 #define GBX_POLICY_DEPTH 6
 
 typedef struct gbx_json_reader {
@@ -20,18 +20,20 @@ typedef struct gbx_json_reader {
     gbx_policy *policy;
     gbx_error *err;                     /* never NULL */
     size_t depth;                       /* of the value being read */
-    size_t path[GBX_POLICY_DEPTH];      /* its ordinals */
-    const char *keys[GBX_POLICY_DEPTH]; /* its names; NULL: an element of an array */
+    size_t path[GBX_POLICY_DEPTH];      /* ordinals of that value */
+    const char *keys[GBX_POLICY_DEPTH]; /* keys of that value; NULL: an element of an
+                                           array */
 } gbx_json_reader;
 
-/* One element of an array of strings; refuses as capability_grants.h has it, without place. */
+/* Add one element of an array of strings; refuses as in capability_grants.h, without a
+ * place. */
 typedef gbx_status (*gbx_json_text_fn)(gbx_json_reader *r, const char *text, size_t len,
                                        void *target);
 
 /* One key that an object may have. */
 typedef struct gbx_json_key {
     const char *name;
-    /* value is what stands there, target what the object fills. */
+    /* value is the member's value, target what the object fills. */
     gbx_status (*read)(gbx_json_reader *r, const json_t *value,
                        const struct gbx_json_key *key, void *target);
     gbx_json_text_fn add; /* for gbx_json_read_list() */
@@ -47,40 +49,42 @@ typedef struct gbx_json_key {
      .size = sizeof(((type *)NULL)->field), .min = (least), .max = (most)}
 /* clang-format on */
 
-/* From now on the library of JSON wipes what it frees: its values and the text of its reader
- * may be secrets. It is for the start of a program, which has one such library. */
+/* From now on the JSON library wipes memory that it frees: its values and the text that
+ * it reads may be secrets. Call it when a program starts; it applies to the whole
+ * process. */
 void gbx_json_wipe_freed(void);
 
-/* r->text as values, no member twice; json_decref() it. what names the text where it is
- * too large. Where it is read deeper than GBX_POLICY_DEPTH, nothing may be refused. */
+/* Parse r->text into values, without duplicate members; json_decref() the result. what
+ * names the text in the message that it is too large. A reader that goes deeper than
+ * GBX_POLICY_DEPTH must not refuse anything. */
 gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_max,
                            size_t depth_max, json_t **ret);
 
-/* Every member by its row of keys; a member without one is refused. */
+/* Read every member by its row in keys; a member without a row is refused. */
 gbx_status gbx_json_read_object(gbx_json_reader *r, const json_t *value,
                                 const gbx_json_key *keys, size_t count, void *target);
 
-/* Every member, in order; each is the current value while it is read. */
+/* Read every member, in order; each is the current value meanwhile. */
 typedef gbx_status (*gbx_json_member_fn)(gbx_json_reader *r, const char *key,
                                          const json_t *value, void *target);
 gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
                                  gbx_json_member_fn read, void *target);
 
-/* Every element of an array; each is the current value while it is read. */
+/* Read every element of an array; each is the current value meanwhile. */
 typedef gbx_status (*gbx_json_item_fn)(gbx_json_reader *r, const json_t *value,
                                        void *target);
 gbx_status gbx_json_read_items(gbx_json_reader *r, const json_t *value,
                                gbx_json_item_fn read, void *target);
 
-/* Every element of an array of strings. */
+/* Read every element of an array of strings. */
 gbx_status gbx_json_read_texts(gbx_json_reader *r, const json_t *value,
                                gbx_json_text_fn add, void *target);
 
-/* gbx_json_key.read of an array of strings that is not empty; key->add takes them. */
+/* gbx_json_key.read for a non-empty array of strings; key->add gets each. */
 gbx_status gbx_json_read_list(gbx_json_reader *r, const json_t *value,
                               const gbx_json_key *key, void *target);
 
-/* gbx_json_key.read of a whole number within the key's bounds. */
+/* gbx_json_key.read for a whole number within the key's bounds. */
 gbx_status gbx_json_read_number(gbx_json_reader *r, const json_t *value,
                                 const gbx_json_key *key, void *target);
 
@@ -97,12 +101,12 @@ gbx_status gbx_json_refuse_key(gbx_json_reader *r, const char *format, ...)
 gbx_status gbx_json_refuse_type(gbx_json_reader *r, const json_t *value,
                                 const char *wanted);
 
-/* What an object must have: refused at the object. */
+/* Refuse an object that lacks a required key. */
 gbx_status gbx_json_require(gbx_json_reader *r, const json_t *value, const char *key,
                             const char *why);
 
-/* The current value, or its key, was refused in r->err by who knows no file:
- * GBX_E_POLICY gets its position and name. Returns status. */
+/* Add position and name of the current value, or its key, to a GBX_E_POLICY in r->err
+ * from a function that does not know the file. Returns status. */
 gbx_status gbx_json_placed(gbx_json_reader *r, gbx_status status);
 gbx_status gbx_json_placed_key(gbx_json_reader *r, gbx_status status);
 

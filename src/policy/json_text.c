@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_text - see policy.h. No number becomes longer, so it is done in place. */
+/* json_text - see policy.h. Numbers only become shorter, so it works in place. */
 #include "policy/policy.h"
 
 #include "base/cleanup.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What is in so many digits of the number, if that is it: else of no length. */
+/* The number in so many digits, if it reads back the same; else of length 0. */
 static size_t try_digits(const json_t *number, size_t digits, char *to, size_t room)
 {
     GBX_CLEANUP(gbx_free)
@@ -23,7 +23,7 @@ static size_t try_digits(const json_t *number, size_t digits, char *to, size_t r
     return len;
 }
 
-/* The number that begins at text, to to, which may be where it is. */
+/* Write the number at text to `to`, which may be the same place. */
 static size_t shorten(const char *text, size_t len, char *to)
 {
     json_t *number = json_loadb(text, len, JSON_DECODE_ANY, NULL);
@@ -39,7 +39,7 @@ static size_t shorten(const char *text, size_t len, char *to)
     return len;
 }
 
-/* With its quotes; text begins with one. */
+/* Length of the string at text, with its quotes. */
 static size_t string_len(const char *text)
 {
     size_t n = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_whole - text and values are walked side by side: members keep their order. */
+/* json_whole - walks text and values side by side, since members keep their order. */
 #include "policy/policy.h"
 
 #include "base/json_view.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A shorter number has room in what the library begins with. */
+/* A shorter number fits into the library's initial buffer. */
 #define SHORT_NUMBER 12
 
 static bool is_same(gbx_view view, const json_t *value);
@@ -54,7 +54,7 @@ static bool is_same_array(gbx_view view, const json_t *value)
     return index == json_array_size(value);
 }
 
-/* As deep as the text, which was checked. */
+/* Recurses as deep as the text, which was checked. */
 static bool is_same(gbx_view view, const json_t *value)
 {
     if (value == NULL)
@@ -68,7 +68,7 @@ static bool is_same(gbx_view view, const json_t *value)
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:
-    default: return true; /* words that are not whole are none */
+    default: return true; /* incomplete words do not parse */
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* policy - its life, and the questions that are asked of it at run time. */
+/* policy - its lifetime, and the queries at run time. */
 #include "policy/policy.h"
 
 #include "base/cleanup.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy - what code in the box may reach, as plain data: the one place where it says so.
+ * policy - what sandboxed code may reach, as plain data, all in one place.
  *
- * Everything here is canonical when it arrives: hosts in lower case and punycode,
- * addresses in one notation, directories opened. Who decides compares, never parses.
- * What is not listed is not allowed: a zeroed policy allows nothing.
+ * Everything here is canonical already: hosts in lower case and punycode, addresses in
+ * one notation, directories opened. Users of a policy compare, and never parse.
+ * Anything that is not listed is not allowed: a zeroed policy allows nothing.
  *
- * A policy is filled by one owner and only read from its second reference on: an engine
- * takes one, and from then on any thread may read and none may write.
+ * One owner fills a policy. From its second reference on it is read-only: an engine
+ * takes a reference, and from then on any thread may read and none may write.
  */
 #ifndef GBX_POLICY_POLICY_H
 #define GBX_POLICY_POLICY_H
@@ -27,40 +27,40 @@
 /* ---- json_text.c --------------------------------------------------------- */
 
 /*
- * A value as text that a person reads, or that goes into a file.
+ * A value as text for people or for a file.
  *
- * The library that makes text of values writes 17 digits of a number that is not whole:
- * 19.99 would be shown, and written, as 19.989999999999998.
+ * The library prints fractions with 17 digits: 19.99 would be shown, and written, as
+ * 19.989999999999998.
  */
 
-/* As json_dumps(), but each number in the fewest of 15, 16 or 17 digits that are read back
- * as the same. Free the text; NULL: memory is out. */
+/* Like json_dumps(), but each number has the fewest of 15, 16 or 17 digits that read
+ * back as the same number. Free the text; NULL: memory is out. */
 char *gbx_json_text(const json_t *value, size_t flags);
 
 /* ---- json_whole.c -------------------------------------------------------- */
 
 /*
- * Are values what their text says?
+ * Do values match their text?
  *
- * Where memory is out while a text or a number is read, the library that makes the values
- * leaves a byte of it out and goes on: a rule would be about another tool.
+ * If memory runs out while a text or a number is read, the library that parses values
+ * drops a byte of it and continues: a rule would then be about another tool.
  */
 
-/* text is valid JSON, in which no member stands twice. Numbers with a fraction are not
+/* text is valid JSON without duplicate members. Numbers with a fraction are not
  * compared. */
 bool gbx_json_is_whole(const char *text, size_t len, const json_t *value);
 
 /* ---- refuse.c ------------------------------------------------------------ */
 
 /*
- * How a policy's text is objected to: what, where, and what to write instead.
+ * Refusals of a policy's text: what is wrong, where, and what to write instead.
  *
- * The text of a policy is hostile to messages too: it enters them escaped and cut.
+ * A policy's text is hostile to messages too: it enters them escaped and cut.
  */
 
 #define GBX_QUOTE_SIZE 100
 
-/* text for a message: one line, at most so long; returns out. */
+/* text for a message: one line, cut to a maximum length; returns out. */
 const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len);
 
 /* GBX_E_POLICY; the position is that of the byte at offset in text, which is one line.
@@ -68,8 +68,8 @@ const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len);
 gbx_status gbx_refuse(gbx_error *reterr, const char *text, size_t offset,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The message of an error that was made by a part of text begins at that part: its
- * column becomes one of text. */
+/* An error was made for a part of text that begins at offset: convert its column to one
+ * of text. */
 void gbx_refused_within(gbx_error *err, const char *text, size_t offset);
 
 /* ---- trusted_file.c ------------------------------------------------------ */
@@ -77,35 +77,35 @@ void gbx_refused_within(gbx_error *err, const char *text, size_t offset);
 /*
  * Open a file whose contents decide: a policy, a configuration, a secret.
  *
- * Whoever can change such a file decides in the user's place. So it must belong to root or
- * to the effective user, and nobody else may write it. The same holds for every directory
- * and symbolic link on its path; a directory that others may write must have the sticky
- * bit or be mounted read-only, and what lies above the user's own $HOME does not count. Each
- * part of the path is opened relative to the one before and examined through its
- * descriptor, so that nothing can be exchanged in between. Access control lists are not
- * looked at: what they add shows in the bits of the group.
+ * Whoever can change such a file decides in the user's place. So it must belong to root
+ * or to the effective user, and nobody else may write it. The same holds for every
+ * directory and symbolic link on its path; a directory that others may write must have
+ * the sticky bit or be mounted read-only, and directories above the user's own $HOME do
+ * not count. Each part of the path is opened relative to the one before and examined
+ * through its descriptor, so that nothing can be exchanged in between. Access control
+ * lists are not examined: their effect shows in the group's bits.
  *
- * A descriptor that is open already is the choice of whoever started us: a pipe behind
- * /dev/stdin or /dev/fd/N is taken, whoever made it.
+ * A descriptor that is open already was chosen by whoever started us: a pipe behind
+ * /dev/stdin or /dev/fd/N is accepted, whoever made it.
  */
 
 typedef enum gbx_trust {
-    GBX_TRUST_OWN, /* what only root and the user can change */
-    GBX_TRUST_ALL, /* everything: nothing is examined */
+    GBX_TRUST_OWN, /* only files that just root and the user can change */
+    GBX_TRUST_ALL, /* every file: nothing is examined */
 } gbx_trust;
 
 typedef struct gbx_trusted_file {
     const char *path;
     const char *what; /* for messages, before its path: "the policy ", or "" */
-    int flags;        /* of open(), beside O_CLOEXEC and O_NOCTTY */
+    int flags;        /* of open(), besides O_CLOEXEC and O_NOCTTY */
     gbx_trust trust;
-    bool is_secret; /* others may not read it either, unless it is root's */
+    bool is_secret; /* others may not read it either, unless root owns it */
 } gbx_trusted_file;
 
 /*
- * GBX_E_OS if it cannot be opened, with EPERM if it is refused: the message then has the
- * command that repairs it. warning has GBX_ERROR_MESSAGE_SIZE bytes, or is NULL; it is ""
- * unless the file is taken although others may read it.
+ * GBX_E_OS if it cannot be opened. If it is refused, errno is EPERM and the message has
+ * the command that repairs it. warning has GBX_ERROR_MESSAGE_SIZE bytes, or is NULL; it
+ * is "" unless the file is accepted although others may read it.
  */
 gbx_status gbx_trusted_file_open(const gbx_trusted_file *file, int *ret_fd,
                                  char *warning, gbx_error *reterr);
@@ -123,11 +123,11 @@ typedef struct gbx_network {
 typedef struct gbx_site {
     char *host; /* lower case, punycode, no trailing dot; a literal address in its one
                         notation, IPv6 without brackets */
-    bool below; /* "*.example.org": any name below host, not host itself */
-    uint8_t schemes; /* GBX_SCHEME_*; https alone unless http was asked for */
+    bool below; /* "*.example.org": any name below host, but not host */
+    uint8_t schemes; /* GBX_SCHEME_*; only https unless http was requested */
     uint16_t port;   /* 0: that of the scheme */
     bool any_port;   /* ":*" */
-    bool loopback;   /* may end at a loopback address: the entry itself names one */
+    bool loopback;   /* may resolve to a loopback address: the entry itself names one */
 } gbx_site;
 
 typedef struct gbx_fetch_policy {
@@ -147,7 +147,7 @@ typedef struct gbx_fetch_policy {
     char *ca_file;           /* NULL: the system's */
 } gbx_fetch_policy;
 
-/* A file by what it is, not by what it is called. */
+/* Identifies a file by its inode, not by its name. */
 typedef struct gbx_file_id {
     dev_t device;
     ino_t inode;
@@ -155,11 +155,11 @@ typedef struct gbx_file_id {
 
 typedef struct gbx_file_policy {
     char **roots;  /* absolute */
-    char **names;  /* as the policy wrote them, which code may write too; one a root */
+    char **names;  /* as the policy writes them; code may use these too; one a root */
     int *root_fds; /* O_PATH, opened with the policy, closed with it; one a root */
     size_t root_count;
     gbx_file_id
-        *own; /* the policy's file and its like: never read, wherever they lie */
+        *own; /* the policy's file and the like: never readable, wherever they are */
     size_t own_count;
     uint64_t max_bytes; /* of one file */
 } gbx_file_policy;
@@ -170,7 +170,8 @@ typedef struct gbx_pair {
     size_t value_len;
 } gbx_pair;
 
-/* A value that never enters the box: the host fills it in, for these alone. */
+/* A value that never enters the sandbox: the host fills it in, only for these
+ * targets. */
 typedef struct gbx_secret {
     char *name;
     char *value; /* ends in NUL; in a vault */
@@ -191,26 +192,26 @@ struct gbx_policy {
     gbx_secret *secrets;
     size_t secret_count;
     struct gbx_secret_forms
-        *secret_forms; /* what is looked for; gbx_secrets_prepare() */
+        *secret_forms; /* forms to search for; gbx_secrets_prepare() */
     char **functions;  /* exposed functions that may be called: "db.query", "db.*" */
     size_t function_count;
     bool all_functions;
     const char
         *self_filling; /* the exposed function that gets references to secrets as they
                                  are, since it fills them in itself; NULL: none. static */
-    gbx_limits limits; /* 0: not said here */
-    gbx_trust trust;   /* which files are taken, of those that it names */
-    char **warnings;   /* of files that were taken all the same */
+    gbx_limits limits; /* 0: not set */
+    gbx_trust trust;   /* which of the files that it names are accepted */
+    char **warnings;   /* about files that were accepted all the same */
     size_t warning_count;
 };
 
-/* The same policy once more; give it back with gbx_policy_free(). */
+/* Take a reference; give it back with gbx_policy_free(). */
 gbx_policy *gbx_policy_ref(gbx_policy *policy);
 
 /*
- * May a call have the policy narrow, when its engine has wide? GBX_E_POLICY names the
- * first thing that narrow allows and wide does not. Values (of variables, of secrets) are
- * not compared: both are the embedder's.
+ * May a call have the policy narrow if its engine has wide? GBX_E_POLICY names the
+ * first thing that narrow allows and wide does not. Values (of variables, of secrets)
+ * are not compared: the embedder chose both.
  */
 bool gbx_policy_covers(const gbx_policy *wide, const gbx_policy *narrow,
                        gbx_error *reterr);
@@ -230,20 +231,21 @@ bool gbx_names_function(char *const *patterns, size_t count, const char *name);
 
 /* ---- digest.c ------------------------------------------------------------ */
 
-/* Which policy it was, for who looks back; no value of a secret is in it. */
+/* Identifies a policy in logs; contains no value of a secret. */
 
 void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE]);
 
 /* ---- policy_lists.c ------------------------------------------------------ */
 
-/* The arrays of a policy grow by one, up to a bound, and forget in bulk. */
+/* A policy's arrays grow one item at a time, up to a bound, and are cut from an index
+ * on. */
 
-/* Of each list; more than any policy that a person has read. */
+/* Items in each list; more than in any policy that a person has read. */
 #define GBX_POLICY_LIST_MAX 1000
 
 /*
- * Make room for item number count in the list that pointer_to_list points to; the item
- * is zeroed, and the caller counts it once it is whole. NULL if memory is out.
+ * Make room for item number count in the list that pointer_to_list points to. The item
+ * is zeroed; the caller counts it once it is complete. NULL if memory is out.
  */
 void *gbx_list_room(void *pointer_to_list, size_t count, size_t item_size);
 
@@ -252,7 +254,7 @@ gbx_status gbx_list_check(size_t count, const char *what, gbx_error *reterr);
 
 gbx_status gbx_list_nomem(gbx_error *reterr);
 
-/* A copy of text as the last of names. */
+/* Append a copy of text to names. */
 gbx_status gbx_names_add(char ***names, size_t *count, const char *text, size_t len,
                          gbx_error *reterr);
 
@@ -269,22 +271,24 @@ void gbx_roots_cut(gbx_file_policy *file, size_t from);
 
 /* ---- replay_policy.c ----------------------------------------------------- */
 
-/* Policies by which code finds names, and nothing behind them. */
+/* Policies that make names visible to code, with nothing behind them. */
 
 /*
- * These gbx_capability bits, all exposed functions, and the values of env, which is a
- * JSON object of strings that has been checked, or empty. No site, directory or secret.
- * GBX_E_POLICY: a name or a value of env that no policy would have.
+ * A policy with these gbx_capability bits, all exposed functions, and the values of env
+ * (a JSON object of strings that has been checked, or empty); without sites,
+ * directories or secrets. GBX_E_POLICY: a policy could not have a name or a value of
+ * env.
  */
 gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy **ret,
                                  gbx_error *reterr);
 
-/* These sites, a line each, for the guard to ask about; no capability. */
+/* A policy with these sites, a line each, for the guard to query; without
+ * capabilities. */
 gbx_status gbx_policy_of_sites(gbx_span lines, gbx_policy **ret, gbx_error *reterr);
 
 /* ---- site.c -------------------------------------------------------------- */
 
-/* One allowed destination, from and to text. */
+/* Convert one allowed destination from and to text. */
 
 /* "[scheme://]host[:port]"; ret->host is free()d by the caller. */
 gbx_status gbx_site_parse(const char *text, size_t len, gbx_site *ret,
@@ -292,20 +296,20 @@ gbx_status gbx_site_parse(const char *text, size_t len, gbx_site *ret,
 
 bool gbx_site_equals(const gbx_site *a, const gbx_site *b);
 
-/* True if everything that narrow matches is matched by wide. */
+/* True if wide matches everything that narrow matches. */
 bool gbx_site_covers(const gbx_site *wide, const gbx_site *narrow);
 
 #define GBX_SITE_TEXT_SIZE 300
 
 /*
- * May url be fetched? False only if it is plain to see that it may not, before any
- * resolver or redirect: then site is where it leads. What is no absolute http or https
- * URL, or is written in a way that needs a URL parser, is left to who fetches.
+ * May url be fetched? False only if it obviously may not, before any resolver or
+ * redirect; site is then its destination. The fetcher decides about text that is not an
+ * absolute http or https URL, or that needs a URL parser.
  */
 bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
                           char site[GBX_SITE_TEXT_SIZE]);
 
-/* As a policy would have it, for messages: "http://localhost:8080". */
+/* Print as a policy would write it, for messages: "http://localhost:8080". */
 const char *gbx_site_print(const gbx_site *site, char out[GBX_SITE_TEXT_SIZE]);
 
 #endif

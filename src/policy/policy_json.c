@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy_json - the policy file: what every key means is one row.
+ * policy_json - the policy file: a row for every key.
  *
- * share/policy.schema.json says the same to editors; a test holds the two together.
+ * share/policy.schema.json describes the same for editors; a test compares the two.
  */
 #include "policy/policy_json.h"
 
@@ -89,7 +89,7 @@ static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->limits);
 }
 
-/* Editors find the schema by it. */
+/* For editors, which find the schema by it. */
 static gbx_status read_schema(gbx_json_reader *r, const json_t *value,
                               const gbx_json_key *key, void *target)
 {
@@ -149,7 +149,7 @@ static gbx_status parse(gbx_json_reader *r, gbx_trust trust, gbx_policy **ret)
     return GBX_OK;
 }
 
-/* All of fd, at most one byte more than a policy may have. */
+/* Read all of fd, at most one byte more than a policy may have. */
 static gbx_status read_all(int fd, const char *path, gbx_buf *buf, gbx_error *reterr)
 {
     for (;;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_json_values - the keys "env" and "secrets" of a policy file. No value of theirs
- * ever enters a message. */
+/* policy_json_values - the keys "env" and "secrets" of a policy file. Their values
+ * never enter a message. */
 #include "policy/policy_json.h"
 
 #include "base/cleanup.h"
@@ -64,7 +64,7 @@ static gbx_status add_env(gbx_json_reader *r, const char *text, size_t len,
 
 /* One secret while it is read. */
 typedef struct secret_entry {
-    gbx_entry entry; /* first: what reads an entry fills it */
+    gbx_entry entry; /* first: readers of an entry fill it */
     gbx_host_text text;
     const json_t *value; /* to be wiped */
 } secret_entry;
@@ -124,13 +124,13 @@ static gbx_status add_secret_function(gbx_json_reader *r, const char *text, size
                                       void *target)
 {
     gbx_secret *secret = target;
-    bool all; /* the star itself is kept: no more need be known */
+    bool all; /* the star itself is stored, so this is not needed */
 
     return gbx_grant_function(&secret->functions, &secret->function_count, &all, 0,
                               text, len, r->err);
 }
 
-/* The lists are read once there is a secret to put them into. */
+/* The lists are read later, once there is a secret to put them into. */
 static gbx_status leave(gbx_json_reader *r, const json_t *value,
                         const gbx_json_key *key, void *target)
 {

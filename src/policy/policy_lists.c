@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value may be a credential: it does not stay in memory that others will get. */
+/* Wipe a value: it may be a credential, and others will get its memory. */
 static void free_value(char *value, size_t len)
 {
     if (value != NULL)

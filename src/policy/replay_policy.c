@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* replay_policy - see policy.h. What a stranger wrote goes through the same checks as what an
- * operator writes. */
+/* replay_policy - see policy.h. Input from strangers passes the same checks as an
+ * operator's. */
 #include "policy/policy.h"
 
 #include "base/cleanup.h"
@@ -60,7 +60,7 @@ static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reter
     return status;
 }
 
-/* The policy, or nothing of it. */
+/* Hand out the policy if status is GBX_OK; else free it. */
 static gbx_status hand_out(gbx_policy *policy, gbx_status status, gbx_policy **ret)
 {
     if (status == GBX_OK)

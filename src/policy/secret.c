@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* secret - secrets by hand: from a value, or from where the host has it. */
+/* secret - add secrets by hand: from a value, or from the host's environment or
+ * files. */
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
 #include "policy/policy.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-/* Every site of the list; positions are in sites. */
+/* Add every site of the list; positions are in sites. */
 static gbx_status secret_sites(gbx_secret *secret, const char *sites, gbx_error *err)
 {
     size_t at = 0;
@@ -28,7 +29,7 @@ static gbx_status secret_sites(gbx_secret *secret, const char *sites, gbx_error 
 static gbx_status secret_functions(gbx_secret *secret, const char *functions,
                                    gbx_error *err)
 {
-    bool all; /* a star is one of the patterns: no more need be known */
+    bool all; /* a star is stored as a pattern, so this is not needed */
     size_t at = 0;
     gbx_status status;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it to be stopped? It is looked at so rarely. */
+/* How often *stop is checked. */
 #define STOP_BYTES 4096
 
 typedef struct finder {
@@ -13,11 +13,11 @@ typedef struct finder {
     gbx_span data;
     gbx_hits *hits;
     bool failed;        /* out of memory */
-    uint32_t state;     /* of the data as it is */
-    uint32_t unescaped; /* of the data without escapes */
+    uint32_t state;     /* for the data as it is */
+    uint32_t unescaped; /* for the data without escapes */
     gbx_unescaper unescaper;
-    size_t seen;    /* bytes without escapes, but for those that were stepped over */
-    size_t *starts; /* a ring: where in the data the last of them come from */
+    size_t seen;    /* bytes without escapes, except those stepped over */
+    size_t *starts; /* a ring: positions in the data of the last of them */
     size_t mask;
 } finder;
 
@@ -66,7 +66,7 @@ static void found(finder *f, uint32_t form_number, size_t start, size_t end)
     if ((form->edges & GBX_FORM_EDGE_AFTER) != 0 && end < f->data.len &&
         is_base64(f->data.data[end]))
         hit.end++;
-    /* Both searches find the same, and a value may overlap itself for long. */
+    /* Both searches may find the same hit, and a value may overlap itself for long. */
     if (last != NULL && hit.start < last->end && hit.end > last->start) {
         last->start = hit.start < last->start ? hit.start : last->start;
         last->end = hit.end > last->end ? hit.end : last->end;
@@ -127,8 +127,8 @@ static void on_unescaped(void *user, uint8_t byte, size_t start, size_t end)
               end);
 }
 
-/* Steps over bytes of which not even two look like a secret or an escape: most of all. The
- * position of the next that counts, or how far it came. */
+/* Step over bytes of which no two look like a secret or an escape, as most do not.
+ * Returns the position of the next relevant byte, or how far it came. */
 static size_t step_over(const finder *f, size_t at, size_t limit)
 {
     const uint8_t *data = f->data.data;
@@ -142,8 +142,7 @@ static size_t step_over(const finder *f, size_t at, size_t limit)
 
 static bool find(finder *f, const atomic_bool *stop)
 {
-    size_t limit =
-        0; /* the last byte has no other to look at, and is never stepped over */
+    size_t limit = 0; /* the last byte has no successor, and is never stepped over */
 
     for (size_t at = 0; at < f->data.len && !f->failed;) {
         if (at == limit && stop != NULL && atomic_load(stop))

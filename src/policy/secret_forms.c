@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_forms - see secret_forms.h. Sizes are counted before anything is made: one
- * vault holds all, and no copy of a value is left behind by growing.
+ * secret_forms - see secret_forms.h. Sizes are counted before anything is made: a
+ * single vault holds all, so growing leaves no copy of a value behind.
  */
 #include "policy/secret_forms.h"
 
@@ -19,11 +19,11 @@ static const char standard[] =
 static const char url_safe[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* Itself, with and without escapes, two of hexadecimal digits, two alphabets at three
- * alignments. */
+/* Itself with and without escapes, hexadecimal digits in two cases, two base64
+ * alphabets at three alignments. */
 #define FORMS_EACH 10u
 
-/* Bytes of all forms of a value: 2 + 2 * 2 + 6 * 4 / 3 times its own. */
+/* Bytes of all forms of a value: 2 + 2 * 2 + 6 * 4 / 3 times its size. */
 static size_t forms_bytes(size_t value_len)
 {
     return value_len * 14 + 6;
@@ -47,8 +47,8 @@ static uint32_t child_of(gbx_secret_forms *f, uint32_t state, uint8_t byte)
     return *link;
 }
 
-/* The next form is done: the state it ended in knows it. What two secrets have in
- * common is the first one's. */
+/* Record a finished form in the state where it ends. If two secrets have the same form,
+ * it is the first one's. */
 static void end_form(gbx_secret_forms *f, uint32_t state, uint32_t secret,
                      uint32_t edges)
 {
@@ -85,7 +85,7 @@ static void on_unescaped(void *user, uint8_t byte, size_t start, size_t end)
     p->state = child_of(p->forms, p->state, byte);
 }
 
-/* What is left may be too short to be looked for. */
+/* The rest may be too short to search for. */
 static void add_unescaped(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
 {
     path p = {.forms = f};
@@ -112,7 +112,7 @@ static void add_hex(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
     end_form(f, state, index, 0);
 }
 
-/* Six bits of `before` unknown bytes and the value, from that bit on. */
+/* Six bits, from that bit on, of `before` unknown bytes followed by the value. */
 static unsigned sextet(const gbx_secret *s, size_t bit, size_t before)
 {
     unsigned bits = 0;
@@ -125,8 +125,8 @@ static unsigned sextet(const gbx_secret *s, size_t bit, size_t before)
     return bits;
 }
 
-/* The characters of base64 that the value alone decides, when it follows so many bytes
- * of something else. */
+/* Add the base64 characters that the value alone determines if it follows so many other
+ * bytes. */
 static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
                        size_t before, const char *alphabet)
 {
@@ -141,8 +141,8 @@ static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
                  (end % 6 != 0 ? GBX_FORM_EDGE_AFTER : 0));
 }
 
-/* What of a value is looked for: blanks at its ends may be lost on the way. A value that
- * would be too short without them is whole. */
+/* The part of a value to search for: blanks at its ends may get lost on the way. A
+ * value that would be too short without them stays whole. */
 static gbx_secret between_blanks(const gbx_secret *s)
 {
     gbx_secret part = *s;
@@ -177,7 +177,7 @@ static void note_pair(gbx_secret_forms *f, uint8_t a, uint8_t b)
     f->pairs[pair >> 3] |= (uint8_t)(1u << (pair & 7));
 }
 
-/* Without escapes a space is a plus. */
+/* With escapes undone, a space is a plus. */
 static void note_pair_or_space(gbx_secret_forms *f, uint8_t a, uint8_t b)
 {
     note_pair(f, a, b);
@@ -194,7 +194,7 @@ static void note_escapes(gbx_secret_forms *f)
                 note_pair(f, (uint8_t)a, (uint8_t)b);
 }
 
-/* Breadth first: the failure of a state is less deep than itself. queue has room for
+/* Breadth first: a state's failure state is less deep than itself. queue has room for
  * every node. */
 static void link_failures(gbx_secret_forms *f, uint32_t *queue)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_forms - all that is looked for when the secrets of a policy are stripped from
- * text, as one automaton (Aho and Corasick's) that reads each byte once.
+ * secret_forms - all forms of a policy's secrets to strip from text, as one automaton
+ * (Aho-Corasick) that reads each byte once.
  *
- * Of each value: itself, its hexadecimal digits in both cases, and what stays the same
- * of its base64, in both alphabets, wherever in the encoded bytes it begins; and itself
- * as it is once every escape is undone, since the automaton sees text so, too: secret_find.
+ * The forms of a value are: itself; its hexadecimal digits in both cases; the part of
+ * its base64, in both alphabets, that does not change with its place in the encoded
+ * bytes; and itself with every escape undone, since the automaton also reads text in
+ * that form (secret_find).
  *
- * Read-only once it is made: any thread. It holds values, so it lives in a vault.
+ * Read-only once it is made: any thread may use it. It holds values, so it is in a
+ * vault.
  */
 #ifndef GBX_POLICY_SECRET_FORMS_H
 #define GBX_POLICY_SECRET_FORMS_H
 
 #include "policy/policy.h"
 
-/* The character of base64 beside what was found holds bits of the value too. */
+/* The base64 character before the match also holds bits of the value. */
 #define GBX_FORM_EDGE_BEFORE 1u
 #define GBX_FORM_EDGE_AFTER  2u
 
@@ -24,13 +26,13 @@ typedef struct gbx_secret_form {
     uint32_t edges;
 } gbx_secret_form;
 
-/* State 0 is the root. Children of a state are a list by sibling; few have more than
+/* State 0 is the root. A state's children are a list by sibling; few have more than
  * one. */
 typedef struct gbx_secret_node {
     uint32_t child;
     uint32_t sibling;
     uint32_t fail;
-    uint32_t form; /* 1 + the longest form that ends here; 0: none does */
+    uint32_t form; /* 1 + the longest form that ends here; 0: none */
     uint16_t depth;
     uint8_t byte;
 } gbx_secret_node;
@@ -43,7 +45,8 @@ typedef struct gbx_secret_forms {
     uint32_t form_count;
     uint32_t longest;
     uint32_t first[256]; /* from the root, by byte */
-    /* A bit for two bytes that begin a form, or of which one begins an escape. */
+    /* One bit for each pair of bytes that begins a form, or in which a byte begins an
+     * escape. */
     uint8_t pairs[65536 / 8];
 } gbx_secret_forms;
 
@@ -51,7 +54,7 @@ typedef struct gbx_secret_forms {
 gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count);
 void gbx_secret_forms_free(gbx_secret_forms *forms);
 
-/* May a form or an escape begin with the first, or an escape with the second? */
+/* Can a form or an escape begin with the first byte, or an escape with the second? */
 static inline bool gbx_forms_begin_so(const gbx_secret_forms *f, uint8_t a, uint8_t b)
 {
     unsigned pair = (unsigned)a << 8 | b;

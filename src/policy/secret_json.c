@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* secret_json - secrets filled into JSON: a value goes into the string that refers to it
- * as JSON writes it, and can end nothing there. */
+/* secret_json - fill secrets into JSON: a value goes into the string that refers to it,
+ * escaped as JSON, so it cannot end the string. */
 #include "base/cleanup.h"
 #include "base/fail.h"
 #include "base/json.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A value's JSON form is at most six times as long; there may be many. */
+/* A value is at most six times as long in JSON; there may be many. */
 #define FILLED_MAX GBX_MIB(64)
 
 static gbx_status no_memory(gbx_error *reterr)

@@ -53,8 +53,8 @@ static bool is_for(const gbx_secret *secret, const gbx_secret_target *target)
     return false;
 }
 
-/* The secret that the reference at the begin of text names; *ret_len is the length of
- * the reference. */
+/* The secret that the reference at the beginning of text names; *ret_len is the length
+ * of the reference. */
 static gbx_status take_reference(const gbx_policy *policy,
                                  const gbx_secret_target *target, gbx_span text,
                                  const gbx_secret **ret, size_t *ret_len,
@@ -109,8 +109,8 @@ static void strip_plain(const gbx_policy *policy, const gbx_hits *hits, gbx_span
     (void)gbx_buf_append(out, data.data + at, data.len - at);
 }
 
-/* The end of the token at data[at], of JSON: a string with its quotes, a number or a
- * word, or one character of any other kind. */
+/* The end of the JSON token at data[at]: a string with its quotes, a number or a word,
+ * or one character of any other kind. */
 static size_t token_end(gbx_span data, size_t at)
 {
     size_t end = at + 1;
@@ -127,7 +127,7 @@ static size_t token_end(gbx_span data, size_t at)
     return end;
 }
 
-/* The end of the character or escape at data[at], inside of a string. */
+/* The end of the character or escape at data[at], inside a string. */
 static size_t unit_end(gbx_span data, size_t at)
 {
     if (data.data[at] != '\\')
@@ -135,12 +135,12 @@ static size_t unit_end(gbx_span data, size_t at)
     return at + (data.data[at + 1] == 'u' ? 6 : 2);
 }
 
-/* A string from its quote at `at` to its end, whole escapes replaced. *next is the first
- * hit that does not end before it. */
+/* Strip a string from its quote at `at` to its end, replacing whole escapes. *next is
+ * the first hit that does not end before it. */
 static void strip_string(const gbx_policy *policy, const gbx_hits *hits, size_t *next,
                          gbx_span data, size_t at, size_t end, gbx_buf *out)
 {
-    size_t plain = at; /* not yet written from here on */
+    size_t plain = at; /* from here on not yet written */
 
     at++;
     while (at + 1 < end) {
@@ -165,8 +165,8 @@ static void strip_string(const gbx_policy *policy, const gbx_hits *hits, size_t 
     (void)gbx_buf_append(out, data.data + plain, end - plain);
 }
 
-/* data is JSON: inside of strings the value is replaced, a number or word that is part
- * of one becomes a string, and what holds the text together stays. */
+/* data is JSON: inside strings the value is replaced, a number or word that is part of
+ * one becomes a string, and the structure stays. */
 static void strip_json(const gbx_policy *policy, const gbx_hits *hits, gbx_span data,
                        gbx_buf *out)
 {

@@ -21,7 +21,7 @@ static const struct scheme {
 
 #define SCHEMES (sizeof schemes / sizeof schemes[0])
 
-/* The scheme in front, if there is one; *at moves past it. */
+/* Read the scheme in front, if any; *at moves past it. */
 static gbx_status take_scheme(const char *text, size_t len, size_t *at, gbx_site *site,
                               gbx_error *reterr)
 {
@@ -59,7 +59,7 @@ static gbx_status take_port(const char *text, const gbx_hostport *parts, gbx_sit
     }
     if (gbx_port_parse(parts->port, parts->port_len, &site->port))
         return GBX_OK;
-    /* What follows a port belongs to another part: say that rather than "no port". */
+    /* Text after a port belongs to another part: report that rather than "no port". */
     for (size_t i = 0; i < parts->port_len; i++) {
         if (strchr("/?#@\\", parts->port[i]) != NULL)
             return gbx_refuse(reterr, text, (size_t)(parts->port + i - text),
@@ -74,7 +74,7 @@ static gbx_status take_port(const char *text, const gbx_hostport *parts, gbx_sit
                       gbx_quote(quote, parts->port, parts->port_len));
 }
 
-/* "*." in front: then text and len lose it. */
+/* Remove a leading "*." from text and len. */
 static gbx_status take_star(const char **text, size_t *len, gbx_site *site,
                             gbx_error *reterr)
 {
@@ -105,7 +105,7 @@ static gbx_status check_below(const char *text, const gbx_host *host, gbx_error 
     return GBX_OK;
 }
 
-/* Loopback is opened by an entry that names it, and by nothing else. */
+/* Only an entry that names a loopback address opens it. */
 static gbx_status check_address(const char *text, const gbx_host *host, gbx_site *site,
                                 gbx_error *reterr)
 {
@@ -180,7 +180,7 @@ gbx_status gbx_site_parse(const char *text, size_t len, gbx_site *ret,
     status = take_scheme(text, len, &at, &site, reterr);
     if (status != GBX_OK)
         return status;
-    /* User information may have colons and brackets: it is named before those are. */
+    /* User information may have colons and brackets, so it is reported before those. */
     if (memchr(text + at, '@', len - at) != NULL)
         return gbx_refuse(reterr, text, at,
                           "a user name or password cannot be allowed: list the host "
@@ -252,12 +252,12 @@ bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
 
     while (end < len && strchr("/?#", url[end]) == NULL)
         end++;
-    /* Whatever is no site by our strict rules may still be one to a URL parser. */
+    /* Text that is not a site by our strict rules may still be one to a URL parser. */
     if (mark == NULL || memchr(url, '*', end) != NULL ||
         memchr(url, '\\', end) != NULL ||
         gbx_site_parse(url, end, &asked, NULL) != GBX_OK)
         return true;
-    assert(asked.host != NULL); /* or it would be no site */
+    assert(asked.host != NULL); /* else it would not be a site */
     for (size_t i = 0; i < policy->fetch.site_count && !ok; i++)
         ok = gbx_site_matches(&policy->fetch.sites[i], asked.host, port_of(&asked),
                               asked.schemes);

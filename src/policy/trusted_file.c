@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* trusted_file - see policy.h. Faults are kept until the end of the path: of a file
- * that is not there only that is reported. */
+/* trusted_file - see policy.h. Faults are kept until the end of the path: for a missing
+ * file, only that it is missing is reported. */
 #include "policy/policy.h"
 
 #include "base/buf.h"
@@ -19,44 +19,45 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40 /* as the kernel has it */
+#define LINKS_MAX 40 /* the kernel's limit */
 
-/* Of a command in a message. */
+/* Size of a command's paths in a message. */
 #define PATHS_SIZE 240
 
-/* Who owns a file whose owner this user namespace does not know. */
+/* The owner of a file whose owner this user namespace does not know. */
 #define OVERFLOW_UID 65534
 
 #define OTHERS_READ  (S_IRGRP | S_IROTH)
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
-/* Why a file is refused; the first that is found is reported. */
+/* Why a file is refused; the first in this order is reported. */
 enum { ELSEWHERE, FOREIGN, WRITABLE, EXPOSED, FAULT_COUNT };
 
 typedef struct fault {
     bool is_found;
     bool needs_root; /* to be repaired */
-    gbx_buf paths;   /* each after a blank, as a shell has to get them */
+    gbx_buf paths;   /* each after a blank, quoted for a shell */
 } fault;
 
 /* A path being walked. */
 typedef struct walk {
     const gbx_trusted_file *file;
-    int dir;        /* where it has come to */
-    bool is_shared; /* others may make entries in dir, and not change those of others */
+    int dir;        /* the current directory */
+    bool is_shared; /* others may make entries in dir, but not change existing ones of
+                       other users */
     unsigned links;
-    char reached[PATH_MAX]; /* the path of dir; "" where the walk began */
+    char reached[PATH_MAX]; /* the path of dir; "" at the start */
     char rest[PATH_MAX];
     fault faults[FAULT_COUNT];
 } walk;
 
-/* What the rest of the path begins with. */
+/* The first part of the rest of the path. */
 typedef struct step {
     char name[NAME_MAX + 1];
     char path[PATH_MAX]; /* for messages */
     int fd;              /* O_PATH */
     struct stat st;
-    bool is_open_file; /* a link of the kernel's to what a process has open */
+    bool is_open_file; /* a kernel link to a process's open file */
 } step;
 
 static gbx_status fail_open(const gbx_trusted_file *file, gbx_error *reterr)
@@ -67,7 +68,8 @@ static gbx_status fail_open(const gbx_trusted_file *file, gbx_error *reterr)
 
 /* ---- faults ---------------------------------------------------------------- */
 
-/* As a shell takes it. What could steer a terminal is escaped: then no command has it. */
+/* Append path quoted for a shell. Characters that could steer a terminal are escaped;
+ * then the command cannot be used. */
 static void append_path(gbx_buf *to, const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -130,7 +132,7 @@ static bool is_ours(const struct stat *st)
     return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
-/* In a user namespace the machine's root may have no number of its own. */
+/* In a user namespace the machine's root may be unmapped. */
 static bool is_unmapped(uid_t uid)
 {
     unsigned long first;
@@ -149,8 +151,8 @@ static bool is_unmapped(uid_t uid)
     return !is_mapped;
 }
 
-/* Of what only leads to the file. Where others may make entries, one of unknown owner
- * may be theirs. */
+/* For parts of the path before the file. Where others may make entries, one of unknown
+ * owner may be theirs. */
 static bool leads_astray(const walk *w, const struct stat *st)
 {
     return !is_ours(st) && (w->is_shared || !is_unmapped(st->st_uid));
@@ -163,7 +165,7 @@ static void check_directory(walk *w, int fd, const char *path, const struct stat
 
     (void)fstatfs(fd, &fs);
     if (fs.f_type == PROC_SUPER_MAGIC) {
-        is_open = false; /* what is in it is the kernel's */
+        is_open = false; /* the kernel makes its contents */
     } else if (leads_astray(w, st)) {
         if (!w->faults[ELSEWHERE].is_found)
             add_fault(w, ELSEWHERE, w->file->path, st);
@@ -174,7 +176,7 @@ static void check_directory(walk *w, int fd, const char *path, const struct stat
     w->is_shared = is_open;
 }
 
-/* Root has a file for a group read in no other way than by its members. */
+/* Group read access to root's file is meant for that group, so it does not count. */
 static mode_t readers(const struct stat *st)
 {
     return st->st_uid == 0 && geteuid() != 0 ? S_IROTH : OTHERS_READ;
@@ -190,7 +192,7 @@ static void check_file(walk *w, const step *s, char *warning)
     if (!is_ours(st))
         add_fault(w, FOREIGN, s->path, st);
     if (!S_ISREG(st->st_mode) && !S_ISFIFO(st->st_mode))
-        return; /* what is read from a device is not what is written to it */
+        return; /* reading a device does not return what others write to it */
     if ((st->st_mode & OTHERS_WRITE) != 0)
         add_fault(w, w->file->is_secret ? EXPOSED : WRITABLE, s->path, st);
     else if (is_exposed && st->st_uid != 0)
@@ -219,8 +221,8 @@ static bool start(walk *w)
     return true;
 }
 
-/* The first name of the rest, which loses it; false where there is none, or none that a
- * file can have. */
+/* Take the first name off the rest; false if there is none, or none that a file can
+ * have. */
 static bool take_name(walk *w, step *s)
 {
     size_t from = strspn(w->rest, "/");
@@ -239,7 +241,8 @@ static bool take_name(walk *w, step *s)
     return true;
 }
 
-/* What the kernel's link leads to, which need not be the path that it shows. */
+/* Open what the kernel's link leads to, which may differ from the path that it
+ * shows. */
 static bool open_through(walk *w, step *s)
 {
     char target[PATH_MAX];
@@ -255,7 +258,7 @@ static bool open_through(walk *w, step *s)
     return s->fd >= 0 && fstat(s->fd, &s->st) == 0;
 }
 
-/* The next part of the path. As a directory first, which has it mounted if need be. */
+/* Open the next part of the path; first as a directory, which mounts it if needed. */
 static bool take_step(walk *w, step *s)
 {
     struct statfs fs = {0};
@@ -305,7 +308,7 @@ static bool enter(walk *w, step *s)
     return true;
 }
 
-/* The rest goes on where the link leads to. */
+/* Continue at the link's target. */
 static bool follow(walk *w, const step *s)
 {
     char target[PATH_MAX];
@@ -329,7 +332,7 @@ static bool follow(walk *w, const step *s)
     return target[0] != '/' || start(w);
 }
 
-/* To the file at the end, which is s then. */
+/* Walk to the file at the end; s is then that file. */
 static bool walk_on(walk *w, step *s)
 {
     if (!start(w))
@@ -373,8 +376,8 @@ static bool open_last(const walk *w, const step *s, int *ret_fd, struct stat *re
     return fd >= 0 && fstat(fd, ret_st) == 0;
 }
 
-/* It is judged before it is opened, which can wait for another, or have an effect; and
- * once more if it has been replaced meanwhile. */
+/* The file is judged before it is opened, since opening can block or have an effect;
+ * and once more if it was replaced meanwhile. */
 static gbx_status open_trusted(walk *w, int *ret_fd, char *warning, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;

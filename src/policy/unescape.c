@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* unescape - see internal.h. Every answer is decided by at most GBX_ESCAPE_MAX bytes. */
+/* unescape - see internal.h. Each decision needs at most GBX_ESCAPE_MAX bytes. */
 #include "policy/internal.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 typedef struct unescaped {
     uint8_t bytes[4];
     uint8_t count;
-    uint8_t taken; /* 0: more bytes are needed to tell */
+    uint8_t taken; /* 0: more bytes are needed */
 } unescaped;
 
 static const unescaped need_more = {.taken = 0};
@@ -24,7 +24,7 @@ static unescaped one_byte(uint8_t byte, uint8_t taken)
     return (unescaped){.bytes = {byte}, .count = 1, .taken = taken};
 }
 
-/* A surrogate alone becomes bytes that are in no value. */
+/* A lone surrogate becomes bytes that are in no value. */
 static unescaped point(uint32_t c, uint8_t taken)
 {
     unescaped u = {.taken = taken};
@@ -56,7 +56,7 @@ static int digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* How many hexadecimal digits there are, up to max; their number. */
+/* Read hexadecimal digits, up to max; returns their number. */
 static size_t hex(const uint8_t *data, size_t len, size_t max, uint32_t *ret)
 {
     size_t n = 0;
@@ -183,7 +183,7 @@ static unescaped html(const uint8_t *data, size_t len)
     if (data[1] == '#')
         return html_number(data, len);
     if ((data[1] | 0x20) < 'a' || (data[1] | 0x20) > 'z')
-        return as_itself(data[0]); /* no name begins so */
+        return as_itself(data[0]); /* no name begins like that */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t name_len = strlen(names[i].text);
 
@@ -195,8 +195,8 @@ static unescaped html(const uint8_t *data, size_t len)
     return as_itself(data[0]);
 }
 
-/* data has at least one byte, which can begin an escape. One that turns out to be none is
- * taken as itself. */
+/* data has at least one byte, which can begin an escape. If it is not an escape, the
+ * byte stands for itself. */
 static unescaped unescape(const uint8_t *data, size_t len)
 {
     switch (data[0]) {
@@ -212,7 +212,7 @@ static unescaped unescape(const uint8_t *data, size_t len)
 static void take(gbx_unescaper *u, size_t depth, uint8_t byte, size_t start,
                  size_t end);
 
-/* Pass on what can be told; at the end of the input everything can. */
+/* Pass on the bytes that are decided; at the end of the input all are. */
 static void undo(gbx_unescaper *u, size_t depth, bool is_end)
 {
     gbx_unescape_level *level = &u->levels[depth];

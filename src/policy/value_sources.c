@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value_sources - where the values of a policy come from: the host's environment and files. */
+/* value_sources - values of a policy from the host's environment and files. */
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
 #include "policy/capability_grants.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A value, its line end, and one byte more to see that it is too long. */
+/* A value, its line end, and one byte more to detect that it is too long. */
 #define ROOM (GBX_SECRET_MAX + 3)
 
 static gbx_status refuse_file(const char *path, size_t len, int e, gbx_error *reterr)
@@ -26,7 +26,7 @@ static gbx_status refuse_file(const char *path, size_t len, int e, gbx_error *re
                       gbx_quote(quote, path, len), strerror(e));
 }
 
-/* full is the path by which it is opened, path what was written. */
+/* full is the path to open, path the text as written. */
 static gbx_status open_secret(gbx_policy *policy, const char *full, const char *path,
                               size_t len, int *ret_fd, gbx_error *reterr)
 {
@@ -44,7 +44,7 @@ static gbx_status open_secret(gbx_policy *policy, const char *full, const char *
                                             warning, strlen(warning), reterr);
 }
 
-/* Up to ROOM bytes of fd; -1 with errno if they cannot be read. */
+/* Read up to ROOM bytes of fd; -1 with errno on failure. */
 static ssize_t read_some(int fd, char *to)
 {
     size_t len = 0;

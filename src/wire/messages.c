@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * messages - encoders and decoders read like the schema in docs/internals/protocol.md. A
- * field that has a range is checked here, so that no user of a message has to. What a
- * template says and hears is in messages_control.c.
+ * messages - encoders and decoders read like the schema in docs/internals/protocol.md.
+ * Ranges of fields are checked here, so that users of a message need not. A template's
+ * messages are in messages_control.c.
  */
 #include "wire/messages.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * messages - everything that may be said between host, template and worker.
+ * messages - all messages between host, template and worker.
  *
- * A frame is a 16-byte header and a body: u32 body length, u8 type, three reserved
- * zero bytes, u64 call id. docs/internals/protocol.md is the specification. Encoders
- * append a whole frame to a gbx_buf; decoders take one body and say whether it is exactly
+ * A frame is a 16-byte header and a body: u32 body length, u8 type, three reserved zero
+ * bytes, u64 call id. docs/internals/protocol.md is the specification. Encoders append
+ * a whole frame to a gbx_buf; decoders read one body and report whether it is exactly
  * one such message. Spans of a decoded message borrow from the body.
  *
  * This module does no I/O and keeps no state: any thread, any process.
@@ -29,8 +29,8 @@ typedef enum gbx_msg_type {
     GBX_MSG_RESULT = 5,   /* the value; the last message */
     GBX_MSG_ERROR = 6,    /* the failure; the last message */
     GBX_MSG_HOSTCALL = 7, /* the code calls a function of the host */
-    GBX_MSG_CANCEL = 8,   /* it no longer wants the answer */
-    GBX_MSG_LIMITED = 9,  /* a limit on them kept a call back; once for each limit */
+    GBX_MSG_CANCEL = 8,   /* the code no longer wants the answer */
+    GBX_MSG_LIMITED = 9,  /* a limit held back a HOSTCALL; once for each limit */
     /* host -> worker */
     GBX_MSG_CALL = 16,
     GBX_MSG_WAKE = 17,
@@ -61,7 +61,7 @@ bool gbx_header_decode(const uint8_t *data, gbx_header *ret);
 
 /* ---- worker -> host ----------------------------------------------------- */
 
-/* Of a LOG. A line that is cut does not go on. */
+/* Flags of a LOG. A line that is cut does not continue. */
 enum {
     GBX_LOG_CUT = 1,     /* this text was cut, and no more will come */
     GBX_LOG_GOES_ON = 2, /* the next LOG is the same line */
@@ -82,7 +82,7 @@ typedef struct gbx_msg_result {
     gbx_span json;
 } gbx_msg_result;
 
-/* What kind of failure the worker saw; the host decides the gbx_code. */
+/* The kind of failure that the worker saw; the host decides the gbx_code. */
 typedef enum gbx_failure {
     GBX_FAILURE_SYNTAX = 1,   /* did not compile; nothing ran */
     GBX_FAILURE_THROWN = 2,   /* an exception or rejection reached the top */
@@ -95,7 +95,7 @@ typedef enum gbx_failure {
 
 typedef struct gbx_msg_error {
     uint8_t failure;          /* gbx_failure */
-    uint8_t is_out_of_memory; /* the engine itself raised it for want of memory */
+    uint8_t is_out_of_memory; /* the engine itself ran out of memory */
     uint32_t line;            /* in the code as sent in CALL, from 1; 0: unknown */
     uint32_t column;          /* in UTF-16 units, from 1; 0: unknown */
     gbx_span name;            /* "TypeError"; may be empty */
@@ -103,23 +103,24 @@ typedef struct gbx_msg_error {
     gbx_span stack; /* the code's own frames, one a line; may be empty */
 } gbx_msg_error;
 
-/* The code calls a function of the host. Ids are the worker's, not 0, each once. */
+/* The code calls a function of the host. The worker chooses the ids: not 0, each used
+ * once. */
 typedef struct gbx_msg_hostcall {
     uint32_t id;
     gbx_span name;  /* "db.query" */
     gbx_span args;  /* a JSON array */
-    gbx_span bytes; /* beside them, of any kind; may be empty */
+    gbx_span bytes; /* bytes next to args, of any kind; may be empty */
 } gbx_msg_hostcall;
 
-/* Which limit kept a call of the host back. */
+/* Which limit held back a call of the host. */
 enum { GBX_LIMITED_CALLS = 1, GBX_LIMITED_BYTES = 2 };
 
 #define GBX_NAME_MAX     256u
 #define GBX_MESSAGE_MAX  GBX_KIB(8)
 #define GBX_STACK_MAX    GBX_KIB(16)
 #define GBX_LOG_LINE_MAX GBX_KIB(64) /* longer console lines come in several LOGs */
-/* Each console line but the first costs this much of a call's share of text beside its
- * bytes: a flood of empty lines is bounded too. Both sides count alike. */
+/* Each console line but the first costs this much of a call's share of text, besides
+ * its bytes, so that a flood of empty lines is bounded too. Both sides count alike. */
 #define GBX_LOG_LINE_COST 32u
 #define GBX_WAIT_MS_MAX   600000u
 
@@ -131,8 +132,8 @@ typedef struct gbx_msg_answer {
     uint8_t is_error;
     gbx_span json;    /* one JSON value */
     gbx_span bytes;   /* arrives as a Uint8Array */
-    gbx_span name;    /* of an error: "TypeError"; the rest too */
-    gbx_span message; /* for who must repair the code */
+    gbx_span name;    /* of an error: "TypeError"; so are the next two */
+    gbx_span message; /* for whoever must repair the code */
     gbx_span code;    /* "ENOENT" and the like; may be empty */
 } gbx_msg_answer;
 
@@ -141,10 +142,11 @@ typedef struct gbx_msg_answer {
 enum {
     GBX_CALL_WIRE_CONSOLE = 1,   /* console is on */
     GBX_CALL_WIRE_TIMERS = 2,    /* timers and sleep are on */
-    GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock stands at now_ms */
+    GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock is fixed at now_ms */
     GBX_CALL_WIRE_PARSED = 16,   /* by the host's parser, form function: it is one; form
                                     script: it awaits or returns at its top; form body */
-    GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; else the only dataset or null */
+    GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; else the input is the only dataset
+                                  * or null */
     GBX_CALL_WIRE_ALL = 31,
 };
 
@@ -156,7 +158,7 @@ typedef struct gbx_msg_call {
     uint64_t memory_bytes; /* lowers what the worker was sealed with */
     uint64_t output_bytes;
     uint32_t log_bytes;
-    uint32_t first_line;   /* where the code's first character stands in the caller's */
+    uint32_t first_line;   /* where the code's first character is in the caller's */
     uint32_t first_column; /* text, from 1: added to positions by the worker */
     uint32_t last_expr;    /* form script: 1 + byte offset of the last statement, if it
                               is an expression; 0: it is none */
@@ -175,7 +177,7 @@ typedef struct gbx_msg_call {
 
 /* ---- host <-> template -------------------------------------------------- */
 
-/* Of a CONFIG. */
+/* Flags of a CONFIG. */
 enum {
     GBX_CONFIG_GUARD_SPECULATION = 1, /* or say why not */
 };
@@ -187,7 +189,7 @@ typedef struct gbx_msg_config {
     uint8_t warm;          /* 0: the least warming (one call), 1: all of it */
     uint8_t huge_pages;    /* for the engine's code, at most so many */
     uint32_t capabilities; /* gbx_capability bits */
-    uint32_t layers_off;   /* gbx_layer bits to leave out: the attack mode alone */
+    uint32_t layers_off;   /* gbx_layer bits to leave out; only in attack mode */
     uint32_t flags;        /* GBX_CONFIG_* */
     uint64_t memory_bytes; /* the most that any call may have */
     uint32_t cpu_s;        /* RLIMIT_CPU of a worker */
@@ -205,7 +207,7 @@ typedef struct gbx_msg_config {
 typedef struct gbx_layer_report {
     uint8_t layer; /* gbx_layer index (seal/seal.h) */
     uint8_t stands;
-    gbx_span reason; /* why not, and what would bring it; empty if it stands */
+    gbx_span reason; /* why not, and how to get it; empty if it is in effect */
 } gbx_layer_report;
 
 #define GBX_LAYERS_MAX 32u
@@ -214,7 +216,7 @@ typedef struct gbx_msg_hello {
     uint32_t version;
     uint32_t threads; /* of the template; must be 1 */
     uint32_t landlock_abi;
-    uint8_t oom_known; /* the engine's own out-of-memory error can be told apart */
+    uint8_t oom_known; /* the engine's own out-of-memory error is recognisable */
     uint8_t jit_page;  /* a writable and executable mapping exists */
     gbx_span engine;   /* engine version text */
     gbx_span failure;  /* why the template cannot serve; empty: it can */
@@ -267,15 +269,15 @@ typedef struct gbx_msg_attack {
 bool gbx_msg_put_empty(gbx_buf *to, gbx_msg_type type, uint64_t call_id);
 bool gbx_msg_put_log(gbx_buf *to, uint64_t call_id, const gbx_msg_log *msg);
 bool gbx_msg_put_wait(gbx_buf *to, uint64_t call_id, const gbx_msg_wait *msg);
-/* Everything of a RESULT but the bytes of json, which the sender writes itself. */
+/* A RESULT without the bytes of json, which the sender writes itself. */
 bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg);
 bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg);
 bool gbx_msg_put_hostcall(gbx_buf *to, uint64_t call_id, const gbx_msg_hostcall *msg);
 bool gbx_msg_put_cancel(gbx_buf *to, uint64_t call_id, uint32_t id);
 bool gbx_msg_put_limited(gbx_buf *to, uint64_t call_id, uint8_t limit);
 bool gbx_msg_put_answer(gbx_buf *to, uint64_t call_id, const gbx_msg_answer *msg);
-/* Everything of a CALL but the bytes of input, which the sender appends itself: a
- * large input is then never copied. */
+/* A CALL without the bytes of input, which the sender appends itself, so that a large
+ * input is never copied. */
 bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg);
 bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg);
 /* type is FORK or FORK_NOW, which have one body. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* messages_control - messages.c goes on: what is said on a template's control channel. */
+/* messages_control - the messages of a template's control channel; see messages.c. */
 #include "wire/messages.h"
 
 #include "wire/wire.h"

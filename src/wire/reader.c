@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader - bounds are checked in exactly one place, take(). Keep it that way.
+ * reader - only take() checks bounds. Keep it that way.
  */
 #include "wire/reader.h"
 
-/* The next n bytes, or NULL if there are not so many; NULL is for ever. */
+/* The next n bytes, or NULL if there are fewer; after that NULL for ever. */
 static const uint8_t *take(gbx_reader *r, size_t n)
 {
     const uint8_t *at = r->next;

@@ -4,7 +4,7 @@
  *
  * The reader is sticky: the first field that does not fit marks it failed, and from
  * then on every getter stores zero. A decoder therefore reads like the message's
- * schema, and asks once, at the end, whether all of it was true.
+ * schema, and checks once, at the end, whether all fields were valid.
  *
  * Nothing is copied. A span points into the buffer given to gbx_reader_init() and is
  * valid for as long as that buffer is.

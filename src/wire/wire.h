@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire - how host and worker begin, and how a frame is written. */
+/* wire - how host and worker start, and how a frame is written. */
 #ifndef GBX_WIRE_WIRE_H
 #define GBX_WIRE_WIRE_H
 
@@ -10,8 +10,9 @@
 /* ---- start --------------------------------------------------------------- */
 
 /*
- * What host and worker program agree on before the first message: where the
- * control socket is, and the program's arguments; and how a zygote is asked for a template.
+ * The contract of host and worker program before the first message: the control
+ * socket's descriptor, the program's arguments, and the request to a zygote for a
+ * template.
  */
 
 #define GBX_CONTROL_FD 3
@@ -20,14 +21,15 @@
 enum {
     GBX_START_SERVE = 1,  /* "--serve" */
     GBX_START_VERSION,    /* GBX_WIRE_VERSION of the library */
-    GBX_START_LAYERS_OFF, /* gbx_layer bits: namespaces that are not to be made */
+    GBX_START_LAYERS_OFF, /* gbx_layer bits: namespaces not to make */
     GBX_START_IS_GROUPED, /* "1": this process is in its control group */
-    GBX_START_UIDS, /* for a root host's template: the first of these that can be had; one
-                       alone must be had; "": stay */
+    GBX_START_UIDS, /* for a root host's template: uids to try in order; a single one is
+                       required; "": stay */
     GBX_START_ARGS
 };
 
-/* Of a zygote: "--zygote", version, the most huge pages for the engine's code. */
+/* A zygote's arguments: "--zygote", version, the most huge pages for the engine's
+ * code. */
 enum {
     GBX_ZYGOTE_SERVE = 1,
     GBX_ZYGOTE_VERSION,
@@ -42,8 +44,8 @@ typedef struct gbx_zygote_request {
     char uids[32];       /* as GBX_START_UIDS */
 } gbx_zygote_request;
 
-/* The answer, with the pidfd of the process if error is 0. A zygote that is ready says so
- * by an answer without one, before any request. */
+/* The answer, with the pidfd of the process if error is 0. A zygote reports that it is
+ * ready by an answer without a pidfd, before any request. */
 typedef struct gbx_zygote_answer {
     int32_t error; /* an errno */
     int32_t pid;
@@ -52,8 +54,8 @@ typedef struct gbx_zygote_answer {
 /* ---- writer.c ------------------------------------------------------------ */
 
 /*
- * Append the fields of a frame to a buffer. What does not fit marks the
- * buffer failed; gbx_frame_end() says so once. For the encoders of this folder.
+ * Append the fields of a frame to a buffer. A field that does not fit marks the buffer
+ * failed; gbx_frame_end() reports it once. For the encoders of this folder.
  */
 
 void gbx_put_u8(gbx_buf *to, uint8_t value);

@@ -35,7 +35,7 @@ void gbx_put_span(gbx_buf *to, gbx_span span)
     (void)gbx_buf_append(to, span.data, span.len);
 }
 
-/* Write a header whose length is filled in by end(). Returns where it stands. */
+/* Write a header whose length is filled in by end(). Returns its offset. */
 size_t gbx_frame_begin(gbx_buf *to, gbx_msg_type type, uint64_t call_id)
 {
     size_t at = to->len;

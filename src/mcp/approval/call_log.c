@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* call_log - a line of the security log for every call, however it ended. No argument and no
- * answer is in it: they may be anything. What a script's calls are refused is said so many
- * times, and counted then: a script is free to try. */
+/* call_log - one line of the security log for every call, however it ended. Arguments
+ * and answers are left out, since they may be anything. A script's refused calls are
+ * logged up to a limit and then only counted: a script may try as often as it likes. */
 #include "audit/audit.h"
 #include "audit/events.h"
 #include "audit/log_line.h"
@@ -27,9 +27,9 @@ static gbx_log_line_head head_of(gbx_gate *gate, gbx_audit_event event)
                                .engine = gate->id};
 }
 
-/* ---- what is left out ------------------------------------------------------- */
+/* ---- refusals that are not logged ------------------------------------------- */
 
-/* NULL: there is no memory for it. */
+/* NULL: memory is out. */
 static gbx_gate_call_log *trail_of(gbx_gate *gate, const char *run)
 {
     gbx_gate_call_log *trail = gate->trails;
@@ -47,8 +47,9 @@ static gbx_gate_call_log *trail_of(gbx_gate *gate, const char *run)
     return trail;
 }
 
-/* What has reached a server or a person is always said, lest an effect be hidden behind
- * a crowd: a run's limit of calls and the limit of questions bound it. */
+/* Calls that reached a server or a person are always logged, so that an effect
+ * cannot hide in a crowd. A run's limit of calls and the limit of questions bound
+ * their number. */
 static bool may_say(const gbx_gate_call *call, const gbx_gate_reply *reply)
 {
     gbx_gate *gate = call->gate;
@@ -59,7 +60,7 @@ static bool may_say(const gbx_gate_call *call, const gbx_gate_reply *reply)
         return true;
     trail = trail_of(gate, call->run);
     if (trail == NULL)
-        return true; /* what could not be counted is said */
+        return true; /* log what cannot be counted */
     if (trail->refusal_lines < GBX_GATE_REFUSAL_LINES &&
         gbx_bucket_take(&gate->refusals, gbx_clock_now_ns())) {
         trail->refusal_lines++;
@@ -95,7 +96,7 @@ static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
 
 /* ---- the line of a call ----------------------------------------------------- */
 
-/* "files/write_file" is hostile: the tool's name is the script's. */
+/* "files/write_file" is hostile: the tool's name comes from the script. */
 static void put_names(gbx_log_line *line, const gbx_gate_call *call)
 {
     gbx_log_line_text(line, "server", call->server, strlen(call->server));

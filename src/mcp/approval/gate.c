@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate - see gate.h. Every callback comes from the loop, so the steps of one call never
- * nest, and no call waits for another but for the question before its own.
+ * gate - see gate.h. Every callback comes from the loop, so the steps of one call
+ * never nest. A call waits for no other call, except for an earlier question of the
+ * same request.
  */
 #include "mcp/approval/gate.h"
 
@@ -18,7 +19,7 @@
 #include <sys/random.h>
 
 #define MESSAGE_MAX GBX_KIB(4)
-#define WORDS_MAX   GBX_MIB(64) /* of which a message has head and tail */
+#define WORDS_MAX   GBX_MIB(64) /* a message keeps head and tail of it */
 
 static void free_call(gbx_gate_call *call)
 {
@@ -45,7 +46,7 @@ static void unlink_call(gbx_gate_call *call)
     call->gate = NULL;
 }
 
-/* done was called: the call stays for as long as somebody will call back. */
+/* done was called: keep the call until no callback is pending. */
 static void leave(gbx_gate_call *call)
 {
     call->state = GBX_GATE_OVER;
@@ -55,9 +56,10 @@ static void leave(gbx_gate_call *call)
         free_call(call);
 }
 
-/* ---- what the server has ------------------------------------------------------ */
+/* ---- tools of the server ------------------------------------------------------ */
 
-/* UNKNOWN: the tools are not known; *ret_missing: they are, and it is not among them. */
+/* UNKNOWN: the tools are unknown; or, with *ret_missing, known and without this
+ * tool. */
 static gbx_gate_hint hint_of(const gbx_gate_call *call, bool *ret_missing)
 {
     gbx_upstream_tool tool =
@@ -112,7 +114,7 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
 
 static void learn(gbx_gate_call *call)
 {
-    /* A server that does not say what tools it has is not asked for ever. */
+    /* A server without a list of tools is asked only once. */
     if (call->state == GBX_GATE_LEARNING) {
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
                         "the server '%s' has no list of tools", call->server);
@@ -137,8 +139,8 @@ static const char *reason_of(const gbx_gate_call *call)
                                     : NULL;
 }
 
-/* What a person has said for good goes before the rules, but for what they deny. False:
- * the call is over. */
+/* A person's permanent answer has priority over the rules, except over denials. False:
+ * the call has ended. */
 static bool follow_grant(gbx_gate_call *call)
 {
     gbx_error err = {0};
@@ -234,7 +236,7 @@ static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
     memcpy(call->args_text, ask->args, ask->args_len);
     call->args_text[ask->args_len] = '\0';
     call->args_len = ask->args_len;
-    /* One that is cut would be another's. */
+    /* A name that was cut might be another run's. */
     if (strlen(ask->run) < sizeof call->run)
         (void)snprintf(call->run, sizeof call->run, "%s", ask->run);
     call->line = ask->line;
@@ -292,8 +294,8 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
     va_end(args);
     if (call->fate == GBX_GATE_DOUBTFUL)
         (void)gbx_buf_puts(&text, "; " GBX_GATE_DOUBT);
-    /* Nothing is cut before it was looked through: a cut would hide half of a value. Where
-     * memory is out it is not said what it is. */
+    /* Redact before cutting: a cut would hide half of a secret. If memory is out, the
+     * message is left empty. */
     if (!text.failed &&
         gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
         gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX) &&
@@ -315,7 +317,7 @@ bool gbx_gate_rename(gbx_gate_call *call)
     return true;
 }
 
-/* Without memory they stay as they are. */
+/* If memory is out, the arguments stay as they are. */
 static void fit(gbx_gate_call *call)
 {
     gbx_view schema =
@@ -366,7 +368,7 @@ void gbx_gate_go_on(gbx_gate_call *call)
             call->verdict.fault_path, call->verdict.fault);
         return;
     }
-    /* Nobody is asked about a tool that may not exist. */
+    /* Do not ask a person about a tool that may not exist. */
     if (call->verdict.needs_hint ||
         (call->verdict.action == GBX_GATE_ASK && hint == GBX_GATE_HINT_UNKNOWN)) {
         learn(call);
@@ -461,7 +463,8 @@ void gbx_gate_cancel(gbx_gate_call *call)
     if (call->cancelled)
         return;
     call->cancelled = true;
-    /* The server is told, and says when it was; all others are not waited for. */
+    /* The server is notified, and its callback ends the call; others are
+     * not waited for. */
     if (call->upstream != NULL)
         gbx_upstream_cancel(call->upstream);
     else

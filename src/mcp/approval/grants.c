@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* grants - an answer covers calls of the tool that was asked about, and of these only what
- * the same rule asks about: another rule asks again. The latest answer counts. */
+/* grants - an answer covers calls of one tool, and only those that the same rule asks
+ * about: another rule asks again. The latest answer counts. */
 #include "mcp/approval/tool_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* For another that writes a grant just now: everything else of ours waits with us. */
+/* For another process that is writing a grant; our loop stands still meanwhile. */
 #define LOCK_MS 100
 
-/* What calls that the scope covers have in common, besides tool and rule. */
+/* A digest of what covered calls have in common, besides tool and rule. */
 static bool digest_of(const gbx_gate_call *call, gbx_gate_scope scope,
                       uint8_t ret[GBX_SHA256_SIZE])
 {
@@ -51,7 +51,7 @@ static const char *text_that_asked(const gbx_gate *gate, const gbx_gate_verdict 
                : NULL;
 }
 
-/* NULL: no rule that can be shown fits. */
+/* NULL: no matching rule is short enough to be shown. */
 static char *rule_for(const gbx_gate *gate, const gbx_gate_verdict *asked,
                       const char *server, const char *tool, gbx_view args)
 {
@@ -84,8 +84,8 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope
     bool is_of_run = scope == GBX_GATE_SCOPE_RUN || scope == GBX_GATE_SCOPE_RUN_SAME;
     uint8_t digest[GBX_SHA256_SIZE];
 
-    /* A longer name would be cut, and then be another tool's. A run without a name is
-     * none: its answer is for one call. */
+    /* A longer name would be cut, and might then be another tool's. Without a run's
+     * name, the answer covers only this call. */
     if (strlen(call->tool) >= sizeof grant->tool ||
         strlen(call->server) >= sizeof grant->server ||
         (is_of_run && call->run[0] == '\0') || !digest_of(call, scope, digest))

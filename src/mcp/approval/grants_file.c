@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* grants_file - see grants_file.h. Whoever can write the file decides: it is examined as a
- * configuration is. */
+/* grants_file - see grants_file.h. Whoever can write the file decides, so it is checked
+ * like a configuration. */
 #include "mcp/approval/grants_file.h"
 
 #include "base/cleanup.h"
@@ -24,10 +24,10 @@ struct gbx_grants_file {
     gbx_trust trust;
     struct stat read; /* of the file when it was last read; zeroed: never */
     json_t *root;
-    gbx_error err; /* of that reading */
+    gbx_error err; /* of the last reading */
 };
 
-/* False: there is no home directory. */
+/* False: no home directory. */
 static bool print_path(char path[PATH_MAX])
 {
     const char *state = getenv("XDG_STATE_HOME");
@@ -75,8 +75,8 @@ static gbx_status read_file(gbx_grants_file *g)
                      g->path, e.line);
 }
 
-/* A file that is not there has no grants. What was wrong is looked at again: it may lie in
- * the file's folder. */
+/* A missing file has no grants. A failed file is always read again: the fault may be
+ * in its folder. */
 static gbx_status refresh(gbx_grants_file *g)
 {
     struct stat now = {0};
@@ -91,7 +91,7 @@ static gbx_status refresh(gbx_grants_file *g)
     return is_there ? read_file(g) : GBX_OK;
 }
 
-/* The object of that name in another, made if need be. */
+/* The member object of that name, created if need be. */
 static json_t *enter(json_t *object, const char *name)
 {
     json_t *inner = json_object_get(object, name);
@@ -110,11 +110,11 @@ static gbx_status write_file(gbx_grants_file *g, gbx_error *reterr)
                      : gbx_file_replace(g->path, text, strlen(text), 0, NULL, reterr);
 
     if (status != GBX_OK)
-        g->read = (struct stat){0}; /* what is in memory is not in the file */
+        g->read = (struct stat){0}; /* memory differs from the file */
     return status;
 }
 
-/* The tools of a server, as they stand in the file now, which nobody else changes until
+/* Read the tools of a server from the file and lock it: others can change it only after
  * *lock is closed. */
 static gbx_status open_tools(gbx_grants_file *g, const char *server, int wait_ms,
                              int *lock, json_t **ret, gbx_error *reterr)
@@ -139,7 +139,7 @@ static gbx_status open_tools(gbx_grants_file *g, const char *server, int wait_ms
     return GBX_OK;
 }
 
-/* A rule, and what has asked; NULL: memory is out. */
+/* A rule, and the rule that asked; NULL: memory is out. */
 static json_t *pair_of(const char *rule, const char *asked)
 {
     json_t *pair = json_object();
@@ -159,7 +159,7 @@ static const json_t *grant_of(const gbx_grants_file *g, const char *server,
                            tool);
 }
 
-/* The next letter or digit, in lower case; 0: there is none. Others than ASCII's are
+/* The next letter or digit, in lower case; 0 at the end. Non-ASCII bytes are
  * letters. */
 static int next_of_name(const char **at)
 {
@@ -168,7 +168,7 @@ static int next_of_name(const char **at)
     return **at == 0 ? 0 : tolower((unsigned char)*(*at)++);
 }
 
-/* A tool is called by other spellings of its name, too: createIssue for create_issue. */
+/* Tools can be called by other spellings: createIssue for create_issue. */
 static bool is_alike(const char *a, const char *b)
 {
     int c;
@@ -181,7 +181,7 @@ static bool is_alike(const char *a, const char *b)
     return true;
 }
 
-/* A person who denies a tool need not know how the server spells it. */
+/* A person who denies a tool need not know the server's spelling. */
 static bool is_denied(const json_t *tools, const char *tool)
 {
     for (void *at = json_object_iter((json_t *)(uintptr_t)tools); at != NULL;
@@ -195,7 +195,7 @@ static bool is_denied(const json_t *tools, const char *tool)
     return false;
 }
 
-/* Denials of the tool by other spellings are over when it is allowed. */
+/* Allowing a tool removes denials of its other spellings. */
 static void drop_denials(json_t *tools, const char *tool)
 {
     const char *name;
@@ -267,7 +267,7 @@ bool gbx_grants_file_covers(const gbx_grants_file *grants, const char *server,
 gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
                                const char *tool, gbx_grant grant, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_fd_close) int lock = -1; /* others read what we have written */
+    GBX_CLEANUP(gbx_fd_close) int lock = -1; /* others read what we write */
     json_t *tools;
     gbx_status status =
         open_tools(grants, server, GBX_FILE_LOCK_MS, &lock, &tools, reterr);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grants_file - what a person has said for good of single tools, in a file of our own:
+ * grants_file - a person's permanent answers about single tools, in a file of our own:
  * glovebox/grants.json below $XDG_STATE_HOME or ~/.local/state.
  *
  *     {"/home/you/mcp.json": {"SERVER": {"TOOL": "allow", "OTHER": "deny",
  *                                        "THIRD": [{"rule": {...}, "asked": {...}}]}}}
  *
- * "allow" and "deny" cover every call of that tool by servers of that configuration, and
- * "deny" those of a tool whose name differs in case, '_' and '-' alone; a rule,
- * the calls that it allows of those that the rule `asked` asks about (without it: the
- * default). A grant is in effect for the next call, without a restart. What the rules deny
- * stays denied.
+ * "allow" and "deny" cover every call of that tool by servers of that configuration.
+ * "deny" also covers names that differ only in case, '_' and '-'. A rule covers the
+ * calls that it allows among those that the rule `asked` asks about (without `asked`:
+ * the default). A grant is in effect for the next call, without a restart. Calls that
+ * the rules deny stay denied.
  */
 #ifndef GBX_MCP_APPROVAL_GRANTS_FILE_H
 #define GBX_MCP_APPROVAL_GRANTS_FILE_H
@@ -25,32 +25,32 @@ typedef enum gbx_grant {
 
 typedef struct gbx_grants_file gbx_grants_file;
 
-/* For the configuration at that path, by whichever path; NULL, or no home directory: there
- * are no grants. NULL if memory is out. */
+/* For the configuration at that path, which is resolved. Without a path or a home
+ * directory, the object has no grants. NULL if memory is out. */
 gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust);
 void gbx_grants_file_free(gbx_grants_file *grants);
 
-/* GBX_E_OS, GBX_E_DATA: the file is there and cannot be read or trusted, so that nobody
- * knows what it denies; the message says how to repair that. */
+/* GBX_E_OS, GBX_E_DATA: the file exists but cannot be read or trusted, so its denials
+ * are unknown; the message says how to repair that. */
 gbx_status gbx_grants_file_find(gbx_grants_file *grants, const char *server,
                                 const char *tool, gbx_grant *ret, gbx_error *reterr);
 
-/* Has a person allowed the calls of that rule, about which that rule (NULL: the default)
- * asks? Both are JSON. By the file as gbx_grants_file_find() has found it. */
+/* Has a person allowed the calls of `rule` that `asked` (NULL: the default) asks about?
+ * Both are JSON. Uses the file as gbx_grants_file_find() has read it. */
 bool gbx_grants_file_covers(const gbx_grants_file *grants, const char *server,
                             const char *tool, const char *rule, const char *asked);
 
-/* Write a grant in place of those for the same tool; or a rule beside its other rules.
- * Others that write are waited for so long. */
+/* Write a grant and replace those for the same tool; a rule is added to the tool's
+ * other rules. Waits at most wait_ms for other writers. */
 gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
                                const char *tool, gbx_grant grant, gbx_error *reterr);
 gbx_status gbx_grants_file_add(gbx_grants_file *grants, const char *server,
                                const char *tool, const char *rule, const char *asked,
                                int wait_ms, gbx_error *reterr);
 
-/* Can there be grants? */
+/* Can grants be written? */
 bool gbx_grants_file_is_open(const gbx_grants_file *grants);
-/* Where the file is, or would be; "": there is no home directory. */
+/* Where the file is, or would be; "": no home directory. */
 const char *gbx_grants_file_path(const gbx_grants_file *grants);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * question - a person is shown what is to be called, and answers for this call or more.
+ * question - a person sees the call, and answers for this call or for more.
  *
- * What is shown is hostile: it is escaped, and where it is cut it says by how much. One
- * question at a time for each request, since the answer may settle the next ones.
+ * The shown text is hostile: it is escaped, and a cut says how much is missing. A
+ * request has one question open at a time, since the answer may settle the next ones.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -17,12 +17,12 @@
 
 #define MESSAGE_MAX GBX_KIB(32)
 
-/* The first is no: some clients choose the first for a person who has not chosen. For the
- * same reason the form has no default. */
+/* "deny" is the first: some clients preselect the first. For the same reason the form
+ * has no default. */
 typedef enum choice { DENY, ONCE, RUN_SAME, RUN, SESSION, ALWAYS, CHOICES } choice;
 
-/* The title says what the answer covers, for clients that show titles; the message says
- * more, for all. */
+/* Some clients show titles, which say what an answer covers; the message explains it
+ * for all clients. */
 static const struct {
     const char *answer;
     const char *title;
@@ -42,7 +42,7 @@ static bool is_offered(const gbx_gate_call *call, choice c)
     return (call->offered & 1u << c) != 0;
 }
 
-/* With a call that is not shown whole, no others can be allowed. */
+/* A call that is not shown completely can only be allowed once. */
 static void choose_offers(gbx_gate_call *call, bool is_whole)
 {
     free(call->rule);
@@ -58,7 +58,7 @@ static void choose_offers(gbx_gate_call *call, bool is_whole)
         call->offered |= 1u << ALWAYS;
 }
 
-/* ---- what is shown --------------------------------------------------------------- */
+/* ---- the message ----------------------------------------------------------------- */
 
 static void put_text(gbx_buf *to, const char *text)
 {
@@ -169,9 +169,9 @@ static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
     return gbx_buf_append(to, "", 1);
 }
 
-/* ---- nobody who answers ------------------------------------------------------------------ */
+/* ---- calls that no person decides --------------------------------------- */
 
-/* As a shell takes it: in quotes, unless all of it is plain. */
+/* Quote a word as a shell needs it, unless it is plain. */
 static void put_word(gbx_buf *to, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -190,8 +190,8 @@ static void put_word(gbx_buf *to, const char *word)
     (void)gbx_buf_puts(to, "'");
 }
 
-/* What a person could run to allow the tool: not who wrote the call, which may have a
- * shell. */
+/* The command by which a person could allow the tool. It is not for the author of the
+ * call, which may have a shell. */
 static void put_command(const gbx_gate_call *call, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "glovebox mcp allow");
@@ -201,7 +201,7 @@ static void put_command(const gbx_gate_call *call, gbx_buf *to)
     put_word(to, call->gate->config->path);
 }
 
-/* With the command and the rule that would let it pass. */
+/* Refuse, naming the command and the rule that would let the call pass. */
 static void refuse_unasked(gbx_gate_call *call, const char *why)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how;
@@ -236,7 +236,7 @@ static void refuse_unasked(gbx_gate_call *call, const char *why)
                     rule.failed ? 0 : (int)rule.len, (const char *)rule.data);
 }
 
-/* One question less that may be asked; false if there were too many of late. */
+/* Count a question; false if too many were asked lately. */
 static bool take_question(gbx_gate *gate)
 {
     int64_t now = gbx_clock_now_ns();
@@ -252,9 +252,9 @@ static bool take_question(gbx_gate *gate)
     return true;
 }
 
-/* ---- the answer --------------------------------------------------------------------- */
+/* ---- the answer --------------------------------------------------------- */
 
-/* CHOICES: the answer is none of those that were offered. */
+/* CHOICES: not one of the offered answers. */
 static choice choice_of(const gbx_gate_call *call, gbx_view content)
 {
     gbx_view answer = gbx_view_member(content, "answer");
@@ -266,7 +266,7 @@ static choice choice_of(const gbx_gate_call *call, gbx_view content)
     return c;
 }
 
-/* Who has said "always" hears that it is for the session alone. */
+/* Report to the person who chose "always" that it holds for the session only. */
 static void say_unwritten(gbx_gate_call *call, const gbx_error *err)
 {
     char text[GBX_ERROR_MESSAGE_SIZE + 80];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redact - long texts are looked through for secrets on a thread of their own: hostile ones
- * take seconds, in which others want to be served. The thread has a copy, and tells its
- * end to the loop through a descriptor; all else of it is the loop's.
+ * redact - long texts are redacted on a separate thread: hostile ones take seconds, and
+ * the loop must go on. The thread works on a copy and signals its end through a
+ * descriptor; everything else belongs to the loop.
  */
 #include "base/cleanup.h"
 #include "base/cpu_affinity.h"
@@ -16,19 +16,19 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* More are not looked through on the loop; each text costs as much as so many bytes. */
+/* Limit for redacting on the loop; each text adds TEXT_BYTES. */
 #define SIFT_BYTES GBX_KIB(64)
 #define TEXT_BYTES 64
 
 struct gbx_gate_sift {
     gbx_gate_sift *next;
-    gbx_gate_sift **link;    /* of the gate's list */
-    gbx_gate_sifted_fn tell; /* NULL: nobody wants to know */
+    gbx_gate_sift **link;    /* in the gate's list */
+    gbx_gate_sifted_fn tell; /* NULL: the result is not wanted */
     void *user;
     const gbx_policy *secrets;
     gbx_secret_text kind;
-    gbx_buf data; /* of all texts, as they were given */
-    gbx_buf out;  /* of those that were changed */
+    gbx_buf data; /* copies of all texts */
+    gbx_buf out;  /* the redacted forms of the changed ones */
     gbx_gate_sifted *texts;
     size_t count;
     atomic_bool stop;
@@ -48,9 +48,9 @@ static void free_sift(gbx_gate_sift *s)
     free(s);
 }
 
-/* ---- on the thread ----------------------------------------------------------------- */
+/* ---- on the thread ------------------------------------------------------ */
 
-/* A text that is changed is at the end of out, which may still move. */
+/* A changed text is appended to out, which may still move: only its length is set. */
 static void strip(gbx_gate_sift *s, gbx_gate_sifted *text)
 {
     gbx_span span = {(const uint8_t *)text->text.at, text->text.len};
@@ -81,9 +81,9 @@ static void *look_through(void *user)
     return NULL;
 }
 
-/* ---- on the loop ------------------------------------------------------------------- */
+/* ---- on the loop -------------------------------------------------------- */
 
-/* The thread is at its end, or will soon be. */
+/* Call it when the thread has ended, or will soon. */
 static void end(gbx_gate_sift *s)
 {
     (void)pthread_join(s->thread, NULL);
@@ -102,7 +102,7 @@ static void on_over(evutil_socket_t fd, short what, void *arg)
     end(arg);
 }
 
-/* Signals are the loop's. */
+/* Signals are handled by the loop, so the thread blocks them. */
 static bool start_thread(gbx_gate_sift *s)
 {
     sigset_t all, before;
@@ -116,7 +116,7 @@ static bool start_thread(gbx_gate_sift *s)
     return status == 0;
 }
 
-/* The texts themselves, one after the other; false: memory is out. */
+/* Copy the texts, one after the other; false: memory is out. */
 static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t len)
 {
     gbx_buf_init_secret(&s->data, len + 1);
@@ -132,7 +132,7 @@ static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t l
     return true;
 }
 
-/* ---- for the other parts ----------------------------------------------------------- */
+/* ---- for the other parts ------------------------------------------------ */
 
 gbx_gate_sift *gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind,
                                      const gbx_view *texts, size_t count,

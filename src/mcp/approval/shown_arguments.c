@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shown_arguments - the arguments of a call as a person is shown them.
+ * shown_arguments - the arguments of a call as a person sees them.
  *
- * Whoever writes a call could put what it is about behind what is long: so all that is
- * long is shortened, the longest most, until every argument is there. A call of which a
- * part is left out can be allowed, but nothing else with it.
+ * The author of a call could hide its point behind long texts. So long values are
+ * shortened, the longest most, until every argument is visible. A call that is not
+ * shown completely can be allowed, but nothing else with it.
  */
 #include "mcp/approval/tool_call.h"
 
@@ -14,17 +14,18 @@
 
 #define SHOWN_ARGS 3000 /* bytes of arguments */
 #define WHOLE_MAX \
-    GBX_MIB(128) /* of which they are the first: six for each of the text */
+    GBX_MIB(128) /* limit before it is cut to SHOWN_ARGS: a byte may take six */
 
-/* What texts are shortened to, and lists to a part of that: by half each time. */
+/* Texts are shortened to LONGEST, halved with each try down to SHORTEST; lists to a
+ * fraction of that. */
 #define LONGEST  2048u
 #define SHORTEST 32u
 #define ITEMS_OF 32u
 
-/* One try: what does not fit in to is not to be shown so. */
+/* One try: if the output does not fit into `to`, the try has failed. */
 typedef struct sheet {
     gbx_buf *to;
-    size_t limit; /* of one text */
+    size_t limit; /* of each text */
 } sheet;
 
 static void put_value(sheet *s, gbx_view value, size_t depth);
@@ -50,7 +51,7 @@ static void put_text(gbx_buf *to, gbx_view text, size_t limit)
         (void)gbx_buf_append(to, ends.data, ends.len);
 }
 
-/* Of an array or an object, which is not empty, what is first. */
+/* Put the first items of an array or object that is not empty. */
 static void put_first(sheet *s, gbx_view value, size_t most, size_t depth)
 {
     bool named = gbx_view_kind(value) == '{';
@@ -80,7 +81,7 @@ static void put_first(sheet *s, gbx_view value, size_t most, size_t depth)
     (void)gbx_buf_puts(s->to, named ? "}" : "]");
 }
 
-/* No deeper than arguments are. */
+/* The recursion is as deep as the arguments, whose depth is limited. */
 static void put_value(sheet *s, gbx_view value, size_t depth)
 {
     char kind = gbx_view_kind(value);
@@ -115,7 +116,7 @@ bool gbx_gate_show_args(gbx_view args, gbx_buf *to)
     bool fits;
 
     gbx_buf_init(&text, SHOWN_ARGS);
-    /* What is longer than that does not fit whole, however it is written. */
+    /* A longer text cannot fit, however it is escaped. */
     is_whole =
         args.len <= (size_t)SHOWN_ARGS * 6 && print(args, SIZE_MAX, SHOWN_ARGS, &text);
     fits = is_whole;

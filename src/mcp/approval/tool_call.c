@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool_call - the call itself: what was decided on is what is sent, byte for byte, but for
- * the secrets, which are filled in after everything else and taken out before everything
- * else.
+ * tool_call - sends the call. It is sent byte for byte as it was decided, except for
+ * secrets: they are filled in last, and taken out of the answer first.
  */
 #include "mcp/approval/tool_call.h"
 #include "base/cleanup.h"
@@ -10,7 +9,7 @@
 #include <string.h>
 
 #define META_MAX    GBX_KIB(16)
-#define CHANGES_MAX 3 /* then the server's processes do not agree */
+#define CHANGES_MAX 3 /* after this many, the server's processes disagree */
 
 static const char *code_of(gbx_upstream_fault fault)
 {
@@ -21,7 +20,7 @@ static const char *code_of(gbx_upstream_fault fault)
     return gbx_upstream_fault_name(fault);
 }
 
-/* The result, looked through for secrets: the call ends. */
+/* End the call with the redacted result. */
 static void give(gbx_gate_call *call, const gbx_gate_sifted *sifted)
 {
     gbx_gate_reply reply = {.message = "",
@@ -69,7 +68,8 @@ static void give_result(gbx_gate_call *call, gbx_view result)
     give(call, &sifted);
 }
 
-/* By what its server says of the tool now: the call may have been decided without that. */
+/* Uses the server's present statement about the tool: the decision may not
+ * have needed one. */
 static gbx_gate_fate fate_of(const gbx_gate_call *call, const gbx_upstream_reply *reply)
 {
     if (reply->fault == GBX_UPSTREAM_REFUSED && !reply->is_passing)
@@ -96,7 +96,7 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
         return;
     }
     if (reply->fault == GBX_UPSTREAM_CHANGED && ++call->changes < CHANGES_MAX) {
-        call->answer = NULL; /* it was for another tool, by what is known now */
+        call->answer = NULL; /* the person answered for the tool as it was before */
         gbx_gate_go_on(call);
         return;
     }
@@ -120,7 +120,7 @@ static void on_progress(void *user, const char *message, size_t len)
         call->progress(call->user, (const char *)clean.data, clean.len);
 }
 
-/* The trace that the request belongs to, as members of _meta. */
+/* The trace of the request, as members of _meta. */
 static void put_meta(const gbx_gate_call *call, gbx_buf *to)
 {
     static const char *const names[] = {"traceparent", "tracestate", "baggage"};

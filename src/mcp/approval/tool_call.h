@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool_call - one call on its way through the gate, and what the files of the gate share.
+ * tool_call - one call on its way through the gate, and what the files of
+ * the gate share.
  *
- * A call waits for others (for a list of tools, for a person, for its answer) that call
- * back once, whatever became of it meanwhile: it is over when done was called, and gone
- * when nobody will call back any more.
+ * A call waits for callbacks (with a list of tools, a person's choice, an answer), each
+ * of which comes exactly once, even if the call has ended meanwhile. A call is over
+ * when done was called, and is freed when no callback is pending.
  */
 #ifndef GBX_MCP_APPROVAL_TOOL_CALL_H
 #define GBX_MCP_APPROVAL_TOOL_CALL_H
@@ -19,10 +20,10 @@
 
 #define GBX_GATE_RUN_SIZE 64
 
-/* Bytes of a rule that a person is shown. */
+/* Limit of a rule that a person is shown. */
 #define GBX_GATE_RULE_MAX 2048
 
-/* Which calls of a tool an answer covers, of those that the same rule asks about. */
+/* Which calls of a tool an answer covers, among those that the same rule asks about. */
 typedef enum gbx_gate_scope {
     GBX_GATE_SCOPE_RUN_SAME, /* in this run, with the same arguments */
     GBX_GATE_SCOPE_RUN,      /* in this run */
@@ -43,16 +44,17 @@ typedef struct gbx_gate_grant {
 
 #define GBX_GATE_GRANTS_MAX 256
 
-/* Questions that may be asked at once, and in a minute after that: a person who is asked
- * more often than he reads says yes to anything. */
+/* Limit of questions at once, and then in a minute: a person who is asked too often
+ * agrees to anything. */
 #define GBX_GATE_QUESTIONS_MAX 30
 
-/* Lines of one run's refusals; and of all runs' at once, and in a second after that. */
+/* Limits of logged refusals of one run; and of all runs at once, and then in a
+ * second. */
 #define GBX_GATE_REFUSAL_LINES    50u
 #define GBX_GATE_REFUSALS_AT_ONCE 500u
 #define GBX_GATE_REFUSALS_PER_S   10u
 
-/* What the log has, and has not, of one run's refusals. */
+/* What was logged and what was left out, of one run's refusals. */
 typedef struct gbx_gate_call_log gbx_gate_call_log;
 
 struct gbx_gate {
@@ -60,26 +62,26 @@ struct gbx_gate {
     const gbx_mcp_config *config;
     gbx_upstreams *upstreams;
     struct gbx_gate_call
-        *calls; /* all that are not gone, in the order of their start */
+        *calls; /* all calls that are not freed, in order of their start */
     struct gbx_gate_call **calls_end;
-    gbx_gate_sift *sifts; /* texts that are being looked through */
-    gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is forgotten */
+    gbx_gate_sift *sifts;                       /* texts being redacted */
+    gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is overwritten */
     size_t grant_count;
-    gbx_grants_file *standing; /* what was said for good */
+    gbx_grants_file *standing; /* permanent answers */
     double questions;          /* that may be asked now; grows with time */
     int64_t questions_ns;
     void (*on_line)(void *user, const char *line, size_t len);
     void *on_line_user;
-    gbx_gate_call_log *trails; /* of runs that were refused something */
+    gbx_gate_call_log *trails; /* of runs with refused calls */
     gbx_bucket refusals;
-    char id[9]; /* of this gate, in its log */
+    char id[9]; /* identifies this gate in its log */
     uint64_t seq;
 };
 
-/* Where a call stands. */
+/* The step that a call has reached. */
 typedef enum gbx_gate_state {
     GBX_GATE_NEW,
-    GBX_GATE_LEARNING, /* what tools the server has */
+    GBX_GATE_LEARNING, /* waits for the server's list of tools */
     GBX_GATE_QUEUED,   /* another question of the same request is open */
     GBX_GATE_ASKING,
     GBX_GATE_CALLING,
@@ -89,15 +91,15 @@ typedef enum gbx_gate_state {
 struct gbx_gate_call {
     gbx_gate *gate; /* NULL once it is over */
     gbx_gate_call *next;
-    struct event *later; /* begins, or ends, the call from the loop */
+    struct event *later; /* begins or ends the call from the loop */
     gbx_gate_state state;
-    unsigned callbacks; /* that will still come */
+    unsigned callbacks; /* still to come */
     char *server;
     char *tool;
-    char *called; /* by this other name, once it is known to be one; or NULL */
+    char *called; /* the name it was called by, if that was another one; or NULL */
     char *args_text;
     size_t args_len;
-    gbx_view args; /* of args_text, once it was found to be fit */
+    gbx_view args; /* into args_text, once that was checked */
     char run[GBX_GATE_RUN_SIZE];
     uint32_t line;
     uint32_t timeout_ms;
@@ -108,13 +110,14 @@ struct gbx_gate_call {
     const char *(*other_name)(void *user);
     void (*fit_args)(void *user, gbx_view args, gbx_view schema, gbx_buf *to);
     gbx_upstream_call *upstream;
-    gbx_gate_sift *sift; /* its answer, while it is looked through; or NULL */
+    gbx_gate_sift *sift; /* redacts its answer; or NULL */
     gbx_gate_verdict verdict;
-    bool decided;       /* by the verdict */
-    unsigned changes;   /* of what its server says of the tool, since it was decided */
-    unsigned offered;   /* the answers that a person may choose from, as bits */
-    char *rule;         /* that "always" writes, as it was shown; NULL: not offered */
-    const char *answer; /* of a person, for the log; constant, or NULL */
+    bool decided;       /* the verdict is final */
+    unsigned changes;   /* of the server's statement about the tool, since the
+                         * decision */
+    unsigned offered;   /* bits of the answers that a person may choose */
+    char *rule;         /* that "always" writes, as shown; NULL: not offered */
+    const char *answer; /* the person's, for the log; constant, or NULL */
     bool retryable;
     bool cancelled;
     gbx_gate_fate fate;
@@ -124,14 +127,14 @@ struct gbx_gate_call {
 
 /* ---- gate.c ---------------------------------------------------------------- */
 
-/* End the call with done; message is formatted for who wrote the call. */
+/* End the call with an error; message is formatted for the author of the call. */
 void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply);
-/* A callback has come; true if the call is to go on. */
+/* To be called by each callback; true if the call goes on. */
 bool gbx_gate_called_back(gbx_gate_call *call);
-/* Is there another name of its tool? Then it has that now, and is to be judged
- * by it as well. */
+/* Does its tool have another name? Then use that from now on; rules judge both
+ * names. */
 bool gbx_gate_rename(gbx_gate_call *call);
 /* Decide (again), and go on from there. */
 void gbx_gate_go_on(gbx_gate_call *call);
@@ -139,12 +142,12 @@ void gbx_gate_go_on(gbx_gate_call *call);
 /* ---- question.c ------------------------------------------------------------- */
 
 void gbx_gate_question(gbx_gate_call *call);
-/* A question of that request has been answered: the next may be asked. */
+/* A question of that request was answered: ask its next one. */
 void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request);
 
-/* ---- shown_arguments.c ---------------------------------------------------------------- */
+/* ---- shown_arguments.c -------------------------------------------------- */
 
-/* Append arguments, escaped, in some lines. False if any part of them is left out. */
+/* Append the arguments, escaped, on several lines. False if any part is left out. */
 bool gbx_gate_show_args(gbx_view args, gbx_buf *to);
 
 /* ---- grants.c ---------------------------------------------------------------- */
@@ -158,40 +161,41 @@ typedef enum gbx_gate_granted {
 gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *call);
 void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope scope,
                        bool allows);
-/* The rule that would allow the call for good; NULL if none that can be shown fits it. */
+/* The rule that would allow the call permanently; NULL if none that fits can be
+ * shown. */
 char *gbx_gate_rule_of(const gbx_gate_call *call);
-/* Has a person allowed for good what that verdict asks about? */
+/* Has a person permanently allowed what that verdict asks about? */
 bool gbx_gate_is_kept(const gbx_gate *gate, const gbx_gate_verdict *asked,
                       const char *server, const char *tool, gbx_view args);
-/* Keep call->rule for good. */
+/* Write call->rule to the grants. */
 gbx_status gbx_gate_keep_rule(gbx_gate_call *call, gbx_error *reterr);
 
-/* ---- tool_call.c ------------------------------------------------------------------ */
+/* ---- tool_call.c -------------------------------------------------------- */
 
-/* Secrets in, the call, secrets out. */
+/* Fill in the secrets, make the call, and redact its answer. */
 void gbx_gate_pass(gbx_gate_call *call);
 
-/* ---- redact.c --------------------------------------------------------------------- */
+/* ---- redact.c ----------------------------------------------------------- */
 
-/* Bytes that so many without secrets may be. */
+/* Upper bound of the redacted text for so many bytes. */
 static inline size_t gbx_gate_redact_ceiling(size_t len)
 {
     return len * 8 + GBX_KIB(4);
 }
 
-/* As gbx_gate_redact_later(), of any kind of text. */
+/* As gbx_gate_redact_later(), for any kind of text. */
 gbx_gate_sift *gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind,
                                      const gbx_view *texts, size_t count,
                                      gbx_gate_sifted_fn tell, void *user);
-/* It need not go on; tell is called soon. NULL is ignored. */
+/* Stop early; tell is still called, soon. NULL is ignored. */
 void gbx_gate_redact_stop(gbx_gate_sift *sift);
-/* All calls are over: their threads end, and tell is called for each. */
+/* All calls are over: end their threads, and call tell for each. */
 void gbx_gate_redact_end_all(gbx_gate *gate);
 
-/* ---- call_log.c -------------------------------------------------------------------- */
+/* ---- call_log.c --------------------------------------------------------- */
 
 void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply);
-/* As gbx_gate_end_run(), of every run. */
+/* As gbx_gate_end_run(), for every run. */
 void gbx_gate_call_log_end(gbx_gate *gate);
 
 #endif

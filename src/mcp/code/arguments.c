@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arguments - a member that none of the four tools knows was meant as one that it knows:
- * without it the call would be another than the model believes.
+ * arguments - refuse unknown arguments: the model meant one of the known ones, and
+ * ignoring it would make a different call from the one that the model believes in.
  */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define NAMES_MAX  8
-#define NAME_BYTES 60 /* bytes of a name that are said */
+#define NAME_BYTES 60 /* bytes of a name that are shown */
 
-/* What other tools, and the protocol itself, call what ours call otherwise. */
+/* Names that other tools, and the protocol itself, use for our arguments. */
 static const struct habit {
     const char *written;
     const char *meant;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * artifact_request - artifact(name, value, mimeType): what code gives for the reader of its answer.
+ * artifact_request - artifact(name, value, mimeType): a value that code keeps for
+ * readers of its answer.
  *
- * A long value is looked through for secrets on a thread, those of one run one after the
- * other: it could give a thousand at once. Those that follow one wait behind it.
+ * Long values are searched for secrets on a thread, one at a time per run, since code
+ * could pass a thousand at once. Later values wait for earlier ones.
  */
 #include "base/base64.h"
 #include "base/cleanup.h"
@@ -20,9 +21,9 @@ struct gbx_keeping {
     char *name;
     char mime_type[GBX_ARTIFACT_MIME_SIZE];
     gbx_buf bytes;
-    bool is_bytes; /* and is not read as text */
+    bool is_bytes; /* the value must not be read as text */
     gbx_gate_sift *sift;
-    gbx_keeping *next; /* of the run */
+    gbx_keeping *next; /* in the list of the run */
 };
 
 static void free_keeping(gbx_keeping *k)
@@ -33,7 +34,8 @@ static void free_keeping(gbx_keeping *k)
     free(k);
 }
 
-/* The reply says so as well: who awaits no artifact does not hear of it. */
+/* Code that does not await the artifact never sees the refusal, so the reply reports
+ * it, too. */
 static void refuse(const gbx_guest_request *a, const char *code, const char *why)
 {
     gbx_code_run *run = a->run;
@@ -43,9 +45,9 @@ static void refuse(const gbx_guest_request *a, const char *code, const char *why
     gbx_guest_request_refuse(a, code, why);
 }
 
-/* ---- what is given ------------------------------------------------------------------ */
+/* ---- what is given --------------------------------------------------------------- */
 
-/* The bytes of the value: base64's, a string's, or the JSON itself. */
+/* The bytes of the value: decoded base64, a string, or the JSON itself. */
 static bool take_bytes(gbx_view value, bool is_bytes, gbx_buf *to)
 {
     gbx_view text = is_bytes ? gbx_view_member(value, "base64") : value;
@@ -56,7 +58,7 @@ static bool take_bytes(gbx_view value, bool is_bytes, gbx_buf *to)
            gbx_base64_decode((char *)to->data, to->len, to->data, &to->len);
 }
 
-/* The type that the code has given, or the usual one; false if it is none. */
+/* The type given by code, or the default; false if it is not valid. */
 static bool take_mime(const gbx_guest_request *a, bool is_bytes,
                       char ret[GBX_ARTIFACT_MIME_SIZE])
 {
@@ -70,7 +72,7 @@ static bool take_mime(const gbx_guest_request *a, bool is_bytes,
     return given != NULL && gbx_artifacts_mime(given, ret);
 }
 
-/* NULL, and refused, if it cannot be kept. */
+/* NULL if the value cannot be kept; it is then refused. */
 static gbx_keeping *take(const gbx_guest_request *a)
 {
     gbx_keeping *k = calloc(1, sizeof *k);
@@ -98,10 +100,10 @@ static gbx_keeping *take(const gbx_guest_request *a)
     return NULL;
 }
 
-/* ---- keeping ------------------------------------------------------------------------ */
+/* ---- keeping --------------------------------------------------------------------- */
 
-/* text: without secrets; at NULL: it could not be looked through. Code that has come to
- * its end before waits for no answer, but has given the value. */
+/* text: redacted; at NULL: it could not be redacted. The value is kept even if the code
+ * has ended and no longer waits for the answer. */
 static void keep(const gbx_keeping *k, gbx_view text)
 {
     gbx_code_run *run = k->asked.run;
@@ -141,7 +143,7 @@ static void keep_at_once(const gbx_keeping *k)
 
 static void on_sifted(void *user, const gbx_gate_sifted *sifted);
 
-/* Those that take no time, up to the first that does. */
+/* Keep values that take no time, up to the first that does. */
 static void go_on(gbx_code_run *run)
 {
     gbx_keeping *k;
@@ -170,7 +172,7 @@ static void on_sifted(void *user, const gbx_gate_sifted *sifted)
     run->keepings = k->next;
     free_keeping(k);
     go_on(run);
-    gbx_code_run_release(run); /* k's hold: the run may be over now */
+    gbx_code_run_release(run); /* the hold of k; this may free the run */
 }
 
 /* ---- public to other files of this folder --------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* artifacts - a list from the oldest to the youngest; they all live equally long. */
+/* artifacts - a list from the oldest to the youngest; all have the same lifetime. */
 #include "mcp/code/artifacts.h"
 
 #include "base/base64.h"
@@ -15,7 +15,7 @@
 
 #define NAME_BYTES 200
 
-/* Of a range in bytes. */
+/* Bytes of a query with a range. */
 #define QUERY_SIZE 100
 
 struct gbx_artifacts {
@@ -24,12 +24,12 @@ struct gbx_artifacts {
     int64_t keep_ns;
     uint64_t bytes;
     uint64_t last; /* number */
-    uint32_t salt; /* what an earlier process gave away is not what this one has */
+    uint32_t salt; /* keeps URIs of an earlier process from matching */
     gbx_artifact *oldest;
-    gbx_artifact **end; /* where the next is linked */
+    gbx_artifact **end; /* where to link the next */
 };
 
-/* Many small ones take more room than what is in them. */
+/* Many small ones need more memory than their bytes. */
 static uint64_t cost_of(size_t len)
 {
     return (uint64_t)len + sizeof(gbx_artifact) + NAME_BYTES;
@@ -110,7 +110,7 @@ static bool read_number(const char **at, size_t *ret)
     return *at > from;
 }
 
-/* As it was meant, where '=' and '&' came as escapes. */
+/* Decode the query: '=' and '&' may be escaped. */
 static bool take_query(const char *given, char ret[QUERY_SIZE])
 {
     size_t n = 0;
@@ -127,7 +127,7 @@ static bool take_query(const char *given, char ret[QUERY_SIZE])
     return true;
 }
 
-/* "?offset=N&length=M", either alone, or nothing. */
+/* Parse "?offset=N&length=M", one of the two, or nothing. */
 static bool read_range(const char *given, struct range *ret)
 {
     char query[QUERY_SIZE] = "";
@@ -146,7 +146,7 @@ static bool read_range(const char *given, struct range *ret)
             ok = read_number(&at, &ret->offset);
         } else if (strncmp(at, "length=", 7) == 0) {
             at += 7;
-            /* A page of nothing would come again and again. */
+            /* An empty page would be requested for ever. */
             ok = read_number(&at, &ret->length) && ret->length > 0;
         }
         if (!ok || (*at != 0 && *at != '&'))
@@ -171,7 +171,7 @@ static void write_range(const gbx_artifact *a, const char *uri, struct range ran
     if (a->is_text) {
         start = gbx_artifacts_border(a->data, a->len, start);
         end = gbx_artifacts_border(a->data, a->len, end);
-        if (end == start && end < a->len) /* less than a character: one, to get on */
+        if (end == start && end < a->len) /* less than one character */
             end = next_border(a, end);
     }
     (void)gbx_buf_puts(to, "[{\"uri\":");
@@ -261,7 +261,7 @@ gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
     a->expires_ns = now_ns + store->keep_ns;
     (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%s%08x/%llu",
                    store->origin, store->salt, (unsigned long long)++store->last);
-    /* One alone is kept whatever it costs beside its bytes. */
+    /* A single artifact may exceed the limit by its overhead. */
     while (store->oldest != NULL && store->bytes + cost_of(len) > store->max_bytes)
         drop_oldest(store);
     append(store, a);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * box - the loop drives the runs: between a worker and the loop there is no other thread.
- * What the guard reads of long code when a run begins, it reads aside.
- * What comes of the starter's thread, and the end of runs that have no engine, is posted to
- * the loop.
+ * box - the loop drives the runs directly, without a thread between it and a worker.
+ * The guard parses long code on the parse thread before a run begins. The result of the
+ * starter's thread, and the end of runs without an engine, are posted to the loop.
  */
 #include "mcp/code/code_mode.h"
 
@@ -31,13 +30,13 @@ struct gbx_box_run {
     gbx_drive *drive; /* NULL: waits for the engine */
     struct event *event;
     gbx_ticket ticket;
-    gbx_parse_thread_job job; /* that makes the drive, of long code */
+    gbx_parse_thread_job job; /* makes the drive, for long code */
     gbx_time_budget *patience;
-    gbx_error error; /* of making it */
-    bool is_making;  /* the drive, ticket and error are the job's */
+    gbx_error error; /* from making it */
+    bool is_making;  /* drive, ticket and error belong to the job */
     bool is_aborted;
     bool is_over;          /* done was called, or will be by the post */
-    gbx_mcp_post end_post; /* of a run that ends without the engine, by its error */
+    gbx_mcp_post end_post; /* for a run that ends without the engine, with its error */
     gbx_box_run *next;
 };
 
@@ -52,20 +51,20 @@ struct gbx_box {
     gbx_box_hooks hooks;
     pthread_t starter;
     bool has_starter;
-    gbx_engine *engine; /* the starter's until is_ready */
+    gbx_engine *engine; /* owned by the starter until is_ready */
     bool is_ready;
-    gbx_error outcome; /* of a start, the starter's until the post of it has come */
+    gbx_error outcome; /* of a start; owned by the starter until its post arrives */
     gbx_mcp_post start_post;
-    gbx_error failure; /* of the last start; status is not GBX_OK: it has failed */
+    gbx_error failure; /* of the last start; GBX_OK unless it failed */
     gbx_backoff backoff;
     gbx_box_run *runs;
-    pthread_mutex_t lock; /* of id */
+    pthread_mutex_t lock; /* protects id */
     char id[16];          /* of the engine, once its log has begun */
 };
 
-/* ---- on the engine's threads --------------------------------------------------------- */
+/* ---- on the engine's threads ----------------------------------------------------- */
 
-/* The library tells nobody the engine's name but its log: that is read on its way. */
+/* The library reveals the engine's name only in its log, so read it there. */
 static void on_audit(void *user, const char *line, size_t len)
 {
     static const char key[] = "\"engine\":\"";
@@ -97,20 +96,20 @@ static void *start_engine(void *arg)
     if (error->status == GBX_OK)
         error->status =
             gbx_engine_expose(engine, box->function, on_request, box, error);
-    /* Last: the template that comes of it knows the function, and warms both. */
+    /* Last, so that the template made here has the function, and both are warm. */
     if (error->status == GBX_OK)
         error->status =
             gbx_engine_preload(engine, box->preload.name, box->preload.source,
                                box->preload.source_len, error);
     if (error->status == GBX_OK)
-        box->engine = engine; /* the loop looks when the post has come */
+        box->engine = engine; /* the loop reads it after the post */
     else
         gbx_engine_free(engine);
     gbx_mcp_loop_post(box->loop, &box->start_post);
     return NULL;
 }
 
-/* ---- on the loop's ------------------------------------------------------------------- */
+/* ---- on the loop's --------------------------------------------------------------- */
 
 static void free_run(gbx_box_run *run)
 {
@@ -131,7 +130,7 @@ static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error
     while (*at != run)
         at = &(*at)->next;
     *at = run->next;
-    /* Who waits for the answer does not wait until all that the run had is given back. */
+    /* Answer first; free what the run had afterwards. */
     box->hooks.done(user, result, error);
     free_run(run);
 }
@@ -144,7 +143,7 @@ static void on_end(void *arg)
     end_run(run, NULL, &error);
 }
 
-/* A run that ends without the engine ends by a post: never from inside. */
+/* End a run without the engine by a post, never from inside a call. */
 static void end_later(gbx_box_run *run, const gbx_error *error)
 {
     run->is_over = true;
@@ -160,7 +159,7 @@ static void on_log(void *user, const gbx_log *log)
     run->box->hooks.log(run->user, log->level, log->text, log->text_len);
 }
 
-/* An error is explained by whoever reads it, not here: that takes as long as it takes. */
+/* The reader explains the error, not this function: it may take long. */
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
     static const gbx_error none = {.status = GBX_OK};
@@ -266,14 +265,14 @@ static bool start(gbx_box *box)
     return box->has_starter;
 }
 
-/* What the machine was short of when the engine did not start it may have by now. */
+/* The machine may now have what it lacked when the engine failed to start. */
 static void start_again(gbx_box *box)
 {
     int64_t now_ns = gbx_clock_now_ns();
 
     if (!gbx_backoff_is_over(&box->backoff, now_ns))
         return;
-    if (box->has_starter) /* it has ended, or is about to: its post is the last it does */
+    if (box->has_starter) /* has ended or soon will: the post is its last action */
         (void)pthread_join(box->starter, NULL);
     (void)pthread_mutex_lock(&box->lock);
     box->id[0] = 0;
@@ -284,7 +283,8 @@ static void start_again(gbx_box *box)
         gbx_backoff_fail(&box->backoff, now_ns);
 }
 
-/* The ticket of one that is being made is the job's still, and none that asks. */
+/* Skip runs that are being made: their tickets belong to the job, and they ask
+ * nothing. */
 static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
 {
     gbx_box_run *run = box->runs;
@@ -344,7 +344,7 @@ void gbx_box_free(gbx_box *box)
         return;
     if (box->has_starter)
         (void)pthread_join(box->starter, NULL);
-    while (box->runs != NULL) { /* before the engine: they are its calls */
+    while (box->runs != NULL) { /* before the engine, which runs them */
         gbx_box_run *run = box->runs;
 
         box->runs = run->next;
@@ -372,7 +372,7 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
                            gbx_time_budget *patience, void *user)
 {
-    gbx_box_run **at = &box->runs; /* they begin in the order of their coming */
+    gbx_box_run **at = &box->runs; /* runs begin in the order of their arrival */
     gbx_box_run *run = calloc(1, sizeof *run);
 
     if (run == NULL)
@@ -434,6 +434,6 @@ void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE])
 
 void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len)
 {
-    /* Nobody waits any more: that is no failure of ours. */
+    /* The answer may come too late for anybody; that is not an error. */
     (void)!gbx_answer(box->engine, request, json, len, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* capability_text - directories are the host's: they are not told. Nor are values. */
+/* capability_text - directories and values belong to the host and are not shown. */
 #include "mcp/code/code.h"
 
 #include "base/cleanup.h"
@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#define NAMES_MAX 12 /* sites, or variables, that are told */
+#define NAMES_MAX 12 /* sites or variables that are named */
 
-/* Behind the name of index i, of count. */
+/* Punctuate after the name at index i of count. */
 static void end_name(size_t i, size_t count, gbx_buf *to)
 {
     if (i + 1 == count)
@@ -65,7 +65,7 @@ static const struct sentence {
     {GBX_CAP_ENV, say_env},
 };
 
-/* A list that is empty gives nothing, whatever the capability is called. */
+/* An empty list grants nothing, even with the capability. */
 static bool is_empty(const gbx_policy *policy, gbx_capability capability)
 {
     return (capability == GBX_CAP_FETCH && policy->fetch.site_count == 0) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* code - its parts put together, and taken apart when the loop has ended. */
+/* code - assembles the parts of code mode, and frees them after the loop has ended. */
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@
 #define OUTPUT_MAX  GBX_MIB(256)
 #define TIMEOUT_MAX 600000
 
-/* ---- artifacts ---------------------------------------------------------------------- */
+/* ---- artifacts ------------------------------------------------------------------- */
 
 static void on_read(void *user, gbx_mcp_request *request, const char *uri)
 {
@@ -49,17 +49,17 @@ static bool offer_artifacts(gbx_mcp_code *code)
     return gbx_mcp_server_set_resource(code->server, &resource);
 }
 
-/* ---- the box -------------------------------------------------------------------------- */
+/* ---- the box --------------------------------------------------------------------- */
 
 static uint64_t at_most(uint64_t value, uint64_t max)
 {
     return value < max ? value : max;
 }
 
-/* All of the engine's code that is worth it: the workers of one engine share them. */
+/* Enough for all hot code of the engine; the workers of one engine share them. */
 #define HUGE_PAGES 16
 
-/* Bounds of a run. Those of calls are ours: the engine's are far behind them. */
+/* Limits of a run. We enforce those of calls; the engine's are far higher. */
 static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 {
     limits->timeout_ms = TIMEOUT_MAX; /* of each run: deadline.c */
@@ -74,10 +74,11 @@ static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
     limits->host_in_bytes = GBX_MIB(1024);
 }
 
-/* What servers.js asks is a function of the host as any other: a policy that does not list
- * it would leave code without servers, and know none of the secrets of the configuration,
- * which are filled in once the rules have judged. Said in the command's own policy, which no
- * engine has yet; other engines of the command have no function of that name. */
+/* servers.js calls a host function like any other. A policy that does not list it would
+ * leave code without servers. The policy would also lack the secrets of the
+ * configuration, which are filled in only after the rules have decided. So add it to
+ * the command's own policy, which no engine has yet; other engines of the command have
+ * no function of that name. */
 static gbx_status allow_asking(const gbx_options *options, gbx_error *reterr)
 {
     if (options->policy == NULL)
@@ -113,18 +114,18 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     return code->box != NULL;
 }
 
-/* ---- servers that start with us ----------------------------------------------------------- */
+/* ---- servers that start with us -------------------------------------------------- */
 
 static void on_eager(void *user, const gbx_upstream_reply *failure)
 {
     gbx_mcp_code *code = user;
 
-    (void)failure; /* there is none where all are asked */
+    (void)failure; /* a request for all servers has no failure */
     (void)gbx_code_register(code);
     gbx_mcp_server_release(code->server);
 }
 
-/* What they can do belongs into the description: the first list waits for it. */
+/* The description lists their tools, so the first list waits for them. */
 static bool await_eager(gbx_mcp_code *code)
 {
     size_t eager = 0;
@@ -189,7 +190,7 @@ void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)
 {
     const gbx_mcp_upstream_config *c = gbx_mcp_config_server(code->config, server);
 
-    /* Of the others nothing is in the descriptions. */
+    /* The descriptions contain nothing of other servers. */
     if (c != NULL && c->eager)
         (void)gbx_code_register(code);
 }
@@ -199,7 +200,7 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
     if (code == NULL)
         return;
     gbx_mcp_server_on_unknown_tool(code->server, NULL, NULL);
-    gbx_parse_thread_free(code->aside); /* it works on runs */
+    gbx_parse_thread_free(code->aside); /* its jobs use runs */
     gbx_code_list_tools_end(code);
     gbx_code_abandon_calls(code);
     while (code->open_runs != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* config_notice - a configuration that is edited while we run is of no effect before the next
- * start: who waits for it is told so, the person and the model once each. */
+/* config_notice - edits of the configuration take effect only at the next start. Tell
+ * the user and the model so, once each. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/code/code_mode.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a pipe that can be written to takes at once. */
+/* The most that a writable pipe accepts in one write. */
 #define LINE_MAX_BYTES 4096
 
 static void put_change(const gbx_mcp_code *code, gbx_buf *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * content_blocks - a block has the members that every client knows. Others, and those that are not
- * as they must be, are left out; without one that it needs, it is no block.
+ * content_blocks - keep the members of a block that every client knows. Other members
+ * and invalid ones are left out; a block that lacks a required member is invalid.
  */
 #include "mcp/code/code_mode.h"
 
@@ -43,7 +43,7 @@ typedef struct member {
 /* A list ends in NOTHING. */
 static const struct {
     const char *name;
-    const char *since; /* the version of the protocol that has it */
+    const char *since; /* the first protocol version that has it */
     member members[MEMBERS_MAX + 1];
 } types[] = {
     {"text", "", {{"text", SHOWN, MUST}}},
@@ -60,12 +60,12 @@ static const struct {
     {"resource", "", {{"resource", RESOURCE, MUST}}},
 };
 
-/* Of every block. */
+/* The members that every block may have. */
 static const member common[] = {{"annotations", ANNOTATIONS, MAY},
                                 {"_meta", OBJECT, MAY},
                                 {NULL, NOTHING, MAY}};
 
-/* Of a resource. */
+/* The members of a text resource. */
 static const member of_text[] = {{"uri", TEXT, MUST},
                                  {"text", SHOWN, MUST},
                                  {"mimeType", TEXT, MAY},
@@ -77,15 +77,15 @@ static const member of_blob[] = {{"uri", TEXT, MUST},
                                  {"_meta", OBJECT, MAY},
                                  {NULL, NOTHING, MAY}};
 
-/* One block that is being written. */
+/* The block being written. */
 typedef struct writer {
     gbx_buf *to;
     size_t data_len; /* of the base64 in it */
 } writer;
 
-/* ---- members ---------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------- */
 
-/* As every client reads it, however the server wrote it. */
+/* In the form that every client reads, however the server wrote it. */
 static bool put_base64(gbx_view view, writer *w)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
@@ -111,7 +111,7 @@ static bool put_shown(gbx_view view, gbx_buf *to)
     return gbx_json_append_shown(to, text.data, text.len);
 }
 
-/* In digits: there are numbers in JSON that no number of a client is. */
+/* Plain digits only: JSON allows numbers that clients cannot represent. */
 static bool is_plain_number(gbx_view view)
 {
     return gbx_view_kind(view) == '0' && view.len <= 15 &&
@@ -139,7 +139,7 @@ static bool is_priority(gbx_view view)
            (*view.at == '0' || strspn(view.at, "1.0") >= view.len);
 }
 
-/* What follows the text of that form, d being a digit; or NULL. */
+/* The position after text of that form, d standing for a digit; or NULL. */
 static const char *after_form(const char *text, const char *form)
 {
     for (; *form != 0; form++, text++)
@@ -156,8 +156,8 @@ static bool is_zone(const char *text)
            strncmp(text + 1, "24", 2) < 0 && text[4] < '6';
 }
 
-/* A time of a day that there is, with its zone: clients that are strict refuse the whole
- * answer for another one. */
+/* An existing time of day with its zone: strict clients refuse the whole answer for any
+ * other. */
 static bool is_moment(gbx_view view)
 {
     struct tm said = {0};
@@ -170,7 +170,7 @@ static bool is_moment(gbx_view view)
     if (rest == NULL || strptime(view.at + 1, "%Y-%m-%dT%H:%M:%S", &said) != rest)
         return false;
     real = said;
-    (void)timegm(&real); /* makes the first of March of the 30th of February */
+    (void)timegm(&real); /* turns the 30th of February into the first of March */
     if (real.tm_mday != said.tm_mday || real.tm_sec != said.tm_sec)
         return false;
     if (after_form(rest, ".d") != NULL)
@@ -235,7 +235,7 @@ static bool is_fit(gbx_view value, member_kind kind)
     }
 }
 
-/* Of members that are there twice the first counts, and goes out alone. */
+/* Of duplicate members the first counts; only that one is written. */
 static bool put_members(gbx_view object, const member *members, writer *w)
 {
     const char *names[MEMBERS_MAX] = {NULL};
@@ -269,9 +269,9 @@ static bool put_resource(gbx_view view, writer *w)
            gbx_buf_puts(w->to, "}");
 }
 
-/* ---- blocks ------------------------------------------------------------------------ */
+/* ---- blocks ---------------------------------------------------------------------- */
 
-/* Append a comma and the block. False: it is none in that version, and nothing was
+/* Append a comma and the block. False: not valid in that version, and nothing
  * appended. */
 static bool put_block(gbx_view block, const char *version, gbx_buf *to,
                       size_t *ret_data_len)
@@ -307,7 +307,7 @@ static void put_as_text(gbx_view value, gbx_buf *to)
     to->failed = to->failed || text.failed;
 }
 
-/* False: there is no room for all of them. */
+/* False: they do not all fit. */
 static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
 {
     size_t start = to->len;
@@ -328,9 +328,9 @@ static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
     return true;
 }
 
-/* ---- too much ------------------------------------------------------------------------ */
+/* ---- too much -------------------------------------------------------------------- */
 
-/* The text of a block of text, or of an embedded resource of text; or no value. */
+/* The text of a text block, or of an embedded text resource; else not a value. */
 static gbx_view text_of(gbx_view block)
 {
     gbx_view type = gbx_view_member(block, "type");
@@ -343,8 +343,9 @@ static gbx_view text_of(gbx_view block)
     return gbx_view_kind(text) == '"' ? text : (gbx_view){NULL, 0};
 }
 
-/* Texts and what is shown as text into one, a line between them; images and files, while
- * what is beside their data has room, to `files`. How many had none; *ret_used is what the others have used of it. */
+/* Join texts, and what is shown as text, with newlines. Append images and files to
+ * `files` while their other members fit. Returns how many did not; *ret_used: the bytes
+ * of those that did. */
 static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts,
                    gbx_buf *files, size_t *ret_used)
 {
@@ -381,7 +382,7 @@ static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts
     return left_out;
 }
 
-/* One text, cut if it must be, and a link to the whole of it. */
+/* Write one text, cut if necessary, and a link to the whole. */
 static void put_text(const gbx_buf *text, gbx_escape how, size_t max,
                      const gbx_blocks_room *room, gbx_buf *to, gbx_buf *left_out)
 {

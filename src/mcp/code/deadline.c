@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadline - the time limit of a run is ours to keep, not the engine's: while a person is
- * asked, it stands still.
+ * deadline - we keep a run's time limit, not the engine: it pauses while a person is
+ * asked.
  */
 #include "base/clock.h"
 #include "mcp/code/script_run.h"
 
 #include <event2/event.h>
 
-/* How often a run is looked at: so exact is the time of a question. */
+/* The interval of checks, and so the precision of pauses. */
 #define TICK_MS 250.0
 
 static double elapsed_ms(const gbx_code_run *run)

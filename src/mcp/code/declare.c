@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* declare - a declaration is written whole or, if it is too long, in the
- * longest of shorter forms that fits. */
+/* declare - write a declaration in full or, if it is too long, in the longest of
+ * several shorter forms that fits. */
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
@@ -11,13 +11,13 @@
 
 #define ONE_MAX      GBX_KIB(12)
 #define SUMMARY_MAX  160
-#define DESCRIBE_MAX 100 /* bytes of what a parameter is */
-#define DESCRIBE_ONE 300 /* where it is the only tool that is asked for */
+#define DESCRIBE_MAX 100 /* bytes of a parameter's description */
+#define DESCRIBE_ONE 300 /* the same for a tool that is requested alone */
 #define NESTED_MAX   10
 #define VALUES_MAX   24
-#define TAKEN_MAX    32 /* bytes of the longest name that is */
+#define TAKEN_MAX    32 /* bytes of the longest reserved name */
 
-/* The bytes of the blank that a string goes on with, as it is or as its escape. */
+/* The length of the white space at `at`, plain or escaped. */
 static size_t blank_length(gbx_view text, size_t at)
 {
     if (text.at[at] == '\\')
@@ -25,7 +25,7 @@ static size_t blank_length(gbx_view text, size_t at)
     return text.at[at] == ' ' ? 1 : 0;
 }
 
-/* Up to the end of the first sentence or paragraph that says something. */
+/* Up to the end of the first sentence or paragraph that has content. */
 static gbx_view first_sentence(gbx_view text)
 {
     size_t i = 1;
@@ -46,7 +46,7 @@ static gbx_view first_sentence(gbx_view text)
     return (gbx_view){text.at, i + 1};
 }
 
-/* The name and what opens its arguments. */
+/* The name, and the start of the argument list. */
 static void write_head(gbx_buf *to, gbx_view tool)
 {
     gbx_view name = gbx_view_member(tool, "name");
@@ -65,14 +65,14 @@ static void write_head(gbx_buf *to, gbx_view tool)
     (void)gbx_buf_puts(to, "(");
 }
 
-/* The arguments and the result; without a form, only whether there must be arguments. */
+/* The arguments and the result; without a form, only whether arguments are required. */
 static void write_whole(gbx_buf *to, gbx_view tool, const gbx_types_form *form)
 {
     static const char any_object[] = "{\"type\":\"object\"}";
     gbx_view input = gbx_view_member(tool, "inputSchema");
     gbx_view output = gbx_view_member(tool, "outputSchema");
 
-    /* What it is called with is an object, whether its server says so or nothing. */
+    /* Arguments are an object even if the server does not say so. */
     if (input.at == NULL || gbx_view_kind(input) == 'n')
         input = (gbx_view){any_object, sizeof any_object - 1};
     if (form == NULL) {
@@ -98,7 +98,7 @@ static bool is_seen(const uint64_t *seen, size_t count, uint64_t hash)
     return false;
 }
 
-/* In the first form that fits. */
+/* Write the first form that fits. */
 static void write_fitting(gbx_buf *to, gbx_view tool, size_t describe_max)
 {
     const gbx_types_form forms[] = {{2, NESTED_MAX, VALUES_MAX, describe_max},
@@ -142,7 +142,7 @@ static void declare_tool(gbx_buf *to, gbx_view tool, size_t describe_max)
 static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
                          size_t first)
 {
-    uint64_t seen[GBX_TOOLS_MAX]; /* no server has more */
+    uint64_t seen[GBX_TOOLS_MAX]; /* the limit of tools per server */
     size_t seen_count = 0;
 
     (void)gbx_buf_puts(to, "  ");
@@ -205,7 +205,7 @@ void gbx_declare(gbx_buf *to, const gbx_search_doc *docs, size_t count)
 {
     (void)gbx_buf_puts(to, "declare const servers: {\n");
     for (size_t i = 0; i < count; i++) {
-        /* Those of one server come together, as a rule, and there may be many. */
+        /* Tools of a server are usually adjacent, and there may be many. */
         bool is_first = i == 0 || docs[i - 1].server != docs[i].server;
 
         for (size_t k = 0; k < i && is_first; k++)

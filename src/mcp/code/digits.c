@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digits - values are rewritten in one pass over their text, however deep they are: what is
- * hostile costs no more than its length.
+ * digits - rewrite values in one pass over their text, at any depth: the cost for
+ * hostile input is linear.
  */
 #include "mcp/code/digits.h"
 
@@ -20,13 +20,13 @@
 #include <sys/random.h>
 
 #define LEAST       16u /* digits of 2^53 - 1 */
-#define MOST        40u /* of one that is known */
+#define MOST        40u /* the most digits of a known integer */
 #define SAFE        9007199254740991.0
 #define ENTRIES_MAX 65536u
-#define CODE_MAX    GBX_KIB(64) /* that is parsed for its literals */
+#define CODE_MAX    GBX_KIB(64) /* of code parsed for literals */
 #define PLACE_MAX   256u
-#define SHOWN_MAX   64          /* digits that are shown */
-#define SCHEMAS_MAX GBX_MIB(16) /* that are looked through for one call */
+#define SHOWN_MAX   64          /* digits shown */
+#define SCHEMAS_MAX GBX_MIB(16) /* bytes of schemas visited for one call */
 #define SCHEMA_DEEP 12u
 
 static bool is_digit(char c)
@@ -34,16 +34,16 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* ---- what is known ------------------------------------------------------------------ */
+/* ---- what is known --------------------------------------------------------------- */
 
 struct gbx_digits_entry {
     double key; /* 0: free */
     size_t at;  /* of its digits */
-    size_t len; /* 0: as it is written by JavaScript */
+    size_t len; /* 0: the digits are those that JavaScript writes */
     bool is_ambiguous;
 };
 
-/* Each bit of the key and of the seed decides about each of the result. */
+/* Each bit of key and seed affects every bit of the result. */
 static uint64_t hash(double key, uint64_t seed)
 {
     uint64_t bits;
@@ -116,8 +116,8 @@ static void know(gbx_digits *d, double key, const char *digits, size_t len)
     }
 }
 
-/* Is it more than an integer: part of a name, of a fraction, of another number? In JSON a
- * letter before it may be the end of an escape. */
+/* Is it part of a name, a fraction or another number? In JSON a letter before it may
+ * end an escape. */
 static bool is_part(const char *text, size_t len, size_t start, size_t end)
 {
     char before = start > 0 ? text[start - 1] : ' ';
@@ -130,7 +130,7 @@ static bool is_part(const char *text, size_t len, size_t start, size_t end)
            (after == '.' && end + 1 < len && is_digit(text[end + 1]));
 }
 
-/* The next run of so many digits. */
+/* The next run of at least so many digits. */
 static bool next_run(const char *text, size_t len, size_t *start, size_t *end)
 {
     size_t from = *end;
@@ -170,18 +170,18 @@ static void know_text(gbx_digits *d, const char *digits, size_t len)
     know(d, strtod(text, NULL), text, len);
 }
 
-/* ---- the literals of code ------------------------------------------------------------ */
+/* ---- the literals of code -------------------------------------------------------- */
 
 struct literals {
     gbx_digits *digits;
     const char *code;
     size_t len;
-    size_t start; /* of what is parsed */
+    size_t start; /* of the parsed part */
     void (*found)(void *user, size_t start, size_t end);
     void *user;
 };
 
-/* In the fewest digits that are that Number, as JavaScript writes it. */
+/* Are these the digits that JavaScript writes for that Number, the fewest? */
 static bool is_as_written(double key, const char *digits, size_t len)
 {
     char text[40];
@@ -214,7 +214,7 @@ static void take_integer(struct literals *l, const char *digits, bool is_number,
         l->found(l->user, start, end);
 }
 
-/* 0x1F, 0o17 and 0b1 are integers of at most 64 bits. */
+/* 0x1F, 0o17 and 0b1: integers of at most 64 bits. */
 static void take_radix(struct literals *l, const char *text, size_t start, size_t end)
 {
     int bits = tolower((unsigned char)text[1]) == 'x'   ? 4
@@ -261,7 +261,7 @@ static void take_literal(struct literals *l, const gbx_node *node)
         take_integer(l, text, is_number, start, end);
 }
 
-/* A word that begins with a digit and may be a number beyond 2^53 - 1? */
+/* Does a word begin with a digit and possibly exceed 2^53 - 1? */
 static bool is_far_word(const char *code, size_t len)
 {
     char text[140];
@@ -274,7 +274,7 @@ static bool is_far_word(const char *code, size_t len)
     return strtod(text, NULL) > SAFE || (n > LEAST && *text == '0');
 }
 
-/* Cheap: code that has none is not parsed for them. */
+/* A cheap test that saves most code from being parsed. */
 static bool has_far_words(const char *code, size_t len)
 {
     for (size_t i = 0; i < len;) {
@@ -306,7 +306,7 @@ static void find_literals(void *user)
             take_literal(l, &t.nodes[i]);
 }
 
-/* ---- a value, rewritten --------------------------------------------------------------- */
+/* ---- a value, rewritten ---------------------------------------------------------- */
 
 struct frame {
     bool is_list;
@@ -326,7 +326,7 @@ struct rewriting {
     gbx_view exact; /* digits of BigInts, as JSON strings */
     gbx_buf *words;
     size_t count;
-    gbx_view schema; /* of the whole, or no value */
+    gbx_view schema; /* of the whole value, or not a value */
     size_t schemas_left;
 };
 
@@ -354,8 +354,7 @@ static void put_place(const struct rewriting *r, gbx_buf *to)
     }
 }
 
-/* A child's schema, by the name of a property or else as an item; no value if it is not
- * said. */
+/* The schema of a property, by name, or of an item; not a value if unspecified. */
 static gbx_view schema_below(struct rewriting *r, gbx_view schema,
                              const struct frame *f, unsigned depth);
 
@@ -440,7 +439,7 @@ static gbx_view schema_below(struct rewriting *r, gbx_view schema,
     return found;
 }
 
-/* What kinds of scalars it takes that such a text could be. */
+/* The kinds of scalars that a schema allows and such a text could be. */
 enum { TAKES_INTEGER = 1, TAKES_TEXT = 2 };
 
 static unsigned takes_type(gbx_view type)
@@ -504,7 +503,7 @@ static gbx_view token_at(const char *at, const char *end)
     return (gbx_view){at, len};
 }
 
-/* value is JSON. False if memory is out, or what takes the scalars has had enough. */
+/* value is JSON. False if memory is out or the scalar callback stopped. */
 static bool rewrite(struct rewriting *r, gbx_view value)
 {
     struct frame frames[GBX_JSON_DEPTH_MAX + 1];
@@ -557,9 +556,9 @@ static bool rewrite(struct rewriting *r, gbx_view value)
     return goes_on;
 }
 
-/* ---- the scalars -------------------------------------------------------------------- */
+/* ---- the scalars ----------------------------------------------------------------- */
 
-/* All digits of an integer beyond 2^53 - 1, maybe with a sign? */
+/* Is it an integer beyond 2^53 - 1 in full digits, possibly with a sign? */
 static bool is_far(const char *text, size_t len, bool *is_negative)
 {
     *is_negative = len > 0 && *text == '-';
@@ -614,7 +613,7 @@ static bool put_as_integer(struct rewriting *r, gbx_view scalar)
     memcpy(text, at, len);
     text[len] = 0;
     key = strtod(text, NULL);
-    /* Written with other digits than those of a Number, it is exact. */
+    /* Exact unless the Number would have these very digits. */
     if (key <= SAFE ||
         (strspn(text, "0123456789") == len && !is_as_written(key, text, len)))
         return gbx_buf_append(r->to, scalar.at, scalar.len);

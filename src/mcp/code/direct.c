@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* direct - one call of one tool, by the same gate as the calls of code; and a start. */
+/* direct - `call` makes one call of one tool through the same gate as the calls of
+ * code; `provision` starts a server. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -11,11 +12,11 @@
 #define CONTENT_MAX GBX_MIB(512)
 #define META_MAX    GBX_KIB(64)
 
-/* ---- call ------------------------------------------------------------------------------ */
+/* ---- call ------------------------------------------------------------------------ */
 
 struct gbx_direct {
-    gbx_mcp_code *code;      /* NULL: code mode is gone */
-    struct gbx_direct *next; /* of the code's */
+    gbx_mcp_code *code;      /* NULL: code mode has ended */
+    struct gbx_direct *next; /* in the list of code */
     struct gbx_direct **link;
     gbx_mcp_request *request;
     gbx_gate_call *passage;
@@ -44,7 +45,8 @@ static void free_direct(struct gbx_direct *d)
     free(d);
 }
 
-/* What code would be told. Many hosts show blocks alone: a failure without one is none. */
+/* Write the reason that code would get. Many hosts show only blocks, and a failure
+ * without one looks empty. */
 static void put_reason(gbx_view result, gbx_buf *to)
 {
     gbx_buf message;
@@ -55,7 +57,7 @@ static void put_reason(gbx_view result, gbx_buf *to)
     gbx_buf_cleanup(&message);
 }
 
-/* Links of a server are good there alone: a client that follows one asks us for it. */
+/* A server's links work only there: a client that follows one would ask us. */
 static bool has_links(gbx_view content)
 {
     size_t cursor = 0;
@@ -68,7 +70,7 @@ static bool has_links(gbx_view content)
     return false;
 }
 
-/* What there is to know of what came back, beside it. */
+/* A remark on what came back. */
 static const char *remark(gbx_view content, const gbx_buf *blocks)
 {
     if (blocks->len == 0)
@@ -76,8 +78,8 @@ static const char *remark(gbx_view content, const gbx_buf *blocks)
     return has_links(content) ? "; links of that server cannot be read here" : "";
 }
 
-/* Its _meta without what the protocol has there, which is ours to say; nothing if it is too
- * long. */
+/* Write its _meta without the protocol's own entries, which are ours to set; nothing if
+ * it is too long. */
 static void put_meta(gbx_view meta, gbx_buf *to)
 {
     size_t cursor = 0;
@@ -99,8 +101,8 @@ static void put_meta(gbx_view meta, gbx_buf *to)
         gbx_buf_cleanup(to);
 }
 
-/* What it cost stands after what came back; what was cut, before it. Many hosts show blocks
- * alone, and old ones know nothing else: a value without one is repeated as text. */
+/* Costs follow the content; what was cut precedes it. Many hosts show only blocks, and
+ * old ones know nothing else, so a value without a block is repeated as text. */
 static void answer(struct gbx_direct *d, gbx_view result)
 {
     double ms = (double)(gbx_clock_now_ns() - d->start_ns) / (double)GBX_NS_PER_MS;
@@ -139,7 +141,7 @@ static void answer(struct gbx_direct *d, gbx_view result)
                          "bytes%s)\"}]",
                          ms, result.len, remark(parts.content, &blocks));
     if (!all.failed)
-        all.data[0] = '['; /* where the first comma is */
+        all.data[0] = '['; /* replaces the first comma */
     out.content = (char *)all.data;
     out.content_len = all.len;
     if (all.failed || blocks.failed)
@@ -235,7 +237,7 @@ static struct gbx_direct *read_direct(gbx_mcp_code *code, gbx_view arguments)
     if (d == NULL)
         return NULL;
     d->code = code;
-    /* Some models write the object as a text. */
+    /* Some models write the object as a string. */
     if (gbx_view_kind(args) == '"' &&
         (!gbx_view_take_text(args, &text) ||
          !gbx_view_open((const char *)text.data, text.len, &args)))
@@ -256,7 +258,7 @@ static struct gbx_direct *read_direct(gbx_mcp_code *code, gbx_view arguments)
     return NULL;
 }
 
-/* ---- provision -------------------------------------------------------------------------- */
+/* ---- provision ------------------------------------------------------------------- */
 
 struct provision {
     gbx_mcp_code *code;
@@ -301,7 +303,7 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
         gbx_code_info(p->code, p->server, &info) && info.state == GBX_UPSTREAM_READY;
     gbx_buf text;
 
-    (void)failure; /* what is known of the server says the same */
+    (void)failure; /* the server's known state says the same */
     gbx_buf_init(&text, GBX_MIB(1));
     if (is_ready) {
         write_facts(p->server, &info, &text);
@@ -319,7 +321,7 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
     free(p);
 }
 
-/* What is not known may have been configured since. */
+/* An unknown server may have been configured since the start. */
 static void refuse_provision(gbx_mcp_code *code, gbx_mcp_request *request,
                              const char *why, const gbx_buf *message)
 {
@@ -331,9 +333,9 @@ static void refuse_provision(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_code_say_changed(code, request, &text, true);
 }
 
-/* ---- arguments -------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------- */
 
-/* True: there are others than names, and the request is ended. */
+/* True: unknown arguments were found, and the request has ended. */
 static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
                           gbx_view arguments, const char *const *names)
 {

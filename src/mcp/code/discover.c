@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* discover - what there is to call, in as few words as are asked for. */
+/* discover - list the callable tools in as few words as requested. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/code/code_mode.h"
@@ -8,11 +8,11 @@
 #include <string.h>
 
 #define REPLY_MAX   GBX_MIB(8)
-#define SEARCH_MAX  20 /* tools that a search names */
-#define TYPES_MAX   8  /* and that it declares */
+#define SEARCH_MAX  20 /* tools that a search lists */
+#define TYPES_MAX   8  /* tools whose declarations it shows */
 #define SUMMARY_MAX 120
 #define MEMBERS_MAX 12
-#define SERVERS_MAX 20 /* of those that could have been meant */
+#define SERVERS_MAX 20 /* servers suggested for an unknown name */
 
 struct discovery {
     gbx_mcp_code *code;
@@ -30,7 +30,7 @@ static void write_name(gbx_view name, gbx_buf *to)
     gbx_buf_cleanup(&text);
 }
 
-/* What the rules will say, where it is not simply done. */
+/* What the rules will do, unless they simply allow the call. */
 static void write_mark(const gbx_mcp_code *code, const gbx_search_doc *doc, gbx_buf *to)
 {
     const char *mark = gbx_gate_mark(code->gate, doc->server, doc->tool);
@@ -39,9 +39,9 @@ static void write_mark(const gbx_mcp_code *code, const gbx_search_doc *doc, gbx_
         (void)gbx_buf_printf(to, " (%s)", mark);
 }
 
-/* ---- names ----------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------- */
 
-/* A line a server; after a search, a line a tool, best first. */
+/* One line per server; after a search one line per tool, best first. */
 static void write_names(const gbx_mcp_code *code, const gbx_search_doc *docs,
                         size_t count, bool in_order, gbx_buf *to)
 {
@@ -66,7 +66,7 @@ static void write_names(const gbx_mcp_code *code, const gbx_search_doc *docs,
         (void)gbx_buf_puts(to, "\n");
 }
 
-/* ---- summary ----------------------------------------------------------------------------- */
+/* ---- summary --------------------------------------------------------------------- */
 
 static bool is_required(gbx_view schema, gbx_view wanted)
 {
@@ -81,7 +81,7 @@ static bool is_required(gbx_view schema, gbx_view wanted)
     return false;
 }
 
-/* Is it made of others? Then its members are not listed, but there are some. */
+/* Is it composed of other schemas? Then it has members that are not listed. */
 static bool is_composed(gbx_view schema)
 {
     static const char *const keywords[] = {"$ref", "allOf", "oneOf", "anyOf"};
@@ -128,7 +128,7 @@ static void write_summary(const gbx_mcp_code *code, const gbx_search_doc *doc,
     (void)gbx_buf_puts(to, "\n");
 }
 
-/* ---- types ------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------- */
 
 static void write_types(const gbx_mcp_code *code, const gbx_search_doc *docs,
                         size_t count, gbx_buf *to)
@@ -144,7 +144,7 @@ static void write_types(const gbx_mcp_code *code, const gbx_search_doc *docs,
     }
 }
 
-/* ---- the reply --------------------------------------------------------------------------- */
+/* ---- the reply ------------------------------------------------------------------- */
 
 static const char *detail_of(const gbx_code_query *q)
 {
@@ -161,7 +161,7 @@ static void write_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to
     gbx_code_put_fault(code, fault, to);
 }
 
-/* When it is tried again, and what has become of it last. */
+/* When it is tried again, and how the last attempt failed. */
 static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *info,
                           gbx_buf *to)
 {
@@ -175,7 +175,7 @@ static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *inf
     write_fault(code, info->fault, to);
 }
 
-/* It could not be asked. */
+/* Could the server not be asked? */
 static bool is_absent(const gbx_code_query *q, const gbx_upstream_info *info,
                       const gbx_mcp_upstream_config *c)
 {
@@ -203,7 +203,7 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
     }
 }
 
-/* Nothing fits: where there is something, by servers. */
+/* Nothing matches: say what exists, by server. */
 static void write_nothing(const gbx_mcp_code *code, const gbx_code_query *q,
                           gbx_buf *to)
 {
@@ -230,7 +230,7 @@ static void write_nothing(const gbx_mcp_code *code, const gbx_code_query *q,
                                       : ". Without a query all are listed.\n");
 }
 
-/* False: it names a tool that there is not. to is empty before. */
+/* False: the query names a tool that does not exist. to must be empty. */
 static bool write_found(const struct discovery *d, gbx_buf *to)
 {
     const gbx_code_query *q = &d->query;
@@ -246,7 +246,7 @@ static bool write_found(const struct discovery *d, gbx_buf *to)
                        : types    ? TYPES_MAX
                                   : SEARCH_MAX,
                        &docs, &count, &total)) {
-        to->failed = true; /* an empty list would say that there is none */
+        to->failed = true; /* an empty list would claim that none exists */
         return false;
     }
     if (total == 0 && q->tool[0] != 0)
@@ -278,7 +278,7 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
     gbx_buf text;
     bool is_known;
 
-    (void)failure; /* what is known of the server says the same */
+    (void)failure; /* the server's known state says the same */
     gbx_buf_init(&text, REPLY_MAX);
     is_known = write_found(d, &text);
     write_absent(d->code, &d->query, &text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry_point - looks at the top of the flat tree, and at names all over it: a function that
- * something else calls must not be called twice.
+ * entry_point - examines the top level of the flat tree, and all uses of names: a
+ * function that other code calls must not be called twice.
  */
 #include "mcp/code/code_mode.h"
 
@@ -9,19 +9,19 @@
 
 #include <string.h>
 
-/* Nobody declares as many functions at the top of 50 kB and calls none of them. */
+/* More than any real script of 50 kB declares without calling one. */
 #define FUNCTIONS_MAX 64
 
 struct look {
     const gbx_tree *t;
     uint32_t last;       /* statement, or GBX_NO_NODE */
-    uint32_t last_value; /* the last expression before nothing but declarations */
-    uint32_t exported;   /* the last expression that is exported by itself */
-    uint32_t declared;   /* the declaration that is exported as default */
-    bool has_return;     /* at the top, or in a block of it */
+    uint32_t last_value; /* the last expression followed only by declarations */
+    uint32_t exported;   /* the last exported expression */
+    uint32_t declared;   /* the declaration of the default export */
+    bool has_return;     /* at top level, or in a block there */
     bool only_functions;
-    bool only_declares; /* functions, classes, and constants that wait for nothing */
-    uint32_t names[FUNCTIONS_MAX]; /* of functions that are declared at the top */
+    bool only_declares; /* only functions, classes, and constants without await */
+    uint32_t names[FUNCTIONS_MAX]; /* of functions declared at top level */
     size_t name_count;
 };
 
@@ -37,7 +37,7 @@ static bool is_generator(const gbx_tree *t, uint32_t i)
            t->nodes[i].kind == GBX_NODE_GENERATOR_DECLARATION;
 }
 
-/* The expression of a statement, parentheses left out; GBX_NO_NODE if there is none. */
+/* The expression of a statement without parentheses, or GBX_NO_NODE. */
 static uint32_t unwrap(const gbx_tree *t, uint32_t i)
 {
     while (i != GBX_NO_NODE && (t->nodes[i].kind == GBX_NODE_EXPRESSION_STATEMENT ||
@@ -62,7 +62,7 @@ static void add_function(struct look *l, uint32_t name)
         l->names[l->name_count++] = name;
 }
 
-/* `const run = async () => {}`; false if it declares anything but functions. */
+/* `const run = async () => {}`; false if it declares anything except functions. */
 static bool look_at_variables(struct look *l, uint32_t i)
 {
     const gbx_tree *t = l->t;
@@ -79,7 +79,7 @@ static bool look_at_variables(struct look *l, uint32_t i)
     return only;
 }
 
-/* By the grammar: in the text the word is blank already. */
+/* From the tree: in the text the word is already blank. */
 static bool is_default(const gbx_tree *t, uint32_t exported)
 {
     for (uint32_t c = exported + 1; c < t->nodes[exported].next; c = t->nodes[c].next)
@@ -89,7 +89,7 @@ static bool is_default(const gbx_tree *t, uint32_t exported)
     return false;
 }
 
-/* A function declaration after `export default` may lack a name: it is an expression. */
+/* A function after `export default` may lack a name; it is then an expression. */
 static bool is_nameless(const gbx_tree *t, uint32_t i)
 {
     return (t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION ||
@@ -137,7 +137,7 @@ static void look_at_statement(struct look *l, uint32_t i)
     }
 }
 
-/* A return or await of the script itself, and of no function in it. */
+/* A return or await of the script itself, not of a function in it. */
 static bool has_outside(const gbx_tree *t, gbx_node_kind kind)
 {
     for (uint32_t i = 0; i < t->count;) {
@@ -161,8 +161,8 @@ static bool is_same_name(const gbx_tree *t, uint32_t i, uint32_t name)
                             t->nodes[name].end - t->nodes[name].start);
 }
 
-/* Does the name stand anywhere but where its function is declared, and inside it? but: a
- * node that is not looked into either. */
+/* Is the name used outside its function and its declaration? but: a node to skip as
+ * well. */
 static bool is_used(const gbx_tree *t, uint32_t name, uint32_t but)
 {
     uint32_t declaration = t->nodes[name].parent;
@@ -187,7 +187,8 @@ static bool declares_function(const struct look *l, uint32_t i)
     return false;
 }
 
-/* The same, but not inside any function that is declared at the top: by the script. */
+/* The same, but skip the bodies of top-level functions: is it used by the script
+ * itself? */
 static bool is_used_at_top(const struct look *l, uint32_t name)
 {
     const gbx_tree *t = l->t;
@@ -204,7 +205,7 @@ static bool is_used_at_top(const struct look *l, uint32_t name)
     return false;
 }
 
-/* The last function that nothing uses, and how many there are. */
+/* The last unused function, and how many there are. */
 static uint32_t find_unused(const struct look *l, size_t *ret_count)
 {
     uint32_t found = GBX_NO_NODE;
@@ -226,8 +227,9 @@ static bool is_last(const struct look *l, uint32_t name)
 }
 
 /*
- * run, main or execute; or the only function that nothing uses, if there are but functions,
- * or if it is what the script ends in. A script that acts by itself is not guessed at.
+ * Find the function to call: run, main, execute or handler, or the only unused
+ * function, if the script has only functions or ends in that one. Do not guess for a
+ * script that acts by itself.
  */
 static uint32_t find_entry(const struct look *l)
 {
@@ -251,7 +253,7 @@ static uint32_t find_entry(const struct look *l)
                                                                        : GBX_NO_NODE;
 }
 
-/* `export default function work() {}`, wherever it stands. */
+/* `export default function work() {}`, anywhere at top level. */
 static uint32_t find_default(const struct look *l)
 {
     for (size_t i = 0; i < l->name_count; i++)
@@ -260,7 +262,8 @@ static uint32_t find_default(const struct look *l)
     return GBX_NO_NODE;
 }
 
-/* `main;` or `export default main`: the function of that name, if nothing else names it. */
+/* `main;` or `export default main`: the function of that name, unless it is used
+ * elsewhere. */
 static uint32_t find_named(const struct look *l, uint32_t value)
 {
     const gbx_tree *t = l->t;
@@ -282,7 +285,7 @@ static bool is_function_name(const struct look *l, uint32_t value)
     return false;
 }
 
-/* Is what is exported by itself the value, though others are declared behind it? */
+/* Is an exported expression the value although declarations follow it? */
 static bool is_kept(const struct look *l)
 {
     return l->exported != GBX_NO_NODE && !l->has_return && l->last != l->exported &&
@@ -310,15 +313,15 @@ static bool is_names(const gbx_tree *t, uint32_t i)
     return true;
 }
 
-/* `{ total }`, `{ total, late }` and `{ count: n }` at the end: to the engine a block of one
- * statement, to whoever writes it an object. */
+/* `{ total }`, `{ total, late }` and `{ count: n }` at the end: to the engine a block
+ * with one statement, but its author means an object. */
 static bool is_object(const gbx_tree *t, uint32_t block)
 {
     uint32_t only = GBX_NO_NODE;
     uint32_t value;
 
     if (t->nodes[block].kind ==
-        GBX_NODE_EXPRESSION_STATEMENT) { /* so the parser guesses */
+        GBX_NODE_EXPRESSION_STATEMENT) { /* as the parser guesses */
         value = gbx_tree_inner(t, block);
         return value != GBX_NO_NODE && t->nodes[value].kind == GBX_NODE_OBJECT;
     }
@@ -342,7 +345,7 @@ static bool is_object(const gbx_tree *t, uint32_t block)
            t->nodes[value].kind == GBX_NODE_EXPRESSION_STATEMENT;
 }
 
-/* The words before what is exported by itself. */
+/* Blank the words before an exported expression. */
 static void drop_export(const gbx_tree *t, uint32_t i, char *to)
 {
     uint32_t inner = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
@@ -355,7 +358,7 @@ static void drop_export(const gbx_tree *t, uint32_t i, char *to)
         if (to[at] != '\n' && to[at] != '\r')
             to[at] = ' ';
     if (t->has_error && is_nameless(t, inner))
-        memcpy(to + t->nodes[i].start, "0,", 2); /* an expression: the slip is inside */
+        memcpy(to + t->nodes[i].start, "0,", 2); /* still an expression */
 }
 
 static void add_return(gbx_entry_point *ret, size_t start)
@@ -363,7 +366,7 @@ static void add_return(gbx_entry_point *ret, size_t start)
     ret->returns[ret->return_count++] = start;
 }
 
-/* The last statement of a block, or what stands behind the block. */
+/* The last statement of a block, or the node after the block. */
 static uint32_t last_of_block(const gbx_tree *t, uint32_t block)
 {
     uint32_t last = t->nodes[block].next;
@@ -376,9 +379,9 @@ static uint32_t last_of_block(const gbx_tree *t, uint32_t block)
 }
 
 /*
- * The last expressions of all branches of an if, try or block at the end. The engine has a
- * value for a loop too, that of its last round, but none in a function: what a script
- * comes to must not depend on whether it waits for something.
+ * Find the last expressions in all branches of a final if, try or block. The engine
+ * also gives a loop a value, that of its last round, but not in a function; a script's
+ * value must not depend on whether it awaits something.
  */
 static void find_tails(const struct look *l, gbx_entry_point *ret)
 {
@@ -449,7 +452,7 @@ static void decide(const struct look *l, gbx_entry_point *ret)
     }
 }
 
-/* Who reads that there was no value may have meant this one to be called. */
+/* When a script has no value, its author may have meant this function to be called. */
 static void find_uncalled(const struct look *l, gbx_entry_point *ret)
 {
     size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* excerpt - between characters, never inside one. */
+/* excerpt - cuts between characters, never inside one. */
 #include "mcp/code/code.h"
 
 #include <stdio.h>

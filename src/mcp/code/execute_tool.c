@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* execute_tool - what a model gives is read, and a run begins; it ends the request. */
+/* execute_tool - read the arguments of `execute` and start a run, which ends the
+ * request. */
 #include "base/cleanup.h"
 #include "mcp/code/script_run.h"
 
@@ -14,7 +15,7 @@ static void wrong(gbx_mcp_code *code, gbx_mcp_request *request, const char *erro
     gbx_code_run_refuse(code, request, &error);
 }
 
-/* The code as text; false and the request is ended. */
+/* The code as text. False: the request has ended. */
 static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view given,
                       gbx_buf *ret)
 {
@@ -31,7 +32,7 @@ static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view giv
               "give {\"code\": \"return 1 + 1\"}");
         return false;
     }
-    /* A character takes six bytes of JSON at most: what is longer is too long. */
+    /* JSON needs at most six bytes per character: longer input exceeds the limit. */
     if (given.len / 6 <= max && gbx_view_append_text(given, ret) && ret->len <= max)
         return true;
     (void)snprintf(message, sizeof message, "the code is longer than %zu bytes", max);
@@ -40,7 +41,7 @@ static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view giv
     return false;
 }
 
-/* True: there are arguments that are none of ours, and the request is ended. */
+/* True: unknown arguments were found, and the request has ended. */
 static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
                           gbx_view arguments)
 {
@@ -56,7 +57,7 @@ static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
     return true;
 }
 
-/* "5000" is a number to some models: the digits of a text. */
+/* Some models write the number as "5000": use the digits of the string. */
 static gbx_view unquoted(gbx_view view)
 {
     if (gbx_view_kind(view) == '"' && view.len > 2)

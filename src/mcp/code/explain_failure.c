@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_failure - what an error means is read from the code, which may take as long as reading it
- * has taken before it ran: the same is true of where that is done.
+ * explain_failure - parse the code to find what an error means. That may take as long
+ * as the parse before the run, so the same rules decide which thread does it.
  */
 #include "mcp/code/script_run.h"
 
 #include <string.h>
 
-/* The message behind the name of an error which a promise in the place of its value may
- * have caused, or NULL. */
+/* The message after the name of an error that a promise used as a value can cause, or
+ * NULL. */
 static const char *doubtful(const char *error)
 {
     static const char *const names[] = {"TypeError: ", "SyntaxError: "};
@@ -19,14 +19,14 @@ static const char *doubtful(const char *error)
     return NULL;
 }
 
-/* Other ends say themselves what they mean. */
+/* Other results explain themselves. */
 static bool has_meaning(const gbx_code_run *run)
 {
     return run->result != NULL && (gbx_result_code(run->result) == GBX_CODE_SYNTAX ||
                                    gbx_result_code(run->result) == GBX_CODE_RUNTIME);
 }
 
-/* Maybe for the second time. */
+/* May run twice. */
 static void find_meaning(void *user)
 {
     gbx_code_run *run = user;

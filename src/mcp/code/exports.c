@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exports - all or nothing: `module` that is declared, passed on or exported to twice means
- * what it means, and the structural check says that it is not there.
+ * exports - all or nothing: if the code declares `module`, passes it on or exports to
+ * it twice, the code stays unchanged, and the structural check reports that `module`
+ * does not exist.
  */
 #include "mcp/code/code_mode.h"
 
@@ -11,9 +12,9 @@
 
 struct look {
     const gbx_tree *t;
-    char *to;      /* NULL: it is only looked */
-    size_t words;  /* `module` and `exports` in the statements that are understood */
-    size_t values; /* of these, which export a value */
+    char *to;      /* NULL: only analyse */
+    size_t words;  /* uses of `module` and `exports` in recognised statements */
+    size_t values; /* recognised statements that export a value */
 };
 
 static bool is_callable(const gbx_tree *t, uint32_t i)
@@ -29,7 +30,7 @@ static bool is_same(const gbx_tree *t, uint32_t a, uint32_t b)
                                                 t->nodes[b].end - t->nodes[b].start);
 }
 
-/* Is that a name of a function that is declared at the top? */
+/* Is it the name of a function declared at top level? */
 static bool names_function(const gbx_tree *t, uint32_t name)
 {
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
@@ -48,7 +49,7 @@ static bool names_function(const gbx_tree *t, uint32_t name)
     return false;
 }
 
-/* { run, work: main }; some: at least one of the members is a function. */
+/* { run, work: main }; some: at least one member is a function. */
 static bool is_all_functions(const gbx_tree *t, uint32_t object, bool *ret_some)
 {
     size_t others = 0;
@@ -73,7 +74,8 @@ static bool is_all_functions(const gbx_tree *t, uint32_t object, bool *ret_some)
     return others == 0 && *ret_some;
 }
 
-/* Past `module.exports` or `exports` at the front of node i; 0: it begins otherwise. */
+/* The offset after `module.exports` or `exports` at the start of node i; 0: not
+ * there. */
 static size_t past_exports(const gbx_tree *t, uint32_t i)
 {
     static const char module[] = "module.exports";
@@ -92,8 +94,8 @@ static void blank(const struct look *l, size_t start, size_t end)
             l->to[at] = ' ';
 }
 
-/* `left = value` becomes `export default value`; if there is no room for that, the value
- * alone, which is as good of a function at the end. */
+/* `left = value` becomes `export default value`. If that does not fit, only the value
+ * is left, which works as well for a function at the end. */
 static bool put_default(struct look *l, uint32_t statement, uint32_t left,
                         uint32_t value)
 {
@@ -109,7 +111,7 @@ static bool put_default(struct look *l, uint32_t statement, uint32_t left,
     blank(l, nodes[left].start, nodes[value].start);
     if (has_room)
         memcpy(l->to + nodes[left].start, EXPORT, sizeof EXPORT - 1);
-    else /* the line before must not go on with it */
+    else /* keep the line before from continuing here */
         l->to[nodes[left].start] = ';';
     return true;
 }
@@ -123,7 +125,7 @@ static bool drop(const struct look *l, uint32_t statement)
     return true;
 }
 
-/* False: the statement exports, but nobody can tell what is meant. */
+/* False: the statement exports in an ambiguous way. */
 static bool take(struct look *l, uint32_t statement)
 {
     const gbx_tree *t = l->t;

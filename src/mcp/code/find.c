@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* find - of the tools that are known, those that a query may mean. */
+/* find - the known tools that a query may mean. */
 #include "base/json.h"
 #include "mcp/code/code_mode.h"
 
@@ -8,7 +8,7 @@
 
 #define FOUND_MAX 20
 
-/* Their number; docs NULL: they are only counted. */
+/* Returns their number; docs NULL: only count. */
 static size_t gather(const gbx_mcp_code *code, const gbx_code_query *q,
                      gbx_search_doc *docs)
 {
@@ -34,7 +34,7 @@ static size_t gather(const gbx_mcp_code *code, const gbx_code_query *q,
     return count;
 }
 
-/* As good as not given. */
+/* Equivalent to a missing argument. */
 static bool is_nothing(gbx_view value)
 {
     return value.at == NULL || gbx_view_kind(value) == 'n' ||
@@ -115,7 +115,7 @@ void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
 
     if (!gbx_code_find(code, query, query->words[0] != 0 ? FOUND_MAX : SIZE_MAX, &docs,
                        &count, &total))
-        to->failed = true; /* an empty list would say that there is none */
+        to->failed = true; /* an empty list would claim that none exists */
     (void)gbx_buf_puts(to, "[");
     for (size_t i = 0; i < count; i++) {
         gbx_view name = gbx_view_member(docs[i].tool, "name");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest_requests - what code in the box asks of the host: an array that begins with the operation.
+ * guest_requests - requests of sandboxed code to the host: an array that begins with
+ * the operation.
  *
- * All of it is hostile: code can call the function itself, with anything. The line is the
- * code's own word, and only bounded.
+ * All of it is hostile: code can call the function itself, with any arguments. The line
+ * comes from the code and is only bounded, not verified.
  */
 #include "mcp/code/guest_requests.h"
 
@@ -30,12 +31,11 @@ static uint32_t line_of(gbx_view settings)
 {
     uint32_t line = 0;
 
-    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_NUMBER_MAX,
-                              &line);
+    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_NUMBER_MAX, &line);
     return line;
 }
 
-/* Without memory for its words it is refused all the same, for that. */
+/* Without memory for the reason, refuse for that. */
 static void refuse_by(const gbx_guest_request *a, const char *code, gbx_buf *message)
 {
     bool has_words = message->len > 0 && gbx_buf_append(message, "", 1);
@@ -44,10 +44,11 @@ static void refuse_by(const gbx_guest_request *a, const char *code, gbx_buf *mes
                              has_words ? (char *)message->data : GBX_RUN_NO_MEMORY);
 }
 
-/* ---- call ------------------------------------------------------------------------------ */
+/* ---- call ------------------------------------------------------------------------ */
 
-/* The arguments, as an object of JSON, with the digits that a Number has lost. With a BigInt
- * in them they come as the text of one. NULL: why says what is wrong, or there is no memory. */
+/* The arguments, as a JSON object, with the digits that Numbers have lost. If they
+ * contain a BigInt, they arrive as JSON text. NULL: why has the reason, or memory is
+ * out. */
 static char *take_args(const gbx_guest_request *a, size_t *ret_len, gbx_buf *why)
 {
     gbx_view args = a->args[2];
@@ -101,7 +102,7 @@ static gbx_nested_call *read_call(const gbx_guest_request *a, gbx_buf *why)
     return NULL;
 }
 
-/* As the engine's log calls it: so does the gate, until the run is over. */
+/* Use the run's name in the engine's log for the gate, too, until the run ends. */
 static void take_name(gbx_code_run *run)
 {
     char name[GBX_BOX_NAME_SIZE] = "";
@@ -148,17 +149,17 @@ static void on_call(const gbx_guest_request *a)
     gbx_buf_cleanup(&message);
 }
 
-/* ---- tools and discover ------------------------------------------------------------------ */
+/* ---- tools and discover ---------------------------------------------------------- */
 
 struct gbx_question {
     gbx_code_run *run;
     gbx_request request;
     gbx_code_query query;
-    bool whole; /* tools as they are, not what discover says of them */
+    bool whole; /* tools as listed, not in the form of discover */
     gbx_question *next;
 };
 
-/* Without them a list would seem to be of all. */
+/* Without these names a partial list would look complete. */
 static void put_absent(const gbx_question *q, gbx_buf *answer)
 {
     gbx_buf names;
@@ -196,7 +197,7 @@ static void answer_tools(const gbx_question *q)
     gbx_buf_cleanup(&answer);
 }
 
-/* A list that is empty would say that the server had none. */
+/* An empty list would claim that the server had no tools. */
 static void refuse_unlearnt(const gbx_question *q, const gbx_upstream_reply *failure)
 {
     const char *error_code = gbx_upstream_fault_name(failure->fault);
@@ -251,8 +252,8 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
     gbx_code_run_release(run);
 }
 
-/* An answer takes as long as there are many tools, and code may ask thousands at once: each
- * has a turn of the loop of its own. */
+/* An answer takes time in proportion to the tools, and code may ask thousands at once:
+ * give each its own turn of the loop. */
 static void line_up(gbx_question *q)
 {
     gbx_code_run *run = q->run;
@@ -329,7 +330,7 @@ static void on_discover(const gbx_guest_request *a)
     ask(a, a->args[0], a->args[1], false);
 }
 
-/* ---- progress and faults -------------------------------------------------------------------- */
+/* ---- progress and faults --------------------------------------------------------- */
 
 static double number_of(gbx_view view)
 {
@@ -369,7 +370,7 @@ static void on_progress(const gbx_guest_request *a)
     gbx_box_answer(a->run->code->box, a->request, "{}", 2);
 }
 
-/* Only codes that the script gives; the rest of an answer does not depend on it. */
+/* Accept only codes that the script uses; the rest of a reply does not depend on it. */
 static void on_fault(const gbx_guest_request *a)
 {
     static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS", "CALL_LIMIT",

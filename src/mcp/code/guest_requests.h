@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guest_requests - one question of the code's, while it is looked at. All of it is hostile. */
+/* guest_requests - one request of code to the host, while it is examined. All of it is
+ * hostile. */
 #ifndef GBX_MCP_CODE_GUEST_REQUESTS_H
 #define GBX_MCP_CODE_GUEST_REQUESTS_H
 
@@ -13,10 +14,10 @@ typedef struct gbx_guest_request {
     gbx_view args[GBX_ASKED_ARGS]; /* after the operation */
 } gbx_guest_request;
 
-/* The text of a string of at most max bytes without NUL; free() it. NULL: it is none. */
+/* The text of a string of at most max bytes without NUL, to be freed; else NULL. */
 char *gbx_guest_request_text(gbx_view view, size_t max);
 
-/* Answer with an error. */
+/* Answer the request with an error. */
 void gbx_guest_request_refuse(const gbx_guest_request *asked, const char *code,
                               const char *message);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hint_texts - a model can change its code, and no setting: it cannot start the command with
- * another policy, and nothing is outside of its script but the servers and the data. These
- * are what it is sent to.
+ * hint_texts - a model can change its code but not settings: it cannot start the
+ * command with another policy, and its script reaches only the servers and the data.
+ * These texts point it there.
  */
 #include "mcp/code/code.h"
 
@@ -45,8 +45,8 @@ static const struct {
 #define OTHER_SITE \
     "ask a site that is allowed, or call a tool of a server, servers.NAME.tool(args)"
 
-/* What only who runs the server could follow, and what it means for a script; in order:
- * the particular before the general. */
+/* Hints that only the operator of the server could follow, and what they mean for a
+ * script. In order: specific ones before general ones. */
 static const struct {
     const char *part;
     const char *told;
@@ -105,7 +105,7 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
         strncmp(message, "'import", 7) == 0 || strncmp(message, "'require", 8) == 0;
     const char *found;
 
-    /* A line that fetches what is there without it. */
+    /* The line imports or requires a global that exists anyway. */
     if (is_module && gbx_code_has_one_of(GBX_CODE_OURS, line, line_len))
         return THERE;
     if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* known_names - of servers, from the configuration; of tools, from what servers have told. */
+/* known_names - server names come from the configuration, tool names from what servers
+ * have listed. */
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "base/json.h"
@@ -11,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVERS_MAX 512 /* that are looked at for the nearest */
-#define NAMED_MAX   20  /* that a message names */
+#define SERVERS_MAX 512 /* searched for the nearest name */
+#define NAMED_MAX   20  /* named in one message */
 #define MEANT_MAX   5
 #define NAME_SIZE   (GBX_TOOL_NAME_MAX + 1)
 
-/* Letters and digits in lower case: what readFile and read_file have in common. */
+/* Letters and digits in lower case: the same for readFile and read_file. */
 static void fold(const char *name, char ret[NAME_SIZE])
 {
     size_t n = 0;
@@ -56,7 +57,7 @@ static void read_names(gbx_view tools, struct names *ret)
     }
 }
 
-/* Those that code hears of; how many. */
+/* List the servers that code may see; returns their number. */
 static size_t list_servers(const gbx_mcp_code *code, const char *ret[SERVERS_MAX])
 {
     size_t count = 0;
@@ -88,7 +89,7 @@ static bool has_name(const struct names *names, const char *tool)
     return false;
 }
 
-/* Other hosts put the server's name before the tool's: files.read, mcp__files__read. */
+/* Other hosts prefix a tool with its server's name: files.read, mcp__files__read. */
 static const char *without_server(const char *server, const char *tool)
 {
     size_t len = strlen(server);
@@ -101,7 +102,7 @@ static const char *without_server(const char *server, const char *tool)
     return rest > name + len && *rest != 0 ? rest : tool;
 }
 
-/* A server's name as code writes it behind a dot. */
+/* A server's name as an identifier after a dot. */
 static char *as_word(const char *name)
 {
     char *word = strdup(name);
@@ -112,7 +113,7 @@ static char *as_word(const char *name)
     return word;
 }
 
-/* The nearest of each server; nothing where a server has that tool. */
+/* Name the nearest tool of each server; nothing if some server has that tool. */
 static void no_tool_anywhere(const gbx_mcp_code *code, const char *tool,
                              gbx_buf *message)
 {
@@ -233,7 +234,7 @@ char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
 
         fold(names.list[i], other);
         if (strcmp(names.list[i], tool) == 0) {
-            fits = 2; /* it has that name: something else was not found */
+            fits = 2; /* the name exists: something else was not found */
         } else if (strcmp(other, wanted) == 0) {
             fits++;
             free(found);
@@ -371,7 +372,7 @@ bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret)
         return false;
     for (size_t i = 0; i < view.len; i++) {
         if (view.at[i] == '.' && i > 0)
-            break; /* part of a millisecond is none */
+            break; /* the fraction of a millisecond is dropped */
         if (view.at[i] < '0' || view.at[i] > '9')
             return false;
         if (value <= max)

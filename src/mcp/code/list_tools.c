@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list_tools - servers start when somebody asks what they can do. One that does not come up
- * delays the answer about the others by so long and no longer; one whose last start has
- * failed does not delay it at all: it is started again for who asks next.
+ * list_tools - servers start when a request for tools needs them. A server that does
+ * not come up delays the answer for a limited time. A server whose last start failed
+ * does not delay it at all; it is started again for later requests.
  */
 #include "mcp/code/code_mode.h"
 
@@ -14,16 +14,16 @@
 #define PATIENCE_S 15
 
 struct learning {
-    gbx_mcp_request *request; /* whose end ends the wait, or NULL */
+    gbx_mcp_request *request; /* ends the wait when it is cancelled; or NULL */
     gbx_learnt_fn done;
     void (*drop)(void *user);
     void *user;
-    struct learning *next; /* of the code's */
+    struct learning *next; /* in the list of code */
     struct learning **link;
     struct event *timer;
-    unsigned pending; /* servers that have not answered */
+    unsigned pending; /* servers that have not answered yet */
     bool is_of_one;
-    bool is_short; /* of memory: one could not be asked */
+    bool is_short; /* memory was out, so one could not be asked */
     bool is_told;
 };
 
@@ -38,7 +38,7 @@ static void detach(struct learning *l)
         l->next->link = l->link;
 }
 
-/* It is gone when the last server has answered. */
+/* Report once; freed when the last server has answered. */
 static void tell(struct learning *l, const gbx_upstream_reply *failure)
 {
     if (!l->is_told) {
@@ -57,7 +57,7 @@ static void on_learnt(void *user, const gbx_upstream_reply *reply)
         tell(l, reply->fault != GBX_UPSTREAM_OK ? reply : NULL);
 }
 
-/* Time is up, or nobody had to be asked. */
+/* The time is up, or no server had to be asked. */
 static void on_timer(evutil_socket_t fd, short what, void *user)
 {
     static const gbx_upstream_reply late = {.fault = GBX_UPSTREAM_START,
@@ -76,7 +76,7 @@ static void on_cancel(void *user)
     tell(user, NULL);
 }
 
-/* Its tools, even if they might be others by now; and if it has to be there, it is. */
+/* Are its tools known, even if outdated, and is it running if it must be? */
 static bool is_known(const gbx_mcp_code *code, const char *server, bool starts)
 {
     gbx_upstream_info info;
@@ -86,7 +86,7 @@ static bool is_known(const gbx_mcp_code *code, const char *server, bool starts)
             gbx_view_kind(info.tools) == '[');
 }
 
-/* It has been waited for before. */
+/* A failed server was waited for once already. */
 static bool has_failed(const gbx_mcp_code *code, const char *server)
 {
     gbx_upstream_info info;
@@ -145,7 +145,7 @@ bool gbx_code_list_tools(gbx_mcp_code *code, const char *server, bool starts,
         if (!is_known(code, c->name, starts)) {
             ask(l, code, c->name);
         } else if (gbx_upstreams_is_dated(code->upstreams, c->name)) {
-            l->is_of_one = false; /* what is known will do */
+            l->is_of_one = false; /* known tools suffice */
             ask(l, code, c->name);
         }
     }

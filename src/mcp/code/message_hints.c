@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message_hints - see message_hints.h. The engine's words for these are true of many other mistakes: a hint
- * is given only where the text leaves no other.
+ * message_hints - see message_hints.h. The engine's messages also fit many other
+ * mistakes: give a hint only where the text leaves no doubt.
  */
 #include "mcp/code/message_hints.h"
 
@@ -16,7 +16,7 @@
 #define UNKNOWN   "Can't find variable: "
 #define NO_OBJECT "is not an object (evaluating '"
 
-/* What other hosts have for calling a tool, and on what. */
+/* Functions and objects by which other hosts call tools. */
 #define CALLERS                                                                       \
     "call callTool call_tool callMcpTool callMCPTool call_mcp_tool useTool use_tool " \
     "useMcpTool use_mcp_tool invokeTool invoke_tool runTool run_tool executeTool "    \
@@ -62,8 +62,7 @@ static bool is_server_called(const char *message)
     return message == at;
 }
 
-/* What is missing is "servers", a member of it, or a member of that name: it is there
- * without. */
+/* Missing is "servers", a member of it, or a member of that name: the global exists. */
 static bool is_servers_missing(const char *message)
 {
     const char *at = strstr(message, NO_OBJECT);
@@ -104,7 +103,8 @@ static bool has_pattern(const char *words, const char *text, size_t len)
     return false;
 }
 
-/* ({ input }) => ..., which is given the input itself; ours is null at worst. */
+/* ({ input }) => ... as if input were a member. The argument is the input itself, null
+ * at worst. */
 static bool is_input_inside(const char *message, const char *text, size_t len)
 {
     const char *at = strstr(message, MISSING "input");
@@ -131,7 +131,7 @@ static bool is_wrapper(const char *text, size_t len)
     return gbx_code_has_one_of("content structuredContent", text, len);
 }
 
-/* Has a tool such a member of its own? */
+/* Does a tool's result have such a member of its own? */
 static bool is_wrapper_given(const gbx_code_run *run)
 {
     for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
@@ -140,7 +140,7 @@ static bool is_wrapper_given(const gbx_code_run *run)
     return false;
 }
 
-/* r.content[0], content[0], content.map or (await f()).content, without more before it: a
+/* r.content[0], content[0], content.map or (await f()).content, but not deeper: a
  * member of an item of an answer may really be missing. */
 static bool is_wrapper_missing(const char *message)
 {
@@ -163,8 +163,8 @@ static bool is_wrapper_missing(const char *message)
     return is_wrapper(at, name_length(at));
 }
 
-/* The engine has no words for what is taken apart: it names the pattern, the call before,
- * or nothing. */
+/* The engine's message for destructuring names only the pattern, the call before it, or
+ * nothing. */
 static bool is_taken_apart(const char *message)
 {
     const char *at = strstr(message, MISSING);
@@ -176,7 +176,8 @@ static bool is_taken_apart(const char *message)
            (len > 3 && strcmp(message + len - 3, ")')") == 0);
 }
 
-/* The end of what the brace at at opens; NULL: it is far away, or on another line. */
+/* The end of the pattern that the brace at `at` opens; NULL: too far away, or on
+ * another line. */
 static const char *closing_brace(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -261,7 +262,8 @@ static bool is_called(const char *name, size_t n, const char *line, size_t len)
     return false;
 }
 
-/* get_user, tracker__get_user or mcp__tracker__get_user: other hosts' names of a tool. */
+/* get_user, tracker__get_user or mcp__tracker__get_user: names of a tool in other
+ * hosts. */
 static char *name_tool(const gbx_code_run *run, const char *name, const char *line,
                        size_t line_len)
 {
@@ -289,7 +291,7 @@ static char *name_calls(const gbx_code_run *run)
     return gbx_buf_take_string(&hint, NULL);
 }
 
-/* What there is in place of a variable that there is not. */
+/* Suggest a replacement for an undefined variable. */
 static char *name_other(const gbx_code_run *run, const char *name, const char *line,
                         size_t line_len)
 {

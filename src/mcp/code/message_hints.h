@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* message_hints - what models write out of the habit of other hosts, and what it is here. */
+/* message_hints - map habits that models bring from other hosts to what works here. */
 #ifndef GBX_MCP_CODE_MESSAGE_HINTS_H
 #define GBX_MCP_CODE_MESSAGE_HINTS_H
 
 #include "mcp/code/script_run.h"
 
-/* message: the engine's, of an error that a run ended with; line: of the code, where it
- * failed. What to write instead, to be freed, or NULL. */
+/* What to write instead, to be freed, or NULL. message: the engine's, of the error that
+ * ended a run; line: the line of code that failed. */
 char *gbx_code_message_hint(const gbx_code_run *run, const char *message,
                             const char *line, size_t line_len);
 

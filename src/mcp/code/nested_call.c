@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nested_call - the box gets {"value"} or {"error"}: servers.js makes of it what code sees. */
+/* nested_call - the worker gets {"value"} or {"error"}, from which servers.js makes
+ * what code sees. */
 #include "mcp/code/nested_call.h"
 
 #include "base/cleanup.h"
@@ -13,7 +14,7 @@
 
 #define ANSWER_MAX GBX_MIB(256)
 
-/* ---- answering ---------------------------------------------------------------------- */
+/* ---- answering ------------------------------------------------------------------- */
 
 static void keep_bytes(void *user, const char *mime_type, const void *data, size_t len,
                        gbx_buf *handle)
@@ -23,7 +24,7 @@ static void keep_bytes(void *user, const char *mime_type, const void *data, size
     gbx_code_run_keep(n->run, n->tool, mime_type, data, len, handle);
 }
 
-/* As the box has it: a NUL becomes another character there. */
+/* As JSON for the worker has it: NUL is replaced. */
 static char *copy_message(const char *message, size_t len)
 {
     const char *nul;
@@ -57,7 +58,7 @@ static void fail(gbx_nested_call *n, const char *error_code, const char *message
     gbx_nested_refuse(n->code, n->request, n->code_text, message, len, retryable);
 }
 
-/* Once for each tool, however often it is called. */
+/* Once per tool, however often it is called. */
 static void remark_far(gbx_nested_call *n, const gbx_buf *first, size_t count)
 {
     char who[GBX_TOOL_NAME_MAX + 96];
@@ -73,7 +74,7 @@ static void remark_far(gbx_nested_call *n, const gbx_buf *first, size_t count)
                         (char *)first->data, count);
 }
 
-/* The value in the answer, from start on, gets its integers as texts. */
+/* Turn far integers of the value, which begins at start, into texts. */
 static void keep_digits(gbx_nested_call *n, size_t start, gbx_buf *answer)
 {
     gbx_view value = {(char *)answer->data + start, answer->len - start};
@@ -170,7 +171,7 @@ static void answer_fault(gbx_nested_call *n, const gbx_gate_reply *reply)
     gbx_buf_cleanup(&message);
 }
 
-/* The code has ended. What the tool has done is true all the same. */
+/* The code has ended, but the tool's effect must still be reported. */
 static void note_outcome(gbx_nested_call *n, const gbx_gate_reply *reply)
 {
     gbx_buf message;
@@ -188,13 +189,13 @@ static void note_outcome(gbx_nested_call *n, const gbx_gate_reply *reply)
     gbx_buf_cleanup(&message);
 }
 
-/* ---- the way out ----------------------------------------------------------------------- */
+/* ---- the way out ----------------------------------------------------------------- */
 
 static void on_passed(void *user, const gbx_gate_reply *reply);
 
 static void settle(gbx_nested_call *n);
 
-/* readFile for read_file; the reply has the true one as well. */
+/* Find read_file for readFile; the reply has the real name as well. */
 static const char *other_name(void *user)
 {
     gbx_nested_call *n = user;
@@ -209,7 +210,7 @@ static const char *other_name(void *user)
     return other;
 }
 
-/* It is called once the schema of the tool is known. */
+/* Called once the schema of the tool is known. */
 static void fit_args(void *user, gbx_view args, gbx_view schema, gbx_buf *to)
 {
     (void)user;
@@ -262,7 +263,7 @@ static void end(gbx_nested_call *n)
     n->args = NULL;
 }
 
-/* It is over, and its run may be, too. */
+/* The call has ended; the run may end with it. */
 static void settle(gbx_nested_call *n)
 {
     end(n);
@@ -291,7 +292,7 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
     gbx_nested_call *n = user;
 
     n->passage = NULL;
-    if (n->run == NULL) { /* code mode is gone, and the run with it */
+    if (n->run == NULL) { /* code mode has ended, and the run with it */
         gbx_nested_free(n);
         return;
     }
@@ -302,7 +303,7 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
         answer_result(n, reply->result);
     else
         answer_fault(n, reply);
-    /* The run is there for as long as this call of it is open. */
+    /* The run lives as long as this call is open. */
     end(n);
     n->queue->flying--;
     start_waiting(n->queue);
@@ -389,7 +390,7 @@ void gbx_nested_refuse(gbx_mcp_code *code, gbx_request request, const char *erro
     (void)gbx_buf_printf(&answer, ",\"retryable\":%s}}", retryable ? "true" : "false");
     if (!answer.failed)
         gbx_box_answer(code->box, request, (char *)answer.data, answer.len);
-    else /* code that is not answered waits until its time is over */
+    else /* unanswered code waits until its time is up */
         gbx_box_answer(code->box, request, no_memory, sizeof no_memory - 1);
     gbx_buf_cleanup(&answer);
 }

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nested_call - one call that code in the box makes of another server's tool.
+ * nested_call - one call that sandboxed code makes of an upstream server's tool.
  *
- * It takes a place among those of its run to that server that are under way, goes through
- * the gate, and answers the box. It is kept until its run has told of it. How many calls
- * servers have at once, over all runs, is the concern of upstream.
+ * It waits for one of its run's places for that server, goes through the gate, and
+ * answers the worker. It is kept until its run has reported it. upstream limits the
+ * calls of all runs to a server.
  */
 #ifndef GBX_MCP_CODE_NESTED_CALL_H
 #define GBX_MCP_CODE_NESTED_CALL_H
 
 #include "mcp/code/code_mode.h"
 
-/* The code of a call that was given up before its server had it. */
+/* The code of a call that was given up before it was sent to its server. */
 #define GBX_NESTED_NOT_SENT "NOT_SENT"
 
 struct gbx_nested_call;
 
-/* Calls of one run to one server: a server that does not answer, or a person who thinks,
- * stops nothing but what is behind them here. */
+/* The calls of one run to one server. A server that does not answer, or a person who
+ * takes time, delays only the calls queued behind it here. */
 typedef struct gbx_nested_line {
-    uint32_t flying; /* beyond the line: with the gate */
+    uint32_t flying; /* no longer queued: with the gate */
     struct gbx_nested_call *first;
     struct gbx_nested_call *last;
 } gbx_nested_line;
 
 typedef struct gbx_nested_call {
     gbx_mcp_code *code;
-    struct gbx_code_run *run; /* NULL: it is freed when the gate lets go of it */
-    gbx_request request;      /* of the box */
-    gbx_gate_call *passage;   /* NULL: waits, or has ended */
+    struct gbx_code_run *run; /* NULL: freed when the gate lets go of it */
+    gbx_request request;      /* of the worker */
+    gbx_gate_call *passage;   /* NULL: queued, or ended */
     gbx_nested_line *queue;   /* of the run */
     char *server;
     char *tool;
@@ -37,14 +37,14 @@ typedef struct gbx_nested_call {
     uint32_t line;
     uint32_t timeout_ms;
     bool raw;
-    bool gave_far;  /* integers that are texts in the code */
-    bool gave_more; /* than its structured content, which the code has alone */
+    bool gave_far;  /* integers that the code got as texts */
+    bool gave_more; /* than its structured content, which is all the code got */
     bool is_waiting;
     bool is_over;
-    bool was_open; /* when the code had ended: what came of it is told, not answered */
+    bool was_open; /* when the code had ended: its result is reported, not answered */
     gbx_gate_fate fate;
     const char *failed; /* code of the error, or NULL */
-    char code_text[32]; /* what failed points to, where it is no constant */
+    char code_text[32]; /* what failed points to, if not to a constant */
     char *message;      /* of the error */
     int64_t start_ns;
     double ms;
@@ -54,19 +54,19 @@ typedef struct gbx_nested_call {
     struct gbx_nested_call *next_waiting;
 } gbx_nested_call;
 
-/* Takes all of it over; its server is one of the configuration. May answer the box at
+/* Takes ownership; its server is in the configuration. May answer the worker at
  * once. */
 void gbx_nested_start(gbx_nested_call *nested);
 
-/* Does its server have it? Then it may have an effect, whoever waits for it. */
+/* Was it sent to its server? Then it may take effect, even if nobody waits for it. */
 bool gbx_nested_is_sent(const gbx_nested_call *nested);
 
-/* Ends without an answer: at once if it waits, else gbx_code_run_settled() follows. */
+/* End it without an answer: at once if queued, else gbx_code_run_settled() follows. */
 void gbx_nested_cancel(gbx_nested_call *nested);
 
 void gbx_nested_free(gbx_nested_call *nested);
 
-/* Answer the box with an error; message is text. */
+/* Answer the worker with an error; message is text. */
 void gbx_nested_refuse(gbx_mcp_code *code, gbx_request request, const char *error_code,
                        const char *message, size_t len, bool retryable);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parse_thread - a job is in the list, then in work, then posted. While it is in the list it can be
- * taken out; from then on the thread has it until its post comes to the loop.
+ * parse_thread - a job is first in the list, then in work, then posted. It can be
+ * withdrawn only from the list; after that the thread owns it until its post reaches
+ * the loop.
  */
 #include "mcp/code/parse_thread.h"
 
@@ -11,11 +12,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Of the loop's processor time: at least twice what ordinary code of that length takes. */
+/* Time on the loop: at least twice what ordinary code of that length takes. */
 #define LOOP_NS (4 * GBX_NS_PER_MS)
 
-/* Three parses, a guard's and those that explain an error: ordinary code of 50 KiB needs
- * 50 ms, and 100 if it fails. */
+/* For three parses, the guard's, and those that explain an error: ordinary code of 50
+ * KiB needs 50 ms, and 100 ms if it fails. */
 #define CALL_BASE_NS     (100 * GBX_NS_PER_MS)
 #define CALL_PER_BYTE_NS INT64_C(5000)
 
@@ -24,13 +25,13 @@ struct gbx_parse_thread {
     pthread_t thread;
     bool has_thread;
     atomic_bool stop;
-    pthread_mutex_t lock; /* of first and last */
+    pthread_mutex_t lock; /* protects first and last */
     pthread_cond_t changed;
     gbx_parse_thread_job *first;
     gbx_parse_thread_job **last;
 };
 
-/* NULL: it is the end. */
+/* NULL: the thread must end. */
 static gbx_parse_thread_job *next_job(gbx_parse_thread *aside)
 {
     gbx_parse_thread_job *job = NULL;

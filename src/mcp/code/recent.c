@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* recent - sixteen comparisons of lengths, and one of the whole text, find it. */
+/* recent - a lookup compares sixteen lengths, and text only where the length
+ * matches. */
 #include "mcp/code/code.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redact_result - the value of a run and what it has printed, without secrets: on a thread of its
- * own if there is much of it, while the run waits and others are served.
+ * redact_result - remove secrets from a run's value and log. Large ones are searched on
+ * a separate thread while the run waits and the loop serves others.
  */
 #include "mcp/code/script_run.h"
 
@@ -11,7 +11,7 @@
 
 static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
 
-/* The value, empty if there is none, and after it each line that was printed. */
+/* The value, empty if missing, then each line of the log. */
 static gbx_view *texts_of(const gbx_code_run *run, size_t count)
 {
     gbx_view *texts = calloc(count, sizeof *texts);
@@ -28,7 +28,7 @@ static gbx_view *texts_of(const gbx_code_run *run, size_t count)
     return texts;
 }
 
-/* len: of the line, which is at the end of what was printed. */
+/* len: of the line at the end of what was printed. */
 static void add_log(gbx_code_run *run, size_t len)
 {
     gbx_log log = gbx_result_log(run->result, run->log_count);
@@ -37,7 +37,7 @@ static void add_log(gbx_code_run *run, size_t len)
     run->logs[run->log_count++] = (gbx_script_reply_log){level, NULL, len};
 }
 
-/* All lines are there: where they are does not change any more. */
+/* All lines are complete: their addresses no longer change. */
 static void place_logs(gbx_code_run *run)
 {
     size_t at = 0;
@@ -48,7 +48,7 @@ static void place_logs(gbx_code_run *run)
     run->is_stripped = true;
 }
 
-/* At once: it is the size of what was given, but for the secrets. */
+/* Allocate once: apart from secrets, the size equals that of the input. */
 static void make_room(gbx_code_run *run, const gbx_gate_sifted *sifted, size_t count)
 {
     size_t len = 0;
@@ -72,7 +72,7 @@ static void strip_now(gbx_code_run *run, const gbx_view *texts, size_t count)
     place_logs(run);
 }
 
-/* What could not be looked through is left out. */
+/* What could not be searched is left out. */
 static void append(const gbx_gate_sifted *sifted, gbx_buf *to)
 {
     if (sifted->done)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reply_json - members are always there, so that programs need not ask. A value that is
- * whole is exact; all else is for people to read, and nothing in it is hidden.
+ * reply_json - members are always present, so that programs need not test for them. A
+ * value shown whole is exact; everything else is for people, with invisible characters
+ * escaped.
  */
 #include "mcp/code/code_mode.h"
 
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-/* More calls than anybody reads: the rest is counted. */
+/* More calls than anybody reads; the rest is only counted. */
 #define CALLS_MAX 100
 #define PREVIEW   120
 
@@ -25,7 +26,7 @@ static void put_member(gbx_buf *to, const char *name, const char *text)
     put_text(to, text);
 }
 
-/* Whole if it is shown whole, else what is shown of it. */
+/* The value if it is shown whole, else the shown part as text. */
 static void put_result(const gbx_script_reply *r, const gbx_excerpt *cut, gbx_buf *to)
 {
     gbx_buf shown;
@@ -41,7 +42,7 @@ static void put_result(const gbx_script_reply *r, const gbx_excerpt *cut, gbx_bu
     gbx_buf_cleanup(&shown);
 }
 
-/* Lines from the first on while they fit, then the last ones. */
+/* Log lines from the start while they fit, then the last ones. */
 static void put_logs(const gbx_script_reply *r, size_t cap, gbx_buf *to)
 {
     size_t used = 0;
@@ -110,7 +111,7 @@ static void put_artifact(gbx_buf *to, bool *is_first, const char *uri, const cha
     (void)gbx_buf_printf(to, ",\"bytes\":%zu", bytes);
 }
 
-/* What the head of a cut text looks like; an artifact of code has none. */
+/* How a cut text begins; an artifact of code has no head. */
 static void put_cut(gbx_buf *to, bool *is_first, const gbx_excerpt *cut,
                     const char *name, const char *mime_type)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script - parse as TypeScript, which JavaScript is too; take the types out; look at the
- * shape of what is left; put in what makes its value the script's.
+ * script - parse as TypeScript, a superset of JavaScript; remove the types; find the
+ * statement with the value; insert what makes it the value of the script.
  *
- * By the JavaScript grammar alone, f<T>(x) would be two comparisons: code that both
- * understand is what TypeScript says it is. What neither understands goes to the engine
- * without what looks like types, so that it finds the slip and not the first type; and with
- * an end that lets none of it run.
+ * By the JavaScript grammar alone, f<T>(x) would be two comparisons: code valid in both
+ * languages means what TypeScript says. Code valid in neither goes to the engine
+ * without what looks like types, so that the engine reports the error and not the first
+ * type. Such code gets an end that keeps it from running.
  */
 #include "mcp/code/code.h"
 
@@ -21,29 +21,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Six trees, one after the other; as much for each as the guard gives. */
+/* Six trees, one after the other, each with as much as the guard grants. */
 #define ARENA_BASE     GBX_MIB(96)
 #define ARENA_PER_BYTE 960
 
 #define RETURN "return "
 #define KEPT   "$default"
 #define KEEP   "var " KEPT " = "
-#define BROKEN "\nvoid" /* to the engine, an end that comes too early */
+#define BROKEN "\nvoid" /* a syntax error for the engine: unexpected end */
 
 struct work {
-    const char *arguments; /* of functions that are called */
-    char *text; /* without its types, once they are found; its length stays */
+    const char *arguments; /* for the functions that are called */
+    char *text;            /* types removed, once found; its length stays */
     char *copy;
-    char *spare; /* room for the text and a word more */
+    char *spare; /* room for the text and one more word */
     size_t len;
     gbx_region region;
     gbx_entry_point shape;
     gbx_types_fault fault;
     bool had_types;
-    bool is_broken; /* neither language; what looked like types is gone */
+    bool is_broken; /* valid in neither language; what looked like types is blank */
 };
 
-/* No code that parses has such a backslash. */
+/* Code that parses has no such backslash. */
 static void find_escape(struct work *w, size_t len)
 {
     const char *hint;
@@ -76,7 +76,7 @@ static void take_types(struct work *w, size_t len)
     w->is_broken = memcmp(copy, text, len) != 0;
 }
 
-/* Nothing that runs stands behind what begins at at. */
+/* Does nothing that runs follow what begins at `at`? */
 static bool is_last(gbx_tree *t, size_t at)
 {
     gbx_tree_flatten(t);
@@ -88,7 +88,7 @@ static bool is_last(gbx_tree *t, size_t at)
     return true;
 }
 
-/* A brace at at, of the code, before which the line has as many blanks as the first one. */
+/* Does the brace of code at `at` open its line, indented like the first line? */
 static bool opens_line(const struct work *w, size_t at)
 {
     const char *first = w->text + w->region.start;
@@ -103,7 +103,7 @@ static bool opens_line(const struct work *w, size_t at)
                         memcmp(brace - blanks, first - blanks, blanks) == 0));
 }
 
-/* `{ total, n: 2 }` at the end is no block, and an object as soon as it is returned. */
+/* A final `{ total, n: 2 }` is not a block; returned, it is an object. */
 static void find_object(struct work *w, size_t len)
 {
     const char *code = w->text + w->region.start;
@@ -135,8 +135,8 @@ static void find_object(struct work *w, size_t len)
 }
 
 /*
- * t: of what is left of broken code. What the engine would not find: nothing in it, or a
- * bracket that closes the function which it puts around the code.
+ * t: of broken code without types. Find what the engine would not report: empty code,
+ * or a bracket that closes the function which the engine puts around the code.
  */
 static void find_fault(struct work *w, const gbx_tree *t)
 {
@@ -189,7 +189,7 @@ static void insert(gbx_script *s, gbx_buf *to, const char *text)
     gbx_buf_puts(to, text);
 }
 
-/* The text with what belongs into it; region.start is added to offsets of the shape. */
+/* The text with its insertions; region.start is added to offsets of the shape. */
 static void compose(struct work *w, gbx_script *s, gbx_buf *to)
 {
     const gbx_entry_point *shape = &w->shape;
@@ -203,10 +203,10 @@ static void compose(struct work *w, gbx_script *s, gbx_buf *to)
     }
     if (shape->calls_expression) {
         gbx_buf_append(to, w->copy, base + shape->start);
-        insert(s, to, ";("); /* the line before must not go on with the bracket */
+        insert(s, to, ";("); /* keep the line before from continuing here */
         at = base + shape->start;
         gbx_buf_append(to, w->copy + at, base + shape->end - at);
-        gbx_buf_printf(to, "\n)(%s)", w->arguments); /* a comment may be last */
+        gbx_buf_printf(to, "\n)(%s)", w->arguments); /* the code may end in a comment */
         at = base + shape->end;
     }
     if (shape->keeps) {
@@ -281,7 +281,7 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
         w.region = gbx_text_region(given, len);
         gbx_strip_first_line(given + w.region.start, w.region.end - w.region.start);
         memcpy(copy, given, len);
-        /* What is abandoned half-way leaves nothing: then the code is as it was. */
+        /* An aborted analysis leaves nothing: the code then stays unchanged. */
         if (gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look, &w) !=
             GBX_ARENA_DONE) {
             memcpy(copy, given, len);
@@ -310,7 +310,7 @@ void gbx_script_map(const gbx_script *script, uint32_t *line, uint32_t *column)
         *line = script->last_line;
         *column = 0;
     }
-    /* From the last: the places of those before it are of the code with all of them. */
+    /* From last to first: each offset counts the insertions before it. */
     for (size_t i = script->insert_count; i > 0 && *column > 0; i--) {
         const gbx_script_insert *in = &script->inserts[i - 1];
         uint32_t at_line, at_column;

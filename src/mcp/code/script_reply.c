@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script_reply - the text is for the model's eyes: the value first, what it cost last. The
- * structured content says the same to programs.
+ * script_reply - the text is for the model: the value first, the costs last. The
+ * structured content has the same for programs.
  */
 #include "mcp/code/script_reply.h"
 
@@ -13,11 +13,11 @@
 
 #include <string.h>
 
-#define WORDS_MAX    GBX_MIB(1) /* beside values and logs */
-#define TOOLS_MAX    8          /* that the last line names */
+#define WORDS_MAX    GBX_MIB(1) /* besides values and logs */
+#define TOOLS_MAX    8          /* named in the last line */
 #define UNCALLED_MAX 64
 
-/* A value that is a string is shown as its characters. */
+/* A string value is shown as its characters. */
 static bool value_text(const gbx_script_reply *r, gbx_buf *to)
 {
     gbx_view value = {r->value, r->value_len};
@@ -37,9 +37,9 @@ static void logs_text(const gbx_script_reply *r, gbx_buf *to)
     }
 }
 
-/* ---- the parts of the text --------------------------------------------------------- */
+/* ---- the parts of the text ------------------------------------------------------- */
 
-/* Its further lines are set in, lest they be taken for ours. */
+/* Indent its further lines, so that they cannot pass for ours. */
 static void write_message(const char *message, gbx_buf *to)
 {
     size_t len = strcspn(message, "\n");
@@ -80,7 +80,7 @@ static void write_call(const gbx_script_reply_call *call, gbx_buf *to)
         (void)gbx_buf_printf(to, " (line %u)", call->line);
 }
 
-/* Is what it gave of use, after the other? Of one tool it is much the same each time. */
+/* Is its result useful after the other? Results of one tool are mostly alike. */
 static bool is_telling(const gbx_script_reply_call *call,
                        const gbx_script_reply_call *before)
 {
@@ -89,8 +89,8 @@ static bool is_telling(const gbx_script_reply_call *call,
             strcmp(call->server, before->server) != 0);
 }
 
-/* What a run that failed has done all the same; and where the failure is the code's own,
- * which may have taken a value for another, what that gave. */
+/* The effects of a failed run. If the failure is the code's own, which may have misread
+ * a value, also what that call returned. */
 static void write_effects(const gbx_script_reply *r, gbx_buf *to)
 {
     bool is_own = strcmp(r->error.code, "RUNTIME") == 0;
@@ -112,7 +112,8 @@ static void write_effects(const gbx_script_reply *r, gbx_buf *to)
         (void)gbx_buf_puts(to, named == TOOLS_MAX ? ", ...\n" : "\n");
 }
 
-/* A member that there is not looks like no value: what the last call gave tells. */
+/* A missing member looks like a missing value; what the last call returned explains
+ * it. */
 static void write_last_call(const gbx_script_reply *r, gbx_buf *to)
 {
     const gbx_script_reply_call *last = NULL;
@@ -177,7 +178,7 @@ static void write_cost(const gbx_script_reply *r, gbx_buf *to)
                          r->calls_left, r->ms_left / 1e3);
 }
 
-/* What is shown, and what of it is cut. */
+/* The parts that are shown, and their cuts. */
 struct parts {
     gbx_buf value;
     gbx_buf logs;
@@ -224,8 +225,8 @@ static void write_text(const gbx_script_reply *r, const struct parts *p, size_t 
     write_cost(r, to);
 }
 
-/* Of what may be shown, a quarter is the logs' in any case; beyond that they get what the
- * value or the error leaves. */
+/* A quarter of the room is reserved for the logs; they also get what the value or the
+ * error leaves. */
 static size_t logs_share(size_t len, size_t cap)
 {
     size_t left = len < cap ? cap - len : 0;
@@ -233,8 +234,8 @@ static size_t logs_share(size_t len, size_t cap)
     return left > cap / 4 ? left : cap / 4;
 }
 
-/* An error as it is shown: its message has what the place, the hint and the quarter of the
- * logs leave. */
+/* Cut the error: its message gets what the position, the hint and the logs' quarter
+ * leave. */
 static void cut_error(gbx_script_reply *shown, struct parts *p, size_t cap,
                       gbx_artifacts *store, int64_t now_ns)
 {
@@ -247,7 +248,7 @@ static void cut_error(gbx_script_reply *shown, struct parts *p, size_t cap,
     write_error(shown, &p->error);
     if (p->error.len <= most)
         return;
-    /* Its lines are longer here than in it. */
+    /* Its indented lines are longer here. */
     most = p->error.len - most < len ? len - (p->error.len - most) : 0;
     p->cuts.message = gbx_excerpt_text(message, len, most > cap / 16 ? most : cap / 16,
                                        store, "error", "text/plain", now_ns);

@@ -2,8 +2,7 @@
 /*
  * script_reply - what a model reads of a run: text, and the same as structured content.
  *
- * Nothing is cut without a word: what was cut is said first, exactly, and the whole is
- * kept as an artifact.
+ * Every cut is reported first, exactly, and the whole is kept as an artifact.
  */
 #ifndef GBX_MCP_CODE_SCRIPT_REPLY_H
 #define GBX_MCP_CODE_SCRIPT_REPLY_H
@@ -20,7 +19,7 @@ typedef enum gbx_script_reply_outcome {
     GBX_CALL_DONE,
     GBX_CALL_FAILED,
     GBX_CALL_NOT_SENT,
-    GBX_CALL_CANCELLED, /* its tool only reads */
+    GBX_CALL_CANCELLED, /* its tool is read-only */
     GBX_CALL_DOUBTFUL,  /* it may have taken effect */
     GBX_CALL_OUTCOMES
 } gbx_script_reply_outcome;
@@ -35,7 +34,7 @@ typedef struct gbx_script_reply_call {
     uint32_t line;
     double ms;
     size_t bytes;     /* of its result */
-    const char *gave; /* what that was, in a few words; or NULL */
+    const char *gave; /* sketch of the result; or NULL */
 } gbx_script_reply_call;
 
 typedef struct gbx_script_reply_error {
@@ -48,7 +47,7 @@ typedef struct gbx_script_reply_error {
     const char *hint;  /* or "" */
 } gbx_script_reply_error;
 
-/* What of it is kept already: lists of what code made. */
+/* An artifact that the code kept; a list. */
 typedef struct gbx_script_reply_artifact {
     char uri[GBX_ARTIFACT_URI_SIZE];
     char name[64];
@@ -56,7 +55,7 @@ typedef struct gbx_script_reply_artifact {
     size_t bytes;
 } gbx_script_reply_artifact;
 
-/* So many are named; the rest is counted. */
+/* How many are named; the rest is counted. */
 #define GBX_REPLY_ARTIFACTS_MAX 64
 
 typedef struct gbx_script_reply {
@@ -64,16 +63,16 @@ typedef struct gbx_script_reply {
     size_t value_len;
     const gbx_script_reply_log *logs;
     size_t log_count;
-    bool logs_cut; /* by the limit of the run */
+    bool logs_cut; /* the run's limit cut them */
     const gbx_script_reply_call *calls;
     size_t call_count;
     const gbx_script_reply_artifact *artifacts;
     size_t artifact_count;
-    bool has_no_links; /* what is kept is named in text and structure alone */
+    bool has_no_links; /* name artifacts only in text and structure */
     gbx_script_reply_error error;
-    const char *uncalled; /* the name of a function that nothing calls, of */
-    size_t uncalled_len;  /* so many bytes; 0: there is none */
-    const char *note;     /* lines more, such as of calls that had not ended; or "" */
+    const char *uncalled; /* name of a function that nothing calls, */
+    size_t uncalled_len;  /* its bytes; 0: none */
+    const char *note;     /* further lines, e.g. of calls that had not ended; or "" */
     double wall_ms;
     double cpu_ms;
     uint64_t memory_bytes;
@@ -100,7 +99,8 @@ typedef struct gbx_script_reply_texts {
     "\"usage\":{\"type\":\"object\"}},"                                   \
     "\"required\":[\"ok\",\"logs\",\"calls\",\"truncated\",\"artifacts\",\"usage\"]}"
 
-/* cap: bytes of text that may be shown. False if memory is out. Clean up in any case. */
+/* cap: bytes of text that may be shown. False if memory is out. Clean up *ret in any
+ * case. */
 bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
                           gbx_artifacts *store, int64_t now_ns,
                           gbx_script_reply_texts *ret);

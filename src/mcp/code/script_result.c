@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script_result - from the engine's result to the reply. What leaves us is without secrets: the
- * value and what was printed (redact_result.c), what went wrong.
+ * script_result - from the engine's result to the reply. All output is redacted: the
+ * value and the log (redact_result.c), and here the error.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -17,20 +17,20 @@
 #define PROMISE      "[object Promise]"
 #define REASONS_MAX  5 /* of an AggregateError */
 #define REASON_BYTES 300
-#define CALLEE_MAX   80 /* of a call that a hint names */
-#define NAMED_MAX    8  /* calls that a line names */
+#define CALLEE_MAX   80 /* of a call named in a hint */
+#define NAMED_MAX    8  /* calls named in a line */
 
-/* What a reply borrows. */
+/* Data that a reply borrows. */
 struct material {
     gbx_script_reply_call *calls;
     char *frame;
     char *message;
     char *name;
-    char *hint; /* NULL: it is a constant */
+    char *hint; /* NULL: the hint is a constant */
     gbx_buf note;
     gbx_buf value;              /* with its digits back */
-    gbx_script_reply_log *logs; /* with remarks of ours, or NULL */
-    bool is_doubt;              /* the error is that of calls with no known outcome */
+    gbx_script_reply_log *logs; /* including our remarks; or NULL */
+    bool is_doubt;              /* the error is about calls with unknown outcome */
 };
 
 static void cleanup(struct material *m)
@@ -45,7 +45,7 @@ static void cleanup(struct material *m)
     free(m->logs);
 }
 
-/* ---- parts -------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------- */
 
 static gbx_script_reply_outcome outcome_of(const gbx_nested_call *n)
 {
@@ -58,7 +58,7 @@ static gbx_script_reply_outcome outcome_of(const gbx_nested_call *n)
     return strcmp(n->failed, "CANCELLED") == 0 ? GBX_CALL_CANCELLED : GBX_CALL_FAILED;
 }
 
-/* False: memory is out. Without them it would seem that nothing had been done. */
+/* False: memory is out. Without its calls a run would seem to have done nothing. */
 static bool take_calls(const gbx_code_run *run, struct material *m,
                        gbx_script_reply *ret)
 {
@@ -79,8 +79,8 @@ static bool take_calls(const gbx_code_run *run, struct material *m,
     return true;
 }
 
-/* "ToolError: a rule says no" is that of a call that failed so, if there is one. message:
- * as it was thrown, without an escape. */
+/* For "ToolError: a rule says no", find the call that failed so, if any. message: as
+ * thrown, unescaped. */
 static const char *thrown_code(const gbx_code_run *run, const char *message)
 {
     const char *found = NULL;
@@ -92,7 +92,7 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
         if (run->faults[i].message != NULL &&
             strcmp(run->faults[i].message, message) == 0)
             found = run->faults[i].code;
-    /* That one could not be told: telling is asking, too. */
+    /* Reporting that fault was itself beyond the limit. */
     if (found == NULL && strcmp(message, GBX_RUN_ASKED_MAX) == 0)
         found = "CALL_LIMIT";
     if (found == NULL && strcmp(message, GBX_RUN_NO_MEMORY) == 0)
@@ -100,7 +100,7 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
     return found;
 }
 
-/* "TypeError: x is no function" in two. */
+/* Split a message such as "TypeError: ..." into name and text. */
 static void split_message(const char *text, struct material *m)
 {
     const char *colon = strstr(text, ": ");
@@ -125,8 +125,8 @@ static char *escaped(const char *text, gbx_escape how)
     return made;
 }
 
-/* The engine's words are all on one line; what was thrown keeps its lines, which may be
- * those of a traceback. */
+/* The engine puts a message on one line; a thrown message keeps its lines, e.g. of a
+ * traceback. */
 static void keep_lines(const char *thrown, struct material *m)
 {
     char *line = escaped(thrown, GBX_ESCAPE_LINE);
@@ -141,7 +141,7 @@ static void keep_lines(const char *thrown, struct material *m)
     free(lines);
 }
 
-/* Promise.any() throws an error without a word of its own and without a place. */
+/* Promise.any() throws an error without a message or position. */
 static bool is_aggregate(const char *error)
 {
     static const char head[] = "AggregateError";
@@ -151,7 +151,7 @@ static bool is_aggregate(const char *error)
            (*more == 0 || strncmp(more, ": errors: ", 10) == 0);
 }
 
-/* The reasons are those of the calls; without a failed call, what the engine says. */
+/* The reasons come from the failed calls; without one, from the engine. */
 static void explain_aggregate(const gbx_code_run *run, struct material *m,
                               gbx_location *at)
 {
@@ -191,7 +191,8 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
     gbx_buf_cleanup(&text);
 }
 
-/* The line of the code that has that number, from 1; the last for one past the end. */
+/* The line of the code with that number, from 1; the last one for a number past the
+ * end. */
 static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret_len)
 {
     const char *end = run->text + run->text_len;
@@ -207,7 +208,7 @@ static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret
     return at;
 }
 
-/* line: where it failed. */
+/* line: the line that failed. */
 static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line,
                             struct material *m)
 {
@@ -229,7 +230,7 @@ static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t 
     return "";
 }
 
-/* A call that had not ended when the code failed: nobody waited for it. */
+/* A call that was open when the code failed: it was not awaited. */
 static const gbx_nested_call *find_open(const gbx_code_run *run)
 {
     for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
@@ -239,8 +240,8 @@ static const gbx_nested_call *find_open(const gbx_code_run *run)
 }
 
 /*
- * That a value is missing, or no list, is true of a promise as well, and then it is no
- * help. NULL: no call looks forgotten.
+ * A promise also causes "missing value" and "not a list" errors, and the usual hint
+ * then does not help. NULL: no call seems to lack an await.
  */
 static char *await_hint(const gbx_code_run *run, bool is_type_error,
                         const char *otherwise)
@@ -276,7 +277,7 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
     return made;
 }
 
-/* Before any other: what else is said may be true of the promise alone. */
+/* First of all hints: the others might describe only the promise. */
 static void take_await_hint(const gbx_code_run *run, struct material *m,
                             gbx_script_reply_error *ret)
 {
@@ -292,7 +293,8 @@ static void take_await_hint(const gbx_code_run *run, struct material *m,
     ret->hint = hint;
 }
 
-/* The engine has only heard that it is to stop. What has had no worker took no time. */
+/* The engine only knows that it was told to stop. A run that never got a worker took no
+ * time. */
 static void say_late(const gbx_code_run *run, gbx_script_reply_error *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
@@ -310,7 +312,7 @@ static void say_late(const gbx_code_run *run, gbx_script_reply_error *ret)
     }
     ret->code = "TIMEOUT";
     ret->message = "ran past the time limit";
-    /* One that spins may have had little of a busy processor. */
+    /* A busy loop may have had little time on a busy processor. */
     is_spinning = run->call_count == 0 || stats.cpu_ms > run->timeout_ms / 2.0;
     can_be_longer = run->timeout_ms < run->code->settings->timeout_ms;
     if (is_spinning)
@@ -370,7 +372,7 @@ static void take_error(gbx_code_run *run, struct material *m,
     ret->frame = m->frame != NULL ? m->frame : "";
     ret->hint = hint_for(run, ret->code, at.line, m);
     take_await_hint(run, m, ret);
-    /* The engine's own limit is for runs that the deadline has lost sight of. */
+    /* The engine's limit applies only when the deadline could not be watched. */
     if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
         (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))
         say_late(run, ret);
@@ -394,9 +396,9 @@ static void put_call(const gbx_nested_call *n, gbx_script_reply_outcome outcome,
                                   GBX_ESCAPE_LINE);
 }
 
-/* What became of the calls of that kind, on one line; nothing if there are none. Code that
- * has come to its value did not wait for what was open then; other code may have done
- * nothing else. */
+/* The outcome of calls of that kind, on one line; nothing if there are none. Code that
+ * returned a value did not wait for calls still open; failed code may have had no
+ * others. */
 static void put_outcome(const gbx_code_run *run, bool was_open,
                         gbx_script_reply_outcome outcome, gbx_buf *to)
 {
@@ -439,7 +441,8 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
     (void)gbx_buf_puts(to, words[outcome].advice);
 }
 
-/* Of calls whose end the code may not know; is_told: the last kind is the error. */
+/* Note calls whose outcome the code may not know; is_told: the error already reports
+ * the last kind. */
 static void note_calls(const gbx_code_run *run, bool is_told, gbx_buf *to)
 {
     put_outcome(run, false, GBX_CALL_DOUBTFUL, to);
@@ -458,8 +461,8 @@ static void note_unkept(const gbx_code_run *run, gbx_buf *to)
                              run->why_unkept);
 }
 
-/* What may have taken effect without the code's knowledge is an error beside its value:
- * who reads no further would repeat it. */
+/* A possible effect unknown to the code is reported as an error besides the value: a
+ * reader who stops at the value would repeat the call. */
 static void take_doubt(const gbx_code_run *run, struct material *m,
                        gbx_script_reply *ret)
 {
@@ -478,7 +481,7 @@ static void take_doubt(const gbx_code_run *run, struct material *m,
     ret->error.hint = "await each call";
 }
 
-/* Ours are first; without memory for them there are none. */
+/* Our remarks come first; they are dropped if memory is out. */
 static void take_logs(const gbx_code_run *run, struct material *m,
                       gbx_script_reply *ret)
 {
@@ -497,7 +500,7 @@ static void take_logs(const gbx_code_run *run, struct material *m,
     ret->log_count = run->remark_count + run->log_count;
 }
 
-/* Numbers in the value that have lost digits get them back. */
+/* Restore lost digits of Numbers in the value. */
 static void take_digits(const gbx_code_run *run, struct material *m,
                         gbx_script_reply *ret)
 {
@@ -527,7 +530,7 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply 
         take_error(run, m, &ret->error);
         return;
     }
-    if (run->is_value_lost) { /* which is not the same as none */
+    if (run->is_value_lost) { /* a lost value differs from a missing one */
         ret->error.code = "UNAVAILABLE";
         ret->error.message = GBX_RUN_NO_MEMORY ": the value is lost";
         return;
@@ -538,7 +541,7 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply 
     take_digits(run, m, ret);
 }
 
-/* Once it is known whether there is an error. */
+/* Call once it is known whether there is an error. */
 static void take_note(const gbx_code_run *run, struct material *m,
                       gbx_script_reply *ret)
 {
@@ -555,7 +558,7 @@ static void take_note(const gbx_code_run *run, struct material *m,
         ret->note = (char *)m->note.data;
 }
 
-/* ---- the reply ------------------------------------------------------------------------ */
+/* ---- the reply ------------------------------------------------------------------- */
 
 static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
                        const gbx_script_reply *reply)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * script_run - it ends when the box is through and no call of it is open. A call that its server
- * has by then is waited for, within the run's time: its effect is there whether or not
- * anybody hears of it. All others are not sent any more.
+ * script_run - a run ends when the worker has finished and all its tool calls have
+ * ended. A call that was already sent to its server is awaited, within the run's time:
+ * its effect happens whether or not anybody reads it. Other calls are no longer sent.
  */
 #include "mcp/code/script_run.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES GBX_KIB(64) /* that are looked through while others wait */
+#define TEXT_BYTES GBX_KIB(64) /* redacted on the loop, not on a thread */
 
 static void free_run(gbx_code_run *run)
 {
@@ -61,7 +61,7 @@ static void finish_if_over(gbx_code_run *run)
     free_run(run);
 }
 
-/* ---- what the box says ------------------------------------------------------------------ */
+/* ---- what the box says ----------------------------------------------------------- */
 
 static void on_log(void *user, gbx_log_level level, const char *text, size_t len)
 {
@@ -81,14 +81,14 @@ static void on_log(void *user, gbx_log_level level, const char *text, size_t len
                           &line);
     if (!line.failed) {
         said =
-            line.data != NULL ? (const char *)line.data : ""; /* an empty line is one */
+            line.data != NULL ? (const char *)line.data : ""; /* an empty line counts */
         gbx_mcp_progress(run->request, -1, said, line.len);
         gbx_mcp_log_line(run->request, level, said + text_at, line.len - text_at);
     }
     gbx_buf_cleanup(&line);
 }
 
-/* Nobody waits for what it has given. */
+/* Was the run stopped, so that nobody waits for its value? */
 static bool was_stopped(const gbx_code_run *run)
 {
     gbx_code code =
@@ -108,7 +108,7 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     gbx_code_run_drop_questions(run);
     if (was_stopped(run))
         gbx_code_run_drop_keepings(run);
-    run->holders++; /* the last call that is cancelled must not end the run beneath us */
+    run->holders++; /* cancelling the last call must not free the run */
     for (gbx_nested_call *n = run->calls; n != NULL; n = n->next) {
         n->was_open = !n->is_over;
         if (n->was_open && (was_stopped(run) || !gbx_nested_is_sent(n)))
@@ -119,7 +119,7 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     gbx_code_run_explain(run);
 }
 
-/* The client wants it to stop, or is gone. */
+/* The client cancelled the request, or is gone. */
 static void on_cancel(void *user)
 {
     gbx_code_run_stop(user);
@@ -127,7 +127,7 @@ static void on_cancel(void *user)
 
 const gbx_box_hooks gbx_code_run_hooks = {gbx_code_run_request, on_log, on_done};
 
-/* ---- the code, until it runs ------------------------------------------------------------- */
+/* ---- the code, until it runs ----------------------------------------------------- */
 
 static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
                           const gbx_buf *text)
@@ -160,7 +160,7 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     return run;
 }
 
-/* Maybe for the second time. */
+/* May run twice. */
 static void make_script(void *user)
 {
     gbx_code_run *run = user;
@@ -176,7 +176,7 @@ static void fail(gbx_code_run *run)
     free_run(run);
 }
 
-/* Code that cannot be run, with the lines around what is wrong with it. */
+/* Refuse code that cannot run, showing the lines around the fault. */
 static void refuse(gbx_code_run *run)
 {
     const gbx_script *script = &run->script;
@@ -197,7 +197,7 @@ static void refuse(gbx_code_run *run)
     free_run(run);
 }
 
-/* A literal whose digits the engine loses; it is at a place in what is run. */
+/* A literal that loses digits in the engine; its position is in the code that runs. */
 static void on_literal(void *user, size_t start, size_t end)
 {
     gbx_code_run *run = user;
@@ -207,7 +207,7 @@ static void on_literal(void *user, size_t start, size_t end)
     uint32_t column;
 
     if (run->remark_count == GBX_RUN_REMARKS_MAX)
-        return; /* to find the place takes as long as the code is */
+        return; /* finding the position takes time in proportion to the code */
     gbx_utf8_position(script->code, script->code_len, start, &line, &column);
     gbx_script_map(script, &line, &column);
     gbx_code_run_remark(run,
@@ -231,14 +231,14 @@ static void begin(gbx_code_run *run)
                           on_literal, run);
     (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
                    (unsigned long long)++code->runs);
-    limits.cpu_ms = run->timeout_ms; /* of the clock: deadline.c */
+    limits.cpu_ms = run->timeout_ms; /* the clock is checked in deadline.c */
     run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
                                  run->input, &limits, &run->patience, run);
     if (run->box_run == NULL)
         fail(run);
 }
 
-/* It is made, or it was stopped before. */
+/* The script is ready, or the run was stopped. */
 static void on_script(void *user)
 {
     gbx_code_run *run = user;
@@ -331,7 +331,7 @@ void gbx_code_run_release(gbx_code_run *run)
     finish_if_over(run);
 }
 
-/* Only one of uri and error is not NULL. */
+/* Exactly one of uri and error is not NULL. */
 static void put_handle(const char *uri, const char *error, const char *mime_type,
                        size_t len, gbx_buf *to)
 {
@@ -344,7 +344,7 @@ static void put_handle(const char *uri, const char *error, const char *mime_type
     (void)gbx_buf_printf(to, ",\"bytes\":%zu}", len);
 }
 
-/* The place of one more artifact in the list, or NULL: memory is out. */
+/* Room for one more artifact in the list; NULL: memory is out. */
 static gbx_script_reply_artifact *make_room(gbx_code_run *run)
 {
     size_t room = run->artifact_room > 0 ? run->artifact_room * 2 : 8;
@@ -411,8 +411,8 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
     return true;
 }
 
-/* What is read as text is looked through as one: in base64 it was another. What would take
- * long is not read as text. */
+/* What will be read as text is redacted as text, since base64 would hide secrets.
+ * Content too long for that is not read as text. */
 void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
                        const void *data, size_t len, gbx_buf *handle)
 {
@@ -443,7 +443,7 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     run->input = input.at != NULL ? input : (gbx_view){"null", 4};
     keep_digits_of_input(run);
     run->timeout_ms = timeout_ms;
-    (void)gbx_code_run_watch(run); /* without it, the engine's own limit counts */
+    (void)gbx_code_run_watch(run); /* if that fails, the engine's own limit applies */
     gbx_mcp_on_cancel(request, on_cancel, run);
     if (gbx_recent_find(&code->recent, run->text, run->text_len, &run->script)) {
         begin(run);

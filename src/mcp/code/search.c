@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* search - the usual formula; a word in a name weighs as much as three elsewhere. */
+/* search - standard BM25; a word in a name counts as much as three elsewhere. */
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
@@ -9,34 +9,33 @@
 #include <string.h>
 
 #define TERMS_MAX   24
-#define TEXT_MAX    GBX_KIB(16) /* of one description that is looked at */
+#define TEXT_MAX    GBX_KIB(16) /* bytes of one description that are read */
 #define MEMBERS_MAX 64
 
 #define K1          1.2
 #define B           0.75
 #define NAME_WEIGHT 3.0
-#define NEAR_WEIGHT 0.1 /* so little that the word itself comes first */
+#define NEAR_WEIGHT 0.1 /* low, so that the word itself ranks first */
 
-/* Letters that one word needs to be the beginning of another: of the query's, and of a
- * tool's, which are many. */
+/* Letters that a prefix needs: of a query word, and of a tool's word, of which there
+ * are many. */
 #define BEGINNING_MIN 3
 #define REMAINDER_MIN 4
 
 struct term {
     gbx_search_word word;
-    size_t docs;      /* that have it */
-    size_t near_docs; /* that have words near it, or it */
+    size_t docs;      /* tools that contain it */
+    size_t near_docs; /* tools that contain it or a word near it */
 };
 
 struct query {
     struct term terms[TERMS_MAX];
     size_t count;
-    bool takes_stops; /* for want of other words */
-    bool
-        is_asked[256]; /* may a word with that first byte be one of them, or near it? */
+    bool takes_stops;   /* no other words */
+    bool is_asked[256]; /* may a word with that first byte match one of them? */
 };
 
-/* What one tool says of the query. */
+/* The counts of the query's words in one tool. */
 struct counts {
     double of[TERMS_MAX];
     double near[TERMS_MAX];
@@ -47,7 +46,7 @@ struct counts {
 
 struct counting {
     const struct query *query;
-    gbx_buf text; /* of a string that has escapes */
+    gbx_buf text; /* of a string with escapes */
     double weight;
     struct counts *ret;
 };
@@ -57,7 +56,8 @@ static bool begins(const gbx_search_word *word, const gbx_search_word *with)
     return word->len > with->len && memcmp(word->text, with->text, with->len) == 0;
 }
 
-/* "repo" is near "repository" and that near it; a letter of Chinese is near its pairs. */
+/* "repo" and "repository" are near each other; so are a Chinese letter and its
+ * pairs. */
 static bool is_near(const gbx_search_word *term, const gbx_search_word *word)
 {
     if (word->is_stop || term->is_dense != word->is_dense)
@@ -85,7 +85,7 @@ static void count_word(void *user, const gbx_search_word *word)
     }
 }
 
-/* Bounded before its escapes are read, of which the last may be cut: it is read whole. */
+/* Cut before unescaping; a last escape that is cut is read whole. */
 static void count_view(struct counting *c, gbx_view view, double weight)
 {
     if (gbx_view_kind(view) != '"')
@@ -150,13 +150,13 @@ static void read_query(const char *text, size_t len, struct query *ret)
         gbx_search_words(text, len, add_term, ret);
 }
 
-/* From 0 to K1 + 1: the tenth time says less than the first, and so does a long text. */
+/* From 0 to K1 + 1: repetitions count less and less, as do words of a long text. */
 static double weigh(double times, double length)
 {
     return times * (K1 + 1) / (times + K1 * (1 - B + B * length));
 }
 
-/* length: beside the mean. */
+/* length: relative to the mean. */
 static double score(const struct query *q, const struct counts *c, double docs,
                     double length)
 {
@@ -173,7 +173,7 @@ static double score(const struct query *q, const struct counts *c, double docs,
     return sum;
 }
 
-/* Best first; there are no equals, whatever sorts them. */
+/* Best first. No two compare equal, so the sort need not be stable. */
 static int compare(const void *a, const void *b)
 {
     const gbx_search_doc *one = a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* search_words - see code_mode.h. Kinds of letters are by table: the locale has no say in them. */
+/* search_words - see code_mode.h. Letters are classified by table, not by locale. */
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
@@ -22,15 +22,15 @@ struct cutter {
     void *user;
     gbx_search_word part;
     gbx_search_word whole;
-    unsigned parts; /* of the whole */
+    unsigned parts; /* parts of the whole word */
     kind was;
-    bool is_in_pair; /* the part, a dense letter, was told with the one before */
+    bool is_in_pair; /* the part, a dense letter, was already in a pair */
 };
 
 /* ---- letters --------------------------------------------------------------------- */
 
-/* What is no ordinary letter beyond ASCII, in order: signs and punctuation, and the
- * scripts that are written without gaps. */
+/* Code points beyond ASCII that are not ordinary letters, in order: signs and
+ * punctuation, and scripts without gaps. */
 static const struct range {
     uint32_t first;
     uint32_t last;
@@ -57,8 +57,8 @@ static const struct range {
     {0x1AFF0, 0x1B16F, DENSE}, {0x1F000, 0x1FAFF, GAP}, {0x20000, 0x3FFFF, DENSE},
 };
 
-/* Of the scripts whose letters have cases: Latin to Armenian, but for marks above and
- * below letters, and their further blocks. */
+/* Scripts with upper and lower case: Latin to Armenian and their further blocks,
+ * without combining marks. */
 static bool has_cases(uint32_t point)
 {
     return (point < 0x58B && (point < 0x300 || point > 0x36F)) ||
@@ -85,7 +85,7 @@ static kind kind_of(uint32_t point, bool is_folded)
     return has_cases(point) ? UPPER : OTHER;
 }
 
-/* The first letter of text; the bytes that it has there. */
+/* Read the first letter of text; returns its length in bytes. */
 static size_t read_letter(const char *text, size_t len, struct letter *ret)
 {
     unsigned char c = (unsigned char)text[0];
@@ -139,7 +139,7 @@ static void clear(gbx_search_word *word)
     word->letters = 0;
 }
 
-/* "files" and "file" are one word; "status" and "class" lose nothing that matters. */
+/* "files" and "file" become one word; "status" and "class" lose nothing important. */
 static void stem(gbx_search_word *word)
 {
     char *end = word->text + word->len;
@@ -155,7 +155,7 @@ static void stem(gbx_search_word *word)
     word->text[word->len] = '\0';
 }
 
-/* It is empty then. */
+/* The word is empty afterwards. */
 static void tell(struct cutter *c, gbx_search_word *word)
 {
     word->text[word->len] = '\0';
@@ -210,7 +210,7 @@ static void take_dense(struct cutter *c, const struct letter *letter)
     c->is_in_pair = true;
 }
 
-/* Before the letter at text begins a part: readFile, HTTPServer (before Server). */
+/* Does a part begin at text? readFile; HTTPServer, before Server. */
 static bool is_border(const struct cutter *c, const struct letter *letter,
                       const char *after, size_t len)
 {

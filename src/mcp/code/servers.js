@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * servers - what code mode's code finds in the box: other servers' tools as functions.
+ * servers - the globals of code mode's scripts: other servers' tools as functions.
  *
- * Trusted, a preload: it runs in the template before the realm is locked down, so that it
- * holds the built-ins as they were, whatever a call does to them later. It decides
- * nothing: what is allowed is decided outside, on what arrives there, and what arrives is
- * the word of the code, the line number too.
+ * Trusted, a preload: it runs in the template before the realm is locked down, so it
+ * holds the original built-ins whatever a call does to them later. It decides nothing.
+ * The host decides what is allowed, from the requests that arrive there; these,
+ * including the line number, come from the code and prove nothing.
  *
  * Evaluates to a function of (names, host, options):
  *   names    array of the servers' names, any strings
- *   host     name of the one function of the host, "codemode" or "a.b"; it may be exposed
- *            before or after this runs, and is looked up when it is first called
- *   options  { sleepMs }: how long one sleep() may be; without it sleep is the realm's
+ *   host     name of the host function, "codemode" or "a.b"; it may be exposed before
+ *            or after this runs, and is looked up when first called
+ *   options  { sleepMs }: the longest sleep(); without it sleep is the realm's
  * It makes the globals servers, ToolError, discover, progress, artifact.
  *
- * The host's function is called with an operation first:
- *   ('call', server, tool, args, { line, raw, timeoutMs })   args: an object; raw: boolean
- *   ('call', server, tool, text, { ..., exact })             text: JSON of args that have a
- *                                                            BigInt; exact: the digits of those
+ * The host function is called with an operation first:
+ *   ('call', server, tool, args, { line, raw, timeoutMs })   object; raw: boolean
+ *   ('call', server, tool, text, { ..., exact })             JSON of args with BigInts;
+ *                                                            exact: their digits
  *   ('tools', server, query, { line })                       query: string or null
- *   ('discover', query, { line, server, tool, detail })      what is not given is missing
+ *   ('discover', query, { line, server, tool, detail })      unset ones are missing
  *   ('progress', progress, total, message)                   numbers or null; string
- *   ('artifact', name, value, mimeType, { line, bytes })     value: any JSON; { base64 } if
- *                                                            bytes is true; mimeType or null
- *   ('fault', code, message)                                a ToolError was made in the box
+ *   ('artifact', name, value, mimeType, { line, bytes })     any JSON; { base64 } if
+ *                                                            bytes; mimeType or null
+ *   ('fault', code, message)                                 a ToolError was made here
  * and answers all but 'progress' and 'fault' (whose answers nobody reads) with one of
  *   { value }                                     what the code gets; may be missing
  *   { error: { code, message, retryable } }       thrown as ToolError
- * An error of the host's function itself becomes a ToolError of the code UNAVAILABLE, or
- * of its own code if it has one.
+ * An error of the host function itself becomes a ToolError with code UNAVAILABLE, or
+ * with its own code if it has one.
  */
 (function (names, host, options) {
   'use strict';
@@ -56,9 +56,9 @@
   const { min, max } = Math;
   const { stringify, rawJSON } = JSON; /* rawJSON: newer engines have it */
   const global = globalThis;
-  const CODE = '@code.js:'; /* before the position in a frame of the code */
+  const CODE = '@code.js:'; /* precedes the position in a stack frame of the code */
   const LINES = 10000000;
-  const TIMEOUT_MAX = 4294967295; /* what the host can count */
+  const TIMEOUT_MAX = 4294967295; /* the most that the host accepts */
   const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; /* as in script_run.h */
   const TOO_LARGE = 'it is too large to be handed over in one piece: keep or send it in parts';
 
@@ -69,8 +69,8 @@
 
   class ToolError extends ErrorOf {}
   put(ToolError.prototype, 'name', 'ToolError', false);
-  /* Of a result the realm makes what it makes of every error; JSON.stringify() in the code
-   * would lose what it says. */
+  /* In a run's result the realm writes the error like any other. JSON.stringify() in
+   * the code would lose its text, so there it gets toJSON. */
   const { get: leaving } = Reflect.getOwnPropertyDescriptor(ErrorOf.prototype, 'toJSON');
   function spelled() {
     return { name: this.name, message: this.message, ...this };
@@ -86,7 +86,7 @@
     enumerable: false, configurable: true,
   });
 
-  /* As every stack: the code's own frames alone. */
+  /* Like every stack: only the code's own frames. */
   function ownFrames(stack) {
     const lines = split(stack, '\n');
     let own = '';
@@ -95,8 +95,8 @@
     return own;
   }
 
-  /* A ToolError is made where the call is made, so that its stack shows where, by `new` itself:
-   * each frame of it is written out to find the line. It is filled in if the call fails. */
+  /* A ToolError is created at the call, directly by `new`, so that its stack shows the
+   * line; each extra frame costs time. This fills it in if the call fails. */
   function describe(error, server, tool, fault) {
     const { stack } = error;
     put(error, 'stack', typeof stack === 'string' ? ownFrames(stack) : '', false);
@@ -108,7 +108,7 @@
     return error;
   }
 
-  /* The line of the code's innermost frame, or 0: a stack can be switched off. */
+  /* The line of the code's innermost frame, or 0, since code can turn stacks off. */
   function lineOf(error) {
     const { stack } = error;
     const at = typeof stack === 'string' ? indexOf(stack, CODE) : -1;
@@ -124,10 +124,10 @@
 
   /* ---- the host ------------------------------------------------------------ */
 
-  /* The realm's, for promises and errors of our own: with those of the host's function there
-   * would be two of each for one call. */
+  /* The realm's function for asking the host works with our own promises and errors;
+   * the public one would create two of each per call. */
   const askHost = global[Symbol.for('glovebox.ask')];
-  let isThere = false; /* the function: a call's policy may lack it */
+  let isThere = false; /* does the host function exist? a call's policy may lack it */
 
   function ask(args, resolve, no) {
     if (!isThere) {
@@ -153,12 +153,13 @@
 
   function ignore() {}
 
-  /* An error that is made here: the host hears of it, to know it if nobody catches it. */
+  /* Make an error and report it to the host, which then recognises it if it is not
+   * caught. */
   function fault(error, server, tool, code, message) {
     try {
       ask(['fault', code, message], ignore, ignore);
     } catch {
-      /* Then the answer calls it by a less fitting name. */
+      /* Without the report, the reply names the error less precisely. */
     }
     return describe(error, server, tool, { __proto__: null, code, message });
   }
@@ -167,8 +168,8 @@
     return new PromiseOf((_, no) => no(fault(error, server, tool, code, message)));
   }
 
-  /* What the code gave stands in the operation as arguments[at]: it knows it as `name`. A
-   * cycle names it twice. */
+  /* Messages call the code's value arguments[at]; replace that by `name`. A message
+   * about a cycle has it twice. */
   function named(message, at, name) {
     const ours = `arguments[${at}]`;
     if (name === undefined || indexOf(message, ours) !== 0) return message;
@@ -179,7 +180,8 @@
       + (cycle < 0 ? '' : back + name + slice(message, cycle + back.length + ours.length));
   }
 
-  /* What the host's function itself throws: arguments that are no JSON, limits. */
+  /* Handle what the host function throws: arguments that JSON cannot express,
+   * limits. */
   function refuse(thrown, error, server, tool, no, at, name) {
     const known = typeof thrown === 'object' && thrown !== null;
     const code = known && typeof thrown.code === 'string' ? thrown.code : undefined;
@@ -199,9 +201,9 @@
         : 'the host failed'));
   }
 
-  /* at and name: which of args is the code's own value, and what it is called there. The
-   * objects beside it are plain ones: one without a prototype makes the engine write all of
-   * args as JSON in its slow way, which takes several times the memory. */
+  /* at and name: which of args is the code's own value, and its name there. Other
+   * objects in args must be plain: one without a prototype makes the engine write all
+   * args as JSON in a slow way that takes several times the memory. */
   function request(error, server, tool, args, at, name) {
     return new PromiseOf((resolve, no) => {
       let isExact = false;
@@ -224,8 +226,8 @@
     });
   }
 
-  /* A call whose arguments have a BigInt: as JSON with all of its digits. undefined: there is
-   * none, or something else is wrong with them. */
+  /* Rewrite a call whose arguments have BigInts: JSON with all digits. undefined: there
+   * are none, or the arguments have another fault. */
   function withBigInts(args, thrown) {
     const { message } = thrown;
     const exact = [];
@@ -246,7 +248,7 @@
 
   /* ---- names --------------------------------------------------------------- */
 
-  /* 'my-server' is found as my_server too, unless there is another of that name. */
+  /* 'my-server' is also my_server, unless another server has that name. */
   function plain(name) {
     let text = '';
     for (let i = 0; i < name.length; i++) {
@@ -257,7 +259,7 @@
     return text;
   }
 
-  /* Edits from a to b, at most `most` of them. */
+  /* The edit distance of a and b, at most `most`. */
   function distance(a, b, most) {
     let row = [];
     for (let j = 0; j <= b.length; j++) row[j] = j;
@@ -306,17 +308,17 @@
 
   /* ---- servers ------------------------------------------------------------- */
 
-  /* What await, JSON.stringify, the console and habit look for, and what no tool or
-   * server that is reached by a dot is named (declare.c knows them, too). */
+  /* Names that await, JSON.stringify, the console and common habits look up. A tool or
+   * server of such a name cannot be reached by a dot (declare.c has the same list). */
   const NEVER = {
     __proto__: null, then: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1,
     hasOwnProperty: 1, nodeType: 1, $$typeof: 1, prototype: 1, ['__proto__']: 1,
   };
 
-  /* Those by which a server becomes a text: it has no value to be returned or shown. */
+  /* Those that turn a server into text: a server is not a value to return or print. */
   const SPELLED = { __proto__: null, toString: 1, toJSON: 1 };
 
-  /* As other clients name what call() does. */
+  /* Names by which other clients have what call() does. */
   const HABITS = { __proto__: null, callTool: 1, call_tool: 1, invoke: 1, invokeTool: 1,
     execute: 1, executeTool: 1, run: 1, runTool: 1, use: 1, useTool: 1 };
 
@@ -332,8 +334,8 @@
   const CALL_OPTIONS = ['timeoutMs', 'raw'];
   const QUERY_OPTIONS = ['query', 'server', 'tool', 'detail'];
 
-  /* What is wrong with options, or undefined: one that is not known was meant as one that
-   * is, and the call would be another without it. */
+  /* The fault of options, or undefined. An unknown option is refused: a known one was
+   * meant, and the call would be different without it. */
   function wrongOptions(options, known) {
     if (options === undefined || options === null) return undefined;
     if (typeof options !== 'object' || isArray(options))
@@ -450,8 +452,9 @@
       }]);
   }
 
-  /* Of what is said faster than it is heard the latest is told, and of all no more than
-   * the questions that are there for it (code.c): who says more loses no call. */
+  /* Progress beyond TELLING_MAX open messages: only the latest is kept. A run sends at
+   * most TOLD_MAX, its separate quota (code.c), so that progress does not use up
+   * calls. */
   const TOLD_MAX = 5000, TELLING_MAX = 32;
   let told = 0, telling = 0, latest;
 
@@ -470,7 +473,7 @@
     try {
       ask(said, heard, heard);
     } catch {
-      telling--; /* Nobody listens: that is no reason for the code to fail. */
+      telling--; /* progress was not sent; the code must not fail for that */
     }
   }
 
@@ -493,8 +496,8 @@
   for (let i = 0; i < 64; i++) digits[i] = charCodeAt(DIGITS, i);
   const PAD = 61, PART = 6144;
 
-  /* In parts: a text that grows by four characters holds a cell for each of its steps,
-   * eight times the bytes. */
+  /* In parts: a text that grows by four characters needs a cell per step, eight times
+   * the bytes. */
   function base64(bytes) {
     const size = bytesOf(bytes);
     let out = '';
@@ -526,7 +529,7 @@
     }
   }
 
-  /* artifact(name, value) keeps the value for the reader of the answer, and is a promise
+  /* artifact(name, value) keeps the value for readers of the answer; it gives a promise
    * of { uri, bytes, mimeType }. */
   function artifact(name, value, mimeType) {
     const error = new ToolError();
@@ -548,8 +551,7 @@
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
 
-  /* What goes beyond the limit of one sleep is said: code that believes to have waited would
-   * be wrong. */
+  /* Report a sleep beyond the limit: code that believes it waited would be wrong. */
   const realmSleep = global.sleep;
   const warn = global.console !== undefined ? global.console.warn : undefined;
   const cap = options !== undefined && options !== null ? options.sleepMs : undefined;
@@ -562,7 +564,7 @@
     }, false);
   }
 
-  /* Run in the template, whose host answers {}: what every call runs is compiled then. */
+  /* Runs in the template, whose host answers {}, to compile what every call runs. */
   const WARM_TIMES = 150;
 
   async function warmAll() {
@@ -580,12 +582,12 @@
       try {
         await global.servers['no such server'];
       } catch {
-        /* That is what is warmed. */
+        /* expected: this is what gets warm */
       }
     }
   }
 
-  /* As a script of so many calls at once. */
+  /* Like a script with so many calls at once. */
   async function warmOnce(count) {
     const calls = [];
     for (let i = 0; i < count; i++) {

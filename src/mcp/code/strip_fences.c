@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* strip_fences - reads as far as it must to know what is text and what is code. */
+/* strip_fences - scans only as much as it needs to tell text from code. */
 #include "mcp/code/code_mode.h"
 
 #include "guard/source_region.h"
@@ -24,7 +24,7 @@ static size_t line_end(const char *text, size_t from, size_t end)
     return eol != NULL ? (size_t)(eol - text) : end;
 }
 
-/* The marks at at, if they are enough for a fence; else 0. */
+/* The number of marks at `at` if they make a fence, else 0. */
 static size_t marks(const char *text, size_t at, size_t end)
 {
     size_t n = 0;
@@ -35,7 +35,7 @@ static size_t marks(const char *text, size_t at, size_t end)
     return n >= FENCE_MIN ? n : 0;
 }
 
-/* A language, and what renderers of Markdown read besides: ts title="run.ts". */
+/* A language with what Markdown renderers also accept: ts title="run.ts". */
 static bool is_info(const char *text, size_t at, size_t end)
 {
     while (at < end && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r'))
@@ -57,7 +57,7 @@ void gbx_strip_fence(char *text, size_t len)
         return;
     if (!gbx_text_find_fence(text, first_end, region.end, &last)) {
         for (last = region.end; last > first_end && text[last - 1] == '`'; last--)
-            continue; /* at the end of the last line: one that closes, or nothing */
+            continue; /* at the end of the last line: a closing fence, or nothing */
         if (region.end - last < FENCE_MIN)
             last = region.end;
     } else if (last + marks(text, last, region.end) != region.end) {
@@ -67,9 +67,9 @@ void gbx_strip_fence(char *text, size_t len)
     memset(text + last, ' ', region.end - last);
 }
 
-/* ---- escapes ---------------------------------------------------------------------- */
+/* ---- escapes --------------------------------------------------------------------- */
 
-/* Past the string, template or comment that begins at at; at if none does. */
+/* The end of the string, template or comment that begins at `at`; else `at`. */
 static size_t skip_quoted(const char *text, size_t at, size_t len)
 {
     char quote = text[at];
@@ -90,8 +90,8 @@ static size_t skip_quoted(const char *text, size_t at, size_t len)
     return i < len ? i + 1 : len;
 }
 
-/* Past the regular expression that begins at at, or at, if that is a division. before:
- * the last character of code. */
+/* The end of the regular expression at `at`; `at` if it is a division. before: the last
+ * character of code. */
 static size_t skip_regex(const char *text, size_t at, size_t len, char before)
 {
     bool in_class = false;

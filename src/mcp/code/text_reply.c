@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text_reply - replies that are text and nothing else. */
+/* text_reply - replies that consist of text alone. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The text, and a link to the whole of it. */
+/* The text, and a link to the whole text. */
 static void write_blocks(const gbx_buf *shown, const gbx_excerpt *cut, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
@@ -38,7 +38,7 @@ void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *t
     gbx_excerpt_say(&cut, "reply", cap, &shown);
     gbx_excerpt_append(&cut, GBX_ESCAPE_TEXT, &shown);
     if (shown.failed ||
-        (is_error && shown.len == 0)) { /* there was none for the words */
+        (is_error && shown.len == 0)) { /* memory was out for the text */
         gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
         gbx_buf_cleanup(&shown);
         return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool_descriptions - the four tools as models see them. Every word is paid for in each
- * conversation, and the same configuration gives the same bytes: hosts cache by them.
+ * tool_descriptions - the four tools as models see them. Each word costs tokens in
+ * every conversation. The same configuration gives the same bytes, since hosts cache
+ * them.
  */
 #include "base/cleanup.h"
 #include "mcp/code/code.h"
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVERS_MAX 40   /* that are named */
-#define LINE_BYTES  120  /* of one server's description */
-#define INLINE_MAX  1400 /* bytes of declarations that are there at once */
+#define SERVERS_MAX 40   /* servers that are named */
+#define LINE_BYTES  120  /* bytes of one server's description */
+#define INLINE_MAX  1400 /* bytes of declarations in the description */
 #define NAME_SIZE   80
 
 static const char what[] =
@@ -43,7 +44,7 @@ static const char examples[] =
     "const late = issues.filter(i => i.due < input.today);\n"
     "return {late: late.length, first: late.slice(0, 5).map(i => i.title)};\n";
 
-/* ---- execute ------------------------------------------------------------------------- */
+/* ---- execute --------------------------------------------------------------------- */
 
 static void write_server(const gbx_mcp_upstream_config *c, gbx_buf *to)
 {
@@ -80,8 +81,8 @@ static void write_servers(const gbx_mcp_code *code, gbx_buf *to)
         (void)gbx_buf_puts(to, "none is configured\n");
 }
 
-/* Those of servers that start with us, if they are few: what others can do is not known
- * before they are used, and then the description would change beneath the host. */
+/* Declare the tools of eager servers, if they are few. Those of other servers are
+ * unknown until first use, and the description would then change under the host. */
 static bool write_declarations(const gbx_mcp_code *code, gbx_buf *to)
 {
     gbx_search_doc docs[32];
@@ -115,7 +116,7 @@ static bool write_declarations(const gbx_mcp_code *code, gbx_buf *to)
     return fits;
 }
 
-/* What is there beside the servers, and what is not: the policy knows. */
+/* What code has besides the servers, and what it lacks, by the policy. */
 static void write_how(const gbx_policy *policy, gbx_buf *to)
 {
     bool has_net = gbx_granted(policy, GBX_CAP_FETCH);
@@ -158,15 +159,15 @@ static char *describe_execute(const gbx_mcp_code *code)
     return made;
 }
 
-/* ---- all four ------------------------------------------------------------------------- */
+/* ---- all four -------------------------------------------------------------------- */
 
-/* What is none of the arguments is refused. */
+/* Unknown arguments are refused. */
 #define CLOSED "\"additionalProperties\":false}"
 
 static const struct row {
     const char *name;
     const char *title;
-    const char *description; /* NULL: execute's */
+    const char *description; /* NULL: that of execute */
     const char *input;
     const char *output;
     const char *annotations;

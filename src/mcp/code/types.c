@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types - one pass over the flat tree; the table says what becomes of a node.
+ * types - one pass over the flat tree; a table says what to do with each kind of node.
  *
- * A statement that goes leaves a semicolon: the line before it and the line after it must
- * not become one expression.
+ * A removed statement leaves a semicolon, to keep the lines before and after it from
+ * becoming one expression.
  */
 #include "mcp/code/code_mode.h"
 
@@ -17,14 +17,14 @@
 enum action {
     KEEP,
     BLANK,     /* the node */
-    ARGUMENTS, /* the node, if it is no comparison */
-    MODIFIER,  /* the node, at the front of an element of a class */
+    ARGUMENTS, /* the node, unless it is a comparison */
+    MODIFIER,  /* the node, at the start of a class member */
     STATEMENT, /* the node, or the export that it is part of */
-    TAIL,      /* all after the first child: `x as T` */
+    TAIL,      /* everything after the first child: `x as T` */
     REFUSE,
-    PARAMETER, /* `this: T` goes; `private x` is refused */
-    FIELD,     /* one that is only declared makes no property */
-    MODULE,    /* an import or export that goes if it is one of types */
+    PARAMETER, /* `this: T` is removed; `private x` is refused */
+    FIELD,     /* a field that is only declared makes no property */
+    MODULE,    /* an import or export is removed if it has only types */
 };
 
 static const struct rule {
@@ -67,7 +67,7 @@ static const struct rule {
     {"type_predicate_annotation", BLANK, NULL, NULL},
 };
 
-/* Words and marks that go where they stand right below such a node. */
+/* Words and marks that are removed as direct children of such a node. */
 static const struct mark {
     const char *text;
     const char *parent;
@@ -85,8 +85,7 @@ static const struct mark {
 struct pass {
     const gbx_tree *t;
     char *to;
-    uint8_t
-        *known; /* by symbol: 0 not looked up, else 1 + index of the rule or past it */
+    uint8_t *known; /* 0: not looked up; else 1 + index of the symbol's rule */
     gbx_types_fault *fault;
     gbx_types_names names;
 };
@@ -124,7 +123,7 @@ static const struct rule *rule_of(struct pass *p, uint32_t i)
     return p->known[symbol] > GBX_COUNTOF(rules) ? &keep : &rules[p->known[symbol] - 1];
 }
 
-/* As many characters, of no meaning: lines and columns stay what they are. */
+/* Write as many blanks: lines and columns stay the same. */
 static void blank(char *to, size_t start, size_t end)
 {
     static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\x83",
@@ -161,7 +160,7 @@ static bool has_name(const gbx_tree *t, uint32_t i, const char *name)
     return i != GBX_NO_NODE && strcmp(gbx_tree_symbol_name(t, i), name) == 0;
 }
 
-/* The child of i that is such a token, or GBX_NO_NODE. */
+/* The child of i that is that token, or GBX_NO_NODE. */
 static uint32_t token_below(const gbx_tree *t, uint32_t i, const char *text)
 {
     for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
@@ -176,8 +175,8 @@ static bool has_break(const gbx_tree *t, size_t start, size_t end)
 }
 
 /*
- * Where type i ends: the grammar takes brackets on the next line for a part of it, where
- * TypeScript has a statement end.
+ * Where type i ends: the grammar adds brackets on the next line to it, where in
+ * TypeScript the statement ends.
  */
 static size_t type_end(const gbx_tree *t, uint32_t i)
 {
@@ -193,8 +192,8 @@ static size_t type_end(const gbx_tree *t, uint32_t i)
     return end;
 }
 
-/* Nor can what is `x as T` be called or have members: the grammar says so of a bracket,
- * which is on the next line. */
+/* Nor can `x as T` be called or have members, although the grammar reads a bracket on
+ * the next line so. */
 static bool is_taken_on(const gbx_tree *t, uint32_t i)
 {
     uint32_t parent = t->nodes[i].parent;
@@ -233,7 +232,7 @@ static void blank_tail(struct pass *p, uint32_t i)
         p->to[t->nodes[second].start] = ';';
 }
 
-/* A modifier. The line before what it stood before must not go on there. */
+/* Blank a modifier. The line before must not continue at what followed it. */
 static void blank_modifier(struct pass *p, uint32_t i)
 {
     const gbx_tree *t = p->t;
@@ -258,8 +257,8 @@ static void blank_statement(struct pass *p, uint32_t i)
 }
 
 /*
- * Between the parameters of an arrow function and its arrow there may be no line break,
- * and before and in a type there may: the closing parenthesis moves to where the type ends.
+ * No line break may separate the parameters of an arrow function from its arrow, but a
+ * return type may contain one: move the closing parenthesis to the end of the type.
  */
 static void join_arrow(struct pass *p, uint32_t i)
 {
@@ -279,8 +278,8 @@ static void join_arrow(struct pass *p, uint32_t i)
     p->to[type->end - 1] = ')';
 }
 
-/* Between async and the parameters, either: the opening one moves to where type parameters
- * begin. */
+/* The same between async and the parameters: move the opening parenthesis to the start
+ * of the type parameters. */
 static void join_async(struct pass *p, uint32_t i)
 {
     const gbx_tree *t = p->t;
@@ -298,8 +297,8 @@ static void join_async(struct pass *p, uint32_t i)
     p->to[t->nodes[i].start] = '(';
 }
 
-/* A field without a value, `get: T` or `static: T`: its name must not become a word before
- * what is on the next line. */
+/* A field without a value, `get: T` or `static: T`: its name must not act as a keyword
+ * for the next line. */
 static void end_field(struct pass *p, uint32_t i)
 {
     uint32_t field = p->t->nodes[i].parent;
@@ -320,7 +319,7 @@ static bool is_property(const gbx_tree *t, uint32_t parameter)
             token_below(t, parameter, "readonly") != GBX_NO_NODE);
 }
 
-/* True if the parameter is gone. */
+/* True if the parameter was removed. */
 static bool take_parameter(struct pass *p, uint32_t i)
 {
     const gbx_tree *t = p->t;
@@ -352,7 +351,7 @@ static bool goes(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* After return, a line break that is left of a cast would end the statement. */
+/* After return, a line break left by a removed cast would end the statement. */
 static bool is_long_cast(const gbx_tree *t, uint32_t i)
 {
     return has_name(t, t->nodes[i].parent, "type_assertion") &&
@@ -368,8 +367,8 @@ static bool is_empty_clause(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* An import or export of nothing but types: `type` stands before all, or before each; or
- * `export {}`, which only says that a file is a module. */
+/* An import or export of types alone: `type` precedes all names, or each; or `export
+ * {}`, which only marks the file as a module. */
 static bool is_of_types(const gbx_tree *t, uint32_t i)
 {
     size_t types = 0;
@@ -391,7 +390,7 @@ static bool is_of_types(const gbx_tree *t, uint32_t i)
     return types > 0 || is_empty_clause(t, i);
 }
 
-/* Where the pass goes on: below the node, or after it. */
+/* The node to continue with: the first one below i, or the one after it. */
 static uint32_t step(struct pass *p, uint32_t i)
 {
     const gbx_node *node = &p->t->nodes[i];
@@ -450,7 +449,7 @@ bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret
 
     *ret_fault = (gbx_types_fault){NULL, NULL, 0};
     if (!gbx_types_parse(&t, text, len, to))
-        return true; /* who knows */
+        return true; /* cannot be decided: treat it as valid */
     p.t = &t;
     p.known = gbx_arena_calloc(ts_language_symbol_count(t.language), 1);
     for (uint32_t i = 0; i < t.count;)

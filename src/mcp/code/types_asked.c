@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* types_asked - whether a schema asks for anything: the work is bounded as that of writing
- * its type is. */
+/* types_asked - does a schema require any member? The work is bounded like that of
+ * writing its type. */
 #include "mcp/code/types_writer.h"
 
 #include "base/cleanup.h"
 
 #define NODES_MAX    400
-#define COMPOSED_MAX 4 /* of schemas in each other */
+#define COMPOSED_MAX 4 /* of nested schemas */
 #define SEEN_MAX     GBX_MIB(8)
 
 struct asking {
@@ -17,7 +17,7 @@ struct asking {
 
 static bool is_all_optional(struct asking *a, gbx_view schema, unsigned depth);
 
-/* Of the schemas that the keyword lists: is there one, or are all of them so? */
+/* Of the schemas listed under the keyword: is one optional, or are all? */
 static bool lists_optional(struct asking *a, gbx_view schema, const char *keyword,
                            bool all, unsigned depth)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types_compared - only what the names stand for tells a call's type arguments from two
- * comparisons. A name that the code declares as a variable and as a type is the type.
- * Where no call follows, TypeScript goes by what does: f(a < b, c > -1) has no types.
+ * types_compared - only the meaning of the names distinguishes a call's type arguments
+ * from two comparisons. A name declared both as a variable and as a type counts as the
+ * type. Where no call follows, TypeScript decides by the next token: f(a < b, c > -1)
+ * has no types.
  */
 #include "mcp/code/code_mode.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a name below such a node is declared, by its field; NONE: wherever it stands. */
+/* The field in which such a node declares names; NONE: in any. */
 static const struct place {
     const char *parent;
     uint8_t field;
@@ -24,10 +25,10 @@ static const struct place {
     {"pair_pattern", GBX_FIELD_VALUE},       {"assignment_pattern", GBX_FIELD_LEFT},
 };
 
-/* What code has without a declaration. */
+/* Names that exist without a declaration. */
 static const gbx_types_name given[] = {{"data", 4, false}, {"input", 5, false}};
 
-/* What is an operand as well as a type, and what such are made of. */
+/* Nodes that can be operands as well as types, and their parts. */
 static const char *const operands[] = {
     "type_identifier",
     "nested_type_identifier",
@@ -74,7 +75,7 @@ static bool is_variable(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* class A, type A, <A>: a name of a type that is declared, not used. */
+/* class A, type A, <A>: a type name that is declared, not used. */
 static bool is_declared_type(const gbx_tree *t, uint32_t i)
 {
     return t->nodes[i].field == GBX_FIELD_NAME && is_type(t, i) &&
@@ -83,7 +84,7 @@ static bool is_declared_type(const gbx_tree *t, uint32_t i)
                   "nested_type_identifier") != 0;
 }
 
-/* A type before a variable of its name. */
+/* Types sort before variables of the same name. */
 static int compare(const void *a, const void *b)
 {
     const gbx_types_name *x = a;
@@ -130,7 +131,7 @@ static bool is_operand(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* The name itself, not a member of that name. */
+/* Is it the name itself, not a member of that name? */
 static bool is_name(const gbx_tree *t, uint32_t i)
 {
     return t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
@@ -138,7 +139,7 @@ static bool is_name(const gbx_tree *t, uint32_t i)
                                     "nested_type_identifier") != 0);
 }
 
-/* A variable; and before a dot what is no namespace, a class, too. */
+/* A variable, or, before a dot, a class: anything except a namespace. */
 static bool is_no_type(const gbx_tree *t, uint32_t i, const gbx_types_names *names)
 {
     bool is_a_type = has(names, name_of(t, i), true);
@@ -147,7 +148,7 @@ static bool is_no_type(const gbx_tree *t, uint32_t i, const gbx_types_names *nam
                          : has(names, name_of(t, i), false) || is_a_type;
 }
 
-/* f<T>(): nothing can be compared with nothing. */
+/* f<T>() is a call: a comparison needs an operand. */
 static bool has_arguments(const gbx_tree *t, uint32_t call)
 {
     uint32_t arguments = gbx_tree_child(t, call, GBX_FIELD_ARGUMENTS);
@@ -156,8 +157,8 @@ static bool has_arguments(const gbx_tree *t, uint32_t call)
 }
 
 /*
- * Does what follows f<T>, which no call does, make a comparison of it? So it is with what can
- * only be an operand, on the same line, and with a sign on any.
+ * Does what follows f<T>, not a call, make it a comparison? True for a token on the
+ * same line that can only begin an operand, and for a sign on any line.
  */
 static bool is_operand_behind(const gbx_tree *t, uint32_t i)
 {

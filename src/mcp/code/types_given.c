@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types_given - to the grammar f<T>`x` is two comparisons, to TypeScript never. What stands
- * between the brackets is parsed by itself: only what are type arguments of a call goes. And
- * of import("y").Z it knows neither that it has such arguments nor that it can be one.
+ * types_given - the grammar reads f<T>`x` as two comparisons, TypeScript never does.
+ * The text between the brackets is parsed by itself, and removed only if it is type
+ * arguments of a call. In import("y").Z, the grammar knows neither type arguments nor
+ * that it can be one.
  */
 #include "mcp/code/code_mode.h"
 
@@ -12,8 +13,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#define GIVEN_MAX 300 /* bytes of arguments that are looked at */
-#define TRY_MORE  8   /* bytes that a try costs besides */
+#define GIVEN_MAX 300 /* bytes of arguments that are examined */
+#define TRY_MORE  8   /* extra cost of a try, in bytes */
 
 const TSLanguage *tree_sitter_typescript(void);
 
@@ -22,7 +23,8 @@ static bool is_name_byte(char c)
     return (unsigned char)c >= 0x80 || gbx_text_is_name((unsigned char)c);
 }
 
-/* The '<' of the '>' at close, right behind what takes arguments; close: there is none. */
+/* The '<' for the '>' at close, directly after an expression that can have arguments;
+ * close: none. */
 static size_t find_open(const char *text, size_t close)
 {
     size_t first = close > GIVEN_MAX ? close - GIVEN_MAX : 0;
@@ -49,8 +51,8 @@ static bool is_ascii(const char *text, size_t len)
     return true;
 }
 
-/* Is [open, close] what a call can be given as types? Of ASCII, so that a blank for each
- * byte moves no column. */
+/* Are [open, close] valid type arguments of a call? ASCII only, so that one blank per
+ * byte keeps the columns. */
 static bool is_given(const char *text, size_t open, size_t close)
 {
     char call[GIVEN_MAX + 8] = "f";
@@ -76,7 +78,7 @@ static bool is_given(const char *text, size_t open, size_t close)
     return is_one;
 }
 
-/* The arguments that node i stands behind. */
+/* The arguments before node i. */
 static bool find_given(const gbx_tree *t, uint32_t i, size_t *ret_open,
                        size_t *ret_close)
 {
@@ -102,7 +104,7 @@ static void blank(char *to, size_t open, size_t close)
             to[at] = ' ';
 }
 
-/* Past `import("y")`, of whose first word i is the node; 0: it is none. */
+/* The end of `import("y")`, whose first word is node i; 0: it is something else. */
 static size_t import_end(const gbx_tree *t, uint32_t i)
 {
     const char *open = t->text + t->nodes[i].end;
@@ -117,8 +119,8 @@ static size_t import_end(const gbx_tree *t, uint32_t i)
                : 0;
 }
 
-/* A name of the same length in place of each import("y"): of it there can be type arguments,
- * and it can be one. */
+/* Replace each import("y") by a name of the same length, which can have or be type
+ * arguments. */
 static bool name_imports(const gbx_tree *t, char *text)
 {
     bool named = false;
@@ -138,8 +140,7 @@ static bool name_imports(const gbx_tree *t, char *text)
 
 bool gbx_types_mend_given(const gbx_tree *t, char *text, char *to)
 {
-    size_t tried =
-        0; /* no more than the text once: the time is bounded as its parse is */
+    size_t tried = 0; /* at most the text once: bounded like its parse */
     bool mended = false;
     size_t open, close;
 

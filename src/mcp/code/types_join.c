@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* types_join - types with & or | between them. A part is in parentheses only where it must
- * be; what a part is, is known after it was written. */
+/* types_join - join types with & or |. A part gets parentheses only where needed; that
+ * is known after it was written. */
 #include "mcp/code/types_writer.h"
 
 #include <assert.h>
@@ -27,7 +27,7 @@ static void wrap(gbx_types_writer *w, size_t start, size_t end)
     insert(w, start, '(');
 }
 
-/* Is the last part the same as another? */
+/* Does the last part repeat an earlier one? */
 static bool is_again(const gbx_types_writer *w, const gbx_types_join *j)
 {
     size_t start = j->starts[j->count];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* types_literal - values of an enum, and notes on a parameter: what is left out of a list
- * stays in the type by its kind, or right arguments would be refused. */
+/* types_literal - values of an enum, and notes on a parameter. Values left out of a
+ * list remain in the type as their kind; otherwise valid arguments would be refused. */
 #include "mcp/code/types_writer.h"
 
 #include "base/cleanup.h"
@@ -9,11 +9,11 @@
 
 #define LITERAL_MAX 60
 #define NUMBER_MAX  15
-#define VALUE_MEAN  16 /* bytes of a value, in a list that is not cut by their number */
+#define VALUE_MEAN  16 /* mean bytes of a value in a list of any number */
 #define DEFAULT_MAX 40
 #define FORMAT_MAX  24
 
-/* The kinds of the values that are left out. */
+/* The kinds of the values that were left out. */
 static const struct {
     char kind;
     const char *type;
@@ -22,7 +22,7 @@ static const struct {
              {'n', "null"},          {'{', "{ [key: string]: unknown }"},
              {'[', "Array<unknown>"}};
 
-/* JSON strings and short numbers are TypeScript as they are. */
+/* JSON strings and short numbers are valid TypeScript. */
 static bool write_literal(gbx_buf *to, gbx_view value)
 {
     char kind = gbx_view_kind(value);
@@ -31,7 +31,7 @@ static bool write_literal(gbx_buf *to, gbx_view value)
         (kind == '0' && value.len > NUMBER_MAX) || kind == '{' || kind == '[' ||
         kind == 0)
         return false;
-    /* 1e999 is no number of TypeScript's. */
+    /* 1e999 is not a number in TypeScript. */
     if (kind == '0' && (memchr(value.at, 'e', value.len) != NULL ||
                         memchr(value.at, 'E', value.len) != NULL))
         return false;
@@ -50,7 +50,7 @@ static unsigned kind_bit(gbx_view value)
 static unsigned write_kinds(gbx_types_writer *w, unsigned left_out, unsigned count)
 {
     for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
-        /* Either of the two is a boolean. */
+        /* true and false share the kind boolean. */
         bool is_again =
             kinds[i].kind == 'f' && i > 0 && (left_out & 1U << (i - 1)) != 0;
 
@@ -105,7 +105,7 @@ static void write_range(gbx_types_writer *w, gbx_view schema, bool *has_fact)
     write_bound(w, schema, "exclusiveMaximum", "< ", has_fact);
 }
 
-/* null is what is left out, as a rule. */
+/* A default of null usually means a missing value. */
 static void write_default(gbx_types_writer *w, gbx_view schema, bool *has_fact)
 {
     gbx_view value = gbx_view_member(schema, "default");

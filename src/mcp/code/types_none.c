@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* types_none - where the grammar of TypeScript was not there to build with: its syntax is
- * then an error like any other, with the guard's hint. */
+/* types_none - for builds without the TypeScript grammar: its syntax is then an error
+ * like any other, with the guard's hint. */
 #include "mcp/code/code_mode.h"
 
 bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types_of - what a schema says by each of its keywords, joined by &. Text is bounded by the
- * ceiling in the buffer of each declaration, everything else by types_writer.h.
+ * types_of - the type for each keyword of a schema, joined by &. The buffer of each
+ * declaration bounds the text; types_writer.h bounds everything else.
  */
 #include "mcp/code/types_writer.h"
 
@@ -83,7 +83,8 @@ static gbx_types_kind write_plain(gbx_types_writer *w, gbx_view schema)
     return GBX_TYPES_NOTHING;
 }
 
-/* Does it say more than of what kind it is? The schemas that it is made of say that. */
+/* Does it say more than its kind? Otherwise the schemas that it is composed of say
+ * it. */
 static bool is_more(gbx_view schema)
 {
     gbx_view others = gbx_view_member(schema, "additionalProperties");
@@ -119,9 +120,9 @@ static gbx_types_kind write_reference(gbx_types_writer *w, gbx_view ref)
     return kind;
 }
 
-/* ---- what holds if something else does ---------------------------------------------- */
+/* ---- what holds if something else does ------------------------------------------- */
 
-/* `if` and `then`, or `else`: none refuses what another allows. */
+/* `if` with `then`, or `else`: neither branch may exclude what the other allows. */
 static void add_condition(gbx_types_writer *w, gbx_types_join *join, gbx_view schema)
 {
     gbx_types_join both = {.between = " & "};
@@ -149,7 +150,7 @@ static void add_condition(gbx_types_writer *w, gbx_types_join *join, gbx_view sc
         gbx_types_join_add(w, join, kind);
 }
 
-/* What a member asks for if it is given. */
+/* The members that a given member requires. */
 static void add_dependents(gbx_types_writer *w, gbx_types_join *join, gbx_view members)
 {
     size_t cursor = 0;
@@ -173,7 +174,8 @@ static void add_dependents(gbx_types_writer *w, gbx_types_join *join, gbx_view m
     }
 }
 
-/* Those of the schema and of its allOf, as one choice that all objects are in. */
+/* The conditions of the schema and of its allOf, as one choice that admits all
+ * objects. */
 static gbx_types_kind write_conditions(gbx_types_writer *w, gbx_view schema)
 {
     gbx_types_join join = {.between = " | "};
@@ -195,7 +197,7 @@ static gbx_types_kind write_conditions(gbx_types_writer *w, gbx_view schema)
     return gbx_types_join_end(w, &join);
 }
 
-/* ---- all of it --------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------- */
 
 static gbx_types_kind write_type(gbx_types_writer *w, gbx_view schema, bool has_if);
 
@@ -218,7 +220,7 @@ static void add_all(gbx_types_writer *w, gbx_types_join *join, gbx_view list,
     }
 }
 
-/* Of a scalar it says the kind only if the schemas that it is made of leave that open. */
+/* For a scalar, write the kind only if its composed schemas leave it open. */
 static gbx_types_kind write_parts(gbx_types_writer *w, gbx_view schema, bool has_if)
 {
     static const char *const choices[] = {"oneOf", "anyOf"};
@@ -234,7 +236,7 @@ static gbx_types_kind write_parts(gbx_types_writer *w, gbx_view schema, bool has
         gbx_types_join_begin(w, &join);
         gbx_types_join_add(w, &join, write_reference(w, ref));
     }
-    /* The conditions in its parts are told once for all of them. */
+    /* Conditions in its parts are written once for all of them. */
     has_if = has_if && (is_text(gbx_view_member(schema, "type"), "object") ||
                         has(schema, "properties"));
     add_all(w, &join, gbx_view_member(schema, "allOf"), !has_if);
@@ -269,7 +271,7 @@ static gbx_types_kind write_schema(gbx_types_writer *w, gbx_view schema, bool ha
     return write_parts(w, schema, has_if);
 }
 
-/* has_if: its conditions are told here, and not by what it is a part of. */
+/* has_if: write its conditions here, not in the type that contains it. */
 static gbx_types_kind write_type(gbx_types_writer *w, gbx_view schema, bool has_if)
 {
     gbx_types_kind kind;
@@ -335,26 +337,26 @@ void gbx_types_of(gbx_buf *to, gbx_view schema, const gbx_types_form *form)
 
 /* ---- objects and arrays ---------------------------------------------------- */
 
-/* Objects and arrays. What a schema allows besides the members that it names
- * must not refuse these: an index signature holds for all of them. */
+/* Objects and arrays. The type for additional members must not exclude the named ones,
+ * since an index signature applies to all members. */
 
 #define MEMBERS_MAX 64
-#define REST_MAX    200 /* bytes of the type of other members, to be compared or shown */
+#define REST_MAX    200 /* bytes of the type of other members, to compare or show */
 
-/* Names that were written already. */
+/* Names that were already written. */
 struct written {
     uint64_t hashes[2 * MEMBERS_MAX];
     unsigned count;
 };
 
-/* What other members may be. */
+/* The type of additional members. */
 struct rest {
-    gbx_buf text;  /* their type; empty: none is told */
-    bool is_any;   /* some may be anything */
-    bool fits_all; /* no member has another type: a signature for all refuses none */
+    gbx_buf text;  /* their type; empty: unspecified */
+    bool is_any;   /* some may have any type */
+    bool fits_all; /* no member has another type: one signature fits all */
 };
 
-/* False: it is among them. */
+/* False: the name was already in the set. */
 static bool add_new(struct written *names, gbx_view name)
 {
     uint64_t hash = gbx_types_hash(name);
@@ -419,14 +421,15 @@ static bool is_rest(const struct rest *rest, const char *type, size_t len)
     return len == rest->text.len && memcmp(rest->text.data, type, len) == 0;
 }
 
-/* As a comment of one line has it. */
+/* Does it fit in a one-line comment? */
 static bool is_brief(const gbx_buf *text)
 {
     return text->len <= REST_MAX && memchr(text->data, '\n', text->len) == NULL &&
            memchr(text->data, '*', text->len) == NULL;
 }
 
-/* The signature that refuses no member, with the type of others told beside it. */
+/* Write the signature that admits every member, with the type of the others in a
+ * comment. */
 static void write_any(gbx_types_writer *w, const struct rest *rest)
 {
     gbx_types_put(w, "[key: string]: unknown");
@@ -460,7 +463,7 @@ static void write_member(gbx_types_writer *w, gbx_view required, gbx_view name,
     gbx_types_put(w, ";");
 }
 
-/* The names in braces, and what holds for others where that goes with them. */
+/* The named members in braces, with the signature for others if it fits them. */
 static void write_members(gbx_types_writer *w, gbx_view schema, struct written *names,
                           struct rest *rest)
 {
@@ -501,7 +504,7 @@ static void write_members(gbx_types_writer *w, gbx_view schema, struct written *
     }
 }
 
-/* What must be given and was not written: that is all that is known of it. */
+/* Required members that were not written: nothing else is known of them. */
 static void write_unlisted(gbx_types_writer *w, gbx_view list, struct written *names)
 {
     unsigned before = names->count;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types_path - to the grammar `x as A.B.C` is the member C of `x as A.B`: where the type
- * ends, it sees the dot of an expression. In TypeScript no member can follow there, so that
- * the dot is always of the type. A copy in which such a dot is a letter, A.B_C, is parsed
- * again: what stands around it, `A.B.C<D>[]`, comes out right as well, in its place.
+ * types_path - the grammar reads `x as A.B.C` as member C of `x as A.B`: after a type
+ * it takes the dot for one of an expression. In TypeScript no member can follow there,
+ * so such a dot always belongs to the type. A copy with a letter for the dot, A.B_C, is
+ * parsed again; the syntax around it, as in `A.B.C<D>[]`, is then read correctly, at
+ * its position.
  */
 #include "mcp/code/code_mode.h"
 
@@ -12,7 +13,8 @@
 
 #include <string.h>
 
-/* Each joins one dot behind every `as`: of `A.B.C | D.E.F`, the second one after the first. */
+/* Each round joins one dot after every `as`: for `A.B.C | D.E.F`, first one, then the
+ * other. */
 #define ROUNDS_MAX 8
 
 const TSLanguage *tree_sitter_typescript(void);
@@ -61,7 +63,7 @@ static bool join_all(const gbx_tree *t, char *text)
     return joined;
 }
 
-/* False if there is nothing left to do. */
+/* False if nothing was left to repair. */
 static bool mend(const gbx_tree *t, char *text, char *to)
 {
     bool joined = join_all(t, text);
@@ -100,7 +102,7 @@ bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to)
          round++) {
         gbx_tree_flatten(t);
         if (round == ROUNDS_MAX || !mend(t, copy, to)) {
-            t->text = text; /* which has the line breaks around dots as well */
+            t->text = text; /* the original, which also has line breaks around dots */
             return true;
         }
         forget(t);

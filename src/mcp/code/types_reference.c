@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* types_reference - what a reference within a schema leads to: a JSON pointer (RFC 6901) in
- * the fragment of a URI, in a JSON string. Each of the three has an escape of its own. */
+/* types_reference - resolve a reference within a schema: a JSON pointer (RFC 6901) in a
+ * URI fragment in a JSON string. Each of the three has its own escapes. */
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@ static int hex(uint8_t c)
     return at == NULL ? -1 : (int)(at - digits) - (at - digits > 15 ? 6 : 0);
 }
 
-/* "A%20b" is "A b", in its place. */
+/* Turn "A%20b" into "A b", in place. */
 static void decode_percent(gbx_buf *text)
 {
     size_t n = 0;
@@ -50,7 +50,7 @@ static gbx_view element(gbx_view array, const char *index)
     return (gbx_view){NULL, 0};
 }
 
-/* One step of the pointer: "a~1b" is "a/b". */
+/* One step of the pointer: "a~1b" means "a/b". */
 static gbx_view step(gbx_view at, const char *part, size_t len)
 {
     char name[POINTER_MAX + 1];
@@ -66,7 +66,7 @@ static gbx_view step(gbx_view at, const char *part, size_t len)
     return gbx_view_kind(at) == '[' ? element(at, name) : gbx_view_member(at, name);
 }
 
-/* The definition that calls itself so by the keyword. */
+/* The definition whose keyword has that name. */
 static gbx_view find_named(gbx_view root, const char *keyword, const char *wanted)
 {
     static const char *const places[] = {"$defs", "definitions"};
@@ -85,7 +85,7 @@ static gbx_view find_named(gbx_view root, const char *keyword, const char *wante
     return (gbx_view){NULL, 0};
 }
 
-/* Without the root's own address before the fragment. */
+/* The fragment, if the address before it is empty or the root's own. */
 static const char *fragment_of(gbx_view root, char *text)
 {
     char *hash = strchr(text, '#');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* types_text - strings, names and comments of a server's in TypeScript: nothing in them
- * ends what they stand in, or shows it as something else. */
+/* types_text - a server's strings, names and comments in TypeScript: nothing in them
+ * can end their literal or comment, or disguise it. */
 #include "mcp/code/code_mode.h"
 
 #include "base/utf8.h"
@@ -8,9 +8,10 @@
 
 #include <string.h>
 
-#define NAME_MAX_LEN 60 /* of one without quotes */
+#define NAME_MAX_LEN 60 /* of a name without quotes */
 
-/* The bytes of a character of the text as a comment of one line may have it. */
+/* The length of the next character. *ret_plain: what a one-line comment must have in
+ * its place, or 0. */
 static size_t comment_step(const uint8_t *text, size_t left, char last, char *ret_plain)
 {
     uint32_t point;
@@ -35,7 +36,7 @@ void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max)
     char last = ' ';
 
     gbx_buf_init(&plain, max * 8 + 64);
-    /* What does not fit is cut: the rest of an escape is no matter then. */
+    /* The text is cut anyway, so a cut escape at its end does not matter. */
     (void)gbx_view_append_text((gbx_view){text.at,
                                           text.len < max * 4 ? text.len : max * 4},
                                &plain);
@@ -61,7 +62,7 @@ void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max)
 bool gbx_types_string(gbx_buf *to, gbx_view string)
 {
     const uint8_t *text = (const uint8_t *)string.at;
-    size_t done = 0; /* all before it is written */
+    size_t done = 0; /* everything before it was written */
 
     for (size_t i = 0, n; i < string.len; i += n) {
         uint32_t point;

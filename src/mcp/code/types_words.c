@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types_words - modifiers in places where the grammar knows none, and names that it takes
- * for modifiers. Which of the two a word is, TypeScript tells by what follows it.
+ * types_words - modifiers where the grammar does not allow them, and names that it
+ * takes for modifiers. As in TypeScript, the next token decides which of the two a word
+ * is.
  */
 #include "mcp/code/code_mode.h"
 
@@ -37,7 +38,8 @@ static bool is_word(const gbx_tree *t, size_t at, const char *word)
     return word_end(t, at) - at == len && memcmp(t->text + at, word, len) == 0;
 }
 
-/* After the end of a modifier: a name on its line, else it is itself one. */
+/* at: the end of a modifier. If no name follows on its line, the word is itself a
+ * name. */
 static bool is_modifier_at(const gbx_tree *t, size_t at)
 {
     while (at < t->len && (t->text[at] == ' ' || t->text[at] == '\t'))
@@ -46,7 +48,7 @@ static bool is_modifier_at(const gbx_tree *t, size_t at)
            (is_name_byte(t->text[at]) || strchr("[#'\"", t->text[at]) != NULL);
 }
 
-/* `[key: string]`: no expression in brackets begins so. */
+/* `[key: string]`: an expression in brackets never begins so. */
 static bool is_index_at(const gbx_tree *t, size_t at)
 {
     size_t name, end;
@@ -59,14 +61,14 @@ static bool is_index_at(const gbx_tree *t, size_t at)
     return end > name && at < t->len && t->text[at] == ':';
 }
 
-/* `static` that the grammar has only behind what follows. */
+/* A `static` that the grammar expects after what follows. */
 static bool is_early_static(const gbx_tree *t, size_t next)
 {
     return (is_word(t, next, "declare") || is_word(t, next, "accessor")) &&
            is_modifier_at(t, word_end(t, next));
 }
 
-/* `out as T`, `out in all`: then it is a name. */
+/* `out as T`, `out in all`: here the word is a name. */
 static bool is_operator_at(const gbx_tree *t, size_t at)
 {
     static const char *const words[] = {"as",         "extends", "in",
@@ -78,13 +80,14 @@ static bool is_operator_at(const gbx_tree *t, size_t at)
     return false;
 }
 
-/* Is what stands before that the `in` or `out` of `<in out T extends U>`? */
+/* Is the word before it the `in` or `out` of `<in out T extends U>`? */
 static bool is_varied_at(const gbx_tree *t, size_t at)
 {
     return at < t->len && is_name_byte(t->text[at]) && !is_operator_at(t, at);
 }
 
-/* What is written over node i, then blanks; or 0. before: the last character of the code. */
+/* The character to write over node i before blanks; 0: none. before: the last character
+ * of the code. */
 static char mark_of(const gbx_tree *t, uint32_t i, char before)
 {
     size_t end = t->nodes[i].end;
@@ -92,7 +95,7 @@ static char mark_of(const gbx_tree *t, uint32_t i, char before)
     if (gbx_tree_is(t, i, "static")) {
         size_t next = skip_blanks(t, end);
 
-        /* The line before must not go on with the bracket. */
+        /* Keep the line before from continuing at the bracket. */
         return is_index_at(t, next) ? ';' : is_early_static(t, next) ? ' ' : 0;
     }
     if (gbx_tree_is(t, i, "in") || gbx_tree_is(t, i, "out"))
@@ -102,7 +105,7 @@ static char mark_of(const gbx_tree *t, uint32_t i, char before)
     if (gbx_tree_is(t, i, "abstract") || gbx_tree_is(t, i, "accessor")) {
         size_t next = skip_blanks(t, end);
 
-        /* To the grammar a modifier, whatever follows. */
+        /* The grammar takes it for a modifier, whatever follows. */
         return next < t->len && strchr(":?!=;(<}", t->text[next]) != NULL ? '_' : 0;
     }
     return 0;

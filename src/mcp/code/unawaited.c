@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unawaited - the engine says that something of the promise is missing; the tree shows
- * which call the name in its message was given, and that there is no await before it.
+ * unawaited - the engine's message says that something of a promise is missing; the
+ * tree shows which call that promise came from, and that no await precedes it.
  */
 #include "mcp/code/unawaited.h"
 
@@ -18,12 +18,12 @@
 #define ARENA_PER_BYTE 160
 
 struct search {
-    const char *text; /* the region of the code alone */
+    const char *text; /* only the region of code */
     size_t len;
     const char *used; /* the expression that failed, as the engine quotes it */
     size_t used_len;
-    bool is_root;   /* it begins with what is no value; else that is somewhere in it */
-    bool is_parsed; /* JSON.parse() was given what is no text */
+    bool is_root;      /* it begins with the wrong value; else that is inside it */
+    bool is_parsed;    /* JSON.parse() got something that is not text */
     size_t line_start; /* of the line that failed */
     size_t line_end;
     gbx_unawaited found;
@@ -52,7 +52,7 @@ static bool is_used(const struct search *s, const char *name, size_t len)
            !gbx_text_is_name((unsigned char)s->used[len]);
 }
 
-/* ---- the tree ----------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------- */
 
 /* servers.NAME.tool(...), servers["NAME"].call(...), discover(...), artifact(...) */
 static bool is_of_host(const gbx_tree *t, uint32_t call)
@@ -70,7 +70,7 @@ static bool is_of_host(const gbx_tree *t, uint32_t call)
     return depth >= 2 && gbx_tree_is(t, at, "servers");
 }
 
-/* What takes the value of node i: parentheses are looked through. */
+/* The node that uses the value of node i; parentheses are skipped. */
 static uint32_t taker_of(const gbx_tree *t, uint32_t *i)
 {
     uint32_t up = t->nodes[*i].parent;
@@ -82,7 +82,7 @@ static uint32_t taker_of(const gbx_tree *t, uint32_t *i)
     return up;
 }
 
-/* list.map((item) => CALL): the call of map, whose list is one of promises. */
+/* list.map((item) => CALL): the call of map, which gives a list of promises. */
 static uint32_t mapped(const gbx_tree *t, uint32_t arrow)
 {
     uint32_t arguments = t->nodes[arrow].parent;
@@ -116,7 +116,7 @@ static bool is_on_line(const struct search *s, const gbx_node *node)
     return node->end > s->line_start && node->start < s->line_end;
 }
 
-/* Is the value of node i what failed? i is a promise, or a list of them. */
+/* Did the value of node i cause the failure? i is a promise, or a list of them. */
 static bool is_culprit(const struct search *s, const gbx_tree *t, uint32_t i)
 {
     uint32_t by = taker_of(t, &i);
@@ -167,7 +167,7 @@ static void look(void *user)
     }
 }
 
-/* ---- the message -------------------------------------------------------------------- */
+/* ---- the message ----------------------------------------------------------------- */
 
 static size_t name_length(const char *text)
 {
@@ -178,7 +178,7 @@ static size_t name_length(const char *text)
     return n;
 }
 
-/* From what the engine says: the expression that failed, or all of its line. */
+/* Find in the message the expression that failed, or take its whole line. */
 static bool read_message(const char *message, struct search *s)
 {
     static const struct {

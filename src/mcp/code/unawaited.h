@@ -12,11 +12,11 @@ typedef struct gbx_unawaited {
     size_t start; /* its function, in the text: servers.up.list */
     size_t end;
     uint32_t line; /* from 1 */
-    bool is_list;  /* it is made for each item of a list */
+    bool is_list;  /* made for each item of a list */
 } gbx_unawaited;
 
-/* text: code in JavaScript; message and line: of the error, as the engine words it. What
- * is not recognised is not found. */
+/* text: JavaScript; message and line: of the error, as the engine words it. False if
+ * the error is not recognised. */
 bool gbx_unawaited_find(const char *text, size_t len, const char *message,
                         uint32_t line, gbx_unawaited *ret);
 

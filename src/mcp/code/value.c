@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * value - blocks of content in their order. One block is itself; several texts are one;
- * where there is more than text, the value is a list.
+ * value - blocks of content, in order. A single block is the value; several texts
+ * become one; if there is more than text, the value is a list.
  */
 #include "mcp/code/code_mode.h"
 
@@ -18,9 +18,9 @@
 
 #define MESSAGE_MAX GBX_KIB(4)
 #define BYTES_MAX   GBX_MIB(256)
-#define DEPTH_MAX   16 /* of structured content in which media are looked for */
+#define DEPTH_MAX   16 /* of structured content searched for media */
 
-/* What a sketch has of an object. */
+/* Members of an object that a sketch shows. */
 #define SKETCH_NAMES    4
 #define SKETCH_NAME_MAX 18 /* with its quotes */
 _Static_assert(SKETCH_NAMES *(SKETCH_NAME_MAX + 9) + 16 <= GBX_VALUE_SKETCH_SIZE,
@@ -34,7 +34,7 @@ static bool is_text(gbx_view view, const char *text)
            memcmp(view.at + 1, text, len) == 0;
 }
 
-/* The text of a block of text, or of an embedded resource of text; or no value. */
+/* The text of a text block, or of an embedded text resource; else not a value. */
 static gbx_view text_of(gbx_view block)
 {
     enum { TYPE, TEXT, RESOURCE, MEMBERS };
@@ -49,9 +49,10 @@ static gbx_view text_of(gbx_view block)
     return (gbx_view){NULL, 0};
 }
 
-/* ---- text ------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------ */
 
-/* All texts, a line between them; how many blocks there are, and of how many that was. */
+/* Append all texts, joined by newlines; returns how many blocks there were, and how
+ * many had text. */
 static void append_texts(gbx_view content, gbx_buf *to, size_t *ret_blocks,
                          size_t *ret_texts)
 {
@@ -75,8 +76,8 @@ static void append_texts(gbx_view content, gbx_buf *to, size_t *ret_blocks,
     *ret_texts = texts;
 }
 
-/* Text that is a JSON object or array is that; a number in a text stays a text, whose
- * digits would not all survive. */
+/* A JSON object or array in a text is parsed. A number stays text, since not all its
+ * digits might survive. */
 static void append_parsed(const gbx_buf *text, gbx_buf *to)
 {
     gbx_view view;
@@ -89,7 +90,7 @@ static void append_parsed(const gbx_buf *text, gbx_buf *to)
                                      text->len);
 }
 
-/* Does it keep its digits as a value of JavaScript, too? */
+/* Does it keep all digits as a JavaScript value? */
 static bool is_whole_json(gbx_view view)
 {
     return gbx_view_kind(view) != '0' || (memchr(view.at, '.', view.len) == NULL &&
@@ -97,7 +98,7 @@ static bool is_whole_json(gbx_view view)
                                           memchr(view.at, 'E', view.len) == NULL);
 }
 
-/* A list comes as one block of JSON for each of its items, too. False, and nothing of use is
+/* Some servers return a list as one JSON block per item. False, and nothing useful
  * appended, unless all blocks are texts, more than one, and JSON. */
 static bool append_list(gbx_view content, gbx_buf *to)
 {
@@ -122,7 +123,7 @@ static bool append_list(gbx_view content, gbx_buf *to)
     return is_list && gbx_buf_puts(to, "]");
 }
 
-/* All blocks are texts. */
+/* For content whose blocks are all texts. */
 static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to)
 {
     gbx_buf list;
@@ -135,9 +136,9 @@ static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to
     gbx_buf_cleanup(&list);
 }
 
-/* ---- what is no text ----------------------------------------------------------------- */
+/* ---- content other than text ----------------------------------------------------- */
 
-/* What a server calls it, if that is a type. */
+/* The type that the server gives, if it is valid. */
 static void copy_mime(gbx_view view, char ret[GBX_ARTIFACT_MIME_SIZE])
 {
     gbx_buf text;
@@ -189,7 +190,7 @@ static void append_block(gbx_view block, const gbx_value_keeper *keeper, gbx_buf
         append_bytes(gbx_view_member(resource, "blob"),
                      gbx_view_member(resource, "mimeType"), keeper, to);
     else
-        (void)gbx_buf_append(to, block.at, block.len); /* a link, or what is new */
+        (void)gbx_buf_append(to, block.at, block.len); /* a link, or an unknown block */
 }
 
 static void append_blocks(gbx_view content, size_t count,
@@ -230,11 +231,11 @@ static void append_content(gbx_view content, const gbx_value_keeper *keeper,
     gbx_buf_cleanup(&text);
 }
 
-/* ---- structured content --------------------------------------------------------------- */
+/* ---- structured content ---------------------------------------------------------- */
 
 /*
- * Legacy servers write null where they mean none. What means the value null says so in its
- * text as well.
+ * Legacy servers write null for a missing value. A server that means null also says so
+ * in its text.
  */
 static bool is_absent(gbx_view structured, gbx_view content)
 {
@@ -262,7 +263,7 @@ static bool has_media(gbx_view content)
     return false;
 }
 
-/* As it is, but for media, which are handles here as in content. */
+/* Unchanged, but media become handles, as in content. */
 static void append_structured(gbx_view value, unsigned depth,
                               const gbx_value_keeper *keeper, gbx_buf *to)
 {
@@ -294,10 +295,10 @@ static void append_structured(gbx_view value, unsigned depth,
     (void)gbx_buf_puts(to, kind == '{' ? "}" : "]");
 }
 
-/* ---- what is beside structured content -------------------------------------------------- */
+/* ---- what is beside structured content ------------------------------------------- */
 
-/* Bytes that are looked at, of each level anew. More are taken to be the same: what is
- * hostile would cost its square. */
+/* Bytes compared, counted again at each level. Larger values count as equal: hostile
+ * ones would cost quadratic time. */
 #define COMPARED_MAX GBX_MIB(64)
 
 static bool may_look(size_t len, size_t *left)
@@ -308,7 +309,7 @@ static bool may_look(size_t len, size_t *left)
 
 static bool is_same(gbx_view a, gbx_view b, size_t *left);
 
-/* The member of that name, from where the last one was found on. */
+/* The member of that name, searched from where the last one was found. */
 static bool find_same(gbx_view object, gbx_view name, gbx_view value, size_t *cursor,
                       size_t *left)
 {
@@ -346,7 +347,7 @@ static bool is_same_scalar(gbx_view a, gbx_view b)
     return is_same;
 }
 
-/* The order of members does not count. */
+/* The order of members does not matter. */
 static bool is_same(gbx_view a, gbx_view b, size_t *left)
 {
     char kind = gbx_view_kind(a);
@@ -372,7 +373,7 @@ static bool is_same(gbx_view a, gbx_view b, size_t *left)
     return same;
 }
 
-/* Is the value one of the members, such as that of {"result": value}? */
+/* Is the value one of the members, as in {"result": value}? */
 static bool is_member(gbx_view value, gbx_view structured, size_t *left)
 {
     size_t cursor = 0;
@@ -386,7 +387,7 @@ static bool is_member(gbx_view value, gbx_view structured, size_t *left)
     return false;
 }
 
-/* Is that text the structured content once more, or a member of it? */
+/* Does the text repeat the structured content, or a member of it? */
 static bool is_repeated(gbx_view content, const gbx_buf *text, gbx_view structured)
 {
     size_t left = COMPARED_MAX;
@@ -410,7 +411,7 @@ static bool is_in(gbx_view part, gbx_view whole)
     return memmem(whole.at, whole.len, part.at, part.len) != NULL;
 }
 
-/* Why a tool failed: its texts, or else what it has instead of them. */
+/* Why a tool failed: its texts, or whatever it has instead. */
 static void append_reason(const gbx_value_parts *parts, gbx_buf *to)
 {
     gbx_view structured = parts->structured;
@@ -425,7 +426,7 @@ static void append_reason(const gbx_value_parts *parts, gbx_buf *to)
         (void)gbx_buf_puts(to, "the tool failed and did not say why");
 }
 
-/* ---- sketches --------------------------------------------------------------------------- */
+/* ---- sketches -------------------------------------------------------------------- */
 
 static const char *kind_name(gbx_view value)
 {
@@ -439,7 +440,7 @@ static const char *kind_name(gbx_view value)
     }
 }
 
-/* Letters that a line can show, and no escape. */
+/* Printable letters without escapes. */
 static bool is_plain_name(gbx_view name)
 {
     if (name.len < 3 || name.len > SKETCH_NAME_MAX)

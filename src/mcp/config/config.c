@@ -2,8 +2,8 @@
 /*
  * config - see config.h.
  *
- * Our own key is read first: the secrets that it declares have their names, and what is
- * found in env and headers besides gets others.
+ * The top-level key "glovebox" is read first: declared secrets keep their names, and
+ * secrets found in env and headers get other names.
  */
 #include "mcp/config/config.h"
 
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define CONFIG_BYTES_MAX GBX_MIB(4)
-#define CONFIG_DEPTH_MAX 100 /* of what the hosts have beside the servers */
+#define CONFIG_DEPTH_MAX 100 /* of what hosts keep besides the servers */
 
 static const char *const server_keys[] = {"mcpServers", "servers"};
 static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
@@ -30,7 +30,7 @@ static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
                                           {NULL, NULL}};
 
 static const char *const top_keys[] = {"mcpServers", "glovebox", "servers"};
-#define TOP_LOOSE 2 /* not "servers": hosts may have a "server" */
+#define TOP_LOOSE 2 /* without "servers": hosts may have a "server" */
 
 static void release_config(gbx_mcp_config **config)
 {
@@ -61,7 +61,7 @@ static gbx_mcp_config *config_new(const char *path, gbx_trust trust)
     return config;
 }
 
-/* Every name, for the rules to be held against; free() it. */
+/* All server names, which rules are checked against; free() it. */
 static const char **names_of(const json_t *root, size_t *ret_count)
 {
     const char **names;
@@ -97,8 +97,8 @@ static gbx_status read_servers(gbx_json_reader *r, const char *name,
     return GBX_OK;
 }
 
-/* Is the server's text JSON that no value can hold (a name twice, NUL, half a surrogate
- * pair, a number that is too large)? *ret says what and where. */
+/* Is the server's text valid JSON that our parser rejects (a duplicate name, NUL, half
+ * a surrogate pair, a number that is too large)? *ret says what and where. */
 static bool is_unread(const gbx_json_reader *r, gbx_view value, gbx_error *ret)
 {
     GBX_CLEANUP(release_json) json_t *root = NULL;
@@ -122,7 +122,7 @@ static bool set_aside(gbx_mcp_reader *all, gbx_view name, const gbx_error *err)
 
     gbx_buf_init(&plain, name.len + 1);
     if (!gbx_view_take_text(name, &plain) || !gbx_buf_append(&plain, "", 1))
-        return true; /* it has no name that can be told: the whole is refused */
+        return true; /* the name itself cannot be read: the whole file is refused */
     unread = gbx_list_room(&all->unread, all->unread_count, sizeof *unread);
     if (unread == NULL)
         return false;
@@ -132,7 +132,7 @@ static bool set_aside(gbx_mcp_reader *all, gbx_view name, const gbx_error *err)
     return true;
 }
 
-/* Is there one of that name before it? Which of them is meant nobody knows. */
+/* Does an earlier server have this name? Nobody knows which of them is meant. */
 static bool is_second(const gbx_json_reader *r, gbx_view servers, gbx_view name,
                       gbx_error *ret)
 {
@@ -150,13 +150,13 @@ static bool is_second(const gbx_json_reader *r, gbx_view servers, gbx_view name,
     return false;
 }
 
-/* Servers that no value can hold are kept apart: a number stands where one stood in text,
- * and nothing where one stood for the second time. Not of more servers than there may be:
- * each is compared with those before it. */
+/* Set servers aside that the parser rejects: replace a server's value by a number, and
+ * remove a duplicate name. Skipped if there are too many servers, since each is
+ * compared with all before it. */
 static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
 {
     gbx_json_reader *r = &all->rules.json;
-    const char *second = NULL; /* where it begins; it goes when its end is known */
+    const char *second = NULL; /* its beginning; erased once its end is known */
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
@@ -180,11 +180,11 @@ static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view ser
     if (second != NULL)
         gbx_jsonc_erase(text, (size_t)(second - text),
                         (size_t)(value.at + value.len - text));
-    gbx_jsonc_blank(text, r->len); /* commas that are the last now */
+    gbx_jsonc_blank(text, r->len); /* removes commas that are now the last */
     return GBX_OK;
 }
 
-/* The file's values, but those of servers that must not cost the others. */
+/* Decode the file. Bad servers are set aside, so that the others stay usable. */
 static gbx_status decode(gbx_mcp_reader *all, char *text, json_t **ret)
 {
     gbx_json_reader *r = &all->rules.json;
@@ -223,7 +223,7 @@ static gbx_status read_all(gbx_mcp_reader *all, char *text, gbx_error *reterr)
     return status == GBX_OK ? gbx_secrets_prepare(r->policy, r->err) : status;
 }
 
-/* Before what is not wanted becomes blanks. */
+/* Must run before unwanted members are blanked. */
 static gbx_status check_slips(const char *text, size_t len, gbx_error *reterr)
 {
     gbx_view root;
@@ -232,7 +232,7 @@ static gbx_status check_slips(const char *text, size_t len, gbx_error *reterr)
     size_t cursor = 0;
 
     if (!gbx_view_open(text, len, &root) || gbx_view_kind(root) != '{')
-        return GBX_OK; /* who reads it says so */
+        return GBX_OK; /* the parser reports this */
     while (gbx_view_next(root, &cursor, &name, &value)) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
         char quote[GBX_QUOTE_SIZE];
@@ -321,7 +321,7 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
     for (size_t i = 0; i < all.unread_count; i++)
         free(all.unread[i].name);
     free(all.unread);
-    explicit_bzero(copy, len); /* there may be secrets in it */
+    explicit_bzero(copy, len); /* it may hold secrets */
     if (status != GBX_OK) {
         if (reterr != NULL)
             *reterr = err;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config - the hosts' own format of servers, with our settings under the key "glovebox".
+ * config - the format that MCP hosts use for servers, with our settings under the
+ * key "glovebox".
  *
- *     {"mcpServers": {"files": {"command": "npx", "args": [...], "env": {...}, "cwd": "..."},
+ *     {"mcpServers": {"files": {"command": "npx", "args": [...],
+ *                               "env": {...}, "cwd": "..."},
  *                     "tickets": {"type": "http", "url": "...", "headers": {...}}},
  *      "glovebox": {"toolNames": "mcp_", "limits": {...}, "rules": [...]}}
  *
- * ${VAR} and ${VAR:-default} are filled in from the environment, $${VAR} is text. Strict
- * below our own key, lenient outside it: the hosts add keys of theirs. A server whose entry
- * is wrong is disabled and says why; what else is wrong costs the whole file.
+ * ${VAR} and ${VAR:-default} are replaced from the environment; $${VAR} is plain
+ * text. Reading is strict below our own key, and lenient outside it, since hosts add
+ * keys. A server with a wrong entry is disabled with a reason; any other error costs
+ * the whole file.
  */
 #ifndef GBX_MCP_CONFIG_CONFIG_H
 #define GBX_MCP_CONFIG_CONFIG_H
@@ -29,86 +32,86 @@
 /* ---- edit.c -------------------------------------------------------------- */
 
 /*
- * Put something into a JSON file of a person's, and leave all the rest as it is,
- * to the byte: comments, order, numbers, keys of others.
+ * Add to a user's JSON file, and leave all the rest unchanged, byte by byte: comments,
+ * order, numbers, other keys.
  */
 
-/* A text that is edited. */
+/* A text being edited. */
 typedef struct gbx_edit {
-    gbx_buf text;  /* as it stands */
-    char *blanked; /* the same without comments: views are into this */
+    gbx_buf text;  /* the present text */
+    char *blanked; /* the same without comments; views point into this */
     gbx_view root;
 } gbx_edit;
 
-/* A copy of text; false if it is not JSON (with comments), or memory is out. */
+/* Copies text; false if it is not JSON (with comments), or memory is out. */
 bool gbx_edit_open(gbx_edit *edit, const char *text, size_t len);
 void gbx_edit_close(gbx_edit *edit);
 
-/* Each ends all views; edit->root is the new one. json is one value. False: the text is
- * as it was. */
+/* Each edit invalidates all views; edit->root is the new one. json is one value. False:
+ * the text is unchanged. */
 bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
                          const char *json);
 
 /* ---- jsonc.c ------------------------------------------------------------- */
 
-/* Editors write comments into JSON, commas before closing brackets, and a byte
- * order mark first: all become blanks, so that everything else keeps its place. */
+/* Editors accept comments in JSON, commas before closing brackets, and a byte order
+ * mark. All of them are replaced by blanks, so that everything else keeps its place. */
 
-/* Members of an object that are looked at; "*" is every one. A list ends in a NULL name. */
+/* Members of an object to keep; "*" matches all. A NULL name ends the list. */
 typedef struct gbx_jsonc_wanted {
     const char *name;
-    const struct gbx_jsonc_wanted *below; /* of its own object, only these; NULL: all */
+    const struct gbx_jsonc_wanted *below; /* kept of its value; NULL: all */
 } gbx_jsonc_wanted;
 
-/* The offset past the comment at `at`, or `at` if there is none; one without an end is
- * none. */
+/* The offset behind the comment at `at`; or `at` itself if no whole comment is
+ * there. */
 size_t gbx_jsonc_past_comment(const char *text, size_t len, size_t at);
 
-/* Blanks from one offset to another, in place; lines stay lines. */
+/* Blank out a range in place; line breaks stay. */
 void gbx_jsonc_erase(char *text, size_t from, size_t to);
 
-/* In place; lines stay lines. What is neither JSON nor a comment stays as it is. */
+/* In place; line breaks stay. Text that is neither JSON nor a comment stays. */
 void gbx_jsonc_blank(char *text, size_t len);
 
-/* In place, after gbx_jsonc_blank(): members that are not wanted become blanks. Hosts keep
- * what people wrote beside their servers, and a parser that builds values refuses a whole
- * text for half a surrogate pair, "\u0000" or 1e400 in it. What is not JSON stays. */
+/* In place, after gbx_jsonc_blank(): blank out unwanted members. Hosts keep users'
+ * texts next to their servers, and a parser refuses the whole file for one "\u0000",
+ * 1e400 or half a surrogate pair. Text that is not JSON stays. */
 void gbx_jsonc_keep(char *text, size_t len, const gbx_jsonc_wanted *wanted);
 
-/* Of the byte order mark: editors do not count it as a column. 0: there is none. */
+/* Length of the byte order mark, or 0: editors do not count it as a column. */
 size_t gbx_jsonc_mark_len(const char *text, size_t len);
 
 /* ---- replace.c ----------------------------------------------------------- */
 
-/* A file of a person's gets new contents at once or not at all, and keeps what
- * it was beside it. */
+/* Replaces a user's file atomically, and keeps a backup next to it. */
 
-/* How long a command waits for a lock; a server that others wait for has less time. */
+/* How long a command waits for a lock; a server with waiting clients has less time. */
 #define GBX_FILE_LOCK_MS 2000
 
 /*
- * Open the file at path to change it: until *ret_fd, which reads it, is closed, nobody
- * else gets it by this function. Sleeps until who has it lets it go, two seconds at most.
- * The lock is on the file that is there and needs none beside it; where there are no
- * locks, there is none. A file that is not to be trusted is refused, with EPERM.
+ * Open the file at path for a change. Until *ret_fd, which reads it, is closed, this
+ * function lets nobody else open it. Waits for the lock for two seconds at most. The
+ * lock is on the file itself, without a lock file; a file system without locks gives no
+ * lock. An untrusted file is refused, with EPERM.
  */
 gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
                          gbx_error *reterr);
-/* The same for a file that need not be there: the lock is on its folder. Who waited for it
- * may find one. Where nothing can be written, there is no lock, and *ret_fd stays. */
+/* The same for a file that need not exist: locks its folder. The file may exist by
+ * the time the lock is held. Without write permission nothing is locked, and *ret_fd
+ * is unchanged. */
 gbx_status gbx_file_lock_folder(const char *path, int wait_ms, int *ret_fd,
                                 gbx_error *reterr);
 
-/* The folder of the file at path, and those above it, for the user alone where they are
- * not there. */
+/* Create the missing folders of the file at path, accessible to the user only. */
 void gbx_file_make_folders(const char *path);
 
 /*
- * Write len bytes as the file at path; its mode stays, but for the bits in withheld, one
- * that is new has 0600. A symbolic link is followed. backup, if not NULL, gets the path under which the old
- * contents are now (never one that was there before), or "" if there were none.
+ * Write len bytes to the file at path. Its mode stays, except for the bits in
+ * withheld; a new file has 0600. A symbolic link is followed. backup, if not NULL,
+ * gets the path of a new backup of the old contents, or "" if there were none. It
+ * never overwrites a file.
  *
- * GBX_E_OS: nothing has changed, but for a backup perhaps.
+ * GBX_E_OS: nothing has changed, but a backup may exist.
  */
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
                             mode_t withheld, char backup[PATH_MAX], gbx_error *reterr);
@@ -118,36 +121,37 @@ gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
 /*
  * ${VAR}, ${VAR:-default} and ${env:VAR} in texts of a configuration.
  *
- * "$${" is "${" as text; of any number of '$' before a '{' two are one, and an odd last
- * one begins a variable. What is not of these forms stays as it is, but for the forms that
- * editors fill in and nobody here can.
+ * "$${" is a literal "${": before a '{' each pair of '$' is one '$', and an odd last
+ * '$' begins a variable. Other forms stay as they are; forms that only editors can fill
+ * in are refused.
  */
 
-/* Of one text with its variables. */
+/* Limit of one text with its variables filled in. */
 #define GBX_MCP_TEXT_MAX 65536
 
-/* Ends what is said of a form of editors: `mcp import` itself has to say it without. */
+/* Ends the error about editors' forms; `mcp import` itself leaves it out. */
 #define GBX_VARIABLES_IMPORT ", or take the file over with 'glovebox mcp import'"
 
-/* Is told of each value that was put in, and with value NULL of each that is not set. */
+/* Called for each variable that is used, with value NULL if it is not set; not
+ * for defaults. */
 typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *value);
 
-/* *ret is the text with its variables, nothing for one that is not set; free() it.
- * GBX_E_POLICY without a place: the text is too long, wants an editor, or has a variable in
- * a default. */
+/* *ret is the text with its variables filled in, an unset one being empty; free() it.
+ * GBX_E_POLICY without a position: the text is too long, needs an editor, or has a
+ * variable in a default. */
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr);
 
-/* Append what gbx_variables_fill() makes that very text of. */
+/* Append text escaped, so that gbx_variables_fill() returns it unchanged. */
 void gbx_variables_escape(const char *text, gbx_buf *to);
 
-/* What to say of names that are not set, in one sentence; free() it. NULL: no memory. */
+/* A sentence about variables that are not set; free() it. NULL: memory is out. */
 char *gbx_variables_unset(char *const *names, size_t count);
 
 typedef enum gbx_mcp_transport {
     GBX_MCP_STDIO,
     GBX_MCP_HTTP, /* streamable HTTP */
-    GBX_MCP_SSE,  /* the transport before it */
+    GBX_MCP_SSE,  /* the HTTP+SSE transport before it */
 } gbx_mcp_transport;
 
 typedef struct gbx_mcp_variable {
@@ -164,35 +168,37 @@ typedef struct gbx_mcp_upstream_config {
     char *command;
     char **args; /* ends in NULL */
     size_t arg_count;
-    gbx_mcp_variable *env; /* beside HOME LOGNAME PATH SHELL TERM USER of our own */
+    gbx_mcp_variable *env; /* in addition to HOME LOGNAME PATH SHELL TERM USER of
+                            * ours */
     size_t env_count;
-    char *cwd; /* or NULL; a relative one is below the file's folder by now */
+    char *cwd; /* or NULL; already made relative to the file's folder */
     char *url;
     gbx_mcp_variable *headers;
     size_t header_count;
     char
-        *unsent_headers; /* names of those that are the transport's own, which sets them
-                           * itself: none of `headers`; or NULL */
-    char **inherit; /* names of further variables of ours; "glovebox": {"env": [...]} */
+        *unsent_headers; /* names of headers that the transport sets itself, left out of
+                          * `headers`; or NULL */
+    char **inherit;      /* names of further variables that it gets from us; "glovebox":
+                          * {"env": [...]} */
     size_t inherit_count;
-    char **weak; /* names of passwords that are short, a word or a number:
-                             * they stay in answers */
+    char **weak; /* names of passwords that are too short or common to be removed
+                  * from answers */
     size_t weak_count;
     char *description;      /* one line for the model, or NULL */
     uint32_t timeout_ms;    /* of one call; default 60000 */
-    uint32_t start_ms;      /* until it must have answered; default 30000 */
-    uint32_t idle_ms;       /* stopped after; default 300000; 0: never */
+    uint32_t start_ms;      /* time for its first answer; default 30000 */
+    uint32_t idle_ms;       /* idle time before it is stopped; default 300000; 0:
+                             * never */
     uint32_t calls_at_once; /* default 8 */
     uint32_t processes;     /* of the pool; default 1 */
-    bool eager;             /* started with us instead of at the first use */
+    bool eager;             /* started with us instead of at its first use */
     bool disabled;
-    char *fault; /* why it cannot be used, then it is disabled: its entry is wrong, or a
-                  * variable is not set */
-    bool
-        is_malformed; /* its entry is wrong, with its variables: nothing else is here */
+    char *fault;       /* why it is disabled (its entry is wrong, or a variable is not
+                        * set), or NULL */
+    bool is_malformed; /* its entry is wrong: only its name was kept */
 } gbx_mcp_upstream_config;
 
-/* For people; takes unsent_headers. */
+/* A message for people; takes unsent_headers. */
 #define GBX_MCP_UNSENT_FORMAT \
     "not sent as configured, but as the transport sets them: %.400s"
 
@@ -203,15 +209,15 @@ typedef struct gbx_mcp_settings {
     uint64_t code_bytes;     /* default 51200 */
     uint64_t output_bytes;   /* default 10 MiB */
     uint64_t memory_bytes;   /* default 128 MiB */
-    uint64_t reply_bytes;    /* of text that a model is shown; default 40000 */
+    uint64_t reply_bytes;    /* of text shown to a model; default 40000 */
     uint32_t calls;          /* nested calls of one execute; default 1000 */
     uint32_t calls_at_once;  /* of all servers, over all runs; default 32 */
-    uint32_t artifact_ms;    /* how long what was cut is kept; default 3600000 */
+    uint32_t artifact_ms;    /* how long cut-off text is kept; default 3600000 */
     uint64_t artifact_bytes; /* of all; default 64 MiB */
     char *audit_path;        /* security log, or NULL */
 } gbx_mcp_settings;
 
-struct gbx_config_fingerprint; /* see config.h */
+struct gbx_config_fingerprint; /* defined below */
 struct gbx_gate_rules;         /* "rules" and "secrets"; see rules/rules.h */
 
 typedef struct gbx_mcp_config {
@@ -221,11 +227,12 @@ typedef struct gbx_mcp_config {
     size_t server_count;
     gbx_mcp_settings settings;
     struct gbx_gate_rules *rules;         /* never NULL after a successful load */
-    struct gbx_config_fingerprint *stamp; /* neither */
+    struct gbx_config_fingerprint *stamp; /* never NULL either */
 } gbx_mcp_config;
 
-/* path NULL: the defaults and no server. GBX_E_POLICY with line and column if the text is
- * at fault, GBX_E_OS if the file cannot be read or is refused. A FIFO is waited for. */
+/* path NULL: the defaults, without servers. GBX_E_POLICY with line and column if the
+ * text is wrong, GBX_E_OS if the file cannot be read or is refused. Waits for a
+ * FIFO. */
 gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config **ret,
                                gbx_error *reterr);
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
@@ -237,31 +244,32 @@ void gbx_mcp_config_free(gbx_mcp_config *config);
 const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
                                                      const char *name);
 
-/* May a server be called so? */
+/* May a server have this name? */
 bool gbx_mcp_is_name(const char *name);
-/* name as one that a server may have, into out: "Google Drive" is "Google-Drive". */
+/* Turn name into a valid server name: "Google Drive" becomes "Google-Drive". */
 void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1]);
 
 /* ---- fingerprint.c ------------------------------------------------------- */
 
 /*
- * Is the file of a configuration still what it was when it was read? What runs goes
- * by what was read; who has edited the file since must hear that it is of no effect yet.
+ * Has a configuration's file changed since it was read? We go on with what was read,
+ * and report that a later edit has no effect yet.
  */
 
 typedef struct gbx_config_fingerprint {
-    bool is_set; /* it was a regular file: a pipe is read once */
+    bool is_set; /* it was a regular file; a pipe can be read only once */
     struct stat then;
     size_t len;
     uint8_t digest[GBX_SHA256_SIZE];
 } gbx_config_fingerprint;
 
-/* Of the open file whose contents these are. */
+/* Note the open file fd and its contents. */
 void gbx_config_fingerprint_set(gbx_config_fingerprint *stamp, int fd, const void *text,
                                 size_t len);
 
-/* Has the file at config->path other contents? Those are read only if the file was written
- * or replaced. False where it is gone or cannot be read: a restart would do no good. */
+/* Does the file at config->path have other contents? The contents are compared only if
+ * the file was written or replaced. False if it is gone or unreadable, since a restart
+ * would not help. */
 bool gbx_config_has_changed(const gbx_mcp_config *config);
 
 #endif

@@ -8,16 +8,16 @@
 
 #define GBX_MCP_SERVERS_MAX 256
 
-/* A configuration while it is read. */
+/* A configuration being read. */
 typedef struct gbx_mcp_reader {
-    gbx_rules_reader rules; /* first: it begins with the gbx_json_reader */
+    gbx_rules_reader rules; /* must be first: it begins with the gbx_json_reader */
     gbx_mcp_config *config;
-    char **unset; /* variables that are not set, of the server that is read */
+    char **unset; /* unset variables of the server being read */
     size_t unset_count;
     struct gbx_mcp_unread {
         char *name;
         gbx_error err;
-    } * unread; /* servers that have what no value can hold */
+    } * unread; /* servers whose JSON the parser rejects */
     size_t unread_count;
 } gbx_mcp_reader;
 
@@ -30,53 +30,54 @@ static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)
 gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
                                const json_t *value, void *target);
 
-/* Nothing stays but its name: what was half read is of no use to anybody. */
+/* Keep only the name: a half-read server is of no use. */
 void gbx_mcp_empty_server(gbx_mcp_upstream_config *server);
 void gbx_mcp_free_server(gbx_mcp_upstream_config *server);
 
-/* Leaves out the headers that the transport sets itself, and keeps their names. */
+/* Leave out the headers that the transport sets itself, but keep their names. */
 gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
                                     gbx_mcp_upstream_config *server);
 
-/* The variables of a file, but for those that the server has already. */
+/* Read the variables of a file, except those that the server already has. */
 gbx_status gbx_mcp_read_env_file(gbx_json_reader *r, gbx_mcp_upstream_config *server,
                                  const char *path);
 
-/* Our own key at the top. */
+/* Read our own top-level key. */
 gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value);
 void gbx_mcp_settings_default(gbx_mcp_settings *settings);
 
-/* Which of the words name was meant to be: it differs from it in the case of letters, or
- * in '_', '-' and blanks; from one of the first `loose` words, which no host has anything
- * like, in a letter or two as well. NULL: it is one of them, or none. */
+/* The word that name is probably a misspelling of: it differs in case, or in '_', '-'
+ * and blanks; from the first `loose` words, which resemble no key of a host, also in a
+ * letter or two. NULL: name is one of the words, or resembles none. */
 const char *gbx_mcp_typo_of(const char *name, const char *const *words, size_t count,
                             size_t loose);
 
-/* Does what is called so hold a secret, by its name? */
+/* Does the name suggest a secret? */
 typedef enum gbx_mcp_sound {
     GBX_MCP_PLAIN,
-    GBX_MCP_PERHAPS, /* if it looks like one */
-    GBX_MCP_SECRET,  /* unless it is a place, or as ordinary as other data */
-    GBX_MCP_CERTAIN, /* whatever it looks like */
+    GBX_MCP_PERHAPS, /* if the value looks like one */
+    GBX_MCP_SECRET,  /* unless it is a location, or an ordinary value */
+    GBX_MCP_CERTAIN, /* whatever the value is */
 } gbx_mcp_sound;
 
 gbx_mcp_sound gbx_mcp_sounds_secret(const char *name);
 
-/* A value that must not come back from a server: kept under a name like that, for
- * nobody to use, without white space at its ends; of several lines, each that looks like
- * a secret. Values that are too short to be secret are let be, and those that are too
- * long. */
+/* Remember a value to be removed from answers, without white space at its ends, under a
+ * name derived from `name`. The name cannot be used elsewhere. Of several lines, keep
+ * each that looks like a secret. Values that are too short to be secret are skipped,
+ * and so are too long ones. */
 gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
                                const char *name, const char *value);
 
-/* What a server gets as it is, and what it is called by its name. */
+/* The kind of a text that a server gets, and of its name. */
 typedef enum gbx_mcp_written {
     GBX_MCP_VARIABLE, /* or an option */
     GBX_MCP_HEADER,
 } gbx_mcp_written;
 
-/* As gbx_mcp_keep_secret() by the sound of the name; of "Bearer abc" also "abc", and of
- * "scheme://user:password@host" the password, whatever the name; of JSON its members. */
+/* As gbx_mcp_keep_secret() by the sound of the name. Keeps also "abc" of "Bearer
+ * abc", the password of "scheme://user:password@host" whatever the name is, and the
+ * members of JSON. */
 gbx_status gbx_mcp_keep_written(gbx_json_reader *r, gbx_mcp_written kind,
                                 const char *name, const char *value);
 gbx_status gbx_mcp_keep_url(gbx_json_reader *r, const char *url);

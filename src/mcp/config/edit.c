@@ -25,7 +25,7 @@ static bool look(gbx_edit *edit)
     return gbx_view_open(copy, edit->text.len, &edit->root);
 }
 
-/* The bytes from from to to become what is in between. */
+/* Replace the bytes in [from, to) by `between`. */
 static bool splice(gbx_edit *edit, size_t from, size_t to, const gbx_buf *between)
 {
     gbx_edit next = {.blanked = NULL};
@@ -48,7 +48,7 @@ static size_t offset(const gbx_edit *edit, const char *at)
     return (size_t)(at - edit->blanked);
 }
 
-/* Of the end of a line at `at`; 0: there is none. */
+/* The length of the line end at `at`, or 0. */
 static size_t line_end_len(const gbx_edit *edit, size_t at)
 {
     const char *text = (const char *)edit->text.data;
@@ -58,7 +58,7 @@ static size_t line_end_len(const gbx_edit *edit, size_t at)
     return at < edit->text.len && text[at] == '\n';
 }
 
-/* As the first line ends. */
+/* Append a line end as the first line has it. */
 static void put_line_end(const gbx_edit *edit, gbx_buf *to)
 {
     const char *text = edit->blanked;
@@ -68,8 +68,8 @@ static void put_line_end(const gbx_edit *edit, gbx_buf *to)
                        end != NULL && end > text && end[-1] == '\r' ? "\r\n" : "\n");
 }
 
-/* The white space at the beginning of the line in which `at` is; *ret_own: nothing but
- * comments stands before it there. Of the first line that is not so: the text may be a
+/* The white space at the beginning of the line of `at`. *ret_own: only white space and
+ * comments come before `at` on that line. False on the first line: the text may be
  * part of another. */
 static const char *indent_of(const gbx_edit *edit, size_t at, size_t *ret_len,
                              bool *ret_own)
@@ -86,8 +86,9 @@ static const char *indent_of(const gbx_edit *edit, size_t at, size_t *ret_len,
     return text + line;
 }
 
-/* What separates a new member or element from its neighbour at `at`: a line of its own
- * if that has one, or if the line ends at `where` it goes; else a blank. */
+/* Separate a new member or element from its neighbour at `at`: by a new line if the
+ * neighbour has its own line, or if the line ends at `where` it goes; else by a
+ * blank. */
 static void put_gap(const gbx_edit *edit, size_t at, size_t where, gbx_buf *to)
 {
     size_t len;
@@ -103,8 +104,8 @@ static void put_gap(const gbx_edit *edit, size_t at, size_t where, gbx_buf *to)
     (void)gbx_buf_puts(to, own ? "" : "  ");
 }
 
-/* Into a container that has nothing yet: a line of its own, two blanks deeper. A comment
- * that is in there stays, after it. */
+/* Fill an empty container: on a new line, two blanks deeper. A comment in it stays,
+ * after the new text. */
 static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
 {
     static const char blanks[] = {' ', '\t', '\r', '\n'};
@@ -130,8 +131,8 @@ static bool fill_empty(gbx_edit *edit, gbx_view container, const gbx_buf *what)
     return splice(edit, from, to, &buf);
 }
 
-/* Of the comma between the value that ends at `at` and the end of the list; 0: there is
- * none. To a parser it is a blank, as commas in comments are. */
+/* The offset of a comma after the list's last value, which ends at `at`; 0: it has
+ * none. The comma is already a blank in `blanked`, as are commas in comments. */
 static size_t closing_comma(const gbx_edit *edit, size_t at)
 {
     const char *text = (const char *)edit->text.data;
@@ -142,7 +143,7 @@ static size_t closing_comma(const gbx_edit *edit, size_t at)
     return at < len && text[at] == ',' ? at : 0;
 }
 
-/* Past the comments that stand after `at` on its line; `at`: there are none. */
+/* Skip the comments after `at` on its line; returns `at` if it has none. */
 static size_t past_comments(const gbx_edit *edit, size_t at)
 {
     const char *text = (const char *)edit->text.data;
@@ -159,8 +160,8 @@ static size_t past_comments(const gbx_edit *edit, size_t at)
     return at;
 }
 
-/* After the value `last` and what is said of it on its line, which begins with what
- * stands at `line_of`. A comma that closed the list does so again. */
+/* Add after the value `last` and its comments on the same line; the layout follows
+ * `line_of`. If the list ended with a comma, it does so again. */
 static bool add_after(gbx_edit *edit, gbx_view last, const char *line_of,
                       const gbx_buf *what)
 {

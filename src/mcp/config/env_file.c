@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * env_file - "envFile" of a server: variables as editors read them from a file like .env.
+ * env_file - "envFile" of a server: variables from a file like .env, in the
+ * format of editors.
  *
  *     export NAME=value # comment
  *     OTHER: "two\nlines"
@@ -37,7 +38,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* The first of these characters that is in no quotes, or the end. */
+/* The first of these characters outside quotes, or the end. */
 static char *find_bare(char *text, const char *any)
 {
     char quote = '\0';
@@ -53,7 +54,7 @@ static char *find_bare(char *text, const char *any)
     return text;
 }
 
-/* In place: without its quotes, and with line ends in double ones. */
+/* In place: remove the quotes, and turn \n into line ends in double quotes. */
 static char *unquote(char *text)
 {
     size_t len = strlen(text);
@@ -83,8 +84,8 @@ static bool has_name(const gbx_mcp_upstream_config *server, size_t count,
     return false;
 }
 
-/* The first `own` variables are those of "env", which go before; of two in the file the last
- * one counts. */
+/* The first `own` variables come from "env" and have priority; if the file has a name
+ * twice, the last one counts. */
 static gbx_status take_line(gbx_json_reader *r, gbx_mcp_upstream_config *server,
                             size_t own, char *line)
 {

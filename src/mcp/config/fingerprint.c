@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fingerprint - see config.h. The contents decide, not the time: editors and tools that keep files
- * alike on machines write what was there already. */
+/* fingerprint - see config.h. The contents decide, not the time: editors and file
+ * synchronizers rewrite files without changing them. */
 #include "mcp/config/config.h"
 
 #include "base/cleanup.h"
@@ -28,7 +28,7 @@ static bool has_digest(const gbx_config_fingerprint *stamp, const void *text,
     return memcmp(digest, stamp->digest, sizeof digest) == 0;
 }
 
-/* Everything, or as much as says that it is another file: one byte more than there was. */
+/* Read everything, or just enough to see a difference: one byte more than before. */
 static bool read_text(int fd, size_t max, gbx_buf *to)
 {
     while (to->len < max) {

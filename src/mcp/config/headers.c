@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headers - what is configured beside what the transport says itself: sent twice, a header
- * as Content-Type makes a request that no server understands.
+ * headers - drops configured headers that the transport sets itself: with a header such
+ * as Content-Type sent twice, no server understands the request.
  */
 #include "mcp/config/config_reader.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of a name in the words that say so. */
+/* Limit of a name in the message. */
 #define NAME_MAX_SHOWN 64
 
 static bool is_own(const char *name)

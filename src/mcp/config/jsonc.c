@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The offset past the string that begins at `at`. */
+/* The offset behind the string that begins at `at`. */
 static size_t past_string(const char *text, size_t len, size_t at)
 {
     for (at++; at < len && text[at] != '"'; at++)
@@ -16,7 +16,8 @@ static size_t past_string(const char *text, size_t len, size_t at)
     return at < len ? at + 1 : len;
 }
 
-/* Can a value have that name? Then it has no NUL, and no half of a surrogate pair. */
+/* Can the parser accept that name? It must have no NUL and no half of a
+ * surrogate pair. */
 static bool is_name(gbx_view name)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
@@ -35,11 +36,13 @@ static const gbx_jsonc_wanted *find(const gbx_jsonc_wanted *wanted, gbx_view nam
     return NULL;
 }
 
-/* A member goes when the next one is known: with its comma, and behind the cursor. Of the
- * last one the comma before it stays. The tables of those wanted end the recursion. */
+/* Erase a member, with its comma, only when the next one is known, behind the
+ * cursor. The comma before the last member stays. The depth of the wanted tables
+ * bounds the recursion. */
 static void keep(char *text, gbx_view object, const gbx_jsonc_wanted *wanted)
 {
-    const char *unwanted = NULL; /* where the last member begins, if it goes */
+    const char *unwanted = NULL; /* beginning of the last member, if it is to be
+                                  * erased */
     size_t cursor = 0;
     gbx_view name;
     gbx_view value;
@@ -89,7 +92,7 @@ size_t gbx_jsonc_past_comment(const char *text, size_t len, size_t at)
 
 void gbx_jsonc_blank(char *text, size_t len)
 {
-    size_t comma = len; /* the last thing but blanks, if it is one */
+    size_t comma = len; /* the last non-blank, if it is a comma */
 
     gbx_jsonc_erase(text, 0, gbx_jsonc_mark_len(text, len));
     for (size_t at = 0; at < len;) {
@@ -117,7 +120,7 @@ void gbx_jsonc_keep(char *text, size_t len, const gbx_jsonc_wanted *wanted)
     if (!gbx_view_open(text, len, &root) || gbx_view_kind(root) != '{')
         return;
     keep(text, root, wanted);
-    gbx_jsonc_blank(text, len); /* commas that are the last now */
+    gbx_jsonc_blank(text, len); /* removes commas that are now the last */
 }
 
 size_t gbx_jsonc_mark_len(const char *text, size_t len)

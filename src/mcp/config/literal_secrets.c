@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * literal_secrets - the secrets in what a server gets as it is: env, headers, arguments, its URL.
+ * literal_secrets - finds secrets in the texts that a server gets: env, headers,
+ * arguments, its URL.
  *
- * By their names, as in secret_names.c: of a variable, a header, an option or a part of a query.
- * A password in a URL needs none, and in JSON the members have theirs.
+ * They are found by the names of variables, headers, options and query parameters,
+ * as in secret_names.c. A password in a URL needs no name, and members of JSON
+ * have their own.
  */
 #include "mcp/config/config_reader.h"
 
@@ -19,7 +21,7 @@
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" \
     "_-."
 
-/* As gbx_mcp_keep_secret(), of a text that goes on behind it. */
+/* As gbx_mcp_keep_secret(), for the first len bytes of a longer text. */
 static gbx_status keep_part(gbx_json_reader *r, gbx_mcp_sound sound, const char *name,
                             const char *value, size_t len)
 {
@@ -53,7 +55,7 @@ static gbx_status keep_query(gbx_json_reader *r, const char *query)
     return status;
 }
 
-/* Its name says what it is: one that is a common word stays in answers. */
+/* It is certainly a password; but a common word stays in answers. */
 static gbx_status keep_password(gbx_json_reader *r, const char *name, const char *value,
                                 size_t len)
 {
@@ -64,7 +66,8 @@ static gbx_status keep_password(gbx_json_reader *r, const char *name, const char
     return keep_part(r, GBX_MCP_SECRET, of_name, value, len);
 }
 
-/* scheme://user:password@host/path?query; who is there without a password may be one. */
+/* scheme://user:password@host/path?query; a user without a password may be a
+ * secret, too. */
 static gbx_status keep_address(gbx_json_reader *r, const char *name, const char *text)
 {
     const char *slashes = strstr(text, "://");
@@ -86,7 +89,7 @@ static gbx_status keep_address(gbx_json_reader *r, const char *name, const char 
     return status == GBX_OK && query != NULL ? keep_query(r, query + 1) : status;
 }
 
-/* "Authorization: Bearer abc, X: y", whatever it is called. */
+/* "Authorization: Bearer abc, X: y", whatever the whole text is called. */
 static gbx_status keep_keys(gbx_json_reader *r, const char *name, const char *text)
 {
     static const char *const schemes[] = {"Bearer ", "Basic "};
@@ -102,7 +105,7 @@ static gbx_status keep_keys(gbx_json_reader *r, const char *name, const char *te
     return status;
 }
 
-/* {"Authorization": "Bearer abc"}: what is in it, by the name next to it. */
+/* {"Authorization": "Bearer abc"}: each value by the name of its member. */
 static gbx_status keep_json(gbx_json_reader *r, const char *name, json_t *value)
 {
     gbx_status status = GBX_OK;
@@ -122,7 +125,7 @@ static gbx_status keep_json(gbx_json_reader *r, const char *name, json_t *value)
     return status;
 }
 
-/* What has a secret in it although its own name does not say so. */
+/* Secrets inside a text whose own name does not suggest one. */
 static gbx_status keep_inner(gbx_json_reader *r, const char *name, const char *text)
 {
     json_t *json = json_loads(text, 0, NULL);
@@ -133,7 +136,7 @@ static gbx_status keep_inner(gbx_json_reader *r, const char *name, const char *t
     return status == GBX_OK ? keep_keys(r, name, text) : status;
 }
 
-/* What stands before a key as its kind. */
+/* The scheme that comes before a key, such as "Bearer". */
 static bool is_scheme(const char *value, size_t len)
 {
     static const char *const words[] = {"Bearer", "Basic", "Token"};
@@ -144,7 +147,7 @@ static bool is_scheme(const char *value, size_t len)
     return false;
 }
 
-/* NAME=value, Name: value, and the same behind an option: --env=NAME=value. */
+/* NAME=value, Name: value, and the same after an option: --env=NAME=value. */
 static gbx_status keep_argument(gbx_json_reader *r, const char *text)
 {
     while (true) {
@@ -170,7 +173,7 @@ static gbx_status keep_argument(gbx_json_reader *r, const char *text)
     }
 }
 
-/* "--token", which the next argument belongs to. */
+/* "--token", whose value is the next argument. */
 static bool is_option(const char *arg)
 {
     return arg[0] == '-' && arg[1] != '\0' && strpbrk(arg, "=: ") == NULL;

@@ -28,7 +28,7 @@ static gbx_status cannot(const char *path, int error, gbx_error *reterr)
     return gbx_fail(reterr, GBX_E_OS, "cannot write '%s': %s", path, strerror(error));
 }
 
-/* A refusal says itself what is to be done. */
+/* A refusal already says what to do. */
 static gbx_status cannot_open(const char *path, const gbx_error *err, gbx_error *reterr)
 {
     if (err->os_errno != EPERM)
@@ -37,7 +37,7 @@ static gbx_status cannot_open(const char *path, const gbx_error *err, gbx_error 
     return gbx_fail(reterr, GBX_E_OS, "%s", err->message);
 }
 
-/* The old file under one name more: the new one only takes the first. */
+/* Give the old file a second name: the new file replaces only the first. */
 static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *reterr)
 {
     for (int i = 1; i <= BACKUPS_MAX; i++) {
@@ -54,7 +54,7 @@ static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *r
     return cannot(backup, EEXIST, reterr);
 }
 
-/* The folder of a whole path, to be freed; or NULL. */
+/* The folder of an absolute path, to be freed; or NULL. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -74,7 +74,8 @@ static void sync_folder(const char *path)
         (void)fsync(fd);
 }
 
-/* Is the open file the one that is at path now? Who had it may have replaced it. */
+/* Is the open file still the one at path? The lock's last holder may have replaced
+ * it. */
 static bool is_at(int fd, const char *path)
 {
     struct stat own;
@@ -123,7 +124,7 @@ gbx_status gbx_file_lock_folder(const char *path, int wait_ms, int *ret_fd,
     GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
     gbx_trusted_file file = {.what = "",
                              .flags = O_RDONLY | O_DIRECTORY,
-                             .trust = GBX_TRUST_ALL}; /* nothing of it is read */
+                             .trust = GBX_TRUST_ALL}; /* nothing is read from it */
 
     if (folder == NULL || access(folder, W_OK) != 0)
         return GBX_OK;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_names - values of env and headers that are secrets although nobody declared them.
+ * secret_names - finds secrets among the values of env and headers that nobody
+ * has declared.
  *
- * By their names, which is a guess: it only adds to what is taken out of answers. What
- * must be certain is declared under "secrets".
+ * It guesses by names. A guess only adds to what is removed from answers; secrets that
+ * must be removed for certain are declared under "secrets".
  */
 #include "mcp/config/config_reader.h"
 
@@ -19,7 +20,7 @@
 
 #define NAME_SIZE 112
 
-/* What is shorter may be an ordinary word. */
+/* Shorter values may be ordinary words. */
 #define LONG 16u
 
 static bool is_taken(const gbx_policy *policy, const char *name)
@@ -39,7 +40,7 @@ static bool is_known(const gbx_policy *policy, const char *value, size_t len)
     return false;
 }
 
-/* A name that a reference can have and no other secret has. */
+/* Choose a name that is valid in a reference and that no other secret has. */
 static void choose_name(const gbx_policy *policy, const char *from, char out[NAME_SIZE])
 {
     char name[80];
@@ -73,13 +74,14 @@ static bool is_blank(char c)
 #define SMALL   "abcdefghijklmnopqrstuvwxyz"
 #define CAPITAL "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* "customer_id" is no key of the secret kind, and would be cut out of every answer. */
+/* "customer_id" does not look like a secret key, and must not be cut out of
+ * every answer. */
 static bool looks_random(const char *value, size_t len)
 {
     return len >= LONG && strcspn(value, DIGITS) < len;
 }
 
-/* One of the parts between slashes, that has no dot as names of files have. */
+/* Looks at the parts between slashes; one with a dot may be a file name. */
 static bool has_random_part(const char *path)
 {
     while (*path != '\0') {
@@ -92,8 +94,8 @@ static bool has_random_part(const char *path)
     return false;
 }
 
-/* "./a", "/a/b", "C:\\a", "https://host/path": where something is. Base64 may begin with a
- * slash, too; an address with a user or a query in it may be secret itself. */
+/* "./a", "/a/b", "C:\\a", "https://host/path": a location. Base64 may also begin with a
+ * slash; an address with a user or a query may itself be secret. */
 static bool is_place(const char *value)
 {
     static const char *const beginnings[] = {"./", "../", "~/"};
@@ -113,13 +115,13 @@ static bool is_place(const char *value)
            !has_random_part(host + strcspn(host, "/"));
 }
 
-/* "10000000", "1.5": any data may have it in it, and would be another then. */
+/* "10000000", "1.5": any data may contain it, and would be damaged. */
 static bool is_number(const char *value, size_t len)
 {
     return len < LONG && strspn(value, DIGITS ".") == len;
 }
 
-/* "postgres", "Password", "CHANGEME": likewise, and guessed in no time. */
+/* "postgres", "Password", "CHANGEME": also in any data, and easily guessed. */
 static bool is_common_word(const char *value, size_t len)
 {
     size_t capital = strspn(value, CAPITAL);
@@ -129,7 +131,7 @@ static bool is_common_word(const char *value, size_t len)
             (capital <= 1 && capital + strspn(value + capital, SMALL) == len));
 }
 
-/* signingKey: where a capital follows a small letter, a word begins. */
+/* signingKey: a word begins where a capital follows a small letter. */
 static bool is_edge(const char *name, const char *at)
 {
     return at == name || !isalpha((unsigned char)at[-1]) ||
@@ -137,12 +139,12 @@ static bool is_edge(const char *name, const char *at)
            (islower((unsigned char)at[-1]) && isupper((unsigned char)*at));
 }
 
-/* Where in a name a word stands. */
+/* Where a word must be in a name. */
 typedef enum word_place {
     ANYWHERE,
-    ENDING, /* as a word, or as the end of one: AUTHKEY, no KEYBOARD */
-    WHOLE,  /* no PATH */
-    LAST,   /* a whole word, and no other follows */
+    ENDING, /* a word, or the end of one: AUTHKEY, but not KEYBOARD */
+    WHOLE,  /* a whole word: PAT, but not PATH */
+    LAST,   /* a whole word, the last one */
 } word_place;
 
 static bool has_word(const char *name, const char *word, word_place place)
@@ -157,7 +159,7 @@ static bool has_word(const char *name, const char *word, word_place place)
     return false;
 }
 
-/* The length of text but for the blanks at its ends; *text begins behind them. */
+/* The length of text without blanks at its ends; *text is moved to its beginning. */
 static size_t without_blanks(const char **text, size_t len)
 {
     while (len > 0 && is_blank(**text)) {
@@ -169,7 +171,7 @@ static size_t without_blanks(const char **text, size_t len)
     return len;
 }
 
-/* Up to a line end, or what else no secret can have in it. */
+/* Up to a line end or another character that secrets do not have. */
 static size_t line_length(const char *text)
 {
     size_t len = 0;
@@ -190,7 +192,7 @@ static bool is_ordinary(const char *name, const char *value, size_t len)
     return is_number(value, len) || (is_password(name) && is_common_word(value, len));
 }
 
-/* A password that stays in answers is told. */
+/* Note a password that stays in answers, to warn of it. */
 static gbx_status note_weak(gbx_json_reader *r, const char *name)
 {
     gbx_mcp_config *config = gbx_mcp_reader_of(r)->config;
@@ -227,14 +229,14 @@ static gbx_status keep(gbx_json_reader *r, gbx_mcp_sound sound, const char *name
                                                &secret, r->err));
 }
 
-/* Of one of several lines: a word of a secret is one, if it is long. Others must look
- * like one: "-----BEGIN PRIVATE KEY-----" is in every file. */
+/* One of several lines: a long single word has the sound of the whole. Other lines must
+ * look like secrets: "-----BEGIN PRIVATE KEY-----" is in every such file. */
 static gbx_mcp_sound sound_of_line(gbx_mcp_sound sound, const char *line)
 {
     return strlen(line) < LONG || strchr(line, ' ') != NULL ? GBX_MCP_PERHAPS : sound;
 }
 
-/* What a name ends in may say that it is of something about a secret. */
+/* The last word of a name may show that the value only concerns a secret. */
 static gbx_mcp_sound sound_of_ending(const char *name)
 {
     static const struct {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * servers - the entries of a hosts' file, each one server, as any host writes them.
+ * servers - the entries of the servers, as any MCP host writes them.
  *
- * Members of the hosts that mean nothing here are passed over; those that mean something
- * must be what they are meant to be. An entry that is wrong cannot be used, and says why:
- * the others can.
+ * Hosts' members that mean nothing here are skipped; those with a meaning must be
+ * valid. A server with a wrong entry is disabled with a reason; the others stay usable.
  */
 #include "mcp/config/config_reader.h"
 
@@ -19,7 +18,7 @@
 
 #define ITEMS_MAX 1000 /* of args, env or headers */
 
-/* What a server's entry says of how to reach it. */
+/* What a server's entry says about how to reach it. */
 typedef struct entry {
     gbx_mcp_upstream_config *server;
     bool has_type;
@@ -28,7 +27,7 @@ typedef struct entry {
 /* One text, and what its variables are used for. */
 typedef struct use {
     gbx_json_reader *r;
-    gbx_mcp_sound sound; /* of where it is used */
+    gbx_mcp_sound sound; /* of the place where it is used */
 } use;
 
 static void free_variables(gbx_mcp_variable *list, size_t count)
@@ -78,8 +77,8 @@ void gbx_mcp_free_server(gbx_mcp_upstream_config *server)
     free(server->name);
 }
 
-/* A server can do without a text whose variable is not set: it cannot be used, and the
- * others can. All of its variables are looked for before that is said. */
+/* An unset variable disables only this server. All of its variables are checked before
+ * that is reported. */
 static gbx_status note_unset(gbx_mcp_reader *all, const char *name)
 {
     size_t len = strlen(name);
@@ -101,7 +100,7 @@ static gbx_status on_variable(void *user, const char *name, const char *value)
     return gbx_mcp_keep_secret(u->r, own > u->sound ? own : u->sound, name, value);
 }
 
-/* It is as if it was switched off, but says why. fault: NULL if memory is out. */
+/* Disable the server, with the reason. fault: NULL if memory is out. */
 static gbx_status put_out_of_use(gbx_mcp_reader *all, gbx_mcp_upstream_config *server,
                                  char *fault)
 {
@@ -121,7 +120,7 @@ static gbx_status take_unset(gbx_mcp_reader *all, gbx_mcp_upstream_config *serve
                                 gbx_variables_unset(all->unset, all->unset_count));
 }
 
-/* What was refused is this server alone. */
+/* Refuse this server alone. */
 static gbx_status take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
 {
     gbx_error *err = all->rules.json.err;
@@ -153,7 +152,7 @@ static gbx_status read_text(gbx_json_reader *r, const json_t *value,
     return fill(r, json_string_value(value), sound, ret);
 }
 
-/* Editors take a number and a boolean for its text. */
+/* A number or a boolean counts as its text, as in editors. */
 static gbx_status read_value(gbx_json_reader *r, const json_t *value,
                              gbx_mcp_sound sound, char **ret)
 {
@@ -168,8 +167,8 @@ static gbx_status read_value(gbx_json_reader *r, const json_t *value,
     return *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 
-/* A word of a command line, as a shell reads its beginning: "~" and "~/..." are below the
- * home directory, "\~" is "~". */
+/* A word of a command line, with a leading tilde as in a shell: "~" and "~/..." are
+ * below the home directory, "\~" is "~". */
 static gbx_status read_word(gbx_json_reader *r, const json_t *value, char **ret)
 {
     const char *text = json_string_value(value);
@@ -217,7 +216,7 @@ static gbx_status read_cwd(gbx_json_reader *r, const json_t *value,
     return read_path(r, value, &e->server->cwd);
 }
 
-/* Without its variables there is no path: that is said of the server anyway. */
+/* With an unset variable the path is unknown; the unset variable is reported anyway. */
 static gbx_status read_env_file(gbx_json_reader *r, const json_t *value,
                                 const gbx_json_key *key, void *target)
 {
@@ -238,7 +237,7 @@ static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target
 
     if (server->arg_count == ITEMS_MAX)
         return gbx_json_refuse(r, "there are more than %d arguments", ITEMS_MAX);
-    /* One more than there are: the list ends in NULL. */
+    /* One more: the list ends in NULL. */
     room = gbx_list_room(&server->args, server->arg_count + 1, sizeof *room);
     if (room == NULL)
         return gbx_list_nomem(r->err);
@@ -271,7 +270,7 @@ static gbx_status read_args(gbx_json_reader *r, const json_t *value,
     return status == GBX_OK ? gbx_mcp_keep_args(r, e->server) : status;
 }
 
-/* A program, or a list of it and its arguments. */
+/* A program, or a list of a program and its arguments. */
 static gbx_status read_command(gbx_json_reader *r, const json_t *value,
                                const gbx_json_key *key, void *target)
 {
@@ -325,7 +324,7 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     gbx_mcp_variable *room;
     gbx_status status = check_pair(r, p, name);
 
-    if (status != GBX_OK || json_is_null(value)) /* null: there is none */
+    if (status != GBX_OK || json_is_null(value)) /* null counts as missing */
         return status;
     room = gbx_list_room(p->items, *p->count, sizeof *room);
     if (room == NULL)
@@ -334,7 +333,7 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     room->name = strdup(name);
     if (room->name == NULL)
         return gbx_list_nomem(r->err);
-    /* What a variable puts into a header may well be a credential. */
+    /* A variable's value in a header may well be a credential. */
     status =
         read_value(r, value,
                    p->headers_of != NULL && sound == GBX_MCP_PLAIN ? GBX_MCP_PERHAPS
@@ -438,8 +437,8 @@ static gbx_status read_eager(gbx_json_reader *r, const json_t *value,
     return GBX_OK;
 }
 
-/* gbx_mcp_read_server() looks at it first: what is no boolean would be as if it was not
- * there. */
+/* Only checks the type: gbx_mcp_read_server() has read it before, and ignores
+ * other types. */
 static gbx_status read_switch(gbx_json_reader *r, const json_t *value,
                               const gbx_json_key *key, void *target)
 {
@@ -472,7 +471,7 @@ static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), e->server);
 }
 
-/* Null is how some hosts write that there is none. */
+/* Some hosts write null for a missing value. */
 static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t *value,
                               void *target)
 {
@@ -509,15 +508,15 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
     if (meant != NULL)
         return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
                                    meant);
-    /* Of a server that is switched off only our own key and the switches are looked at:
-     * its variables need not be set. */
+    /* Of a disabled server, only our own key and the switches are read: its variables
+     * need not be set. */
     if (key == NULL || json_is_null(value) ||
         (e->server->disabled && key->read != read_ours && key->read != read_switch))
         return GBX_OK;
     return key->read(r, value, key, e);
 }
 
-/* A command that is a path is below where it runs, or else below the file. */
+/* A command with a path is relative to cwd, or else to the file. */
 static gbx_status check_command(gbx_json_reader *r, gbx_mcp_upstream_config *server)
 {
     if (server->command == NULL)
@@ -589,7 +588,7 @@ static bool is_in_file(const gbx_rules_reader *rules, const char *name)
     return false;
 }
 
-/* What a server is called here whose name is none: nobody else is. */
+/* A name for a server whose own name is invalid; no other server has it. */
 static void find_name(const gbx_mcp_reader *all, const char *name,
                       char out[GBX_MCP_NAME_MAX + 1])
 {
@@ -636,7 +635,7 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
     gbx_status status;
     (void)target;
 
-    if (server != NULL) { /* which of them is meant nobody knows */
+    if (server != NULL) { /* nobody knows which of them is meant */
         status = gbx_json_refuse_key(r, "another server has this name: rename one");
     } else if (config->server_count == GBX_MCP_SERVERS_MAX) {
         return gbx_json_refuse_key(r, "there are more than %d servers",
@@ -663,7 +662,7 @@ const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *confi
     return NULL;
 }
 
-/* What a server may be called: rules, code and messages say it without quotes. */
+/* Characters of server names: rules, code and messages use them without quotes. */
 
 static bool is_letter(char c)
 {

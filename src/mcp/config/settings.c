@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* settings - what stands under "glovebox" at the top of a configuration: a row a key. */
+/* settings - the members of "glovebox" at the top of a configuration: one row
+ * for each key. */
 #include "mcp/config/config_reader.h"
 
 #include "base/cleanup.h"
@@ -26,7 +27,7 @@ static gbx_status read_tool_names(gbx_json_reader *r, const json_t *value,
     return settings->tool_prefix != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 
-/* Relative to the file, as other paths of it. */
+/* Relative to the file, as its other paths are. */
 static gbx_status read_audit(gbx_json_reader *r, const json_t *value,
                              const gbx_json_key *key, void *target)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * typo_check - names of members that are nearly ours.
+ * typo_check - finds misspelt names of our members.
  *
- * A member that is not known is the hosts', and passed over. One that was misspelt would
- * be too: rules that look as if they held, a server that is not switched off.
+ * Unknown members belong to hosts and are skipped. A misspelt one would be skipped,
+ * too: rules would have no effect, or a server would stay enabled.
  */
 #include "mcp/config/config_reader.h"
 
@@ -15,9 +15,10 @@
 
 #define WORDS_MAX 20
 #define LOOSE_MIN \
-    6 /* shorter names are near to too much, but for a letter too many or few */
+    6 /* shorter names are matched only if one letter is missing or extra */
 
-/* "MCP-Servers" is "mcpservers". A longer name is cut, to what is near to nothing. */
+/* "MCP-Servers" becomes "mcpservers". A longer name is cut, and then
+ * resembles no word. */
 static void plain_of(const char *name, char ret[GBX_NEAREST_WORD_MAX + 2])
 {
     size_t len = 0;

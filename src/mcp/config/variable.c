@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* variable - see config.h. No value ever enters a message. */
+/* variable - see config.h. Values never appear in messages. */
 #include "mcp/config/config.h"
 
 #include "base/cleanup.h"
@@ -24,7 +24,7 @@ static size_t name_len(const char *text)
     return text[0] >= '0' && text[0] <= '9' ? 0 : n;
 }
 
-/* The reference at text, which begins with "${"; false if it is of no known form. */
+/* Parse the reference at text, which begins with "${"; false if its form is unknown. */
 static bool take(const char *text, reference *ret)
 {
     const char *name = text + 2;
@@ -69,7 +69,8 @@ static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
 {
     const char *value = getenv(ref->name);
 
-    /* It ends at the first brace, the inner one: what is left would be text. */
+    /* The reference ends at the first brace, that of the inner variable; the rest would
+     * become text. */
     if (ref->otherwise_len > 1 &&
         memmem(ref->otherwise, ref->otherwise_len, "${", 2) != NULL)
         return gbx_fail(reterr, GBX_E_POLICY,
@@ -84,7 +85,7 @@ static gbx_status put(const reference *ref, gbx_variable_fn used, void *user,
     return used(user, ref->name, value);
 }
 
-/* What stands before the next "${" that is not escaped goes to `to`, unless that is NULL;
+/* Copy the text before the next unescaped "${" to `to`, unless that is NULL. Returns
  * the text from there on, or NULL. */
 static const char *copy_plain(const char *text, gbx_buf *to)
 {
@@ -143,7 +144,7 @@ char *gbx_variables_unset(char *const *names, size_t count)
 {
     gbx_buf text;
 
-    gbx_buf_init(&text, GBX_KIB(4)); /* more of them than that are not of interest */
+    gbx_buf_init(&text, GBX_KIB(4)); /* a longer list is of no interest */
     (void)gbx_buf_printf(&text, "the environment variable%s", count > 1 ? "s" : "");
     for (size_t i = 0; i < count && text.len < GBX_KIB(3); i++)
         (void)gbx_buf_printf(&text, "%s '%s'",

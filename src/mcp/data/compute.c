@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compute - a call from its arguments to what can begin (running.c), its console lines on
- * their way to the client, its end. The engine's thread touches a call in two places only:
- * it appends lines under a lock, and posts the result.
+ * compute - a call from its arguments until it can begin (running.c), its console lines
+ * on their way to the client, and its end. The engine's thread does two things with a
+ * call: it appends lines under a lock, and posts the result.
  */
 #include "mcp/data/compute.h"
 #include "base/buf.h"
@@ -16,17 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Console lines that wait for the loop; what does not fit is in the result anyway. */
+/* Console lines waiting for the loop; those that do not fit are still in the result. */
 #define LINES_MAX GBX_KIB(64)
 
 #define CODE_MAX GBX_MIB(1)
 
-/* The library's limit of this form, where nobody sets another. */
+/* The library's default for this form. */
 #define CODE_BYTES 51200
 
 #define NAME_BYTES 256
 
-/* ---- life --------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------ */
 
 static void release(gbx_compute *c)
 {
@@ -44,12 +44,12 @@ static void on_cancel(void *user)
     gbx_compute *c = user;
 
     if (c->ticket != 0)
-        gbx_abort(c->data->engine, c->ticket); /* it ends as any other */
+        gbx_abort(c->data->engine, c->ticket); /* it then ends like any other call */
     else
         gbx_compute_cancel(c);
 }
 
-/* ---- from the engine's thread ------------------------------------------------------------ */
+/* ---- from the engine's thread ---------------------------------------------------- */
 
 static void take_lines(gbx_compute *c)
 {
@@ -76,7 +76,7 @@ static void lines_arrived(void *arg)
     take_lines(arg);
 }
 
-/* It failed, or gave nothing: that may come from how it was called. */
+/* A failure or a missing value may come from how the code was called. */
 static bool may_need_advice(const gbx_result *result)
 {
     size_t len = 0;
@@ -91,7 +91,7 @@ static void advise(void *user)
     gbx_compute *c = user;
     gbx_called called = {c->data, c->set, gbx_view_member(c->arguments, "input")};
 
-    c->advice.len = 0; /* maybe for the second time */
+    c->advice.len = 0; /* may run twice */
     gbx_compute_advise(&called, &c->script, c->result, &c->advice);
 }
 
@@ -111,11 +111,11 @@ static void ended(void *arg)
     gbx_compute *c = arg;
 
     c->is_over = true;
-    if (!c->is_given) /* else its ticket is on its way to us */
+    if (!c->is_given) /* else the ticket is not posted yet */
         gbx_compute_end(c);
 }
 
-/* ---- arguments --------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------- */
 
 static const gbx_dataset_state *find_set(const gbx_mcp_data *d, const char *name)
 {
@@ -137,8 +137,8 @@ static const char *nearest_set(const gbx_mcp_data *d, const char *name)
     return gbx_nearest(name, names, count);
 }
 
-/* The text of a string member, which ends in NUL. False, and refused, if it is none. Code
- * may have a NUL in it. */
+/* The text of a string member, NUL-terminated; code may contain NUL. False: the member
+ * is not such a string, and the call was refused. */
 static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
 {
     gbx_view view = gbx_view_member(c->arguments, name);
@@ -168,7 +168,7 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
     return false;
 }
 
-/* What the engine will hold the code to. */
+/* The limit that the engine will apply to code. */
 static uint32_t code_limit(const gbx_options *options)
 {
     uint32_t most = options->limits.code_bytes;
@@ -179,7 +179,7 @@ static uint32_t code_limit(const gbx_options *options)
     return most != 0 ? most : CODE_BYTES;
 }
 
-/* In the engine's words, but before anything reads it. */
+/* The engine's own error, but before anything parses the code. */
 static bool check_length(gbx_compute *c)
 {
     uint32_t most = code_limit(&c->data->options);
@@ -194,7 +194,7 @@ static bool check_length(gbx_compute *c)
     return false;
 }
 
-/* What is none of ours was meant as one of ours. */
+/* Refuse unknown arguments: the model meant one of ours. */
 static bool check_names(gbx_compute *c)
 {
     static const char *const known[] = {"code", "dataset", "input"};
@@ -249,7 +249,8 @@ static void refuse_name(gbx_compute *c, const char *name)
                             hint);
 }
 
-/* All are datasets.NAME, too, whichever it is called with. */
+/* All datasets are also members of `datasets`, whichever one the code is called
+ * with. */
 static bool mentions_all(const gbx_compute *c)
 {
     static const char word[] = "datasets";
@@ -257,7 +258,7 @@ static bool mentions_all(const gbx_compute *c)
     return memmem(c->code.data, c->code.len, word, sizeof word - 1) != NULL;
 }
 
-/* False, and refused, if there is none of that name. */
+/* False: the dataset does not exist, and the call was refused. */
 static bool choose_dataset(gbx_compute *c)
 {
     const gbx_mcp_data *d = c->data;
@@ -266,7 +267,7 @@ static bool choose_dataset(gbx_compute *c)
     char kind = gbx_view_kind(gbx_view_member(c->arguments, "dataset"));
 
     gbx_buf_init(&name, NAME_BYTES);
-    if (kind == 0 || kind == 'n') { /* some clients send null for what is left out */
+    if (kind == 0 || kind == 'n') { /* some clients send null for a missing argument */
         c->set = d->count == 1 ? &d->sets[0] : NULL;
     } else {
         if (!take_text(c, "dataset", &name))
@@ -311,7 +312,7 @@ void gbx_compute_end(gbx_compute *c)
         reply(c);
 }
 
-/* Posts run in their order: the one of the end comes behind all of these. */
+/* Posts run in order: the one for the end comes after all of these. */
 void gbx_compute_on_log(void *user, const gbx_log *log)
 {
     gbx_compute *c = user;
@@ -324,7 +325,7 @@ void gbx_compute_on_log(void *user, const gbx_log *log)
         (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
         must_post = true;
     } else {
-        c->lines.failed = false; /* full: later ones may fit again */
+        c->lines.failed = false; /* full: shorter lines may still fit */
     }
     (void)pthread_mutex_unlock(&c->data->log_lock);
     if (must_post)
@@ -376,7 +377,7 @@ void gbx_compute_go_on(gbx_mcp_data *d)
     gbx_compute *next;
 
     for (gbx_compute *c = d->calls; c != NULL; c = next) {
-        next = c->next; /* it may be gone after that, no other */
+        next = c->next; /* this may free the call, but no other */
         if (!c->is_begun && gbx_data_is_ready(d, c->needs))
             gbx_compute_begin(c);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compute_reply - what a model reads of a call: the value first and alone, as JSON; then what was
- * printed; and the same as structured content. What is cut is said in the first line, and
- * the whole is kept as a resource.
+ * compute_reply - what a model reads of a call: the value first and alone, as JSON,
+ * then the log, and the same as structured content. The first line reports cuts; the
+ * whole is kept as a resource.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of text that a model is shown. */
+/* Limits of the text that a model sees. */
 #define VALUE_MAX 40000
 #define LOGS_MAX  8000
 
@@ -27,7 +27,7 @@ typedef struct reply {
     gbx_mcp_data *data;
     gbx_result *result;
     bool ok;
-    bool has_links; /* the client knows them */
+    bool has_links; /* the client supports them */
     gbx_buf json;   /* of the value */
     gbx_excerpt value;
     gbx_excerpt logs;
@@ -44,7 +44,7 @@ static const char *level_of(const gbx_log *log)
     return levels[log->level <= GBX_LOG_ERROR ? log->level : GBX_LOG_LOG];
 }
 
-/* ---- text ------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------ */
 
 static void put_text_block(gbx_buf *to, const gbx_buf *text)
 {
@@ -143,7 +143,7 @@ static void put_content(const reply *r, gbx_buf *to)
     gbx_buf_cleanup(&text);
 }
 
-/* ---- structured content ------------------------------------------------------------------ */
+/* ---- structured content ---------------------------------------------------------- */
 
 static void put_string(gbx_buf *to, const char *name, const char *text)
 {
@@ -188,7 +188,7 @@ static void put_error(gbx_buf *to, const char *code, const char *error,
     (void)gbx_buf_puts(to, "}");
 }
 
-/* As many of the first as fit; the text says where the rest is. */
+/* The first lines, as many as fit; the text says where the rest is. */
 static void put_logs(const reply *r, gbx_buf *to)
 {
     size_t count = gbx_result_log_count(r->result);
@@ -234,7 +234,7 @@ static void put_structured(const reply *r, gbx_buf *to)
                          (unsigned long long)stats.output_bytes);
 }
 
-/* ---- parts of a reply ---------------------------------------------------------------------- */
+/* ---- parts of a reply ------------------------------------------------------------ */
 
 static void take_value(reply *r)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* csv - every look ahead is checked against the end: the text ends in nothing. */
+/* csv - the text is not terminated: check every look ahead against the end. */
 #include "mcp/data/datasets.h"
 
 #include <string.h>
 
-/* What is looked at to find the delimiter. */
+/* The part that is examined to guess the delimiter. */
 #define GUESS_RECORDS 20
 #define GUESS_BYTES   ((size_t)64 * 1024)
 
@@ -26,7 +26,7 @@ static void skip_blanks(gbx_csv *csv)
         csv->at++;
 }
 
-/* Past the end of a line; false if there is none here. */
+/* Skip a line end; false if there is none here. */
 static bool skip_line_end(gbx_csv *csv)
 {
     if (csv->at < csv->len && csv->text[csv->at] == '\n') {
@@ -42,7 +42,7 @@ static bool skip_line_end(gbx_csv *csv)
     return false;
 }
 
-/* Behind a cell: a delimiter, the end of the line or of the text. */
+/* Skip what ends a cell: a delimiter, a line end, or the end of the text. */
 static bool end_cell(gbx_csv *csv, gbx_csv_cell *ret)
 {
     ret->is_last = csv->at == csv->len;
@@ -104,7 +104,8 @@ static bool plain(gbx_csv *csv, gbx_csv_cell *ret)
     return end_cell(csv, ret);
 }
 
-/* How evenly does it split? Records that are as wide as the first, times their width. */
+/* How evenly does it split? The number of records as wide as the first, times that
+ * width. */
 static size_t evenness(const char *text, size_t len, bool is_cut, char delimiter)
 {
     gbx_csv csv;
@@ -120,9 +121,9 @@ static size_t evenness(const char *text, size_t len, bool is_cut, char delimiter
         while (!cell.is_last && gbx_csv_cell_next(&csv, &cell))
             cells++;
         if (csv.message != NULL)
-            break; /* what is wrong is said when it is read */
+            break; /* the reader will report the error */
         if (is_cut && csv.at == len)
-            break; /* the record goes on behind what is looked at */
+            break; /* the record continues after the examined part */
         if (records++ == 0)
             width = cells;
         even += cells == width;
@@ -165,7 +166,7 @@ bool gbx_csv_cell_next(gbx_csv *csv, gbx_csv_cell *ret)
 
 char gbx_csv_guess(const char *text, size_t len, size_t *ret_start)
 {
-    static const char candidates[] = "\t;|,"; /* a comma is in numbers and names, too */
+    static const char candidates[] = "\t;|,"; /* numbers and names have commas, too */
     bool is_cut = len > GUESS_BYTES;
     size_t most = 0;
     char best = ',';

@@ -4,10 +4,10 @@
 
 #include <strings.h>
 
-/* Every integer of so many digits is a double of its own. */
+/* Every integer with this many digits has its own double. */
 #define DIGITS_MAX 15
 
-/* Between two points of a whole number in groups. */
+/* Digits in a group of thousands. */
 #define GROUP 3
 
 static bool is_digit(char c)
@@ -22,7 +22,7 @@ static size_t skip_digits(const char *text, size_t len, size_t at)
     return at;
 }
 
-/* What follows the e; *ret_has_sign. */
+/* What follows the e of an exponent; *ret_has_sign. */
 static bool is_exponent(const char *text, size_t len, size_t at, bool *ret_has_sign)
 {
     *ret_has_sign = at < len && (text[at] == '+' || text[at] == '-');
@@ -30,7 +30,7 @@ static bool is_exponent(const char *text, size_t len, size_t at, bool *ret_has_s
     return at < len && skip_digits(text, len, at) == len;
 }
 
-/* ".25" and "-.25", as many a program writes them. */
+/* ".25" and "-.25", as many programs write them. */
 static bool lacks_zero(const char *text, size_t len)
 {
     size_t at = len > 0 && text[0] == '-' ? 1 : 0;
@@ -57,7 +57,7 @@ static gbx_cell_kind number(const char *text, size_t len)
     size_t start = text[0] == '-' ? 1 : 0;
     size_t at = skip_digits(text, len, start);
     size_t whole = at - start;
-    bool is_plain = start == 0; /* without sign and point: 12e4 may name something */
+    bool is_plain = start == 0; /* no sign or point: 12e4 may be a name */
     bool has_sign = false;
 
     if ((whole == 0 && !lacks_zero(text, len)) || (whole > 1 && text[start] == '0'))
@@ -75,7 +75,7 @@ static gbx_cell_kind number(const char *text, size_t len)
             text[start] != '0')
             return GBX_CELL_THOUSANDS;
     }
-    if (at == len && len <= DIGITS_MAX) /* most are: no digit of these is lost */
+    if (at == len && len <= DIGITS_MAX) /* the usual case: no digits are lost */
         return GBX_CELL_DECIMAL;
     if (at < len && ((text[at] != 'e' && text[at] != 'E') ||
                      !is_exponent(text, len, at + 1, &has_sign)))

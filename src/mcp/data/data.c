@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* data - datasets from --data to what clients see of them. */
+/* data - from the datasets of --data to what clients see of them. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fail.h"
@@ -12,26 +12,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The shares of these are what a model is told of each; what is begun within is ended, and
- * offer.c leaves out what makes that too much. */
+/* Bytes for all descriptions, in equal shares. One that begins within its share is
+ * completed; offer.c leaves out what exceeds its own limit. */
 #define DESCRIPTIONS_MAX 7200
 #define DESCRIPTION_MAX  2400
 #define DESCRIPTION_MIN  240
 
 #define DATASETS_MAX 256
-#define NAMED_MAX    20 /* of them, where they are listed */
+#define NAMED_MAX    20 /* datasets named in a list */
 
-/* A database that somebody holds, who may let it go as it was, is asked again after this. */
+/* Interval for retrying a locked database, which may be unlocked without a change. */
 #define HELD_MS 3000
 
-/* Of a line for a person: what a pipe with room takes at once. */
+/* Of a warning: the most that a writable pipe accepts at once. */
 #define WARNING_BYTES ((size_t)1024)
 
-/* Values that were too long to be shown. */
+/* For values that were too long to show. */
 #define ARTIFACT_BYTES (UINT64_C(64) << 20)
 #define ARTIFACT_MS    3600000
 
-/* Of the engine, where the caller does not say: replies are cut, and the rest is kept. */
+/* The engine's output limit if the caller sets none: replies are cut, the rest is
+ * kept. */
 #define OUTPUT_BYTES (UINT64_C(10) << 20)
 
 static void release(gbx_mcp_data *d)
@@ -50,8 +51,8 @@ static bool all_described(const gbx_mcp_data *d)
     return true;
 }
 
-/* A person reads this, not the client, or nobody does: then it is left out, since all else
- * would wait with it. */
+/* For the user, not the client. If nobody reads standard error, drop the line:
+ * everything else would wait for it. */
 static __attribute__((format(printf, 1, 2))) void warn(const char *format, ...)
 {
     char line[WARNING_BYTES];
@@ -122,7 +123,7 @@ static void on_changed(void *user, size_t index, gbx_source_extent extent)
     gbx_data_loader_want(&d->loader, index, extent);
 }
 
-/* ---- making one ----------------------------------------------------------------------- */
+/* ---- making one ------------------------------------------------------------------ */
 
 static gbx_status check_name(const gbx_mcp_data *d, size_t index, gbx_error *reterr)
 {
@@ -203,7 +204,7 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
         d->loader.room = DESCRIPTION_MAX;
     if (d->loader.room < DESCRIPTION_MIN)
         d->loader.room = DESCRIPTION_MIN;
-    watch_files(d); /* before they are read, or a change between would be missed */
+    watch_files(d); /* before the first read, or a change in between would be missed */
     status = gbx_data_loader_start(&d->loader, d, reterr);
     if (status != GBX_OK)
         return status;
@@ -240,7 +241,7 @@ void gbx_data_try_again(gbx_mcp_data *d)
         !gbx_backoff_is_over(&d->backoff, gbx_clock_now_ns()))
         return;
     d->is_engine_done = false;
-    for (size_t i = 0; i < d->count; i++) /* what has no engine was loaded nowhere */
+    for (size_t i = 0; i < d->count; i++) /* without an engine, nothing was loaded */
         d->sets[i].is_settled = false;
     gbx_data_loader_again(&d->loader);
 }
@@ -326,7 +327,7 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     if (d == NULL)
         return;
     gbx_data_watch_free(d->watch);
-    gbx_parse_thread_free(d->aside); /* it gives calls to the engine */
+    gbx_parse_thread_free(d->aside); /* its jobs submit calls to the engine */
     gbx_data_loader_stop(&d->loader);
     gbx_compute_end_all(d);
     if (d->again != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* data - datasets that a model computes over and never sees: the tool `compute`. */
+/* data - the tool `compute`: a model computes over datasets that it never sees. */
 #ifndef GBX_MCP_DATA_DATA_H
 #define GBX_MCP_DATA_DATA_H
 
@@ -11,13 +11,13 @@
 typedef struct gbx_mcp_data gbx_mcp_data;
 
 /*
- * Register `compute` and a resource a dataset; files are read on threads of their own, a
- * few at once; lists wait until they are known (gbx_mcp_server_hold()), calls and reads for
- * what they use.
+ * Register `compute` and one resource per dataset. A few threads read the files at
+ * once. Lists wait until descriptions are ready (gbx_mcp_server_hold()); calls and
+ * reads wait for the data that they use.
  *
- * specs: "NAME=FILE" as --data has them. options: of the engine. shown: what clients are told
- * of values. Borrowed until freed. GBX_E_USAGE names what is wrong with a spec, or says that
- * what is to be shown is of no dataset.
+ * specs: "NAME=FILE" as in --data. options: of the engine. shown: which values clients
+ * may see. All are borrowed until freed. GBX_E_USAGE names the fault of a spec, or a
+ * path in shown that belongs to no dataset.
  */
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const char *const *specs, size_t count,
@@ -25,8 +25,8 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             gbx_mcp_data **ret, gbx_error *reterr);
 void gbx_mcp_data_free(gbx_mcp_data *data);
 
-/* For who has typed it: GBX_E_OS if there is no file that can be read, with its path, which
- * no model is told. */
+/* Check for the user who typed spec: GBX_E_OS if the file cannot be read. The error has
+ * the path, which no model ever sees. */
 gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * data_hints - code that failed since the data or the input is not what it took them for: how
- * it was called says so, and the engine's message which name it is about.
+ * data_hints - explain code that failed because the data or the input is not what it
+ * expected. The form of the call shows the cause; the engine's message shows the name.
  */
 #include "base/cleanup.h"
 #include "mcp/code/code.h"
@@ -16,12 +16,12 @@ typedef struct failed {
     const char *code;
     size_t len;
     char root[GBX_SPEC_NAME_MAX +
-              1]; /* of the expression that failed: d of d.orders.x */
-    char member[GBX_SPEC_NAME_MAX + 1]; /* orders; "" if x is read of d itself */
-    gbx_parameter_names naming;         /* of root */
+              1]; /* of the expression that failed: d in d.orders.x */
+    char member[GBX_SPEC_NAME_MAX + 1]; /* orders; "" if x is read directly from d */
+    gbx_parameter_names naming;         /* for root */
 } failed;
 
-/* How long the name at text is; 0 if there is none. */
+/* The length of the name at text; 0 if none. */
 static size_t name_length(const char *text)
 {
     size_t n = 0;
@@ -42,7 +42,7 @@ static const char *take_name(const char *text, char name[GBX_SPEC_NAME_MAX + 1])
     return text + len;
 }
 
-/* .x or [0], and the quote behind. */
+/* .x or [0], and the quote after it. */
 static bool is_last_access(const char *text)
 {
     size_t n;
@@ -52,7 +52,7 @@ static bool is_last_access(const char *text)
     return text[0] == '.' && (n = name_length(text + 1)) > 0 && text[1 + n] == '\'';
 }
 
-/* d.x and d.orders.x; of what is deeper something else is missing. */
+/* Accepts d.x and d.orders.x; in deeper expressions something else is missing. */
 static bool take_expression(const char *text, failed *f)
 {
     text = take_name(text, f->root);
@@ -72,7 +72,7 @@ static const gbx_dataset_state *find_set(const failed *f, const char *name)
     return NULL;
 }
 
-/* ---- what is said --------------------------------------------------------------------- */
+/* ---- what is said ---------------------------------------------------------------- */
 
 static void say_dataset(const failed *f, const char *name, gbx_buf *to)
 {
@@ -119,7 +119,7 @@ static void say_none(const failed *f, const char *name, gbx_buf *to)
     gbx_data_say_names(f->called->data, to);
 }
 
-/* ---- what failed ---------------------------------------------------------------------- */
+/* ---- what failed ----------------------------------------------------------------- */
 
 static bool is_data(const failed *f)
 {
@@ -206,7 +206,7 @@ static void advise(failed *f, const char *message, gbx_buf *to)
     }
 }
 
-/* (d) => d.length, called with all datasets: something else of their object. */
+/* (d) => d.length, called with all datasets: d has other members. */
 static bool reads_no_dataset(const failed *f)
 {
     const gbx_mcp_data *d = f->called->data;
@@ -217,7 +217,7 @@ static bool reads_no_dataset(const failed *f)
     return true;
 }
 
-/* ({ orders }) => orders, called with a dataset: it has no member of that name. */
+/* ({ orders }) => orders, called with one dataset, which lacks that member. */
 static void advise_nothing(failed *f, gbx_buf *to)
 {
     const gbx_mcp_data *d = f->called->data;

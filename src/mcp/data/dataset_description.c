@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dataset_description - types and examples; describe_statistics.c has the figures. */
+/* dataset_description - types and examples; describe_statistics.c has the
+ * statistics. */
 #include "mcp/data/dataset_description.h"
 
 #include "base/cleanup.h"
@@ -13,15 +14,15 @@
 #define EXAMPLE_ELEMENTS 3
 #define EXAMPLE_KEYS     3
 #define LITERALS         8
-#define OFTEN            5   /* a literal occurs so many times */
-#define WIDE             100 /* fields: more are counted, since not all are told */
+#define OFTEN            5   /* occurrences that make a literal common */
+#define WIDE             100 /* fields; if there are more, their number is given */
 #define LITERAL_BYTES    26
 
 /* ---- types ---------------------------------------------------------------------- */
 
 typedef struct typing {
     gbx_buf *to;
-    size_t until; /* to->len at which nothing more is begun */
+    size_t until; /* to->len from which nothing new is begun */
 } typing;
 
 static void put_type(typing *t, const gbx_schema *s, const gbx_place *place);
@@ -33,7 +34,7 @@ static void put_or(typing *t, bool *is_first)
     *is_first = false;
 }
 
-/* Few values that occur often: they are what a filter needs to know. */
+/* A few values that occur often: a filter needs to know them. */
 static bool is_choice(const gbx_schema *s, const gbx_place *place)
 {
     if (!place->is_shown || s->tops == NULL || s->top_count > LITERALS ||
@@ -53,7 +54,7 @@ static void put_choice(typing *t, const gbx_schema *s)
     }
 }
 
-/* All members whose names are data, by one of these names. */
+/* All members whose names are data, as one example name. */
 static void put_keyed(typing *t, const gbx_schema *s, const gbx_place *place)
 {
     (void)gbx_buf_puts(t->to, "[key: string /* like ");
@@ -119,7 +120,7 @@ static void put_array(typing *t, const gbx_schema *s, const gbx_place *place)
     (void)gbx_buf_puts(t->to, is_union ? ")[]" : "[]");
 }
 
-/* With what a model would be wrong about: an id of 19 digits is not what it seems. */
+/* Note what would mislead a model: an id of 19 digits loses digits in code. */
 static void put_text(typing *t, const gbx_schema *s)
 {
     (void)gbx_buf_puts(t->to, "string");
@@ -173,7 +174,7 @@ static void put_type(typing *t, const gbx_schema *s, const gbx_place *place)
         (void)gbx_buf_puts(t->to, "unknown");
 }
 
-/* ---- examples --------------------------------------------------------------------- */
+/* ---- examples -------------------------------------------------------------------- */
 
 typedef struct example {
     gbx_buf *to;
@@ -183,14 +184,14 @@ typedef struct example {
 static void put_example(example *e, gbx_view v, const gbx_schema *s,
                         const gbx_place *place, int depth);
 
-/* What of it did not fit. */
+/* Mention what did not fit. */
 static void put_left(const example *e, size_t left, bool is_first)
 {
     if (left > 0)
         (void)gbx_buf_printf(e->to, "%s/* %zu more */", is_first ? "" : ", ", left);
 }
 
-/* The field of that name; NULL: the name is a key. */
+/* The field of that name; NULL: the name is data. */
 static const gbx_schema_field *field_of(const gbx_schema *s, gbx_view name)
 {
     for (size_t i = 0; s != NULL && i < s->field_count; i++)
@@ -199,7 +200,7 @@ static const gbx_schema_field *field_of(const gbx_schema *s, gbx_view name)
     return NULL;
 }
 
-/* With a name that is a pattern; of these a few are enough. */
+/* With a pattern for its name; a few of these suffice. */
 static void put_keyed_member(example *e, gbx_view name, gbx_view value,
                              const gbx_schema *s, const gbx_place *place, int depth)
 {

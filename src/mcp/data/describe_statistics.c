@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* describe_statistics - counts of each field, and figures of those that are shown. */
+/* describe_statistics - counts of each field, and statistics of shown values. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "mcp/data/dataset_description.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIELDS_MAX     (GBX_SHAPE_COLUMNS_MAX + 1) /* and what they are columns of */
-#define ROOM           (GBX_MIB(3) / 2) /* bytes, after which no field is begun */
+#define FIELDS_MAX     (GBX_SHAPE_COLUMNS_MAX + 1) /* columns, and the table itself */
+#define ROOM           (GBX_MIB(3) / 2) /* bytes; beyond it no new field is begun */
 #define PATH_MAX_BYTES 512
 #define VALUE_CHARS    64
 
@@ -35,8 +35,8 @@ static void put_kinds(const gbx_schema *s, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-/* As few digits as tell it from what is a thousandth of the whole range away, and never one
- * that lies outside. */
+/* The fewest digits that are exact to a thousandth of the range; never outside the
+ * range. */
 static void put_mean(const gbx_schema *s, gbx_buf *to)
 {
     static const int digits[] = {6, 9, 12, 17};
@@ -88,7 +88,7 @@ static int by_count(const void *a, const void *b)
     return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-/* As code sees it; what JSON has no word for is null, as it is in a result. */
+/* As code sees it; as in a result, what JSON cannot express is null. */
 static void put_scalar(gbx_view v, gbx_buf *to)
 {
     double number;
@@ -160,7 +160,7 @@ static void put_one(const gbx_schema *s, const gbx_buf *path, uint64_t of,
 static void put_all(listing *l, const gbx_schema *s, gbx_buf *path, uint64_t of,
                     const gbx_place *place);
 
-/* What stands for many members or elements. */
+/* The schema that describes many members or elements. */
 static void put_below(listing *l, const gbx_schema *s, const char *step, gbx_buf *path,
                       const gbx_place *place)
 {

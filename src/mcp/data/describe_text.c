@@ -9,32 +9,32 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Looked at of one text; a longer one is cut long before. */
+/* Bytes of one text that are read; longer ones are cut much earlier. */
 #define TEXT_MAX       GBX_KIB(64)
 #define NAME_MAX_CHARS 48
 
-/* "2024-05" is the name of a column, "2024-05-17" is one of many days. */
+/* "2024-05" may be a column name; "2024-05-17" is one of many days. */
 #define NAME_DIGITS 6
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
-/* The characters of a string, a long one's first. */
+/* The characters of a string; of a long one, the first. */
 static void take(gbx_view string, gbx_buf *to)
 {
     size_t max = TEXT_MAX / 8;
 
     gbx_buf_init(to, TEXT_MAX);
-    if (string.len > max) { /* as if it ended there, not inside an escape */
+    if (string.len > max) { /* cut as if it ended there, not inside an escape */
         size_t end = 1;
 
         while (end < max)
             end += string.at[end] == '\\' ? (string.at[end + 1] == 'u' ? 6 : 2) : 1;
-        string.len = end + 1; /* the last character plays the closing quote */
+        string.len = end + 1; /* the last character serves as the closing quote */
     }
     (void)gbx_view_append_text(string, to);
 }
 
-/* How many bytes are the first max characters? */
+/* The length in bytes of the first max characters. */
 static size_t bytes_of(const uint8_t *text, size_t len, size_t max)
 {
     size_t at = 0;
@@ -57,7 +57,7 @@ static bool is_identifier(const uint8_t *text, size_t len)
     return true;
 }
 
-/* UTF-8. What is not ASCII is taken for letters. */
+/* text is UTF-8. Characters beyond ASCII count as letters. */
 static void put_pattern(const gbx_buf *text, gbx_buf *to)
 {
     for (size_t i = 0; i < text->len;) {
@@ -83,7 +83,7 @@ static bool is_key(const gbx_buf *text)
     return digits > NAME_DIGITS || memchr(text->data, '@', text->len) != NULL;
 }
 
-/* What is left of a path behind that name: "" if it ends there; NULL: it leads elsewhere. */
+/* The rest of a path after that name: "" at its end; NULL: it leads elsewhere. */
 static const char *rest_of(const char *path, const gbx_buf *name)
 {
     if (name->failed || name->len == 0 ||

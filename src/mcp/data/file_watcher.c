@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_watcher - the folders of files are watched, not the files: whoever saves one well puts
- * another in its place. What has happened is not read from events but from the files:
- * after an event each is looked at until two looks agree. A writer that never rests is
- * waited for no longer than PATIENCE_TICKS: then its file is told of as it is, and again
- * when it rests.
+ * file_watcher - watches folders, not files, because a careful program saves a file by
+ * replacing it. Events do not say what happened; after one, each file is examined until
+ * two looks agree. A file that is written without a pause is reported after
+ * PATIENCE_TICKS as it is, and again when it rests.
  *
- * Events only make it quick. A folder can be exchanged as well, by a link on the way to it
- * or under its own name, and what is watched then is no longer what the path leads to; some
- * file systems make no events at all. So everything is looked at every second in any case.
+ * Events only make this fast. A folder can be replaced, too, by a link on the way to it
+ * or under its own name; the watched folder is then not the one on the path. Some file
+ * systems send no events at all. So everything is also examined every second.
  *
- * Of a database the looks alone decide: reading one with a log makes events of its own.
- * What a writer has put into the log counts only when it has said so in the log's index
- * (-shm), which may be later.
+ * For a database only these looks count, since reading one with a log causes events.
+ * What a writer appends to the log counts only once the log's index (-shm) says so,
+ * which may be later.
  */
 #include "base/cleanup.h"
 #include "mcp/data/datasets.h"
@@ -35,33 +34,33 @@
     (IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | \
      IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
-/* Of the index of a log, the part that readers do not write. */
+/* The part of a log's index that readers do not write. */
 #define INDEX_SIZE 96
 
-/* What would be another if the file were another. */
+/* A changed file differs in one of these. */
 typedef struct looks {
     struct {
         dev_t device;
         ino_t inode;
         off_t size;
         struct timespec written;
-    } of[2];                /* the file, and a database's log */
+    } of[2];                /* the file, and the log of a database */
     char index[INDEX_SIZE]; /* of the log */
 } looks;
 
 typedef struct watched {
     const gbx_spec *spec;
     const char *name; /* in its folder */
-    int index;        /* of a database's log, or -1 */
-    looks loaded;     /* when it was last told of */
+    int index;        /* descriptor of a log's index, or -1 */
+    looks loaded;     /* at the last report */
     looks last;
-    bool is_due;  /* look at it at the next tick */
-    bool is_sure; /* it was written: tell even if it looks the same */
+    bool is_due;  /* examine it at the next tick */
+    bool is_sure; /* it was written: report it even if it looks the same */
     int patience;
 } watched;
 
 struct gbx_data_watch {
-    int fd; /* -1: the system gives no watches */
+    int fd; /* -1: the system offers no watches */
     struct event *readable;
     struct event *tick;
     struct event *look;
@@ -76,15 +75,15 @@ static void look_at(const char *path, size_t which, looks *ret)
     struct stat st;
 
     if (stat(path, &st) < 0 || (which == 1 && st.st_size == 0))
-        return; /* an empty log is none */
+        return; /* an empty log counts as none */
     ret->of[which].device = st.st_dev;
     ret->of[which].inode = st.st_ino;
     ret->of[which].size = st.st_size;
     ret->of[which].written = st.st_mtim;
 }
 
-/* The file stays open while it is this one: to close it would take the locks away that
- * SQLite has on it in this process. */
+/* Keep the file open while it is the same: closing it would drop SQLite's locks on it
+ * in this process. */
 static void open_index(watched *f, const char *path)
 {
     struct stat now, held;
@@ -98,8 +97,8 @@ static void open_index(watched *f, const char *path)
     f->index = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Both are beside the file that a link leads to, as SQLite has it. A reader may remove the
- * index and make it again: one that is not there is as it was. */
+/* Both are next to the target of a link, as for SQLite. A reader may remove and
+ * recreate the index: a missing one counts as unchanged. */
 static void look_at_log(watched *f, looks *ret)
 {
     GBX_CLEANUP(gbx_free) char *real = realpath(f->spec->path, NULL);
@@ -131,7 +130,7 @@ static bool equal(const looks *a, const looks *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* ---- folders ------------------------------------------------------------------------ */
+/* ---- folders --------------------------------------------------------------------- */
 
 static void watch_folder_of(int fd, const char *path)
 {
@@ -146,8 +145,8 @@ static void watch_folder_of(int fd, const char *path)
         (void)inotify_add_watch(fd, folder, MASK);
 }
 
-/* Of the path, and of what it leads to; what is watched already stays so. What cannot be
- * watched is looked at all the same. */
+/* Watch the folder of the path and that of its target; existing watches stay. A folder
+ * that cannot be watched is still examined. */
 static void watch_folders(const gbx_data_watch *w, const watched *f)
 {
     char *real = realpath(f->spec->path, NULL);
@@ -158,7 +157,7 @@ static void watch_folders(const gbx_data_watch *w, const watched *f)
     free(real);
 }
 
-/* ---- events -------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------- */
 
 static void start_tick(gbx_data_watch *w)
 {
@@ -168,7 +167,7 @@ static void start_tick(gbx_data_watch *w)
         (void)evtimer_add(w->tick, &after);
 }
 
-/* Patience is not renewed by what it is had with. */
+/* Do not renew the patience: further events would otherwise extend it for ever. */
 static void look_soon(watched *f)
 {
     if (f->is_due)
@@ -211,13 +210,13 @@ static void tell(gbx_data_watch *w, size_t index, const looks *now,
     watched *f = &w->files[index];
 
     f->loaded = *now;
-    f->is_sure = extent == GBX_SOURCE_LINES; /* the rest is read in any case */
+    f->is_sure = extent == GBX_SOURCE_LINES; /* the rest must be read later */
     f->patience = PATIENCE_TICKS;
     watch_folders(w, f); /* the path may lead elsewhere now */
     w->changed(w->user, index, extent);
 }
 
-/* True if it must be looked at again. */
+/* True if it must be examined again. */
 static bool settle(gbx_data_watch *w, size_t index)
 {
     watched *f = &w->files[index];
@@ -250,7 +249,7 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
         start_tick(w);
 }
 
-/* Whatever the events have not told. */
+/* Find what events have missed. */
 static void on_look(evutil_socket_t fd, short what, void *user)
 {
     gbx_data_watch *w = user;

@@ -21,7 +21,7 @@ gbx_status gbx_libsqlite3_load(gbx_libsqlite3 *ret, gbx_error *reterr)
         GBX_LIBSQLITE3_MAP(XX)
 #undef XX
     };
-    /* Never unloaded: a thread may be inside when the program ends. */
+    /* Never unloaded: a thread may be inside it when the program ends. */
     void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     gbx_libsqlite3 lib = {0};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number - see datasets.h. The locale is the C locale: the command sets no other. */
+/* number - see datasets.h. Assumes the C locale: the command sets no other. */
 #include "mcp/data/datasets.h"
 
 #include <float.h>
@@ -8,33 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many tell every double from every other; the first so many are always kept. */
+/* DIGITS_MAX digits identify every double; the first DIGITS_KEPT always survive. */
 #define DIGITS_MAX  17
 #define DIGITS_KEPT 15
 
-/* Code writes numbers of so many digits before the point without an exponent, and with
- * fewer than so many zeros behind it. */
+/* JavaScript uses no exponent up to this many digits before the point, or for fewer
+ * zeros than the second limit after it. */
 #define PLAIN_MAX 21
 #define ZEROS_MAX 6
 
-/* Beyond it a double may have fewer digits than others, or be none at all. */
+/* Beyond it doubles may be less precise, or do not exist. */
 #define POWER_KEPT 290
 
-/* No exponent is looked at further; all of these are none or nothing. */
+/* Larger exponents are not read on: the value is an infinity or zero. */
 #define EXPONENT_MAX 99999
 
-/* 0.DIGITS * 10^power, without zeros at their ends; no digits at all are zero. */
+/* 0.DIGITS * 10^power, without leading or trailing zeros; no digits: zero. */
 typedef struct decimal {
     char digits[DIGITS_MAX + 1]; /* ends in NUL */
     size_t count;
     long power;
-    bool is_longer; /* than DIGITS_MAX */
+    bool is_longer; /* more than DIGITS_MAX */
 } decimal;
 
 static void add_digit(decimal *d, char c, size_t *zeros)
 {
     if (c == '0') {
-        ++*zeros; /* it counts if another follows */
+        ++*zeros; /* counts only if another digit follows */
         return;
     }
     d->is_longer |= d->count + *zeros >= DIGITS_MAX;
@@ -102,7 +102,7 @@ static void add_one(decimal *d)
     d->power++;
 }
 
-/* Of so many digits that which reads back as value, if there is one. */
+/* Find a decimal of so many digits that reads back as value. */
 static bool find_digits(double value, int count, decimal *ret)
 {
     char text[40];
@@ -114,15 +114,15 @@ static bool find_digits(double value, int count, decimal *ret)
         return true;
     if (frexp(value, &exponent) != 0.5)
         return false;
-    /* Above a power of two doubles are twice as far apart as below: the nearest may be
-     * below, and too far, and the next one above near enough. */
+    /* Above a power of two doubles are twice as far apart as below. The nearest decimal
+     * may lie below, too far away, while the next one above is near enough. */
     while (ret->count < (size_t)count)
         ret->digits[ret->count++] = '0';
     add_one(ret);
     return value_of(ret) == value;
 }
 
-/* In the fewest digits, of a finite value that is above zero. */
+/* The fewest digits for a finite value above zero. */
 static decimal shortest(double value)
 {
     decimal d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * offer - the tool's description and schemas, and a resource a dataset. The same data
- * makes the same text, to the byte: hosts cache what a model has read.
+ * offer - the tool's description and schemas, and one resource per dataset. The same
+ * data gives the same bytes, because hosts cache what a model has read.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -15,11 +15,11 @@
 
 #define TEXT_MAX GBX_MIB(4)
 
-/* What a model is told of all datasets together: what fits of DESCRIPTIONS_MAX (data.c) in
- * each, and the ends of what was begun there. */
+/* Bytes for all datasets: those of DESCRIPTIONS_MAX (data.c), and the ends of
+ * descriptions that began within it. */
 #define DATASETS_TOLD_MAX 9600
 
-/* Of the engine, where none is given; see glovebox.h. */
+/* The engine's defaults; see glovebox.h. */
 #define TIMEOUT_MS   5000
 #define MEMORY_BYTES (UINT64_C(128) << 20)
 
@@ -47,7 +47,7 @@ static const char output_schema[] =
     "\"outputBytes\":{\"type\":\"integer\"}}}},"
     "\"required\":[\"ok\",\"logs\"]}";
 
-/* ---- descriptions --------------------------------------------------------------------- */
+/* ---- descriptions ---------------------------------------------------------------- */
 
 static void put_convention(const gbx_mcp_data *d, gbx_buf *to)
 {
@@ -65,7 +65,7 @@ static void put_convention(const gbx_mcp_data *d, gbx_buf *to)
                            "loaded.\n");
 }
 
-/* What the engine was told, so that nobody has to find out. */
+/* The engine's limits, so that nobody has to find them out. */
 static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
 {
     const gbx_limits *l = &d->options.limits;
@@ -109,7 +109,7 @@ static void put_dataset(const gbx_dataset_state *set, detail most, gbx_buf *to)
     (void)gbx_buf_puts(to, "): this is the data before.\n");
 }
 
-/* As much of each as there is room for of all. */
+/* Describe all datasets with the same detail, the most that fits. */
 static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
 {
     static const char *const left_out[] = {
@@ -132,7 +132,7 @@ static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
     }
 }
 
-/* The instruction, with what code has in the place of what it lacks. */
+/* The instruction, and what code has in place of what it lacks. */
 static void put_instruction(const gbx_policy *policy, gbx_buf *to)
 {
     static const char lacks[] =
@@ -142,7 +142,7 @@ static void put_instruction(const gbx_policy *policy, gbx_buf *to)
     bool has_files = gbx_granted(policy, GBX_CAP_FILE);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
 
-    assert(at != NULL); /* the text is ours */
+    assert(at != NULL); /* the text is a constant of ours */
     gbx_buf_init(&said, TEXT_MAX);
     gbx_granted_say(policy, "", &said);
     if (said.len == 0) {
@@ -162,7 +162,7 @@ static void put_instruction(const gbx_policy *policy, gbx_buf *to)
     (void)gbx_buf_puts(to, at + sizeof lacks - 1);
 }
 
-/* What hosts decide by whether a person is asked. Code itself changes nothing. */
+/* Hosts use these to decide whether to ask a person. Code alone changes nothing. */
 static const char *annotations_for(const gbx_policy *policy)
 {
     if (gbx_granted_writes(policy))
@@ -179,7 +179,7 @@ static void put_description(const gbx_mcp_data *d, gbx_buf *to)
 {
     const gbx_policy *policy = d->options.policy;
 
-    /* Code that reaches a site can take the data there. */
+    /* Code that can reach a site can send data there. */
     (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_FETCH)
                                ? "Compute over data of this machine.\n\n"
                                : "Compute over data that stays on this machine.\n\n");
@@ -234,7 +234,7 @@ static void offer_tool(gbx_mcp_data *d)
     gbx_buf_cleanup(&schema);
 }
 
-/* ---- resources -------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------- */
 
 static const gbx_dataset_state *find_by_uri(const gbx_mcp_data *d, const char *uri)
 {
@@ -250,7 +250,7 @@ static void put_member(gbx_buf *to, const char *name, const char *text)
     (void)gbx_json_append_safe(to, text, strlen(text));
 }
 
-/* What it says of itself; never a record. */
+/* Its own statistics; never a record. */
 static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
 {
     const char *slash = strrchr(set->spec.path, '/');

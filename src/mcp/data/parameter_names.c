@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parameter_names - see datasets.h. A member that is read although nobody sees it here is undefined
- * without a word: what may be the object of all datasets counts as it.
+ * parameter_names - see datasets.h. Reading a member that was wrongly left out would
+ * silently give undefined, so whatever may be the object of all datasets counts as it.
  */
 #include "mcp/data/datasets.h"
 
@@ -28,7 +28,7 @@ struct search {
     bool reads;
 };
 
-/* ---- functions and their parameters -------------------------------------------------- */
+/* ---- functions and their parameters ---------------------------------------------- */
 
 static bool is_callback(const gbx_tree *t, uint32_t function)
 {
@@ -55,7 +55,7 @@ static uint32_t parameter(const gbx_tree *t, uint32_t function, unsigned index)
     return GBX_NO_NODE;
 }
 
-/* What a parameter is without its default. */
+/* A parameter without its default. */
 static uint32_t without_default(const gbx_tree *t, uint32_t i)
 {
     return t->nodes[i].kind == GBX_NODE_ASSIGNMENT_PATTERN
@@ -90,7 +90,7 @@ static bool find_parameter(const gbx_tree *t, uint32_t function, const char *nam
          index++) {
         uint32_t bare = without_default(t, i);
 
-        if (gbx_time_budget_is_over()) /* parameters of functions, for each use of a name */
+        if (gbx_time_budget_is_over()) /* scanned for each use of a name */
             return false;
         if (!has_name(t, bare, name, len))
             continue;
@@ -119,9 +119,9 @@ static void look_at_parameters(struct search *s, const gbx_tree *t)
     }
 }
 
-/* ---- members ------------------------------------------------------------------------ */
+/* ---- members --------------------------------------------------------------------- */
 
-/* Is the identifier i what a call gives its function? */
+/* Is identifier i a parameter of a function passed to a call? */
 static bool is_given_by_call(const gbx_tree *t, uint32_t i)
 {
     const char *name = t->text + t->nodes[i].start;
@@ -134,7 +134,7 @@ static bool is_given_by_call(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* d, but not d.orders, d.orders[0] or d.orders.find(...). */
+/* True for d, but not for d.orders, d.orders[0] or d.orders.find(...). */
 static bool may_be_all(const gbx_tree *t, uint32_t i)
 {
     uint32_t callee;
@@ -154,7 +154,7 @@ static bool may_be_all(const gbx_tree *t, uint32_t i)
     }
 }
 
-/* Is pattern i that of a function's parameter which a call gives? */
+/* Is pattern i that of a parameter of a function passed to a call? */
 static bool is_in_callback(const gbx_tree *t, uint32_t i)
 {
     for (uint32_t up = t->nodes[i].parent; up != GBX_NO_NODE; up = t->nodes[up].parent)
@@ -163,7 +163,7 @@ static bool is_in_callback(const gbx_tree *t, uint32_t i)
     return false;
 }
 
-/* ["good", "bad"] may be names that are gone through. */
+/* ["good", "bad"] may be a list of names to iterate over. */
 static bool is_string_read(const gbx_tree *t, uint32_t string)
 {
     uint32_t up = t->nodes[string].parent;
@@ -182,7 +182,7 @@ static bool is_property_read(const gbx_tree *t, uint32_t i)
     switch (t->nodes[up].kind) {
     case GBX_NODE_MEMBER: return may_be_all(t, gbx_tree_child(t, up, GBX_FIELD_OBJECT));
     case GBX_NODE_OTHER: return !is_in_callback(t, i); /* ({ name: other }) */
-    default: return false; /* of an object or a class that the code makes */
+    default: return false; /* in an object or class that the code creates */
     }
 }
 
@@ -194,7 +194,7 @@ static bool is_read(const gbx_tree *t, uint32_t i)
     case GBX_NODE_STRING_FRAGMENT:
         return t->nodes[t->nodes[i].parent].kind == GBX_NODE_STRING
                    ? is_string_read(t, t->nodes[i].parent)
-                   : true; /* of a template */
+                   : true; /* in a template */
     default: return false;
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rows - the authorizer is what keeps a query from doing anything; all else is beside it. */
+/* rows - the authorizer alone keeps a query from having effects; other measures are
+ * extra. */
 #include "mcp/data/datasets.h"
 
 #include "base/base64.h"
@@ -16,21 +17,21 @@
 #include <string.h>
 #include <strings.h>
 
-/* Steps of the database's machine between two looks at the clock. */
+/* Steps of SQLite's virtual machine between two checks of the clock. */
 #define STEPS_AT_ONCE 100000
 
-/* Who writes at this moment is waited for so long. */
+/* How long to wait for a writer. */
 #define BUSY_MS 2000
 
-/* Of the header of a database: 2 where it keeps a log. */
+/* In the header of a database: 2 if it keeps a log. */
 #define WRITE_VERSION_AT 18
 
 #define CELL_MAX  (256 << 20)
 #define QUERY_MAX (64 << 10)
-/* Of all queries that run at the time. */
+/* For all queries that run at the same time. */
 #define HEAP_MIB 512
 
-/* What a double holds exactly, and so JavaScript. */
+/* The largest integer that doubles, and so JavaScript, hold exactly. */
 #define INTEGER_MAX INT64_C(9007199254740991)
 
 typedef struct rows {
@@ -42,7 +43,7 @@ typedef struct rows {
     int64_t until_ns;
     bool is_late;
     bool is_open;
-    char **keys; /* "name": as JSON, one a column */
+    char **keys; /* "name": as JSON, one per column */
     size_t key_count;
     gbx_error *err;
 } rows;
@@ -63,20 +64,21 @@ static int code_of(const rows *r)
     return r->db != NULL ? r->lib.sqlite3_errcode(r->db) & 0xff : SQLITE_OK;
 }
 
-/* Does somebody else hold the database? */
+/* Does another process lock the database? */
 static bool is_held(const rows *r)
 {
     return code_of(r) == SQLITE_BUSY || code_of(r) == SQLITE_LOCKED;
 }
 
-/* The file can be opened: what cannot is what SQLite writes beside it. */
+/* True if the file can be opened: what fails are the files that SQLite creates next to
+ * it. */
 static bool needs_folder(const rows *r)
 {
     return r->is_open &&
            (code_of(r) == SQLITE_READONLY || code_of(r) == SQLITE_CANTOPEN);
 }
 
-/* Is it for a reason that has nothing to do with what SQLite says? It is told then. */
+/* If there is a reason other than SQLite's message, report that. */
 static bool fail_otherwise(const rows *r, const char *what, gbx_status *ret)
 {
     if (r->stop != NULL && atomic_load(r->stop))
@@ -103,7 +105,7 @@ static bool fail_otherwise(const rows *r, const char *what, gbx_status *ret)
 static gbx_status fail_saying(const rows *r, const char *what, const char *message)
 {
     (void)gbx_fail(r->err, GBX_E_DATA, "%s: %s", what, message);
-    if (r->err != NULL && is_held(r)) /* that passes, and no file need change for it */
+    if (r->err != NULL && is_held(r)) /* this passes without a change of the file */
         r->err->os_errno = EBUSY;
     return GBX_E_DATA;
 }
@@ -119,7 +121,7 @@ static gbx_status fail(const rows *r, const char *what)
     gbx_buf_init(&text, 256);
     if (fail_otherwise(r, what, &status))
         return status;
-    /* It quotes the query and the database. */
+    /* The message quotes the query and the database. */
     (void)gbx_utf8_append_escaped(&text, message, strnlen(message, 120),
                                   GBX_ESCAPE_LINE);
     message = gbx_buf_append(&text, "", 1) ? (const char *)text.data : "";
@@ -130,7 +132,8 @@ static gbx_status fail(const rows *r, const char *what)
                        what, line, column, message);
 }
 
-/* While rows are read SQLite quotes what is in them, and this is told to models. */
+/* While rows are read, SQLite's messages quote their content, and models see the error:
+ * do not use them. */
 static gbx_status fail_in_row(const rows *r, unsigned long long row)
 {
     char what[64];
@@ -144,7 +147,7 @@ static gbx_status fail_in_row(const rows *r, unsigned long long row)
 
 /* ---- what is allowed ---------------------------------------------------------- */
 
-/* Loading code, or handing out pointers of the process. */
+/* Functions that load code or reveal pointers of the process. */
 static bool is_bad_function(const char *name)
 {
     static const char *const bad[] = {"load_extension", "fts3_tokenizer", "edit",
@@ -156,8 +159,8 @@ static bool is_bad_function(const char *name)
     return false;
 }
 
-/* SQLite asks this of itself while it declares a virtual table, such as json_each: nothing
- * is written by it. It is not asked of a query that would: that is refused before. */
+/* SQLite asks this of itself while it declares a virtual table such as json_each;
+ * nothing is written. A query that writes is refused before that. */
 static bool is_declaring(const char *table, const char *database)
 {
     return table != NULL && strcmp(table, "sqlite_master") == 0 && database != NULL &&
@@ -175,7 +178,7 @@ static int authorize(void *user, int action, const char *a, const char *b,
     case SQLITE_RECURSIVE: return SQLITE_OK;
     case SQLITE_FUNCTION: return is_bad_function(b) ? SQLITE_DENY : SQLITE_OK;
     case SQLITE_UPDATE: return is_declaring(a, database) ? SQLITE_OK : SQLITE_DENY;
-    case SQLITE_PRAGMA: /* full-text search asks whether its index has changed */
+    case SQLITE_PRAGMA: /* full-text search checks whether its index has changed */
         return a != NULL && b == NULL && strcmp(a, "data_version") == 0 ? SQLITE_OK
                                                                         : SQLITE_DENY;
     default: return SQLITE_DENY;
@@ -219,7 +222,8 @@ static bool configure(rows *r)
             return false;
     for (size_t i = 0; i < GBX_COUNTOF(limits); i++)
         (void)r->lib.sqlite3_limit(r->db, limits[i].name, limits[i].value);
-    /* Not mapped: a file that is cut short while it is read must not be a signal. */
+    /* Not mapped: if the file is cut short while it is read, that must not be a
+     * signal. */
     return r->lib.sqlite3_exec(r->db,
                                "PRAGMA mmap_size=0; PRAGMA temp_store=2; "
                                "PRAGMA cell_size_check=1; PRAGMA query_only=1",
@@ -228,11 +232,11 @@ static bool configure(rows *r)
            r->lib.sqlite3_set_authorizer(r->db, authorize, NULL) == SQLITE_OK;
 }
 
-/* file: a path, or with SQLITE_OPEN_URI as flags what says more than that. */
+/* file: a path, or a URI if flags has SQLITE_OPEN_URI. */
 static gbx_status open_database(rows *r, const char *file, int flags)
 {
-    /* Of the process, which runs no other SQLite: what a file can have computed in views
-     * of its own is held in memory. */
+    /* For the whole process, which uses SQLite for nothing else: views in a file may
+     * compute large values. */
     (void)r->lib.sqlite3_hard_heap_limit64(HEAP_MIB * (sqlite3_int64)1048576);
     if (r->lib.sqlite3_open_v2(file, &r->db,
                                SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX |
@@ -247,7 +251,7 @@ static gbx_status open_database(rows *r, const char *file, int flags)
     return GBX_OK;
 }
 
-/* Does it keep a log of what is written? Others are locked by who reads them. */
+/* Does it keep a log? Readers lock other databases. */
 static bool keeps_log(const rows *r)
 {
     sqlite3_file *file = NULL;
@@ -260,7 +264,7 @@ static bool keeps_log(const rows *r)
            header[WRITE_VERSION_AT] == 2;
 }
 
-/* Is there nothing but white space, semicolons and comments? */
+/* Does only white space, semicolons and comments follow? */
 static bool is_end(rows *r, const char *rest)
 {
     const char *last = NULL;
@@ -293,7 +297,7 @@ static gbx_status prepare(rows *r)
     if (!r->lib.sqlite3_stmt_readonly(r->statement) ||
         r->lib.sqlite3_column_count(r->statement) == 0)
         return gbx_fail(r->err, GBX_E_DATA, "the query is no SELECT");
-    if (r->lib.sqlite3_bind_parameter_count(r->statement) > 0) /* it would be NULL */
+    if (r->lib.sqlite3_bind_parameter_count(r->statement) > 0) /* they would be NULL */
         return gbx_fail(
             r->err, GBX_E_DATA,
             "the query has a parameter, and nothing is put in for it: write "
@@ -356,7 +360,7 @@ static void put_integer(gbx_buf *to, int64_t value)
     (void)gbx_buf_printf(to, fits ? "%lld" : "\"%lld\"", (long long)value);
 }
 
-/* What JSON has no word for is a number that no double is near to. */
+/* An infinity, which JSON lacks, becomes a number beyond all doubles. */
 static void put_float(gbx_buf *to, double value)
 {
     if (isinf(value))
@@ -365,7 +369,7 @@ static void put_float(gbx_buf *to, double value)
         (void)gbx_number_put(to, value, 17);
 }
 
-/* False if it is a text that is none. */
+/* False if a text is not valid. */
 static bool put_cell(rows *r, int column, gbx_buf *to)
 {
     const gbx_libsqlite3 *lib = &r->lib;
@@ -403,8 +407,8 @@ static bool put_names(const rows *r, gbx_buf *to)
 {
     for (size_t i = 0; i < r->key_count; i++) {
         (void)gbx_buf_puts(to, i == 0 ? "[" : ",");
-        assert(r->keys[i] != NULL); /* or naming them has failed */
-        (void)gbx_buf_append(to, r->keys[i], strlen(r->keys[i]) - 1); /* its colon */
+        assert(r->keys[i] != NULL); /* or naming the columns had failed */
+        (void)gbx_buf_append(to, r->keys[i], strlen(r->keys[i]) - 1); /* no colon */
     }
     return gbx_buf_puts(to, "]");
 }
@@ -459,8 +463,9 @@ static void empty(gbx_buf *buf)
         gbx_buf_cleanup(buf);
 }
 
-/* Where that is possible: as a file that nobody writes, which leaves nothing beside it.
- * False if it is not, or somebody did write meanwhile; nothing has become of it then. */
+/* Read the database as a file that nobody writes, if possible; that creates no files
+ * next to it. False if it is not possible, or somebody wrote meanwhile: then there is
+ * no result. */
 static bool run_still(rows r, const char *path, gbx_buf *to, gbx_buf *columns,
                       gbx_status *ret, gbx_error *reterr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * running - a call from its code to the engine: the code is read, on the loop if it is
- * short and else aside, and what it counts on must be there.
+ * running - a call from its code to the engine: the code is parsed, on the loop if it
+ * is short, else on the parse thread; the data that it needs must be loaded.
  */
 #include "base/cleanup.h"
 #include "guard/guard.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- datasets that could not be read ---------------------------------------------------- */
+/* ---- datasets that could not be read --------------------------------------------- */
 
 static const gbx_dataset_state *first_loaded(const gbx_mcp_data *d)
 {
@@ -62,7 +62,7 @@ static bool mentions(const gbx_compute *c, const char *name)
     return false;
 }
 
-/* Those that would be missing among the others without a word, if the code counts on them. */
+/* Find unread datasets that would silently be missing, if the code uses them. */
 static void find_doubts(gbx_compute *c)
 {
     const gbx_mcp_data *d = c->data;
@@ -80,7 +80,7 @@ static void find_doubts(gbx_compute *c)
     }
 }
 
-/* ---- with the engine ---------------------------------------------------------------------- */
+/* ---- with the engine ------------------------------------------------------------- */
 
 static void submit(void *user)
 {
@@ -102,7 +102,7 @@ static void submit(void *user)
                                  &c->submitted, &c->error);
 }
 
-/* It may even be over. */
+/* The call may have ended already. */
 static void on_submitted(void *user)
 {
     gbx_compute *c = user;
@@ -132,9 +132,9 @@ static void give_to_engine(gbx_compute *c)
         gbx_compute_refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
 }
 
-/* ---- reading the code ------------------------------------------------------------------- */
+/* ---- reading the code ------------------------------------------------------------ */
 
-/* Maybe for the second time. */
+/* May run twice. */
 static void read_code(void *user)
 {
     gbx_compute *c = user;

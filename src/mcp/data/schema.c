@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* schema - recursion is bounded by GBX_SHAPE_DEPTH_MAX, allocation by the other limits. */
+/* schema - GBX_SHAPE_DEPTH_MAX bounds the recursion, the other limits bound
+ * allocation. */
 #include "mcp/data/schema.h"
 
 #include "base/cleanup.h"
@@ -10,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often it is asked whether anybody still wants this. */
+/* Values between two checks whether the result is still wanted. */
 #define VALUES_AT_ONCE 65536
 
-/* All integers of so many digits are doubles. */
+/* All integers with this many digits are exact as doubles. */
 #define EXACT_DIGITS 15
 
 static void look(gbx_looking *l, gbx_schema *s, gbx_view value, int depth);
@@ -36,7 +37,7 @@ static gbx_schema *node_new(gbx_looking *l)
     return s;
 }
 
-/* ---- scalars ------------------------------------------------------------------------ */
+/* ---- scalars --------------------------------------------------------------------- */
 
 static bool is_integer(gbx_view v)
 {
@@ -44,10 +45,10 @@ static bool is_integer(gbx_view v)
            memchr(v.at, 'E', v.len) == NULL;
 }
 
-/* Numbers are told apart as code sees them: many a text is the same one. */
+/* Numbers are compared as code sees them: different texts may be the same number. */
 static void look_at_number(gbx_looking *l, gbx_schema *s, gbx_view v)
 {
-    double n = gbx_number_read(v.at, v.len) + 0.0; /* there is one zero */
+    double n = gbx_number_read(v.at, v.len) + 0.0; /* turns -0 into 0 */
     bool is_whole = is_integer(v);
 
     l->failed |= !gbx_schema_tell_apart(s, v, (gbx_view){(const char *)&n, sizeof n});
@@ -75,7 +76,7 @@ static void look_at_string(gbx_schema *s, gbx_view v)
     s->foreign_dates += date.is_foreign;
 }
 
-/* ---- objects and arrays --------------------------------------------------------------- */
+/* ---- objects and arrays ---------------------------------------------------------- */
 
 static gbx_schema *member_of(gbx_looking *l, gbx_schema *map)
 {
@@ -100,7 +101,7 @@ static gbx_schema *add_field(gbx_looking *l, gbx_schema *s, gbx_view name)
     if (made == NULL)
         return NULL;
     if (s->field_count >= GBX_SHAPE_FIELDS_MAX) {
-        /* The sets of so many columns would be half a gigabyte. */
+        /* The sets of that many columns would need half a gigabyte. */
         made->is_distinct_more = true;
         free(made->tops);
         made->tops = NULL;
@@ -109,7 +110,7 @@ static gbx_schema *add_field(gbx_looking *l, gbx_schema *s, gbx_view name)
     return made;
 }
 
-/* A field would be told by its name, which is data: one stands for all. */
+/* A field would reveal its name, which is data: one node stands for all of them. */
 static gbx_schema *find_keyed(gbx_looking *l, gbx_schema *s, gbx_view name)
 {
     if (s->keyed == NULL) {
@@ -120,7 +121,7 @@ static gbx_schema *find_keyed(gbx_looking *l, gbx_schema *s, gbx_view name)
     return s->keyed;
 }
 
-/* Records have the same members in the same order, more often than not. */
+/* Most records have the same members in the same order. */
 static gbx_schema *find_field(gbx_looking *l, gbx_schema *s, gbx_view name)
 {
     if (s->is_map)
@@ -246,7 +247,7 @@ bool gbx_schema_are_dates(const gbx_schema *s)
 
 static void merge(gbx_looking *l, gbx_schema *into, gbx_schema *from);
 
-/* from is used up. */
+/* Takes ownership of from. */
 static void merge_child(gbx_looking *l, gbx_schema **into, gbx_schema **from)
 {
     gbx_schema *taken = *from;
@@ -268,8 +269,8 @@ static gbx_schema_field *field_named(const gbx_schema *s, gbx_view name)
 
 /* ---- maps: objects whose names are data ------------------------------ */
 
-/* The records that the values are, or that are in them if they are lists; NULL: there is
- * something else. Columns by the numbers of their rows are no records. */
+/* The records among the values, directly or in lists; NULL: there are other values.
+ * Columns named by row numbers are not records. */
 static const gbx_schema *records_of(const gbx_schema *s)
 {
     if (s->element != NULL && (s->kinds & ~(unsigned)GBX_SHAPE_NULL) == GBX_SHAPE_ARRAY)
@@ -280,7 +281,7 @@ static const gbx_schema *records_of(const gbx_schema *s)
     return s;
 }
 
-/* Have all members records, which have nearly the same fields? */
+/* Are all members records with nearly the same fields? */
 static bool are_alike(const gbx_schema *s)
 {
     const gbx_schema *fullest = NULL;
@@ -345,7 +346,7 @@ static void merge_figures(gbx_schema *into, const gbx_schema *from)
     into->has_more |= from->has_more;
 }
 
-/* What was seen at two places, as if it had been one. from is used up. */
+/* Merge the counts of two places. Takes ownership of from. */
 static void merge(gbx_looking *l, gbx_schema *into, gbx_schema *from)
 {
     merge_figures(into, from);
@@ -391,8 +392,8 @@ void gbx_schema_make_map(gbx_looking *l, gbx_schema *s)
     s->field_count = s->field_room = s->next = 0;
 }
 
-/* Is one field more too many? Whether they are alike is asked once: what comes behind so
- * many that are is taken for the same, and need not be kept apart until then. */
+/* Would one more field be too many? Whether fields are alike is checked once: after
+ * that many alike ones, the others count as alike and need not be kept apart. */
 bool gbx_schema_is_full(const gbx_looking *l, const gbx_schema *s)
 {
     return s->field_count == l->fields_max ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* schema_date - the string's closing quote fits no form: nothing is read behind it. */
+/* schema_date - the closing quote matches no form, so nothing is read beyond the
+ * string. */
 #include "mcp/data/schema_date.h"
 
 #include "base/cleanup.h"
@@ -9,7 +10,7 @@
 
 #define FRACTION_MAX 9
 
-/* The end of what begins at v.at[at] and has that form, d being a digit; or at. */
+/* The end of text at v.at[at] that has that form, d standing for a digit; else at. */
 static size_t skip(gbx_view v, size_t at, const char *form)
 {
     size_t i;
@@ -40,7 +41,7 @@ static size_t skip_fraction(gbx_view v, size_t at, uint32_t *ret_ns)
     return end > at + 1 ? end : at;
 }
 
-/* +02:00, +0200, +02: so many seconds is it ahead. */
+/* +02:00, +0200, +02: the offset in seconds, positive when ahead of UTC. */
 static bool read_offset(const char *s, size_t len, int *ret_seconds)
 {
     int hours = two_digits(s + 1);
@@ -68,8 +69,8 @@ static size_t skip_zone(gbx_view v, size_t at, int *ret_offset)
     return at;
 }
 
-/* What JavaScriptCore's Date makes an invalid one of: a comma, a blank before the zone or
- * UTC as its name, and after a T hours alone as the zone. at: after the minutes. */
+/* Would JavaScriptCore's Date be invalid? It rejects a comma, a blank before the zone
+ * or the name UTC, and after a T a zone of hours alone. at: after the minutes. */
 static bool is_foreign(gbx_view v, size_t at, size_t end)
 {
     gbx_view rest = {v.at + at, end - at};
@@ -81,7 +82,7 @@ static bool is_foreign(gbx_view v, size_t at, size_t end)
            (v.at[11] == 'T' && has_hours_alone);
 }
 
-/* yyyy-mm-dd: does the calendar have it? */
+/* yyyy-mm-dd: is it a day of the calendar? */
 static bool is_day(const char *date)
 {
     static const char days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -93,7 +94,7 @@ static bool is_day(const char *date)
            (month != 2 || day < 29 || is_leap);
 }
 
-/* hh:mm: of a clock that shows midnight as 24:00, too, and leap seconds. */
+/* hh:mm: also accepts 24:00 for midnight, and leap seconds. */
 static bool read_time(const char *time, int second, int64_t *to)
 {
     int minute = two_digits(time + 3);
@@ -103,8 +104,8 @@ static bool read_time(const char *time, int second, int64_t *to)
     return minute <= 59 && second <= 60 && seconds <= 86400;
 }
 
-/* Since 1970, in the calendar of today; a year begins in March, so that a leap day is its
- * last, and 400 years later, so that none is negative. */
+/* Days since 1970 in the Gregorian calendar. Years begin in March, so that a leap day
+ * comes last, and are shifted by 400 to avoid negative numbers. */
 static int64_t days_of(const char *date)
 {
     int month = two_digits(date + 5);

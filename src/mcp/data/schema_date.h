@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* schema_date - which texts are dates, and which is before which. */
+/* schema_date - recognise texts that are dates, and compare them. */
 #ifndef GBX_MCP_DATA_SCHEMA_DATE_H
 #define GBX_MCP_DATA_SCHEMA_DATE_H
 
@@ -7,17 +7,18 @@
 
 typedef struct gbx_schema_date {
     gbx_view text;  /* borrowed */
-    int64_t second; /* since 1970; without a zone as if it were UTC */
+    int64_t second; /* since 1970; without a zone, taken as UTC */
     uint32_t nanosecond;
-    bool is_foreign; /* the engine's Date does not read it */
+    bool is_foreign; /* the engine's Date cannot parse it */
 } gbx_schema_date;
 
-/* "2024-05-01", perhaps with a time, a fraction of its seconds and a zone ("2024-05-01
- * 10:20:30.5 +0200", "...UTC"), and with nothing else: the first and the last of a field
- * are shown. string: a JSON string; one with escapes is none. */
+/* Accepts "2024-05-01", optionally with a time, fractional seconds and a zone
+ * ("2024-05-01 10:20:30.5 +0200", "...UTC"), and nothing else, because the first and
+ * last date of a field are shown. string: a JSON string; one with escapes is not a
+ * date. */
 bool gbx_schema_date_read(gbx_view string, gbx_schema_date *ret);
 
-/* As times: "2024-05-01T01:00+02:00" is before "2024-05-01T00:00Z". */
+/* Compares points in time: "2024-05-01T01:00+02:00" is before "2024-05-01T00:00Z". */
 bool gbx_schema_date_is_before(const gbx_schema_date *a, const gbx_schema_date *b);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* schema_distinct - by hashes of 64 bits: two values of one hash would be taken for one. */
+/* schema_distinct - counts by 64-bit hashes: two values with the same hash count as
+ * one. */
 #include "mcp/data/datasets.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Places of a set at first. */
+/* Initial size of a set. */
 #define HASHES_FIRST 64
 
 static uint64_t hash_of(gbx_view v)
@@ -26,7 +27,7 @@ static uint64_t hash_of(gbx_view v)
     return h == 0 ? 1 : h;
 }
 
-/* False if it was there. */
+/* False if it was already there. */
 static bool put_hash(uint64_t *hashes, size_t room, uint64_t h)
 {
     size_t i = (size_t)h & (room - 1);

@@ -16,16 +16,17 @@
 
 #define READ_AT_ONCE GBX_MIB(4)
 
-/* Characters of UTF-16 without a byte order mark, by which it is known. */
+/* The number of characters at the start by which UTF-16 without a byte order mark is
+ * recognised. */
 #define HALVES 2
 
-/* Of the end of a file, by which it is known again. */
+/* Bytes at the end of a file by which it is recognised. */
 #define END_BYTES GBX_KIB(64)
 
-/* As many names as a table may have, each as long as it may be, and escaped. */
+/* Enough for the most columns with the longest names, escaped. */
 #define COLUMNS_MAX GBX_MIB(32)
 
-/* Models read these messages: folders are no business of theirs. */
+/* Models read these messages and must not learn folders. */
 static const char *name_of(const gbx_spec *spec)
 {
     const char *slash = strrchr(spec->path, '/');
@@ -45,7 +46,7 @@ static gbx_status check_kind(const gbx_spec *spec, const struct stat *st,
 static gbx_status open_file(const gbx_spec *spec, int *ret, struct stat *ret_st,
                             gbx_error *reterr)
 {
-    /* Without waiting: a FIFO must be refused, not waited for. */
+    /* Do not block: a FIFO must be refused, not waited for. */
     GBX_CLEANUP(gbx_fd_close)
     int fd = open(spec->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     gbx_status status;
@@ -127,7 +128,7 @@ static gbx_status refuse(const gbx_json_fault *fault, const char *also,
                        fault->message, also);
 }
 
-/* file, whose text begins at `text`: moved rather than copied. */
+/* file: text begins at `text`; it is moved, not copied. */
 static gbx_status take_json(gbx_buf *file, const char *text, size_t len, gbx_buf *to,
                             gbx_error *reterr)
 {
@@ -169,7 +170,7 @@ static gbx_spec_format guess(const char *text, size_t len)
                                                                : GBX_SPEC_NDJSON;
 }
 
-/* Of JSON that is known to be it, or was written here. */
+/* A view of JSON that is known to be valid, or was written here. */
 static gbx_view view_of(const gbx_buf *json)
 {
     const char *text = (const char *)json->data;
@@ -181,7 +182,7 @@ static gbx_view view_of(const gbx_buf *json)
     return (gbx_view){.at = text + start, .len = end - start};
 }
 
-/* Nothing was read; what was is freed. */
+/* Reset; frees what was read. */
 static void begin_source(gbx_source *source)
 {
     gbx_source_cleanup(source);
@@ -200,7 +201,7 @@ static gbx_status take_rows(const char *text, size_t len, const atomic_bool *sto
                           &source->json, &source->columns, reterr);
 }
 
-/* How long is it without a last line that has no end? All of it if there is no other. */
+/* The length without an unfinished last line; all of it if that is the only line. */
 static size_t finished(const char *text, size_t len, gbx_spec_format format)
 {
     const char *last = format == GBX_SPEC_NDJSON ? memrchr(text, '\n', len) : NULL;
@@ -212,8 +213,7 @@ static size_t finished(const char *text, size_t len, gbx_spec_format format)
     return n > 0 ? n : len;
 }
 
-/* Can the end of it be that of one value as well as the middle of another? What JSON has
- * brackets or quotes around is whole where it ends. */
+/* Could the last line continue? JSON in brackets or quotes is whole where it ends. */
 static bool may_go_on(const char *text, size_t len, gbx_spec_format format)
 {
     if (len == 0 || text[len - 1] == '\n' || text[len - 1] == '\r')
@@ -243,7 +243,7 @@ static gbx_status take_finished_rows(const char *text, size_t len, bool grows,
     return status;
 }
 
-/* Every other byte of the first is no character: Latin letters in UTF-16. */
+/* Is every other of the first bytes a NUL, as in UTF-16 with Latin letters? */
 static bool has_halves(const char *text, size_t len, size_t at)
 {
     size_t n = 0;
@@ -254,7 +254,7 @@ static bool has_halves(const char *text, size_t len, size_t at)
     return n == HALVES;
 }
 
-/* Texts that are not UTF-8, and what is no text, by how they begin. */
+/* Refuse encodings other than UTF-8, and binary files, by their first bytes. */
 static gbx_status check_encoding(const char *text, size_t len, gbx_error *reterr)
 {
 #define CONVERT ": convert the file to UTF-8, for instance with iconv"
@@ -344,7 +344,7 @@ gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
         gbx_source_cleanup(&source);
         return status;
     }
-    source.json.len--; /* a NUL stands behind it */
+    source.json.len--; /* a NUL follows it */
     source.view = view_of(&source.json);
     *ret = source;
     return GBX_OK;
@@ -363,8 +363,8 @@ gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)
 
     if (spec->format != GBX_SPEC_SQLITE)
         return open_file(spec, &fd, &st, reterr);
-    /* Not opened: to close it would take away the locks that a query of another dataset
-     * has on it, which are the whole process's. */
+    /* Do not open the file: closing it would drop the process's locks on it, which a
+     * query of another dataset may hold. */
     if (stat(spec->path, &st) < 0 ||
         faccessat(AT_FDCWD, spec->path, R_OK, AT_EACCESS) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));

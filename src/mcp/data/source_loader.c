@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_loader - one thread starts the engine while a few others read; what they find is posted.
- * What is found while memory is out is lost: then the lists wait no longer than they are
- * patient.
+ * source_loader - one thread starts the engine while others read files; results are
+ * posted to the loop. A result that finds no memory is lost; lists then wait only until
+ * their timeout.
  *
- * A query may take a minute: there is always a reader that takes none.
+ * A query may take a minute, so one reader never runs queries.
  */
 #include "base/cleanup.h"
 #include "base/cpu_affinity.h"
@@ -18,12 +18,12 @@
 
 #define TOLD_MAX GBX_MIB(2)
 
-/* Of the readers, so many may run queries. */
+/* How many readers may run queries. */
 #define QUERIES_MAX (GBX_LOADER_READERS - 1)
 
 static void arrive(void *arg);
 
-/* What the loop never comes to is freed with the loader. */
+/* Results that the loop does not take are freed with the loader. */
 static void post(gbx_data_loader *l, gbx_load_outcome *o)
 {
     (void)pthread_mutex_lock(&l->lock);
@@ -79,7 +79,7 @@ static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told 
     post(l, o);
 }
 
-/* ---- the engine's thread ----------------------------------------------------------- */
+/* ---- the engine's thread --------------------------------------------------------- */
 
 /* engine NULL: problem says why. */
 static void end_engine(gbx_data_loader *l, gbx_engine *engine, const char *problem)
@@ -103,7 +103,7 @@ static void *make_engine(void *user)
     return NULL;
 }
 
-/* Is the engine made, or cannot be, and nobody before us? With the lock. */
+/* Has the engine started or failed, and is it this dataset's turn? With the lock. */
 static bool is_turn(const gbx_data_loader *l, size_t index)
 {
     if (!l->is_engine_done || l->is_giving)
@@ -115,8 +115,9 @@ static bool is_turn(const gbx_data_loader *l, size_t index)
 }
 
 /*
- * What is ready goes in one by one, in the order of the list: the object of all has its
- * members in it, unless one is slow. NULL: there is no engine.
+ * Ready datasets go in one by one, in the order of the list, so that the object of all
+ * has its members in that order; a slow one does not hold up others. NULL: without an
+ * engine.
  */
 static gbx_engine *take_turn(gbx_data_loader *l, size_t index)
 {
@@ -141,7 +142,7 @@ static void end_turn(gbx_data_loader *l)
     (void)pthread_mutex_unlock(&l->lock);
 }
 
-/* ---- the readers' threads ------------------------------------------------------------ */
+/* ---- the readers' threads -------------------------------------------------------- */
 
 static char *take(gbx_buf *text, bool ok)
 {
@@ -161,7 +162,7 @@ static bool put_size(const gbx_source *source, const gbx_schema *shape, bool is_
                                            : "");
 }
 
-/* False if memory is out, or nobody waits. */
+/* False if memory is out, or nobody waits for it. */
 static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
                       gbx_told *told)
 {
@@ -228,7 +229,7 @@ static void digest(const gbx_source *source, gbx_load_digests *ret)
     gbx_sha256_end(&told, ret->told);
 }
 
-/* The file was read: tell of it and load it, unless it is what it was. */
+/* A file was read: report and load it unless it is unchanged. */
 static void take_source(gbx_data_loader *l, size_t index, const gbx_source *source)
 {
     gbx_load_slot *slot = &l->slots[index];
@@ -299,8 +300,8 @@ static bool is_query(const gbx_data_loader *l, size_t index)
     return l->data->sets[index].spec.format == GBX_SPEC_SQLITE;
 }
 
-/* Is there one to read, and may it be? The first after the last: who is wanted again and
- * again keeps nobody waiting. With the lock. */
+/* Find a dataset to read that may be read now. Search starts after the last one, so
+ * that a dataset requested again and again delays no other. With the lock. */
 static bool find_wanted(const gbx_data_loader *l, size_t *ret)
 {
     for (size_t i = 0; i < l->data->count; i++) {
@@ -316,7 +317,7 @@ static bool find_wanted(const gbx_data_loader *l, size_t *ret)
     return false;
 }
 
-/* The next that is wanted, ours until end_reading(); false at the end. */
+/* Take the next requested dataset, ours until end_reading(); false at the end. */
 static bool take_wanted(gbx_data_loader *l, size_t *ret, gbx_source_extent *ret_extent)
 {
     bool found = false;
@@ -357,7 +358,7 @@ static void *read_wanted(void *user)
     return NULL;
 }
 
-/* ---- on the loop --------------------------------------------------------------------- */
+/* ---- on the loop ----------------------------------------------------------------- */
 
 static void arrive(void *arg)
 {
@@ -370,7 +371,7 @@ static void arrive(void *arg)
     }
 }
 
-/* Signals are the loop's. */
+/* Signals must go to the loop. */
 static int start_thread(pthread_t *ret, void *(*run)(void *), void *user)
 {
     sigset_t all, before;
@@ -402,7 +403,7 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
     while (l->reader_count < GBX_LOADER_READERS && l->reader_count < data->count &&
            start_thread(&l->readers[l->reader_count], read_wanted, l) == 0)
         l->reader_count++;
-    if (l->reader_count > 0) /* with fewer than were meant it is only slower */
+    if (l->reader_count > 0) /* fewer readers are only slower */
         l->has_engine_thread = start_thread(&l->engine_thread, make_engine, l) == 0;
     return l->has_engine_thread
                ? GBX_OK
@@ -420,7 +421,7 @@ void gbx_data_loader_want(gbx_data_loader *l, size_t index, gbx_source_extent ex
 
 void gbx_data_loader_again(gbx_data_loader *l)
 {
-    if (l->has_engine_thread) /* it has told its end, or is about to */
+    if (l->has_engine_thread) /* it has posted its end, or soon will */
         (void)pthread_join(l->engine_thread, NULL);
     (void)pthread_mutex_lock(&l->lock);
     l->is_engine_done = false;
@@ -441,7 +442,7 @@ void gbx_data_loader_stop(gbx_data_loader *l)
         return;
     atomic_store(&l->stop, true);
     (void)pthread_mutex_lock(&l->lock);
-    l->is_engine_done |= !l->has_engine_thread; /* nobody else will say so */
+    l->is_engine_done |= !l->has_engine_thread; /* no thread will set it */
     (void)pthread_cond_broadcast(&l->changed);
     (void)pthread_mutex_unlock(&l->lock);
     if (l->has_engine_thread)

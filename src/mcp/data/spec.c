@@ -42,7 +42,7 @@ static bool is_name(const char *text, size_t len)
     return true;
 }
 
-/* Code takes datasets apart by their names: ({ orders, class }) => ... would be none. */
+/* Code destructures datasets by name, and ({ orders, class }) => ... is not valid. */
 static bool is_reserved(const char *text, size_t len)
 {
     static const char *const words[] = {
@@ -96,7 +96,7 @@ static bool decode_percents(char *text)
     return true;
 }
 
-/* path is FILE?query=...; it is cut there. */
+/* path is FILE?query=...; it is cut at the '?'. */
 static gbx_status take_query(gbx_spec *spec, gbx_error *reterr)
 {
     static const char mark[] = "?query=";

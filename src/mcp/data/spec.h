@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spec - what --data says: NAME=FILE, NAME=csv:FILE (json:, ndjson:, tsv: likewise), or
- * NAME=sqlite:FILE?query=SELECT..., the query percent-encoded where it must be.
+ * spec - parse the argument of --data: NAME=FILE, NAME=csv:FILE (also json:, ndjson:,
+ * tsv:), or NAME=sqlite:FILE?query=SELECT..., with the query percent-encoded where
+ * necessary.
  */
 #ifndef GBX_MCP_DATA_SPEC_H
 #define GBX_MCP_DATA_SPEC_H
@@ -11,11 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As the engine has it. */
+/* The engine's limit. */
 #define GBX_SPEC_NAME_MAX 64
 
 typedef enum gbx_spec_format {
-    GBX_SPEC_GUESS, /* by what the file begins with */
+    GBX_SPEC_GUESS, /* from the beginning of the file */
     GBX_SPEC_JSON,
     GBX_SPEC_NDJSON,
     GBX_SPEC_CSV,
@@ -30,7 +31,7 @@ typedef struct gbx_spec {
     char *query; /* SQLITE only */
 } gbx_spec;
 
-/* GBX_E_USAGE says what is wrong. *ret is to be cleaned up on success alone. */
+/* GBX_E_USAGE says what is wrong. Clean up *ret on success alone. */
 gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr);
 void gbx_spec_cleanup(gbx_spec *spec);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sqlite_immutable - nothing is opened here: to close a file would take the locks away that another
- * thread of the process has on it. */
+/* sqlite_immutable - nothing is opened here: closing a file would drop the locks that
+ * another thread of the process has on it. */
 #include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No log, or one with nothing in it? */
+/* Is the log missing or empty? */
 static bool has_no_log(const char *path)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf log;

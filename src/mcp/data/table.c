@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often it is asked whether anybody still wants this. */
+/* Records between two checks whether the result is still wanted. */
 #define RECORDS_AT_ONCE 4096
 
 typedef struct column {
@@ -27,11 +27,10 @@ typedef struct table {
     const atomic_bool *stop;
     gbx_error *err;
     column *columns;
-    void
-        *names; /* of them, as a tree: a hostile file may have thousands that collide */
+    void *names; /* as a tree: a hostile file may have thousands of colliding names */
     size_t count;
     size_t room;
-    size_t body; /* offset of what follows the first record */
+    size_t body; /* offset after the first record */
     gbx_csv csv;
     gbx_buf scratch;
 } table;
@@ -73,7 +72,7 @@ static bool is_taken(const table *t, const char *name)
     return tfind(name, &t->names, compare_names) != NULL;
 }
 
-/* A name of its own: "column_3" where there is none, "name_3" where it is taken. */
+/* A unique name: "column_3" for an empty one, "name_3" for a duplicate. */
 static char *make_name(const table *t, const char *given, size_t len)
 {
     char *name = strndup(len > 0 ? given : "column", len > 0 ? len : 6);
@@ -225,8 +224,9 @@ static void put(table *t, size_t index, const gbx_csv_cell *cell, gbx_buf *to)
 }
 
 /*
- * Where ; is the delimiter a comma is likely to be the decimal point, and 1.234 more than a
- * thousand: it is a number if some other cell shows that a point is one here.
+ * If ; is the delimiter, a comma is probably the decimal point, and 1.234 means
+ * thousands. It is a decimal only if another cell shows that a point is a decimal point
+ * here.
  */
 static void settle_thousands(table *t)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what one host alone writes ------------------------------------------------------ */
+/* ---- members of one host ------------------------------------------------ */
 
 static json_t *own_key(json_t *entry)
 {
@@ -22,7 +22,7 @@ static json_t *own_key(json_t *entry)
     return own;
 }
 
-/* The longest that ours may be, if theirs is longer. */
+/* Copy a time in seconds as ours in milliseconds, limited to our maximum. */
 static void take_seconds(json_t *entry, const char *theirs, const char *ours,
                          double max)
 {
@@ -76,12 +76,13 @@ static void take_codex(json_t *entry)
         json_integer_value(ms) <= 600000)
         (void)json_object_set(own_key(entry), "startMs", ms);
     (void)json_object_del(entry, "startup_timeout_ms");
-    if (json_array_size(names) > 0) /* what is no name there is none here either */
+    if (json_array_size(names) > 0) /* we reject invalid names, too */
         (void)json_object_set(own_key(entry), "env", names);
     take_codex_headers(entry);
 }
 
-/* text below folder, or that alone; text NULL. No variable begins in a folder's name. */
+/* text below folder, or folder alone if text is NULL. A folder's name is escaped, so
+ * that no variable begins in it. */
 static json_t *below(const char *folder, const char *text)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path;
@@ -98,14 +99,14 @@ static bool is_tilde(const char *text)
     return text[0] == '~' && (text[1] == '/' || text[1] == '\0');
 }
 
-/* As far as it is written: not below what a variable stands for. */
+/* Judges only the written text; a path that begins with a variable does not count. */
 static bool is_relative(const char *text)
 {
     return text != NULL && text[0] != '/' && !is_tilde(text) &&
            strncmp(text, "${", 2) != 0;
 }
 
-/* VS Code adds to the PATH that it has. Every other host sets it, as we do. */
+/* VS Code adds to its PATH. Every other host replaces it, as we do. */
 static void take_path(json_t *entry)
 {
     json_t *env = json_object_get(entry, "env");
@@ -115,7 +116,7 @@ static void take_path(json_t *entry)
         (void)json_object_set_new(env, "PATH", json_sprintf("${PATH}:%s", path));
 }
 
-/* Editors read it, and no other host does. */
+/* Only editors read it. */
 static void drop_env_file(const gbx_host_entry_reader *t, json_t *entry)
 {
     if (json_object_get(entry, "envFile") == NULL)
@@ -126,7 +127,7 @@ static void drop_env_file(const gbx_host_entry_reader *t, json_t *entry)
     (void)json_object_del(entry, "envFile");
 }
 
-/* VS Code alone reads "~" in an argument as the home directory, as we do. */
+/* Only VS Code expands "~" in an argument to the home directory, as we do. */
 static void take_tildes(const gbx_host_entry_reader *t, json_t *entry)
 {
     json_t *args = json_object_get(entry, "args");
@@ -141,8 +142,8 @@ static void take_tildes(const gbx_host_entry_reader *t, json_t *entry)
     }
 }
 
-/* Servers of a project run in its folder, or in one below it; others of VS Code in the
- * home directory, and of the other hosts wherever the host was started. */
+/* Servers of a project run in its folder or below. Other servers run in the home
+ * directory with VS Code, and wherever the host was started with other hosts. */
 static void take_folder(const gbx_host_entry_reader *t, json_t *entry)
 {
     const char *folder = t->place->folder;
@@ -177,7 +178,7 @@ static bool is_all(const json_t *value)
     return first != NULL && strcmp(first, "*") == 0;
 }
 
-/* What hosts do for a server and we do not. */
+/* Note what hosts do for a server and we do not. */
 static void look_for_trouble(const gbx_host_entry_reader *t, const json_t *entry)
 {
     static const char sign_in[] =
@@ -215,8 +216,8 @@ static void look_for_trouble(const gbx_host_entry_reader *t, const json_t *entry
     }
 }
 
-/* Without the place in a file that nobody has, and without the advice to do what is being
- * done. */
+/* Leaves out the position, which refers to no real file, and the advice to import,
+ * which is happening now. */
 static void say_why(const gbx_host_entry_reader *t, const char *fault, bool is_left)
 {
     static const char name[] = ": mcpServers.x";
@@ -232,7 +233,7 @@ static void say_why(const gbx_host_entry_reader *t, const char *fault, bool is_l
     gbx_host_entry_say(t, is_left ? "it is left alone: %s" : "%s", text);
 }
 
-/* Would it be taken as ours? Variables that are not set are another question. */
+/* Is it a valid entry for us? Unset variables do not matter here. */
 static bool is_whole(const gbx_host_entry_reader *t, const json_t *entry)
 {
     json_t *copy = json_deep_copy(entry);

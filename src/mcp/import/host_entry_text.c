@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host_entry_text - the texts of an entry: which of them a host fills in, and what that is here.
+ * host_entry_text - the texts of an entry: which references a host fills in, and their
+ * equivalents here.
  *
- * What its host takes as it is written must not become a variable by being taken.
+ * A text that its host leaves as it is must not become a variable here.
  */
 #include "mcp/import/import.h"
 
@@ -14,7 +15,7 @@
 
 #define INPUT_NAME_SIZE 128
 
-/* What an input is without an answer, or NULL. A brace would end the reference early. */
+/* The default of an input, or NULL. A brace would end the reference early. */
 static const char *default_of(const gbx_host_entry_reader *t, const char *id,
                               size_t len)
 {
@@ -29,7 +30,8 @@ static const char *default_of(const gbx_host_entry_reader *t, const char *id,
     return NULL;
 }
 
-/* What nobody has set for something else: an input may be called "user" or "path". */
+/* The prefix keeps an input called "user" or "path" from naming an existing
+ * variable. */
 static void upper_name(const char *id, size_t len, char name[INPUT_NAME_SIZE])
 {
     size_t n = sizeof "INPUT_" - 1;
@@ -43,7 +45,7 @@ static void upper_name(const char *id, size_t len, char name[INPUT_NAME_SIZE])
     name[n] = '\0';
 }
 
-/* With a number, where inputs before that one would have the name, too. */
+/* Adds a number if earlier inputs lead to the same name. */
 static void name_input(const gbx_host_entry_reader *t, const char *id, size_t len,
                        char name[INPUT_NAME_SIZE + 24])
 {
@@ -91,8 +93,9 @@ static bool is_word(const char *text, size_t len, const char *word)
     return len == strlen(word) && memcmp(text, word, len) == 0;
 }
 
-/* The folder of the project, whole or its name alone; false: it is not what is meant, or
- * there is none. Of several folders of a workspace only this one is known, by its name. */
+/* Put the project's folder, or only its name; false: the reference means something
+ * else, or the folder is unknown. Of a workspace's several folders, only this one is
+ * known, by its name. */
 static bool put_folder(const gbx_host_entry_reader *t, const char *inner, size_t len,
                        gbx_buf *to)
 {
@@ -112,7 +115,7 @@ static bool put_folder(const gbx_host_entry_reader *t, const char *inner, size_t
     return true;
 }
 
-/* Is it one of those that editors alone know? Who reads the entry says so. */
+/* Can only an editor fill it in? It is kept, and reading the entry reports it. */
 static bool is_of_editors(const char *inner, size_t len)
 {
     static const char *const names[] = {"cwd",          "defaultBuildTask",
@@ -135,8 +138,8 @@ static bool is_of_editors(const char *inner, size_t len)
     return false;
 }
 
-/* What else there is: in Claude Code a variable. Editors leave it as it is, and the server
- * may fill it in from what env gives it. */
+/* Any other reference: in Claude Code it is a variable. Editors leave it as it is, and
+ * the server may fill it in from its env. */
 static void put_other(const gbx_host_entry_reader *t, const char *text, size_t len,
                       gbx_buf *to)
 {
@@ -153,7 +156,7 @@ static bool is_separator(const char *inner, size_t len)
            (len == sizeof name - 1 && memcmp(inner, name, len) == 0);
 }
 
-/* One reference at text, "${...}" of len bytes. */
+/* Translate one reference, "${...}" of len bytes. */
 static void put_reference(const gbx_host_entry_reader *t, const char *text, size_t len,
                           gbx_buf *to)
 {
@@ -172,15 +175,14 @@ static void put_reference(const gbx_host_entry_reader *t, const char *text, size
         put_other(t, text, len, to);
 }
 
-/* What is no reference, and has a '$' only at its end: dollars of them before a '{' or
- * another. */
+/* Put dollars that begin no reference; before a '{' each of them is doubled. */
 static void put_dollars(size_t dollars, bool before_brace, gbx_buf *to)
 {
     for (size_t i = 0; i < (before_brace ? 2 * dollars : dollars); i++)
         (void)gbx_buf_puts(to, "$");
 }
 
-/* "${", or "$${" that is text: dollars before it would be its own. */
+/* Begins with "${" or an escaped "$${": dollars before it must be escaped. */
 static bool begins_reference(const gbx_buf *ours)
 {
     size_t dollars = 0;
@@ -190,7 +192,7 @@ static bool begins_reference(const gbx_buf *ours)
     return dollars > 0 && dollars < ours->len && ours->data[dollars] == '{';
 }
 
-/* A reference that ends at `end`, with the dollars that are text before it. */
+/* Put a reference that ends at `end`, after the literal dollars before it. */
 static void put_whole(const gbx_host_entry_reader *t, size_t dollars, const char *text,
                       const char *end, gbx_buf *to)
 {
@@ -220,7 +222,7 @@ static void put_filled(const gbx_host_entry_reader *t, const char *text, gbx_buf
     }
 }
 
-/* A string with the variables of editors as ours, or with none: not every host has any. */
+/* Translate a string's references, or escape them all: not every host fills them in. */
 static json_t *take_text(const gbx_host_entry_reader *t, const json_t *value)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
@@ -238,7 +240,7 @@ static json_t *take_text(const gbx_host_entry_reader *t, const json_t *value)
 
 /* ---- public to other modules -------------------------------------------- */
 
-/* However deep; entries of hosts are shallow. */
+/* Recursive; hosts' entries are shallow. */
 void gbx_host_entry_texts(const gbx_host_entry_reader *t, json_t *value)
 {
     for (size_t i = 0; i < json_array_size(value); i++) {

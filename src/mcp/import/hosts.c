@@ -12,7 +12,7 @@
 /* Where a path begins. */
 typedef enum base { CONFIG, CLAUDE, CLAUDE_FOLDER, USER, CODEX_HOME, HERE } base;
 
-/* "*" among the keys is the folder that we are in. */
+/* "*" among the keys stands for the current folder. */
 static const struct {
     gbx_host_kind host;
     base from;
@@ -36,8 +36,8 @@ static const struct {
 static bool base_path(base from, char out[PATH_MAX])
 {
     static const struct {
-        const char *variable; /* has the folder itself */
-        const char *below;    /* else it is there, below the home directory */
+        const char *variable; /* names the folder itself */
+        const char *below;    /* else it is this, below the home directory */
     } bases[] = {[CONFIG] = {"XDG_CONFIG_HOME", "/.config"},
                  [CLAUDE] = {"CLAUDE_CONFIG_DIR", ""},
                  [CLAUDE_FOLDER] = {"CLAUDE_CONFIG_DIR", "/.claude"},
@@ -85,7 +85,7 @@ static bool fill_place(size_t row, gbx_host_place *place)
            set_keys(place, table[row].keys);
 }
 
-/* Does a place after that one, which is the user's then, say the same? */
+/* Is the same place listed again later, as one of the user's? */
 static bool is_again(const gbx_host_place *places, size_t count, size_t index)
 {
     for (size_t i = index + 1; i < count; i++)
@@ -94,7 +94,7 @@ static bool is_again(const gbx_host_place *places, size_t count, size_t index)
     return false;
 }
 
-/* ---- files of anybody's --------------------------------------------------------- */
+/* ---- named files ---------------------------------------------------------------- */
 
 static bool has_servers(const json_t *root, char *const *keys)
 {
@@ -103,7 +103,7 @@ static bool has_servers(const json_t *root, char *const *keys)
     return json_is_object(root);
 }
 
-/* A file that is read without being named, too, is the same then. */
+/* Treat a named file as if it had been found without a name. */
 static bool find_known(const char *path, const json_t *root, gbx_host_place *ret)
 {
     bool found = false;
@@ -114,7 +114,7 @@ static bool find_known(const char *path, const json_t *root, gbx_host_place *ret
 
         gbx_host_places((gbx_host_kind)host, places, GBX_COUNTOF(places), &count);
         for (size_t i = 0; i < count; i++) {
-            /* "projects" in a file is not what is meant by the file. */
+            /* Naming a file does not select its "projects". */
             if (!found && strcmp(places[i].keys[0], "projects") != 0 &&
                 gbx_host_same_file(places[i].path, path) &&
                 has_servers(root, places[i].keys)) {
@@ -128,7 +128,7 @@ static bool find_known(const char *path, const json_t *root, gbx_host_place *ret
     return found;
 }
 
-/* The file of another project is as it would be if that was where we are. */
+/* Another project's file is treated as if that project were the current folder. */
 static bool find_project(const char *path, const json_t *root, gbx_host_place *ret)
 {
     char real[PATH_MAX];

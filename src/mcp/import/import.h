@@ -11,12 +11,12 @@
 
 /* ---- host_entry_reader --------------------------------------------------- */
 
-/* What the files that take an entry of a host over share. */
+/* Shared by the files that import a host's entry. */
 
-/* An entry while it is taken. */
+/* An entry being imported. */
 typedef struct gbx_host_entry_reader {
     const gbx_host_place *place;
-    const json_t *inputs; /* what the editor asks for, or NULL */
+    const json_t *inputs; /* the editor's inputs, or NULL */
     gbx_host_note_fn note;
     void *user;
 } gbx_host_entry_reader;
@@ -25,16 +25,16 @@ typedef struct gbx_host_entry_reader {
 void gbx_host_entry_say(const gbx_host_entry_reader *t, const char *format,
                         const char *what);
 
-/* Every string below value means to us what it means to its host. */
+/* Rewrite every string below value so that it means to us what it means to its host. */
 void gbx_host_entry_texts(const gbx_host_entry_reader *t, json_t *value);
 
 /* ---- toml.c -------------------------------------------------------------- */
 
 /*
- * TOML text as values, for the one host that configures servers with it.
+ * TOML text as values, for the one host that uses it.
  *
- * A reader of our own: Debian has none in C. All of TOML 1.0 is read, but for the meaning
- * of dates, which stay text.
+ * We have our own reader, since Debian has none in C. It reads all of TOML 1.0, but
+ * keeps dates as text.
  */
 
 /* json_decref() *ret. GBX_E_DATA with line and column. */
@@ -42,11 +42,11 @@ gbx_status gbx_toml_read(const char *text, size_t len, json_t **ret, gbx_error *
 
 /* ---- toml_value.c -------------------------------------------------------- */
 
-/* What the two files that read TOML share. */
+/* Shared by the two files that read TOML. */
 
 #define GBX_TOML_DEPTH_MAX 64
 
-/* Text that is read; sticky: after the first fault nothing is taken any more. */
+/* A text being read. Errors are sticky: after the first, nothing more is read. */
 typedef struct gbx_toml_reader {
     const char *text;
     size_t at;
@@ -62,7 +62,7 @@ static inline char gbx_toml_here(const gbx_toml_reader *r)
 
 void gbx_toml_fail(gbx_toml_reader *r, const char *fault);
 void gbx_toml_skip_blanks(gbx_toml_reader *r);
-/* Blanks, line ends and comments. */
+/* Skip blanks, line ends and comments. */
 void gbx_toml_skip_lines(gbx_toml_reader *r);
 
 /* A new reference, or NULL. */
@@ -70,7 +70,7 @@ json_t *gbx_toml_value(gbx_toml_reader *r);
 
 /* One part of a key, bare or quoted: free() it. */
 char *gbx_toml_key_part(gbx_toml_reader *r);
-/* `a.b = value` into table. */
+/* Read `a.b = value` into table. */
 void gbx_toml_pair(gbx_toml_reader *r, json_t *table);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * project_approval - what a person has said of servers elsewhere than in their entries.
+ * project_approval - a person's decisions about servers that are stored outside
+ * their entries.
  *
- * A project's file comes with the project, from whoever wrote that. Claude Code, Cursor,
- * VS Code and Codex ask before they start what it has, and Claude Code keeps the answers
- * in its settings: a server that was rejected there must not start here, and neither must
- * one that nobody was asked about. The project's own settings say nothing of approval,
- * unless its folder is trusted: they come with it, too.
+ * A project's file comes from the project's author. Claude Code, Cursor, VS Code and
+ * Codex ask before they start its servers, and Claude Code keeps the answers in its
+ * settings. A rejected server must not start here, and neither must one that nobody was
+ * asked about. The project's own settings cannot approve servers unless its folder is
+ * trusted, since they come from the same author.
  */
 #include "mcp/import/host_entry.h"
 
@@ -22,17 +23,17 @@ static const char approved[] = "enabledMcpjsonServers";
 static const char all_approved[] = "enableAllProjectMcpServers";
 static const char disabled[] = "disabledMcpServers";
 
-/* Answers while they are read. */
+/* Decisions being read. */
 typedef struct reading {
     gbx_host_answers *to;
-    char *path; /* of the file that is read */
+    char *path; /* of the file being read */
     gbx_trust trust;
     bool is_project_file;
     bool may_approve;
     gbx_error *reterr;
 } reading;
 
-/* Every name of list: what was said of it first stays. */
+/* Add every name in list; an earlier entry for a name stays. */
 static void add_names(const reading *r, const json_t *list, json_t *to)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -43,7 +44,7 @@ static void add_names(const reading *r, const json_t *list, json_t *to)
     }
 }
 
-/* What was answered about a project's file. */
+/* Add the answers about a project's file. */
 static void add_answers(const reading *r, const json_t *settings)
 {
     add_names(r, json_object_get(settings, rejected), r->to->off);
@@ -65,7 +66,7 @@ static bool is_of_servers(const json_t *patterns)
     return false;
 }
 
-/* What was said of tools is not taken, but a person has to hear of it. */
+/* Permissions of tools are not imported, but a person must be informed of them. */
 static void add_permissions(const reading *r, const json_t *settings)
 {
     const json_t *permissions = json_object_get(settings, "permissions");
@@ -75,7 +76,7 @@ static void add_permissions(const reading *r, const json_t *settings)
         (void)json_object_set_new(r->to->permissions, r->path, json_true());
 }
 
-/* The file at r->path, which need not be there: then it is empty. */
+/* Read the file at r->path; a missing file counts as empty. */
 static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
 {
     gbx_error err = {0};
@@ -88,7 +89,7 @@ static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
     return status;
 }
 
-/* A file of settings. */
+/* Read a file of settings. */
 static gbx_status add_settings(const reading *r, const char *folder, const char *name)
 {
     GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
@@ -103,7 +104,7 @@ static gbx_status add_settings(const reading *r, const char *folder, const char 
     return status;
 }
 
-/* What was answered in that folder: "projects" of the user's file. */
+/* Add the answers for that folder: "projects" of the user's file. */
 static gbx_status add_project(const reading *r, const char *folder, bool *ret_trusted)
 {
     GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
@@ -141,7 +142,8 @@ static gbx_status read_claude_code(reading *r, const char *folder)
     return status;
 }
 
-/* Codex looks at a project's file only if the user's has the folder as one to trust. */
+/* Codex reads a project's file only if the user's file says that the
+ * folder is trusted. */
 static gbx_status read_codex(const reading *r, const char *folder)
 {
     GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
@@ -158,7 +160,7 @@ static gbx_status read_codex(const reading *r, const char *folder)
     return status;
 }
 
-/* In the user's file of Claude Code, too, there are places of projects. */
+/* The user's file of Claude Code also has places for projects. */
 static bool is_of_project(const gbx_host_place *place)
 {
     return place->folder[0] != '\0' && strcmp(place->keys[0], "projects") != 0;

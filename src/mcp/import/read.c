@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read - hosts' files, read. Of JSON only what is looked at becomes values: the rest is
- * the host's, and need not be what our parser can hold.
+ * read - reads hosts' files. Only the needed members of JSON are decoded: the rest
+ * belongs to the host, and our parser might reject it.
  */
 #include "mcp/import/host_entry.h"
 
@@ -22,8 +22,8 @@
 /* Claude Code keeps histories in its file. */
 #define FILE_MAX GBX_MIB(64)
 
-/* What a place of a host's has, if it is a file: a pipe there would be waited for. NULL, or
- * why not, with errno. */
+/* Read a regular file; reading a pipe would block. NULL, or the reason for
+ * failing, with errno. */
 static const char *read_all(int fd, gbx_buf *to)
 {
     struct stat st;
@@ -79,7 +79,8 @@ static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
                                           {"enableAllProjectMcpServers", NULL},
                                           {NULL, NULL}};
 
-/* The text without its mark and comments; what is not wanted is checked, and gone. */
+/* Remove byte order mark and comments, check everything, and decode the wanted
+ * members only. */
 static gbx_status parse(gbx_host_file_text *file, char *text, size_t len,
                         gbx_error *reterr)
 {
@@ -158,14 +159,14 @@ gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
 void gbx_host_file_cleanup(gbx_host_file_text *file)
 {
     if (file->text != NULL)
-        explicit_bzero(file->text, file->len); /* there may be secrets in it */
+        explicit_bzero(file->text, file->len); /* it may hold secrets */
     free(file->text);
     json_decref(file->root);
     *file = (gbx_host_file_text){.root = NULL};
 }
 
-/* Env and headers may have numbers for strings: those are taken over as they are
- * written, 1.50 and not 1.5. */
+/* Numbers in env and headers stand for strings; they are copied as they are written,
+ * 1.50 and not 1.5. */
 
 static void keep(json_t *pairs, gbx_view written)
 {
@@ -198,7 +199,7 @@ void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place
     at = edit.root;
     for (size_t i = 0; place->keys[i] != NULL; i++)
         at = gbx_view_member(at, place->keys[i]);
-    /* Values keep the order of their text. */
+    /* Decoded values keep the order of the text. */
     for (void *server = json_object_iter(servers);
          server != NULL && gbx_view_next(at, &cursor, &name, &written);
          server = json_object_iter_next(servers, server)) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The table of that name in table; the last one of an array of them. */
+/* The table of that name in table; of an array of tables, the last one. */
 static json_t *enter(gbx_toml_reader *r, json_t *table, const char *name)
 {
     json_t *inner = json_object_get(table, name);
@@ -24,7 +24,7 @@ static json_t *enter(gbx_toml_reader *r, json_t *table, const char *name)
     return NULL;
 }
 
-/* One table more of the array of that name. */
+/* Append a table to the array of that name. */
 static json_t *append(gbx_toml_reader *r, json_t *table, const char *name)
 {
     json_t *array = json_object_get(table, name);
@@ -42,7 +42,7 @@ static json_t *append(gbx_toml_reader *r, json_t *table, const char *name)
     return item;
 }
 
-/* "[a.b]" or "[[a.b]]"; the table that is meant, or NULL. */
+/* "[a.b]" or "[[a.b]]": returns the table that it names, or NULL. */
 static json_t *header(gbx_toml_reader *r, json_t *root)
 {
     bool is_array = r->at + 1 < r->len && r->text[r->at + 1] == '[';

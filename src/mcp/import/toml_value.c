@@ -70,7 +70,7 @@ static void put_escape(gbx_toml_reader *r, gbx_buf *to, bool many)
     }
 }
 
-/* The string at the reader, whose quote is quote, one or three of them. */
+/* Read a string whose quote is the next character, once or three times. */
 static bool take_string(gbx_toml_reader *r, gbx_buf *to)
 {
     char quote = gbx_toml_here(r);
@@ -120,7 +120,7 @@ static json_t *string_value(gbx_toml_reader *r)
     return value;
 }
 
-/* ---- what stands without quotes -------------------------------------------------- */
+/* ---- unquoted values ------------------------------------------------------------- */
 
 static json_t *integer_of(const char *digits)
 {
@@ -163,7 +163,7 @@ static json_t *bare_value(gbx_toml_reader *r)
         return value;
     number = strtod(text, &end);
     if (len > 0 && *end == '\0')
-        value = json_real(number); /* NULL for inf and nan: text, then */
+        value = json_real(number); /* NULL for inf and nan, which stay text */
     if (value == NULL && len > 0 && strspn(text, "0123456789+-.:TZtzinfa") == len)
         value = json_string(text);
     if (value == NULL)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* line_reader - the part's ceiling is the longest line; nothing else may grow here. */
+/* line_reader - only `part` grows, up to the longest line allowed. */
 #include "mcp/rpc/rpc.h"
 
 #include <string.h>
 
-/* Memory that one long line has needed is not kept for the short ones after it. */
+/* After a long line, memory beyond this is given back. */
 #define KEPT_BYTES ((size_t)64 * 1024)
 
 static void drop_part(gbx_mcp_line_reader *lines)
@@ -15,7 +15,7 @@ static void drop_part(gbx_mcp_line_reader *lines)
     lines->given = false;
 }
 
-/* Programs of some languages write one before all that they write. */
+/* Some programs write a byte order mark before everything. */
 static size_t mark_len(const char *line, size_t len)
 {
     return len >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -33,7 +33,7 @@ static bool is_blank(const char *line, size_t len)
     return true;
 }
 
-/* Take n bytes and the newline after them, if is_end, out of the chunk. */
+/* Take n bytes, and the newline after them if is_end, out of the chunk. */
 static const char *take(gbx_mcp_line_reader *lines, size_t n, bool is_end)
 {
     const char *at = lines->chunk;
@@ -55,7 +55,8 @@ static gbx_mcp_line_kind give(const char *line, size_t len, const char **ret_lin
     return GBX_MCP_LINE;
 }
 
-/* The bytes up to the newline, or all that is left, join the part; false: too long. */
+/* Append the bytes up to the newline, or all that is left, to the part;
+ * false: too long. */
 static bool join(gbx_mcp_line_reader *lines, const char *at, size_t n)
 {
     return n == 0 || gbx_buf_append(&lines->part, at, n);
@@ -67,7 +68,7 @@ void gbx_mcp_line_reader_init(gbx_mcp_line_reader *lines, size_t line_max)
 {
     *lines = (gbx_mcp_line_reader){0};
     gbx_buf_init_secret(&lines->part,
-                        line_max); /* an answer of a server may hold one */
+                        line_max); /* a server's answer may hold a secret */
 }
 
 void gbx_mcp_line_reader_cleanup(gbx_mcp_line_reader *lines)

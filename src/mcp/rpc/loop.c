@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop - libevent itself is used without its locks: posts reach the loop through a list
- * of our own and an eventfd, so that an engine's thread never touches the event base.
+ * loop - libevent runs without locks. Posts reach the loop through our own list and an
+ * eventfd, so that an engine's thread never touches the event base.
  */
 #include "mcp/rpc/rpc.h"
 
@@ -21,16 +21,16 @@ struct gbx_mcp_loop {
     struct event *woken;
     int wake_fd;
     pthread_mutex_t
-        lock; /* of the list, what is the loop's in a post, and stopped where
-                             another thread looks */
+        lock; /* protects the list, the loop's members of a post, and stopped when
+               * another thread reads it */
     gbx_mcp_post *first;
     gbx_mcp_post **last;
-    bool stays; /* where it is, for the next turn */
+    bool stays; /* on its processor, for the next turn */
     bool stopped;
     int status;
 };
 
-/* The list is the caller's until each of it is begun. */
+/* Take the whole list. A post belongs to the list until it is begun. */
 static gbx_mcp_post *take_posts(gbx_mcp_loop *loop)
 {
     gbx_mcp_post *all;
@@ -55,7 +55,7 @@ static gbx_mcp_post *begin_post(gbx_mcp_loop *loop, gbx_mcp_post *post)
     return next;
 }
 
-/* What is posted meanwhile waits for the next turn, so that events have theirs. */
+/* Posts made meanwhile wait for the next turn, so that events get theirs. */
 static void on_woken(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_loop *loop = arg;
@@ -63,7 +63,7 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
     ssize_t got = read(fd, &count, sizeof count);
     gbx_mcp_post *at = take_posts(loop);
 
-    (void)got; /* nothing to read: someone else's wake-up took it, the list counts */
+    (void)got; /* nothing to read if another wake-up took it; the list counts */
     (void)what;
     while (at != NULL && !loop->stopped) {
         gbx_mcp_post *next = begin_post(loop, at);
@@ -73,8 +73,8 @@ static void on_woken(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* For what is due: then the kernel is asked again what else is. What keeps itself busy, a
- * server with endless events say, holds up neither signals nor the others. */
+/* Limit of handling due events before the kernel is asked for others. A busy source,
+ * such as a server that sends without end, must not delay signals and other events. */
 #define TURN_US 1000
 
 /* libevent ends the process if it gets none of its three descriptors. */
@@ -96,8 +96,8 @@ static struct event_base *new_base(void)
     return base;
 }
 
-/* Who waits longer than this at a time wins nothing by staying, and somebody else may need the
- * processor: where the thread runs next is the kernel's to say. */
+/* If turns last longer than this, staying on one processor gains nothing, and others
+ * may need it: let the kernel choose. */
 #define STAYS_NS GBX_NS_PER_MS
 
 /* ---- public to other modules -------------------------------------------- */
@@ -197,7 +197,7 @@ void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status)
         return;
     (void)pthread_mutex_lock(&loop->lock);
     loop->stopped = true;
-    loop->first = NULL; /* whose memory it is may give it back from here on */
+    loop->first = NULL; /* from here on, owners may free their posts */
     loop->last = &loop->first;
     (void)pthread_mutex_unlock(&loop->lock);
     loop->status = status;

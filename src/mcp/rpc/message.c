@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* message - what decides the meaning of a message may be in it once: a reader that takes
- * the first and another that takes the last would see two different messages. */
+/* message - a member that decides the meaning of a message may occur only once: one
+ * reader would take the first and another the last, and so see two different
+ * messages. */
 #include "mcp/rpc/message.h"
 
 #include "base/cleanup.h"
@@ -25,8 +26,8 @@ static bool refuse(gbx_rpc_fault *fault, int code, const char *message)
     return false;
 }
 
-/* The members that a message may have; false if one of them is there twice. Of two ids
- * none is taken. */
+/* Find the members of a message; false if one of them occurs twice. Of two ids
+ * neither counts. */
 static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
 {
     bool has_two_ids = false;
@@ -51,7 +52,7 @@ static bool take_members(gbx_view object, gbx_view ret[MEMBERS])
     return all_once;
 }
 
-/* Some languages write all members that a message may have, null where there is none. */
+/* Some languages write every possible member, with null for those that are missing. */
 static void drop_nulls(gbx_view m[MEMBERS])
 {
     static const unsigned optional[] = {METHOD, PARAMS, ERROR};
@@ -89,7 +90,8 @@ static bool read_call(gbx_view m[MEMBERS], gbx_rpc_message *ret, gbx_rpc_fault *
     return true;
 }
 
-/* Of an answer: to some servers every number is one with a fraction, and 1 is 1.0. */
+/* The id of an answer: some servers write every number with a fraction, and 1 as
+ * 1.0. */
 static bool is_answer_id(gbx_view view)
 {
     size_t len = view.len;
@@ -110,7 +112,7 @@ static bool read_response(gbx_view m[MEMBERS], gbx_rpc_message *ret,
         return refuse(fault, GBX_RPC_INVALID_REQUEST,
                       "a response has a result or an error");
     if (gbx_view_kind(m[ID]) == 'n' && is_error)
-        ret->id = (gbx_view){0}; /* about nobody knows what */
+        ret->id = (gbx_view){0}; /* its request is unknown */
     else if (is_answer_id(m[ID]))
         ret->id = m[ID];
     else if (m[ID].at != NULL || !is_error)
@@ -153,7 +155,7 @@ bool gbx_rpc_read_view(gbx_view value, gbx_rpc_message *ret, gbx_rpc_fault *ret_
     has_all_once = take_members(value, m);
     if (gbx_rpc_is_id(m[ID]))
         ret_fault->id = message.id = m[ID];
-    /* Perhaps a response: then the id is one of ours, and nobody's to be answered. */
+    /* If it may be a response, the id is one of ours and must not be answered. */
     if (!has_all_once && m[METHOD].at == NULL)
         ret_fault->id = (gbx_view){0};
     if (!has_all_once)

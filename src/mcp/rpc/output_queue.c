@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output_queue - one buffer with a start offset: what was written is forgotten in big steps, so
- * that a slow reader of many small messages costs no quadratic moving of bytes.
+ * output_queue - one buffer with a start offset: written bytes are removed in big
+ * steps, so that many small messages to a slow reader are not moved in quadratic time.
  */
 #include "mcp/rpc/rpc.h"
 
@@ -17,30 +17,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is kept of an emptied buffer's memory, and how much is written in one go. */
+/* Memory that an emptied buffer keeps, and the limit of one write. */
 #define KEPT_BYTES  ((size_t)256 * 1024)
 #define WRITE_BYTES ((size_t)1024 * 1024)
 
-/* How long, and how often, a reader is waited for that has not taken one part yet. */
+/* How long we wait for a reader to take everything before a part, and how
+ * often we look. */
 #define PART_NS (50 * GBX_NS_PER_MS)
 static const struct timeval part_period = {.tv_usec = 500};
 
 struct gbx_mcp_output {
     int fd;
-    int flags; /* of fd before us, or -1: they were left alone */
+    int flags; /* fd's flags before ours, or -1: unchanged */
     gbx_mcp_output_hooks hooks;
     struct event *writable; /* NULL: writing never has to wait (files, terminals) */
-    struct event *broken;   /* active once, so that hooks never run inside send */
-    struct event *gone;     /* is the reader; or NULL */
-    int gone_fd;            /* an epoll set that is readable then, or -1 */
-    struct event *gathered; /* active once this turn has something to write, or NULL */
+    struct event *broken;   /* made active once, so that hooks never run inside send */
+    struct event *gone;     /* the reader is gone; or NULL */
+    int gone_fd;            /* an epoll set that is then readable, or -1 */
+    struct event *gathered; /* made active once in a turn with something to
+                             * write, or NULL */
     gbx_buf queue;
-    size_t start; /* of what is not written yet */
+    size_t start; /* of the unwritten bytes */
     uint64_t written;
-    gbx_buf parts;   /* of the stream: uint64_t, where each of them begins */
-    int64_t part_ns; /* since when the first of them waits, or 0 */
+    gbx_buf parts;   /* uint64_t offsets in the stream where parts begin */
+    int64_t part_ns; /* since when the first part waits, or 0 */
     struct event *part_due;
-    unsigned long ask_unread; /* of ioctl(), or 0: nobody can tell */
+    unsigned long ask_unread; /* request for ioctl(), or 0: not available */
     int os_errno;             /* why it is broken, or 0 */
     bool was_full;            /* and drained was not called since */
 };
@@ -71,7 +73,7 @@ static void break_off(gbx_mcp_output *out, int os_errno)
     event_active(out->broken, 0, 0);
 }
 
-/* Is something in the pipe that its reader has not taken? */
+/* Does the pipe hold bytes that its reader has not taken? */
 static bool is_unread(const gbx_mcp_output *out)
 {
     int bytes = 0;
@@ -79,7 +81,7 @@ static bool is_unread(const gbx_mcp_output *out)
     return ioctl(out->fd, out->ask_unread, &bytes) == 0 && bytes > 0;
 }
 
-/* How much may be written: up to the next part, and nothing of that before its time. */
+/* How much may be written now: up to the next part, which must wait until its time. */
 static size_t writable_bytes(gbx_mcp_output *out)
 {
     uint64_t begins;
@@ -122,7 +124,7 @@ static void flush_queue(gbx_mcp_output *out)
     forget_written(out);
 }
 
-/* Room in the pipe, or the end of a turn of the loop in which something was said. */
+/* The pipe has room, or a turn of the loop with output has ended. */
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_output *out = arg;
@@ -157,7 +159,7 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
         break_off(out, EPIPE);
 }
 
-/* A terminal's flags are those of the whole session: not ours to change. */
+/* A terminal's flags belong to the whole session; do not change them. */
 static void stop_blocking(gbx_mcp_output *out)
 {
     struct stat st;
@@ -166,7 +168,7 @@ static void stop_blocking(gbx_mcp_output *out)
     out->flags = -1;
     if (fstat(out->fd, &st) < 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)))
         return;
-    /* FIONREAD of a socket is what we could read. */
+    /* For a socket, FIONREAD would count what we could read. */
     out->ask_unread = S_ISFIFO(st.st_mode) ? FIONREAD : TIOCOUTQ;
     flags = fcntl(out->fd, F_GETFL);
     if (flags < 0 || (flags & O_NONBLOCK) != 0)
@@ -189,7 +191,8 @@ gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
     out->fd = fd;
     out->gone_fd = -1;
     out->hooks = *hooks;
-    gbx_buf_init_secret(&out->queue, ceiling); /* a server is told some */
+    gbx_buf_init_secret(&out->queue, ceiling); /* messages to a server may hold
+                                                * secrets */
     gbx_buf_init(&out->parts, ceiling);
     stop_blocking(out);
     out->broken = event_new(base, -1, 0, on_broken, out);
@@ -211,7 +214,7 @@ void gbx_mcp_output_free(gbx_mcp_output *out)
         return;
     if (out->gathered != NULL) {
         if (event_pending(out->gathered, EV_READ | EV_TIMEOUT, NULL) != 0)
-            flush_queue(out); /* said before it was closed */
+            flush_queue(out); /* write what was sent before it was closed */
         event_free(out->gathered);
     }
     if (out->writable != NULL)
@@ -236,8 +239,9 @@ bool gbx_mcp_output_gather(gbx_mcp_output *out, gbx_mcp_loop *loop)
     return out->gathered != NULL;
 }
 
-/* libevent knows no wish for nothing but an error or a hang-up; a set of our own, in which
- * nothing is asked for, has them. What does not fit into one has no reader that could go. */
+/* libevent cannot watch for errors and hang-ups alone. An epoll set of our own
+ * with no requested events can. A descriptor that epoll rejects has no reader that
+ * could go away. */
 bool gbx_mcp_output_watch(gbx_mcp_output *out, gbx_mcp_loop *loop)
 {
     struct epoll_event nothing = {.events = 0};
@@ -264,12 +268,12 @@ bool gbx_mcp_output_send(gbx_mcp_output *out, const void *data, size_t len)
     }
     to = gbx_buf_reserve(&out->queue, len);
     if (to == NULL) {
-        out->queue.failed = false; /* memory may be there for the next one */
+        out->queue.failed = false; /* the next message may get memory */
         return false;
     }
     memcpy(to, data, len);
     out->queue.len += len;
-    /* While something waits, the pipe is full: no need to ask it again. */
+    /* If something waits already, the pipe is full: do not try again. */
     if (is_idle && out->gathered != NULL)
         event_active(out->gathered, EV_READ, 0);
     else if (is_idle)
@@ -285,7 +289,7 @@ void gbx_mcp_output_part(gbx_mcp_output *out)
     if (out->ask_unread == 0 || out->os_errno != 0)
         return;
     if (!gbx_buf_append(&out->parts, &begins, sizeof begins))
-        out->parts.failed = false; /* they are read in one go, then */
+        out->parts.failed = false; /* then both are read in one go */
 }
 
 bool gbx_mcp_output_is_full(const gbx_mcp_output *out)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * args - what a rule says of arguments.
+ * args - a rule's conditions on arguments.
  *
- * An allowing rule needs the very type that it names. For the others a value of another
- * type may be what was meant: a server may make "1" of 1, or read the first of an array.
+ * An allowing rule needs exactly the type that it names. For other rules, a value of
+ * another type may still match: a server may turn 1 into "1", or use the first element
+ * of an array.
  */
 #include "base/cleanup.h"
 #include "mcp/rules/rules.h"
@@ -11,20 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A letter of a name is at most two escapes. */
+/* A letter of a name takes at most two escapes. */
 #define LETTER_MAX 12
 
-/* Bytes of text that a condition looks at, for each pattern: others wait while it does. */
+/* Limit of the text that a condition examines, for each pattern, since the loop
+ * waits meanwhile. */
 #define TEXTS_MAX GBX_MIB(4)
 
 typedef struct looking {
     const gbx_gate_condition *condition;
     bool allows;
-    size_t len; /* of what was looked at so far */
+    size_t len; /* of the text examined so far */
     const char *why;
 } looking;
 
-/* Some servers find "Path", or "paſs", for "path" and "pass": those in Go, say. */
+/* Some servers, such as those in Go, accept "Path", or "paſs", for "path" and
+ * "pass". */
 static bool is_twin(gbx_view name, const char *wanted)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
@@ -106,7 +109,7 @@ static bool elements_hold(looking *l, gbx_view array, size_t step)
     return l->allows ? count > 0 && held == count : held > 0;
 }
 
-/* As deep as the rule's own path. */
+/* The recursion is as deep as the rule's path. */
 static bool holds_from(looking *l, gbx_view value, size_t step)
 {
     const char *name;

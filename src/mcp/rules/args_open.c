@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * args_open - arguments of a call, if every parser makes the same values of them.
+ * args_open - accepts the arguments of a call if every parser reads the same
+ * values from them.
  *
- * What is refused is named, with what to write instead: who made the call cannot guess
- * which of its texts was cut inside a character.
+ * An error names the argument and says what to write instead: the author of the call
+ * cannot guess which text was cut inside a character.
  */
 #include "mcp/rules/rules.h"
 
@@ -14,8 +15,8 @@
 #include "mcp/rules/internal.h"
 
 #define ARGS_MAX  GBX_MIB(16)
-#define WHERE_MAX 512 /* a longer path is not told */
-#define STEPS_MAX 16  /* nor the rest of a deeper one: each level is read again */
+#define WHERE_MAX 512 /* a longer path is left out */
+#define STEPS_MAX 16  /* deeper steps are left out: each level is parsed again */
 
 static bool holds_place(gbx_view view, const char *place)
 {
@@ -37,7 +38,7 @@ static void put_step(gbx_view name, size_t index, gbx_buf *path)
     (void)gbx_utf8_append_escaped(path, text.data, text.len, GBX_ESCAPE_LINE);
 }
 
-/* What holds the place in the text, as "items[3].name". */
+/* The path of a place in the text: "items[3].name". */
 static void find_path(const char *text, size_t len, size_t place, gbx_buf *path)
 {
     gbx_view at;

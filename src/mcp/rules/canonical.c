@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define DECODE_MAX 4 /* an escape of an escape of an escape is no plain text either */
+#define DECODE_MAX 4 /* an escape of an escape of an escape counts as an escape, too */
 
 static const char why_long[] = "it is longer than the 65536 bytes that a rule looks at";
 static const char why_nul[] = "there is a NUL in it";
@@ -35,7 +35,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Bytes of "scheme:" at the beginning, or 0. */
+/* Length of "scheme:" at the beginning, or 0. */
 static size_t scheme_len(const char *text, size_t len)
 {
     size_t n = 0;
@@ -55,7 +55,7 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The character at *at after all percent escapes are undone; *at moves past it. */
+/* The character at *at with all levels of percent escapes undone; *at moves past it. */
 static char decoded(const char *text, size_t len, size_t *at)
 {
     char c = text[*at];
@@ -71,24 +71,24 @@ static char decoded(const char *text, size_t len, size_t *at)
     return c;
 }
 
-/* No program that writes escapes writes these. */
+/* Programs that write escapes never escape these. */
 static bool needs_no_escape(char c)
 {
     return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '~' ||
            c == '.';
 }
 
-/* What is between two slashes, of which some may hide. */
+/* The text between two slashes, which may be escaped. */
 typedef struct part {
     size_t dots;
     size_t others;
-    bool slash;   /* one follows */
+    bool slash;   /* a slash follows */
     bool ended;   /* by ';' */
-    bool escaped; /* something in it that needs no escape, or the slash */
+    bool escaped; /* it, or its slash, is escaped without need */
 } part;
 
-/* *at moves past the part and its slash. What follows ';' in a part of a URL is no part of
- * its name to many servers: "..;" is "..". */
+/* *at moves past the part and its slash. In a URL, many servers do not count ';' and
+ * what follows it as the name: "..;" is "..". */
 static part next_part(const char *text, size_t len, gbx_glob_kind kind, size_t *at)
 {
     part p = {0};
@@ -107,7 +107,7 @@ static part next_part(const char *text, size_t len, gbx_glob_kind kind, size_t *
     return p;
 }
 
-/* No dots alone, no part empty but before the first slash and after the last. */
+/* Refuses parts of only dots, and empty parts except the first and the last. */
 static const char *check_parts(const char *text, size_t len, gbx_glob_kind kind)
 {
     size_t at = 0;
@@ -130,7 +130,7 @@ static const char *check_parts(const char *text, size_t len, gbx_glob_kind kind)
     }
 }
 
-/* To a program that knows no schemes "https:" is a folder, which ".." leads out of. */
+/* A program without schemes takes "https:" for a folder, which ".." leaves. */
 static const char *check_climb(const char *text, size_t len)
 {
     for (size_t at = 0; at < len;) {
@@ -142,7 +142,7 @@ static const char *check_climb(const char *text, size_t len)
     return NULL;
 }
 
-/* Which characters a pattern has as they are, and which as escapes. */
+/* Which characters a pattern has literally, and which escaped. */
 typedef struct forms {
     bool plain[UINT8_MAX + 1];
     bool escaped[UINT8_MAX + 1];
@@ -171,7 +171,7 @@ static forms forms_of(const char *pattern)
     return f;
 }
 
-/* What the pattern has in the other of the two forms is the same to most servers. */
+/* Most servers read a character in the other form as the same character. */
 static const char *check_forms(const char *pattern, const char *text, size_t len)
 {
     forms f = forms_of(pattern);
@@ -197,7 +197,7 @@ static const char *check_path(const char *pattern, const char *text, size_t len,
     if (scheme == 5 && strncasecmp(text, "file:", 5) == 0)
         return why_file;
     if (gbx_canonical_has_scheme(text, len) && how == GBX_GLOB_EXACT)
-        return NULL; /* it fits nothing that allows */
+        return NULL; /* no allowing path pattern matches it */
     if (gbx_canonical_is_remote(text, len))
         return check_climb(text, len);
     /* One letter is a drive, not a scheme. */
@@ -211,8 +211,8 @@ static const char *check_path(const char *pattern, const char *text, size_t len,
     return why == NULL && how == GBX_GLOB_WIDE ? check_forms(pattern, text, len) : why;
 }
 
-/* Some programs put the scheme before it themselves. What begins with one slash, or with a
- * dot, is a path to all of them. */
+/* Some programs add a missing scheme. Text that begins with one slash or with a dot is
+ * a path to all of them. */
 static const char *check_bare(const char *text, size_t len, gbx_glob_how how)
 {
     bool slash = len > 0 && (text[0] == '/' || text[0] == '\\');
@@ -224,8 +224,8 @@ static const char *check_bare(const char *text, size_t len, gbx_glob_how how)
     return why_bare;
 }
 
-/* What follows the host: text from its '/' on. A '?' in the pattern is any character;
- * with '\?' it speaks of the query, too. */
+/* text: what follows the host, from its '/' on. In the pattern '?' is any character;
+ * with '\?' it covers the query, too. */
 static const char *check_rest(const char *pattern, const char *text, size_t len,
                               gbx_glob_how how)
 {
@@ -255,7 +255,7 @@ static const char *check_url(const char *pattern, const char *text, size_t len,
     const char *host;
     const char *why;
 
-    /* Browsers leave these out, wherever they stand. */
+    /* Browsers drop these wherever they are. */
     for (size_t i = 0; i < len; i++)
         if (text[i] == '\t' || text[i] == '\n' || text[i] == '\r')
             return why_space;
@@ -279,8 +279,8 @@ static const char *check_url(const char *pattern, const char *text, size_t len,
     return check_rest(pattern, host + host_len, len - host_len, how);
 }
 
-/* What some program takes off the ends of a text: controls, the white space of Unicode, the
- * byte order mark. */
+/* Characters that some programs strip from the ends of a text: controls, the white
+ * space of Unicode, the byte order mark. */
 static bool is_blank(const char *text, size_t len)
 {
     static const struct {
@@ -359,7 +359,8 @@ const char *gbx_canonical_pattern_objection(const char *pattern)
         char c = pattern[i];
 
         if (kind == GBX_GLOB_URL && is_wild && i == host + name_len) {
-            text[len++] = '.'; /* with a star in it "10.*" is no broken number */
+            text[len++] = '.'; /* keeps a wildcard host such as "10.*" from being a
+                                * broken number */
             text[len++] = 'x';
         }
         if (c == '\0')
@@ -369,7 +370,7 @@ const char *gbx_canonical_pattern_objection(const char *pattern)
         else if (c == '\\' && pattern[i + 1] != '\0')
             c = pattern[++i];
         else if (kind == GBX_GLOB_URL && i < host_end && c >= 'A' && c <= 'Z')
-            c += 'a' - 'A'; /* what asks or denies fits any case */
+            c += 'a' - 'A'; /* rules that ask or deny match any case */
         text[len++] = c;
     }
     return gbx_canonical_objection(pattern, kind, text, len, GBX_GLOB_EXACT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* glob - matched by the set of places in the pattern that can be reached: patterns times
- * text, whatever they are. */
+/* glob - tracks the set of pattern places that the text can reach: the time is bounded
+ * by pattern length times text length. */
 #include "mcp/rules/rules.h"
 
 #include "mcp/rules/internal.h"
@@ -9,20 +9,20 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where in the pattern the text may have got to: a flag for each of its bytes. */
+/* Reachable places: a flag for each byte of the pattern. */
 typedef struct places {
     bool any;
     bool at[GBX_GLOB_MAX + 2];
 } places;
 
 typedef struct matching {
-    char pattern[GBX_GLOB_MAX + 1]; /* folded, as the text then is */
+    char pattern[GBX_GLOB_MAX + 1]; /* folded if the text is */
     size_t len;
-    size_t host;     /* the host of a URL pattern begins here; 0: it is none */
-    size_t host_end; /* and ends here */
+    size_t host;     /* where the host of a URL pattern begins; 0: none */
+    size_t host_end; /* and ends */
     gbx_glob_kind kind;
     gbx_glob_how how;
-    bool is_anywhere; /* it may begin before any slash of the text */
+    bool is_anywhere; /* the match may begin at any slash of the text */
 } matching;
 
 static char lower(char c)
@@ -36,13 +36,13 @@ static bool is_host_char(char c)
            c == '.';
 }
 
-/* Bytes of the star at place i: 2 for '**'. */
+/* Length of the star at place i: 2 for '**'. */
 static size_t star_len(const matching *m, size_t i)
 {
     return i + 1 < m->len && m->pattern[i + 1] == '*' ? 2 : 1;
 }
 
-/* May the wildcard at place i stand for c? */
+/* May the wildcard at place i match c? */
 static bool wild_takes(const matching *m, size_t i, size_t stars, char c)
 {
     if (m->host != 0 && i >= m->host && i < m->host_end)
@@ -50,7 +50,8 @@ static bool wild_takes(const matching *m, size_t i, size_t stars, char c)
     return m->kind == GBX_GLOB_TEXT || stars == 2 || c != '/';
 }
 
-/* Place i is reached: so is what follows a star that stands for nothing. */
+/* Place i is reached. If a star is there, it may be empty, so the place after it is
+ * reached, too. */
 static void reach(const matching *m, places *p, size_t i)
 {
     p->any = true;
@@ -58,7 +59,8 @@ static void reach(const matching *m, places *p, size_t i)
         p->at[i] = true;
         if (i < m->len && m->pattern[i] == '*')
             i += star_len(m, i);
-        /* "/data/" and then "**": the folder alone, and with its slash, are in it. */
+        /* "/data/" followed by "**" also matches the folder itself, with or
+         * without its slash. */
         else if (m->kind != GBX_GLOB_TEXT && i + 3 == m->len &&
                  strncmp(m->pattern + i,
                          "/"
@@ -92,7 +94,7 @@ static void step(const matching *m, const places *from, places *to, char c)
     }
 }
 
-/* A '?' that has taken the first byte of a character takes the rest of it. */
+/* A '?' that matched the first byte of a character also matches its other bytes. */
 static void step_within(const matching *m, const places *from, places *to, char c)
 {
     step(m, from, to, c);
@@ -101,7 +103,7 @@ static void step_within(const matching *m, const places *from, places *to, char 
             reach(m, to, i);
 }
 
-/* The next of text as it is compared; the bytes of text that it has. */
+/* The next character of the text, folded if need be; returns its length in the text. */
 static size_t take(const matching *m, const char *text, size_t len, char ret[4],
                    size_t *ret_len)
 {
@@ -123,12 +125,12 @@ static void feed(const matching *m, places *at, char c)
         step(m, &from, at, c);
 }
 
-/* Where a text has got to that may as well have no parameters: "/a;x=1/b" is "/a/b" to
- * many servers. Only what asks or denies looks past those of a URL. */
+/* Also matches a URL without its parameters: "/a;x=1/b" is "/a/b" to many servers. Only
+ * for rules that ask or deny. */
 typedef struct detour {
-    bool is_path; /* and not yet the query */
-    bool is_open; /* within parameters */
-    places from;  /* where they begin */
+    bool is_path; /* not in the query yet */
+    bool is_open; /* inside parameters */
+    places from;  /* the places before the parameters */
 } detour;
 
 static void unite(const matching *m, places *to, const places *with)
@@ -138,7 +140,7 @@ static void unite(const matching *m, places *to, const places *with)
         to->at[i] = to->at[i] || with->at[i];
 }
 
-/* Before what begins at text is fed; at the end there is nothing. */
+/* Called before each character is fed, and at the end with len 0. */
 static void turn(const matching *m, detour *d, places *at, const char *text, size_t len)
 {
     bool is_end = len == 0 || *text == '/' || *text == '?' || *text == '#';
@@ -166,7 +168,7 @@ static bool match(const matching *m, const char *text, size_t len)
                                             "**"
                                             "/",
                                             3) == 0)
-        reach(m, &a, 3); /* a path may begin with the name itself */
+        reach(m, &a, 3); /* the "**" before the slash may be empty */
     for (size_t i = 0; i < len;) {
         if (m->is_anywhere && text[i] == '/')
             reach(m, &a, 0);
@@ -182,7 +184,7 @@ static bool match(const matching *m, const char *text, size_t len)
     return a.at[m->len];
 }
 
-/* No letter becomes longer, or a character that means something in a pattern. */
+/* Folding never makes a letter longer, nor turns it into a special character. */
 static matching open(const char *pattern, gbx_glob_kind kind, gbx_glob_how how)
 {
     matching m = {.kind = kind, .how = how};
@@ -196,7 +198,8 @@ static matching open(const char *pattern, gbx_glob_kind kind, gbx_glob_how how)
         m.host = (size_t)(strstr(m.pattern, "://") - m.pattern) + 3;
         m.host_end = m.host + strcspn(m.pattern + m.host, "/");
     }
-    /* "https://a/" is "https://a" too, but "/" and "file:///" are nothing without it. */
+    /* "https://a/" and "https://a" are equal, but "/" and "file:///" need their
+     * slash. */
     if (how == GBX_GLOB_WIDE && m.kind != GBX_GLOB_TEXT)
         while (m.len > m.host_end + (m.host_end == m.host ? 1 : 0) &&
                m.pattern[m.len - 1] == '/' && m.pattern[m.len - 2] != '\\')
@@ -218,8 +221,8 @@ static size_t without_slashes(const char *text, size_t len)
     return len;
 }
 
-/* Without what leads to no other path or page: slashes at the end and, of an address, the
- * part that no server is told, and then the query. */
+/* Also match without slashes at the end and, for an address, without the fragment and
+ * then without the query: these lead to the same path or page. */
 static bool match_wide(const matching *m, const char *text, size_t len)
 {
     if (match(m, text, len) || match(m, text, without_slashes(text, len)))
@@ -233,7 +236,7 @@ static bool match_wide(const matching *m, const char *text, size_t len)
     return match(m, text, without_slashes(text, len));
 }
 
-/* In a form that a text has as a path. */
+/* Match the normalized path, if that differs from the text. */
 static bool match_form(const matching *m, const char *text, size_t len,
                        gbx_path_slashes slashes)
 {
@@ -275,7 +278,7 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
     *ret_why = gbx_canonical_objection(pattern, m.kind, text, len, how);
     if (*ret_why != NULL)
         return false;
-    /* An address is below no folder, but what is no address to every program may be. */
+    /* An address is below no folder; but some programs take other schemes for files. */
     if (m.kind == GBX_GLOB_PATH && gbx_canonical_has_scheme(text, len)) {
         if (how == GBX_GLOB_EXACT || gbx_canonical_is_remote(text, len))
             return false;
@@ -287,8 +290,7 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
         return match_text(&m, text, len);
     if (match_wide(&m, text, len))
         return true;
-    /* A pattern may be of nothing but what was cut off it: the root, of one that ends in
-     * a slash. */
+    /* The pattern itself may consist of what was cut off, such as the root's slash. */
     m = open(pattern, m.kind, GBX_GLOB_EXACT);
     return match(&m, text, len);
 }

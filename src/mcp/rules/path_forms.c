@@ -19,7 +19,7 @@ static size_t part_len(const char *text, size_t len, gbx_path_slashes slashes)
     return n;
 }
 
-/* Without the last part, and the slash before it; nothing before keep is taken. */
+/* The length without the last part and the slash before it, but not below keep. */
 static size_t without_last(const char *text, size_t len, size_t keep,
                            gbx_path_slashes slashes)
 {
@@ -57,7 +57,7 @@ size_t gbx_path_forms(const char *text, size_t len, gbx_path_slashes slashes, ch
         memcpy(ret + out, text + at, n);
         out += n;
         if (is_back)
-            keep = out; /* nobody knows what is above where it starts */
+            keep = out; /* the path now begins above an unknown folder */
     }
     if (out == 0 && len > 0)
         ret[out++] = '.';

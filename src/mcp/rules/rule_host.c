@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rule_host - see internal.h. What is no letter, digit or one of "-._" is in no host here: what a
- * program would make of it (an escape, a full-width dot) is another spelling of one. */
+/* rule_host - see internal.h. A host here has only letters, digits and "-._": any
+ * other character (an escape, a full-width dot) is another spelling of one of these to
+ * some program. */
 #include "mcp/rules/internal.h"
 
 #include "base/cleanup.h"
@@ -37,7 +38,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The digits after the colon. */
+/* Checks the digits after the colon. */
 static const char *check_port(const char *scheme, const char *port, size_t len)
 {
     static const struct {
@@ -62,7 +63,8 @@ static const char *check_port(const char *scheme, const char *port, size_t len)
     return value <= 65535 ? NULL : why_port;
 }
 
-/* Then programs read all of it as an IPv4 address: "a.0x7f" is an error, not a name. */
+/* If the last part is a number, programs read all of it as an IPv4 address: "a.0x7f" is
+ * an error, not a name. */
 static bool ends_in_number(const char *name, size_t len)
 {
     size_t from = len;
@@ -99,7 +101,7 @@ static const char *check_name(const char *name, size_t len)
     return inet_pton(AF_INET, quad, &address) == 1 ? NULL : why_number;
 }
 
-/* Whatever the last 32 bits of it are: a network may bring it to that IPv4 address. */
+/* Any address of these networks may be routed to the IPv4 address inside it. */
 static bool holds_v4(const struct in6_addr *address)
 {
     static const struct {
@@ -110,7 +112,7 @@ static bool holds_v4(const struct in6_addr *address)
         {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF}, 12}, /* mapped */
         {{0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0}, 12}, /* translated */
         {{0, 0x64, 0xFF, 0x9B}, 12},                      /* NAT64 */
-        {{0, 0x64, 0xFF, 0x9B, 0, 1}, 6},                 /* NAT64, of one's own */
+        {{0, 0x64, 0xFF, 0x9B, 0, 1}, 6},                 /* NAT64, local use */
         {{0x20, 0x02}, 2},                                /* 6to4 */
     };
 
@@ -122,7 +124,7 @@ static bool holds_v4(const struct in6_addr *address)
     return false;
 }
 
-/* What is between the brackets. */
+/* Checks the text between the brackets. */
 static const char *check_v6(const char *text, size_t len)
 {
     char given[INET6_ADDRSTRLEN];

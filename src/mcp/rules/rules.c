@@ -20,7 +20,7 @@ static bool fits_name(char *const *globs, size_t count, const char *name,
     return false;
 }
 
-/* What asks or denies also fits the name that a tool was called by. */
+/* Rules that ask or deny also match the name that the tool was called by. */
 static bool fits_tool(const gbx_gate_rule *rule, const char *tool, const char *called)
 {
     gbx_glob_how how = rule->action == GBX_GATE_ALLOW ? GBX_GLOB_EXACT : GBX_GLOB_WIDE;
@@ -30,7 +30,8 @@ static bool fits_tool(const gbx_gate_rule *rule, const char *tool, const char *c
             fits_name(rule->tools, rule->tool_count, called, how));
 }
 
-/* All conditions; verdict->fault if one cannot be judged and none fails before it. */
+/* Do all conditions hold? verdict->fault is set if one cannot be judged and none
+ * before it fails. */
 static bool fits_args(const gbx_gate_rule *rule, gbx_view args,
                       gbx_gate_verdict *verdict)
 {
@@ -79,7 +80,7 @@ static void free_rule(gbx_gate_rule *rule)
     free(rule->text);
 }
 
-/* A name as a pattern that only it fits. */
+/* A name as a pattern that matches nothing else. */
 static void append_exact(const char *name, gbx_buf *to)
 {
     gbx_buf plain;
@@ -95,7 +96,7 @@ static void append_exact(const char *name, gbx_buf *to)
     gbx_buf_cleanup(&plain);
 }
 
-/* Would the call fit if the rule were to allow it? */
+/* Would the call match the same conditions in an allowing rule? */
 static bool fits_exactly(const gbx_gate_rule *rule, gbx_view args)
 {
     const char *why = NULL;
@@ -244,7 +245,8 @@ bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *aske
     append_exact(tool, to);
     if (asked->rule != GBX_GATE_NO_RULE)
         append_conditions(&rules->items[asked->rule], to);
-    else if (other == GBX_GATE_DENY) /* as which the tool might come back */
+    else if (other == GBX_GATE_DENY) /* the hint may change, and calls would
+                                      * then be denied */
         append_hint(asked->hint, to);
     return gbx_buf_puts(to, "}");
 }

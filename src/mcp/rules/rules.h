@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules - which calls of which tools are made, which a person is asked about, and which
- * are not made.
+ * rules - decide which calls of which tools are made, which a person is asked about,
+ * and which are refused.
  *
- * The first rule that a call fits decides; after the last, tools that say of themselves
- * that they only read, and all others, have an answer each. A rule that allows fits only
- * what is certain; one that asks or denies also fits what may be meant. What cannot be
- * judged is neither: the call is at fault, and told why (docs/internals/rules.md).
+ * The first matching rule decides. If no rule matches, one default decides for tools
+ * that declare themselves read-only, and another for all others. A rule that allows
+ * matches only what is certain; one that asks or denies also matches what may be meant.
+ * A call that cannot be judged fails with a reason (docs/internals/rules.md).
  *
  * Filled by one owner, then only read.
  */
@@ -25,60 +25,61 @@
 /* ---- casefold.c ---------------------------------------------------------- */
 
 /*
- * One form for all the cases of a letter, in every script that has cases.
+ * Folds the case of letters, in every script that has cases.
  *
- * One letter becomes one letter: "ß" is not "ss". The locale has no say in it, and a dotless
- * or a dotted i is an i, since some programs take them for one.
+ * One letter becomes one letter: "ß" is not "ss". It does not depend on the locale. A
+ * dotless or dotted i becomes i, since some programs treat them as equal.
  */
 
-/* The first character of text, of at least one byte, in that form, which has no more bytes
- * than it; a byte that is not of UTF-8 stands for itself. The bytes of text that it has. */
+/* Fold the first character of text, which has at least one byte; the result is
+ * never longer. A byte of invalid UTF-8 stands for itself. Returns the character's
+ * length in text. */
 size_t gbx_letter_fold(const char *text, size_t len, char ret[4], size_t *ret_len);
 
-/* Do they differ in the case of letters alone, if at all? */
+/* Are they equal apart from the case of letters? */
 bool gbx_casefold_same(const char *a, const char *b);
 
 /* ---- glob.c -------------------------------------------------------------- */
 
 /*
- * Patterns of rules: for names, for paths, for URLs, for any other text.
+ * Patterns of rules: for names, paths, URLs, and other text.
  *
- * '*' is any text, '?' one character, '\' takes a star or question mark as it is. In a
- * pattern with a slash '*' and '?' stop at slashes, '**' does not, and a last part '**'
- * also stands for what is before it alone; in the host of a URL they stand for letters,
- * digits, '-' and '.' alone.
+ * '*' matches any text, '?' one character; '\' makes a star or question mark literal.
+ * In a pattern with a slash, '*' and '?' stop at slashes but '**' does not, and a last
+ * part '**' also matches the folder before it. In the host of a URL, wildcards match
+ * only letters, digits, '-' and '.'.
  *
- * Text is hostile. What a pattern of paths or URLs looks at must be written in its plain
- * form: '..', escapes and the like are objected to instead of interpreted, since every
+ * Text is hostile. Text that is matched by a pattern of paths or URLs must be in plain
+ * form: '..', escapes and the like are refused instead of interpreted, since every
  * server interprets them in its own way.
  */
 
 #define GBX_GLOB_MAX      512   /* bytes of a pattern */
-#define GBX_GLOB_TEXT_MAX 65536 /* bytes of text that is looked at */
+#define GBX_GLOB_TEXT_MAX 65536 /* limit of matched text, in bytes */
 
 typedef enum gbx_glob_kind {
-    GBX_GLOB_TEXT, /* no slash in it */
+    GBX_GLOB_TEXT, /* without a slash */
     GBX_GLOB_PATH,
     GBX_GLOB_URL,
 } gbx_glob_kind;
 
-/* What the answer is for: allowing needs the very text; what asks or denies also matches
- * in another case of letters (rules.h), with slashes at the end, of a URL with a query and
- * a fragment after it and, without a slash in the pattern, in another form of the path that
- * the text may be (internal.h). */
+/* EXACT is for rules that allow: only the very text matches. WIDE is for rules that ask
+ * or deny: it also ignores the case of letters (rules.h), slashes at the end, and a
+ * URL's query and fragment; a pattern without a slash also matches other forms of the
+ * path that the text may be (internal.h). */
 typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
 
 gbx_glob_kind gbx_glob_kind_of(const char *pattern);
 
-/* It fits every text, which is not looked at. */
+/* Does it match every text? Then the text need not be examined. */
 bool gbx_glob_is_any(const char *pattern);
 
-/* Names of servers and tools: every pattern is as one without a slash, and what asks or
- * denies matches in another case of letters alone. */
+/* For names of servers and tools: every pattern is treated as one without a slash, and
+ * WIDE only ignores the case of letters. */
 bool gbx_glob_name(const char *pattern, const char *name, gbx_glob_how how);
 
-/* *ret_why is NULL, or why the text cannot be judged by this pattern, constant; the
- * result is then of no use. */
+/* *ret_why is NULL, or why the text cannot be judged by this pattern (constant); the
+ * result is then meaningless. */
 bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_how how,
                     const char **ret_why);
 
@@ -90,24 +91,24 @@ typedef enum gbx_gate_action {
 
 const char *gbx_gate_action_name(gbx_gate_action action); /* "allow" */
 
-/* What a server says of its tool: its word alone, nothing that was checked. */
+/* A server's own statement about its tool; nobody has checked it. */
 typedef enum gbx_gate_hint {
-    GBX_GATE_HINT_UNKNOWN, /* it was not looked at yet */
+    GBX_GATE_HINT_UNKNOWN, /* not looked up yet */
     GBX_GATE_HINT_READS,   /* "readOnlyHint": true */
     GBX_GATE_HINT_OTHER,   /* anything else, or nothing */
 } gbx_gate_hint;
 
-/* One step of the way to an argument. */
+/* One step on the path to an argument. */
 typedef struct gbx_gate_step {
     char *name; /* NULL: each element of an array */
 } gbx_gate_step;
 
-/* "edits[].path": what must be there. */
+/* "edits[].path": a condition on what is there. */
 typedef struct gbx_gate_condition {
-    char *path; /* as it was written */
+    char *path; /* as written in the rule */
     gbx_gate_step *steps;
     size_t step_count;
-    char **globs; /* any of them; none: the value is literal */
+    char **globs; /* any of them matches; none: the value is literal */
     size_t glob_count;
     json_t *literal; /* a number, true or false */
 } gbx_gate_condition;
@@ -118,22 +119,23 @@ typedef struct gbx_gate_rule {
     size_t server_count;
     char **tools;
     size_t tool_count;
-    gbx_gate_condition *conditions; /* all of them */
+    gbx_gate_condition *conditions; /* all must hold */
     size_t condition_count;
-    gbx_gate_hint hint; /* UNKNOWN: whatever the tool says */
-    char *reason;       /* for who is denied or asked, or NULL */
+    gbx_gate_hint hint; /* UNKNOWN: any tool */
+    char *reason;       /* shown when a call is denied or asked about, or NULL */
     char *text;         /* the rule as JSON, in one form */
 } gbx_gate_rule;
 
-/* As many patterns and conditions as a person can still oversee. */
+/* More than a person can still oversee is refused: rules, patterns and conditions. */
 #define GBX_GATE_RULES_MAX 1000
 
 typedef struct gbx_gate_rules {
     gbx_gate_rule *items;
     size_t count;
-    gbx_gate_action reads; /* where no rule fits: tools that only read, by their word */
-    gbx_gate_action others; /* and all others */
-    gbx_policy *secrets; /* functions are names of servers; see gbx_gate_secrets_*() */
+    gbx_gate_action reads; /* the default for tools that declare themselves read-only */
+    gbx_gate_action others; /* the default for all others */
+    gbx_policy *secrets;    /* its functions are names of servers; see
+                             * gbx_gate_secrets_*() */
 } gbx_gate_rules;
 
 #define GBX_GATE_NO_RULE SIZE_MAX
@@ -142,48 +144,50 @@ typedef struct gbx_gate_verdict {
     gbx_gate_action action;
     size_t rule;            /* index, or GBX_GATE_NO_RULE: the default */
     gbx_gate_hint hint;     /* as it was given */
-    bool used_hint;         /* with another one the answer might be another */
-    bool needs_hint;        /* it depends on the hint: find out, and ask again */
-    const char *fault;      /* the call is at fault, constant; else NULL */
-    const char *fault_path; /* of the argument; the rule's */
+    bool used_hint;         /* another hint might change the verdict */
+    bool needs_hint;        /* the verdict depends on the hint: find it out,
+                             * and ask again */
+    const char *fault;      /* why the call fails, constant; else NULL */
+    const char *fault_path; /* of the argument; belongs to the rule */
 } gbx_gate_verdict;
 
 gbx_gate_rules *gbx_gate_rules_new(void);
 void gbx_gate_rules_free(gbx_gate_rules *rules);
 
-/* called: by what other name the tool was called, or NULL; args: an object, from
+/* called: another name by which the tool was called, or NULL; args: an object, from
  * gbx_gate_args_open(). */
 gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
                                  const char *tool, const char *called, gbx_view args,
                                  gbx_gate_hint hint);
 
-/* What becomes of a tool's calls, for who has no arguments yet. is_granted: a person has
- * allowed what would be asked about. *ret_depends: a rule that looks at arguments may decide
- * otherwise. */
+/* The verdict on a tool's calls while their arguments are unknown. is_granted: a person
+ * has allowed what would be asked about. *ret_depends: a rule with conditions on
+ * arguments may decide otherwise. */
 gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *server,
                                   const char *tool, gbx_gate_hint hint, bool is_granted,
                                   bool *ret_depends);
 
-/* Arguments of a call, of which every parser makes the same values: no member twice, none
- * called "__proto__", no half of a character. *ret borrows text. On failure why, empty
- * before and with room for 1 KiB, says which and why not. */
+/* Parse arguments, which every parser must read in the same way: no member twice, none
+ * called "__proto__", no half of a character. *ret borrows text. On failure why
+ * (initially empty, with room for 1 KiB) says which argument is wrong and why. */
 bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why);
 
-/* Does the condition hold? *ret_why as with gbx_glob_value(). */
+/* Does the condition hold? *ret_why is as for gbx_glob_value(). */
 bool gbx_gate_condition_holds(const gbx_gate_condition *condition, gbx_view args,
                               gbx_gate_action action, const char **ret_why);
 
-/* {"action":"allow","server":...,"tool":...}, with what else the rule that asked looks at:
- * before that rule, or at the end if the default asked, it allows calls of this tool that
- * would be asked about there, and no others. False: there is no room, or it would not fit
- * this call, since what allows fits only what is certain. */
+/* Append {"action":"allow","server":...,"tool":...} with the conditions of the rule
+ * that asked. Placed before that rule (or last, if the default asked), it allows
+ * exactly the calls of this tool that would be asked about there. False: it does
+ * not fit into `to`, or would not match this call, since allowing rules match only
+ * what is certain. */
 bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *asked,
                        const char *server, const char *tool, gbx_view args,
                        gbx_buf *to);
 
 /* ---- rules_json.c -------------------------------------------------------- */
 
-/* "rules", "defaults" and "secrets" of a configuration. Each is a
+/* "rules", "defaults" and "secrets" of a configuration. Each function is a
  * gbx_json_key.read; the reader is the first member of a gbx_rules_reader. */
 
 typedef struct gbx_rules_reader {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rules_json - a rule that can fit nothing is a slip, and refused: a denial that was
- * misspelt would deny nothing. */
+/* rules_json - reads rules. A rule that can match nothing is refused as a mistake: a
+ * misspelt denial would deny nothing. */
 #include "mcp/rules/rules.h"
 
 #include "base/cleanup.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this, two numbers are the same to some programs. */
+/* Beyond this, some programs cannot tell neighbouring numbers apart. */
 #define WHOLE_MAX 9007199254740992.0
 
 static const gbx_rules_reader *whole(const gbx_json_reader *r)
@@ -147,8 +147,8 @@ static gbx_status add_step(gbx_json_reader *r, gbx_gate_condition *c, const char
     return GBX_OK;
 }
 
-/* "edits[].path"; '\' takes the next character as it is. A star or an index would be a
- * name that no argument has. */
+/* "edits[].path"; '\' makes the next character literal. A star or an index is refused:
+ * as a name it would match no argument. */
 static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condition *c)
 {
     char name[GBX_GLOB_MAX + 1];
@@ -186,7 +186,8 @@ static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condi
     return status;
 }
 
-/* What a pattern of a rule that asks or denies cannot say is refused, lest it seem to. */
+/* A pattern that cannot work in an asking or denying rule is refused, since it would
+ * only seem to. */
 typedef struct condition_target {
     gbx_gate_condition *condition;
     gbx_gate_action action;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unambiguous - see internal.h. One pass over the text; of each object that is open it keeps where
- * its members' names are, and sorts them at the object's end.
+ * unambiguous - see internal.h. One pass over the text: it keeps the positions of the
+ * members' names of each open object, and sorts them at the object's end.
  */
 #include "mcp/rules/internal.h"
 
@@ -13,20 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBERS_MAX GBX_MIB(32) /* 16 MiB of text have fewer */
+#define MEMBERS_MAX GBX_MIB(32) /* more than 16 MiB of text can have */
 
 #define NO_MEMORY "does not fit in memory"
 
 typedef struct member {
     uint32_t hash; /* of the name's characters */
-    uint32_t at;   /* its quote in the text */
+    uint32_t at;   /* position of its quote in the text */
 } member;
 
 typedef struct reading {
     const char *text;
     size_t len;
-    gbx_buf members;                /* of all open objects, the innermost's last */
-    size_t starts[GBX_ALIKE_DEPTH]; /* of each object's in them */
+    gbx_buf members;                /* of all open objects, the innermost last */
+    size_t starts[GBX_ALIKE_DEPTH]; /* where the members of each object begin */
     size_t depth;
     const char *fault;
     size_t fault_at;
@@ -77,7 +77,7 @@ static int compare_names(gbx_view a, gbx_view b)
     return compare_bytes(first.data, first.len, second.data, second.len);
 }
 
-/* Where two are the same they stand side by side, and in no other order. */
+/* Equal names become neighbours; the order is otherwise irrelevant. */
 static int compare(const void *a, const void *b, void *text)
 {
     const member *first = a;
@@ -134,7 +134,7 @@ static void read_name(reading *r, gbx_view name)
 
 /* ---- values -------------------------------------------------------------------- */
 
-/* A string, which is a name if a colon comes after it; returns what comes after it. */
+/* A string, which is a name if a colon follows; returns the position after it. */
 static size_t read_string(reading *r, size_t at)
 {
     gbx_view string = gbx_view_string_at(r->text + at);
@@ -151,7 +151,7 @@ static size_t read_string(reading *r, size_t at)
     return after;
 }
 
-/* A whole number has 64 bits, any other is finite. */
+/* An integer must fit into 64 bits; any other number must be finite. */
 static bool is_in_range(const char *text, size_t len)
 {
     bool whole = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* call - what is named is found, and what is given has the shape that the protocol wants;
- * whether it makes sense is the handler's to say, in words for a model. */
+/* call - finds the named tool or resource, and checks the shape that the protocol
+ * requires. The handler checks the content, with errors for a model. */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
@@ -9,7 +9,7 @@
 
 #define NAME_SIZE 129
 
-/* The nearest of the tools that there are is named. */
+/* Names the nearest of the existing tools. */
 static void fail_unknown(gbx_mcp_request *request, const char *name)
 {
     const gbx_mcp_server *server = request->server;
@@ -30,7 +30,7 @@ static void fail_unknown(gbx_mcp_request *request, const char *name)
                  gbx_buf_append(&text, "", 1) ? (char *)text.data : "there is none");
 }
 
-/* The tool that params.name names; else the request has failed. */
+/* The tool of params.name; NULL: the request has failed. */
 static gbx_mcp_entry *named_tool(gbx_mcp_request *request)
 {
     gbx_view view = gbx_view_member(request->params, "name");
@@ -48,8 +48,8 @@ static gbx_mcp_entry *named_tool(gbx_mcp_request *request)
     return entry;
 }
 
-/* False if there are arguments and they are no object; the request has failed then. null is
- * none. */
+/* False: the arguments are not an object, and the request has failed. null
+ * counts as missing. */
 static bool take_arguments(gbx_mcp_request *request, gbx_view *ret)
 {
     *ret = gbx_view_member(request->params, "arguments");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* client_request - from the message that asks for work to the handler that is through with it.
- * Every handler ends its request once; what nobody waits for any more ends in silence. */
+/* client_request - a request's life, from its message to the end of its handler. Every
+ * handler ends its request once; if no client waits any more, nothing is sent. */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Progress and logs: what a person can still read, after a burst. */
+/* Limit of progress and logs: a burst, then as much as a person can read. */
 #define RATE_BURST      100
 #define RATE_PER_SECOND 50
 
@@ -101,7 +101,7 @@ void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
     gbx_view token = gbx_view_member(meta, "progressToken");
     char *copy = id.len > sizeof request->short_id ? malloc(id.len) : request->short_id;
 
-    if (copy == NULL) { /* it could not be answered */
+    if (copy == NULL) { /* it could never be answered */
         request->session->hooks.give_up(request->session->hooks.user);
         return;
     }
@@ -150,7 +150,7 @@ void gbx_mcp_request_cancel(gbx_mcp_request *request)
     request->is_cancelled = true;
     gbx_mcp_request_unbind(request);
     if (request->is_held || request->is_finished) {
-        gbx_mcp_request_free(request); /* no handler knows of it */
+        gbx_mcp_request_free(request); /* no handler knows it */
         return;
     }
     gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
@@ -172,7 +172,7 @@ void gbx_mcp_request_settle(gbx_mcp_server *server)
         r->is_cancel_due = false;
         r->cancel = NULL;
         cancel(r->cancel_user);
-        r = server->requests; /* whatever it has ended */
+        r = server->requests; /* the function may have ended any request */
     }
 }
 

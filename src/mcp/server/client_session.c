@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* client_session - what a line is, before it is a request. */
+/* client_session - lines of a client, before they become requests. */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* JSON-RPC batches came and went with one version. */
+/* Only this version has JSON-RPC batches. */
 #define BATCH_VERSION "2025-03-26"
 #define BATCH_MAX     100
 
@@ -27,7 +27,7 @@ static void take_view(gbx_mcp_session *session, gbx_view value)
     gbx_mcp_dispatch(session, &message, value.at, value.len);
 }
 
-/* Each is answered for itself, when it is done: a slow one delays no other. */
+/* Each request is answered separately when it is done: a slow one delays no other. */
 static void take_batch(gbx_mcp_session *session, gbx_view batch)
 {
     size_t cursor = 0;
@@ -48,7 +48,7 @@ static void take_batch(gbx_mcp_session *session, gbx_view batch)
                                "the batch is empty", NULL);
 }
 
-/* Requests of the session that the client waits for, last first; NULL: none. */
+/* The newest request of the session that the client waits for, or NULL. */
 static gbx_mcp_request *first_request(const gbx_mcp_session *session)
 {
     for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elicitation - questions to a person, from the handler's call to its answer.
+ * elicitation - questions to a person, from the handler's call to the answer.
  *
- * Answers are given in a turn of the loop of their own, and every question gets one: the
- * person's, or that nobody can be asked or has answered in time, or, if its request ends
- * first, ENDED.
+ * Answers are delivered in a later turn of the loop. Every question gets one: the
+ * person's answer, that nobody can be asked, that time ran out, or ENDED if its
+ * request ends first.
  */
 #include "mcp/server/server_state.h"
 
@@ -84,7 +84,7 @@ static void give_answer(gbx_mcp_ask_entry *ask)
     free(ask);
 }
 
-/* The first question that is answered leaves its request; NULL: there is none. */
+/* Remove the first answered question from its request; NULL if there is none. */
 static gbx_mcp_ask_entry *take_answered(gbx_mcp_server *server)
 {
     gbx_mcp_ask_entry *orphan = server->orphans;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* list_methods - pages of tools, resources, templates and prompts, in the order they were put;
- * the same for every client, so that hosts may keep them. */
+/* list_methods - pages of tools, resources, templates and prompts, in the order in
+ * which they were added; the same for every client, so that hosts may cache them. */
 #include "mcp/server/server_state.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static const char *const members[GBX_MCP_LISTS] = {
     [GBX_MCP_PROMPTS] = "prompts",
 };
 
-/* The place after which the page begins. */
+/* Read the place after which the page begins. */
 static bool read_cursor(const gbx_mcp_request *request, uint64_t *ret)
 {
     gbx_view cursor = gbx_view_member(request->params, "cursor");
@@ -24,7 +24,7 @@ static bool read_cursor(const gbx_mcp_request *request, uint64_t *ret)
            gbx_mcp_cursor_read(request->method->list, text, ret);
 }
 
-/* Returns the place of the last one if there are more after it, else 0. */
+/* Returns the place of the last entry if more follow, else 0. */
 static uint64_t append_page(gbx_buf *to, const gbx_mcp_registry *registry,
                             uint64_t after, size_t max)
 {
@@ -61,7 +61,7 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
                      "the cursor is not one of this list");
         return;
     }
-    /* What has changed before is news to others, and not to who asks now. */
+    /* Announce earlier changes first: this client is about to see them anyway. */
     gbx_mcp_announce(server);
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     (void)gbx_buf_printf(&to, ",\"%s\":[", members[list]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* listen - who is told of what: legacy clients of all lists they have seen and of the
- * resources they subscribed to, modern ones of what their subscriptions name. */
+/* listen - decides which client gets which notification. Legacy clients hear of all
+ * lists that they have seen and of their subscribed resources, modern ones of what
+ * their subscriptions name. */
 #include "mcp/server/server_state.h"
 
 #include "base/json.h"
@@ -56,7 +57,7 @@ static void append_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
     (void)gbx_buf_puts(to, "}");
 }
 
-/* listen NULL: to a legacy client. uri NULL: of a list. */
+/* listen NULL: to a legacy client. uri NULL: a list has changed. */
 static void notify(gbx_mcp_session *session, const gbx_mcp_listen *listen,
                    const char *method, const char *uri)
 {
@@ -98,7 +99,7 @@ static void free_listen(gbx_mcp_listen *listen)
 
 /* ---- subscriptions/listen --------------------------------------------------- */
 
-/* False: the filter is not as it must be, or memory is out. */
+/* False: the filter is malformed, or memory is out. */
 static bool read_uris(gbx_mcp_listen *listen, gbx_view list)
 {
     char uri[GBX_MCP_URI_MAX];
@@ -208,7 +209,7 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
     session->listens = listen;
     session->listen_count++;
     acknowledge(session, listen);
-    /* The subscription keeps the id; as a request it is through. */
+    /* The subscription keeps the id; the request itself is done. */
     gbx_mcp_request_free(request);
 }
 

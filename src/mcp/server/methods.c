@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * methods - all that a client may say, in which era, and what waits for what is not
- * known yet. There is no default handler: what is not in a table does not exist.
+ * methods - all methods of a client, the era of each, and which of them wait while the
+ * server is held. A method that is not in the table does not exist.
  */
 #include "mcp/server/server_state.h"
 
@@ -89,7 +89,7 @@ static void refuse_method(gbx_mcp_session *session, const gbx_rpc_message *messa
     gbx_mcp_session_refuse(session, message->id, GBX_RPC_METHOD_NOT_FOUND, text, NULL);
 }
 
-/* Why no further request is taken, or NULL. */
+/* Why another request is refused, or NULL. */
 static const char *overload(const gbx_mcp_session *session, size_t len)
 {
     if (session->request_count >= GBX_MCP_REQUESTS_MAX)
@@ -115,7 +115,7 @@ static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
     gbx_mcp_request *request;
     const char *too_much = overload(session, len);
 
-    /* What begins a session, and what is asked before it. */
+    /* These may come before a version is agreed on. */
     if (fault == GBX_MCP_ERA_NONE &&
         (is_initialize || strcmp(message->method, "ping") == 0))
         fault = GBX_MCP_ERA_OK;
@@ -130,12 +130,13 @@ static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
     }
     if (gbx_mcp_request_find(session, message->id) != NULL ||
         gbx_mcp_listen_has(session, message->id)) {
-        /* With its id, it would be taken for the answer to the first. */
+        /* An error with this id would be taken for the answer to the first request. */
         gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
                                "a request with this id is in flight", NULL);
         return;
     }
-    /* Who comes back brings nothing that is kept, and takes something away. */
+    /* A returning request adds no load, and resumes a suspended one: overload
+     * does not matter. */
     if (era.is_modern && method->is_stateful &&
         gbx_mcp_retry_take(session, method, message))
         return;
@@ -167,7 +168,8 @@ static void on_notification(gbx_mcp_session *session, const gbx_rpc_message *mes
     gbx_view id = gbx_view_member(message->payload, "requestId");
     gbx_mcp_request *request;
 
-    /* All others (initialized, roots) change nothing here, and none is answered. */
+    /* The others (initialized, roots) change nothing here, and notifications
+     * get no answer. */
     if (strcmp(message->method, "notifications/cancelled") != 0 || !gbx_rpc_is_id(id))
         return;
     if (gbx_mcp_listen_cancel(session, id))
@@ -188,7 +190,7 @@ void gbx_mcp_dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
     case GBX_RPC_RESULT:
     case GBX_RPC_ERROR: gbx_mcp_ask_response(session, message); break;
     case GBX_RPC_BATCH:
-        /* The session takes batches apart, where the version has them. */
+        /* The session splits batches itself, in the version that has them. */
         gbx_mcp_session_refuse(
             session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
             "a message is an object; batches are of 2025-03-26 alone", NULL);
@@ -196,7 +198,7 @@ void gbx_mcp_dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
     }
 }
 
-/* The first that came runs first; it is the last in the list. */
+/* The oldest request runs first; it is the last in the list. */
 void gbx_mcp_run_held(gbx_mcp_server *server)
 {
     gbx_mcp_request *held;

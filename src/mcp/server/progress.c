@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* progress - signs of life, and logs: to who asked for them, no more than can be read,
- * and none where the client does not read at all. */
+/* progress - progress, signs of life, and logs: only for clients that asked for them,
+ * no more than a person can read, and none while the client does not read at all. */
 #include "mcp/server/server_state.h"
 
 #include "base/clock.h"
@@ -10,10 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From here on one more may be the same number. */
+/* From here on, adding 1 may not change the number. */
 #define FIGURE_END 4503599627370496.0 /* 2^52 */
 
-/* More than what is sent of a number can show, less than any figure of a handler's own. */
+/* More than the sent decimals can hide, less than any step of a handler's own
+ * figures. */
 #define SIGN_OF_LIFE 0.0015
 
 static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
@@ -22,12 +23,12 @@ static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
 
     if (request->id_len == 0)
         return false;
-    /* Legacy: the level may have been set since the request came. */
+    /* Legacy: the level may have been set after the request came. */
     era = request->era.is_modern ? &request->era : &request->session->era;
     return era->log_level >= 0 && (int)level >= era->log_level;
 }
 
-/* The next whole number, from 1 on. */
+/* The next whole number, at least 1. */
 static double next_figure(const gbx_mcp_request *request)
 {
     return floor(fmax(request->progress, 0)) + 1;
@@ -72,12 +73,13 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
 {
     gbx_buf to;
 
-    /* Three decimals are sent: what they do not show has not grown. */
+    /* Three decimals are sent: smaller changes do not count as growth. */
     progress = progress >= 0 && progress < FIGURE_END ? floor(progress * 1000) / 1000
                                                       : request->progress;
     if (progress <= request->progress && (message == NULL || message_len == 0))
         return;
-    if (progress <= request->progress) { /* the words count: a number must grow */
+    if (progress <= request->progress) { /* send the message: the number
+                                          * must grow anyway */
         progress = next_figure(request);
         total = -1;
     }

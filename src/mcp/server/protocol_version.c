@@ -2,8 +2,8 @@
 /*
  * protocol_version - which of the two protocols a request speaks.
  *
- * A version in _meta is modern, on any connection, and needs nothing that came before;
- * what `initialize` has agreed on holds for requests without one.
+ * A version in _meta is modern, on any connection, and needs nothing before it.
+ * Requests without one use the version that `initialize` has agreed on.
  */
 #include "mcp/server/server_state.h"
 
@@ -63,7 +63,7 @@ bool gbx_mcp_capabilities_can_ask(gbx_view capabilities)
 
     if (gbx_view_kind(elicitation) != '{')
         return false;
-    /* An empty object, and one of before there were two modes, means a form. */
+    /* An empty object, from before there were two modes, means a form. */
     return gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
            gbx_view_kind(gbx_view_member(elicitation, "url")) == 0;
 }

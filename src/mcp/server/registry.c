@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* registry - entries are few and lists are short: walking them is fast enough, and keeps
- * the order that clients see the only order there is. */
+/* registry - lists are short, so a linear search is fast enough; the order that clients
+ * see is then the only order. */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
@@ -129,7 +129,7 @@ bool gbx_mcp_cursor_read(gbx_mcp_list list, const char *text, uint64_t *ret_plac
     if (strncmp(text, list_names[list], len) != 0 || text[len] != ':')
         return false;
     place = strtoull(text + len + 1, NULL, 16);
-    /* Only what we would print ourselves is one of ours. */
+    /* Accept only the exact form that we print. */
     gbx_mcp_cursor_print(list, place, again);
     if (strcmp(again, text) != 0)
         return false;

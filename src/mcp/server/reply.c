@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* reply - results and errors in the words of the request's era. While the client does not
- * wait, because a person was asked, the outcome is kept without its id. */
+/* reply - results and errors in the form of the request's era. While the client does
+ * not wait because a person is being asked, the outcome is kept without its id. */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* Lists change when data or servers do, and that is announced: a minute is a bound on
- * how long a client that does not listen is wrong. */
+/* Changes of lists are announced; this bounds how long a client that does not listen is
+ * out of date. */
 #define TTL_MS 60000
 
 static void begin(gbx_buf *to, const gbx_mcp_request *request, const char *member)
@@ -40,7 +40,7 @@ static void append_members(gbx_buf *to, const char *object)
     }
 }
 
-/* Nobody waits and nobody will come back? */
+/* Does no client wait, and will none return? */
 static bool is_forgotten(const gbx_mcp_request *request)
 {
     return request->session == NULL || request->is_cancelled ||
@@ -57,16 +57,16 @@ static void append_error(gbx_buf *to, int code, const char *message, const char 
     }
 }
 
-/* Every message to a client leaves here, one line of JSON: what nobody sees stands in it as
- * an escape, for whoever reads the line. */
+/* Every message to a client leaves here, as one line of JSON. Invisible characters are
+ * escaped for people who read the line. */
 static bool send_line(const gbx_mcp_session *session, gbx_buf *message)
 {
     return gbx_utf8_escape(message, 0, GBX_ESCAPE_JSON) &&
            session->hooks.send(session->hooks.user, message->data, message->len);
 }
 
-/* Clients forget who listens to progress when the answer is there, before they look at what
- * was read with it. */
+/* On an answer, clients drop its progress listener before they handle progress that was
+ * read in the same go. So the answer must be read separately. */
 static bool send_answer(const gbx_mcp_request *request, gbx_buf *answer)
 {
     const gbx_mcp_session_hooks *hooks = &request->session->hooks;
@@ -78,7 +78,7 @@ static bool send_answer(const gbx_mcp_request *request, gbx_buf *answer)
     return send_line(request->session, answer);
 }
 
-/* What came out is too long, or memory is: say that at least. */
+/* The answer is too long, or memory is out: send an error instead. */
 static void send_instead(gbx_mcp_request *request)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
@@ -129,7 +129,7 @@ static void add_content(gbx_buf *to, const gbx_mcp_result *result)
     (void)gbx_buf_printf(to, ",\"isError\":%s", result->is_error ? "true" : "false");
 }
 
-/* The first member of the result needs no comma; both objects end. */
+/* The first member of the result has no comma; both objects are closed. */
 static void close_result(const gbx_mcp_request *request, gbx_buf *to)
 {
     size_t first = request->members_at;
@@ -173,7 +173,7 @@ void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
         return;
     }
     close_result(request, to);
-    if (request->id_len == 0) { /* until the client is back */
+    if (request->id_len == 0) { /* keep it until the client is back */
         gbx_buf_cleanup(&request->outcome);
         request->outcome = *to;
         request->is_finished = true;

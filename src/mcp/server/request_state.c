@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request_state - how a modern client is asked: its request ends as input_required with a random
- * handle as its state, and the client comes back with the answers and that handle.
+ * request_state - how a modern client is asked: its request ends as input_required
+ * with a random handle as its state, and the client returns with the answers and
+ * that handle.
  *
- * The work stays here, suspended; nothing is run again. A handle is good for one return,
+ * The work stays suspended here; nothing is run again. A handle is valid for one return
  * of one request, on the connection it was given to, for a limited time.
  */
 #include "mcp/server/server_state.h"
@@ -15,12 +16,12 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Requests of a session that wait for their clients to come back: half of the scripts that
- * can run at once (cmd_mcp.c), for each of them holds one. */
+/* Suspended requests of a session: half of the scripts that can run at once
+ * (cmd_mcp.c), since each request holds one. */
 #define SUSPENDED_MAX 128
 
-/* A client that has not come back for so long will hardly do so: the oldest make room, in
- * number and in bytes. */
+/* Cancel the oldest suspended requests, by number and by bytes: their clients will
+ * hardly return after so long. */
 static void make_room(const gbx_mcp_request *request)
 {
     gbx_mcp_request *oldest;
@@ -93,7 +94,8 @@ static bool has_member(gbx_view object, gbx_view wanted, gbx_view value)
     return false;
 }
 
-/* Do they ask for the same? A client writes the same value in the same way twice. */
+/* Do both have the same parameters? A client writes the same value in the
+ * same way twice. */
 static bool has_all_of(gbx_view params, gbx_view others)
 {
     size_t cursor = 0;
@@ -105,7 +107,7 @@ static bool has_all_of(gbx_view params, gbx_view others)
     return true;
 }
 
-/* The suspended request with that handle, if it may be taken up with it now. */
+/* The suspended request with that handle, if params and time allow to resume it. */
 static gbx_mcp_request *find_suspended(gbx_mcp_session *session, gbx_view handle,
                                        const gbx_mcp_method *method, gbx_view params)
 {
@@ -120,7 +122,7 @@ static gbx_mcp_request *find_suspended(gbx_mcp_session *session, gbx_view handle
     return NULL;
 }
 
-/* What was not answered is asked again. */
+/* Unanswered questions are asked again. */
 static void take_answers(gbx_mcp_request *request, gbx_view responses)
 {
     char key[24];
@@ -170,7 +172,7 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
     gbx_mcp_request *request;
 
     if (text.at == NULL)
-        return false; /* it is a request like any other */
+        return false; /* an ordinary request */
     if (responses.at != NULL && gbx_view_kind(responses) != '{') {
         gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
                                "inputResponses must be an object", NULL);
@@ -193,7 +195,7 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
         return true;
     }
     take_answers(request, responses);
-    if (!request->era.can_ask) /* each request says what its client can do */
+    if (!request->era.can_ask) /* capabilities are declared anew with each request */
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(session->server);
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* server - what is registered, and the turn of the loop in which everything is done that
- * a handler must not see happen inside its own call. */
+/* server - what is registered, and the turn of the loop that does everything that must
+ * not happen inside a handler's own call. */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@
 #define BEAT_MS      10000
 #define TEXT_MAX     ((size_t)1024 * 1024)
 
-/* How often it is looked whether a person has taken too long. */
+/* How often questions are checked for a timeout. */
 static const struct timeval expiry_period = {.tv_sec = 0, .tv_usec = 500000};
 
 static void on_settle(evutil_socket_t fd, short what, void *arg)
@@ -87,7 +87,7 @@ static bool is_object(const char *json)
     return gbx_view_open(json, strlen(json), &view) && gbx_view_kind(view) == '{';
 }
 
-/* As the protocol has names of tools. */
+/* The protocol's rule for names of tools. */
 static bool is_name(const char *text)
 {
     size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -261,7 +261,7 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
     append_member(&shown, "description", resource->description);
     append_member(&shown, "mimeType", resource->mime_type);
     (void)gbx_buf_puts(&shown, "}");
-    gbx_mcp_settle_soon(server); /* it may be what is waited for */
+    gbx_mcp_settle_soon(server); /* a held request may wait for it */
     return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, &entry,
                resource->uri, &shown);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server_state - what the files of this folder share: the server, its sessions, its requests.
+ * server_state - types that the files of this folder share: the server, its sessions,
+ * its requests.
  *
- * A session is one client on one connection. A request is the work of a handler; `id` is
- * what the client waits for, and goes away while the work does not: when the request is
- * cancelled, when the client is gone, or while a modern client asks a person. Nothing is
- * sent for a request without one.
+ * A session is one client on one connection. A request is the work of a handler; its
+ * `id` is what the client waits for. The id may go away while the work goes on: when
+ * the request is cancelled, when the client is gone, or while a modern client asks a
+ * person. Nothing is sent for a request without an id.
  */
 #ifndef GBX_MCP_SERVER_SERVER_STATE_H
 #define GBX_MCP_SERVER_SERVER_STATE_H
@@ -26,13 +27,15 @@ typedef struct gbx_mcp_session gbx_mcp_session;
 
 typedef struct gbx_mcp_session_hooks {
     void *user;
-    /* Whole messages with their newlines; copied. False: there is no room, or nobody. */
+    /* Whole messages with their newlines; copied. False: no room, or the
+     * client is gone. */
     bool (*send)(void *user, const void *data, size_t len);
-    /* What is sent next is not to be read in one go with what was sent before. May be NULL. */
+    /* The next message must not be read in one go with earlier ones. May be NULL. */
     void (*part)(void *user);
-    /* So much waits that what may be left out (progress, logs) is left out. */
+    /* So much output waits that progress and logs are left out. */
     bool (*is_full)(void *user);
-    /* A response could not be sent: memory is out, or the client does not read at all. */
+    /* A response could not be sent: memory is out, or the client does not read at
+     * all. */
     void (*give_up)(void *user);
     /* The last request in flight has ended. */
     void (*idle)(void *user);
@@ -51,23 +54,25 @@ void gbx_mcp_session_take_too_long(gbx_mcp_session *session);
 size_t gbx_mcp_session_in_flight(const gbx_mcp_session *session);
 /* Append what the oldest of them asks for, escaped: "tools/call execute". */
 void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to);
-/* Requests of this server whose handlers are not through, whether anyone waits or not. */
+/* Requests of this server whose handlers have not finished, whether a client
+ * waits or not. */
 size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server);
 
-/* The client is going: subscriptions are closed with their results, everything in flight
- * is cancelled. Nothing is taken or sent after it. */
+/* The client is going: subscriptions are closed with their results, everything in
+ * flight is cancelled. Nothing is received or sent afterwards. */
 void gbx_mcp_session_end(gbx_mcp_session *session);
 
-/* Ends it too. Its requests live on until their handlers end them. NULL is ignored. */
+/* Ends the session, too. Its requests live on until their handlers end them.
+ * NULL is ignored. */
 void gbx_mcp_session_free(gbx_mcp_session *session);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
 /*
- * What one list of the protocol has in it, in the order it was put there.
+ * The entries of one list of the protocol, in the order in which they were added.
  *
- * An entry keeps its place when it is put again. Every place has a number that is never
- * used twice: a cursor is such a number, so that a list may change between two pages.
+ * An entry keeps its place when it is replaced. Every place has a number that is never
+ * reused. A cursor is such a number, so a list may change between two pages.
  */
 
 typedef enum gbx_mcp_list {
@@ -83,8 +88,8 @@ typedef enum gbx_mcp_list {
 
 typedef struct gbx_mcp_entry {
     uint64_t place;
-    char *key;     /* name; of a resource, its uri or its fixed beginning */
-    char *shown;   /* JSON object, as the list has it */
+    char *key;     /* name; for a resource, its uri or fixed beginning */
+    char *shown;   /* JSON object, as sent in lists */
     char *pattern; /* of a template: its uri_template; else NULL */
     gbx_mcp_tool_fn call;
     gbx_mcp_read_fn read;
@@ -98,25 +103,25 @@ typedef struct gbx_mcp_registry {
     uint64_t last_place;
 } gbx_mcp_registry;
 
-/* entry's texts are moved in, whether it worked or not. *ret_changed: the list looks
- * different now. False: memory is out, or the list is full. */
+/* entry's texts are moved in, even on failure. *ret_changed: the list looks different
+ * now. False: memory is out, or the list is full. */
 bool gbx_mcp_registry_put(gbx_mcp_registry *registry, gbx_mcp_entry *entry,
                           bool *ret_changed);
 gbx_mcp_entry *gbx_mcp_registry_find(const gbx_mcp_registry *registry, const char *key);
-/* The entry whose key is the longest beginning of text. */
+/* The entry whose key is the longest prefix of text. */
 gbx_mcp_entry *gbx_mcp_registry_match(const gbx_mcp_registry *registry,
                                       const char *text);
-/* What may have been meant, or NULL. */
+/* The key that may have been meant, or NULL. */
 const char *gbx_mcp_registry_nearest(const gbx_mcp_registry *registry, const char *key);
 void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry);
 
-/* Cursors are opaque to clients: "tools:1f". False: it is not one of this list. */
+/* Cursors are opaque to clients: "tools:1f". False: it is not a cursor of this list. */
 #define GBX_MCP_CURSOR_MAX 40
 void gbx_mcp_cursor_print(gbx_mcp_list list, uint64_t place,
                           char ret[GBX_MCP_CURSOR_MAX]);
 bool gbx_mcp_cursor_read(gbx_mcp_list list, const char *text, uint64_t *ret_place);
 
-/* What one message may hold, in or out. */
+/* Limit of one message, in or out. */
 #define GBX_MCP_MESSAGE_MAX ((size_t)64 * 1024 * 1024)
 
 /* The version of every modern request. */
@@ -133,22 +138,22 @@ bool gbx_mcp_cursor_read(gbx_mcp_list list, const char *text, uint64_t *ret_plac
 
 typedef struct gbx_mcp_method gbx_mcp_method;
 
-/* None was sent: any figure has grown since. */
+/* Nothing was sent yet: any figure is an increase. */
 #define GBX_MCP_NO_PROGRESS (-1.0)
 
-/* A rate: so many at once, and so many a second. */
+/* A rate limit: a burst, and so many a second. */
 typedef struct gbx_mcp_rate {
     double left;
     int64_t at_ns;
 } gbx_mcp_rate;
 
-bool gbx_mcp_rate_has(gbx_mcp_rate *rate); /* one more, now */
+bool gbx_mcp_rate_has(gbx_mcp_rate *rate); /* is one more allowed now? */
 bool gbx_mcp_rate_take(gbx_mcp_rate *rate);
 
-/* To whoever has asked for progress and has heard nothing for beat_ms: it goes on. */
+/* Send a sign of life for requests that asked for progress and got none for beat_ms. */
 void gbx_mcp_beat(gbx_mcp_server *server);
 
-/* What a request says of itself: version, capabilities, level of logs. */
+/* What a request declares: version, capabilities, level of logs. */
 typedef struct gbx_mcp_era {
     bool is_modern;
     bool can_ask;  /* by a form */
@@ -158,11 +163,11 @@ typedef struct gbx_mcp_era {
 /* A question to a person. */
 typedef struct gbx_mcp_ask_entry {
     struct gbx_mcp_ask_entry *next;
-    uint32_t number;  /* of the request's questions; "ask-NUMBER" */
+    uint32_t number;  /* among the request's questions; "ask-NUMBER" */
     int64_t rpc_id;   /* legacy: of our request to the client */
     char *params;     /* message and schema, as they are sent */
     bool is_sent;     /* legacy: to the client; modern: in some input_required */
-    bool is_answered; /* and done is yet to be called */
+    bool is_answered; /* and done is still to be called */
     gbx_mcp_answer answer;
     char *content; /* JSON, or NULL */
     void (*done)(void *user, gbx_mcp_answer answer, gbx_view content);
@@ -181,29 +186,30 @@ struct gbx_mcp_request {
     gbx_view params;
     gbx_mcp_era era;
     char short_id[GBX_RPC_ID_MAX];
-    char *id;      /* short_id, or of its own if it is longer */
-    size_t id_len; /* 0: nobody waits */
+    char *id;      /* short_id, or allocated if it is longer */
+    size_t id_len; /* 0: no client waits */
     char token[GBX_RPC_ID_MAX];
-    size_t token_len; /* 0: no progress is wanted */
-    double progress;  /* that was sent */
-    int64_t bound_ns; /* since when this id waits */
-    int64_t said_ns;  /* when progress was last sent, or it began to wait */
+    size_t token_len; /* 0: progress is not wanted */
+    double progress;  /* last sent */
+    int64_t bound_ns; /* since when the client waits with this id */
+    int64_t said_ns;  /* when progress was last sent, or the wait began */
     gbx_mcp_rate rate;
-    bool is_held;       /* its handler has not been called */
-    bool is_cancelled;  /* the client said so, or is gone */
-    bool is_cancel_due; /* cancel is yet to be called */
+    bool is_held;       /* its handler has not been called yet */
+    bool is_cancelled;  /* by the client, or because the client is gone */
+    bool is_cancel_due; /* cancel is still to be called */
     void (*cancel)(void *user);
     void *cancel_user;
-    gbx_mcp_ask_entry *asks; /* in the order they were asked */
+    gbx_mcp_ask_entry *asks; /* in order */
     uint32_t asked;
-    uint32_t round; /* of input_required */
-    char
-        handle[GBX_MCP_HANDLE_SIZE]; /* that the client of this round comes back with */
-    int64_t retry_until_ns;          /* while no id: when the client is given up */
-    bool is_parked;                  /* until then; it does not count as in flight */
-    size_t members_at;               /* in a result that was begun: its first comma */
-    gbx_buf outcome;  /* "result":... or "error":..., while nobody waits for it */
-    bool is_finished; /* outcome holds it; the handler is through */
+    uint32_t round;                   /* number of input_required results so far */
+    char handle[GBX_MCP_HANDLE_SIZE]; /* which the client must return with */
+    int64_t retry_until_ns;           /* while it has no id: when to give up the
+                                       * client */
+    bool is_parked;                   /* waits for the client's return; not counted
+                                       * as in flight */
+    size_t members_at;                /* of a begun result: offset of its first comma */
+    gbx_buf outcome;  /* "result":... or "error":..., kept while no client waits */
+    bool is_finished; /* outcome is set; the handler has finished */
 };
 
 /* subscriptions/listen */
@@ -227,22 +233,22 @@ struct gbx_mcp_session {
     size_t uri_count;
     gbx_mcp_listen *listens;
     size_t listen_count;
-    size_t request_count; /* with an id */
-    size_t request_bytes; /* of the texts of its requests that are not parked */
-    int64_t last_rpc_id;  /* of our requests to it */
+    size_t request_count; /* that have an id */
+    size_t request_bytes; /* of its requests, except parked ones */
+    int64_t last_rpc_id;  /* of our requests to the client */
     bool is_ended;
 };
 
 struct gbx_mcp_server {
     gbx_mcp_loop *loop;
     gbx_mcp_registry lists[GBX_MCP_LISTS];
-    bool is_changed[GBX_MCP_LISTS]; /* and nobody was told yet */
+    bool is_changed[GBX_MCP_LISTS]; /* and not announced yet */
     char *info;                     /* JSON object: serverInfo */
     char *instructions;             /* JSON string, or NULL */
     size_t page_entries;
     uint32_t ask_ms;
     unsigned holds;
-    bool is_impatient; /* with the holds that there are */
+    bool is_impatient; /* with the present holds */
     uint32_t hold_ms;
     uint32_t beat_ms;
     void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
@@ -250,14 +256,14 @@ struct gbx_mcp_server {
     struct event *patience;
     gbx_mcp_request *requests;
     gbx_mcp_session *sessions;
-    gbx_mcp_ask_entry *orphans; /* questions of requests that ended before them */
-    struct event *settle;       /* does what must not be done from inside */
+    gbx_mcp_ask_entry *orphans; /* questions whose requests have ended */
+    struct event *settle;       /* runs work that must not run from inside a call */
     struct event *expiry;       /* of questions */
 };
 
 /* ---- server.c ------------------------------------------------------------- */
 
-/* Have gbx_mcp_settle() called soon. */
+/* Schedule gbx_mcp_settle(). */
 void gbx_mcp_settle_soon(gbx_mcp_server *server);
 bool gbx_mcp_is_held(const gbx_mcp_server *server);
 
@@ -272,40 +278,40 @@ void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta);
 void gbx_mcp_request_unbind(gbx_mcp_request *request);
 gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_session *session, gbx_view id);
 void gbx_mcp_request_cancel(gbx_mcp_request *request);
-/* cancel functions that are due. */
+/* Call the cancel functions that are due. */
 void gbx_mcp_request_settle(gbx_mcp_server *server);
 
 /* ---- reply.c -------------------------------------------------------------- */
 
-/* Begin a result in to, which is initialised, up to and without the closing brace of the
- * result object; each member that follows begins with a comma. meta: JSON object of
- * further _meta, or NULL. */
+/* Begin a result in `to` (initialised here), up to the closing brace of the result
+ * object, which is left out. Each further member begins with a comma. meta: JSON object
+ * of further _meta, or NULL. */
 void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,
                          const char *meta);
 void gbx_mcp_reply_cacheable(gbx_buf *to, const gbx_mcp_request *request);
-/* Send what was begun, which is moved in, and end the request. */
+/* Send the begun result, which is moved in, and end the request. */
 void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to);
-/* Send what was begun; the client waits for this no longer, the work goes on. */
+/* Send the begun result: the client's request is answered, but the work goes on. */
 void gbx_mcp_reply_interim(gbx_mcp_request *request, gbx_buf *to);
-/* A result without members of its own. */
+/* Send a result without members. */
 void gbx_mcp_reply_empty(gbx_mcp_request *request);
 void gbx_mcp_fail_with(gbx_mcp_request *request, int code, const char *message,
                        const char *data);
-/* The outcome that waited is sent under the id that the request has now. */
+/* Send the kept outcome under the request's present id. */
 void gbx_mcp_reply_outcome(gbx_mcp_request *request);
-/* A message that is no request's: to the session, if it has room for it. */
+/* Send a message that belongs to no request, if the session has room for it. */
 void gbx_mcp_session_send(gbx_mcp_session *session, gbx_buf *message);
-/* An error for what is no request of ours. */
+/* Send an error for a message that did not become a request. */
 void gbx_mcp_session_refuse(gbx_mcp_session *session, gbx_view id, int code,
                             const char *message, const char *data);
 
-/* ---- protocol_version.c ---------------------------------------------------------------- */
+/* ---- protocol_version.c ------------------------------------------------- */
 
 typedef enum gbx_mcp_era_fault {
     GBX_MCP_ERA_OK,
     GBX_MCP_ERA_NONE,    /* no version, and no initialize before */
-    GBX_MCP_ERA_META,    /* _meta is not as it must be */
-    GBX_MCP_ERA_VERSION, /* a version that we do not speak */
+    GBX_MCP_ERA_META,    /* _meta is malformed */
+    GBX_MCP_ERA_VERSION, /* an unsupported version */
     GBX_MCP_ERA_LEVEL,
 } gbx_mcp_era_fault;
 
@@ -315,7 +321,7 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
 void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
                         gbx_mcp_era_fault fault);
 bool gbx_mcp_capabilities_can_ask(gbx_view capabilities);
-/* -1: there is no such level. */
+/* -1: unknown level. */
 int gbx_mcp_level_of(gbx_view name);
 const char *gbx_mcp_level_name(gbx_mcp_level level);
 
@@ -328,15 +334,15 @@ void gbx_mcp_on_set_level(gbx_mcp_request *request);
 void gbx_mcp_on_list(gbx_mcp_request *request);
 void gbx_mcp_on_call(gbx_mcp_request *request);
 void gbx_mcp_on_read(gbx_mcp_request *request);
-/* Is what it names pending? */
+/* Is the resource that it names pending? */
 bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
 void gbx_mcp_on_subscribe(gbx_mcp_request *request);
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request);
 void gbx_mcp_on_listen(gbx_mcp_request *request);
 
-/* Tell who wants to know of lists that have changed. */
+/* Notify interested clients of changed lists. */
 void gbx_mcp_announce(gbx_mcp_server *server);
-/* False: there is no subscription of that id. */
+/* False: no subscription has that id. */
 bool gbx_mcp_listen_cancel(gbx_mcp_session *session, gbx_view id);
 bool gbx_mcp_listen_has(const gbx_mcp_session *session, gbx_view id);
 void gbx_mcp_listens_free(gbx_mcp_session *session, bool say_so);
@@ -358,25 +364,25 @@ struct gbx_mcp_method {
 /* message was read from text. */
 void gbx_mcp_dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
                       const char *text, size_t len);
-/* Run what waits no longer. */
+/* Run the held requests that may run now. */
 void gbx_mcp_run_held(gbx_mcp_server *server);
 
-/* ---- elicitation.c, request_state.c ------------------------------------------------------- */
+/* ---- elicitation.c, request_state.c ------------------------------------- */
 
-/* Questions that are answered or not yet sent. */
+/* Deliver the answers, and send the questions that were not sent yet. */
 void gbx_mcp_asks_settle(gbx_mcp_server *server);
-/* Questions and retries that nobody came back for in time. */
+/* Give up questions and retries that are out of time. */
 void gbx_mcp_asks_expire(gbx_mcp_server *server);
-/* Every open question of the request has this answer. */
+/* Answer every open question of the request with this. */
 void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
 void gbx_mcp_asks_free(gbx_mcp_request *request);
-/* An answer of {action, content}; anything else is NOBODY. */
+/* result is {action, content}; anything else counts as NOBODY. */
 void gbx_mcp_ask_take(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view result);
-/* A response of a legacy client. */
+/* A response from a legacy client. */
 void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *message);
-/* Modern: end the client's request with the questions that are open. */
+/* Modern: end the client's request with the open questions. */
 void gbx_mcp_retry_ask(gbx_mcp_request *request);
-/* A request that comes back with a state. True: it was dealt with. */
+/* Handle a request that returns with a state. True: it was handled. */
 bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
                         const gbx_rpc_message *message);
 

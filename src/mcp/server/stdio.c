@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stdio - reading stops while too much waits to be written: a client that floods us with
- * requests and never reads is stopped by its own pipe. */
+/* stdio - reading stops while too much output waits: a client that floods us with
+ * requests and never reads is blocked by its own pipe. */
 #include "mcp/server/server.h"
 
 #include "base/cleanup.h"
@@ -16,14 +16,15 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
-/* Responses may fill the queue; errors that say so still have room after it. */
+/* Responses may fill the queue; errors about that still have room in the spare
+ * bytes. */
 #define OUT_BYTES   ((size_t)65 * 1024 * 1024)
 #define SPARE_BYTES ((size_t)1024 * 1024)
 
-/* Lines are taken for so long, then signals and all else have their turn. */
+/* Handle lines for this long, then let signals and other work have their turn. */
 #define TURN_NS (5 * GBX_NS_PER_MS)
 
-/* For answers, after the end of input: what begins a server that was never used takes a
+/* For answers after the end of input: starting a server that was never used takes a
  * third of a second. */
 #define GRACE_MS 500
 #define WIND_MS  150 /* for handlers that were cancelled */
@@ -33,7 +34,7 @@ static const struct timeval stall_period = {.tv_usec = 250000};
 typedef enum phase {
     SERVING,
     DRAINING, /* no more input; answers are still sent */
-    ENDING,   /* everything is cancelled */
+    ENDING,   /* everything was cancelled */
 } phase;
 
 struct gbx_mcp_stdio {
@@ -43,19 +44,19 @@ struct gbx_mcp_stdio {
     gbx_mcp_output *out;
     gbx_mcp_line_reader lines;
     int in_fd;
-    int read_errno; /* why nothing more can be read, or 0 */
+    int read_errno; /* why reading failed, or 0 */
     bool gave_up;
-    bool is_file; /* always readable, and epoll will not have it */
+    bool is_file; /* always readable; epoll rejects it */
     struct event *readable;
     struct event *signals[3];
     struct event *timer;
-    struct event *check; /* is everything through? */
-    struct event *rest;  /* the next turn of lines */
-    struct event *stall; /* while reading has stopped */
+    struct event *check; /* has everything ended? */
+    struct event *rest;  /* continues with the remaining lines */
+    struct event *stall; /* runs while reading has stopped */
     size_t stalled_bytes;
-    bool has_lines; /* of the chunk, that were not taken yet */
+    bool has_lines; /* in the chunk, not handled yet */
     phase phase;
-    bool has_ended; /* the input */
+    bool has_ended; /* of input */
     int signal_count;
     char chunk[CHUNK_BYTES];
 };
@@ -92,12 +93,12 @@ static void begin_draining(gbx_mcp_stdio *s)
     s->has_ended = true;
     stop_reading(s);
     if (!event_pending(s->timer, EV_TIMEOUT,
-                       NULL)) /* else it was seen before: on_rest() */
+                       NULL)) /* else on_rest() has seen it before */
         arm(s, GRACE_MS);
     event_active(s->check, 0, 0);
 }
 
-/* Called whenever something may be the last thing that was waited for. */
+/* Called whenever the last awaited event may have happened. */
 static void on_check(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_stdio *s = arg;
@@ -115,7 +116,7 @@ static void on_check(evutil_socket_t fd, short what, void *arg)
         (void)event_add(s->check, &(struct timeval){.tv_usec = 2000});
 }
 
-/* Who pipes requests in, and gets no answer, would not know why. */
+/* Report it: users who pipe requests in would not know why an answer is missing. */
 static void say_unanswered(const gbx_mcp_stdio *s)
 {
     size_t count = gbx_mcp_session_in_flight(s->session);
@@ -160,8 +161,8 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 
 /* ---- input ---------------------------------------------------------------- */
 
-/* The lines of the chunk, for a turn and as long as their answers have somewhere to go; the
- * rest waits, and the next chunk with it. */
+/* Handle the chunk's lines for one turn, while their answers have room. The remaining
+ * lines wait, and reading stops meanwhile. */
 static void take_lines(gbx_mcp_stdio *s)
 {
     int64_t until_ns = gbx_clock_now_ns() + TURN_NS;
@@ -201,12 +202,13 @@ static void listen_on(gbx_mcp_stdio *s)
         return;
     }
     if (event_add(s->readable, s->is_file ? &now : NULL) != 0) {
-        s->read_errno = errno != 0 ? errno : ENOMEM; /* it is no end of input */
+        s->read_errno = errno != 0 ? errno : ENOMEM; /* an error, not the end of
+                                                      * input */
         begin_draining(s);
     }
 }
 
-/* While nothing is read, the end of input is not seen. */
+/* While nothing is read, the end of input goes unnoticed. */
 static bool has_hung_up(const gbx_mcp_stdio *s)
 {
     struct pollfd input = {.fd = s->in_fd, .events = POLLRDHUP};
@@ -214,8 +216,8 @@ static bool has_hung_up(const gbx_mcp_stdio *s)
     return poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLRDHUP)) != 0;
 }
 
-/* Who has gone gets answers for a while, also to lines that have not been taken yet; what
- * is begun later would only be cancelled. */
+/* A client that has hung up gets answers for a grace time, also to lines that are still
+ * unhandled; anything begun later would only be cancelled. */
 static void on_rest(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_stdio *s = arg;
@@ -228,8 +230,8 @@ static void on_rest(evutil_socket_t fd, short what, void *arg)
     listen_on(s);
 }
 
-/* Who has closed the input and takes nothing either is gone. Who takes something, if
- * slowly, gets it all. */
+/* A client that has closed its end and reads nothing is gone. One that still reads,
+ * however slowly, gets everything. */
 static void on_stall(evutil_socket_t fd, short what, void *arg)
 {
     gbx_mcp_stdio *s = arg;
@@ -260,7 +262,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         s->has_lines = true;
     } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         s->read_errno = n < 0 ? errno : 0;
-        /* A last line without its newline is what people type into pipes. */
+        /* People who type into pipes may leave the last line without its newline. */
         if (gbx_mcp_line_reader_end(&s->lines, &line, &len) == GBX_MCP_LINE)
             gbx_mcp_session_take(s->session, line, len);
         begin_draining(s);
@@ -300,7 +302,7 @@ static void on_give_up(void *user)
     s->gave_up = true;
     event_active(s->timer, EV_TIMEOUT, 0);
     if (s->phase == SERVING)
-        s->phase = DRAINING; /* the timer ends it, not we from inside of a handler */
+        s->phase = DRAINING; /* the timer ends it, since we may be inside a handler */
     stop_reading(s);
 }
 
@@ -323,13 +325,13 @@ static void on_drained(void *user)
     listen_on(user);
 }
 
-/* The client is gone: that is how servers end. */
+/* The client is gone: that is the ordinary end of a server. */
 static bool is_ordinary(int os_errno)
 {
     return os_errno == 0 || os_errno == EPIPE || os_errno == ECONNRESET;
 }
 
-/* ---- life ----------------------------------------------------------------- */
+/* ---- start and end -------------------------------------------------------- */
 
 static bool make_events(gbx_mcp_stdio *s)
 {
@@ -412,7 +414,8 @@ int gbx_mcp_stdio_write_errno(const gbx_mcp_stdio *s)
 {
     int os_errno = gbx_mcp_output_errno(s->out);
 
-    /* There is room for short answers when there is none for others: memory is out. */
+    /* Short answers have spare room when others do not, so giving up means that
+     * memory is out. */
     if (os_errno == 0 && s->gave_up)
         return ENOMEM;
     return is_ordinary(os_errno) ? 0 : os_errno;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_error - the ways in which a call of another server fails, by name. */
+/* call_error - names of the ways in which a call of another server fails. */
 #include "mcp/upstream/upstream.h"
 
 /* ---- public to other modules -------------------------------------------- */

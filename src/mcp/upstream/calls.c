@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls - a call waits, is in flight, and ends; it is in one list at a time, and its end
- * is told once, never from inside the functions by which it is begun or cancelled.
+ * calls - the life of a call: it waits, is in flight, and ends. A call is in one
+ * list at a time. Its end is reported once, never from inside the functions that
+ * begin or cancel it.
  */
 #include "mcp/upstream/upstream_server.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At the end of what waits, or of what is to be told: both are in order. */
+/* Append to the waiting or the ended calls: both lists are ordered. */
 static void append(gbx_upstream_call *call, gbx_upstream_call ***end)
 {
     call->next = NULL;
@@ -46,8 +47,8 @@ static uint32_t timeout_of(const gbx_upstream_call *call)
                                                  : GBX_UPSTREAM_TIMEOUT_MS;
 }
 
-/* The last session's list says so; a server that has just been restarted is asked anew
- * with the call itself. */
+/* By the last session's list. After a restart, the new list is consulted when the
+ * call is sent. */
 static bool is_repeatable(const gbx_upstream_call *call)
 {
     const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
@@ -109,8 +110,8 @@ static void on_answer(void *user, const gbx_upstream_reply *reply)
     gbx_call_end(call, &told);
 }
 
-/* The time of a tool that says that it goes on begins anew, but not for ever. Code that has
- * set it itself means it. */
+/* A progress report restarts the time of a call, within a limit. A timeout that the
+ * code has set itself is never extended. */
 static void extend(gbx_upstream_call *call)
 {
     int64_t ms = timeout_of(call);
@@ -174,7 +175,7 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     server->waiting_bytes += call->args.len;
 }
 
-/* Not while it stands in our line: a server does not answer for that. */
+/* Time in our own queue does not count: that is not the server's fault. */
 void gbx_call_arm(gbx_upstream_call *call)
 {
     struct event_base *base = gbx_mcp_loop_base(call->all->loop);
@@ -241,7 +242,8 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
     free(call->message);
     call->fault = fault;
     call->message = strdup(message);
-    if (call->message == NULL) /* it is what tells an ended call from a waiting one */
+    if (call->message == NULL) /* an ended call without a message would look like
+                                * a waiting one */
         call->server = NULL;
     append(call, &call->all->ended_end);
     gbx_upstreams_wake(call->all);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a program needs to find itself at home. */
+/* The basic variables that most programs need. */
 static const char *const names[] = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"};
 
-/* As in confstr(_CS_PATH), with where /usr/local is: without any nothing is found. */
+/* As in confstr(_CS_PATH), plus /usr/local: without any PATH nothing is found. */
 #define PATH_OF_LAST_RESORT "/usr/local/bin:/usr/bin:/bin"
 
 static size_t count_of(char *const *environment)
@@ -23,7 +23,8 @@ static size_t count_of(char *const *environment)
     return count;
 }
 
-/* The last one counts; there is room for one more. */
+/* If a name comes again, the last value counts. The caller has left room for one
+ * more. */
 static bool put(char **environment, const char *name, const char *value)
 {
     size_t len = strlen(name);

@@ -12,7 +12,7 @@
 
 #define LAST_LINES 5
 
-/* What may be meant by a command that is not there. */
+/* What may help if a command is not found. */
 static const char *hint_of(const gbx_exit_status *e)
 {
     if (e->no_command != ENOENT)

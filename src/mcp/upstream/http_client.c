@@ -37,8 +37,8 @@ gbx_status gbx_http_client_new(struct event_base *base, gbx_http_client **ret,
     web->base = base;
     status = gbx_libcurl_load(&web->lib, reterr);
     if (status == GBX_OK) {
-        /* Each link bounds its own: with a limit to all of them, a server that answers
-         * nothing would take those of the others. */
+        /* Each link limits its own transfers: with a common limit, one server that
+         * never answers would use up the share of the others. */
         web->multi = gbx_multi_new(&web->lib, base, 0);
         if (web->multi == NULL)
             status = gbx_fail(reterr, GBX_E_NOMEM, "out of memory");

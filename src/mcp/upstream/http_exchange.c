@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http_exchange - libcurl only fills buffers; what is in them is looked at from the loop. */
+/* http_exchange - libcurl's callbacks only fill buffers; the loop examines them. */
 #include "mcp/upstream/http_exchange.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 
 #define HEADER_BYTES_MAX GBX_KIB(64)
 
-/* Of a stream, and not looked at yet: with so much no more is read. */
+/* Unexamined bytes of a stream: reading pauses at this limit. */
 #define AHEAD_MAX GBX_MIB(1)
 
 typedef struct exchange {
@@ -21,7 +21,7 @@ typedef struct exchange {
     gbx_http_exchange_options o;
     CURL *easy;
     gbx_buf body;
-    size_t sent; /* of body, if it is sent once */
+    size_t sent; /* bytes of body, if is_sent_once */
     char error[CURL_ERROR_SIZE];
     gbx_multi_entry entry;
     struct event *turn;
@@ -29,15 +29,15 @@ typedef struct exchange {
     bool has_head;
     bool is_head_told;
     bool is_added;
-    bool is_waiting; /* for its time to be sent */
-    bool is_paused;  /* events come faster than they are looked at */
+    bool is_waiting; /* for its delay to pass */
+    bool is_paused;  /* events come faster than they are examined */
     bool is_over;
-    bool is_telling; /* a hook is being called, and may read the response */
-    bool is_dropped; /* by that hook: what it reads goes when it has returned */
+    bool is_telling; /* a hook is running, and may read the response */
+    bool is_dropped; /* freed by that hook: release it once the hook has returned */
     CURLcode result;
 } exchange;
 
-/* The value of a header line if it is of that name, trimmed; or NULL. */
+/* The trimmed value of a header line if it has that name, else NULL. */
 static const char *find_value(const char *line, size_t len, const char *name,
                               size_t *ret_len)
 {
@@ -108,7 +108,7 @@ static bool take_session(gbx_http_exchange_response *r, const char *line, size_t
     return r->is_session_too_long || r->session != NULL;
 }
 
-/* The line that ends it; a head that says only that another will follow has none. */
+/* The empty line that ends a head; an interim head (1xx) does not count. */
 static bool ends_head(exchange *e, const char *line, size_t len)
 {
     long status = 0;
@@ -130,8 +130,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
     if (e->header_bytes > HEADER_BYTES_MAX)
         return 0;
     if (e->has_head)
-        return len; /* a trailer: what it says of the body comes too late */
-    /* A further head, after 100 Continue say, starts anew. */
+        return len; /* a trailer: too late to say anything of the body */
+    /* Another head, such as after 100 Continue: start anew. */
     if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
         r->content_type[0] = r->encoding[0] = r->location[0] = 0;
         drop_session(r);
@@ -170,7 +170,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *user)
     return len;
 }
 
-/* Some programs put one before all that they write. */
+/* Some programs write a byte order mark before everything. */
 static void drop_mark(gbx_buf *body)
 {
     if (body->len >= 3 && memcmp(body->data, "\xef\xbb\xbf", 3) == 0)
@@ -190,7 +190,7 @@ static void on_over(void *user, CURLcode result)
     event_active(e->turn, 0, 0);
 }
 
-/* What libcurl has kept meanwhile is taken in here. */
+/* Receives also what libcurl has buffered during the pause. */
 static void read_on(exchange *e)
 {
     CURLcode result;
@@ -219,7 +219,7 @@ static bool begin_later(exchange *e)
     return event_add(e->turn, &after) == 0;
 }
 
-/* One event a turn: the hook may have the exchange freed. */
+/* One event a turn: the hook may free the exchange. */
 static void tell(exchange *e)
 {
     gbx_http_exchange_response *r = &e->shared.response;
@@ -288,9 +288,9 @@ static int on_seek(void *user, curl_off_t offset, int origin)
     return CURL_SEEKFUNC_FAIL;
 }
 
-/* When a connection that was used before ends without a byte of an answer, libcurl sends
- * the request again, on the guess that the server had closed it already. It may as well
- * have done what it was told. What cannot be read again cannot be sent again. */
+/* If a reused connection ends without a byte of an answer, libcurl resends the request,
+ * assuming that the server had closed the connection before. But the server may have
+ * acted on it. A body that cannot be rewound cannot be sent again. */
 static bool set_body(exchange *e)
 {
     const gbx_libcurl *lib = e->o.lib;
@@ -319,8 +319,8 @@ static bool set_request(exchange *e)
            set_body(e);
 }
 
-/* A name that is being looked up is looked up by a thread of libcurl's: the loop does not
- * wait for it, whatever the name server does. A libcurl before 7.87 knows only to wait. */
+/* libcurl resolves names in a thread. Quick exit keeps the loop from waiting for that
+ * thread, whatever the name server does. A libcurl before 7.87 always waits. */
 static bool set_quick_exit(exchange *e)
 {
     CURLcode result = e->o.lib->curl_easy_setopt(e->easy, CURLOPT_QUICK_EXIT, 1L);
@@ -339,7 +339,7 @@ static bool set_up(exchange *e)
            set_quick_exit(e) &&
            lib->curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) ==
                CURLE_OK &&
-           /* Whoever set a proxy for other programs did not mean to show it our headers. */
+           /* A proxy that was set for other programs must not see our headers. */
            lib->curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_NOPROXY, "*") == CURLE_OK &&
            lib->curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L) == CURLE_OK &&
@@ -378,7 +378,7 @@ gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *opti
     e->turn = event_new(options->base, -1, 0, on_turn, e);
     e->easy = options->lib->curl_easy_init();
     (void)gbx_buf_append(&e->body, options->body, options->body_len);
-    (void)gbx_buf_append(&e->body, "", 1); /* without it there is none to point to */
+    (void)gbx_buf_append(&e->body, "", 1); /* gives an empty body a pointer */
     if (e->body.failed || e->turn == NULL || e->easy == NULL || !set_up(e) ||
         !(options->delay_ms > 0 ? begin_later(e) : begin_now(e))) {
         gbx_http_exchange_free(&e->shared);

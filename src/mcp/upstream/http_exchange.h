@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_exchange - one HTTP request of an upstream server's link, and its response: a body, or
- * a stream of events.
+ * http_exchange - one HTTP request of an upstream server's link, and its response: a
+ * body, or a stream of events.
  *
- * Hooks come from the loop and never from inside libcurl: in them everything may be done,
- * freeing the exchange too.
+ * Hooks come from the loop, never from inside libcurl: they may do anything, even free
+ * the exchange.
  */
 #ifndef GBX_MCP_UPSTREAM_HTTP_EXCHANGE_H
 #define GBX_MCP_UPSTREAM_HTTP_EXCHANGE_H
@@ -13,7 +13,8 @@
 #include "mcp/upstream/link.h"
 #include "mcp/upstream/sse.h"
 
-/* Of the name of a session; a longer one cannot be given back. */
+/* Limit of a session's name; a longer one is refused, since it could not be sent
+ * back. */
 #define GBX_EXCHANGE_SESSION_MAX GBX_KIB(8)
 
 typedef struct gbx_http_exchange gbx_http_exchange;
@@ -24,13 +25,13 @@ typedef enum gbx_http_method {
     GBX_HTTP_DELETE,
 } gbx_http_method;
 
-/* Each may have the exchange freed; what it was told of stays until it returns. */
+/* Each hook may free the exchange; its arguments stay valid until it returns. */
 typedef struct gbx_http_exchange_hooks {
-    /* Its status and headers are there; before its events, once. May be NULL. */
+    /* Status and headers have arrived; once, before the events. May be NULL. */
     void (*head)(void *user, gbx_http_exchange *exchange);
     /* One event of the stream. */
     void (*event)(void *user, gbx_http_exchange *exchange, const gbx_sse_event *event);
-    /* It is over: result tells how. Once. */
+    /* It has ended with this result. Once. */
     void (*done)(void *user, gbx_http_exchange *exchange, CURLcode result);
 } gbx_http_exchange_hooks;
 
@@ -43,10 +44,11 @@ typedef struct gbx_http_exchange_options {
     struct curl_slist *headers; /* owned from now on, also on failure */
     const void *body;           /* of a POST; copied */
     size_t body_len;
-    bool is_sent_once; /* never again by libcurl, whatever becomes of the connection */
-    bool is_first_try; /* the owner's: a call that was not made before */
-    bool is_last_try;  /* likewise: one that is not made again once it was answered */
-    int64_t id;        /* of the request that it carries, or 0 */
+    bool is_sent_once;   /* libcurl never resends it, whatever becomes of
+                          * the connection */
+    bool is_first_try;   /* for the owner: the call was not made before */
+    bool is_last_try;    /* for the owner: not made again once it was answered */
+    int64_t id;          /* of the request in it, or 0 */
     uint32_t timeout_ms; /* 0: none */
     uint32_t delay_ms;   /* before it is sent */
     gbx_http_exchange_hooks hooks;
@@ -57,11 +59,10 @@ typedef struct gbx_http_exchange_options {
 typedef struct gbx_http_exchange_response {
     long status;
     char content_type[64]; /* lower case, without parameters */
-    char encoding[32];     /* of the body, which is not undone; or "" */
+    char encoding[32];     /* of the body, which is left encoded; or "" */
     char location[256];    /* or "" */
     char *session;         /* or NULL */
-    gbx_buf
-        body; /* unless it is a stream of events; without a mark of UTF-8 before it */
+    gbx_buf body;          /* empty for a stream of events; without a byte order mark */
     gbx_sse sse;
     bool is_stream;
     bool is_too_long;
@@ -69,12 +70,12 @@ typedef struct gbx_http_exchange_response {
 } gbx_http_exchange_response;
 
 struct gbx_http_exchange {
-    gbx_http_exchange *next; /* of its owner's list */
+    gbx_http_exchange *next; /* in its owner's list */
     int64_t id;
     gbx_http_method method;
     bool is_first_try;
     bool is_last_try;
-    bool was_answered; /* the owner's: the answer to id was among the events */
+    bool was_answered; /* for the owner: the answer to id was among the events */
     gbx_http_exchange_response response;
 };
 
@@ -82,10 +83,10 @@ struct gbx_http_exchange {
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options);
 void gbx_http_exchange_free(gbx_http_exchange *shared);
 
-/* Has the server been sent any of it? */
+/* Has any of it been sent to the server? */
 bool gbx_http_exchange_was_sent(const gbx_http_exchange *shared);
 
-/* In libcurl's words, for people. */
+/* A text for people, by libcurl. */
 const char *gbx_http_exchange_error(const gbx_http_exchange *shared, CURLcode result);
 
 #endif

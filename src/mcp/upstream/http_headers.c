@@ -12,7 +12,7 @@
 #define BEGIN "=?base64?"
 #define END   "?="
 
-/* Such a value means what it says to every server and intermediary. */
+/* Every server and intermediary reads such a value in the same way. */
 static bool is_plain(const char *value, size_t len)
 {
     if (len == 0 || value[0] == ' ' || value[len - 1] == ' ' || value[0] == '\t' ||

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ids - only what stands in the outermost object counts: an id inside of a result is the
- * tool's, and another call must not be taken for the one that is answered.
+ * ids - finds the id of an answer in the outermost object only: an id inside the result
+ * is the tool's, and must not be taken for another call's.
  */
 #include "mcp/upstream/internal.h"
 
 #include <string.h>
 
-/* A banner may look like the beginning of one, too. */
+/* A banner may also look like the beginning of an answer. */
 #define BEHIND_TRIES 8
 
 typedef struct found {
-    int64_t id; /* -1: there are two */
+    int64_t id; /* -1: the object has two */
     int depth;  /* at the end of the text */
     bool has_version;
     bool has_method;
@@ -29,7 +29,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Past the string that begins at at. */
+/* Skip the string that begins at `at`. */
 static const char *skip_string(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++)
@@ -37,7 +37,7 @@ static const char *skip_string(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* Past the digits of a number of ours; *ret is 0 if they are none. */
+/* Read the digits of an integer as we write them; *ret is 0 if there are none. */
 static const char *read_digits(const char *at, const char *end, int64_t *ret)
 {
     const char *first = at;
@@ -50,7 +50,7 @@ static const char *read_digits(const char *at, const char *end, int64_t *ret)
     return at;
 }
 
-/* Past the fraction that says that there is none. */
+/* Skip a fraction that is all zeros. */
 static const char *skip_zeros(const char *at, const char *end)
 {
     if (end - at < 2 || at[0] != '.' || at[1] != '0')
@@ -60,7 +60,7 @@ static const char *skip_zeros(const char *at, const char *end)
     return at;
 }
 
-/* As it stands before a comma, a brace or the like: it may be cut off, or go on. */
+/* The id must end before a comma, a brace or the like: otherwise it may be cut off. */
 static int64_t id_at(const char *at, const char *end)
 {
     int64_t id;
@@ -110,7 +110,7 @@ static found scan(const char *text, size_t len, int depth)
     return f;
 }
 
-/* A line of a log, too, may hold a message; an answer begins with its brace. */
+/* A log line may hold a message, too; an answer begins with its brace. */
 static bool is_object(const char *text, size_t len)
 {
     size_t at = 0;
@@ -179,7 +179,7 @@ int64_t gbx_id_find_in_tail(const char *text, size_t len)
 
         if (len - at < 4 || memcmp(text + at, "\"id\"", 4) != 0)
             continue;
-        /* From a member of the outermost object on, all that is open is that object. */
+        /* After a member of the outermost object, only that object is open. */
         f = scan(text + at, len - at, 1);
         return f.depth == 0 && !f.has_method && f.id > 0 ? f.id : 0;
     }

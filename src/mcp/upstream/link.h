@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link - the way to one upstream server: a process of ours, or an address.
+ * link - the connection to one upstream server: a child process, or an HTTP address.
  *
- * Messages go out and come in whole. A link that is lost is lost for ever; who wants
- * another makes one. Loop's thread only; hooks come from the loop, never from
- * inside, but for log.
+ * Messages are sent and received whole. A lost link never recovers; create a new one.
+ * Loop's thread only. Hooks are called from the loop, never from inside a function of
+ * the link, except for log.
  */
 #ifndef GBX_MCP_UPSTREAM_LINK_H
 #define GBX_MCP_UPSTREAM_LINK_H
@@ -13,61 +13,62 @@
 
 #include <stdint.h>
 
-/* A longer message from a server is no answer. */
+/* A longer message from a server is rejected as an answer. */
 #define GBX_LINK_MESSAGE_MAX GBX_MIB(32)
 
-/* More that a server has not read, and it is told nothing more. */
+/* Once a server has left this much unread, nothing more is sent to it. */
 #define GBX_LINK_WAITING_MAX GBX_MIB(64)
 
 /* What is known of a request that gets no answer. */
 typedef enum gbx_unanswered {
-    GBX_UNANSWERED,         /* nothing: perhaps it was done */
-    GBX_UNANSWERED_PASSING, /* perhaps it was; the server may answer a little later */
-    GBX_UNANSWERED_ODD,     /* perhaps it was; it is no server of ours, until a person
-                             * has mended something */
-    /* Nothing was done for it, and the server: */
+    GBX_UNANSWERED,         /* nothing: the server may have acted on it */
+    GBX_UNANSWERED_PASSING, /* it may have acted; it may answer a little later */
+    GBX_UNANSWERED_ODD,     /* it may have acted; it is not an MCP server, and a person
+                             * must fix that first */
+    /* The server did nothing for the request, and it: */
     GBX_UNANSWERED_SPOKEN,  /* is there and answers, but not to this */
-    GBX_UNANSWERED_LATER,   /* may take it a little later */
-    GBX_UNANSWERED_LASTING, /* will not take it until a person has mended something */
+    GBX_UNANSWERED_LATER,   /* may accept it a little later */
+    GBX_UNANSWERED_LASTING, /* will not accept it until a person has fixed something */
 } gbx_unanswered;
 
 typedef struct gbx_link_hooks {
     void *user;
-    /* about: the request of ours that it came in answer to, as far as the way tells; or 0.
-     * Borrowed until it returns, in which the link may be left. */
+    /* about: the id of our request that the message answers, if the transport
+     * shows it, else 0. The text is borrowed until the hook returns. The hook may
+     * leave the link. */
     void (*message)(void *user, const char *text, size_t len, int64_t about);
-    /* One that was too long: how it begins, and how it ended. */
+    /* A message was too long: its beginning and its end. */
     void (*too_long)(void *user, const char *head, size_t head_len, const char *tail,
                      size_t tail_len);
-    /* Does somebody wait for the answer to this request? */
+    /* Does anybody wait for the answer to this request? */
     bool (*awaits)(void *user, int64_t id);
     /* This request gets no answer. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
                        const char *why, gbx_unanswered how);
-    /* Neither does this one, if it is not 0, and nothing was done for it: the server has
-     * forgotten us, or cannot be reached. Others may still be answered; nothing more is
-     * worth sending. is_lasting: as of lost. */
+    /* The server has forgotten us or cannot be reached: send nothing more. Request
+     * about (if not 0) gets no answer and had no effect; other requests may still be
+     * answered. is_lasting: as for lost. */
     void (*forgotten)(void *user, int64_t about, const char *why, bool is_lasting);
-    /* Of all the bytes that were sent, no more than these have come to be read, and no
-     * others will; answers may still come. */
+    /* The server has closed its input: it reads no more than the first `written` bytes
+     * of all that were sent. Answers may still come. */
     void (*deaf)(void *user, uint64_t written, const char *why);
-    /* What the server said unasked for a while was not heard. */
+    /* For a while, messages that the server sent unasked were not received. */
     void (*missed)(void *user);
     void (*log)(void *user, const char *line); /* hostile, but escaped */
-    /* No hook is called after it, and the link is nobody's. is_lasting: so would another
-     * be, until a person has mended something. */
+    /* The link is freed, and no hook is called afterwards. is_lasting: a new link would
+     * be lost, too, until a person has fixed something. */
     void (*lost)(void *user, const char *why, bool is_lasting);
 } gbx_link_hooks;
 
-/* One message on its way. */
+/* One message to send. */
 typedef struct gbx_link_message {
-    const char *text; /* a line, with its newline; copied */
+    const char *text; /* one line with its newline; copied */
     size_t len;
     int64_t id;         /* of a request of ours; else 0 */
     const char *method; /* of a request or a notification, else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
-    bool is_again;      /* that call was made before, and came to nothing */
-    bool is_repeatable; /* it does no harm twice */
+    bool is_again;      /* the call was made before, without effect */
+    bool is_repeatable; /* sending it twice does no harm */
     gbx_view schema;    /* of the tool's input, or no value */
     gbx_view args;      /* of the call */
 } gbx_link_message;
@@ -79,18 +80,20 @@ typedef struct gbx_link_ops {
     bool (*send)(gbx_link *link, const gbx_link_message *message);
     /* Nobody waits for the answer to this request any more. */
     void (*forget)(gbx_link *link, int64_t id);
-    /* What was agreed upon; version is borrowed until it returns. */
+    /* The agreed protocol version, borrowed until the function returns. */
     void (*agree)(gbx_link *link, const char *version, bool is_modern);
-    /* No hook is called any more, and the link is no longer yours. is_hopeless: it does
-     * not deserve to be asked politely. */
+    /* Give up the link: no hook is called any more, and the pointer is invalid.
+     * is_hopeless: do not end the server politely. */
     void (*leave)(gbx_link *link, bool is_hopeless);
-    /* Append what the server has said last of how it is, if it can. */
+    /* Append the server's last output about its state, if there is any. */
     void (*add_words)(const gbx_link *link, char *text, size_t size);
-    /* What holds its processes, in words, once it is ready; constant, "" for none. */
+    /* What contains its processes, in words, once it is ready; constant, "" if
+     * nothing does. */
     const char *(*containment)(const gbx_link *link);
-    /* Are arguments sent as headers, too? Then only sound tools can be called. */
+    /* Are arguments sent as headers, too? Then only tools with sound annotations
+     * can be called. */
     bool has_headers;
-    /* A process of ours: what it writes beside messages is seen, and it may end. */
+    /* It is a child process: its output besides messages is seen, and it may end. */
     bool is_process;
 } gbx_link_ops;
 
@@ -109,7 +112,7 @@ typedef struct gbx_link_options {
     gbx_link_hooks hooks;
 } gbx_link_options;
 
-/* Streamable HTTP, and the transport before it. */
+/* Streamable HTTP, and the HTTP+SSE transport before it. */
 gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                          gbx_error *reterr) GBX_MUST_USE;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_http - a server at an address: every message is a POST, and its answer is a body or
- * a stream. Redirects are not followed: whom we talk to, and give our headers, is who was
- * configured.
+ * link_http - a server at an address: every message is a POST, and its answer is a
+ * body or a stream. Redirects are not followed: our headers go only to the
+ * configured server.
  */
 #include "mcp/upstream/link_http.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams that were answered and are still open; servers close them, as a rule. */
+/* Limit of answered streams that are still open; servers usually close them. */
 #define OPEN_MAX 4
 
 static void unlink_exchange(gbx_http *h, const gbx_http_exchange *exchange)
@@ -67,8 +67,8 @@ static bool is_visible(const char *text)
     return true;
 }
 
-/* It comes with the first answer, ahead of what it says. False: nothing can be said in it,
- * and who waits for the answer was told so. */
+/* Read the session id of the first answer, before its body. False: the id is too long
+ * to be sent back; the request was reported as failed. */
 static bool note_session(gbx_http *h, gbx_http_exchange *exchange)
 {
     gbx_http_exchange_response *r = &exchange->response;
@@ -89,7 +89,7 @@ static bool note_session(gbx_http *h, gbx_http_exchange *exchange)
     return true;
 }
 
-/* What waits for the message may follow it. */
+/* The first message is settled: send those that wait for it. */
 static void end_settling(gbx_http *h)
 {
     (void)event_del(h->settle);
@@ -110,7 +110,8 @@ static void on_settle_timeout(evutil_socket_t fd, short what, void *arg)
     end_settling(arg);
 }
 
-/* It was taken: some servers keep the answer open all the same. */
+/* The server has accepted the message; some servers keep the answer open
+ * nevertheless. */
 static void on_head(void *user, gbx_http_exchange *exchange)
 {
     gbx_http *h = user;
@@ -119,7 +120,7 @@ static void on_head(void *user, gbx_http_exchange *exchange)
         end_settling(h);
 }
 
-/* The hooks may end the link: nothing of it is touched after one was called. */
+/* A hook may end the link: touch nothing of it after calling one. */
 static void on_event(void *user, gbx_http_exchange *exchange,
                      const gbx_sse_event *event)
 {
@@ -155,9 +156,9 @@ static void take_answer(gbx_http *h, gbx_http_exchange *exchange)
                          "it answers with nothing", GBX_UNANSWERED_SPOKEN);
 }
 
-/* Perhaps a server of the transport before: it is asked for its stream. The message that
- * it has refused is held until it says where to send it. If it is none of these, the reason
- * of the refusal is what counts. */
+/* The server may use the older HTTP+SSE transport: ask for its stream, and hold the
+ * refused message until the stream says where to send it. If this fails, the first
+ * refusal is the one that is reported. */
 static bool try_transport_before(gbx_http *h, const gbx_http_exchange *exchange)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
@@ -293,7 +294,7 @@ static bool send_message(gbx_link *link, const gbx_link_message *message)
     bool is_first =
         message->method != NULL && strcmp(message->method, "initialize") == 0;
 
-    /* There, the end of the request's connection says it. */
+    /* In the modern era, closing the request's connection cancels it. */
     if (h->is_modern && message->method != NULL &&
         strcmp(message->method, "notifications/cancelled") == 0)
         return true;
@@ -335,7 +336,7 @@ static void agree(gbx_link *link, const char *version, bool is_modern)
         (void)gbx_http_open_stream(h);
 }
 
-/* A session that nobody needs any more is the server's burden. */
+/* End our session at the server: unused ones cost it memory. */
 static void say_farewell(gbx_http *h)
 {
     gbx_http_headers headers = {0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* link_refusal - what comes in place of an answer, and what it says of the request. */
+/* link_refusal - failures and error statuses in place of an answer, and what they say
+ * of the request. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/rpc/message.h"
@@ -12,12 +13,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of what a server says of a refusal. It is looked through for secrets before it is cut. */
+/* Limits of a server's text about a refusal. Secrets are removed before it is cut. */
 #define WORDS_MAX     200
 #define LOOKED_AT_MAX GBX_KIB(64)
 #define WHY_MAX       GBX_KIB(4)
 
-/* Nothing of it was sent. Some of these codes also say that the response is none. */
+/* Nothing was sent. That must be checked, since some of these codes can also mean a
+ * bad response. */
 static bool is_unreachable(const gbx_http_exchange *exchange, CURLcode result)
 {
     return !gbx_http_exchange_was_sent(exchange) &&
@@ -30,7 +32,7 @@ static bool is_no_http(CURLcode result)
     return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
 }
 
-/* Somebody else's words, in one line, or as much of them as fits. */
+/* Append the server's text as one line, as much of it as fits. */
 static void put_words(const gbx_http *h, const char *text, size_t len, gbx_buf *to)
 {
     char words[WORDS_MAX + 1];
@@ -54,7 +56,7 @@ static bool has_words(const gbx_http_exchange_response *r)
             strstr(r->content_type, "json") != NULL);
 }
 
-/* What it says of this very request. */
+/* Does the body answer this very request? */
 static bool is_about(const gbx_http_exchange *exchange)
 {
     const gbx_buf *body = &exchange->response.body;
@@ -63,9 +65,9 @@ static bool is_about(const gbx_http_exchange *exchange)
            gbx_http_is_answer((const char *)body->data, body->len, exchange->id);
 }
 
-/* Does it not know our session any more, and has done nothing for this request? By 404 it
- * says so. By 400 without our id it says that it has read nothing, and servers that were
- * started anew mean the same by it; but it is believed only once of each call. */
+/* Does the server not know our session any more, without having acted on this request?
+ * A 404 says so. A 400 without our id says that nothing was read, and restarted servers
+ * use it in the same way; but it is believed only once for each call. */
 static bool is_forgotten(const gbx_http *h, const gbx_http_exchange *exchange)
 {
     long status = exchange->response.status;
@@ -76,7 +78,7 @@ static bool is_forgotten(const gbx_http *h, const gbx_http_exchange *exchange)
            (status == 400 && exchange->is_first_try && !is_about(exchange));
 }
 
-/* In any case, not too far from the beginning. */
+/* Ignores case; searches only the beginning of the body. */
 static bool has_word(const gbx_buf *body, const char *word)
 {
     size_t word_len = strlen(word);
@@ -115,7 +117,7 @@ bool gbx_http_is_lasting(CURLcode result)
            result == CURLE_UNSUPPORTED_PROTOCOL;
 }
 
-/* A page of HTML is none of its words. */
+/* A page of HTML is not the server's own text. */
 void gbx_http_put_status(const gbx_http *h, const gbx_http_exchange_response *r,
                          gbx_buf *to)
 {
@@ -150,7 +152,7 @@ gbx_unanswered gbx_http_meaning_of(long status)
         return GBX_UNANSWERED_LASTING;
     if (status < 500)
         return GBX_UNANSWERED_SPOKEN;
-    /* Of a gateway: what is behind it may have begun. */
+    /* From a gateway: the server behind it may have begun. */
     return status >= 502 && status <= 504 ? GBX_UNANSWERED_PASSING : GBX_UNANSWERED;
 }
 
@@ -193,7 +195,7 @@ void gbx_http_take_break(gbx_http *h, const gbx_http_exchange *exchange,
                    : is_no_http(result) ? "it answers with what is not HTTP"
                                         : "the connection broke",
                    gbx_http_exchange_error(exchange, result));
-    /* Others may be under way on other connections. */
+    /* On other connections, requests may still be under way. */
     if (is_away)
         hooks.forgotten(hooks.user, exchange->id, why, gbx_http_is_lasting(result));
     else if (is_no_http(result))
@@ -250,7 +252,7 @@ void gbx_http_take_refusal(gbx_http *h, const gbx_http_exchange *exchange)
     long status = exchange->response.status;
 
     if (is_forgotten(h, exchange)) {
-        /* Or is it what a call asks for that was not found? Then it is answered. */
+        /* If the 404 is about what the call asks for, it is the call's answer. */
         bool is_told = exchange->is_last_try && is_about(exchange);
 
         h->is_forgotten = true;

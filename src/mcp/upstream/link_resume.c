@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_resume - a server of the legacy era may close the stream of a request before it has
- * answered, and gives the rest by GET to who names the last event that has come.
+ * link_resume - a legacy server may close the stream of a request before its answer. A
+ * GET that names the last received event gets the rest.
  */
 #include "mcp/upstream/link_http.h"
 
@@ -60,7 +60,7 @@ bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended)
     exchange = gbx_http_exchange_start(&options);
     if (exchange == NULL)
         return false;
-    /* They hold until it says others. */
+    /* These values stay valid until the new stream changes them. */
     memcpy(exchange->response.sse.id, sse->id, sizeof sse->id);
     memcpy(exchange->response.sse.next_id, sse->id, sizeof sse->id);
     exchange->response.sse.retry_ms = sse->retry_ms;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_send_queue - messages that must not overtake the one that begins the session, and those
- * that nobody waits for, replies and notifications: a server that takes none of them is
- * told a few at a time, so that it holds neither connections nor memory.
+ * link_send_queue - orders messages: none may overtake the one that begins the session.
+ * Replies and notifications, whose answers nobody waits for, are sent a few at a time:
+ * with a server that never accepts them, they would hold connections and memory.
  */
 #include "mcp/upstream/link_http.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Messages without an id: under way at once, and those that wait. */
+/* Messages without an id: the limits of those under way and of those that wait. */
 #define ASIDES_AT_ONCE 4
 #define ASIDES_WAITING 64
 

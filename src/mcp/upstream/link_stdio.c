@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link_stdio - a server that is a process of ours: one message a line. */
+/* link_stdio - a server that is a child process: one message a line. */
 #include "mcp/upstream/link.h"
 
 #include "base/cleanup.h"
@@ -58,7 +58,7 @@ static bool send_message(gbx_link *link, const gbx_link_message *message)
     return gbx_process_send(((link_stdio *)link)->process, message->text, message->len);
 }
 
-/* The session says so in words of the protocol. */
+/* Nothing to do: the session cancels the request by a notification. */
 static void forget(gbx_link *link, int64_t id)
 {
     (void)link;

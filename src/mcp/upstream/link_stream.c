@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_stream - what a server of the legacy era says unasked, by GET. Servers of the
- * transport before say everything there, and first of all where they want to be told.
+ * link_stream - the stream of a legacy server's unasked messages, opened by GET. With
+ * the older HTTP+SSE transport all messages come this way, the first one being the
+ * address for POSTs.
  */
 #include "mcp/upstream/link_http.h"
 
@@ -25,8 +26,8 @@ static bool same_part(const gbx_libcurl *lib, CURLU *a, CURLU *b, CURLUPart part
     return same;
 }
 
-/* Where the stream says that messages go: below the address that we know, or nowhere. Our
- * headers are for that server alone. */
+/* Resolve the address for messages that the stream names. It must be on the configured
+ * server, which alone may see our headers. */
 static char *resolve(const gbx_http *h, const char *text, size_t len)
 {
     const gbx_libcurl *lib = &h->web->lib;
@@ -78,7 +79,7 @@ static void on_event(void *user, gbx_http_exchange *exchange,
 {
     gbx_http *h = user;
 
-    /* The link may end in here, and the stream with it: it is not touched afterwards. */
+    /* The link and its stream may be freed in here: do not touch them afterwards. */
     (void)exchange;
     if (h->is_sse && strcmp(event->name, "endpoint") == 0)
         take_endpoint(h, event);
@@ -125,8 +126,8 @@ static void on_head(void *user, gbx_http_exchange *exchange)
         h->hooks.missed(h->hooks.user);
 }
 
-/* A server without such a stream says so by its status, and is not asked again. One that
- * cannot be reached, or has too much to do, has not said so. */
+/* A server without such a stream says so by its status, and is not asked again. Being
+ * unreachable or overloaded does not count. */
 static bool has_none(const gbx_http_exchange *stream)
 {
     long status = stream->response.status;

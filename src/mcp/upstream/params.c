@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* params - a header's value is found by the same chain of properties as its annotation. */
+/* params - arguments as headers: each value is found by the same path of properties as
+ * its annotation. */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
@@ -13,12 +14,12 @@
 #define DEPTH_MAX      16
 #define PARAM_NAME_MAX 64
 
-/* Names found so far; with headers, what they are of is added, too. */
+/* The names found so far; with headers, their values are added to those. */
 typedef struct walk {
     char names[GBX_PARAMS_MAX][PARAM_NAME_MAX + 1];
     size_t count;
     bool is_unsound;
-    gbx_http_headers *headers; /* NULL: only look */
+    gbx_http_headers *headers; /* NULL: only check */
 } walk;
 
 static bool is_primitive(gbx_view property)
@@ -54,7 +55,7 @@ static void add_header(const walk *w, const char *name, gbx_view value)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     char kind = gbx_view_kind(value);
 
-    /* null is no value; an object or an array has no business there. */
+    /* null counts as missing; objects and arrays are not allowed. */
     if (kind != '"' && kind != '0' && kind != 't' && kind != 'f')
         return;
     (void)snprintf(header, sizeof header, "%s%s", GBX_PARAM_PREFIX, name);
@@ -64,8 +65,8 @@ static void add_header(const walk *w, const char *name, gbx_view value)
                                   text.len);
 }
 
-/* The member of args that is named like this property, escapes and all; both are JSON
- * strings, which may be written in more ways than one. */
+/* The member of args whose name equals this property's. Both are JSON strings, and may
+ * use different escapes. */
 static gbx_view same_member(gbx_view object, gbx_view name)
 {
     char wanted[256];
@@ -103,7 +104,8 @@ static void walk_schema(walk *w, gbx_view schema, gbx_view args, unsigned depth)
     }
 }
 
-/* Annotations anywhere; a property of that name is a schema, and none. */
+/* Count the annotations anywhere. A property of that name is a schema, not
+ * an annotation. */
 static size_t count_annotations(gbx_view view, unsigned depth)
 {
     size_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process - its end is told once, and from the loop: when its output has ended, or when
- * the keeper has. The keeper's end means that nothing of the server is left.
+ * process - a server's end is reported once, from the loop: when its output or its
+ * keeper has ended. Once the keeper has ended, no process of the server is left.
  */
 #include "mcp/upstream/process.h"
 
@@ -20,23 +20,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Lines may be short: thousands of them are in one. */
+/* One chunk may hold thousands of short lines. */
 #define CHUNK_BYTES GBX_KIB(8)
 
-/* Of one descriptor in one turn of the loop, and no more once so much time has passed:
- * others want theirs. */
+/* Limits for one descriptor in one turn of the loop, in chunks and in time: other work
+ * must get its turn. */
 #define CHUNKS_AT_ONCE 64
 #define TURN_NS        GBX_NS_PER_MS
 
-/* What is still in the pipes when everything has ended, and no more. */
+/* Limits for reading what is left in the pipes when everything has ended. */
 #define CHUNKS_AT_END 16384
 #define END_NS        (10000 * GBX_NS_PER_MS)
 
-/* Of a line that was too long: enough to find its id in. */
+/* The beginning of a line that was too long: enough to find its id. */
 #define HEAD_BYTES 128
 
 #define ERROR_LINE_MAX    2000
-#define ERROR_LINES_BURST 100 /* told to the log, then a second of silence */
+#define ERROR_LINES_BURST 100 /* logged, then a second of silence */
 
 struct gbx_process {
     gbx_process *next;
@@ -51,7 +51,7 @@ struct gbx_process {
     gbx_mcp_output *out;
     gbx_mcp_line_reader lines;
     gbx_mcp_line_reader error_lines;
-    char head[HEAD_BYTES]; /* of the line that is coming */
+    char head[HEAD_BYTES]; /* of the line being read */
     size_t head_len;
     gbx_stderr_tail long_tail;
     gbx_stderr_tail errors;
@@ -61,7 +61,7 @@ struct gbx_process {
     unsigned error_lines_left;
     int64_t error_burst_ns;
     gbx_stop_step stopping;
-    bool is_told; /* ended was called, or nobody wants to know */
+    bool is_told; /* ended was called, or nobody wants it */
 };
 
 /* ---- the end -------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static void free_process(gbx_process *p)
     gbx_fd_close(&p->at.output);
     gbx_fd_close(&p->at.errors);
     gbx_fd_close(&p->at.pidfd);
-    explicit_bzero(p, sizeof *p); /* there are ends of what it said */
+    explicit_bzero(p, sizeof *p); /* it holds fragments of the server's output */
     free(p);
 }
 
@@ -120,7 +120,7 @@ static void say(const gbx_process *p, char word)
         (void)send(p->at.control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The next harder step of ending it, and a time for it to work. */
+/* Take the next harder step to end it, and give it time to work. */
 static void stop_harder(gbx_process *p)
 {
     struct timeval patience = {p->patience_ms / 1000,
@@ -134,7 +134,7 @@ static void stop_harder(gbx_process *p)
         say(p, GBX_KEEPER_TERMINATE);
     else if (p->stopping == GBX_STOP_KILL)
         say(p, GBX_KEEPER_KILL);
-    else /* The keeper itself does not listen. */
+    else /* The keeper itself does not respond. */
         (void)syscall(SYS_pidfd_send_signal, p->at.pidfd, SIGKILL, NULL, 0);
     (void)event_add(p->step, &patience);
 }
@@ -146,7 +146,7 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
     stop_harder(arg);
 }
 
-/* ---- what it says --------------------------------------------------------- */
+/* ---- output --------------------------------------------------------------- */
 
 static void note_head(gbx_process *p)
 {
@@ -167,7 +167,8 @@ static void tell_long_line(gbx_process *p)
     p->long_tail.len = 0;
 }
 
-/* The rest of a line that is too long already; what follows it is left to be read. */
+/* Skip the rest of a line that is already too long; returns where the next
+ * line begins. */
 static size_t skip_rest(gbx_process *p, const char *chunk, size_t len)
 {
     const char *newline = memchr(chunk, '\n', len);
@@ -201,7 +202,8 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
     }
 }
 
-/* A flood is cut off in the log; the last of it is kept for messages all the same. */
+/* The log gets a limited number of lines; error messages can still quote
+ * the last ones. */
 static void tell_error_line(gbx_process *p, const char *line, size_t len)
 {
     int64_t now = gbx_clock_now_ns();
@@ -236,7 +238,7 @@ static void take_errors(gbx_process *p, const char *chunk, size_t len)
             tell_error_line(p, line, line_len);
 }
 
-/* False at the end of what it says there. for_ns: no other chunk after so long. */
+/* False at the end of the stream. for_ns: begin no further chunk after so long. */
 static bool read_some(gbx_process *p, int fd, unsigned chunks, int64_t for_ns,
                       void (*take)(gbx_process *p, const char *chunk, size_t len))
 {
@@ -252,7 +254,7 @@ static bool read_some(gbx_process *p, int fd, unsigned chunks, int64_t for_ns,
         if (n > 0)
             take(p, chunk, (size_t)n);
     }
-    explicit_bzero(chunk, sizeof chunk); /* what was said may hold a secret */
+    explicit_bzero(chunk, sizeof chunk); /* the output may hold a secret */
     return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
@@ -265,7 +267,7 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
         return;
     (void)event_del(p->on_output);
     p->ending.output_closed = true;
-    /* The usual case is that it has ended, which is about to be known; else it must. */
+    /* It has probably ended, and its report is on the way. If not, it must end now. */
     if (p->stopping == GBX_STOP_NOT)
         p->stopping = GBX_STOP_INPUT;
     (void)event_add(p->step, &(struct timeval){.tv_usec = 200000});
@@ -308,7 +310,7 @@ static void reap(gbx_process *p)
     gbx_fd_close(&p->at.pidfd);
 }
 
-/* What it said before its end is an answer like any other. */
+/* Output from before its end may still hold answers. */
 static void on_gone(evutil_socket_t fd, short what, void *arg)
 {
     gbx_process *p = arg;
@@ -320,7 +322,7 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
     (void)read_some(p, p->at.errors, CHUNKS_AT_END, END_NS, take_errors);
     reap(p);
     tell_end(p);
-    /* From now on it is nobody's: who had it was told so. */
+    /* The owner was notified, and the object has no owner from now on. */
     free_process(p);
 }
 
@@ -363,7 +365,7 @@ static void enter_yard(gbx_process *p, gbx_yard *yard)
     yard->first = p;
 }
 
-/* Wait for the first in the yard that is left, and free it if it is gone. */
+/* Wait for the first process in the yard, and free it if it has ended. */
 static bool wait_for_first(gbx_yard *yard, int64_t until_ns)
 {
     gbx_process *p = yard->first;
@@ -401,7 +403,7 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
     gbx_mcp_line_reader_init(&p->error_lines, ERROR_LINE_MAX);
     status = gbx_server_command_spawn(&options->command, &p->at, reterr);
     if (status == GBX_OK && !set_up(p, options)) {
-        gbx_fd_close(&p->at.control); /* the end of it */
+        gbx_fd_close(&p->at.control); /* the keeper then kills everything */
         reap(p);
         status = gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
     }
@@ -434,7 +436,7 @@ void gbx_process_add_words(const gbx_process *process, char *text, size_t size)
 
 gbx_containment gbx_process_containment(gbx_process *process)
 {
-    take_reports(process); /* it may have come, and not been looked at */
+    take_reports(process); /* it may have arrived without being read */
     return process->ending.containment;
 }
 
@@ -456,7 +458,7 @@ void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms)
         while (yard->first != NULL && wait_for_first(yard, until_ns))
             continue;
     }
-    /* Killed, and held by the kernel in a call that cannot be interrupted. */
+    /* These were killed, but are in an uninterruptible system call. */
     while (yard->first != NULL)
         free_process(yard->first);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* redact_tools - see internal.h. Nothing is cut before it was looked through: half a value tells. */
+/* redact_tools - see internal.h. Redact before cutting: half a secret is still a
+ * leak. */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of text of so many bytes, at most so many are made. */
+/* Upper bound of the redacted text for so many bytes. */
 static size_t ceiling_of(size_t len)
 {
     return len * 8 + GBX_KIB(4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server_spawn - see internal.h. posix_spawn and not fork: nothing of ours is copied, and however
- * large we are it takes the same time.
+ * server_spawn - see internal.h. posix_spawn instead of fork: it copies nothing of
+ * ours, and its time does not depend on our size.
  */
 #include "mcp/upstream/internal.h"
 
@@ -22,13 +22,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Above what is placed in the child, so that no descriptor is overwritten by another. */
+/* Our descriptors are above those of the child, so that placing one
+ * overwrites no other. */
 #define CLEAR_OF 16
 
-/* Both ends of everything. */
+/* Both ends of all pipes and sockets. */
 typedef struct ends {
     int ours[4];
-    int theirs[4]; /* by their number in the child */
+    int theirs[4]; /* indexed by the number in the child */
 } ends;
 
 static void close_ends(ends *e)
@@ -51,7 +52,7 @@ static bool move_clear(int *fd)
     return true;
 }
 
-/* A server's input is a socket, which can be written to without SIGPIPE. */
+/* A server's input is a socket, so that writing to it never raises SIGPIPE. */
 static bool open_pair(ends *e, int number)
 {
     int pair[2];
@@ -74,8 +75,8 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* $GLOVEBOX_KEEPER decides alone, except in a set-id program; else beside this program,
- * else where it was installed. */
+/* $GLOVEBOX_KEEPER if it is set (except in a set-id program); else next to this
+ * program; else where it was installed. */
 static bool find_keeper(char *path, size_t size)
 {
     const char *named = secure_getenv("GLOVEBOX_KEEPER");
@@ -119,7 +120,7 @@ static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attrib
     return error;
 }
 
-/* 0 or an errno value. */
+/* Returns 0 or an errno value. */
 static int execute(const char *path, char *const *argv, char *const *environment,
                    const ends *e, pid_t *ret_pid)
 {
@@ -160,7 +161,7 @@ static char **arguments_of(const gbx_server_command *command, char *number)
     argv[0] = name;
     argv[1] = command->is_plain ? plain : best;
     argv[2] = number;
-    /* execve() takes pointers to what it does not change. */
+    /* execve() wants non-const pointers, but does not write through them. */
     memcpy(&argv[3], &command->directory, sizeof argv[3]);
     if (argv[3] == NULL)
         argv[3] = here;

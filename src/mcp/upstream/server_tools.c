@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* server_tools - what is known of a server's tools, and whether that still holds. */
+/* server_tools - what is known of a server's tools, and whether that is still
+ * current. */
 #include "mcp/upstream/upstream_server.h"
 
 #include "base/clock.h"

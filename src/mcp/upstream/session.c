@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session - questions and who waits for their answers, time, and the end; see session.h. */
+/* session - requests and their answers, timeouts, and the end; see session.h. */
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines of ours about a server in a second: noise must not become our noise. */
+/* Limit of our log lines about a server in a second: a noisy server must not
+ * flood our log. */
 #define LOG_BURST 20
 
 static struct timeval after_ms(uint32_t ms)
@@ -180,7 +181,8 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text,
     if (text->failed || s->link == NULL || !s->link->ops->send(s->link, &message))
         return false;
     s->sent_bytes += message.len;
-    if (about->id != 0 && s->pending->id == about->id) /* the last that was asked */
+    if (about->id != 0 && s->pending->id == about->id) /* the request that
+                                                        * was sent last */
         s->pending->end = s->sent_bytes;
     return true;
 }
@@ -331,7 +333,7 @@ void gbx_session_free(gbx_session *session)
         session->link->ops->leave(session->link, false);
     while (session->pending != NULL)
         free(gbx_session_take(session, session->pending->id));
-    /* Only now: the end of the last call fires one. */
+    /* Freed only now: the end of the last call activates one of them. */
     for (size_t i = 0; i < GBX_COUNTOF(events); i++)
         if (events[i] != NULL)
             event_free(events[i]);

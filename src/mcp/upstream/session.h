@@ -2,9 +2,9 @@
 /*
  * session - the conversation with one running server: its era, its tools, and requests.
  *
- * Both eras look the same from outside. A session is ready once it knows the tools, and
- * lost when its link is, or when it never became ready. Loop's thread only. Hooks and
- * answers come from the loop; in them everything may be done but to free the session.
+ * Both eras look the same from outside. A session is ready once it knows the tools. It
+ * is lost when its link is, or when it fails to become ready. Loop's thread only. Hooks
+ * and answers come from the loop; they may do anything but free the session.
  */
 #ifndef GBX_MCP_UPSTREAM_SESSION_H
 #define GBX_MCP_UPSTREAM_SESSION_H
@@ -19,13 +19,13 @@ typedef struct gbx_session gbx_session;
 typedef struct gbx_session_hooks {
     void *user;
     void (*ready)(void *user, gbx_session *session);
-    /* The list of tools was read once more, or could not be. */
+    /* The list of tools was read again, or reading it has failed. */
     void (*listed)(void *user, gbx_session *session);
-    /* It is still there: the check is over. */
+    /* The server has answered the check. */
     void (*checked)(void *user, gbx_session *session);
     void (*log)(void *user, const char *line);
-    /* The server has forgotten it, or is out of reach: nothing more is sent, and it is lost once the calls in
-     * flight have ended. */
+    /* The server has forgotten the session or cannot be reached: nothing more is sent.
+     * The session is lost once the calls in flight have ended. */
     void (*ending)(void *user, gbx_session *session, const char *why);
     /* Requests in flight have been answered with GBX_UPSTREAM_EXIT. */
     void (*lost)(void *user, gbx_session *session, const char *why);
@@ -48,15 +48,14 @@ typedef struct gbx_session_facts {
     char *instructions;      /* never NULL once it is ready */
     const char *containment; /* constant */
     double start_ms;
-    uint32_t
-        tools_ttl_ms; /* how long the list holds, or 0: until it is said to change */
-    bool is_lasting;  /* it was lost, and another would be for the same reason */
+    uint32_t tools_ttl_ms; /* how long the list is valid, or 0: until it changes */
+    bool is_lasting;       /* it was lost, and a new one would be for the same reason */
 } gbx_session_facts;
 
 gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret,
                            gbx_error *reterr) GBX_MUST_USE;
 
-/* Answers that are awaited do not come any more; not from a hook. NULL is ignored. */
+/* Pending answers are dropped. Do not call it from a hook. NULL is ignored. */
 void gbx_session_free(gbx_session *session);
 
 bool gbx_session_is_ready(const gbx_session *session);
@@ -71,7 +70,7 @@ typedef struct gbx_session_call {
     const char *args; /* JSON object */
     size_t args_len;
     const char *meta; /* members of _meta without braces, or NULL */
-    bool is_again;    /* it was made before, and came to nothing */
+    bool is_again;    /* it was made before, without effect */
     void *user;
     void (*progress)(void *user, const char *message, size_t len); /* or NULL */
     void (*answer)(void *user, const gbx_upstream_reply *reply);
@@ -80,21 +79,21 @@ typedef struct gbx_session_call {
 /* The id of the call, or 0: it cannot be sent. The call's text is copied. */
 int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *call);
 
-/* The server is told; answer is not called any more. */
+/* Notify the server; answer is not called any more. */
 void gbx_session_drop_call(gbx_session *session, int64_t id, const char *reason);
 
 size_t gbx_session_calls(const gbx_session *session); /* in flight */
 
-/* Is it still there? If it says nothing within a while, it is lost. */
+/* Check that the server is alive: if it says nothing within a while, it is lost. */
 void gbx_session_check(gbx_session *session);
-/* Has it been asked so, and said nothing yet? */
+/* Is such a check still unanswered? */
 bool gbx_session_is_checked(const gbx_session *session);
 
-/* Has it said that its tools are others than those that are known? */
+/* Has it said that its tools have changed since they were read? */
 bool gbx_session_is_stale(const gbx_session *session);
-/* When it was asked for those that are known. */
+/* When the known tools were asked for. */
 int64_t gbx_session_listed_ns(const gbx_session *session);
-/* Somebody waits for its tools: ask in the next turn, unless that is under way. */
+/* A call waits for its tools: ask in the next turn, unless a list is under way. */
 void gbx_session_list_now(gbx_session *session);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session_call - one call of a tool, and what may come of it. */
+/* session_call - one call of a tool, its progress and its answer. */
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for the arguments, and some for what is around them. */
+/* Room for the arguments, plus the message around them. */
 #define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
 
 #define WORDS_MAX GBX_KIB(64) /* of an error */
-#define DATA_MAX  GBX_KIB(1)  /* of what comes with them */
+#define DATA_MAX  GBX_KIB(1)  /* of the data of an error */
 
 #define HEADER_MISMATCH    (-32020)
 #define MISSING_CAPABILITY (-32021)
@@ -35,8 +35,8 @@ static void answer(gbx_session_request *p, const gbx_upstream_reply *reply)
     free(p);
 }
 
-/* What it adds to its words, without values of secrets: cut after it was looked through.
- * Nothing if memory is out. */
+/* Append the error's data without values of secrets: redacted first, then cut. Nothing
+ * if memory is out. */
 static void put_data(const gbx_session *s, gbx_view data, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
@@ -53,7 +53,7 @@ static void put_data(const gbx_session *s, gbx_view data, gbx_buf *to)
         (void)gbx_utf8_append_ends(to, clean, strlen(clean), DATA_MAX);
 }
 
-/* Its words, its code and its data: some servers say more by these than by words. */
+/* Its message, code and data: some servers say more by the latter two than by words. */
 static void put_refusal(const gbx_session *s, gbx_view error, int code, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
@@ -125,7 +125,7 @@ static void answer_result(gbx_session_request *p, gbx_view result)
     answer(p, &reply);
 }
 
-/* Its words, or "3/10". False: there are neither. */
+/* Its message, or "3/10". False: it has neither. */
 static bool put_progress(gbx_view params, gbx_buf *to)
 {
     gbx_view message = gbx_view_member(params, "message");
@@ -151,7 +151,8 @@ void gbx_session_on_call(gbx_session *s, gbx_session_request *p,
 {
     if (message->kind == GBX_RPC_ERROR) {
         if (gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
-            gbx_session_on_change(s); /* it wants other headers than it has told us */
+            gbx_session_on_change(s); /* it wants other headers than its list
+                                       * of tools says */
         answer_error(s, p, message->payload);
     } else {
         answer_result(p, message->payload);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* session_parts - the insides of a session; for session*.c alone. */
+/* session_parts - the internals of a session; for session*.c alone. */
 #ifndef GBX_MCP_UPSTREAM_SESSION_PARTS_H
 #define GBX_MCP_UPSTREAM_SESSION_PARTS_H
 
 #include "mcp/rpc/message.h"
 #include "mcp/upstream/session.h"
 
-#define GBX_SESSION_WHY_MAX 2048 /* of why it is lost */
+#define GBX_SESSION_WHY_MAX 2048 /* of the text why it is lost */
 
 #define GBX_MODERN_VERSION "2026-07-28"
 
-/* What one question of ours is about. */
+/* The purpose of a request of ours. */
 typedef enum gbx_ask {
     GBX_ASK_DISCOVER,
     GBX_ASK_INITIALIZE,
@@ -24,17 +24,17 @@ typedef struct gbx_session_request {
     struct gbx_session_request *next;
     int64_t id;
     gbx_ask ask;
-    uint64_t end; /* of its message, among the bytes that were sent */
+    uint64_t end; /* of its message, counted in sent bytes */
     void *user;
     void (*progress)(void *user, const char *message, size_t len);
     void (*answer)(void *user, const gbx_upstream_reply *reply);
 } gbx_session_request;
 
 typedef enum gbx_phase {
-    GBX_PHASE_ASKING, /* which era it is of */
+    GBX_PHASE_ASKING, /* for its era */
     GBX_PHASE_LISTING,
     GBX_PHASE_READY,
-    GBX_PHASE_ENDING, /* forgotten by the server, but for the calls in flight */
+    GBX_PHASE_ENDING, /* the server has forgotten it; calls in flight go on */
     GBX_PHASE_LOST,
 } gbx_phase;
 
@@ -44,60 +44,61 @@ struct gbx_session {
     gbx_phase phase;
     gbx_session_facts facts;
     gbx_tools tools;
-    gbx_tools coming; /* pages of a list that is under way */
+    gbx_tools coming; /* pages of the list being read */
     unsigned pages;
-    gbx_buf cursor; /* to one of them: if it comes again, there is no end to them */
+    gbx_buf cursor; /* of an earlier page: if it comes again, the pages go in a
+                     * circle */
     bool is_listing;
-    int64_t page_id;   /* of the question for the page that is awaited */
-    unsigned unlisted; /* lists without an answer, one after the other */
-    bool is_stale;     /* the list was said to change while it was being read */
-    bool tells_tools;  /* its capabilities say so */
+    int64_t page_id;   /* id of the request for the awaited page */
+    unsigned unlisted; /* consecutive lists without an answer */
+    bool is_stale;     /* a change was announced while the list was being read */
+    bool tells_tools;  /* its capabilities declare tools */
     bool tells_changes;
-    bool is_listening;        /* its changes are told: the stream of them is open */
-    unsigned listen_failures; /* to open it, one after the other */
-    uint32_t ttl_ms;          /* of the list, as it says itself */
+    bool is_listening;        /* the stream of changes is open */
+    unsigned listen_failures; /* consecutive failures to open that stream */
+    uint32_t ttl_ms;          /* of the list, as the server says */
     bool is_process;
-    char refusal[256]; /* of initialize, by a process: it is asked the other question */
-    bool was_asked_again; /* of its era: the first answer was lost */
-    unsigned version;  /* of those before, by its place in the table: it is asked for */
-    unsigned versions; /* a bit for each that was asked for */
+    char refusal[256];    /* of initialize, by a process: discover is tried next */
+    bool was_asked_again; /* for its era: the first answer was lost */
+    unsigned version;  /* index in the table of legacy versions, of the one asked for */
+    unsigned versions; /* a bit for each version that was asked for */
     char stray
-        [960]; /* the last line on its standard output that was no message: since it
-                        * was ready, if it is */
-    const char *misframed; /* why no message of it can be read; constant, or NULL */
-    bool has_brace;        /* alone on its line: the rest of a message may follow */
-    size_t indent;         /* of the members of that, 0 before the first of them */
-    int64_t spread_id;     /* which it has */
-    int64_t unread_id;     /* the last of them that was awaited */
+        [960]; /* the last line of its standard output that was not a message; once it
+                * is ready, only lines since then */
+    const char *misframed; /* why its messages cannot be read; constant, or NULL */
+    bool has_brace;        /* a lone brace: the rest of a message may follow */
+    size_t indent;         /* of that message's members, 0 before the first */
+    int64_t spread_id;     /* that message's id */
+    int64_t unread_id;     /* id of the last such message that was awaited */
     bool is_spread;        /* it has a result or an error */
-    bool is_deaf;          /* it has closed its input: perhaps on its way to its end */
+    bool is_deaf;          /* it has closed its input, and may be about to end */
     gbx_session_request *pending;
     int64_t last_id;
     size_t calls;
     uint64_t sent_bytes;
     int64_t started_ns;
-    int64_t asked_ns;  /* for the list that is under way */
-    int64_t listed_ns; /* the same of the one that is known */
+    int64_t asked_ns;  /* when the list being read was asked for */
+    int64_t listed_ns; /* the same for the known list */
     int64_t log_burst_ns;
     unsigned log_left;
     int64_t says_burst_ns;
     unsigned says_left;
     struct event *start_timer;
-    struct event *list_timer; /* so that a flood of changes is no flood of questions */
-    struct event *page_timer; /* once it is ready: a page that does not come */
-    struct event *listen_timer; /* the stream of changes has ended: once more, later */
+    struct event *list_timer;   /* limits how often changes make us read the list */
+    struct event *page_timer;   /* once it is ready: the next page is late */
+    struct event *listen_timer; /* reopens the stream of changes after a pause */
     struct event *check_timer;
 };
 
 /* ---- session.c ------------------------------------------------------------ */
 
-/* The end of the session, from whatever place of it. */
+/* End the session; may be called from anywhere. */
 void gbx_session_lose(gbx_session *s, const char *why);
-/* The server has forgotten it: the same, as soon as its calls have ended. */
+/* The server has forgotten it: end it as soon as its calls have ended. */
 void gbx_session_end(gbx_session *s, const char *why);
 
-/* Send {"method", "params": {PARAMS, "_meta"}}: params are members without braces, or "".
- * The id, or 0: it cannot be sent. */
+/* Send {"method", "params": {PARAMS, "_meta"}}: params are members without braces, or
+ * "". Returns the id, or 0: it cannot be sent. */
 int64_t gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
                         const char *params);
 void gbx_session_notify(gbx_session *s, const char *method, const char *params);
@@ -108,12 +109,13 @@ void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
 bool gbx_session_send(gbx_session *s, const gbx_buf *text,
                       const gbx_link_message *about);
 gbx_session_request *gbx_session_expect(gbx_session *s, gbx_ask ask);
-/* The one of that id, taken out; NULL if nobody waits for it. free() it. */
+/* Take out the request of that id; NULL if nobody waits for it. free() it. */
 gbx_session_request *gbx_session_take(gbx_session *s, int64_t id);
 bool gbx_session_awaits(const gbx_session *s, int64_t id);
-/* The moment is over in which an answer on several lines might have come on one, too. */
+/* An answer spread over several lines might also have come on one line; the time to
+ * wait for that is over. */
 void gbx_session_on_spread(gbx_session *s);
-/* Append what it wrote that was no message, if there is any. */
+/* Append its last output that was not a message, if there is any. */
 void gbx_session_add_stray(const gbx_session *s, char *why, size_t size);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -124,7 +126,7 @@ gbx_link_hooks gbx_session_hooks_of(gbx_session *s);
 
 /* ---- session_says.c ------------------------------------------------------- */
 
-/* A log message of the server's. */
+/* A log message from the server. */
 void gbx_session_on_says(gbx_session *s, gbx_view params);
 
 /* ---- session_start.c: eras ------------------------------------------------ */
@@ -132,28 +134,28 @@ void gbx_session_on_says(gbx_session *s, gbx_view params);
 bool gbx_session_begin(gbx_session *s);
 void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);
-/* The question of the era has no answer, and will have none. */
+/* The request that finds out the era gets no answer. */
 void gbx_session_on_no_discover(gbx_session *s);
-/* The same of what follows on it. */
+/* The same for initialize, which follows it. */
 void gbx_session_on_no_initialize(gbx_session *s, const char *why);
-/* It has refused to begin, in these words. True: they name a version that it was not asked
- * for, and it is. */
+/* The server refused to begin with these words. True: they name a version that was not
+ * tried yet, and it is now asked for. */
 bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len);
-/* The answer to this question of the era was there, and cannot be read. */
+/* The answer to this request about the era arrived, but cannot be read. */
 void gbx_session_on_lost(gbx_session *s, int64_t id);
 
 /* ---- session_tools.c ------------------------------------------------------ */
 
 void gbx_session_list(gbx_session *s);
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
-/* A page has not come in time, or is none. That is its end before it is ready alone. */
+/* A page is late or invalid. This loses the session only before it is ready. */
 void gbx_session_on_no_tools(gbx_session *s, const char *why);
-/* The list that was asked for once more does not come: the known one stays. */
+/* The repeated request for the list failed: keep the known tools. */
 void gbx_session_keep_tools(gbx_session *s);
 void gbx_session_listen(gbx_session *s);
-/* The stream of changes is open: what was before it was not told. */
+/* The stream of changes is open: changes before this were not announced. */
 void gbx_session_on_acknowledged(gbx_session *s, gbx_view params);
-/* It is not, or not any more; with what it was answered, or NULL. */
+/* The stream failed to open, or ended; message is the answer, or NULL. */
 void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_change(gbx_session *s);
 

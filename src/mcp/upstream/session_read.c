@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_read - what comes in is told apart here, and sent to whom it concerns. What
- * nobody waits for (a wrong id, a second answer, noise) is dropped, and said in the log.
+ * session_read - classifies incoming messages and passes each on. Messages that nobody
+ * waits for (a wrong id, a second answer, noise) are logged and dropped.
  */
 #include "mcp/upstream/session_parts.h"
 
@@ -19,14 +19,14 @@
 
 #include <event2/event.h>
 
-/* A longer message whose bytes are no characters has to be an answer. */
+/* A longer message with invalid UTF-8 is read only if it is an awaited answer. */
 #define LOSSY_MAX GBX_KIB(64)
 
-/* Of a line that is no message: it is looked through for secrets before it is cut. */
+/* Of a line that is not a message. Secrets are removed before it is cut. */
 #define STRAY_MAX GBX_KIB(4)
 
-/* An error about nobody knows what is about the first question, while nothing else was
- * asked: a strict server reads no further than the method. */
+/* An error without an id belongs to the first request, if nothing else was asked yet: a
+ * strict server reads no further than the method. */
 static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message)
 {
     const gbx_session_request *p = s->pending;
@@ -43,13 +43,13 @@ static void on_check(gbx_session *s)
     s->options.hooks.checked(s->options.hooks.user, s);
 }
 
-/* Our question, answered: the id is found wherever a sound server would write it. */
+/* An answer: its id names our request; without an id, `about` does. */
 static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t about)
 {
     int64_t id = about;
     gbx_session_request *p;
 
-    /* An error may come with an id of the server's own: it did not read ours. */
+    /* An error may have an id of the server's own, since it did not read ours. */
     if (message->id.at != NULL && (about == 0 || message->kind != GBX_RPC_ERROR) &&
         !gbx_id_read(message->id, &id))
         id = 0;
@@ -71,9 +71,9 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
     free(p);
 }
 
-/* Nothing was declared that a server might ask for, but for ping. In the era without
- * requests from servers a process is told so all the same, as long as somebody in it
- * waits for an answer; at an address there is nothing to answer with. */
+/* We declare no capability, so a server may only ping. A process gets an error reply
+ * even in the era without requests from servers, since something in it may wait for
+ * one; an address could not receive a reply. */
 static void on_request(gbx_session *s, const gbx_rpc_message *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
@@ -121,14 +121,14 @@ static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t
         on_notification(s, message);
     else if (message->kind != GBX_RPC_BATCH)
         on_response(s, message, about);
-    else /* Of one revision, 2025-03-26, which had them. */
+    else /* Batches existed only in revision 2025-03-26. */
         while (s->phase != GBX_PHASE_LOST &&
                gbx_view_next(message->payload, &cursor, &none, &view))
             if (gbx_rpc_read_view(view, &one, &fault) && one.kind != GBX_RPC_BATCH)
                 take_message(s, &one, 0);
 }
 
-/* What answers this request of ours is no answer. */
+/* The answer to this request of ours is invalid. */
 static void fail_request(gbx_session *s, int64_t id, const char *why)
 {
     gbx_session_request *p = gbx_session_take(s, id);
@@ -148,7 +148,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
     free(p);
 }
 
-/* Whom does it answer, which cannot be read? */
+/* The id of an answer that cannot be read. */
 static int64_t find_id(const char *text, size_t len, int64_t about,
                        const gbx_rpc_fault *fault)
 {
@@ -159,8 +159,8 @@ static int64_t find_id(const char *text, size_t len, int64_t about,
     return id;
 }
 
-/* Bytes that are no characters become U+FFFD, in clean: text of another encoding is of
- * more use with them than not at all. A long one that nobody waits for is not worth it. */
+/* Replace invalid UTF-8 by U+FFFD, in clean: text of another encoding is of more use
+ * that way than not at all. A long message that nobody waits for is not worth it. */
 static bool read_lossy(const gbx_session *s, const char *text, size_t len, int64_t id,
                        gbx_buf *clean, gbx_rpc_message *ret, gbx_rpc_fault *fault)
 {
@@ -186,7 +186,7 @@ static void say_fault(const char *text, size_t len, const gbx_rpc_fault *fault,
         (void)snprintf(why, size, "%s", fault->message);
 }
 
-/* Without values of secrets; the last line that has a word in it. */
+/* Keep it without values of secrets; the last line that has a word in it wins. */
 static void note_stray(gbx_session *s, const char *text, size_t len)
 {
     GBX_CLEANUP(gbx_free) char *line = NULL;
@@ -224,7 +224,7 @@ static int64_t read_whole(const char *text, size_t len)
     return value;
 }
 
-/* What a line says of the object that began on a line before it. */
+/* A further line of an object that began on an earlier line. */
 static void note_spread(gbx_session *s, const char *text, size_t len)
 {
     size_t indent = 0;
@@ -257,8 +257,8 @@ static bool is_blank(const char *text, size_t len)
     return at == len;
 }
 
-/* Does it write answers, but not one a line? Then no wait would help. It has a moment all
- * the same: it may have shown an answer to people, and given it, too. */
+/* Does it write answers in a wrong framing? Then waiting longer does not help. It still
+ * gets a moment: it may have printed an answer for people and sent it, too. */
 static void note_framing(gbx_session *s, const char *text, size_t len)
 {
     static const char header[] = "Content-Length:";
@@ -293,7 +293,7 @@ static void note_framing(gbx_session *s, const char *text, size_t len)
     (void)event_add(s->start_timer, &moment);
 }
 
-/* An answer behind other text on its line, which the server had not ended. */
+/* An answer that follows unfinished other text on the same line. */
 static bool take_behind(gbx_session *s, const char *text, size_t len)
 {
     const char *at = memmem(text, len, "{\"", 2);
@@ -389,7 +389,8 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
              !gbx_session_ask_other_version(s, why, strlen(why))) {
         s->facts.is_lasting =
             how == GBX_UNANSWERED_LASTING || how == GBX_UNANSWERED_ODD;
-        gbx_session_end(s, why); /* the server may go on with what it was told */
+        gbx_session_end(s, why); /* the server may continue from the message it
+                                  * refused */
     }
     free(p);
 }
@@ -407,7 +408,7 @@ static void on_forgotten(void *user, int64_t about, const char *why, bool is_las
     gbx_session_end(s, why);
 }
 
-/* A call that has not reached it whole, or NULL. */
+/* A call that has not reached the server completely, or NULL. */
 static const gbx_session_request *find_unread(const gbx_session *s, uint64_t written)
 {
     const gbx_session_request *p = s->pending;
@@ -417,7 +418,7 @@ static const gbx_session_request *find_unread(const gbx_session *s, uint64_t wri
     return p;
 }
 
-/* Before it is ready it is awaited whether it ends: what it says then is the reason. */
+/* Before it is ready, wait whether it ends: its last output then gives the reason. */
 static void on_deaf(void *user, uint64_t written, const char *why)
 {
     gbx_session *s = user;
@@ -426,14 +427,14 @@ static void on_deaf(void *user, uint64_t written, const char *why)
     if (s->phase != GBX_PHASE_READY)
         return;
     s->is_deaf = true;
-    /* Others may be dropped in any answer. */
+    /* Each answer may drop further calls, so search anew. */
     while ((p = find_unread(s, written)) != NULL)
         gbx_session_fail_call(s, gbx_session_take(s, p->id), GBX_UPSTREAM_EXIT, why,
                               true);
     gbx_session_end(s, why);
 }
 
-/* Some of it is that its tools are others. */
+/* A change of the tools may be among the missed messages. */
 static void on_missed(void *user)
 {
     gbx_session *s = user;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_says - what a server says for people who look for what is wrong with it, by
- * messages of the protocol: it is written where its standard error is.
+ * session_says - log messages that a server sends by the protocol: they go where its
+ * standard error goes.
  */
 #include "mcp/upstream/session_parts.h"
 
@@ -13,15 +13,15 @@
 
 #include <string.h>
 
-/* As of standard error: told to the log, then a second of silence. */
+/* As for standard error: so many lines are logged, then a second of silence. */
 #define SAYS_BURST 100
 
-/* Of one message: a longer one is not looked through for secrets, and so not told; and
- * what is told of it. */
+/* Limit of one message, since a longer one is not searched for secrets and so not
+ * logged; and limit of the part that is logged. */
 #define MESSAGE_MAX GBX_KIB(64)
 #define TOLD_MAX    2000
 
-/* Of its level, and of the name of the part of the server that says it. */
+/* Of its level, and of the name of the logging component. */
 #define WORD_MAX 100
 
 static bool may_say(gbx_session *s)

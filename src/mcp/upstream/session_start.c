@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_start - of which era is it? A process is asked to initialize: some die of any other
- * question, or are silent. If it refuses, whatever its code, server/discover is due. An
- * address is asked the other way round, since it takes no harm of a question.
+ * session_start - finds out the era of a server. A process is asked to initialize
+ * first: some die of any other request, or stay silent. If it refuses, whatever its
+ * code, server/discover follows. An address is asked in the reverse order, since an
+ * unknown request does it no harm.
  */
 #include "mcp/upstream/session_parts.h"
 
@@ -53,7 +54,7 @@ static void copy_text(gbx_view view, char *to, size_t size)
         *to = 0;
 }
 
-/* Who it is and what it can; the same members in both eras, in different places. */
+/* Its name and capabilities: the same members in both eras, in different places. */
 static bool note_facts(gbx_session *s, gbx_view result, gbx_view info)
 {
     gbx_view tools = gbx_view_member(gbx_view_member(result, "capabilities"), "tools");
@@ -99,7 +100,8 @@ static bool ask_to_discover(gbx_session *s)
     return gbx_session_ask(s, GBX_ASK_DISCOVER, "server/discover", "") != 0;
 }
 
-/* Its answer was lost. Once: a server that loses two has no other. */
+/* Its answer was lost: ask once more, but only once, since a server that loses two will
+ * lose others. */
 static void ask_again(gbx_session *s, gbx_ask ask)
 {
     if (s->was_asked_again)
@@ -120,13 +122,13 @@ static void fail_version(gbx_session *s, gbx_view supported)
     (void)snprintf(why, sizeof why,
                    "it speaks no version of MCP that is known here: %.*s",
                    (int)list.len, list.len > 0 ? (const char *)list.data : "");
-    s->facts.is_lasting = true; /* unless it answers the other question */
+    s->facts.is_lasting = true; /* unless it answers the other request */
     gbx_session_on_no_initialize(s, why);
 }
 
 static void become(gbx_session *s, const char *version, bool is_modern)
 {
-    if (s->misframed != NULL) /* it was not what is read */
+    if (s->misframed != NULL) /* the framing turned out to be right */
         (void)event_add(s->start_timer,
                         &(struct timeval){.tv_sec = s->options.start_ms / 1000 + 1});
     s->misframed = NULL;
@@ -140,7 +142,7 @@ static void become(gbx_session *s, const char *version, bool is_modern)
     gbx_session_list(s);
 }
 
-/* The transport before has no server of the other era. */
+/* With the older HTTP+SSE transport, every server is of the legacy era. */
 static bool begins_with_initialize(const gbx_session *s)
 {
     return s->is_process || s->options.config->transport == GBX_MCP_SSE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* session_tools - the list of tools, all its pages, and its changes. */
+/* session_tools - reads the list of tools with all its pages, and follows its
+ * changes. */
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"
@@ -11,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_MAX    200 /* more than there are tools */
+#define PAGES_MAX    200 /* beyond the number of tools */
 #define CURSOR_MAX   GBX_KIB(8)
-#define UNLISTED_MAX 2 /* lists that did not come: then it is started again */
+#define UNLISTED_MAX 2 /* failed lists in a row until the server is restarted */
 
-/* At the start there is a limit to all of it. */
+/* Before the session is ready, one timer limits all pages together. */
 static void ask_page(gbx_session *s, const char *params)
 {
     uint32_t ms = s->options.config->timeout_ms;
@@ -41,8 +42,9 @@ static void begin_list(gbx_session *s)
     ask_page(s, "");
 }
 
-/* Was the server there before? One cursor is kept, of the page whose number was the last
- * power of two: sooner or later it is one of the circle, and the circle shorter. */
+/* Do the pages go in a circle? One cursor is kept, that of the page whose number was
+ * the last power of two: sooner or later it is on the circle and the circle is shorter
+ * than the distance to the next power. */
 static bool goes_in_circles(gbx_session *s, gbx_view cursor)
 {
     if (cursor.len == s->cursor.len &&
@@ -56,7 +58,7 @@ static bool goes_in_circles(gbx_session *s, gbx_view cursor)
     return false;
 }
 
-/* False: there is none, or none that is worth it. */
+/* False: the list has no further page, or none worth asking for. */
 static bool ask_next(gbx_session *s, gbx_view result)
 {
     gbx_view cursor = gbx_view_member(result, "nextCursor");
@@ -118,14 +120,14 @@ static void end_list(gbx_session *s)
         gbx_session_on_change(s);
 }
 
-/* It holds as long as it says, unless what changes is told. */
+/* The list is valid for the time it says; while changes are announced, until one is. */
 static void note_listening(gbx_session *s, bool is_listening)
 {
     s->is_listening = is_listening;
     s->facts.tools_ttl_ms = is_listening ? 0 : s->ttl_ms;
 }
 
-/* No time at all, or none that is told, is the pause between two questions. */
+/* A missing or very short time means the shortest interval between two requests. */
 static void note_ttl(gbx_session *s, gbx_view result)
 {
     int64_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_LIST);
@@ -181,7 +183,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 
     (void)event_del(s->page_timer);
     if (message->kind == GBX_RPC_ERROR) {
-        /* It has not said that it had tools. */
+        /* It has not declared any tools. */
         if (!s->tells_tools && s->phase == GBX_PHASE_LISTING)
             end_list(s);
         else if (s->phase == GBX_PHASE_LISTING)
@@ -200,7 +202,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
         end_list(s);
 }
 
-/* Those that are known stay, but nobody goes by them without asking once more. */
+/* The known tools stay, but calls that rely on them ask for the list again. */
 void gbx_session_on_no_tools(gbx_session *s, const char *why)
 {
     if (s->phase == GBX_PHASE_LISTING) {
@@ -254,7 +256,8 @@ void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message)
         return;
     if (s->is_listening) {
         note_listening(s, false);
-        s->options.hooks.listed(s->options.hooks.user, s); /* it held until now */
+        s->options.hooks.listed(s->options.hooks.user, s); /* it was current until
+                                                            * now */
     }
     if (!has_none)
         listen_later(s);

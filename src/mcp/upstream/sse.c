@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of lines that make no event, in one call: others want their turn. */
+/* Limit, in one call, of lines that make no event: other work must get its turn. */
 #define LOOK_BYTES GBX_KIB(64)
 
 static bool is_field(const char *line, size_t len, const char *name, const char **ret,
@@ -59,7 +59,7 @@ static void take_field(gbx_sse *sse, const char *line, size_t len)
     }
 }
 
-/* An empty line: true if there is an event to tell. */
+/* An empty line: true if it completes an event. */
 static bool end_event(gbx_sse *sse)
 {
     memcpy(sse->id, sse->next_id, sizeof sse->id);
@@ -68,7 +68,7 @@ static bool end_event(gbx_sse *sse)
     return sse->has_data;
 }
 
-/* A line without its end; false if there is no whole one. *ret_used counts its end. */
+/* Find a line; false if it has no end yet. *ret_used includes the end. */
 static bool next_line(gbx_sse *sse, size_t from, size_t *ret_len, size_t *ret_used)
 {
     const char *text = (const char *)sse->in.data;
@@ -85,8 +85,8 @@ static bool next_line(gbx_sse *sse, size_t from, size_t *ret_len, size_t *ret_us
     return true;
 }
 
-/* The mark of UTF-8 that may stand before the first line is no part of it. False: it
- * cannot be told yet whether there is one. */
+/* Skip the byte order mark that may come before the first line. False: too few
+ * bytes to decide. */
 static bool skip_mark(gbx_sse *sse)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -152,7 +152,7 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
         sse->name[0] = 0;
         sse->is_told = sse->has_data = false;
     }
-    /* The second half of an end of line may have come later than the first. */
+    /* The LF of a CR LF may have come later than the CR. */
     if (sse->had_cr && sse->in.len > at) {
         at += sse->in.data[at] == '\n';
         sse->had_cr = false;

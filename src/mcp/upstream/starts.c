@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * starts - who asks what there is asks all servers, and dozens of programs that start at once
- * take each other's time until none is ready in its own. So they go in turn; one that a call
- * waits for does not.
+ * starts - a request for all tools starts all servers, and dozens of programs that
+ * start at once slow each other down until all time out. So they start in turn. A
+ * server that a call waits for starts at once.
  */
 #include "mcp/upstream/upstream_server.h"
 

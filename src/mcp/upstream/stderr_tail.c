@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* Of one line: others are to be seen, too. */
+/* Limit of one line, so that others are seen, too. */
 #define LINE_BYTES 150
 
-/* A frame of a stack, a lone brace or nothing: the reason stands before them, and would
- * scroll out. */
+/* A stack frame, a lone brace or an empty line: the reason comes before these, and
+ * would be pushed out. */
 static bool is_idle(const char *text, size_t len)
 {
     size_t at = 0;
@@ -27,7 +27,7 @@ static bool is_idle(const char *text, size_t len)
     return true;
 }
 
-/* Its beginning is gone, and may have been that of a value. */
+/* The tail may begin inside a secret, whose rest would not be recognized. */
 static gbx_span without_first_line(gbx_span text)
 {
     const uint8_t *newline = memchr(text.data, '\n', text.len);
@@ -50,7 +50,7 @@ static bool names_fault(const char *line, size_t len)
     return false;
 }
 
-/* Where the line before begins. */
+/* The beginning of the line before. */
 static const char *line_before(const char *text, const char *at)
 {
     const char *line = at - 1;
@@ -81,8 +81,8 @@ static void print_lines(const char *from, const char *end, gbx_buf *to)
     }
 }
 
-/* What comes behind the reason (how the program is used, what an error has as members) may
- * be more than that. */
+/* The text after the reason (usage, members of an error) may be longer than the
+ * limit. */
 static void print_last(const char *text, size_t len, unsigned lines, gbx_buf *to)
 {
     const char *end = text + len;
@@ -134,7 +134,7 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
     gbx_span text = {(const uint8_t *)tail->bytes, tail->len};
     bool changed;
 
-    /* Lines are cut when they are printed; half a value would not be found. */
+    /* Redact before lines are cut: half a secret would not be found. */
     if (secrets != NULL && tail->is_cut)
         text = without_first_line(text);
     gbx_buf_init(&clean, (size_t)GBX_TAIL_BYTES * 8);

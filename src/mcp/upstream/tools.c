@@ -17,7 +17,7 @@ static bool is_name(const char *name)
     return *name != 0;
 }
 
-/* A server that says nothing of the input takes any object. */
+/* A server that omits the schema accepts any object. */
 static bool is_schema(gbx_view schema)
 {
     char kind = gbx_view_kind(schema);
@@ -33,14 +33,14 @@ static gbx_tool *find(const gbx_tools *tools, const char *name)
     return NULL;
 }
 
-/* Why the tool cannot be called, or its name. */
+/* Check whether the tool can be called, and copy its name. */
 static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
                                gbx_tools_check *is_sound, char *name, size_t size)
 {
     gbx_view schema = gbx_view_member(view, "inputSchema");
     gbx_view written = gbx_view_member(view, "name");
 
-    /* Each name is compared with all before it: there must be an end to that. */
+    /* Each name is compared with all earlier ones: their number must be limited. */
     if (gbx_tools_is_full(tools))
         return GBX_TOOL_TOO_MANY;
 
@@ -55,13 +55,13 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
         return GBX_TOOL_NO_SCHEMA;
     if (is_sound != NULL && schema.at != NULL && !is_sound(schema))
         return GBX_TOOL_UNSOUND;
-    /* With a comma before it, and the bracket at the end. */
+    /* With a comma before it, and the closing bracket. */
     if (tools->json.len + view.len + 2 > GBX_TOOLS_BYTES_MAX)
         return GBX_TOOL_TOO_LONG;
     return GBX_TOOL_FINE;
 }
 
-/* What it says of itself: is_reading and is_repeatable alone. */
+/* Only is_reading and is_repeatable are set. */
 static gbx_tool hints_of(gbx_view view)
 {
     gbx_view hints = gbx_view_member(view, "annotations");
@@ -74,8 +74,8 @@ static gbx_tool hints_of(gbx_view view)
     };
 }
 
-/* What two entries say of one tool holds where both say it: which of them is called, only
- * the server knows. */
+/* If two entries have one name, a hint counts only if both have it: only the server
+ * knows which of them is called. */
 static void take_less(gbx_tools *tools, const char *name, const gbx_tool *other)
 {
     gbx_tool *tool = find(tools, name);
@@ -103,7 +103,7 @@ static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
         (void)gbx_buf_puts(&tools->json, ",");
     tool.name = copy;
     tool.at = tools->json.len;
-    tool.len = view.len; /* of one line as of many */
+    tool.len = view.len; /* joining its lines keeps the length */
     list[tools->count++] = tool;
     return gbx_rpc_append_json(&tools->json, view.at, view.len);
 }
@@ -252,7 +252,7 @@ bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b)
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count;
-         i++) /* an entry that was left out may have said so */
+         i++) /* a duplicate that was left out may have changed these */
         if (a->list[i].is_reading != b->list[i].is_reading ||
             a->list[i].is_repeatable != b->list[i].is_repeatable)
             return false;

@@ -2,8 +2,9 @@
 /*
  * upstream - other MCP servers, as functions: started when needed, stopped when idle.
  *
- * One object keeps all servers of a configuration. Everything runs on the loop's thread.
- * What a server sends is hostile: bounded, checked, and never trusted to answer.
+ * One object keeps all servers of a configuration. Everything runs on the loop's
+ * thread. What a server sends is hostile: it is bounded and checked, and an answer
+ * may never come.
  */
 #ifndef GBX_MCP_UPSTREAM_UPSTREAM_H
 #define GBX_MCP_UPSTREAM_UPSTREAM_H
@@ -12,14 +13,14 @@
 #include "mcp/config/config.h"
 #include "mcp/rpc/rpc.h"
 
-/* Of one server; a name that is longer is no tool's. */
+/* Limits of one server; a tool with a longer name is left out. */
 #define GBX_TOOLS_MAX     4096
 #define GBX_TOOL_NAME_MAX 256
 
-/* Of a server for whom nothing else is configured. */
+/* Of a server without a configured timeout. */
 #define GBX_UPSTREAM_TIMEOUT_MS 60000
 
-/* A tool that tells its progress has so many times its time in all. */
+/* Progress extends the time of a call up to this many times its timeout. */
 #define GBX_UPSTREAM_PROGRESS_TIMES 10
 
 /* "2 left out: 1 with no name, 1 there twice", and all other reasons. */
@@ -38,11 +39,11 @@ typedef enum gbx_upstream_fault {
     GBX_UPSTREAM_TIMEOUT,
     GBX_UPSTREAM_CANCELLED,
     GBX_UPSTREAM_OPEN,     /* the circuit is open: it failed too often just now */
-    GBX_UPSTREAM_PROTOCOL, /* answered with what is no answer */
+    GBX_UPSTREAM_PROTOCOL, /* its answer is not valid */
     GBX_UPSTREAM_REFUSED,  /* a JSON-RPC error: code and message are the server's */
     GBX_UPSTREAM_BUSY,     /* too many calls wait for it */
-    GBX_UPSTREAM_INPUT,    /* it asks for input that nobody here can give */
-    GBX_UPSTREAM_CHANGED,  /* not sent: the server says now that its tool is another */
+    GBX_UPSTREAM_INPUT,    /* it asks for input, which nobody here can give */
+    GBX_UPSTREAM_CHANGED,  /* not sent: the server says now that the tool has changed */
 } gbx_upstream_fault;
 
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIMEOUT" */
@@ -51,54 +52,53 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIME
 typedef struct gbx_upstream_reply {
     gbx_upstream_fault fault;
     int code;            /* JSON-RPC, with REFUSED */
-    const char *message; /* for who wrote the call; "" on success; hostile */
+    const char *message; /* for the author of the call; "" on success; hostile */
     gbx_view result;     /* the whole CallToolResult, on success */
     bool was_not_begun;  /* the server is known to have done nothing for it */
-    bool is_passing;     /* with REFUSED: it may be taken a little later */
-    bool is_repeatable;  /* by the server's word it does no harm twice */
-    bool is_lasting;     /* a person has to mend it first: there is no such command */
+    bool is_passing;     /* with REFUSED: the server may accept it a little later */
+    bool is_repeatable;  /* the server says that a second call does no harm */
+    bool is_lasting;     /* a person must fix something first, such as a
+                          * missing command */
 } gbx_upstream_reply;
 
 /* Might the very same call succeed a little later, and is it safe to make it again? */
 bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply);
 
-/* Has it perhaps done its work, though nobody knows with what result? */
+/* May it have acted, with an unknown result? */
 bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply);
 
 typedef void (*gbx_upstream_done_fn)(void *user, const gbx_upstream_reply *reply);
 
 typedef struct gbx_upstream_hooks {
     void *user;
-    /* The tools of a server are known now, or others than before. May be NULL. */
+    /* The tools of a server have become known or have changed. May be NULL. */
     void (*tools_changed)(void *user, const char *server);
-    /* A server asks for input by a form during a call that was given one; NULL: nobody
-     * can. answer is called once. */
     void (*log)(void *user, const char *server, const char *line); /* may be NULL */
 } gbx_upstream_hooks;
 
-/* config is borrowed and outlives the object. Servers get the limit of descriptors that
- * this process has now, whenever they are started. */
+/* config is borrowed and must outlive the object. Servers get this process's current
+ * limit of descriptors, whenever they are started. */
 gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                              const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
                              gbx_error *reterr);
 
-/* Once the loop has ended: no call is begun any more, and servers are told that it is the
- * end, before what takes longer is freed. Blocks for 200 ms at most, and only if one at an
- * address has not taken it yet. NULL is ignored. */
+/* Call it once the loop has ended: no call is begun any more, and the servers are
+ * notified of the end before slower parts are freed. Blocks for 200 ms at most, and
+ * only if a server at an address has not yet accepted the message. NULL is ignored. */
 void gbx_upstreams_part(gbx_upstreams *upstreams);
 
-/* Every process of every server, and what they have started, is gone when this returns
- * (bounded: polite first, then not). Calls in flight end as CANCELLED. */
+/* When this returns, every process of every server and all their descendants are gone
+ * (bounded: asked politely first, then killed). Calls in flight end as CANCELLED. */
 void gbx_upstreams_free(gbx_upstreams *upstreams);
 
-/* What the server has said of the tool, where the caller goes by that. */
+/* The server's statement about the tool that the caller relies on. */
 typedef enum gbx_upstream_trust {
     GBX_UPSTREAM_TRUSTS_NOTHING,
     GBX_UPSTREAM_TRUSTS_READS, /* "readOnlyHint": true */
     GBX_UPSTREAM_TRUSTS_OTHER, /* anything else, or nothing */
 } gbx_upstream_trust;
 
-/* One call of tools/call. done is called exactly once, never from inside. */
+/* One tools/call. done is called exactly once, never from inside. */
 typedef struct gbx_upstream_request {
     const char *server;
     const char *tool;
@@ -106,7 +106,8 @@ typedef struct gbx_upstream_request {
     size_t args_len;
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     const char *meta;    /* JSON members for _meta without braces, or NULL; copied */
-    /* It is sent to a process that says so, in a list that is not known to be stale. */
+    /* The call is sent only to a process that says so, in a list that is not known
+     * to be stale. */
     gbx_upstream_trust trust;
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
 } gbx_upstream_request;
@@ -114,18 +115,18 @@ typedef struct gbx_upstream_request {
 gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
                                       const gbx_upstream_request *request,
                                       gbx_upstream_done_fn done, void *user);
-/* The server is told; done is called with CANCELLED. Not after done. */
+/* Notify the server and call done with CANCELLED. Do not call it after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
-/* Does the server have it, or may it have had it? Not after done. */
+/* Does the server have it, or may it have had it? Do not call it after done. */
 bool gbx_upstream_was_sent(const gbx_upstream_call *call);
 
-/* ---- what is known of a server ------------------------------------------- */
+/* ---- state of a server --------------------------------------------------- */
 
 typedef enum gbx_upstream_state {
     GBX_UPSTREAM_STOPPED,
     GBX_UPSTREAM_STARTING,
     GBX_UPSTREAM_READY,
-    GBX_UPSTREAM_BROKEN, /* waits before it is tried again */
+    GBX_UPSTREAM_BROKEN, /* waits before the next try */
 } gbx_upstream_state;
 
 /* Borrowed, valid until the loop goes on. */
@@ -133,15 +134,15 @@ typedef struct gbx_upstream_info {
     const char *name;
     gbx_upstream_state state;
     const char *era;         /* protocol version, "2026-07-28", or "" */
-    const char *server_name; /* as it calls itself, or "" */
+    const char *server_name; /* its name for itself, or "" */
     const char *version;     /* or "" */
     const char *instructions;
     const char *fault;        /* why it is or was BROKEN, or "" */
-    uint32_t retry_ms;        /* for so long it is not tried again */
+    uint32_t retry_ms;        /* time until the next try */
     double start_ms;          /* spawn to the first list of tools */
-    const char *containment;  /* what holds its processes together, in words, or "" */
-    gbx_view tools;           /* JSON array of all pages, or no value while not known */
-    size_t left_out;          /* tools that it has told and that cannot be called */
+    const char *containment;  /* what contains its processes, in words, or "" */
+    gbx_view tools;           /* JSON array of all pages; no value while unknown */
+    size_t left_out;          /* listed tools that cannot be called */
     const char *left_out_why; /* "2 left out: 1 with no name, 1 there twice", or "" */
 } gbx_upstream_info;
 
@@ -150,32 +151,35 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t inde
 
 /* What the last list of a server says of one tool. */
 typedef enum gbx_upstream_tool {
-    GBX_UPSTREAM_TOOL_UNKNOWN, /* there is no list, or no such server */
-    GBX_UPSTREAM_TOOL_MISSING, /* there is, and it is not in it */
+    GBX_UPSTREAM_TOOL_UNKNOWN, /* no list, or unknown server */
+    GBX_UPSTREAM_TOOL_MISSING, /* the list does not have it */
     GBX_UPSTREAM_TOOL_READS,   /* readOnlyHint */
     GBX_UPSTREAM_TOOL_OTHER,
 } gbx_upstream_tool;
 
-/* Cheap: asked for every call, however long the list is. */
+/* Cheap: it is asked for every call, so it must not depend on the length of the
+ * list. */
 gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
                                      const char *tool);
-/* The schema of its input; no value if that is not known. Borrowed, as gbx_upstream_info. */
+/* The schema of its input; no value if unknown. Borrowed, as gbx_upstream_info is. */
 gbx_view gbx_upstreams_schema(const gbx_upstreams *upstreams, const char *server,
                               const char *tool);
-/* Is the server there, and has it said that its list is another now, or held no longer? */
+/* Is the server running, and has it said that its list changed, or has the
+ * list expired? */
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server);
 /* The name that may have been meant, or NULL. Borrowed, as gbx_upstream_info is. */
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
                                        const char *server, const char *tool);
 
-/* Start the server if need be and learn its tools; reply.result is the array of tools.
- * server NULL: all, each with one call of done (message names a failed one). False: there
- * is no memory, and done is not called for the one, or not for all. */
+/* Start the server if need be and learn its tools; reply.result is the array of
+ * tools. server NULL: all servers, with one call of done each (message names a
+ * failed one). False: memory is out, and done is not called for that server, or not
+ * for all of them. */
 bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user);
 
-/* Have a server that has failed started again as soon as it may be, for nobody who would
- * wait for it. Cheap, however often it is asked. */
+/* Restart a failed server as soon as it may be, although no call waits for it. Cheap,
+ * even when called often. */
 void gbx_upstream_retry(gbx_upstreams *upstreams, const char *server);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upstream_server - a failure is forgotten with the first call that succeeds. Until then each
- * further try waits longer, and after some the server is left alone for a while: the
- * circuit is open, and calls fail at once instead of waiting for what will not come.
+ * upstream_server - restarts and the circuit breaker: the first successful call clears
+ * all failures. Until then each retry waits longer. After several failures the circuit
+ * is open for a while: calls fail at once instead of waiting in vain.
  */
 #include "mcp/upstream/upstream_server.h"
 
@@ -41,8 +41,8 @@ static bool has_ready(const gbx_server *server)
     return false;
 }
 
-/* The one with the least to do, or NULL: none is ready. What is sent to one that may have
- * hung is lost with it, and nobody knows whether it was begun. */
+/* The ready session with the least work, or NULL. Avoid one that may hang: a call sent
+ * to it is lost, and nobody knows whether it was begun. */
 static gbx_session *pick(const gbx_server *server)
 {
     gbx_session *best = NULL;
@@ -65,7 +65,7 @@ static bool all_ready(const gbx_server *server)
     return true;
 }
 
-/* ---- what a session says -------------------------------------------------- */
+/* ---- hooks of a session --------------------------------------------------- */
 
 static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const char *why)
 {
@@ -137,7 +137,7 @@ static void on_checked(void *user, gbx_session *session)
     gbx_upstreams_wake(((gbx_server *)user)->all);
 }
 
-/* It is among the dead already while its calls end: another may be started at once. */
+/* It is moved to the dead while its calls end, so that another can start at once. */
 static void on_ending(void *user, gbx_session *session, const char *why)
 {
     gbx_server *server = user;
@@ -223,7 +223,7 @@ static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
            tool->is_reading == (trust == GBX_UPSTREAM_TRUSTS_READS);
 }
 
-/* Send it, unless there is no room or the tool is not what it was taken for. */
+/* Send it, unless the limits are reached or the tool has changed. */
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
@@ -237,7 +237,7 @@ static void try_to_send(gbx_server *server, gbx_session *session,
         gbx_call_refuse_unknown(call);
     } else if (!is_trusted(tool, call->trust)) {
         gbx_server_take_tools(
-            server, session); /* of several processes, the last may say less */
+            server, session); /* the known list may come from another process */
         gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
                            "the server says another thing of this tool than before");
     } else if (has_room(server)) {
@@ -260,7 +260,7 @@ static void send_waiting(gbx_server *server)
     }
 }
 
-/* One process more, if all are busy and there may be more. */
+/* Start one more process if all are busy and the limit allows it. */
 static void widen(gbx_server *server)
 {
     const gbx_session *best = pick(server);
@@ -330,7 +330,7 @@ void gbx_server_note_end(gbx_server *server, gbx_session *session,
         server->failures = 0;
         server->fault[0] = 0;
     }
-    /* Slow, or gone astray? One that does other work is not asked. */
+    /* Is it slow, or does it hang? A session with other work is not checked. */
     if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL &&
         gbx_session_calls(session) == 0)
         gbx_session_check(session);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Waiting for one server: more is a script that does not wait. */
+/* Calls that wait for one server; a script with more does not await them. */
 #define WAITING_MAX       1000
 #define WAITING_BYTES_MAX GBX_MIB(64)
 
@@ -28,7 +28,7 @@ static gbx_server *find_server(const gbx_upstreams *all, const char *name)
     return NULL;
 }
 
-/* ---- what is deferred ----------------------------------------------------- */
+/* ---- deferred work -------------------------------------------------------- */
 
 static void tell(gbx_upstream_call *call)
 {
@@ -109,7 +109,7 @@ static void refuse_server(gbx_upstreams *all, gbx_upstream_call *call, const cha
     gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_SERVER, message);
 }
 
-/* Give the call to its server, unless it cannot be. */
+/* Give the call to its server, or end it if that is impossible. */
 static void submit(gbx_upstreams *all, gbx_upstream_call *call, const char *name)
 {
     gbx_server *server = find_server(all, name);
@@ -136,7 +136,7 @@ static bool is_object(const char *text, size_t len)
     return gbx_view_open(text, len, &view) && gbx_view_kind(view) == '{';
 }
 
-/* A later change of ours is none of the servers'. */
+/* Read once: later changes of our limit do not affect servers. */
 static rlim_t descriptor_limit(void)
 {
     struct rlimit limit;
@@ -147,7 +147,7 @@ static rlim_t descriptor_limit(void)
 static void on_retried(void *user, const gbx_upstream_reply *reply)
 {
     (void)user;
-    (void)reply; /* what is known of the server says the same */
+    (void)reply; /* the server's state shows the result */
 }
 
 /* ---- public to other modules -------------------------------------------- */

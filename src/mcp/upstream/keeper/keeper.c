@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keeper - starts a server where nothing of it can get away, and waits.
+ * keeper - starts a server so that none of its processes can escape, and waits.
  *
- * Two processes if a pid namespace can be had: this one, and process 1 of the namespace,
- * which reaps what others abandon. Each watches the socket to the one who started us, and
- * dies with its parent besides: the socket does not care which thread made us, and the
- * signal does not care whether we are stopped.
+ * There are two keeper processes if a pid namespace is available: this one, and process
+ * 1 of the namespace, which reaps orphans. Each watches the socket to our starter, and
+ * also dies with its parent by a signal: the socket does not depend on the thread that
+ * started us, and the signal works even while we are stopped.
  *
  *     glovebox -> keeper -> keeper, process 1 -> command -> what it starts
- *     glovebox -> keeper, subreaper -> command -> what it starts
+ *     glovebox -> keeper, subreaper           -> command -> what it starts
  */
 #include "mcp/upstream/keeper/keeper.h"
 
@@ -29,15 +29,15 @@
 #define EXIT_USAGE 64
 #define EXIT_LOST  70
 
-/* Between two looks for processes that forked while they were being killed. */
+/* Pause between two searches for processes that forked while they were being killed. */
 #define KILL_STEP_MS 2
 
 typedef struct keeper {
     int signals;       /* a signalfd */
-    pid_t child;       /* the command, or process 1; -1: it was collected */
-    bool is_subreaper; /* everything else is found below us */
+    pid_t child;       /* the command, or process 1; -1: it was reaped */
+    bool is_subreaper; /* every other process is a descendant of ours */
     bool is_first;     /* process 1 of the namespace */
-    bool tells;        /* whose child is the command */
+    bool tells;        /* is the command's parent, and so reports its end */
 } keeper;
 
 static void report(gbx_keeper_said said, int value)
@@ -60,8 +60,8 @@ static int take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The server's own input and output are not ours: who reads its output must see the end
- * of it when the server closes it. */
+/* Give up the server's stdin and stdout: when the server closes its output, its reader
+ * must see the end. */
 static bool let_go_of_stdio(void)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -74,7 +74,8 @@ static bool let_go_of_stdio(void)
     return done;
 }
 
-/* Of who started us; ours may be higher than is good for a program that knows select(). */
+/* Restore our starter's limit: ours may be too high for a program that uses
+ * select(). */
 static void limit_descriptors(const char *number)
 {
     rlim_t soft = strtoull(number, NULL, 10);
@@ -105,7 +106,8 @@ static void become_command(char **argv)
     _exit(127);
 }
 
-/* Nothing below us is left, or we are process 1: then nothing will be when we end. */
+/* Kill everything below us, and exit. Process 1 just exits: the kernel then
+ * kills the rest. */
 static void kill_all(const keeper *k)
 {
     if (k->is_first)
@@ -134,8 +136,8 @@ static void terminate(const keeper *k)
         (void)kill(k->child, SIGTERM);
 }
 
-/* The child's end is the server's: what else it started has nobody to serve. Its number may
- * be another's from now on. */
+/* The child's end is the server's end: its other processes serve nobody any more. The
+ * child's pid may be reused from now on. */
 static void reap(keeper *k)
 {
     int status;
@@ -197,7 +199,7 @@ static void watch(keeper *k)
     }
 }
 
-/* Fork the command; only for who will wait for it. */
+/* Fork the command, and stay to wait for it. */
 static void keep_command(keeper *k, char **argv)
 {
     k->tells = true;
@@ -216,7 +218,7 @@ static void keep_command(keeper *k, char **argv)
     watch(k);
 }
 
-/* Did who started us die before we could ask to be told? */
+/* Did our starter die before we had asked for a signal on its death? */
 static bool is_abandoned(void)
 {
     struct pollfd fd = {.fd = GBX_KEEPER_FD};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keeper - the words between us and glovebox-keeper, the small program that starts one
- * upstream server and sees to it that nothing of it outlives us.
+ * keeper - the protocol with glovebox-keeper, the small program that starts one
+ * upstream server and ensures that no process of it outlives us.
  *
  *     glovebox-keeper best|plain DESCRIPTORS DIRECTORY COMMAND [ARGUMENT...]
  *
- * DESCRIPTORS is the soft limit of how many the command may have, 0 for the keeper's own.
- * Descriptors 0 to 2 become the command's; on GBX_KEEPER_FD, a socket of datagrams in
- * order, the keeper reports and is told. Once our end of it is closed, for whatever
- * reason, everything that the command has started is killed.
+ * DESCRIPTORS is the soft limit of descriptors for the command, 0 for the keeper's own
+ * limit. Descriptors 0 to 2 become the command's. On GBX_KEEPER_FD, a socket of ordered
+ * datagrams, the keeper reports and gets orders. Once our end of it is closed, for
+ * whatever reason, the keeper kills everything that the command has started.
  */
 #ifndef GBX_MCP_UPSTREAM_KEEPER_KEEPER_H
 #define GBX_MCP_UPSTREAM_KEEPER_KEEPER_H
@@ -18,11 +18,11 @@
 
 #define GBX_KEEPER_FD 3
 
-/* With namespaces where they can be had, or without. */
+/* With namespaces if they are available, or without. */
 #define GBX_KEEPER_BEST  "best"
 #define GBX_KEEPER_PLAIN "plain"
 
-/* What we say, one byte. */
+/* What we send: one byte. */
 #define GBX_KEEPER_TERMINATE 'T' /* SIGTERM for all of them */
 #define GBX_KEEPER_KILL      'K'
 
@@ -49,10 +49,10 @@ typedef enum gbx_containment {
 /* ---- inside the program --------------------------------------------------- */
 
 /* Fork into new namespaces. 0 in the child, which is process 1; the child's id in the
- * parent, or -1 with errno: there are none to be had. */
+ * parent, or -1 with errno if namespaces are not available. */
 int gbx_keeper_fork(gbx_containment *ret_how);
 
-/* Send a signal to every process below this one; how many there were. */
+/* Send a signal to every process below this one; returns how many there were. */
 unsigned gbx_keeper_signal_tree(int signal_number);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process_tree - the processes below this one, found by descent, where no namespace holds them.
+ * process_tree - the processes below this one, found by descent, if no
+ * namespace holds them.
  *
- * This process is their subreaper: who loses its parent becomes our child, so nobody gets
- * away by forking twice. What they can do is to fork faster than they are found; the
- * caller asks again until there are none.
+ * This process is their subreaper: an orphan becomes our child, so forking twice is no
+ * escape. They may fork faster than they are found; the caller searches again until
+ * none is left.
  */
 #include "mcp/upstream/keeper/keeper.h"
 
@@ -37,7 +38,8 @@ static int parent_of(int pid)
     file = fopen(path, "re");
     if (file == NULL)
         return -1;
-    /* The name is in parentheses and may hold any character, more of them too. */
+    /* The name is in parentheses, and may itself hold any character, even
+     * parentheses. */
     if (fgets(line, sizeof line, file) != NULL && (end = strrchr(line, ')')) != NULL &&
         strlen(end) > 4)
         parent = (int)strtol(end + 4, NULL, 10);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spaces - a pid namespace for one server: when its process 1 dies, the kernel kills all
- * others in it, however often they have forked and whatever they ignore.
+ * spaces - a pid namespace for one server: when its process 1 dies, the kernel kills
+ * all others in it, however often they have forked and whatever they ignore.
  *
- * Root takes the namespaces as it is. Everybody else needs a user namespace to have them,
- * in which they are who they are outside: files stay theirs, and no new right comes of it.
+ * Root creates the namespaces directly. Other users need a user namespace for that. In
+ * it they keep their ids: files stay theirs, and they gain no new rights.
  */
 #include "mcp/upstream/keeper/keeper.h"
 
@@ -38,28 +38,28 @@ static bool map_ids(unsigned uid, unsigned gid)
     (void)snprintf(line, sizeof line, "%u %u 1\n", uid, uid);
     if (!write_file("/proc/self/uid_map", line))
         return false;
-    /* Without it no group may be mapped; the groups we have are kept all the same. */
+    /* Without this, no group may be mapped; our groups are kept anyway. */
     (void)write_file("/proc/self/setgroups", "deny");
     (void)snprintf(line, sizeof line, "%u %u 1\n", gid, gid);
     return write_file("/proc/self/gid_map", line);
 }
 
-/* A /proc that shows this namespace's processes, and not ours. Where parts of /proc are
- * hidden, as in most containers, an ordinary user may not have one. */
+/* Mount a /proc that shows this namespace's processes instead of ours. Where parts of
+ * /proc are hidden, as in most containers, ordinary users may not do so. */
 static bool mount_proc(void)
 {
     return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
            mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
 }
 
-/* Process 1: what is left to do before its parent may call it one. */
+/* Process 1 finishes the namespaces before its parent reports them. */
 static bool settle(bool in_user_ns, unsigned uid, unsigned gid, gbx_containment *ret)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* our parent may die meanwhile */
     if (in_user_ns && !map_ids(uid, gid))
         return false;
     *ret = mount_proc() ? GBX_CONTAIN_PID_NS : GBX_CONTAIN_PID_NS_ONLY;
-    /* Again after the change of rights that the namespace was, which would clear it. */
+    /* Entering the namespace changed our credentials, which clears the signal. */
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
 

@@ -11,10 +11,10 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 111650,
-  'lines in src/mcp': 46150,
-  'lines in src/mcp/code': 15140,
-  'lines in src/mcp/data': 7500,
+  'lines in src': 112200,
+  'lines in src/mcp': 46350,
+  'lines in src/mcp/code': 15200,
+  'lines in src/mcp/data': 7520,
   'lines in tests and node/test': 88100,
   'files in src': 596,
   'headers in src': 131,

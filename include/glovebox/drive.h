@@ -4,11 +4,12 @@
 
 /**
  * @file drive.h
- * A call driven by the caller's own event loop: gbx_execute() in steps that never block.
+ * A call driven by the caller's own event loop: gbx_execute() in steps that never
+ * block.
  *
- * Of the three ways to make a call this one wakes no thread of the library: what the
- * worker says, and what answers it, is handled on the thread that steps. Calls that ask
- * functions of the host many times are quicker by the changes of threads.
+ * Of the three ways to make a call, only this one wakes no thread of the library: the
+ * thread that steps handles the worker's messages and the answers to them. Calls that
+ * use host functions often are faster by the thread switches that this saves.
  *
  *     gbx_drive_new(engine, &call, &drive, &ticket, &error);
  *     // wait until gbx_drive_fd(drive) is readable, with poll, epoll, libuv, GLib ...
@@ -25,17 +26,17 @@ extern "C" {
 typedef struct gbx_drive gbx_drive;
 
 /**
- * Begin a call. Never blocks, but on a runner that is not the process one: there the call
- * has ended when this returns.
+ * Begin a call. Never blocks, except with a runner other than the process one: there
+ * the call has ended when this returns.
  *
- * @param engine     outlives the drive: free that first.
+ * @param engine     must outlive the drive: free the drive first.
  * @param call       as for gbx_submit(): copied, or with GBX_CALL_LENT borrowed until
  *                   gbx_drive_step() has returned the result.
- * @param ret_drive  to be freed with gbx_drive_free(); untouched on failure.
+ * @param ret_drive  free it with gbx_drive_free(); untouched on failure.
  * @param ret_ticket for gbx_abort(); may be NULL.
  *
- * Callbacks of the call (log lines, functions of the host) come on the thread that is in
- * gbx_drive_step(), with no lock held; a function may be answered from any thread.
+ * Callbacks of the call (log lines, host functions) run on the thread that is in
+ * gbx_drive_step(), with no lock held. Any thread may answer a function.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call *call,
                                               gbx_drive **ret_drive,
@@ -43,27 +44,28 @@ GBX_API GBX_MUST_USE gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call
                                               gbx_error *reterr);
 
 /** A descriptor that is readable when there is something to do, a deadline included.
- *  The same all the time; owned by the drive; for waiting only. */
+ *  It never changes; owned by the drive; for waiting only. */
 GBX_API int gbx_drive_fd(const gbx_drive *drive);
 
 /**
  * Do what can be done without blocking; one thread at a time.
  *
- * @return the result, once, to be freed with gbx_result_free(); NULL: not over, or over
- *         and returned before.
+ * @return the result, once; free it with gbx_result_free(). NULL: the call has not
+ *         ended, or its result was returned before.
  */
 GBX_API GBX_MUST_USE gbx_result *gbx_drive_step(gbx_drive *drive);
 
 /**
- * After a step that returned NULL: does the worker run, or wait for one answer at most, while no
- * other call of the engine is under way? Then thread and worker take turns, and are better off on
- * one processor: the worker is woken on that of the thread that steps, as is. A loop that has
- * nothing else to do wins as much again if it stays there while it waits.
+ * Ask after a step that returned NULL: does the worker run, or wait for at most one
+ * answer, while no other call of the engine is under way? Then thread and worker
+ * alternate and should share a processor. The library already wakes the worker on the
+ * processor of the stepping thread. A loop with nothing else to do gains as much again
+ * if it stays on that processor while it waits.
  */
 GBX_API int gbx_drive_takes_turns(const gbx_drive *drive);
 
-/** End the call, if it has not ended, and forget it. Not from one of its callbacks.
- *  NULL is ignored. */
+/** End the call, if it has not ended, and free the drive. Not from one of its
+ *  callbacks. NULL is ignored. */
 GBX_API void gbx_drive_free(gbx_drive *drive);
 
 #ifdef __cplusplus

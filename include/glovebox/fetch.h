@@ -4,13 +4,13 @@
 
 /**
  * @file fetch.h
- * A transport of the embedder's own in place of the library's HTTP client.
+ * The embedder's own transport, in place of the library's HTTP client.
  *
- * The library still decides: a request reaches the transport only after its URL, method,
- * headers and size have passed every check against the policy, with secrets filled in.
- * A redirect that the transport returns is checked again and asked for anew; a transport
- * must not follow one by itself. What the library cannot check is where the transport
- * connects to: names and addresses are then the embedder's to judge.
+ * The library still decides. A request reaches the transport only after its URL,
+ * method, headers and size have passed every check against the policy, with secrets
+ * filled in. If the transport returns a redirect, the library checks the new URL and
+ * requests it; a transport must not follow redirects itself. The library cannot check
+ * where the transport connects to: the embedder must judge names and addresses.
  */
 
 #include <glovebox/glovebox.h>
@@ -24,24 +24,24 @@ typedef uint64_t gbx_transport_token;
 
 /** One header; both end in NUL, neither holds CR or LF. */
 typedef struct gbx_http_header {
-    const char *name;  /**< of a request: as the code wrote it */
+    const char *name;  /**< in a request: as the code wrote it */
     const char *value; /**< bytes, as HTTP has them */
 } gbx_http_header;
 
-/** What is asked. Every pointer is borrowed until the transport returns. */
+/** The request. Every pointer is borrowed until the transport returns. */
 typedef struct gbx_transport_request {
-    size_t struct_size; /**< of the library's build: what fields there are */
+    size_t struct_size; /**< of the library's build: shows which fields exist */
     const char *method; /**< "GET" */
     const char *url;    /**< canonical, without user, password and fragment */
     const gbx_http_header *headers; /**< may hold secrets: not for logs */
     size_t header_count;            /**< entries in headers */
     const void *body;               /**< NULL: none */
     size_t body_len;                /**< bytes */
-    uint64_t max_bytes;             /**< a longer body of the answer is refused */
-    uint32_t timeout_ms;            /**< what is left; later answers are ignored */
+    uint64_t max_bytes;             /**< a longer response body is refused */
+    uint32_t timeout_ms;            /**< time left; later answers are ignored */
 } gbx_transport_request;
 
-/** What came back. Everything is copied. */
+/** The response. Everything is copied. */
 typedef struct gbx_transport_response {
     size_t struct_size;             /**< sizeof(gbx_transport_response) of the caller */
     uint32_t status;                /**< 200 to 599 */
@@ -50,8 +50,8 @@ typedef struct gbx_transport_response {
     size_t header_count;            /**< entries in headers */
     const void *body;               /**< decompressed; NULL: none */
     size_t body_len;                /**< bytes */
-    const char *error; /**< not NULL: there is no response, and this is why,
-                                    for who must repair the code */
+    const char *error; /**< not NULL: the request failed; the reason, for whoever
+                            must repair the code */
 } gbx_transport_response;
 
 /* clang-format off */
@@ -59,9 +59,9 @@ typedef struct gbx_transport_response {
 /* clang-format on */
 
 /**
- * Asks the embedder for one response. Called on the engine's own thread: must not block.
- * The answer is given with @p token, now or later, from any thread; one that is never
- * given ends as a timeout, a second one and a late one are ignored.
+ * Asks the embedder for one response. Called on the engine's own thread: must not
+ * block. Answer with @p token, now or later, from any thread. A request without an
+ * answer ends as a timeout; second and late answers are ignored.
  */
 typedef void (*gbx_transport_fn)(void *user, gbx_engine *engine,
                                  gbx_transport_token token,
@@ -79,10 +79,10 @@ struct gbx_fetch_transport {
 /* clang-format on */
 
 /**
- * Answer what the transport was asked. From any thread, also from inside it; the engine
+ * Answer a request of the transport. From any thread, also from inside it; the engine
  * must not have been freed.
  *
- * @retval GBX_E_USAGE  the response is not one.
+ * @retval GBX_E_USAGE  the response is not valid.
  * @retval GBX_E_CLOSED nobody waits: answered before, or the call has ended.
  */
 GBX_API GBX_MUST_USE gbx_status

@@ -4,7 +4,7 @@
 
 /**
  * @file glovebox.h
- * Run JavaScript that nobody vouches for, beside data that must not leak.
+ * Run untrusted JavaScript next to data that must not leak.
  *
  * The general pattern of use:
  *   1. make an engine with gbx_engine_new();
@@ -13,21 +13,23 @@
  *   4. read the gbx_result, free it with gbx_result_free();
  *   5. end the engine with gbx_engine_free().
  *
- * Every call runs in a process of its own: forked ahead of time, sealed by the kernel
- * before it reads a byte of the call, killed after its one result. The library holds no
- * JavaScript engine; `glovebox-worker` does.
+ * Every call runs in a process of its own. That process is forked ahead of time, sealed
+ * by the kernel before it reads a byte of the call, and killed after its one result.
+ * The library contains no JavaScript engine; `glovebox-worker` does.
  *
- * Threads: one engine may be used by many threads at once; a result by one at a time.
- * Each engine has one thread of its own, which blocks every signal; no handler is
- * installed. It has one child, the template, which a host may reap harmlessly. A child of
- * fork() makes engines of its own: its parent's are GBX_E_USAGE, and it ends none.
+ * Threads: many threads may use one engine at once, but only one at a time may use a
+ * result. Each engine has one thread, which blocks every signal; the library installs
+ * no signal handler. An engine has one child process, the template, which a host may
+ * reap harmlessly. A child of fork() must make engines of its own: its parent's return
+ * GBX_E_USAGE, and the child cannot end them.
  *
- * Two kinds of failure never mix. A gbx_status below zero says that the HOST could not
- * do its part; how the CODE ended is the gbx_code of a result.
+ * Two kinds of failure never mix. A negative gbx_status says that the HOST could not do
+ * its part; the gbx_code of a result says how the CODE ended.
  *
- * Structures for options begin with struct_size: use the initialiser macro, set what
- * differs. Zero in any other field is the documented default. A shorter structure has
- * defaults for what is missing; the unknown tail of a longer one must be zero.
+ * Structures for options begin with struct_size: use the initialiser macro, then set
+ * what differs. Zero in any other field means the documented default. Fields missing
+ * from a shorter structure have their defaults; the unknown tail of a longer one must
+ * be zero.
  */
 
 #include <glovebox/status.h>
@@ -63,13 +65,13 @@ typedef struct gbx_error {
 /** One policy, one set of datasets, one pool of workers. */
 typedef struct gbx_engine gbx_engine;
 
-/** What code in the box may reach; see policy.h. */
+/** What sandboxed code may reach; see policy.h. */
 typedef struct gbx_policy gbx_policy;
 /** What makes HTTP requests in place of the library; see fetch.h. */
 typedef struct gbx_fetch_transport gbx_fetch_transport;
-/** What one call was given and told; see record.h. */
+/** What one call received from its host; see record.h. */
 typedef struct gbx_recording gbx_recording;
-/** A script of the host's own; see preload.h. */
+/** A script that the host provides; see preload.h. */
 typedef struct gbx_preload gbx_preload;
 
 /** How one call ended, with its value, logs and cost. */
@@ -78,10 +80,10 @@ typedef struct gbx_result gbx_result;
 /** All that the guard found wrong with a piece of code. */
 typedef struct gbx_report gbx_report;
 
-/** A switch that aborts the calls that were given it. */
+/** A switch that aborts the calls that use it. */
 typedef struct gbx_signal gbx_signal;
 
-/** Names a submitted call; never reused within an engine; 0 is no ticket. */
+/** Identifies a submitted call; never reused within an engine, never 0. */
 typedef uint64_t gbx_ticket;
 
 /** How the code is written, and so how it is called. */
@@ -92,10 +94,10 @@ typedef enum gbx_form {
     GBX_FORM_SCRIPT = 3, /**< statements, top-level await; returned or last value */
 } gbx_form;
 
-/** What happens when a layer of the seal cannot be had on this machine. */
+/** What to do if a layer of the seal is not available on this machine. */
 typedef enum gbx_require {
-    GBX_REQUIRE_DEFAULT = 0, /**< start if seccomp, no_new_privs and rlimits stand */
-    GBX_REQUIRE_STRICT = 1,  /**< only if every layer stands; JIT off unless named */
+    GBX_REQUIRE_DEFAULT = 0, /**< needs seccomp, no_new_privs and rlimits */
+    GBX_REQUIRE_STRICT = 1,  /**< needs every layer; JIT off unless named */
 } gbx_require;
 
 /** How much of the engine's just-in-time compiler runs. */
@@ -108,23 +110,23 @@ typedef enum gbx_jit {
 
 /** Which globals the code finds. */
 typedef enum gbx_globals {
-    GBX_GLOBALS_STANDARD = 0, /**< all of ECMAScript less the lockdown's */
+    GBX_GLOBALS_STANDARD = 0, /**< all of ECMAScript but what the lockdown removes */
     GBX_GLOBALS_MINIMAL = 1,  /**< the 28 names of the manual, plus capabilities */
 } gbx_globals;
 
 /** Where a call's process comes from. */
 typedef enum gbx_fresh {
-    GBX_FRESH_FORK = 0, /**< of the template: about 0.1 ms, shared address layout */
+    GBX_FRESH_FORK = 0, /**< a fork of the template: about 0.1 ms, shared layout */
     GBX_FRESH_EXEC = 1, /**< a new template for each call: about 20 ms, own layout */
 } gbx_fresh;
 
 /** Where an engine's first template comes from. */
 typedef enum gbx_zygote {
     GBX_ZYGOTE_ON = 0, /**< a fork of a warm process that all engines of a host share */
-    GBX_ZYGOTE_OFF = 1, /**< the program, executed: an address layout of its own */
+    GBX_ZYGOTE_OFF = 1, /**< the program, executed: has an address layout of its own */
 } gbx_zygote;
 
-/** What the processor may guess ahead in workers, where the kernel lets that be chosen. */
+/** Limits on speculative execution in workers, where the kernel supports them. */
 typedef enum gbx_speculation {
     GBX_SPECULATION_DEFAULT = 0, /**< what the kernel gives every program */
     GBX_SPECULATION_GUARDED = 1, /**< no store bypass, no indirect branches; slower */
@@ -139,13 +141,13 @@ typedef enum gbx_capability {
     GBX_CAP_CRYPTO = 16, /**< hashes and message authentication codes */
     GBX_CAP_ENV = 32,    /**< env, the values that the policy lists */
     GBX_CAP_HELPERS =
-        64, /**< URL, structuredClone ...: always, unless a policy says no */
-    GBX_CAP_NONE = 256, /**< none: a bit of its own, since 0 means the default */
+        64, /**< URL, structuredClone ...: on, unless a policy turns them off */
+    GBX_CAP_NONE = 256, /**< no capability: its own bit, as 0 means the default */
 } gbx_capability;
 
 /**
- * Bounds on one call. Zero means the engine's value, and there the default.
- * There is no way to ask for no limit.
+ * Limits on one call. Zero means the engine's limit; in the engine's options it means
+ * the default. No limit can be switched off.
  */
 typedef struct gbx_limits {
     size_t struct_size;    /**< sizeof(gbx_limits) in the caller's build */
@@ -156,10 +158,10 @@ typedef struct gbx_limits {
     uint64_t output_bytes; /**< of JSON; default 1048576, at most 256 MiB */
     uint32_t code_bytes;   /**< default 65536 (form script: 51200), at most 1 MiB */
     uint32_t log_bytes; /**< console text of one call; default 10 MiB, at most 64 MiB */
-    uint32_t host_calls;         /**< of functions of the host; default 10000 */
-    uint32_t host_calls_at_once; /**< the rest wait in the box; default 256 */
-    uint64_t host_out_bytes;     /**< arguments of all; default 16 MiB, at most 1 GiB */
-    uint64_t host_in_bytes;      /**< answers to all; default 64 MiB, at most 1 GiB */
+    uint32_t host_calls;         /**< calls of host functions; default 10000 */
+    uint32_t host_calls_at_once; /**< more of them wait in the worker; default 256 */
+    uint64_t host_out_bytes;     /**< all arguments; default 16 MiB, at most 1 GiB */
+    uint64_t host_in_bytes;      /**< all answers; default 64 MiB, at most 1 GiB */
     uint64_t reserved[8];        /**< zero: room to grow inside gbx_options */
 } gbx_limits;
 
@@ -173,23 +175,24 @@ typedef struct gbx_event {
     gbx_ticket call;     /**< the call it belongs to, or 0 */
     const char *detail;  /**< one line of UTF-8 without control characters; may be "" */
     uint64_t time_ms;    /**< wall clock, since 1970 */
-    const char *call_id; /**< the call as the security log names it, or "" */
+    const char *call_id; /**< the call's name in the security log, or "" */
 } gbx_event;
 
 /**
- * Called on the engine's thread or on a thread inside gbx_execute(); must not
- * block and must not call into the same engine. Last call: inside
- * gbx_engine_free().
+ * Called on the engine's thread or on a thread inside gbx_execute(). Must not block and
+ * must not call into the same engine. The last call comes inside gbx_engine_free().
  */
 typedef void (*gbx_event_fn)(void *user, const gbx_event *event);
 
 /**
- * One line of the security log: one JSON object and a newline, then NUL; pure text that
- * neither ends a line nor steers a terminal, so that write(fd, line, len) keeps a log.
- * Borrowed until the callback returns. What the lines say: docs/internals/security-log.md.
+ * One line of the security log: one JSON object and a newline, then NUL. The text
+ * cannot break the line or control a terminal, so write(fd, line, len) keeps a log.
+ * Borrowed until the callback returns. docs/internals/security-log.md describes the
+ * lines.
  *
- * Called like gbx_event_fn, and on threads inside gbx_submit(): by several at once,
- * without a lock held. The lines of one call come in their order; "seq" orders all.
+ * Called like gbx_event_fn, and also on threads inside gbx_submit(). Several threads
+ * may call it at once; no lock is held. The lines of one call come in order; "seq"
+ * orders all lines.
  */
 typedef void (*gbx_audit_fn)(void *user, const char *line, size_t len);
 
@@ -211,53 +214,54 @@ typedef struct gbx_log {
 } gbx_log;
 
 /**
- * Live console lines, in order, before the result. Called on the thread that
- * drives the call (gbx_execute(): the caller's; gbx_submit(): the engine's). Must
- * not block on the same engine; may call gbx_abort() and gbx_signal_abort().
+ * Receives console lines live, in order, before the result. Called on the thread that
+ * drives the call (gbx_execute(): the caller's; gbx_submit(): the engine's). Must not
+ * block on the same engine; may call gbx_abort() and gbx_signal_abort().
  */
 typedef void (*gbx_log_fn)(void *user, const gbx_log *log);
 
-/** Where a runner leaves what the call did. */
+/** Where a runner stores the outcome of a call. */
 typedef struct gbx_outcome gbx_outcome;
 
 /** Where calls execute; see runner.h. */
 typedef struct gbx_runner gbx_runner;
 
-/** How to make an engine. What total_ names limits all of its processes together: it
- * needs a delegated control group, or the engine is GBX_E_UNSUPPORTED. */
+/** How to make an engine. The total_* options limit all of its processes together.
+ *  They need a delegated control group; without one the engine fails with
+ *  GBX_E_UNSUPPORTED. */
 typedef struct gbx_options {
-    size_t struct_size;      /**< sizeof(gbx_options) in the caller's build */
-    gbx_limits limits;       /**< defaults of every call, and its upper bounds */
-    uint32_t pool_size;      /**< most kept ready; in rows twice as many; 5, to 64 */
-    uint32_t max_workers;    /**< workers alive at once; default 64, at most 1024 */
-    uint32_t queue_length;   /**< calls waiting for a worker; default 1024 */
-    gbx_require require;     /**< what to do about missing layers */
-    gbx_jit jit;             /**< just-in-time compilation */
-    gbx_globals globals;     /**< the realm's globals */
-    gbx_fresh fresh;         /**< fork or exec */
-    uint32_t capabilities;   /**< gbx_capability bits; default console and timers */
-    uint32_t recycle_calls;  /**< a new template after so many forks; default 10000 */
-    uint32_t recycle_ms;     /**< and after so long; default 600000 */
-    const char *worker_path; /**< else $GLOVEBOX_WORKER, beside us, installed; copied */
-    const char *runner_name; /**< "process" (default) or "memory"; copied */
-    const gbx_runner *runner; /**< one of the embedder's own; copied; or the name */
+    size_t struct_size;       /**< sizeof(gbx_options) in the caller's build */
+    gbx_limits limits;        /**< defaults of every call, and its upper bounds */
+    uint32_t pool_size;       /**< most ready workers (bursts: double); 5, to 64 */
+    uint32_t max_workers;     /**< workers alive at once; default 64, at most 1024 */
+    uint32_t queue_length;    /**< calls waiting for a worker; default 1024 */
+    gbx_require require;      /**< what to do about missing layers */
+    gbx_jit jit;              /**< just-in-time compilation */
+    gbx_globals globals;      /**< the realm's globals */
+    gbx_fresh fresh;          /**< fork or exec */
+    uint32_t capabilities;    /**< gbx_capability bits; default console and timers */
+    uint32_t recycle_calls;   /**< a new template after so many forks; default 10000 */
+    uint32_t recycle_ms;      /**< and after so long; default 600000 */
+    const char *worker_path;  /**< or $GLOVEBOX_WORKER, next to us, installed; copied */
+    const char *runner_name;  /**< "process" (default) or "memory"; copied */
+    const gbx_runner *runner; /**< the embedder's runner, instead of a name; copied */
     gbx_event_fn on_event;    /**< may be NULL */
     void *event_user;   /**< passed to on_event; borrowed until the engine is freed */
-    gbx_policy *policy; /**< what code may reach beside capabilities; the engine keeps
-                             a reference; NULL: functions that are exposed, no more */
+    gbx_policy *policy; /**< what code may reach besides capabilities; the engine
+                             keeps a reference; NULL: exposed functions only */
     const gbx_fetch_transport *transport; /**< for fetch; copied; NULL: the library's */
     gbx_audit_fn on_audit;                /**< receives the security log; may be NULL */
     void *audit_user; /**< passed to on_audit; borrowed until the engine is freed */
     uint32_t suspicious_refusals; /**< for the event "suspicious"; default 5, to 100 */
-    uint32_t suspicious_ms;       /**< within it, or one call; 60000, 1000 to 3600000 */
+    uint32_t suspicious_ms;       /**< window, or one call; 60000, 1000 to 3600000 */
     const gbx_preload *preloads; /**< run in this order before the first call; copied */
     size_t preload_count;        /**< entries in preloads; at most 64 */
     uint64_t total_memory_bytes; /**< from 64 MiB; 0: what all workers may need */
-    uint64_t total_cpu_percent;  /**< of one processor, 0: no such limit */
-    uint32_t huge_pages;         /**< of 2 MiB, for its code; default 3, to 16 */
+    uint64_t total_cpu_percent;  /**< of one processor; 0: no limit */
+    uint32_t huge_pages;         /**< 2 MiB pages for engine code; default 3, to 16 */
     uint32_t worker_uid; /**< user and group of a root host's workers; 0: a free one */
-    gbx_speculation speculation; /**< GBX_E_UNSUPPORTED if it cannot be had */
-    gbx_zygote zygote;           /**< share the start of an engine, or not */
+    gbx_speculation speculation; /**< GBX_E_UNSUPPORTED if not available */
+    gbx_zygote zygote;           /**< whether engines share a warm start */
 } gbx_options;
 
 /* clang-format off */
@@ -268,13 +272,14 @@ typedef struct gbx_options {
 /** Bits of gbx_call.flags. */
 typedef enum gbx_call_flag {
     GBX_CALL_SEEDED = 1,    /**< Math.random follows gbx_call.seed */
-    GBX_CALL_FIXED_NOW = 2, /**< the clock stands at gbx_call.now_ms */
-    GBX_CALL_NO_GUARD = 4,  /**< skip the structural check; the seal is what protects */
-    GBX_CALL_LENT = 8,      /**< gbx_submit() copies no text: all stay until on_done */
+    GBX_CALL_FIXED_NOW = 2, /**< the clock is fixed at gbx_call.now_ms */
+    GBX_CALL_NO_GUARD = 4,  /**< skip the structural check; the seal still protects */
+    GBX_CALL_LENT = 8,      /**< gbx_submit() borrows all text until on_done */
 } gbx_call_flag;
 
 /** One call. Every pointer is borrowed until gbx_execute() or gbx_submit() returns,
- *  but for signal, on_log, log_user, record and replay: until the call has ended. */
+ *  except signal, on_log, log_user, record and replay, which are borrowed until the
+ *  call has ended. */
 typedef struct gbx_call {
     size_t struct_size; /**< sizeof(gbx_call) in the caller's build */
     gbx_form form;      /**< how the code is written */
@@ -285,17 +290,18 @@ typedef struct gbx_call {
     size_t input_len;   /**< bytes */
     const char *bindings;     /**< form body: a JSON object of named values, or NULL */
     size_t bindings_len;      /**< bytes */
-    const gbx_limits *limits; /**< lowers the engine's; NULL: as they are */
+    const gbx_limits *limits; /**< can only lower the engine's; NULL: the engine's */
     uint64_t seed;            /**< with GBX_CALL_SEEDED */
     int64_t now_ms;           /**< with GBX_CALL_FIXED_NOW; since 1970 */
     gbx_signal *signal;       /**< aborts the call; may be NULL */
     gbx_log_fn on_log;        /**< may be NULL */
     void *log_user;           /**< passed to on_log */
-    gbx_policy *policy;       /**< narrower than what the engine has; NULL: that */
-    gbx_recording *record;    /**< empty: is filled; NULL: nothing is recorded */
+    gbx_policy *policy;       /**< narrower than the engine's; NULL: the engine's */
+    gbx_recording *record;    /**< must be empty; gets filled; NULL: no recording */
     const gbx_recording *replay; /**< what to run instead of code; see record.h */
-    const char *dataset; /**< its name, or "*" for an object of all: the first argument
-                              (script: data), input the second. Not with form body */
+    const char *dataset; /**< its name, or "*" for an object of all: becomes the first
+                              argument (script: data), input the second. Not with form
+                              body */
 } gbx_call;
 
 /* clang-format off */
@@ -303,7 +309,7 @@ typedef struct gbx_call {
     0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
-/** What a call cost, by the host's measure, never the worker's word. */
+/** What a call cost, measured by the host, never by the worker. */
 typedef struct gbx_stats {
     double wall_ms;             /**< from dispatch to the end of the call */
     double cpu_ms;              /**< processor time of the worker */
@@ -331,7 +337,8 @@ typedef struct gbx_location {
  * @param reterr     filled on failure only; may be NULL.
  *
  * @retval GBX_E_USAGE       an option is out of range; the message names it.
- * @retval GBX_E_UNSUPPORTED a required layer is missing, or the worker of another version.
+ * @retval GBX_E_UNSUPPORTED a required layer is missing, or the worker has another
+ *                           version.
  * @retval GBX_E_OS          the worker program could not be started.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,
@@ -339,16 +346,18 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_new(const gbx_options *options,
                                                gbx_error *reterr);
 
 /**
- * End an engine: calls in flight end as ABORTED, their callbacks run, every process of it
- * is gone when this returns. No thread may be inside another call on the engine
- * but gbx_execute(). NULL is ignored. Not from a callback of the same engine.
+ * End an engine. Calls in flight end as ABORTED and their callbacks run; every process
+ * of the engine is gone when this returns. No thread may be inside another call on the
+ * engine, except gbx_execute(). NULL is ignored. Not from a callback of the same
+ * engine.
  */
 GBX_API void gbx_engine_free(gbx_engine *engine);
 
 /**
- * End the process that engines of this host are forked from, if there is one; it would end
- * ten seconds after the last engine was made. Engines go on, and the next one may start it
- * again. Any thread. Its thread remains, asleep, until the host ends.
+ * End the process from which this host's engines are forked, if there is one; it would
+ * end ten seconds after the last engine was made. Engines go on, and the next one may
+ * start it again. Any thread. The thread that starts it remains, asleep, until the host
+ * ends.
  */
 GBX_API void gbx_zygote_end(void);
 
@@ -370,7 +379,7 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_load(gbx_engine *engine, const char *
 
 /**
  * What the engine is: runner, JIT level, versions, each layer of the seal and
- * whether it stands, pool figures. JSON, one object.
+ * whether it is in effect, pool figures. JSON, one object.
  *
  * @param ret_json ends in NUL; owned by the caller, free with gbx_string_free().
  */
@@ -410,19 +419,19 @@ GBX_API GBX_MUST_USE gbx_status gbx_submit(gbx_engine *engine, const gbx_call *c
                                            gbx_ticket *ret_ticket, gbx_error *reterr);
 
 /**
- * Abort one submitted call: its process is killed, its result is ABORTED. From any
- * thread, any number of times; after the call has ended it does nothing.
+ * Abort one submitted call: its process is killed, its result is ABORTED. Any thread,
+ * any number of times; it does nothing after the call has ended.
  */
 GBX_API void gbx_abort(gbx_engine *engine, gbx_ticket ticket);
 
 /** A switch not yet thrown, or NULL if memory is out. */
 GBX_API gbx_signal *gbx_signal_new(void);
 
-/** Throw the switch: every call that has it ends as ABORTED, and calls started with it
- *  later use no worker. From any thread, idempotent, not from a signal handler. */
+/** Throw the switch: every call that has it ends as ABORTED, and calls started with
+ *  it later use no worker. Any thread; idempotent; not from a signal handler. */
 GBX_API void gbx_signal_abort(gbx_signal *signal);
 
-/** Free a switch that no call has any more. NULL is ignored. */
+/** Free a switch that no call uses any more. NULL is ignored. */
 GBX_API void gbx_signal_free(gbx_signal *signal);
 
 /* ---- results ------------------------------------------------------------ */
@@ -434,11 +443,12 @@ GBX_API gbx_code gbx_result_code(const gbx_result *result);
  *  is not undefined. Borrowed until gbx_result_free(). @p ret_len may be NULL. */
 GBX_API const char *gbx_result_value(const gbx_result *result, size_t *ret_len);
 
-/** One line for who must repair the code, e.g. "TypeError: x is not a function";
- *  "" on success. UTF-8; parts of it are written by the code: hostile. Borrowed. */
+/** One line for whoever must repair the code, e.g. "TypeError: x is not a function";
+ *  "" on success. UTF-8; the code writes parts of it: hostile. Borrowed. */
 GBX_API const char *gbx_result_error(const gbx_result *result);
 
-/** Of what was thrown, or why it does not compile; "" for none. Hostile. Borrowed. */
+/** What was thrown, or why the code does not compile; "" if neither. Hostile.
+ *  Borrowed. */
 GBX_API const char *gbx_result_thrown_name(const gbx_result *result);
 GBX_API const char *gbx_result_thrown_message(const gbx_result *result);
 
@@ -461,8 +471,8 @@ GBX_API int gbx_result_logs_truncated(const gbx_result *result);
 /** What it cost. */
 GBX_API gbx_stats gbx_result_stats(const gbx_result *result);
 
-/** The call as the security log and events name it, "9f3a61c2-17": eight digits for the
- *  engine, then the call's ticket. Nothing of it is told to the code. Borrowed. */
+/** The call's name in the security log and in events, "9f3a61c2-17": eight digits
+ *  for the engine, then the call's ticket. The code never sees it. Borrowed. */
 GBX_API const char *gbx_result_call_id(const gbx_result *result);
 
 /** The whole result as one JSON object, ending in NUL; borrowed. NULL: no memory. */
@@ -476,7 +486,7 @@ GBX_API void gbx_result_free(gbx_result *result);
 /**
  * Check code without running it: no engine, no process.
  *
- * @param limits     code_bytes is what counts; NULL for the default.
+ * @param limits     only code_bytes is used; NULL for the default.
  * @param ret_report set on GBX_OK, whatever was found; free with gbx_report_free().
  */
 GBX_API GBX_MUST_USE gbx_status gbx_check(const char *code, size_t code_len,
@@ -512,7 +522,7 @@ GBX_API int gbx_code_exit(gbx_code code);
 GBX_API const char *gbx_form_name(gbx_form form);
 /** GBX_VERSION of the library that is loaded. */
 GBX_API const char *gbx_version(void);
-/** Free a string that the library gave away. NULL is ignored. */
+/** Free a string that the library returned. NULL is ignored. */
 GBX_API void gbx_string_free(char *string);
 
 #ifdef __cplusplus

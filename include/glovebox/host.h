@@ -4,22 +4,22 @@
 
 /**
  * @file host.h
- * Functions of the host that code in the box may call.
+ * Functions of the host that sandboxed code may call.
  *
  * The general pattern of use:
  *   1. expose functions with gbx_engine_expose(), before the calls that use them;
- *   2. in the function, look at the arguments as at any input of a stranger;
+ *   2. in the function, treat the arguments like any input from a stranger;
  *   3. answer with gbx_answer() or gbx_answer_error(), at once or later, from any
  *      thread.
  *
- * In the box each is an async function: `await db.query('...')`. Its arguments arrive
- * as one JSON array; its answer is one JSON value. What JSON cannot hold is refused on
- * either side, a function wherever it stands; what is left of other values is what is left
- * of a result's (NaN and undefined are null). How many calls, how many at once and how many bytes each
- * way is bounded by gbx_limits.
+ * The code sees each function as async: `await db.query('...')`. The arguments arrive
+ * as one JSON array; the answer is one JSON value. Values that JSON cannot hold are
+ * refused in both directions, functions at any depth. Other values lose what they lose
+ * in a result (NaN and undefined become null). gbx_limits bounds the number of calls,
+ * the calls at once, and the bytes each way.
  *
- * A request is named by a number: an answer that comes twice, after the call has ended
- * or after its worker has died finds nobody, and does no harm.
+ * A number identifies each request. A second answer, or one after the call has ended or
+ * its worker has died, has no effect.
  */
 
 #include <glovebox/glovebox.h>
@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/** Names one request of code in the box; never reused within an engine; 0 is none. */
+/** Identifies one request of sandboxed code; never reused within an engine; never 0. */
 typedef uint64_t gbx_request;
 
 /** One request; all pointers are borrowed until the function returns. */
@@ -41,10 +41,10 @@ typedef struct gbx_host_call {
 } gbx_host_call;
 
 /**
- * A function of the host. Called on the thread that drives the call (gbx_execute():
- * the caller's; gbx_submit(): the engine's), with no lock held. Must not block for
- * long: the call's clock runs, and with gbx_submit() every other call waits. What takes
- * time is answered later, from another thread. May answer at once; may submit and
+ * A function of the host. Called on the thread that drives the call (gbx_execute(): the
+ * caller's; gbx_submit(): the engine's), with no lock held. Must not block for long:
+ * the call's clock runs, and with gbx_submit() every other call waits. If the work
+ * takes time, answer later, from another thread. May answer at once; may submit and
  * abort; must not execute on, expose to or free the same engine.
  */
 typedef void (*gbx_host_fn)(void *user, gbx_engine *engine, const gbx_host_call *call);
@@ -54,12 +54,12 @@ typedef void (*gbx_host_fn)(void *user, gbx_engine *engine, const gbx_host_call 
  * policy allows the name. Blocks until the template has it.
  *
  * @param name one or more identifiers with dots between, "query" or "db.query", at most
- *             128 bytes; copied. A name that the language or another function has is
- *             refused, and so is "db" beside "db.query".
- * @param fn   never NULL; stays until the engine is freed.
+ *             128 bytes; copied. A name that the language or another function uses is
+ *             refused, and so is "db" next to "db.query".
+ * @param fn   never NULL; must stay valid until the engine is freed.
  * @param user passed to @p fn; borrowed until the engine is freed.
- * @retval GBX_E_USAGE       the name is no name, or taken.
- * @retval GBX_E_UNSUPPORTED the engine's runner has no functions of the host.
+ * @retval GBX_E_USAGE       the name is not valid, or already in use.
+ * @retval GBX_E_UNSUPPORTED the engine's runner does not support host functions.
  * @retval GBX_E_CLOSED      no template serves, or the engine is being freed.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_engine_expose(gbx_engine *engine, const char *name,
@@ -68,7 +68,7 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_expose(gbx_engine *engine, const char
 
 /**
  * Answer a request with a value. From any thread, also from inside the function, at
- * most once: the second answer finds nobody. The engine must not have been freed.
+ * most once: a second answer has no effect. The engine must not have been freed.
  *
  * @param json     one JSON value, copied; NULL: undefined.
  * @param json_len bytes.
@@ -80,11 +80,11 @@ GBX_API GBX_MUST_USE gbx_status gbx_answer(gbx_engine *engine, gbx_request reque
                                            gbx_error *reterr);
 
 /**
- * Answer a request with an error: in the box the promise is rejected with an Error.
+ * Answer a request with an error: the code's promise is rejected with an Error.
  *
  * @param name    "TypeError", "RangeError" and the like make one of that class; any
  *                other is the error's name; NULL: "Error". At most 255 bytes are used.
- * @param message for who must repair the code; UTF-8; NULL: "". At most 8191 bytes.
+ * @param message for whoever must repair the code; UTF-8; NULL: "". At most 8191 bytes.
  * @param code    becomes error.code, "ENOENT" and the like; NULL: none. At most 255.
  * @retval GBX_E_CLOSED nobody waits: answered before, or the call has ended.
  */

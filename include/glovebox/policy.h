@@ -4,7 +4,7 @@
 
 /**
  * @file policy.h
- * What code in the box may reach: nothing, until a policy lists it.
+ * What sandboxed code may reach: nothing, until a policy lists it.
  *
  * The general pattern of use:
  *   1. read a policy with gbx_policy_load(), or make an empty one with
@@ -12,8 +12,8 @@
  *   2. give it to engines in gbx_options.policy;
  *   3. free it with gbx_policy_free(): every engine keeps a reference of its own.
  *
- * Threads: a policy is filled by one thread; once an engine has it, it can no longer be
- * changed, and any number of threads and engines may share it.
+ * Threads: one thread fills a policy. Once an engine has it, the policy can no longer
+ * be changed, and any number of threads and engines may share it.
  */
 
 #include <glovebox/glovebox.h>
@@ -24,7 +24,7 @@ extern "C" {
 
 /** Bits of the flags of gbx_policy_parse_with() and gbx_policy_load_with(). */
 typedef enum gbx_policy_flag {
-    GBX_POLICY_TRUST_FILES = 1, /**< take files whoever can change them */
+    GBX_POLICY_TRUST_FILES = 1, /**< accept files whoever can change them */
 } gbx_policy_flag;
 
 /** A policy that allows nothing, or NULL if memory is out. */
@@ -32,9 +32,8 @@ GBX_API gbx_policy *gbx_policy_new(void);
 
 /**
  * Read a policy file: JSON, as docs/capabilities.md and
- * share/glovebox/policy.schema.json describe it. Strict: what is not understood is
- * refused, with the position of the very value in line and column and with what to do in
- * the message.
+ * share/glovebox/policy.schema.json describe it. Strict: anything unknown is refused.
+ * Line and column give the position of the value at fault; the message says what to do.
  *
  * @param json       at most 1 MiB; need not end in NUL.
  * @param base_dir   where relative paths begin; NULL: the current directory.
@@ -46,7 +45,7 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_parse(const char *json, size_t json_l
                                                  gbx_policy **ret_policy,
                                                  gbx_error *reterr);
 
-/** The same with gbx_policy_flag bits, which are the policy's from then on. */
+/** The same with gbx_policy_flag bits, which the policy keeps. */
 GBX_API GBX_MUST_USE gbx_status gbx_policy_parse_with(const char *json, size_t json_len,
                                                       const char *base_dir,
                                                       uint32_t flags,
@@ -54,15 +53,15 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_parse_with(const char *json, size_t j
                                                       gbx_error *reterr);
 
 /**
- * Read a policy from a file. Relative paths in it begin at its own directory, and code
+ * Read a policy from a file. Relative paths in it begin at the file's directory. Code
  * can never read that file, whatever directories it may read.
  *
  * This file, and every file that a policy names (secrets, certificates), must belong to
- * root or to the effective user, and nobody else may write it; so must the directories and
- * symbolic links on its path, but for those above $HOME. A directory that others may write
- * needs the sticky bit, or is mounted read-only. Others may not read a secret either; one
- * of root's is taken with a warning. A refusal has the command that repairs it
- * (docs/capabilities.md).
+ * root or to the effective user, and nobody else may write it. The same holds for the
+ * directories and symbolic links on its path, except those above $HOME. A directory
+ * that others may write needs the sticky bit, unless it is mounted read-only. Others
+ * may not read a secret either; one of root's is accepted with a warning. A refusal
+ * names the command that repairs it (docs/capabilities.md).
  *
  * @retval GBX_E_OS the file cannot be read, or is refused: then os_errno is EPERM.
  */
@@ -70,19 +69,20 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_load(const char *path,
                                                 gbx_policy **ret_policy,
                                                 gbx_error *reterr);
 
-/** The same with gbx_policy_flag bits, which are the policy's from then on. */
+/** The same with gbx_policy_flag bits, which the policy keeps. */
 GBX_API GBX_MUST_USE gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
                                                      gbx_policy **ret_policy,
                                                      gbx_error *reterr);
 
 /**
- * Warnings about files that the policy has taken; NULL: there are no more of them. Each is
- * one line for the person who runs the host; borrowed until the policy changes or is freed.
+ * Warnings about files that the policy has accepted; NULL past the last one. Each is
+ * one line for the person who runs the host, borrowed until the policy changes or is
+ * freed.
  */
 GBX_API const char *gbx_policy_warning(const gbx_policy *policy, size_t index);
 
 /**
- * Allow one thing more, in the words of the command's flag --allow:
+ * Allow one more thing, in the syntax of the command's flag --allow:
  *
  *     console | timers | crypto
  *     fetch=SITE[,SITE...]          [https://|http://]host[:port], *.host below a host
@@ -90,7 +90,7 @@ GBX_API const char *gbx_policy_warning(const gbx_policy *policy, size_t index);
  *     env=NAME[,NAME=VALUE...]      without a value: that of the host's environment
  *     functions=NAME[,NAME...]      exposed functions; db.* is all below db
  *
- * Taken whole or not at all.
+ * A grant that fails changes nothing.
  *
  * @retval GBX_E_POLICY not understood or not possible; column is the place in @p grant.
  * @retval GBX_E_USAGE  an engine has the policy already.
@@ -99,14 +99,14 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_allow(gbx_policy *policy, const char 
                                                  gbx_error *reterr);
 
 /**
- * Give the policy a value that code never sees: where code writes {{secret:NAME}} in a
+ * Give the policy a value that code never sees. Where code writes {{secret:NAME}} in a
  * header, or in an argument of an exposed function, the host fills it in.
  *
  * @param name      an identifier; not yet the name of a secret.
  * @param value     from 8 to 8192 bytes without control characters; copied, and wiped
  *                  when the policy is freed.
- * @param sites     for whom it is, as in fetch=SITE,SITE; NULL: for no site.
- * @param functions for which exposed functions, NAME,NAME; NULL: for none.
+ * @param sites     the sites it may go to, as in fetch=SITE,SITE; NULL: none.
+ * @param functions the exposed functions it may go to, NAME,NAME; NULL: none.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_policy_secret(gbx_policy *policy, const char *name,
                                                   const char *value, const char *sites,
@@ -114,9 +114,9 @@ GBX_API GBX_MUST_USE gbx_status gbx_policy_secret(gbx_policy *policy, const char
                                                   gbx_error *reterr);
 
 /**
- * The same, with the value from where the host has it: the environment variable
- * @p source or, with a slash in it, the file of that path, without a line end at its
- * end. Code can never read that file, and others may neither change nor read it, as for
+ * The same, but the host provides the value: the environment variable @p source or, if
+ * it contains a slash, the file of that path, without its final line end. Code can
+ * never read that file, and others may neither change nor read it, as for
  * gbx_policy_load().
  */
 GBX_API GBX_MUST_USE gbx_status
@@ -125,16 +125,16 @@ gbx_policy_secret_from(gbx_policy *policy, const char *name, const char *source,
 
 /**
  * Check code without running it, as gbx_check() does, for an engine that has this
- * policy: what it allows is no violation, nor are names of exposed functions that it
- * lists; its limit of code_bytes holds, or that of @p limits if it is lower. NULL allows
- * nothing.
+ * policy. Uses that it allows are not violations, nor are names of exposed functions
+ * that it lists. Its limit of code_bytes holds, or that of @p limits if it is lower.
+ * NULL allows nothing.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_policy_check(
     const gbx_policy *policy, const char *code, size_t code_len, gbx_form form,
     const gbx_limits *limits, gbx_report **ret_report, gbx_error *reterr);
 
-/** Give up the caller's reference; the last one frees the policy and wipes what is
- *  secret in it. NULL is ignored. */
+/** Release the caller's reference. The last release frees the policy and wipes its
+ *  secrets. NULL is ignored. */
 GBX_API void gbx_policy_free(gbx_policy *policy);
 
 #ifdef __cplusplus

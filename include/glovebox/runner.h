@@ -4,8 +4,8 @@
 
 /**
  * @file runner.h
- * Where a call executes: how an embedder puts a runner of its own in place of the
- * sealed processes. Comes with glovebox.h.
+ * Where a call executes: how an embedder replaces the sealed processes with a runner of
+ * its own. Included by glovebox.h.
  */
 
 #include <glovebox/glovebox.h>
@@ -15,9 +15,9 @@ extern "C" {
 #endif
 
 /**
- * Where a call executes, behind three functions. "process" is the default and the
- * only one that isolates. "memory" runs the code in the caller's process, for unit
- * tests of embedders: a separate shared library, loaded only by that name.
+ * Where a call executes, behind two functions. "process" is the default and the only
+ * one that isolates. "memory" runs the code in the caller's process, for unit tests of
+ * embedders: a separate shared library, loaded only by that name.
  */
 struct gbx_runner {
     size_t struct_size; /**< sizeof(gbx_runner) in the caller's build */
@@ -40,8 +40,8 @@ struct gbx_runner {
 #define GBX_RUNNER_INIT {sizeof(gbx_runner), NULL, NULL, NULL, NULL}
 /* clang-format on */
 
-/** The code returned; @p json is copied without white space between its tokens, NULL
- *  stands for undefined. */
+/** The code returned. @p json is copied without white space between its tokens; NULL
+ *  means undefined. */
 GBX_API GBX_MUST_USE gbx_status gbx_outcome_value(gbx_outcome *outcome,
                                                   const char *json, size_t json_len);
 

@@ -5,8 +5,8 @@
 /**
  * @file status.h
  * The two tables of everything that can go wrong: what the host could not do
- * (gbx_status) and how a call ended (gbx_code). Enums, names, exit statuses and
- * the tables in the manual are generated from them. Append only; numbers are ABI.
+ * (gbx_status) and how a call ended (gbx_code). Enums, names, exit statuses and the
+ * tables in the manual are generated from them. Append only; numbers are ABI.
  */
 
 /*
@@ -28,8 +28,8 @@
     XX(E_POLICY, -8, 78, -32602, "a policy cannot be read, or allows what none may")
 
 /*
- * How a call ended. The parent decides the code from what it saw: the guard's
- * verdict, the clock, the signal that ended the worker, its resource usage.
+ * How a call ended. The parent decides the code from what it saw: the guard's verdict,
+ * the clock, the signal that ended the worker, and its resource usage.
  *
  * XX(name, number, cli_exit, text)
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audit - what bounds the security log: buckets of lines, and tallies of omitted ones. */
+/* audit - bounds on the security log: rate limits, and counts of omitted lines. */
 #ifndef GBX_AUDIT_AUDIT_H
 #define GBX_AUDIT_AUDIT_H
 
@@ -11,13 +11,13 @@
 
 /* ---- tally.c ------------------------------------------------------------ */
 
-/* So many at once, and so many a second. Time is an argument. */
+/* A token bucket: a burst size and a rate a second. Time is an argument. */
 
 typedef struct gbx_bucket {
     uint32_t size; /* full, as at the start */
     uint32_t per_s;
     double left;
-    int64_t at_ns; /* when left was right */
+    int64_t at_ns; /* when left was up to date */
 } gbx_bucket;
 
 void gbx_bucket_init(gbx_bucket *bucket, uint32_t size, uint32_t per_s, int64_t now_ns);
@@ -28,9 +28,9 @@ bool gbx_bucket_take(gbx_bucket *bucket, int64_t now_ns);
 /* ---- tally.c ------------------------------------------------------------- */
 
 /*
- * What is not in the log of one call, counted by event and by function.
+ * Counts what the log of one call omits, by event and by function.
  *
- * The names of functions are the host's own and are not copied.
+ * The names of functions belong to the host and are not copied.
  */
 
 #define GBX_TALLY_MAX 16
@@ -41,10 +41,10 @@ typedef struct gbx_tally {
     struct {
         const char *name;
         uint32_t count;
-    } functions[GBX_TALLY_MAX]; /* the first that came; the rest is counted by event */
+    } functions[GBX_TALLY_MAX]; /* the first ones seen; the rest is counted by event */
 } gbx_tally;
 
-/* function: NULL if there is none of the host's. */
+/* function: NULL if the host does not have it. */
 void gbx_tally_add(gbx_tally *tally, gbx_audit_event event, const char *function);
 
 /* {"lines": n, "events": {...}, "functions": {...}}, as fields of line. */

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events - everything that an engine says of itself, by name.
+ * events - the names of everything that an engine reports about itself.
  *
- * The names are a promise: programs look for them. Append only. test_audit_docs compares
- * this table with docs/internals/security-log.md, which has a section for each.
+ * The names are a promise: programs look for them. Append only. test_audit_docs
+ * compares this table with docs/internals/security-log.md, which has a section for
+ * each.
  */
 #ifndef GBX_AUDIT_EVENTS_H
 #define GBX_AUDIT_EVENTS_H
 
 #include <stdbool.h>
 
-/* Who hears of it: the security log, the event callback, or both. The callback is for
- * what somebody should look at; what happens all the time is in the log alone. */
+/* Where an event goes: the security log, the event callback, or both. The callback
+ * gets what somebody should look at; what happens all the time is in the log alone. */
 enum { GBX_AUDIT_LOG = 1, GBX_AUDIT_EVENT = 2, GBX_AUDIT_BOTH = 3 };
 
-/* XX(NAME, "name", who hears of it, "what has happened") */
+/* XX(NAME, "name", where it goes, "what has happened") */
 #define GBX_AUDIT_MAP(XX)                                                            \
     XX(ENGINE_STARTED, "engine.started", LOG, "an engine serves")                    \
     XX(ENGINE_ENDED, "engine.ended", LOG, "the engine was freed: its last line")     \
@@ -55,7 +56,7 @@ const char *gbx_audit_name(gbx_audit_event event);
 /* What it means, in a few words. */
 const char *gbx_audit_text(gbx_audit_event event);
 
-/* Is it one for who (GBX_AUDIT_LOG or GBX_AUDIT_EVENT)? */
+/* Does the event go to who (GBX_AUDIT_LOG or GBX_AUDIT_EVENT)? */
 bool gbx_audit_is_for(gbx_audit_event event, unsigned who);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log_line - a field is written whole or taken back: see settle(). Room for the end of the line
- * is kept from the start.
+ * log_line - a field is written completely or removed again: see settle(). Room for the
+ * end of the line is reserved from the start.
  */
 #include "audit/log_line.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* After escaping. JSON then adds at most a byte for each that is looked at: five of the
+/* After escaping. JSON then adds at most one byte per input byte: five of the
  * longest texts fit a line. */
 #define ESCAPED_MAX 400
 #define ELLIPSIS    "\xE2\x80\xA6"
@@ -23,7 +23,7 @@
 /* CUT, the last brace and the newline. */
 #define TAIL_MAX (sizeof CUT - 1 + 2)
 
-/* At most max bytes of text, and no half of a character. */
+/* At most max bytes of text, without splitting a character. */
 static size_t whole_length(const uint8_t *text, size_t len, size_t max)
 {
     size_t n = len < max ? len : max;
@@ -33,8 +33,8 @@ static size_t whole_length(const uint8_t *text, size_t len, size_t max)
     return n;
 }
 
-/* The start of text, escaped, and an ellipsis if it was longer. to is over memory of its
- * own with room for the ellipsis beyond its ceiling. */
+/* Writes the start of text, escaped, with an ellipsis if it was longer. `to` has
+ * memory of its own, with room for the ellipsis beyond its ceiling. */
 static void escape(gbx_buf *to, const void *text, size_t len)
 {
     size_t n = whole_length(text, len, GBX_LINE_TEXT_MAX);
@@ -47,7 +47,7 @@ static void escape(gbx_buf *to, const void *text, size_t len)
     (void)gbx_buf_puts(to, ELLIPSIS);
 }
 
-/* A field has begun: its separator and its key. */
+/* Start a field: its separator and its key. */
 static void put_key(gbx_log_line *line, const char *key)
 {
     gbx_buf *b = &line->buf;
@@ -61,7 +61,7 @@ static void put_key(gbx_log_line *line, const char *key)
     }
 }
 
-/* A field has ended: it is there whole, or not at all. */
+/* End a field: keep it if it fits completely, else remove it. */
 static void settle(gbx_log_line *line, size_t start)
 {
     if (!line->buf.failed)
@@ -153,7 +153,7 @@ void gbx_log_line_bool(gbx_log_line *line, const char *key, bool value)
     settle(line, start);
 }
 
-/* The room for the closing bracket is taken when the opening one is written. */
+/* The room for the closing bracket is reserved with the opening one. */
 void gbx_log_line_open(gbx_log_line *line, const char *key, char bracket)
 {
     gbx_buf *b = &line->buf;

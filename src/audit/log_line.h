@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log_line - one line of the security log: one JSON object that no text can break out of.
+ * log_line - one line of the security log: one JSON object that no text can break out
+ * of.
  *
- * Text comes from code in the box and from servers. It is cut, and what could end a line
- * or steer a terminal is escaped twice: in the line's bytes, and again in the string
- * that a JSON parser makes of them, so that printing that string is harmless too.
+ * Text comes from sandboxed code and from servers. It is cut. Anything that could end a
+ * line or control a terminal is escaped twice: in the line's bytes, and again in the
+ * string that a JSON parser makes of them, so that printing that string is harmless
+ * too.
  *
- * A line is never longer than what a pipe takes in one piece. What does not fit is left
- * out, with all that would follow it, and the line says so: put what matters first. It
- * needs no memory but its own, which is the caller's stack.
+ * A line is never longer than what a pipe accepts in one piece. A field that does not
+ * fit is omitted together with all later ones, and the line says so: put what matters
+ * first. The only memory used is the caller's stack.
  */
 #ifndef GBX_AUDIT_LOG_LINE_H
 #define GBX_AUDIT_LOG_LINE_H
@@ -18,20 +20,20 @@
 /* With the newline at its end. */
 #define GBX_LINE_MAX 4096
 
-/* So many bytes of a text are looked at; fewer if they need many escapes. */
+/* At most this many bytes of a text are used; fewer if they need many escapes. */
 #define GBX_LINE_TEXT_MAX 256
 
 #define GBX_LINE_DEPTH_MAX 4
 
 typedef struct gbx_log_line {
     gbx_buf buf; /* over space: never grows */
-    bool is_cut; /* something did not fit: nothing more is taken */
+    bool is_cut; /* something did not fit: later fields are dropped */
     size_t depth;
-    char closers[GBX_LINE_DEPTH_MAX]; /* NUL: was not opened, for want of room */
+    char closers[GBX_LINE_DEPTH_MAX]; /* NUL: not opened, for lack of room */
     uint8_t space[GBX_LINE_MAX + 1];
 } gbx_log_line;
 
-/* What every line begins with; call_id may be NULL. */
+/* The start of every line; call_id may be NULL. */
 typedef struct gbx_log_line_head {
     int64_t wall_ms; /* since 1970 */
     uint64_t seq;
@@ -40,7 +42,7 @@ typedef struct gbx_log_line_head {
     const char *call_id;
 } gbx_log_line_head;
 
-/* line must stay where it is until it is not used any more. */
+/* line must not move until it has been ended. */
 void gbx_log_line_begin(gbx_log_line *line, const gbx_log_line_head *head);
 
 /* Fields of the innermost open object; with key NULL, elements of an array. */
@@ -58,8 +60,8 @@ void gbx_log_line_close(gbx_log_line *line);
 /* The whole line, with its newline, then NUL; *ret_len is without the NUL. */
 const char *gbx_log_line_end(gbx_log_line *line, size_t *ret_len);
 
-/* The start of hostile text on one line, escaped as in a line of the log; to gets a NUL.
- * Returns its length. */
+/* The start of hostile text as one line, escaped as in the log; NUL-terminates `to`.
+ * Returns the length. */
 size_t gbx_log_line_escape(const void *text, size_t len, char *to, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* suspicion - when a window has passed since the last report, all that was in it is old:
- * the next cluster is of new refusals. */
+/* suspicion - once a window has passed since the last report, everything in it is
+ * old: the next cluster consists of new refusals. */
 #include "audit/suspicion.h"
 
 #include "base/clock.h"
@@ -55,7 +55,7 @@ static void name_call(gbx_cluster *c, uint64_t call)
         c->calls[c->call_count++] = call;
 }
 
-/* All that is kept: what happened within the window. */
+/* Everything that is kept: what happened within the window. */
 static void describe_window(const gbx_suspicion *s, gbx_cluster *ret)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -93,7 +93,7 @@ bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
     if (!is_cluster || (s->was_told && now_ns - s->told_ns < s->window_ns))
         return false;
     *ret = (gbx_cluster){0};
-    if (sum(of_call) > s->count) { /* a long call's own, older than the window too */
+    if (sum(of_call) > s->count) { /* one long call, older than the window */
         ret->counts = *of_call;
         name_call(ret, call);
     } else {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suspicion - when do refusals add up to something?
+ * suspicion - when do refusals add up to an attack?
  *
- * One refusal is a mistake of whoever wrote the code. A cluster of them, within a time
- * or within one call, is somebody trying doors: most often text in the data that has
- * talked the writer into it. A worker that breaks its protocol or its seal is a cluster
- * by itself. At most one cluster is reported in a window.
+ * A single refusal is a mistake by whoever wrote the code. A cluster of them, within a
+ * time or within one call, suggests probing: most often text in the data has talked the
+ * code's author into it. A worker that breaks its protocol or its seal is a cluster by
+ * itself. At most one cluster is reported in a window.
  *
  * Time is an argument; no lock.
  */
@@ -39,7 +39,7 @@ const char *gbx_suspect_name(gbx_suspect kind);
 #define GBX_SUSPICION_THRESHOLD_MAX 100u
 #define GBX_SUSPICION_WINDOW_MS     60000u
 
-/* Calls that a report names; there may have been more. */
+/* At most this many calls are named in a report; there may have been more. */
 #define GBX_SUSPICION_CALLS 8u
 
 #define GBX_SUSPICION_KEPT 128u
@@ -58,7 +58,7 @@ typedef struct gbx_suspicion {
     size_t count;
 } gbx_suspicion;
 
-/* What one call has tried since it was last reported. */
+/* The refusals of one call since it was last reported. */
 typedef struct gbx_suspect_counts {
     uint32_t of[GBX_SUSPECT_COUNT];
 } gbx_suspect_counts;
@@ -72,7 +72,8 @@ typedef struct gbx_cluster {
 
 void gbx_suspicion_init(gbx_suspicion *s, uint32_t threshold, uint32_t window_ms);
 
-/* One more. True if it makes a cluster that is to be reported: *ret is which. */
+/* Add one refusal. True if it completes a cluster that must be reported; *ret
+ * describes it. */
 bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
                        gbx_suspect_counts *of_call, int64_t now_ns, gbx_cluster *ret);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup - a control group (v2) for all processes of an engine: what no limit of a
- * single process counts, the kernel's own memory and the sum of all, is counted there.
+ * cgroup - a control group (v2) for all processes of an engine. It counts what no limit
+ * of a single process counts: the kernel's own memory, and the sum of all processes.
  *
- * Only what was given to us is divided: a group that systemd marked as delegated, or,
- * where no systemd is, one that we may write to. The group of an engine is made beside
- * the host's or below it, named glovebox.PID.N, and is locked (flock) as long as its
- * host lives: whoever finds one without a lock may kill what is left in it, and remove
- * it. What cannot be had is told with a reason; nothing here is fatal.
+ * Only a group that was given to us is divided: one that systemd marked as delegated
+ * or, where systemd is not running, one that we may write to. The engine's group is
+ * made next to the host's or below it, is named glovebox.PID.N, and is locked (flock)
+ * as long as its host lives. If the lock is free, anybody may kill what is left in the
+ * group and remove it. A failure is reported with a reason; nothing here is fatal.
  *
  * One thread at a time for each group; but gbx_cgroup_take_kill() from any thread.
  */
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a reason, its NUL included: what a layer has room for. */
+/* Bytes of a reason, its NUL included: the room that a layer has. */
 #define GBX_CGROUP_REASON_SIZE 160
 #define GBX_CGROUP_NAME_SIZE   48
 
@@ -32,7 +32,7 @@ typedef struct gbx_cgroup_world {
 
 extern const gbx_cgroup_world gbx_cgroup_here;
 
-/* Zero: no such limit. */
+/* Zero: unlimited. */
 typedef struct gbx_cgroup_limits {
     uint64_t memory_bytes;
     uint32_t processes;
@@ -40,37 +40,38 @@ typedef struct gbx_cgroup_limits {
 } gbx_cgroup_limits;
 
 typedef struct gbx_cgroup {
-    int parent; /* the directory it is in; -1: there is no group */
-    int dir;    /* its own, with the lock */
-    int events; /* of its memory */
+    int parent; /* the directory that contains it; -1: no group */
+    int dir;    /* its directory, which carries the lock */
+    int events; /* of the memory controller */
     gbx_cgroup_limits limits;
     uint64_t most_bytes; /* of memory that its parents leave it */
     _Atomic uint64_t kills_taken;
     char name[GBX_CGROUP_NAME_SIZE];
-    char reason[GBX_CGROUP_REASON_SIZE]; /* why there is none, and what would help */
+    char reason[GBX_CGROUP_REASON_SIZE]; /* why the group is missing, and how to get
+                                            it */
 } gbx_cgroup;
 
-/* No group, and no reason yet. */
+/* Start without a group and without a reason. */
 void gbx_cgroup_init(gbx_cgroup *group);
 
-/* Make one; false if that cannot be, and group->reason tells why. Groups of hosts that
- * have died are removed on the way. Memory over what there is, is lowered to a part of
- * that: the machine must not run out before the group does. */
+/* Make a group. False on failure; then group->reason says why. Removes groups of
+ * dead hosts on the way. If memory_bytes exceeds what the machine has, the limit is
+ * lowered to a part of that: the group must run out before the machine does. */
 bool gbx_cgroup_open(gbx_cgroup *group, const gbx_cgroup_world *world,
                      const gbx_cgroup_limits *limits);
 
-/* Another limit of memory, under the same rule. */
+/* Set another memory limit, under the same rule. */
 bool gbx_cgroup_allow(gbx_cgroup *group, uint64_t memory_bytes);
 
-/* True once for each process that the kernel killed because the group, or one that it
- * is in, had no memory left. */
+/* True once for each process that the kernel killed because the group, or one of its
+ * parents, was out of memory. */
 bool gbx_cgroup_take_kill(gbx_cgroup *group);
 
-/* How many processes the kernel has killed for want of memory since it started, in any
- * group or none; 0 where that is unknown. */
+/* Number of out-of-memory kills since the kernel started, in any group or none; 0 if
+ * unknown. */
 uint64_t gbx_cgroup_kills_everywhere(const gbx_cgroup_world *world);
 
-/* Kill what is in it and remove it. Waits for the end of what is killed, not long. */
+/* Kill its processes and remove the group. Waits briefly for them to end. */
 void gbx_cgroup_close(gbx_cgroup *group);
 
 #endif

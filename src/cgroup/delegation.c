@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delegation - which group may be divided. A group with processes in it cannot be (the
- * kernel's rule of no internal processes), so there are two ways:
+ * delegation - which group may be divided. A group that contains processes cannot be
+ * (the kernel's rule of no internal processes), so there are two ways:
  *
- *   1. the group that ours is in was given to us: systemd's DelegateSubgroup=, or a
- *      manager that did the like. Nothing has to be moved;
+ *   1. the parent of our group was given to us: systemd's DelegateSubgroup=, or another
+ *      manager's equivalent. Nothing has to be moved;
  *   2. our own group was given to us, and nobody else is in it: Delegate=yes. Then the
- *      host steps into a leaf below it, as systemd asks of whom it delegates to.
+ *      host moves into a leaf below it, as systemd asks of delegated services.
  *
- * Root may write everywhere; that is no delegation. Where systemd manages the groups
- * its mark counts, for root and for everybody: what it did not give away it rearranges.
+ * Root may write everywhere; that alone does not count as delegation. If systemd
+ * manages the groups, its mark decides, for root and for everybody: systemd rearranges
+ * groups that it did not delegate.
  */
 #include "base/cleanup.h"
 #include "cgroup/group.h"
@@ -51,7 +52,7 @@ static claim look_at_claim(const gbx_cgroup_world *world, int dir)
     return access(world->systemd, F_OK) == 0 && !is_marked(dir) ? SYSTEMDS : OURS;
 }
 
-/* The first controller that dir cannot hand on; NULL: it can hand on all. */
+/* The first controller that dir cannot pass on; NULL: it can pass on all. */
 static const char *first_missing(const gbx_cgroup_world *world, int dir)
 {
     char words[WORDS_SIZE];
@@ -81,7 +82,7 @@ static bool switch_all_on(const gbx_cgroup_world *world, int dir)
     for (const char *const *c = world->controllers; *c != NULL; c++)
         if (!switch_on(dir, *c))
             return false;
-    (void)switch_on(dir, "cpu"); /* needed by who asks for it alone */
+    (void)switch_on(dir, "cpu"); /* needed only for a CPU limit */
     return true;
 }
 
@@ -100,14 +101,14 @@ static bool is_alone(int dir)
     return pid == (long)getpid() && strcmp(end, "\n") == 0;
 }
 
-/* The root of all groups alone may have both processes and divided resources. */
+/* Only the root of all groups may have both processes and divided resources. */
 static bool is_root(int dir)
 {
     return faccessat(dir, "cgroup.type", F_OK, 0) < 0 && errno == ENOENT;
 }
 
-/* Out of the way, all threads of it. Another engine of this process may be doing the
- * same: each step may find itself done. */
+/* Move all threads out of the way. Another engine of this process may be doing the
+ * same: each step may already be done. */
 static bool step_aside(int dir)
 {
     GBX_CLEANUP(gbx_fd_close) int leaf = -1;

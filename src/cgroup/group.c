@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group - the group of one engine. Its limits stand before a process is in it.
+ * group - the group of one engine. Its limits are set before a process enters it.
  *
- * memory.oom.group stays off: when the sum is over the limit the kernel ends the one
- * process that has most, and its neighbours' calls go on. No swap: what a limit of
- * memory keeps off must not come back as a disk that is busy for everybody.
+ * memory.oom.group stays off: when the sum exceeds the limit, the kernel kills the one
+ * process that has most, and the other calls go on. Swap is off: memory kept out by the
+ * limit must not come back as a disk that is busy for everybody.
  */
 #include "cgroup/cgroup.h"
 
@@ -23,10 +23,11 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-/* Engines of one host, and what dead ones with its pid have left. */
+/* Engines of one host, and leftovers of dead hosts that had its pid. */
 #define NAMES_MAX 4096
 
-/* What the machine, and a group that ours is in, keep for everybody else: a quarter. */
+/* Share of memory that the machine, and any parent group, keep for everybody else: a
+ * quarter. */
 #define KEPT_PART 4
 
 #define CPU_PERIOD_US 100000u
@@ -49,7 +50,7 @@ static bool write_number(int dir, const char *name, uint64_t number)
     return gbx_cgroup_write(dir, name, text);
 }
 
-/* The least memory that the machine or a group in sight has for all. */
+/* The smallest memory limit among the machine and the visible parent groups. */
 static uint64_t least_above(int parent, unsigned levels)
 {
     GBX_CLEANUP(gbx_fd_close) int dir = fcntl(parent, F_DUPFD_CLOEXEC, 0);
@@ -75,7 +76,7 @@ static uint64_t least_above(int parent, unsigned levels)
     return least;
 }
 
-/* Where it exists, the lock is ours, and it has not been removed meanwhile. */
+/* True if it exists, the lock is ours, and it has not been removed meanwhile. */
 static bool take(gbx_cgroup *group)
 {
     if (mkdirat(group->parent, group->name, 0700) < 0)
@@ -85,7 +86,7 @@ static bool take(gbx_cgroup *group)
         faccessat(group->dir, "cgroup.procs", F_OK, 0) == 0)
         return true;
     gbx_fd_close(&group->dir);
-    errno = EEXIST; /* somebody swept it away: on to the next name */
+    errno = EEXIST; /* removed by another sweep: try the next name */
     return false;
 }
 
@@ -110,7 +111,7 @@ static bool set_limits(gbx_cgroup *group, const gbx_cgroup_limits *limits)
         if (!gbx_cgroup_allow(group, limits->memory_bytes))
             return gbx_cgroup_lacks(group, "cannot set memory.max: %s",
                                     strerror(errno));
-        (void)gbx_cgroup_write(group->dir, "memory.swap.max", "0"); /* not everywhere */
+        (void)gbx_cgroup_write(group->dir, "memory.swap.max", "0"); /* may not exist */
         (void)gbx_cgroup_write(group->dir, "memory.oom.group", "0");
     }
     if (limits->processes > 0 &&

@@ -12,23 +12,23 @@
 /* ---- group_file.c -------------------------------------------------------- */
 
 /*
- * The small text files of a control group, in a directory that is open: what is
- * one group now may be another by the same name a moment later.
+ * The small text files of a control group, addressed by an open directory: a path may
+ * name a different group a moment later.
  */
 
-/* The start of a file, as text; false if there is none. Empty files are "". */
+/* The start of a file, as text; "" if it is empty. False if it does not exist. */
 bool gbx_cgroup_read(int dir, const char *name, char *text, size_t size);
 
-/* Write text to a file that exists; errno tells why not. */
+/* Write text to an existing file; sets errno on failure. */
 bool gbx_cgroup_write(int dir, const char *name, const char *text);
 
-/* Is word one of words, which blanks and line ends separate? */
+/* Does the list contain word? Blanks and line ends separate its words. */
 bool gbx_cgroup_lists(const char *words, const char *word);
 
-/* The number in the line "KEY NUMBER" of text; 0 if there is none. */
+/* The number in the line "KEY NUMBER" of text; 0 if the line is missing. */
 uint64_t gbx_cgroup_keyed(const char *text, const char *key);
 
-/* The leaf that a host moves to when it stands in the way of its own groups. */
+/* The leaf that the host moves to when its processes prevent dividing the group. */
 #define GBX_CGROUP_HOST_LEAF "glovebox.host"
 
 /* Names of groups: this, the host's pid, a dot, a number. */
@@ -37,11 +37,11 @@ uint64_t gbx_cgroup_keyed(const char *text, const char *key);
 /* The group of this process, as directories. */
 typedef struct gbx_cgroup_place {
     int own;
-    int above;       /* the one it is in; -1: none is in sight */
-    unsigned levels; /* of directories from own up to the highest in sight */
+    int above;       /* its parent; -1: not visible */
+    unsigned levels; /* number of visible directories from own upwards */
 } gbx_cgroup_place;
 
-/* Say why there is no group. Returns false. */
+/* Record why the group is missing. Returns false. */
 bool gbx_cgroup_lacks(gbx_cgroup *group, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -50,8 +50,8 @@ bool gbx_cgroup_find(const gbx_cgroup_world *world, gbx_cgroup_place *ret,
                      gbx_cgroup *group);
 void gbx_cgroup_place_close(gbx_cgroup_place *place);
 
-/* delegation.c: a directory that is ours to divide, its controllers switched on, and
- * how many directories above it are in sight. */
+/* delegation.c: finds a directory that we may divide, switches its controllers on,
+ * and counts the visible directories above it. */
 bool gbx_cgroup_divide(const gbx_cgroup_world *world, const gbx_cgroup_place *place,
                        int *ret_parent, unsigned *ret_levels, gbx_cgroup *group);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* group_file - a file of the kernel is written in one piece or not at all, and never made. */
+/* group_file - writes a kernel file in one write or fails; never creates a file. */
 #include "cgroup/group.h"
 
 #include "base/cleanup.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_group - where this process is among the control groups: the kernel gives a path from
- * the root of its cgroup namespace, and mountinfo tells which part of the hierarchy can
- * be seen, and where.
+ * own_group - finds this process's control group. The kernel gives a path from the root
+ * of its cgroup namespace; mountinfo shows which part of the hierarchy is visible, and
+ * where.
  */
 #include "base/cleanup.h"
 #include "cgroup/group.h"
@@ -38,7 +38,7 @@ static FILE *open_proc(const gbx_cgroup_world *world, const char *name)
     return fopen(path, "re");
 }
 
-/* Blanks and the like are \ooo in mountinfo. In place. */
+/* mountinfo escapes blanks and the like as \ooo. In place. */
 static void unescape(char *text)
 {
     char *to = text;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stale - groups that a host left because it was killed. Its lock tells, not its pid:
- * pids are used again, and a host in another pid namespace has one that means nothing
- * here.
+ * stale - groups left by a host that was killed. The lock decides, not the pid: pids
+ * are reused, and a host in another pid namespace has a pid that means nothing here.
  */
 #include "base/cleanup.h"
 #include "cgroup/group.h"
@@ -23,7 +22,7 @@ static const char *skip_digits(const char *at)
     return at > start ? at : NULL;
 }
 
-/* glovebox.PID.N, and nothing else of ours or of anybody's. */
+/* glovebox.PID.N: matches no other name, of ours or of others. */
 static bool is_name(const char *name)
 {
     const char *at;
@@ -45,7 +44,7 @@ static void remove_if_stale(int parent, const char *name)
     if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
         return;
     gbx_cgroup_kill(dir);
-    /* What was killed just now may not have ended: then the next start removes it. */
+    /* Killed processes may not have ended yet: then the next start removes it. */
     (void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 

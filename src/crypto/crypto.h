@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crypto - text to bytes and back, and random bytes. */
+/* crypto - conversion between text and bytes, and random bytes. */
 #ifndef GBX_CRYPTO_CRYPTO_H
 #define GBX_CRYPTO_CRYPTO_H
 
@@ -12,8 +12,8 @@
 /*
  * From the characters of a string to the bytes that are hashed, and back.
  *
- * Decoding is lenient in the ways of Node's Buffer: hex ends at the first pair that is
- * none, base64 skips what is not of its alphabet (or of base64url's) and ends at "=".
+ * Decoding is as lenient as Node's Buffer: hex ends at the first invalid pair; base64
+ * skips characters outside its alphabet (and base64url's) and ends at "=".
  */
 
 typedef enum gbx_encoding {
@@ -25,51 +25,51 @@ typedef enum gbx_encoding {
     GBX_ENCODING_UTF16LE,
 } gbx_encoding;
 
-/* The characters of a string, by one byte each or, as UTF-16, by two. */
+/* The characters of a string: one byte each, or two as UTF-16. */
 typedef struct gbx_text_units {
-    const uint8_t *narrow; /* NULL: wide has them */
+    const uint8_t *narrow; /* NULL: use wide */
     const uint16_t *wide;
     size_t count;
 } gbx_text_units;
 
-/* Bytes that one character becomes at most, in any encoding. */
+/* One character becomes at most this many bytes, in any encoding. */
 #define GBX_DECODED_MAX 3u
 
-/* A string that comes in pieces. UTF-8 wants pairs of surrogates whole in a piece, hex
- * pairs of digits. */
+/* Decodes a string in pieces. A piece must not split a surrogate pair in UTF-8, or a
+ * pair of digits in hex. */
 typedef struct gbx_decoder {
     gbx_encoding encoding;
-    bool ended;    /* what follows is ignored */
-    uint32_t bits; /* of base64, not yet a byte */
+    bool ended;    /* later input is ignored */
+    uint32_t bits; /* base64 bits that do not fill a byte yet */
     unsigned bit_count;
 } gbx_decoder;
 
-/* The bytes of text, *ret_len of them: those of text itself if they are the same, else
- * at `to`, which has room for GBX_DECODED_MAX for each character. An unpaired surrogate
- * is U+FFFD in UTF-8. */
+/* The bytes of text, *ret_len of them. Returns text's own bytes if they are the
+ * same, else writes to `to`, which has room for GBX_DECODED_MAX per character. An
+ * unpaired surrogate becomes U+FFFD in UTF-8. */
 const uint8_t *gbx_decode(gbx_decoder *decoder, const gbx_text_units *text, uint8_t *to,
                           size_t *ret_len);
 
-/* Characters that len bytes become: in hex, base64 and base64url. */
+/* Number of characters for len bytes: in hex, base64 and base64url. */
 size_t gbx_encoded_len(gbx_encoding encoding, size_t len);
-/* Write them and a NUL. base64url needs room for as many as base64. The library
- * (hash.h) is loaded. */
+/* Write them and a NUL. base64url needs as much room as base64. The library (hash.h)
+ * must be loaded. */
 void gbx_encode(gbx_encoding encoding, const uint8_t *data, size_t len, char *to);
 
 /* ---- random.c ------------------------------------------------------------ */
 
 /*
- * Bytes that cannot be guessed, in a process that may not ask the kernel for
- * any: a ChaCha20 keystream from the key that came with the call. The same key gives
- * the same bytes, which is what makes a call repeatable.
+ * Unpredictable bytes in a process that may not ask the kernel for any: a ChaCha20
+ * keystream from the key that came with the call. The same key gives the same bytes,
+ * which makes a call repeatable.
  */
 
 #define GBX_CRYPTO_SEED_SIZE 32u
 
-/* Begin a stream; NULL: from now on there is none. */
+/* Begin a stream; NULL ends it. */
 void gbx_crypto_seed(const uint8_t *key);
 
-/* The next bytes of the stream. False if there is none. */
+/* The next bytes of the stream. False without a stream. */
 bool gbx_crypto_random(uint8_t *to, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* encoding - see crypto.h. Hostile text is the normal case: every unit is looked at. */
+/* encoding - see crypto.h. Hostile text is the normal case: every unit is checked. */
 #include "crypto/crypto.h"
 
 #include "crypto/library.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* clang-format off */
-/* A digit by its character; -1: it is none. */
+/* A digit by its character; -1: not a digit. */
 static const int8_t hex_digits[128] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -20,7 +20,7 @@ static const int8_t hex_digits[128] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 };
 
-/* The same, of base64 and base64url; -2 for the padding, which ends it. */
+/* The same for base64 and base64url; -2 for the padding, which ends it. */
 static const int8_t base64_digits[128] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -103,7 +103,7 @@ static uint8_t *put_point(uint8_t *to, uint32_t c)
     return to;
 }
 
-/* How many of the first units are ASCII; written. Four at once. */
+/* Writes the leading ASCII units, four at once; returns how many. */
 static size_t put_ascii(uint8_t *to, const uint16_t *units, size_t count)
 {
     size_t i = 0;

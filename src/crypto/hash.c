@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hash - every failure of libcrypto here is a failure of memory: algorithm, key and
+ * hash - every failure of libcrypto here means that memory is out: algorithm, key and
  * length were checked before.
  */
 #include "crypto/hash.h"
@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than any hash's block: a longer key is replaced by its hash (RFC 2104). */
+/* Larger than any hash's block: a longer key is replaced by its hash (RFC 2104). */
 #define KEY_MAX 256u
 
 struct gbx_hash {
     const gbx_digest *digest;
     size_t len;
-    EVP_MD_CTX *md;   /* of a hash, and of the long key of a MAC */
+    EVP_MD_CTX *md;   /* of a hash, and of a MAC's long key */
     EVP_MAC_CTX *mac; /* NULL while a MAC gets its key */
     uint8_t *key;     /* NULL in a hash */
     size_t key_len;
@@ -194,23 +194,22 @@ bool gbx_hash_equal(const void *a, const void *b, size_t len)
 /* ---- libcrypto, loaded once ------------------------------------------------ */
 
 /*
- * Fetching is what takes locks, searches and allocates: all of it is done
- * here, once, and nothing else of realm or worker may fetch.
+ * Fetching takes locks, searches and allocates. All of it is done here, once; nothing
+ * else of realm or worker may fetch.
  */
 
 #define TEXT_OF(x)  TEXT_OF2(x)
 #define TEXT_OF2(x) #x
-/* The version whose headers this was built with. */
+/* The version of the headers that this was built with. */
 #define LIBRARY "libcrypto.so." TEXT_OF(OPENSSL_SHLIB_VERSION)
 
 #define ALIASES_MAX 3
 
-/* Sorted by name. OpenSSL calls some of them otherwise. */
+/* Sorted by name. OpenSSL has other names for some. */
 static const struct algorithm {
     const char *name;
     const char *fetched_as;
-    size_t
-        free_len; /* not 0: the length is free, and this one meant where none is asked */
+    size_t free_len; /* not 0: the length is free, and this is its default */
     const char *aliases[ALIASES_MAX];
 } algorithms[] = {
     {"blake2b512", "BLAKE2B-512", 0, {"blake2b-512"}},
@@ -323,7 +322,7 @@ static const char *fetch_stream(void)
     return NULL;
 }
 
-/* Everything a worker will do, once: what is set up on first use is set up now. */
+/* Run everything that a worker will do once: this does the set-up of first uses. */
 static void warm(void)
 {
     uint8_t value[64];
@@ -371,7 +370,7 @@ const char *gbx_libcrypto_load_file(const char *file)
         return reason;
     if (state.functions.OPENSSL_version_major() != OPENSSL_VERSION_MAJOR)
         return lacks("the version that this program was built for");
-    /* First of all calls, or a configuration file would be looked for. */
+    /* Must come first, or OpenSSL would look for a configuration file. */
     if (!state.functions.OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG |
                                                  OPENSSL_INIT_NO_ATEXIT,
                                              NULL))

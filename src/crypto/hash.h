@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hash - a hash or a message authentication code on its way to its value.
+ * hash - one hash or message authentication code, from its start to its value.
  *
- * Running out of memory ends the process, as everywhere in a worker. Each function but
- * gbx_hash_load() needs the library to be loaded.
+ * Running out of memory ends the process, as everywhere in a worker. Every function
+ * except gbx_hash_load() needs the library to be loaded.
  */
 #ifndef GBX_CRYPTO_HASH_H
 #define GBX_CRYPTO_HASH_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A value whose length is free is no longer than this. */
+/* The maximum length of a value whose length is free. */
 #define GBX_HASH_LEN_MAX ((size_t)16 * 1024 * 1024)
 
-/* What a running hash takes outside the engine's heap, roughly. */
+/* Approximate memory of a running hash outside the engine's heap. */
 #define GBX_HASH_COST     512u
 #define GBX_HASH_MAC_COST 2048u
 
@@ -28,7 +28,7 @@ const char *gbx_hash_load(void);
 
 size_t gbx_hash_count(void);
 const char *gbx_hash_name(size_t algorithm);
-/* Another name of it, NULL after the last; all are in lower case. */
+/* Its other names, NULL after the last; all in lower case. */
 const char *gbx_hash_alias(size_t algorithm, size_t i);
 size_t gbx_hash_len(size_t algorithm);
 bool gbx_hash_len_is_free(size_t algorithm);
@@ -38,11 +38,12 @@ bool gbx_hash_len_is_free(size_t algorithm);
 /* len is gbx_hash_len(), or up to GBX_HASH_LEN_MAX where it is free. */
 gbx_hash *gbx_hash_new(size_t algorithm, size_t len);
 
-/* A MAC: updates are its key until gbx_hash_keyed(). Not where the length is free. */
+/* A MAC: updates feed its key until gbx_hash_keyed(). Not for algorithms with a free
+ * length. */
 gbx_hash *gbx_hash_new_mac(size_t algorithm);
 void gbx_hash_keyed(gbx_hash *hash);
 
-/* Not of a MAC. */
+/* Not for a MAC. */
 gbx_hash *gbx_hash_copy(const gbx_hash *hash);
 
 void gbx_hash_update(gbx_hash *hash, const void *data, size_t len);
@@ -53,9 +54,9 @@ size_t gbx_hash_value_len(const gbx_hash *hash);
 
 void gbx_hash_free(gbx_hash *hash);
 
-/* ---- beside it ---------------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------- */
 
-/* In time that depends on len alone. */
+/* In time that depends only on len. */
 bool gbx_hash_equal(const void *a, const void *b, size_t len);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * library - OpenSSL's libcrypto, loaded by name, and the algorithms taken from it.
+ * library - OpenSSL's libcrypto, loaded by name, with the algorithms fetched from it.
  *
- * Loaded in the template, before the seal: all that hashing needs later is fetched and
- * has run once by then, so that a sealed worker opens no file, takes no lock that
- * another could hold and asks the kernel for memory alone. No configuration file and no
- * variable of the environment has a say.
+ * Loaded in the template, before the seal. By then everything that hashing needs has
+ * been fetched and has run once, so a sealed worker opens no file, takes no lock that
+ * another thread could hold, and asks the kernel only for memory. Configuration files
+ * and environment variables have no effect.
  *
  * One thread. What is loaded stays for the life of the process.
  */
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All that is called of it. */
+/* All of its functions that are called. */
 #define GBX_LIBCRYPTO_MAP(XX)            \
     XX(OPENSSL_init_crypto)              \
     XX(OPENSSL_version_major)            \
@@ -56,12 +56,12 @@ typedef struct gbx_libcrypto {
 /* One algorithm, as it was fetched. */
 typedef struct gbx_digest {
     EVP_MD *md;
-    EVP_MAC_CTX *mac; /* HMAC with it, without a key; NULL: there is none */
-    size_t len; /* of its value; of one whose length is free: where none is asked */
+    EVP_MAC_CTX *mac; /* HMAC with it, without a key; NULL: not available */
+    size_t len;       /* of its value; if the length is free: the default */
     bool is_free;
 } gbx_digest;
 
-/* Load and warm everything. NULL if all is well (again, if it was already), else a
+/* Load and warm everything. NULL on success (also if already loaded), else a
  * constant reason. */
 const char *gbx_libcrypto_load(void);
 

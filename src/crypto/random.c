@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* random - the stream's position is the cipher's own: nothing is buffered here. */
+/* random - the cipher keeps the stream's position: nothing is buffered here. */
 #include "crypto/crypto.h"
 
 #include "crypto/library.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abort - switches. Locks are taken in one order: a signal's own, then the engine's.
+ * abort - switches that abort calls. Lock order: a signal's own lock, then the
+ * engine's.
  */
 #include "engine/engine.h"
 

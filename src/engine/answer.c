@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* answer - what embedders' functions answer with, looked at before it counts. */
+/* answer - checks the answers of embedders' functions before they are used. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -31,7 +31,7 @@ gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
     if ((json == NULL && json_len > 0) || json_len > UINT32_MAX / 2)
         return gbx_fail(reterr, GBX_E_USAGE, "json is missing, or too long");
     if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
-        /* What is wrong, not where: that is for the host. */
+        /* Says what is wrong, not where: only the host gets the position. */
         if (strcmp(fault.message, "nested too deep") == 0)
             (void)snprintf(message, sizeof message,
                            "the host's answer is nested deeper than %d levels",
@@ -64,7 +64,7 @@ gbx_status gbx_answer_error(gbx_engine *engine, gbx_request request, const char 
     return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
 }
 
-/* ---- without secrets: policy/secrets.h searches -------------------------- */
+/* ---- removing secrets: policy/secrets.h searches ------------------------- */
 
 static bool strip_span(const gbx_policy *policy, gbx_secret_text kind, gbx_span from,
                        gbx_buf *buf, gbx_span *ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_mode - one attack at a time, with blocking reads bounded by poll. */
+/* attack_mode - runs one attack at a time, with blocking reads bounded by poll. */
 #include "engine/engine.h"
 
 #include "base/cleanup.h"
@@ -21,7 +21,7 @@
 
 #define BODY_MAX GBX_KIB(16)
 
-/* For the template, an attacker and its proof, and what attackers may leave. */
+/* For the template, an attacker and its proof, and what attackers may leave behind. */
 static const gbx_cgroup_limits group_limits = {.memory_bytes = GBX_MIB(1024),
                                                .processes = 32};
 
@@ -34,8 +34,8 @@ struct gbx_attack_session {
     uint8_t body[BODY_MAX];
 };
 
-/* Exactly len bytes before the time is over; descriptors that come along are kept in
- * fds (at most two, -1 where none). */
+/* Receive exactly len bytes before the deadline. Descriptors that arrive with them
+ * are kept in fds (at most two, -1 where none). */
 static bool receive(gbx_attack_session *s, void *data, size_t len, gbx_timeout timeout,
                     int *fds)
 {
@@ -130,14 +130,14 @@ static gbx_attack_outcome judge(int status, int *ret_detail)
     *ret_detail = WEXITSTATUS(status);
     switch (*ret_detail) {
     case 0: return GBX_ATTACK_REFUSED;
-    case 2: /* nothing here to attack */
-    case 4: /* it could not be sealed, and so did not attack */
+    case 2: /* not available here */
+    case 4: /* it could not be sealed, so it did not attack */
     case 5: return GBX_ATTACK_UNKNOWN;
     default: return GBX_ATTACK_SUCCEEDED; /* also when it became another program */
     }
 }
 
-/* The attacker is gone: what it left is all there is. */
+/* The attacker is gone: nothing can be added to its note. */
 static void read_note(gbx_attack_session *s, int channel)
 {
     size_t len = 0;

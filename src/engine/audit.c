@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit - the engine's side: who it is, who listens, and how an event goes out.
+ * audit - the engine's part: its identity, its listeners, and how an event is sent.
  *
- * A line gets its number when it is begun and is handed over when it is whole; between
- * two threads the one may overtake the other, and the numbers tell.
+ * A line gets its number when it is begun and is handed over when it is complete. Lines
+ * of two threads may overtake each other; the numbers give the order.
  */
 #include "engine/audit.h"
 

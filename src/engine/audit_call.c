@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit_call - one call, from its first line to its last. Never its input, its value or
- * its console text; of what was thrown, the code alone.
+ * audit_call - the log of one call, from its first line to its last. It never contains
+ * the input, the value or console text; of a thrown error only the code.
  */
 #include "engine/audit.h"
 
@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * What the code in the box is told, and what that counts towards. Only answers of our
- * own are looked up: an embedder's function may answer with any code.
+ * Error codes that code receives, and what each counts as. Only the library's own
+ * answers are looked up: an embedder's function may answer with any code.
  */
 static const struct refusal {
     const char *code;
@@ -46,7 +46,7 @@ static const struct refusal *find_refusal(gbx_span code)
     return NULL;
 }
 
-/* May one more line of this event be said? Else it is counted. */
+/* May one more line of this event be written? If not, it is counted. */
 static bool may_say(gbx_run *run, gbx_audit_event event, const char *function)
 {
     gbx_audit *a = &run->engine->audit;
@@ -94,7 +94,7 @@ static void put_text(gbx_log_line *line, const char *key, const char *text)
         gbx_log_line_puts(line, key, text);
 }
 
-/* What a fetch came to, before what it was aimed at. */
+/* The outcome of a fetch, before its target. */
 static void put_note(gbx_log_line *line, const gbx_audit_detail *note)
 {
     if (note == NULL)
@@ -151,7 +151,7 @@ static void say_refused(gbx_run *run, const gbx_audit_asked *asked,
     char detail[256];
     gbx_audit_entry e;
 
-    assert(msg != NULL); /* what is never answered is not refused */
+    assert(msg != NULL); /* unanswered requests are not refusals */
     gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
     put_span(&e.line, "code", msg->code);
     put_effort(&e.line, asked, answered);
@@ -164,7 +164,7 @@ static void say_refused(gbx_run *run, const gbx_audit_asked *asked,
     gbx_entry_emit(&e, detail);
 }
 
-/* Rules about how code is written say nothing of what it is after. */
+/* Rules about how code is written show nothing about its intent. */
 static bool is_forbidden_name(const gbx_violation *v)
 {
     static const char *const plain[] = {"form", "size", "encoding", "syntax"};
@@ -189,7 +189,7 @@ static void say_violation(gbx_run *run, const gbx_violation *v)
     gbx_entry_emit(&e, detail);
 }
 
-/* What the end of a worker is called; false: it is none to speak of. */
+/* The event for a worker's end; false if it is not worth an event. */
 static bool name_of_end(gbx_code code, gbx_end how, gbx_audit_event *ret)
 {
     switch (code) {
@@ -354,7 +354,7 @@ void gbx_audit_call_ended(gbx_run *run, gbx_status status)
 {
     gbx_audit_entry e;
 
-    gbx_run_calls_end(run); /* what is unanswered has its line before the last */
+    gbx_run_calls_end(run); /* log unanswered requests before the last line */
     if (!run->audit.is_open)
         return;
     if (run->audit.dropped.total > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* audit_detail - see audit_detail.h. A URL is cut as text: the code's own is not trusted to parse. */
+/* audit_detail - see audit_detail.h. A URL is cut as text: it may not parse. */
 #include "engine/audit_detail.h"
 
 #include "base/cleanup.h"
@@ -16,7 +16,8 @@ static bool is_slash(char c)
     return c == '/' || c == '\\';
 }
 
-/* Move what follows user and password over them, and end before query and fragment. */
+/* Remove user and password by moving the rest over them, and end before query and
+ * fragment. */
 static void strip_url(char *url)
 {
     char *host = url;
@@ -37,8 +38,8 @@ static void strip_url(char *url)
         memmove(host, at + 1, strlen(at + 1) + 1);
 }
 
-/* Bytes as text with a NUL: what there is no room for is left out, and a NUL inside does
- * not hide the rest. */
+/* Bytes as NUL-terminated text, cut to the room; a NUL inside does not hide the
+ * rest. */
 static void put_text(char *to, size_t size, const uint8_t *data, size_t len)
 {
     size_t n = len < size - 1 ? len : size - 1;
@@ -48,7 +49,8 @@ static void put_text(char *to, size_t size, const uint8_t *data, size_t len)
     to[n] = 0;
 }
 
-/* The whole text of a value, so that it is cut where it should be; NULL: no memory. */
+/* The whole text of a value, so that it is cut at the right place; NULL: memory is
+ * out. */
 static char *text_of(gbx_view view)
 {
     gbx_buf buf;
@@ -87,7 +89,7 @@ static void aim_at_url(gbx_audit_detail *note, gbx_span args)
     free(url);
 }
 
-/* A server may send back what it was given, in where it redirects to. */
+/* A server may return what it received in the target of a redirect. */
 static void put_stripped(const gbx_policy *policy, char *to, size_t size,
                          const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_message - the CALL: all that a worker is told of its call, at once. */
+/* call_message - builds the CALL: the one message that gives a worker its call. */
 #include "engine/run.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* What the call lacks of its engine, and the values that it has. */
+/* The functions that the call may not use, and its values of env. */
 static void put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env)
 {
     gbx_buf_init(withheld, GBX_CONFIG_MAX);
@@ -25,7 +25,7 @@ static void put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env)
         (void)gbx_policy_put_env(gbx_run_policy(run), env);
 }
 
-/* What the call itself says; lists, seed and entropy are still to come. */
+/* The part from the call itself; lists, seed and entropy are added later. */
 static gbx_msg_call message_of(const gbx_run *run)
 {
     const gbx_call *call = &run->call;
@@ -104,7 +104,8 @@ void gbx_run_start(gbx_run *run, int64_t now_ns)
     run->exchange.on_log = call->on_log;
     run->exchange.log_user = call->log_user;
     run->exchange.start_ns = now_ns;
-    /* A worker that can guess its call's id could speak before it is spoken to. */
+    /* A worker that could guess its call's id could send messages before it gets the
+     * call. */
     if (!has_random || withheld.failed || env.failed ||
         !gbx_exchange_call(&run->exchange, &msg))
         run->exchange.is_nomem = true;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_code - code that is not run, for an engine that there is not: what its policy says is
- * all that is known.
+ * check_code - checks code without an engine and without running it: only the policy is
+ * known.
  */
 #include "guard/guard.h"
 #include "policy/policy.h"
 
 #include <string.h>
 
-/* Is name the root of a function that the policy lists? "db" is that of "db.*". A star
- * alone says nothing about names. */
+/* Is name the root of a function that the policy lists? "db" is the root of "db.*".
+ * A lone star matches no name. */
 static bool has_name(void *user, const char *name)
 {
     const gbx_policy *policy = user;
@@ -41,7 +41,7 @@ gbx_status gbx_policy_check(const gbx_policy *policy, const char *code, size_t c
         world.code_bytes = policy->limits.code_bytes;
         world.has_name = has_name;
         world.may_fetch = may_fetch;
-        world.user = (gbx_policy *)(uintptr_t)policy; /* given back as const alone */
+        world.user = (gbx_policy *)(uintptr_t)policy; /* only returned as const */
     }
     return gbx_guard_report(code, code_len, form, limits, &world, ret_report, reterr);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* compare - two of a kind, and how a person would say that they differ. */
+/* compare - compares recorded and actual events, and describes how they differ. */
 #include "base/json.h"
 #include "engine/engine.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Of one text in a description; the rest is left away. */
+/* Of one text in a description; the rest is omitted. */
 #define SHOWN_MAX 2000u
 
 static void put_cut(gbx_buf *to, gbx_span text, uint64_t size)
@@ -59,7 +59,7 @@ static bool values_equal(const gbx_record_end *a, const gbx_record_end *b)
            memcmp(a->value_sha256, b->value_sha256, sizeof a->value_sha256) == 0;
 }
 
-/* What was recorded may be cut, and is the first of both. */
+/* The recorded one comes first; it may be cut. */
 static bool errors_equal(const gbx_record_end *a, const gbx_record_end *b)
 {
     return spans_equal(a->error, gbx_record_kept(b->error)) && a->line == b->line &&
@@ -106,7 +106,7 @@ static void put_logs(gbx_buf *to, const gbx_record_end *end)
     put_digest(to, end->logs_sha256);
 }
 
-/* All of an end, in the order in which a person would ask. */
+/* All fields of an end, most telling first. */
 static const struct {
     bool (*equal)(const gbx_record_end *a, const gbx_record_end *b);
     void (*put)(gbx_buf *to, const gbx_record_end *end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conclude - the end of a call: what it cost by the kernel's word, what the verdict is,
- * and the error as its reader needs it.
+ * conclude - the end of a call: its cost as the kernel measured it, the verdict, and an
+ * error text for whoever repairs the code.
  */
 #include "engine/run.h"
 
@@ -55,7 +55,7 @@ static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
     evidence->cpu_ms = stats->cpu_ms;
 }
 
-/* Others may say what is lacking while it is read. */
+/* Another thread may change the text while it is read. */
 static const char *copy_lack(gbx_engine *engine, char to[sizeof engine->lack])
 {
     (void)pthread_mutex_lock(&engine->lock);
@@ -64,7 +64,7 @@ static const char *copy_lack(gbx_engine *engine, char to[sizeof engine->lack])
     return to;
 }
 
-/* The value is the worker's word until it has been checked. */
+/* The value is only the worker's claim until it has been checked. */
 static void check_value(gbx_result *r, gbx_verdict *v)
 {
     gbx_json_fault fault;
@@ -158,7 +158,8 @@ static bool binds_no_object(const gbx_call *call)
              gbx_view_kind(bindings) == '{');
 }
 
-/* INVALID_DATA: the engine only says no; the checker knows of what, and where. */
+/* INVALID_DATA: the engine does not say why; the checker finds which text fails, and
+ * where. */
 static void say_which_data_fails(const gbx_call *call, gbx_verdict *v)
 {
     gbx_json_fault fault;
@@ -178,7 +179,7 @@ static void say_which_data_fails(const gbx_call *call, gbx_verdict *v)
     }
 }
 
-/* A call that ran out of time because nobody answered it is not slow code. */
+/* If a call ran out of time because nobody answered it, its code was not slow. */
 static void say_what_it_awaited(gbx_run *run, gbx_verdict *v)
 {
     const char *name = v->code == GBX_CODE_TIMEOUT ? gbx_hostcall_awaited(run) : NULL;
@@ -191,7 +192,7 @@ static void say_what_it_awaited(gbx_run *run, gbx_verdict *v)
         v->hint = "the host did not answer in time; try again, or raise the limit";
 }
 
-/* What else a worker has words for, nobody has thrown: the engine only says no. */
+/* Other texts of a worker were not thrown: the engine only reports a failure. */
 static bool was_thrown(const gbx_run *run)
 {
     return run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
@@ -266,7 +267,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
         gbx_result_fail(r, GBX_CODE_UNAVAILABLE, "the host is out of memory", "");
         return;
     }
-    if (how == GBX_END_REPLAYED) /* the replay has judged */
+    if (how == GBX_END_REPLAYED) /* the replay has decided */
         return;
     if (how == GBX_END_NO_WORKER) {
         evidence.is_late = now_ns >= run->deadline_ns;

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confine - how much is enough: nothing that the limits of single processes allow may
- * meet the group's limit, unless the caller or the machine has less than that.
+ * confine - the size of the group's limit. Processes within their own limits never
+ * reach it, unless the caller or the machine has less memory than that.
  */
 #include "engine/confine.h"
 
 #include "base/clock.h"
 #include "engine/engine.h"
 
-/* What a worker at its limit may have beside it: the engine's reserve for the shapes of
- * objects, stack, page tables. */
+/* A worker at its limit may use this much more: the engine's reserve for the shapes
+ * of objects, stack, page tables. */
 #define WORKER_EXTRA GBX_MIB(48)
 
 /* A template without datasets, its file pages included. */
 #define TEMPLATE_BYTES GBX_MIB(128)
 
-/* Templates alive at once: one serves, one is about to, retired ones have calls. */
+/* Templates alive at once: one serves, one is about to, retired ones still have
+ * calls. */
 #define TEMPLATES 4
 
-/* A dataset as objects, over its length as JSON: `[{},{},...]` is the worst. */
+/* Memory of a dataset as objects, over its length as JSON: `[{},{},...]` is the
+ * worst. */
 #define DATASET_FACTOR 32
 
-/* Beside workers and templates: the first children of starts, and proofs of seals. */
+/* Besides workers and templates: the first children of starts, and proofs of seals. */
 #define PROCESSES_EXTRA 32
 
-/* Between two looks at the kills of the machine, where the engine has no group. */
+/* Time between two checks of the machine's kills, where the engine has no group. */
 #define LOOK_NS (INT64_C(10000) * GBX_NS_PER_MS)
 
 static uint32_t templates_at_once(const gbx_options *o)

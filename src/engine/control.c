@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control - what a template says, frame by frame. The table `rules` is all of it: a
- * frame that is not in it, out of turn or malformed ends the template. No bytes are
- * received here: template.c does that.
+ * control - handles a template's messages, frame by frame. The table `rules` is
+ * complete: a frame that is not in it, out of turn or malformed ends the template.
+ * template.c receives the bytes.
  */
 #include "engine/engine.h"
 
@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A forked worker must be sealed and READY by then, or is replaced. */
+/* A forked worker must be sealed and READY within this time, or is replaced. */
 
-/* What a frame of a template may be long at most, whatever it says. */
+/* The longest frame of a template, whatever its header says. */
 #define BODY_MAX GBX_KIB(16)
 
 static bool is_socket(int fd)
@@ -31,7 +31,7 @@ static bool is_socket(int fd)
     return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Forks of one template with the same datasets are of one size: asked of the first. */
+/* Forks of one template with the same datasets have one size: measured on the first. */
 static uint64_t ready_rss_kib(const gbx_worker *w)
 {
     gbx_template *t = w->from;
@@ -55,9 +55,9 @@ static const char *fault_of(const uint8_t *data, size_t len, gbx_header *header)
     return header->body_len != 0 || header->call_id != 0 ? "it was malformed" : NULL;
 }
 
-/* The worker's first and only message to the supervisor has come, or its end, or neither
- * in time. In `broken` stands what a worker that broke the protocol did, or "". False if no
- * call waits that ends by that. The lock is held. */
+/* Handle a worker's only message to the supervisor, its end, or its timeout.
+ * `broken` says how it broke the protocol, or is "". False if breaking it ended no
+ * waiting call. The lock is held. */
 static bool take_first(gbx_worker *w, short what, const uint8_t *data, ssize_t n,
                        char *broken, size_t size)
 {
@@ -106,8 +106,8 @@ static void on_ready(evutil_socket_t fd, short what, void *arg)
         gbx_audit_engine_refusal(engine, GBX_AUDIT_PROTOCOL_VIOLATION, broken);
 }
 
-/* We had no room for its descriptors: it has met the end of its channel, and will be
- * reported. */
+/* We had no room for its descriptors: the worker sees its channel closed, and its
+ * end will be reported. */
 static void lose_worker(gbx_engine *engine, gbx_worker *w)
 {
     gbx_queue_lacks(engine, "the descriptors of a worker could not be received",
@@ -134,7 +134,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
         return false;
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
-    /* Once for each FORK: a second one would replace descriptors that are in use. */
+    /* Once for each FORK: a second FORKED would replace descriptors that are in use. */
     if (w != NULL && (w->from != t || w->state != GBX_WORKER_FORKING))
         w = NULL;
     if (w != NULL && msg.error != 0) {
@@ -161,7 +161,7 @@ static bool on_forked(gbx_template *t, gbx_span body)
     return true;
 }
 
-/* How a worker ended that was never ready, as the template reports it. */
+/* Record how a worker ended before it was ready, as the template reports it. */
 static void lack_early_end(gbx_engine *engine, int status)
 {
     char text[sizeof engine->lack];
@@ -185,8 +185,8 @@ static bool on_exited(gbx_template *t, gbx_span body)
     (void)pthread_mutex_lock(&engine->lock);
     w = gbx_pool_find(engine, msg.worker_id);
     if (w != NULL && w->from == t && !w->has_exited) {
-        /* Of those whom we killed ourselves some may be taken for the kernel's: then
-         * nobody asks any more. */
+        /* A worker that we killed may be counted as killed by the kernel: harmless,
+         * since no call waits for it any more. */
         if (w->state != GBX_WORKER_SPENT && WIFSIGNALED((int)msg.status) &&
             WTERMSIG((int)msg.status) == SIGKILL)
             w->shortage = gbx_confine_shortage(engine);
@@ -199,7 +199,7 @@ static bool on_exited(gbx_template *t, gbx_span body)
     return true;
 }
 
-/* Why the engine has no group, the host knows better than the template. */
+/* The host knows better than the template why the engine has no group. */
 static void explain_group(gbx_engine_facts *facts, const gbx_engine *engine,
                           const gbx_spawned *process)
 {
@@ -223,7 +223,7 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
     facts->oom_known = hello->oom_known != 0;
     facts->jit_page = hello->jit_page != 0;
     memset(facts->layers, 0,
-           sizeof facts->layers); /* what is not named does not stand */
+           sizeof facts->layers); /* unnamed layers are not in effect */
     gbx_utf8_copy_line(facts->engine, sizeof facts->engine, hello->engine.data,
                        hello->engine.len);
     gbx_utf8_copy_line(facts->user, sizeof facts->user, hello->user.data,
@@ -246,7 +246,7 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
     }
 }
 
-/* Does what stands satisfy what is required? The first that does not, by name. */
+/* Are all required layers in effect? If not, names the first missing one. */
 static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
 {
     static const struct {
@@ -284,7 +284,7 @@ static bool serves(gbx_template *t)
     engine->wasted = 0;
     engine->fork_ns = 0;
     engine->has_started = true;
-    if (t->is_renewal) { /* workers with what was before serve nobody any more */
+    if (t->is_renewal) { /* workers with the old contents are of no use */
         engine->load_seq++;
         engine->coming = 0;
         gbx_pool_discard_stale(engine);
@@ -295,7 +295,7 @@ static bool serves(gbx_template *t)
     return true;
 }
 
-/* Why the template cannot serve, as it says. */
+/* The template's own reason why it cannot serve. */
 static gbx_status explain(const gbx_msg_hello *hello, gbx_error *reterr)
 {
     char text[GBX_ERROR_MESSAGE_SIZE];
@@ -354,7 +354,8 @@ static bool on_hello(gbx_template *t, gbx_span body)
     return ok;
 }
 
-/* Whoever waits for the template hears why it will not serve. The lock is held. */
+/* Report to the thread that waits for the template why it will not serve. The lock
+ * is held. */
 static void refuse_renewal(gbx_template *t, gbx_span message)
 {
     gbx_error error = {0};
@@ -395,7 +396,7 @@ static bool on_loaded(gbx_template *t, gbx_span body)
     return ok;
 }
 
-/* All that a template may ever say, and how long it may be. */
+/* All messages that a template may send, and their maximum length. */
 static const struct rule {
     gbx_msg_type type;
     size_t max_len;
@@ -450,6 +451,6 @@ bool gbx_control_take_frames(gbx_template *t)
         used += GBX_FRAME_HEADER_SIZE + header.body_len;
     }
     gbx_buf_consume(&t->in, used);
-    /* Descriptors come with a FORKED and with nothing else. */
+    /* Only a FORKED comes with descriptors. */
     return ok && (t->in.len > 0 || t->fd_count == 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dataset_loader - a dataset is kept as a sealed memfd: every template, the first and those
- * that replace it, reads the same bytes, and the host's heap holds none of them.
+ * dataset_loader - a dataset is kept as a sealed memfd. Every template, the first and
+ * its replacements, reads the same bytes; the host's heap holds none of them.
  */
 #include "engine/engine.h"
 
@@ -23,9 +23,9 @@
 
 #define DATASET_NAME_MAX 64
 
-/* The heap of a template does not get back what a dataset leaves that is replaced in it
- * (worker/worker.h), and nobody is forked while it parses: little is replaced in place, for
- * more there is a new template beside the one that serves. */
+/* A template's heap cannot reuse the memory of a dataset that is replaced in it
+ * (worker/worker.h), and nothing is forked while it parses. So only little is
+ * replaced in place; for more, a new template is started while the old one serves. */
 #define REPLACED_MAX  GBX_MIB(1)
 #define REPLACED_EACH GBX_KIB(16)
 
@@ -67,8 +67,8 @@ static gbx_status make_dataset(const char *name, const char *json, size_t len,
                                    reterr);
 }
 
-/* Writing more than a process may have in a file ends it, for one in memory too: that must
- * not be the end of our host. */
+/* Writing past the file size limit kills a process, even for a file in memory: that
+ * must not happen to our host. */
 static bool may_write(size_t len)
 {
     struct rlimit limit;
@@ -94,15 +94,15 @@ static bool wait_changed(gbx_engine *engine, int64_t until_ns)
     return pthread_cond_timedwait(&engine->changed, &engine->lock, &ts) != ETIMEDOUT;
 }
 
-/* What a template is given while it serves. */
+/* What is sent to a serving template. */
 typedef struct update {
     const char *what; /* for messages: "load the dataset" */
     const char *name;
     const gbx_dataset *dataset; /* NULL: name is a function's */
-    gbx_status failure;         /* if the template refuses it */
+    gbx_status failure;         /* returned if the template refuses it */
 } update;
 
-/* Hand it to the template that serves and wait for its answer; the lock is held. */
+/* Send it to the serving template and wait for its answer; the lock is held. */
 static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *reterr)
 {
     int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
@@ -123,8 +123,8 @@ static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *
         if (!wait_changed(engine, until))
             engine->load_failed = engine->load_done = true;
     engine->is_loading = false;
-    /* Half a frame may have been sent, or the answer may come when it is taken for that
-     * of another load: another template knows what the engine has. */
+    /* Half a frame may have been sent, or the answer may be mistaken for that of
+     * another load: start another template, which knows what the engine has. */
     if (engine->load_failed && engine->load_message[0] == 0 && engine->current != NULL)
         gbx_template_kill(engine->current);
     if (!engine->load_done)
@@ -136,7 +136,7 @@ static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *
     return GBX_OK;
 }
 
-/* Workers without the update serve nobody any more; the lock is held. */
+/* Workers without the update are of no use any more; the lock is held. */
 static void replace_workers(gbx_engine *engine)
 {
     engine->load_seq++;
@@ -191,7 +191,7 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
         gbx_dataset_loader_free(d);
         return status;
     }
-    assert(d != NULL); /* or making it has failed */
+    assert(d != NULL); /* otherwise making it has failed */
     d->serial = ++engine->next_dataset;
     gbx_dataset_loader_link(&engine->datasets, d, &old);
     gbx_confine_weigh(engine);
@@ -383,7 +383,7 @@ void gbx_dataset_loader_drop_runner(gbx_engine *engine)
 {
     if (engine->runner.dispose != NULL)
         engine->runner.dispose(engine->runner.user);
-    /* A library with an engine in it cannot be unloaded: its threads outlive it. */
+    /* A library with a live engine cannot be unloaded: its threads outlive it. */
 }
 
 /* ---- public API ---------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch - which functions the host has, and the call of one.
+ * dispatch - finds and calls the host's functions.
  *
- * The name and the arguments come from a worker and are hostile: a name that this call
- * does not have is answered with an error, arguments that are no JSON array end the
- * worker, since its own script can make nothing else.
+ * The name and the arguments come from a worker and are hostile. A name that this call
+ * does not have is answered with an error. Arguments that are not a JSON array end the
+ * worker, since its own script cannot produce them.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -18,13 +18,13 @@
 
 #define FUNCTION_NAME_MAX 128
 
-/* Arguments up to this size are given their NUL on the stack. */
+/* Arguments up to this size get their NUL on the stack. */
 #define SMALL_ARGS GBX_KIB(4)
 
 /* ---- names ------------------------------------------------------------------- */
 
-/* Identifiers with dots between; the first of those that lead somewhere else is
- * refused: no property of every object may be shadowed by accident. */
+/* Identifiers with dots between. Refuses a first identifier that every object has:
+ * such a property must not be shadowed by accident. */
 static bool is_function_name(const char *name)
 {
     static const char *const never[] = {"__proto__", "prototype", "constructor"};
@@ -89,7 +89,7 @@ static gbx_status check_name(gbx_engine *engine, const char *name, gbx_error *re
     return GBX_OK;
 }
 
-/* Last in the list: templates get the names in the order of exposing. */
+/* Append to the list: templates get the names in the order of exposing. */
 static void link_function(gbx_hostcalls *h, gbx_function *function)
 {
     gbx_function **at = &h->functions;
@@ -135,7 +135,7 @@ static void call_function(gbx_run *run, const gbx_function *f, gbx_request reque
     run->calls.is_dispatching = true;
     f->fn(f->user, run->engine, &call);
     run->calls.is_dispatching = false;
-    explicit_bzero(text, args.len); /* there may be secrets in it */
+    explicit_bzero(text, args.len); /* it may contain secrets */
     if (text != small)
         free(text);
 }
@@ -145,7 +145,7 @@ static bool fills_itself(const gbx_policy *policy, const gbx_function *f)
     return policy->self_filling != NULL && strcmp(policy->self_filling, f->name) == 0;
 }
 
-/* With secrets filled in for this function, if it refers to any. */
+/* Call with secrets filled in for this function, if its arguments refer to any. */
 static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request request,
                               gbx_span args)
 {
@@ -269,7 +269,7 @@ gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn f
     function->fn = fn;
     function->user = user;
     memcpy(function->name, name, strlen(name) + 1);
-    /* In the list first: a template that starts meanwhile has it too. */
+    /* Link first: a template that starts meanwhile has it too. */
     link_function(&engine->hostcalls, function);
     if (policy == NULL || gbx_policy_allows_function(policy, name))
         status = gbx_dataset_loader_expose(engine, function, reterr);

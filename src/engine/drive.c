@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drive - a call in steps. One descriptor stands for its three reasons to step: the
- * worker's channel, the clock, and the eventfd by which other threads say that it has a
- * worker, an answer, or an end. A step never waits for the worker, not even for the
- * moment in which it would answer: the loop has other work.
+ * drive - a call in steps. One descriptor covers its three reasons to step: the
+ * worker's channel, the clock, and the eventfd by which other threads announce a
+ * worker, an answer, or an end. A step never waits for the worker, however briefly: the
+ * loop has other work.
  */
 #include <glovebox/drive.h>
 
@@ -19,15 +19,15 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* A template with one worker needs nearly as many. Calls that have taken them all would
- * wait for workers that nobody can receive. */
+/* A template with one worker needs nearly as many. Calls that used them all would
+ * wait for workers whose descriptors nobody can receive. */
 #define SPARE_FDS 16
 
 struct gbx_drive {
     gbx_run run;
     int fd; /* epoll: timer, run.calls.wake_fd, the worker's channel */
     int timer;
-    uint32_t watched; /* EPOLL* of the channel; 0: it is not in the set */
+    uint32_t watched; /* EPOLL* of the channel; 0: not in the set */
     int64_t armed_ns;
     bool is_over;
 };
@@ -39,7 +39,7 @@ static bool watch(const gbx_drive *d, int operation, int fd, uint32_t events)
     return epoll_ctl(d->fd, operation, fd, &event) == 0;
 }
 
-/* Descriptors are given from the lowest on: below this one all are taken. */
+/* The kernel assigns the lowest free descriptor: all below this one are in use. */
 static bool leaves_some(int fd)
 {
     struct rlimit limit;
@@ -55,7 +55,7 @@ static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
     d->fd = epoll_create1(EPOLL_CLOEXEC);
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     d->run.calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    /* Whoever throws the call's signal looks at this already. */
+    /* A thread that throws the call's signal already reads this. */
     (void)pthread_mutex_lock(&d->run.engine->lock);
     d->run.is_stepped = d->run.calls.wake_fd >= 0;
     (void)pthread_mutex_unlock(&d->run.engine->lock);
@@ -68,7 +68,7 @@ static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* Wait for the clock and the channel; false if the kernel has no memory for it. */
+/* Wait for the clock and the channel; false if the kernel is out of memory. */
 static bool arm(gbx_drive *d)
 {
     gbx_run *run = &d->run;
@@ -94,8 +94,8 @@ static bool arm(gbx_drive *d)
     return true;
 }
 
-/* Whatever was said is looked at now. A clock that has run out must be set again, be it to
- * the same time. */
+/* Clear everything that is about to be handled. A clock that has run out must be set
+ * again, even to the same time. */
 static void drain(gbx_drive *d)
 {
     uint64_t count;
@@ -115,7 +115,7 @@ static void begin(gbx_run *run)
         gbx_pool_fill_for(run);
 }
 
-/* Has it a worker, or no hope? */
+/* Does the run have a worker, or no hope of one? */
 static void step_queued(gbx_run *run)
 {
     gbx_engine *engine = run->engine;
@@ -141,7 +141,7 @@ static void step_queued(gbx_run *run)
         gbx_run_end_unserved(run, how);
 }
 
-/* Its worker is killed and released; nobody can say anything to it any more. */
+/* Its worker is killed and released; no message can reach it any more. */
 static void leave_engine(gbx_run *run)
 {
     gbx_engine *engine = run->engine;
@@ -164,10 +164,10 @@ static gbx_result *finish(gbx_drive *d)
     leave_engine(run);
     gbx_run_conclude(run);
     gbx_audit_call_ended(run, GBX_OK);
-    if (run->call.signal != NULL) /* it says things, too */
+    if (run->call.signal != NULL) /* it may use the run, too */
         gbx_signal_detach(run->call.signal, run);
     run->call.signal = NULL;
-    gbx_run_calls_end(run); /* who answers now answers nobody */
+    gbx_run_calls_end(run); /* later answers find no request */
     result = run->result;
     run->result = NULL;
     d->is_over = true;
@@ -182,7 +182,7 @@ static void free_drive(gbx_drive *d)
     free(d);
 }
 
-/* It is in the engine's list, and known to whoever may end it. */
+/* Adds it to the engine's list, where others may end it. */
 static gbx_status enter_engine(gbx_run *run, gbx_error *reterr)
 {
     gbx_engine *engine = run->engine;
@@ -250,7 +250,7 @@ gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call *call,
     *ret_drive = d;
     if (d->run.phase == GBX_RUN_QUEUED)
         step_queued(&d->run);
-    /* What could not be sent is answered by nobody: the first step finds out. */
+    /* If sending failed, the first step finds out. */
     if (d->run.phase == GBX_RUN_ENDED || d->run.exchange.is_nomem || !arm(d))
         gbx_run_notify(&d->run);
     return GBX_OK;
@@ -275,7 +275,7 @@ gbx_result *gbx_drive_step(gbx_drive *drive)
     if (run->phase != GBX_RUN_ENDED && !arm(drive)) {
         run->exchange.is_nomem = true;
         if (run->phase == GBX_RUN_QUEUED)
-            return NULL; /* the next step is when it has a worker */
+            return NULL; /* the next step comes when it has a worker */
         gbx_run_finish(run, GBX_END_SAID, gbx_clock_now_ns());
         run->phase = GBX_RUN_ENDED;
     }

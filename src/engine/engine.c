@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine - the handle: made, given datasets, described, ended. */
+/* engine - the handle: made, loaded with datasets, described, ended. */
 #include "engine/engine.h"
 
 #include "base/clock.h"
@@ -26,7 +26,7 @@ static gbx_status init_locks(gbx_engine *engine, gbx_error *reterr)
     return e == 0 ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
 }
 
-/* Until the first template serves or has failed to. */
+/* Wait until the first template serves or has failed. */
 static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
 {
     gbx_status status;
@@ -41,7 +41,7 @@ static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
     return status;
 }
 
-/* Ask every call to end, and the supervisor to follow them. */
+/* Ask every call, and then the supervisor, to end. */
 static void close_engine(gbx_engine *engine)
 {
     (void)pthread_mutex_lock(&engine->lock);
@@ -54,7 +54,7 @@ static void close_engine(gbx_engine *engine)
     (void)pthread_join(engine->thread, NULL);
 }
 
-/* What is left of an engine whose thread has ended or never began. */
+/* Free what remains of an engine whose thread has ended or never began. */
 static void free_rest(gbx_engine *engine)
 {
     if (engine->wake != NULL)
@@ -81,7 +81,7 @@ static void free_rest(gbx_engine *engine)
     free(engine);
 }
 
-/* Said now, and not at the first request of some code. */
+/* Reported now, not at the first request of some code. */
 static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
 {
     gbx_libcurl lib;
@@ -162,7 +162,7 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
         status = gbx_supervisor_start(engine, reterr);
     if (status != GBX_OK) {
         if (engine->runner_library == NULL)
-            engine->runner.dispose = NULL; /* still the caller's */
+            engine->runner.dispose = NULL; /* still owned by the caller */
         free_rest(engine);
         return status;
     }
@@ -180,7 +180,8 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
 
 void gbx_engine_free(gbx_engine *engine)
 {
-    /* In a child its processes are the parent's; its memory ends with the child. */
+    /* In a child of fork() its processes are the parent's; its memory ends with the
+     * child. */
     if (engine == NULL || !gbx_engine_is_ours(engine))
         return;
     close_engine(engine);

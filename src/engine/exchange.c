@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange - the table `rules` is all that a worker may ever say. There is no default
- * handler: anything else ends the worker.
+ * exchange - the table `rules` lists every message that a worker may send. Without a
+ * matching rule the worker is ended.
  */
 #include "engine/exchange.h"
 
@@ -48,7 +48,8 @@ static bool on_wait(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
-/* The worker's script keeps these limits: one that does not is no longer itself. */
+/* The worker's script keeps these limits: a worker that exceeds them has been taken
+ * over. */
 static bool on_hostcall(gbx_exchange *x, gbx_span body, int64_t now_ns)
 {
     gbx_msg_hostcall msg;
@@ -133,8 +134,8 @@ static bool on_error(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
-/* All that a running worker may say, and how long it may be; the limits of RESULT and
- * HOSTCALL are added to by the call's own. */
+/* All messages that a running worker may send, and their maximum length. The call's
+ * limits are added for RESULT and HOSTCALL. */
 static const struct rule {
     gbx_msg_type type;
     size_t max_len;
@@ -158,7 +159,7 @@ static const struct rule *find_rule(uint8_t type)
     return NULL;
 }
 
-/* Is what stands in the header allowed at all? */
+/* Is this header allowed at all? */
 static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
                                        gbx_header *header)
 {
@@ -192,7 +193,7 @@ static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
     return rule;
 }
 
-/* Take one whole frame from the front of data; 0 if there is none yet. */
+/* Handle one whole frame at the front of data; 0 if it is incomplete. */
 static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len,
                          int64_t now_ns)
 {
@@ -223,7 +224,7 @@ void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limi
                         .host_out_left = limits->host_out_bytes,
                         .host_out_max = limits->host_out_bytes,
                         .result = result};
-    /* Room for the longest frame, all but its last byte, and one more piece. */
+    /* Room for the longest frame without its last byte, plus one more piece. */
     gbx_buf_init(&x->in, (size_t)(limits->output_bytes > limits->host_out_bytes
                                       ? limits->output_bytes
                                       : limits->host_out_bytes) +
@@ -243,7 +244,7 @@ bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg)
         msg->code.len + msg->bindings.len + msg->withheld.len + msg->env.len + 512;
     if (!gbx_msg_put_call_head(&x->head, x->call_id, msg))
         return false;
-    /* Small inputs go out in the same write. */
+    /* Send small inputs in the same write. */
     if (msg->input.len <= GBX_KIB(16)) {
         x->head.ceiling += msg->input.len;
         return gbx_buf_append(&x->head, msg->input.data, msg->input.len);
@@ -252,7 +253,7 @@ bool gbx_exchange_call(gbx_exchange *x, const gbx_msg_call *msg)
     return true;
 }
 
-/* The first thing to be sent since the worker waits: nothing older is left. */
+/* First output since the worker began to wait: earlier output has been sent. */
 static void begin_output(gbx_exchange *x, size_t more)
 {
     assert(x->state == GBX_EXCHANGE_WAITING);
@@ -313,9 +314,9 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
     size_t used = 0;
 
     assert(len <= GBX_EXCHANGE_FEED_MAX);
-    if (len == 0 || x->is_nomem) /* what could not be kept leaves a gap */
+    if (len == 0 || x->is_nomem) /* after a failed allocation data would be missing */
         return;
-    if (x->in.len > 0) { /* the rest of a frame whose beginning was kept */
+    if (x->in.len > 0) { /* the rest of a frame that was kept in part */
         if (!gbx_buf_append(&x->in, data, len)) {
             x->is_nomem = true;
             return;
@@ -331,7 +332,7 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
         used += n;
     }
     if (gbx_exchange_has_ended(x))
-        return; /* whatever follows the last message is not looked at */
+        return; /* bytes after the last message are ignored */
     if (x->in.len > 0)
         gbx_buf_consume(&x->in, used);
     else if (!gbx_buf_append(&x->in, data + used, len - used))

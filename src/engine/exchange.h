@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exchange - what one call says to its worker and hears from it, without doing any
- * I/O: bytes are fed in, bytes to send are asked for.
+ * exchange - the dialogue of one call with its worker, without any I/O: the caller
+ * feeds bytes in and collects bytes to send.
  *
  * The worker is hostile from its first byte. Lengths are checked before anything is
- * kept, states only go forward, and what is outside the table in exchange.c ends it.
+ * kept, states only go forward, and a message outside the table in exchange.c ends it.
  */
 #ifndef GBX_ENGINE_EXCHANGE_H
 #define GBX_ENGINE_EXCHANGE_H
@@ -16,7 +16,7 @@
 
 typedef enum gbx_exchange_state {
     GBX_EXCHANGE_RUNNING,
-    GBX_EXCHANGE_WAITING, /* the worker has nothing to do until wake_ms has passed */
+    GBX_EXCHANGE_WAITING, /* the worker has nothing to do for wake_ms */
     GBX_EXCHANGE_VALUE,   /* ended: RESULT; the value is in the result */
     GBX_EXCHANGE_ERROR,   /* ended: ERROR; failure and error are set */
     GBX_EXCHANGE_BROKEN,  /* ended: the worker broke the protocol; see reason */
@@ -29,29 +29,29 @@ typedef struct gbx_exchange {
     uint32_t log_max;
     gbx_result *result; /* logs and value go here; borrowed */
     uint32_t host_calls_left;
-    uint32_t host_open; /* requests without an answer, as the worker knows them */
+    uint32_t host_open; /* unanswered requests, as the worker counts them */
     uint32_t host_open_max;
-    uint32_t last_request; /* the worker's ids only grow */
+    uint32_t last_request; /* the worker's ids must grow */
     uint64_t host_out_left;
     uint64_t host_out_max;
     void (*on_request)(void *user, const gbx_msg_hostcall *msg);
     void (*on_cancel)(void *user, uint32_t id);
     void (*on_limited)(void *user, uint8_t limit); /* each limit once */
     void *request_user;
-    int64_t start_ns; /* log times count from here */
+    int64_t start_ns; /* log times are relative to this */
     gbx_log_fn on_log;
     void *log_user;
     uint32_t wake_ms;    /* in state WAITING */
-    bool was_refused;    /* REFUSED was said */
-    uint8_t limited;     /* bits: LIMITED was said of these */
+    bool was_refused;    /* REFUSED was received */
+    uint8_t limited;     /* bits: LIMITED was received for these */
     bool is_nomem;       /* the host itself is out of memory */
     gbx_failure failure; /* in state ERROR */
     bool is_out_of_memory;
     char reason[160]; /* in state BROKEN */
     gbx_buf in;       /* an incomplete frame */
-    gbx_buf head;     /* to send first */
+    gbx_buf head;     /* sent first */
     size_t head_sent;
-    gbx_span tail; /* then this; borrowed */
+    gbx_span tail; /* sent next; borrowed */
     size_t tail_sent;
 } gbx_exchange;
 
@@ -75,11 +75,11 @@ bool gbx_exchange_wake(gbx_exchange *x);
 gbx_span gbx_exchange_output(const gbx_exchange *x);
 void gbx_exchange_sent(gbx_exchange *x, size_t len);
 
-/* Nothing more is heard: a line of the console whose rest never came is told as it is. */
+/* End of input: an unfinished console line is reported as it is. */
 void gbx_exchange_end(gbx_exchange *x);
 
-/* At most GBX_EXCHANGE_FEED_MAX bytes from the worker, at now_ns. Nothing is taken
- * after the end. */
+/* Feed at most GBX_EXCHANGE_FEED_MAX bytes from the worker, at now_ns. After the end
+ * they are ignored. */
 void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len,
                        int64_t now_ns);
 

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Code that awaits one function after the other answers an answer within microseconds,
- * and waking an idle processor takes longer than that: 15,000 round trips a second
- * became 30,000. Only after an answer was delivered. */
+/* Code that awaits one function after the other reacts to an answer within
+ * microseconds, and waking an idle processor takes longer: spinning raised 15,000
+ * round trips a second to 30,000. Only after an answer was delivered. */
 #define SPIN_NS INT64_C(60000)
 
 static struct timespec to_timespec(int64_t ns)
@@ -25,7 +25,7 @@ static struct timespec to_timespec(int64_t ns)
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
 
-/* Until the run has a worker or never will. */
+/* Wait until the run has a worker or never will. */
 static gbx_end wait_for_worker(gbx_run *run)
 {
     gbx_engine *engine = run->engine;
@@ -64,7 +64,7 @@ static bool hears_soon(gbx_run *run)
     return false;
 }
 
-/* Sleep until the channel or the clock has something to say. */
+/* Sleep until the channel or the clock needs attention. */
 static void sleep_on_channel(gbx_run *run)
 {
     struct pollfd fds[2] = {
@@ -143,9 +143,9 @@ static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
 }
 
 /*
- * A submitted run that need not wait is started by the thread that submits it: the worker
- * is at work before the supervisor has woken up. From then on it is the supervisor's, and
- * nobody has touched it meanwhile: it is in no list of runs that are driven.
+ * If a submitted run need not wait, the submitting thread starts it: the worker is at
+ * work before the supervisor wakes. After that it belongs to the supervisor. Nobody
+ * else touches it meanwhile: it is not in any list of driven runs.
  */
 static void start_at_once(gbx_run *run)
 {
@@ -250,7 +250,7 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
     if (status == GBX_OK)
         status = gbx_run_own(run, reterr);
     if (status == GBX_OK) {
-        /* Whoever throws the call's signal looks at this already. */
+        /* A thread that throws the call's signal already reads this. */
         (void)pthread_mutex_lock(&engine->lock);
         run->is_async = true;
         (void)pthread_mutex_unlock(&engine->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guard_cache - a hash finds the candidate, comparing the whole text decides. */
+/* guard_cache - a hash finds the candidate; comparing the whole text decides. */
 #include "engine/engine.h"
 
 #include "base/cleanup.h"
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Quick, and nothing rests on it: colliding texts are told apart, and take turns. */
+/* Fast, and safety does not depend on it: colliding texts are distinguished, and
+ * replace each other. */
 static uint64_t hash_of(const gbx_call *call)
 {
     const char *at = call->code;
@@ -27,7 +28,7 @@ static uint64_t hash_of(const gbx_call *call)
     return hash;
 }
 
-/* Does anything but text and form decide? */
+/* Do only text and form decide? */
 static bool can_be_known(const gbx_call *call, size_t max_len)
 {
     return call->policy == NULL && call->replay == NULL && call->bindings_len == 0 &&
@@ -91,7 +92,7 @@ static void keep(gbx_guard_cache *known, const gbx_call *call, uint64_t hash,
     char *text = malloc(call->code_len);
 
     if (text == NULL)
-        return; /* it will be parsed again, that is all */
+        return; /* not cached: it will be parsed again */
     memcpy(text, call->code, call->code_len);
     code = make_room(known, call->code_len);
     *code = (struct gbx_guard_cache_code){.text = text,
@@ -154,7 +155,7 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
     if (status != GBX_OK || *ret_report != NULL || !can_be)
         return status;
     (void)pthread_mutex_lock(&known->lock);
-    if (find(known, call, hash) == NULL) /* another thread may have been quicker */
+    if (find(known, call, hash) == NULL) /* another thread may have added it */
         keep(known, call, hash, ret_span);
     (void)pthread_mutex_unlock(&known->lock);
     return GBX_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostcall - the table of open requests. Its places are found by number in one step:
- * the low half of a request is 1 + its place, the high half a serial number.
+ * hostcall - the table of open requests. A request's number gives its place in one
+ * step: its low half is 1 + the place, its high half a serial number.
  */
 #include "engine/hostcall.h"
 
@@ -19,7 +19,7 @@
 #define PENDING_FIRST 64u
 #define PENDING_MAX   (1u << 22)
 
-/* A request costs its run this much of the limit on answers beside what they hold. */
+/* Charged to the limit on answers for each request, besides the contents. */
 #define REPLY_COST 64u
 
 /* ---- places; the lock is held --------------------------------------------------- */
@@ -58,7 +58,7 @@ static gbx_pending *find(gbx_hostcalls *h, gbx_request request)
     return &h->pending[place - 1];
 }
 
-/* Give up a place; its run no longer waits for it. */
+/* Free a place; its run no longer waits for it. */
 static void give_up(gbx_hostcalls *h, gbx_pending *p)
 {
     uint32_t place = (uint32_t)p->id;
@@ -94,7 +94,7 @@ static uint64_t size_of(const gbx_msg_answer *m)
            m->code.len;
 }
 
-/* At most max bytes, and never half a character. */
+/* At most max bytes, without splitting a character. */
 static gbx_span text_span(const char *text, size_t max)
 {
     size_t len = text != NULL ? strnlen(text, max + 1) : 0;
@@ -148,7 +148,7 @@ static void wake_driver(gbx_run *run)
         gbx_supervisor_wake(run->engine);
 }
 
-/* An answer of what the limit leaves room for. */
+/* Replaces an answer that exceeds what is left of the limit. */
 static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
 {
     gbx_msg_answer refusal;
@@ -168,7 +168,7 @@ static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
     return reply;
 }
 
-/* Under the request's number, and in the order of answering; the lock is held. */
+/* Stores it under the request's number, in the order of answering; the lock is held. */
 static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
 {
     reply->msg.id = p->wire_id;
@@ -181,7 +181,7 @@ static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
     run->calls.replies_end = &reply->next;
 }
 
-/* As it may enter the box; NULL if memory is out. */
+/* The answer without secrets; NULL if memory is out. */
 static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg)
 {
     const gbx_policy *policy = engine->settings.options.policy;
@@ -228,7 +228,7 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
         }
         reply = NULL;
         give_up(h, p);
-        if (is_first || run->calls.is_nomem) /* else it was woken and has not looked */
+        if (is_first || run->calls.is_nomem) /* else it was woken already */
             wake_driver(run);
     }
     (void)pthread_mutex_unlock(&h->lock);
@@ -265,7 +265,7 @@ void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
     (void)pthread_mutex_lock(&h->lock);
     p = find(h, request);
     if (p != NULL && p->asked.note != NULL) {
-        if (*note.target == 0) /* what was asked is all there is */
+        if (*note.target == 0) /* nothing is known besides the request */
             memcpy(note.target, p->asked.note->target, sizeof note.target);
         *p->asked.note = note;
     }
@@ -279,7 +279,7 @@ void gbx_run_calls_init(gbx_run *run)
     run->calls.replies_end = &run->calls.replies;
 }
 
-/* Forget one open request; false if there is none. */
+/* Forget one open request; false if none is left. */
 static bool take_open(gbx_run *run, gbx_audit_asked *ret)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
@@ -334,7 +334,7 @@ void gbx_run_calls_end(gbx_run *run)
 
     if (!run->calls.is_open)
         return;
-    /* What is open first: once nothing is, no answer can come any more. */
+    /* First the open ones: once none is left, answers can no longer arrive. */
     while (take_open(run, &asked)) {
         gbx_audit_answer never = {.end_ns = gbx_clock_now_ns()};
 
@@ -401,7 +401,7 @@ void gbx_hostcall_cancel(void *user, uint32_t wire_id)
     if (request != 0)
         gbx_provider_forget(run->engine, request);
     (void)pthread_mutex_unlock(&h->lock);
-    if (request != 0) /* else its answer is on the way already */
+    if (request != 0) /* else its answer is already on the way */
         gbx_hostcall_refuse(run->engine, request, "AbortError",
                             "the request was cancelled", "ABORT_ERR");
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostcall - functions of the host: which there are, who is asked, who waits.
+ * hostcall - functions of the host: which exist, and which requests wait for answers.
  *
- * A request of a worker gets a number that no worker knows, and a place in the engine's
- * table. Whoever answers, once, late or never, names that number: the place is found
- * and given up in one step, or is found to be another's. One lock of its own guards
- * table and answers; it is never held while a function of the host runs.
+ * A worker's request gets a number that the worker never sees, and a place in the
+ * engine's table. The answer, once, late or never, names that number: its place is
+ * found and freed in one step, or found to belong to another request. A separate lock
+ * guards table and answers; it is never held while a function of the host runs.
  */
 #ifndef GBX_ENGINE_HOSTCALL_H
 #define GBX_ENGINE_HOSTCALL_H
@@ -28,9 +28,9 @@ typedef struct gbx_function {
     char name[];
 } gbx_function;
 
-/* One request that nobody has answered yet. */
+/* One unanswered request. */
 typedef struct gbx_pending {
-    gbx_request id; /* 0: the place is free */
+    gbx_request id; /* 0: the place is unused */
     struct gbx_run *run;
     gbx_audit_asked asked;
     uint32_t wire_id;
@@ -43,8 +43,8 @@ typedef struct gbx_reply {
     gbx_audit_asked asked;
     int64_t end_ns;
     bool is_ours;       /* the library's own */
-    bool is_over;       /* in place of one that was over the limit */
-    gbx_msg_answer msg; /* spans point behind */
+    bool is_over;       /* replaces an answer over the limit */
+    gbx_msg_answer msg; /* spans point to the bytes that follow */
 } gbx_reply;
 
 /* The engine's part. */
@@ -52,7 +52,7 @@ typedef struct gbx_hostcalls {
     pthread_mutex_t lock;
     bool has_lock;
     gbx_function *functions;
-    uint32_t function_serial; /* of the last one */
+    uint32_t function_serial; /* of the latest function */
     gbx_pending *pending;
     uint32_t capacity;
     uint32_t used; /* places ever used */
@@ -60,44 +60,44 @@ typedef struct gbx_hostcalls {
     uint32_t serial;
 } gbx_hostcalls;
 
-/* A run's part; guarded by the engine's hostcalls.lock but for what only its driver
- * touches. */
+/* A run's part; guarded by the engine's hostcalls.lock, except fields that only its
+ * driver uses. */
 typedef struct gbx_run_calls {
     uint32_t first; /* 1 + place of a request without an answer; 0: none */
     uint32_t count; /* of them */
     gbx_reply *replies, **replies_end;
-    bool was_answered; /* driver's: an answer is on its way to the worker */
-    uint64_t in_left;  /* bytes of answers */
-    bool is_nomem;     /* an answer was lost for want of memory */
-    int wake_fd;       /* what a driver that sleeps in ppoll() waits for; -1: nothing */
-    bool is_open;      /* driver's: between init and end */
-    atomic_bool is_dispatching; /* an answer by the driver now needs no wake */
+    bool was_answered;          /* driver's: an answer is on its way to the worker */
+    uint64_t in_left;           /* bytes of answers */
+    bool is_nomem;              /* an answer was lost because memory was out */
+    int wake_fd;                /* wakes a driver that sleeps in ppoll(); -1: nothing */
+    bool is_open;               /* driver's: between init and end */
+    atomic_bool is_dispatching; /* answers by the driver itself need no wake */
     pthread_t driver;
 } gbx_run_calls;
 
 gbx_status gbx_hostcalls_init(gbx_engine *engine, gbx_error *reterr);
 void gbx_hostcalls_cleanup(gbx_engine *engine);
 
-/* Names of the functions that policy allows (withheld false) or does not (true), a line
- * each. *ret_serial: of the last function there is; may be NULL. */
+/* Names of the functions that policy allows (withheld false) or does not (true), a
+ * line each. *ret_serial: of the latest function; may be NULL. */
 bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool withheld,
                          gbx_buf *to, uint32_t *ret_serial);
 
 void gbx_run_calls_init(struct gbx_run *run);
 
-/* Nobody waits any more: what is open is forgotten, what came is dropped, and both are
- * logged. Driver only; a second time it does nothing. */
+/* The run no longer waits: open requests are forgotten, arrived answers dropped, and
+ * both logged. Driver only; a second call does nothing. */
 void gbx_run_calls_end(struct gbx_run *run);
 
 /* ---- dispatch.c ---- */
 
-/* A request has come; user is the run. Driver only. */
+/* A request has arrived; user is the run. Driver only. */
 void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg);
 
 /* ---- hostcall.c ---- */
 
-/* A place for a request; 0 if there is none left. name lives as long as the engine; NULL:
- * there is no such function. */
+/* A place for a request; 0 if none is left. name lives as long as the engine; NULL:
+ * unknown function. */
 gbx_request gbx_hostcall_open(struct gbx_run *run, const char *name, bool is_ours,
                               const gbx_msg_hostcall *msg);
 
@@ -108,34 +108,35 @@ void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *na
 /* The code no longer wants an answer; user is the run. Driver only. */
 void gbx_hostcall_cancel(void *user, uint32_t wire_id);
 
-/* Put what was answered into the exchange, which is WAITING; how many. */
+/* Move the answers into the exchange, which is WAITING; returns how many. */
 size_t gbx_hostcall_deliver(struct gbx_run *run);
 
-/* Before the driver sleeps: false if there is something to deliver. *ret_fd is what to
- * poll beside the channel, or -1. */
+/* Call before the driver sleeps: false if something can be delivered. *ret_fd is a
+ * descriptor to poll besides the channel, or -1. */
 bool gbx_hostcall_may_sleep(struct gbx_run *run, int *ret_fd);
 
-/* Is an answer here that its worker waits for? The driver of a submitted run asks. */
+/* Has an answer arrived that the worker waits for? For the driver of a submitted
+ * run. */
 bool gbx_hostcall_can_deliver(struct gbx_run *run);
 
 /* The name of a function that the run waits for, or NULL. */
 const char *gbx_hostcall_awaited(struct gbx_run *run);
 
-/* A fetch has ended: what the log will say of it. Before its answer. */
+/* A fetch has ended: what the log will report about it. Call before its answer. */
 void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
                          const struct gbx_fetch_report *report);
 
-/* A copy in one piece, for free(); NULL if memory is out. */
+/* A copy in one block, for free(); NULL if memory is out. */
 gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg);
-/* Free a copy that was not looked through for secrets. NULL is ignored. */
+/* Free a copy that was not searched for secrets. NULL is ignored. */
 void gbx_reply_wipe(gbx_reply *reply);
 
-/* An error as an answer; borrows the texts, of which any may be NULL, and cuts them. */
+/* An error as an answer; borrows the texts, any of which may be NULL, and cuts them. */
 gbx_msg_answer gbx_error_answer(const char *name, const char *message,
                                 const char *code);
 
-/* Answer by number; msg is copied, without the value of any secret: looking for them
- * takes its time. False if nobody waits. */
+/* Answer by number. Copies msg without the values of secrets, which takes time to
+ * search for. False if nobody waits. */
 bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *msg);
 

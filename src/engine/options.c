@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options - the rule of openat2 for structures that grow: shorter ones are completed
- * with zeros, longer ones must have a zero tail, and zero means the default.
+ * options - structures grow by the rule of openat2: shorter ones are completed with
+ * zeros, longer ones must have a zero tail, and zero means the default.
  */
 #include "engine/engine.h"
 
@@ -27,7 +27,7 @@
 #define TOTAL_MEMORY_MAX  (UINT64_C(1) << 50)
 #define CPU_PERCENT_MAX   UINT64_C(1000000)
 
-/* Bits that need no list of what may be reached. */
+/* Capabilities that need no list of permitted targets. */
 #define PLAIN_CAPABILITIES \
     ((unsigned)(GBX_CAP_CONSOLE | GBX_CAP_TIMERS | GBX_CAP_CRYPTO | GBX_CAP_HELPERS))
 
@@ -50,7 +50,7 @@ static gbx_status import(const void *given, void *to, size_t size, const char *w
     return GBX_OK;
 }
 
-/* *value: 0 becomes standard; outside min..max is refused by name. */
+/* *value: 0 becomes standard; a value outside min..max is refused by name. */
 static bool settle(uint64_t *value, uint64_t standard, uint64_t min, uint64_t max,
                    const char *name, gbx_error *reterr)
 {

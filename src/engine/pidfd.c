@@ -33,8 +33,8 @@ typedef struct pidfd_info {
 #define PIDFD_INFO_PID UINT64_C(1)
 #define PIDFD_GET_INFO _IOWR(0xFF, 11, pidfd_info)
 
-/* The kernel knows the difference: what is no pidfd is EBADF, what is not our child
- * ECHILD. */
+/* The kernel distinguishes the cases: EBADF if it is not a pidfd, ECHILD if the
+ * process is not our child. */
 static bool is_pidfd(int fd)
 {
     siginfo_t info;
@@ -57,7 +57,7 @@ static pid_t number_in(int fd, const char *name)
     return at != NULL ? (pid_t)strtol(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Its number as our /proc counts, which may be mounted for another pid namespace. */
+/* Its number in our /proc, which may be mounted for another pid namespace. */
 static pid_t number_in_proc(int pidfd)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -68,7 +68,7 @@ static pid_t number_in_proc(int pidfd)
     return fd >= 0 ? number_in(fd, "\nPid:") : 0;
 }
 
-/* Does /proc count as we do? */
+/* Does /proc use our pid namespace? */
 static bool is_proc_ours(void)
 {
     char link[16] = "";
@@ -87,7 +87,7 @@ static int open_in_proc(pid_t number, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* By the kernel itself, without a look into /proc. */
+/* From the kernel itself, without /proc. */
 static bool ask_kernel(int pidfd, pid_t *ret_pid, pid_t *ret_parent)
 {
     pidfd_info info = {.mask = PIDFD_INFO_PID};
@@ -128,12 +128,12 @@ bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
         if (status_fd >= 0)
             is_child = number_in(status_fd, "\nPPid:") ==
                        (is_ours ? parent->pid : number_in_proc(parent->pidfd));
-        else /* of one that /proc does not show to us nobody knows the parent */
+        else /* /proc hides the process, so its parent is unknown */
             is_child = pid > 0 && errno == ENOENT;
         if (!is_ours)
             pid = 0;
     }
-    if (!gbx_pidfd_is_there(pidfd)) { /* and so can be nobody's victim */
+    if (!gbx_pidfd_is_there(pidfd)) { /* then it cannot be a stranger's process */
         gbx_fd_close(&status_fd);
         return true;
     }

@@ -15,17 +15,17 @@
 
 #define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 8)
 
-/* After so many workers in a row that came to nothing, forks are asked for at the
- * supervisor's ticks alone: host and template would do nothing else. */
+/* After this many failed workers in a row, only the supervisor's ticks request
+ * forks: otherwise host and template would do nothing else. */
 #define WASTED_MAX  8
 #define ABSTAINS_NS (INT64_C(90) * GBX_NS_PER_MS)
 
-/* Without a call for so long an engine keeps one worker, and then none: the first call
- * afterwards waits for a fork. */
+/* An engine without calls for this long keeps one worker, and later none: then the
+ * next call waits for a fork. */
 #define KEEPS_ONE_NS  (INT64_C(2000) * GBX_NS_PER_MS)
 #define KEEPS_NONE_NS (INT64_C(60000) * GBX_NS_PER_MS)
 
-/* The pool does not wait for the end of a call that takes longer. */
+/* The pool does not wait for the end of a longer call. */
 #define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
 
 static void kill_worker(gbx_worker *w)
@@ -104,7 +104,7 @@ static void spend(gbx_engine *engine, gbx_worker *w)
     kill_worker(w);
 }
 
-/* A worker ended without having had a call. */
+/* A worker ended before it got a call. */
 static void waste(gbx_engine *engine)
 {
     if (++engine->wasted >= WASTED_MAX)
@@ -131,16 +131,16 @@ static bool is_in_use(const gbx_engine *engine)
                                      : now - engine->ended_ns < GBX_PAUSE_NS;
 }
 
-/* A few calls in a row, which the pool is there for: what a fork takes of the processors,
- * they and their callers would miss. */
+/* The pool exists for a few calls in a row: they and their callers would miss the
+ * processor time that a fork takes. */
 static bool may_wait_for_pause(const gbx_engine *engine)
 {
     return engine->ready_count > 0 &&
            engine->place <= engine->settings.options.pool_size && is_in_use(engine);
 }
 
-/* A row of calls that the pool has not lasted for finds up to twice as many: of calls that
- * come one after the other more than half then find one at once. */
+/* A sequence of calls that exhausted the pool gets up to twice the size: of calls
+ * that come one after the other, more than half then find a worker ready. */
 static size_t size_for_now(const gbx_engine *engine)
 {
     size_t size = engine->settings.options.pool_size;
@@ -166,8 +166,8 @@ static size_t forks_wanted(const gbx_engine *engine)
                  least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
 }
 
-/* More calls one upon another than the pool was there for: each waits for a fork then. A
- * few, or one caller's, would notice that their workers have proved nothing. */
+/* More concurrent calls than the pool was made for, so that each waits for a fork. A
+ * few calls, or one caller's, would notice that their workers have proved nothing. */
 static bool is_under_load(const gbx_engine *engine)
 {
     return engine->load > engine->settings.options.pool_size;
@@ -202,7 +202,7 @@ void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
     engine->wasted = 0;
     engine->fork_ns = 0;
     kill_worker(w);
-    if (w->has_exited) { /* no report will come that the pool would be filled at */
+    if (w->has_exited) { /* no later report will trigger filling the pool */
         free_worker(engine, w);
         gbx_pool_fill(engine);
     }
@@ -218,7 +218,7 @@ void gbx_pool_fill(gbx_engine *engine)
 
     if (count == 0)
         return;
-    /* All the room at once: a worker that is counted is a worker that is asked for. */
+    /* Room for all frames at once: a worker that is counted must also be requested. */
     gbx_buf_init(&buf, count * FORK_FRAME_SIZE);
     if (gbx_buf_reserve(&buf, count * FORK_FRAME_SIZE) == NULL)
         return; /* the supervisor's tick tries again */
@@ -227,13 +227,13 @@ void gbx_pool_fill(gbx_engine *engine)
 
         if (w == NULL)
             break;
-        /* What a proof costs, the calls that wait would wait for, and while calls come
-         * one upon another there is no idle time for it; each call is its own proof. */
+        /* Waiting calls would wait for the proof as well, and under load no
+         * processor is idle to run it; each call is then its own proof. */
         (void)gbx_msg_put_fork(&buf, i < hurried ? GBX_MSG_FORK_NOW : GBX_MSG_FORK,
                                w->id);
     }
-    /* Frames are whole or not sent: the socket holds far more than the queue of a
-     * template that lives, and one that does not is about to be replaced. */
+    /* A frame is sent whole or not at all: the socket holds far more than the queue
+     * of a live template, and a dead one is about to be replaced. */
     if (buf.len > 0 && send(t->process.control, buf.data, buf.len,
                             MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)buf.len)
         gbx_template_kill(t);
@@ -248,7 +248,7 @@ void gbx_pool_fill_in_pauses(gbx_engine *engine)
 
     if (!may_wait_for_pause(engine))
         gbx_pool_fill(engine);
-    else if (engine->running.count == 0) /* or else its end, or the tick, comes here */
+    else if (engine->running.count == 0) /* else a call's end, or the tick, does it */
         (void)event_add(engine->pause, &pause);
 }
 
@@ -278,7 +278,7 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
         return;
     }
     if (engine->ready_count >= size_for_now(engine)) {
-        w->state = GBX_WORKER_SPENT; /* who it was forked for waits no more */
+        w->state = GBX_WORKER_SPENT; /* the call that it was for no longer waits */
         kill_worker(w);
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preload_loader - the host's own scripts are kept as datasets are, in sealed memfds, and every
- * template is given all of them before it says HELLO. So one more is a new template.
+ * preload_loader - the host's own scripts are kept in sealed memfds, like datasets.
+ * Every template gets all of them before its HELLO, so adding one means a new template.
  */
 #include "engine/engine.h"
 
@@ -133,7 +133,7 @@ gbx_status gbx_preloads_init(gbx_engine *engine, gbx_error *reterr)
         status =
             gbx_fail(reterr, GBX_E_USAGE, "two preloads have the name '%s'", p->name);
     }
-    engine->settings.options.preloads = NULL; /* the caller's, from here on */
+    engine->settings.options.preloads = NULL; /* those belong to the caller */
     return status;
 }
 

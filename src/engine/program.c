@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program - find glovebox-worker. The descriptor is opened here, once, and executed:
- * the path is not looked up again, and need not be reachable for nobody. And understand
- * what the program says when it does not even begin.
+ * program - finds glovebox-worker. The descriptor is opened here, once, and executed:
+ * the path is not looked up again, and the user nobody need not reach it. Also explains
+ * the program's output if it fails to start.
  */
 #include "engine/spawn.h"
 
@@ -57,7 +57,8 @@ static bool beside(const char *file, const char *rest, char *path, size_t size)
                                              file, rest) < size;
 }
 
-/* $GLOVEBOX_WORKER decides alone, except in a set-id program: the file it names runs. */
+/* $GLOVEBOX_WORKER has priority, except in a set-id program: the file it names is
+ * executed. */
 static const char *from_environment(void)
 {
     return secure_getenv("GLOVEBOX_WORKER");
@@ -87,8 +88,8 @@ static int search(char *path, size_t size)
     return fd;
 }
 
-/* The libraries of the worker, and how Debian and its relatives name the package of each
- * before the number of the version. */
+/* The worker's libraries, and the names of their packages in Debian and its
+ * relatives, up to the version number. */
 static const struct library {
     const char *name;
     const char *package;
@@ -113,8 +114,8 @@ static void put_package(char *to, size_t size, const char *library, size_t len)
     }
 }
 
-/* "PROGRAM: error while loading shared libraries: LIBRARY: cannot open shared object file:
- * ..." is what the loader says of a library that is nowhere. */
+/* The loader reports a missing library as "PROGRAM: error while loading shared
+ * libraries: LIBRARY: cannot open shared object file: ...". */
 static bool say_missing_library(const char *line, char to[GBX_SAID_SIZE])
 {
     static const char loading[] = "error while loading shared libraries: ";
@@ -139,7 +140,7 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Where the engine's reservations do not fit, or its start cannot look at itself. */
+/* Checks whether the engine's reservations fit and its start can inspect itself. */
 static const char *likely_cause(void)
 {
     if (is_limited(RLIMIT_AS))
@@ -151,7 +152,7 @@ static const char *likely_cause(void)
     return "";
 }
 
-/* A copy in memory that its owner may execute and not read; -1 with errno. */
+/* A copy in memory that its owner may execute but not read; -1 with errno. */
 static int copy_unreadable(int fd)
 {
     GBX_CLEANUP(gbx_fd_close) int from = -1;
@@ -169,7 +170,7 @@ static int copy_unreadable(int fd)
             return -1;
     if (fchmod(copy, 0100) < 0)
         return -1;
-    /* What is open for writing cannot be executed. */
+    /* A file that is open for writing cannot be executed. */
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
     return open(path, O_PATH | O_CLOEXEC);
 }
@@ -217,7 +218,7 @@ const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]
     const char *line_end;
     char line[GBX_SAID_SIZE];
 
-    while (at < end && strchr(" \t\r\n", *at) != NULL) /* a NUL too */
+    while (at < end && strchr(" \t\r\n", *at) != NULL) /* skips NULs too */
         at++;
     line_end = memchr(at, '\n', (size_t)(end - at));
     gbx_utf8_copy_line(line, sizeof line, at,
@@ -243,7 +244,7 @@ gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
 
     if (*cause == 0)
         cause = likely_cause();
-    errno = 0; /* no system call of ours is to blame */
+    errno = 0; /* the cause is not a system call of ours */
     return gbx_fail(reterr, GBX_E_OS, "the worker program died before it was ready%s%s",
                     *cause != 0 ? ": " : "", cause);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* provider - see provider.h. Jobs are freed by the thread that answers them. */
+/* provider - see provider.h. The thread that answers a job frees it. */
 #include "engine/provider.h"
 
 #include "engine/engine.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files that wait for the I/O thread, in one engine. */
+/* Files waiting for the I/O thread, in one engine. */
 #define IO_QUEUE_MAX 1024
 
 static gbx_job *job_new(gbx_run *run, gbx_request request, const gbx_msg_hostcall *msg)
@@ -19,7 +19,7 @@ static gbx_job *job_new(gbx_run *run, gbx_request request, const gbx_msg_hostcal
         return NULL;
     job->engine = run->engine;
     job->request = request;
-    /* A policy is never changed once an engine has it, but its counter is. */
+    /* An engine's policy never changes, but its counter does. */
     job->policy = gbx_policy_ref((gbx_policy *)(uintptr_t)gbx_run_policy(run));
     memcpy(job->data, msg->args.data, msg->args.len);
     job->args = (gbx_span){job->data, msg->args.len};
@@ -85,7 +85,8 @@ static bool start_file(gbx_engine *engine, gbx_job *job)
     return io != NULL && gbx_io_submit(io, &io_job);
 }
 
-/* ---- answers that have to be looked through: on the I/O thread ----------------------- */
+/* ---- answers that must be searched for secrets: on the I/O thread
+ * ------------------------- */
 
 typedef struct late_reply {
     gbx_engine *engine;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* provider_fetch - fetches run on the supervisor's loop, which starts and drops them. */
+/* provider_fetch - runs fetches on the supervisor's loop, which starts and drops
+ * them. */
 #include "engine/provider.h"
 
 #include "engine/engine.h"
@@ -44,7 +45,7 @@ bool gbx_provider_fetch(gbx_engine *engine, gbx_job *job)
     return true;
 }
 
-/* Whoever answers for a transport looks at it too. */
+/* Threads that answer for a transport read it too. */
 static void set_fetcher(gbx_engine *engine, gbx_fetcher *fetcher)
 {
     (void)pthread_mutex_lock(&engine->hostcalls.lock);
@@ -52,7 +53,7 @@ static void set_fetcher(gbx_engine *engine, gbx_fetcher *fetcher)
     (void)pthread_mutex_unlock(&engine->hostcalls.lock);
 }
 
-/* One fetch that the supervisor sees for the first time; it is in the active list. */
+/* Start a fetch that is new to the supervisor; it is in the active list. */
 static void begin_fetch(gbx_engine *engine, gbx_job *job)
 {
     gbx_providers *p = &engine->providers;
@@ -79,7 +80,7 @@ static void begin_fetch(gbx_engine *engine, gbx_job *job)
     }
 }
 
-/* The next job that needs the supervisor; what it is for is in *ret_begin. */
+/* The next job that needs the supervisor; *ret_begin: start it or drop it. */
 static gbx_job *next_job(gbx_engine *engine, bool *ret_begin)
 {
     gbx_providers *p = &engine->providers;
@@ -133,7 +134,7 @@ void gbx_provider_end_fetches(gbx_engine *engine)
     while (p->active != NULL)
         drop_fetch(engine, p->active);
     if (fetcher != NULL) {
-        /* What libevent has put off until the loop turns once more. */
+        /* Events that libevent has postponed to the next turn of the loop. */
         (void)event_base_loop(engine->base, EVLOOP_NONBLOCK);
         set_fetcher(engine, NULL);
         gbx_fetcher_free(fetcher);
@@ -150,7 +151,7 @@ gbx_status gbx_transport_answer(gbx_engine *engine, gbx_transport_token token,
 
     if (status != GBX_OK)
         return status;
-    /* The lock keeps the fetcher from being freed meanwhile. */
+    /* The lock prevents the fetcher from being freed meanwhile. */
     (void)pthread_mutex_lock(&engine->hostcalls.lock);
     if (engine->providers.fetcher != NULL)
         status = gbx_fetcher_answer(engine->providers.fetcher, token, response, reterr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* queue - who runs, who waits, in the order of asking. The engine's lock is held. */
+/* queue - running and waiting calls, by arrival. The engine's lock is held. */
 #include "engine/engine.h"
 
 #include "base/clock.h"
@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Calls that come closer to each other than this, and beside each other, take all there
- * is of the processors. */
+/* Overlapping calls at shorter intervals than this use all processors. */
 #define LOAD_NS (INT64_C(2) * GBX_NS_PER_MS)
 
-/* A call has come this long after the one before it. */
+/* Note that a call came this long after the one before it. */
 static void note_load(gbx_engine *engine, int64_t gap_ns)
 {
     bool is_beside = engine->running.count > 1;
@@ -24,7 +23,7 @@ static void note_load(gbx_engine *engine, int64_t gap_ns)
         engine->load--;
 }
 
-/* Its place among the calls that came without a pause between them. */
+/* Count the call in the current sequence of calls without a pause. */
 static void note_place(gbx_engine *engine)
 {
     if (engine->running.count <= 1 &&
@@ -90,9 +89,9 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
         engine->waiting.count++;
         run->is_waiting = true;
     }
-    /* A replacement is asked for when the end of the call's worker is reported, off
-     * every call's path; now only if somebody waits, and while the call runs if the
-     * next ones may have to. */
+    /* A replacement is requested when the end of the call's worker is reported, off
+     * every call's path. It is requested now only if a call waits, and during the
+     * call if the next ones may have to wait. */
     if (run->is_waiting)
         gbx_pool_fill(engine);
     else

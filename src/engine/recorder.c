@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder - see engine.h. A line is in the recording whole or not at all. */
+/* recorder - see engine.h. A recording contains only whole lines. */
 #include "engine/engine.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static double at_ms(const gbx_run *run)
     return (double)(gbx_clock_now_ns() - run->exchange.start_ns) / 1e6;
 }
 
-/* Where the next line goes, or NULL; *ret_len is how long the text was. */
+/* Where the next line goes, or NULL; *ret_len is the length before it. */
 static gbx_buf *begin_line(gbx_run *run, size_t *ret_len)
 {
     gbx_recording *r = run->recording;
@@ -38,7 +38,7 @@ static void end_line(gbx_run *run, size_t len)
 
 /* ---- what the call was given -------------------------------------------------------- */
 
-/* What the caller left to chance is chosen here, for good. */
+/* Choose everything that the caller left to chance, for good. */
 static gbx_status fix_chance(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *call = &run->call;
@@ -100,7 +100,7 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
         to->input = (gbx_span){(const uint8_t *)call->input, call->input_len};
 }
 
-/* Lists of the head, a line each or as JSON. */
+/* Lists of the head: a line for each entry, or JSON. */
 typedef struct lists {
     gbx_buf functions;
     gbx_buf env;
@@ -136,7 +136,7 @@ static bool put_sites(const gbx_fetch_policy *fetch, gbx_buf *to)
     return !to->failed;
 }
 
-/* What the code finds in its box. */
+/* What the code finds in its realm. */
 static bool take_box(const gbx_run *run, gbx_record_head *to, lists *l)
 {
     const gbx_policy *policy = gbx_run_policy(run);
@@ -231,7 +231,7 @@ gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr)
 
 void gbx_recorder_start(gbx_run *run)
 {
-    /* Its datasets or functions were replaced while it waited for its worker. */
+    /* Datasets or functions were replaced while it waited for its worker. */
     if (run->recording != NULL && run->worker->load_seq != run->recorded_load_seq)
         run->recording->is_cut = true;
 }
@@ -321,7 +321,7 @@ void gbx_recorder_end(gbx_run *run)
     gbx_record_end_of(run->result, &end);
     end.is_whole = !r->is_cut;
     r->text.ceiling = r->text.len + GBX_RECORD_END_MAX;
-    /* Without its end it is none. */
+    /* A recording without its end is not valid. */
     if (gbx_record_put_end(&r->text, &end) && gbx_buf_append(&r->text, "", 1)) {
         r->state = GBX_RECORDING_DONE;
         run->recording = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay_box - what surrounds a replay: an engine that has what the recorded call had,
- * or one that is made to.
+ * replay_box - the environment of a replay: an engine that has what the recorded call
+ * had, or one that is set up for it.
  */
 #include "engine/engine.h"
 #include "policy/policy.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next of the lines of names; false after the last. */
+/* The next line of names; false after the last. */
 static bool next_name(gbx_span *lines, gbx_span *ret)
 {
     const uint8_t *newline;
@@ -36,7 +36,7 @@ static bool has_name(gbx_span lines, gbx_span name)
     return false;
 }
 
-/* What the library would not take from its caller came with the recording. */
+/* Errors in these parameters come from the recording, not from the caller. */
 static gbx_status as_data(gbx_status status, gbx_error *reterr)
 {
     if (status != GBX_E_USAGE && status != GBX_E_POLICY)
@@ -46,7 +46,8 @@ static gbx_status as_data(gbx_status status, gbx_error *reterr)
     return GBX_E_DATA;
 }
 
-/* ---- is it the same? ------------------------------------------------------------------ */
+/* ---- comparison with the recording
+ * ----------------------------------------------------- */
 
 static gbx_status check_capabilities(const gbx_run *run, gbx_error *reterr)
 {
@@ -119,7 +120,7 @@ static bool source_equals(const gbx_record_source *a, const gbx_record_source *b
     return a->size == b->size && memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
 }
 
-/* All of the recording's are here, and no others. */
+/* Are exactly the recorded sources present? */
 static gbx_status check_sources(const char *what, const gbx_record_sources *wanted,
                                 const gbx_record_sources *found, gbx_error *reterr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replayer - one event of the recording is always at hand. The text has been checked as
- * a whole: no event can be wrong in itself, only another than the one that came.
+ * replayer - always holds the next event of the recording. The whole text has been
+ * checked: an event cannot be malformed, only differ from the actual one.
  */
 #include "engine/replayer.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next event; without memory for it the call ends. */
+/* Go to the next event; if memory is out, the call ends. */
 static void advance(gbx_run *run)
 {
     gbx_replayer *p = run->replayer;
@@ -22,15 +22,15 @@ static void advance(gbx_run *run)
     p->is_over = true;
 }
 
-/* The recorded call was stopped here, by what cannot be had again. */
+/* Was the recorded call stopped here, by something that cannot be repeated? */
 static bool is_stopped(const gbx_replayer *p)
 {
     return p->next.kind == GBX_RECORD_END &&
            (gbx_record_is_chance((gbx_code)p->next.end.code) || !p->next.end.is_whole);
 }
 
-/* What came is not what should; or nothing should any more. request: what came, if it
- * was one. */
+/* The actual event differs from the recorded one, or no event should follow.
+ * request: the actual event, if it was one. */
 static void refuse(gbx_run *run, const char *what, uint32_t host_call,
                    const gbx_record_request *request, gbx_buf *came)
 {
@@ -45,7 +45,7 @@ static void refuse(gbx_run *run, const char *what, uint32_t host_call,
     }
     gbx_buf_init(&recorded, GBX_COMPARED_MAX);
     gbx_describe_event(&p->next, &recorded);
-    /* They differ where it is not shown. */
+    /* They differ in a part that is not shown. */
     if (request != NULL && p->next.kind == GBX_RECORD_REQUEST &&
         recorded.len == came->len &&
         memcmp(recorded.data, came->data, came->len) == 0) {
@@ -61,7 +61,7 @@ static gbx_status misuse(gbx_error *reterr, const char *field)
                     "call.%s comes from the recording: leave it alone", field);
 }
 
-/* Nothing of what the recording decides may be in the call. */
+/* The call must not set what the recording decides. */
 static gbx_status check_alone(const gbx_call *call, gbx_error *reterr)
 {
     gbx_limits other;
@@ -114,7 +114,7 @@ static void take_call(gbx_run *run)
     call->code = (const char *)h->code.data;
     call->code_len = h->code.len;
     if (h->dataset.data != NULL) {
-        /* Longer than any name, or with a NUL in it: it is not found. */
+        /* A longer name, or one with a NUL, will not be found. */
         (void)snprintf(p->dataset, sizeof p->dataset, "%.*s", (int)h->dataset.len,
                        (const char *)h->dataset.data);
         call->dataset = p->dataset;
@@ -148,7 +148,7 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
     text = gbx_recording_text(r, &len);
     if (len == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "call.replay is empty");
-    /* A text of our own is not taken on trust either. */
+    /* A text of our own is checked, too. */
     if (!r->is_checked)
         status = gbx_record_check(text, len, &is_whole, reterr);
     if (status != GBX_OK)
@@ -276,7 +276,7 @@ static void end_early(gbx_run *run)
     refuse(run, "the call ends", 0, NULL, &text);
 }
 
-/* Where the call diverged the recorded end is still to come. */
+/* If the call diverged, the recorded end comes later in the text. */
 static void find_recorded_code(gbx_replayer *p, gbx_replay *found)
 {
     while (p->next.kind != GBX_RECORD_END)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report - what this engine is and how well it is sealed, for people and programs. */
+/* report - describes an engine and its seal, for people and programs. */
 #include "base/json.h"
 #include "engine/engine.h"
 
@@ -63,7 +63,7 @@ static void put_pool(gbx_buf *to, const gbx_engine *engine)
                        (unsigned long long)o->limits.output_bytes, o->limits.log_bytes);
 }
 
-/* Nothing without one: the layers say why. */
+/* Writes nothing without a group: the layers give the reason. */
 static void put_group(gbx_buf *to, const gbx_cgroup *group)
 {
     if (group->dir < 0)

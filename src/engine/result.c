@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result - text from a worker enters here, and is valid UTF-8 from here on. */
+/* result - makes the text from a worker valid UTF-8. */
 #include "engine/result.h"
 
 #include "base/utf8.h"
@@ -66,7 +66,7 @@ static bool start_line(gbx_result *r, gbx_log_level level, double time_ms,
     return true;
 }
 
-/* Twice the room each time: a line of many pieces is not copied for each of them. */
+/* Doubles the room each time, so that a line of many pieces is not copied for each. */
 static bool continue_line(gbx_result *r, gbx_span text)
 {
     gbx_log *line = &r->logs[r->log_count - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result - what a call left behind, owned as one object. Filled by the one thread
- * that drives the call, then handed to the caller and never changed.
+ * result - the outcome of a call, owned as one object. Only the thread that drives the
+ * call fills it; after that the caller owns it and it never changes.
  */
 #ifndef GBX_ENGINE_RESULT_H
 #define GBX_ENGINE_RESULT_H
@@ -14,11 +14,11 @@
 /* "9f3a61c2-17" with its NUL: eight digits of the engine, a ticket. */
 #define GBX_CALL_ID_SIZE 32
 
-/* What the next text of the console is. */
+/* How the next console text continues. */
 typedef enum gbx_result_line {
     GBX_RESULT_LINE_NEW,  /* a line of its own */
-    GBX_RESULT_LINE_OPEN, /* more of the last line */
-    GBX_RESULT_LINE_LOST, /* too late: what is kept has no gaps */
+    GBX_RESULT_LINE_OPEN, /* the rest of the last line */
+    GBX_RESULT_LINE_LOST, /* dropped: the kept text must have no gaps */
 } gbx_result_line;
 
 struct gbx_result {
@@ -34,9 +34,9 @@ struct gbx_result {
     gbx_log *logs; /* text of each is owned */
     size_t log_count;
     size_t log_capacity;
-    size_t log_seen;      /* handed to the live callback */
-    gbx_result_line line; /* what comes next */
-    size_t line_room;     /* bytes of the last line's text; 0: as many as it has */
+    size_t log_seen;      /* number passed to the live callback */
+    gbx_result_line line; /* state of the next text */
+    size_t line_room;     /* reserved for the last line's text; 0: its length */
     bool is_truncated;    /* logs */
     gbx_stats stats;
     uint64_t call; /* ticket */
@@ -44,17 +44,17 @@ struct gbx_result {
     const char *runner; /* constant or owned by the engine's caller */
     const char *jit;    /* constant */
     bool is_isolated;
-    char *json; /* the whole, once asked for */
+    char *json; /* the whole result, made on first request */
     size_t json_len;
-    /* As the worker described what was thrown; the verdict makes error of it, and keeps
-     * it if somebody threw it. */
+    /* The worker's description of what was thrown. The verdict makes error from it,
+     * and keeps it only if the code threw it. */
     char *thrown_name;
     char *thrown_message;
     uint32_t thrown_line;
     uint32_t thrown_column;
     char runner_name[64];
     gbx_replay replay;     /* its texts are below, or constant */
-    char *replay_texts[4]; /* by gbx_replay_text; or NULL */
+    char *replay_texts[4]; /* indexed by gbx_replay_text; or NULL */
 };
 
 /* Texts of a replay that its result owns. */
@@ -65,26 +65,26 @@ typedef enum gbx_replay_text {
     GBX_REPLAY_ENGINE,
 } gbx_replay_text;
 
-/* A copy, made valid UTF-8; without memory it stays empty. */
+/* A copy, made valid UTF-8; empty if memory is out. */
 void gbx_result_set_replay(gbx_result *result, gbx_replay_text which, gbx_span text);
 
 gbx_result *gbx_result_new(void);
 
 /* False if memory is out. Bytes are made valid UTF-8. Past log_max (in text bytes
- * and line costs) the text is dropped with all that follows, and the result marked. flags: GBX_LOG_* of the wire;
- * what follows a text that goes on belongs to its line. */
+ * and line costs) this and all later text is dropped, and the result is marked.
+ * flags: GBX_LOG_* of the wire; text after a continued piece belongs to the same
+ * line. */
 bool gbx_result_add_log(gbx_result *result, gbx_log_level level, double time_ms,
                         gbx_span text, uint32_t log_max, uint8_t flags);
 
-/* Nothing follows: a line whose rest never came ends where it is, and the result is
- * marked. */
+/* End of the console text: an unfinished line ends here, and the result is marked. */
 void gbx_result_end_line(gbx_result *result);
 
-/* The next line that is whole and that the live callback has not had; false if it has had
- * all. */
+/* The next whole line that the live callback has not received; false if there is
+ * none. */
 bool gbx_result_take_unseen_log(gbx_result *result, gbx_log *ret);
 
-/* The value is copied; it is judged later. */
+/* Copies the value; it is judged later. */
 bool gbx_result_set_value(gbx_result *result, bool is_undefined, gbx_span json);
 bool gbx_result_set_thrown(gbx_result *result, const gbx_msg_error *error);
 void gbx_result_clear_thrown(gbx_result *result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - phases only go forward. Every path out of a phase is in step_*(); whoever
- * drives must do nothing to a run but what run.h names.
+ * run - phases only go forward. Every exit of a phase is in step_*(); drivers may use
+ * only the functions in run.h.
  */
 #include "engine/run.h"
 
@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* 1 MiB, then the clock is looked at. */
+/* 1 MiB, then the clock is checked. */
 #define READS_PER_STEP 16
 
 static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
@@ -40,7 +40,7 @@ static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
                          : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
 }
 
-/* A policy of the call's own must not be wider than the engine's, or than what an engine
+/* A call's own policy must not be wider than the engine's, or than what an engine
  * without one allows. */
 static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
 {
@@ -57,7 +57,7 @@ static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* The guard's verdict, as a result: the first violation is the error. */
+/* Make a result of the guard's verdict: the first violation is the error. */
 static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
 {
     const gbx_violation *first = &report->list[0];
@@ -78,7 +78,7 @@ static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reter
     return filled ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
 }
 
-/* The one thing that holds without the guard too. */
+/* The one check that applies even without the guard. */
 static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
 {
     char text[128];
@@ -113,7 +113,7 @@ static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
 
 /* ---- stepping ------------------------------------------------------------- */
 
-/* False if the worker can read no more. */
+/* False if the worker accepts no more data. */
 static bool send_some(gbx_run *run)
 {
     for (;;) {
@@ -131,9 +131,9 @@ static bool send_some(gbx_run *run)
     }
 }
 
-/* The worker wakes on this thread's processor, which is about to be free. It must be asleep, or
- * the kernel stops a processor to move it: one that has asked for several things is woken by
- * the reading of each. */
+/* Wake the worker on this thread's processor, which is about to be free. It must be
+ * asleep, or the kernel stops a processor to move it: a worker with several requests
+ * is woken by the reading of each. */
 static void send_here(gbx_run *run)
 {
     gbx_worker *w = run->worker;
@@ -147,7 +147,7 @@ static void send_here(gbx_run *run)
 
 typedef enum { HEARD_ALL, HEARD_MORE, HEARD_END } heard;
 
-/* Read until there is no more, the last message came or the channel closed; but not
+/* Read until no data is left, the last message came or the channel closed; but not
  * for ever: a worker that writes faster than we read must not keep us from the clock
  * or from other calls. */
 static heard receive(gbx_run *run, uint8_t *data, size_t size, int times)
@@ -169,7 +169,7 @@ static heard receive(gbx_run *run, uint8_t *data, size_t size, int times)
     return HEARD_MORE;
 }
 
-/* Apart, so that a small answer does not touch sixteen pages of stack. */
+/* A separate function, so that a small answer does not touch sixteen pages of stack. */
 static __attribute__((noinline)) heard receive_much(gbx_run *run)
 {
     uint8_t data[GBX_EXCHANGE_FEED_MAX];
@@ -185,7 +185,7 @@ static heard receive_some(gbx_run *run)
     return what == HEARD_MORE ? receive_much(run) : what;
 }
 
-/* Processor time cannot pass its limit before as much wall time has passed. */
+/* Processor time cannot exceed its limit before that much wall time has passed. */
 static bool is_over_cpu(gbx_run *run, int64_t now_ns)
 {
     int64_t limit = (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
@@ -230,7 +230,7 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
 
 static bool end(gbx_run *run, gbx_end how)
 {
-    /* Not the time when the step began: the worker may have run since. */
+    /* Not the start time of the step: the worker may have run since. */
     gbx_run_finish(run, how, gbx_clock_now_ns());
     run->phase = GBX_RUN_ENDED;
     return true;
@@ -274,7 +274,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
 {
     bool has_exited;
     bool is_lost;
-    bool is_ours; /* the signal that it died of */
+    bool is_ours; /* we sent the signal that it died of */
     int status;
 
     if (atomic_load(&run->is_aborted))
@@ -294,8 +294,8 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
         return false;
     if (run->was_closed)
         return end(run, GBX_END_LOST);
-    /* A process that is ending keeps the status it has; one that only closed its
-     * channel gets this one. */
+    /* An ending process keeps its own status; one that only closed its channel gets
+     * this one. */
     run->was_closed = true;
     run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_END);
     (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
@@ -317,8 +317,7 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     if (status == GBX_OK)
         status = gbx_replayer_begin(run, reterr);
     own = run->call.policy;
-    run->call.policy =
-        NULL; /* cleaned up with the run once it is a reference of ours */
+    run->call.policy = NULL; /* freed with the run once it is our own reference */
     if (status == GBX_OK)
         status = gbx_limits_resolve(&engine->settings.options.limits, run->call.limits,
                                     run->call.form, &run->limits, reterr);
@@ -375,7 +374,7 @@ gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
 #undef OWN
     if (c->dataset != NULL)
         c->dataset = memcpy(at, c->dataset, dataset_len);
-    c->limits = NULL; /* resolved already */
+    c->limits = NULL; /* already resolved */
     return GBX_OK;
 }
 
@@ -397,7 +396,7 @@ void gbx_run_cleanup(gbx_run *run)
 
 void gbx_run_send(gbx_run *run)
 {
-    (void)send_some(run); /* what fails will fail again for who drives it */
+    (void)send_some(run); /* a failure will recur in the driver */
 }
 
 bool gbx_run_step(gbx_run *run, int64_t now_ns)
@@ -457,7 +456,7 @@ void gbx_run_abort_locked(gbx_run *run)
         return;
     if (run->worker != NULL) {
         (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
-        /* The end of a process closes its descriptors last; this wakes us first. */
+        /* A process closes its descriptors last; this wakes us first. */
         (void)shutdown(run->worker->channel, SHUT_RDWR);
     }
     gbx_run_notify(run);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run - one call on its way: from its checks to its result, whoever drives it.
+ * run - one call from its checks to its result, whoever drives it.
  *
- * gbx_execute() drives a run on the caller's thread, with poll: no thread is woken
- * on the way. gbx_submit() has the supervisor drive it, with events; gbx_drive_step()
- * is for loops of others. All only call gbx_run_step() when the channel or the clock
- * has something to say.
+ * gbx_execute() drives a run on the caller's thread, with poll: no other thread is
+ * woken. gbx_submit() has the supervisor drive it, with events; gbx_drive_step() is for
+ * other event loops. All of them only call gbx_run_step() when the channel or the clock
+ * needs attention.
  */
 #ifndef GBX_ENGINE_RUN_H
 #define GBX_ENGINE_RUN_H
@@ -25,7 +25,7 @@ struct gbx_worker;
 typedef enum gbx_run_phase {
     GBX_RUN_QUEUED,  /* waits for a worker */
     GBX_RUN_STARTED, /* has one */
-    GBX_RUN_DYING,   /* its worker has closed the channel; how it ended is awaited */
+    GBX_RUN_DYING,   /* its worker has closed the channel; its exit status is awaited */
     GBX_RUN_ENDED,   /* the result is complete */
 } gbx_run_phase;
 
@@ -39,13 +39,13 @@ typedef struct gbx_run {
     char call_id[GBX_CALL_ID_SIZE];
     gbx_call call; /* pointers borrowed, or into copy */
     gbx_limits limits;
-    bool has_entropy; /* of a call that is recorded or replayed */
+    bool has_entropy; /* for a call that is recorded or replayed */
     uint8_t entropy[GBX_ENTROPY_SIZE];
     gbx_recording *recording;      /* being filled; NULL: none */
-    uint64_t recorded_load_seq;    /* datasets that it names */
+    uint64_t recorded_load_seq;    /* datasets named in the recording */
     struct gbx_replayer *replayer; /* NULL: not a replay */
     gbx_guard_span span;
-    char *copy; /* of what a submitted call borrows */
+    char *copy; /* copies of what a submitted call borrows */
     gbx_result *result;
     gbx_exchange exchange;
     gbx_run_calls calls;
@@ -54,15 +54,15 @@ typedef struct gbx_run {
     gbx_run_phase phase;
     atomic_bool is_aborted;
     bool is_async;          /* the supervisor drives it */
-    bool is_stepped;        /* drive.c: calls.wake_fd is open from the beginning */
-    uint32_t woken_request; /* the last one before it was woken */
+    bool is_stepped;        /* drive.c: calls.wake_fd is open from the start */
+    uint32_t woken_request; /* the last request before it was woken */
     bool has_exchange;
     bool was_closed;  /* killed by us after it closed its channel */
     gbx_end unserved; /* why it never gets a worker; SAID: it may; under the lock */
-    char lack[200];   /* with it, what its worker did; "": the engine knows more */
-    bool is_driven;   /* async: the supervisor has taken it on */
+    char lack[200];   /* with it, what its worker did; "": see the engine */
+    bool is_driven;   /* async: the supervisor has started to drive it */
     bool is_waiting;  /* is in the queue; under the lock */
-    bool leaves_few;  /* took one of the last workers: more should be asked for */
+    bool leaves_few;  /* took one of the last workers: more should be requested */
     pthread_cond_t changed; /* worker set, worker exited, aborted */
     bool has_cond;
     gbx_done_fn on_done;
@@ -77,15 +77,15 @@ typedef struct gbx_run {
     int64_t cpu_start_ns; /* of the worker's own clock; -1: unknown */
 } gbx_run;
 
-/* Check everything that needs no worker. On GBX_OK either run->phase is ENDED (the
- * guard or an abort has decided) or it can be queued. */
+/* Check everything that needs no worker. On GBX_OK either run->phase is ENDED (by
+ * the guard or an abort) or the run can be queued. */
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
                         gbx_error *reterr);
 
-/* What it may reach: its own policy or the engine's; NULL: exposed functions. */
+/* What the run may reach: its own policy or the engine's; NULL: exposed functions. */
 const gbx_policy *gbx_run_policy(const gbx_run *run);
 
-/* GBX_CAP_* that are on for it. */
+/* The GBX_CAP_* bits that are on for it. */
 uint32_t gbx_run_capabilities(const gbx_run *run);
 
 /* What its code will find; borrows the run. */
@@ -95,47 +95,49 @@ gbx_guard_world gbx_run_globals(gbx_run *run);
 gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr);
 void gbx_run_cleanup(gbx_run *run);
 
-/* The run has just got its worker: start the clocks, queue the CALL. */
+/* The run has just received its worker: start the clocks, queue the CALL. */
 void gbx_run_start(gbx_run *run, int64_t now_ns);
 
-/* Send what the worker can take at once, and read nothing: for who starts a run that
- * another thread will drive. */
+/* Send what the worker accepts at once, and read nothing: for a thread that starts a
+ * run which another thread will drive. */
 void gbx_run_send(gbx_run *run);
 
-/* Do all that can be done at now_ns without blocking; true when it has ended. */
+/* Do everything possible at now_ns without blocking; true when the run has ended. */
 bool gbx_run_step(gbx_run *run, int64_t now_ns);
 
 /* When to step again even if the channel is silent. */
 int64_t gbx_run_next_ns(const gbx_run *run);
 bool gbx_run_wants_write(const gbx_run *run);
 
-/* Does the thread that steps wait for the worker, or the worker for one answer at most? Among
- * several runs the thread may be long in coming to its end: then not. */
+/* Does the stepping thread wait for the worker, or the worker for one answer at
+ * most? False with several runs, since the thread may not get to this one for long. */
 bool gbx_run_takes_turns(const gbx_run *run);
 
 /* End a run that never got a worker. */
 void gbx_run_end_unserved(gbx_run *run, gbx_end how);
 
-/* Ask for its end, from any thread; the engine's lock is held. */
+/* Request its end, from any thread; the engine's lock is held. */
 void gbx_run_abort_locked(gbx_run *run);
 
-/* Its worker, its end or its worker's has come: have whoever drives it look. From any
+/* Its worker, its end or its worker's end has arrived: wake its driver. From any
  * thread; the engine's lock is held, unless nobody else knows the run. */
 void gbx_run_notify(gbx_run *run);
 
-/* The same randomness for the same seed; whoever seeds a call wants no secrets. */
+/* The same seed gives the same randomness: a caller that sets a seed does not want
+ * it secret. */
 void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
 
 /* ---- conclude.c -------------------------------------------------------------- */
 
-/* Judge and fill the result; the worker, if any, is still alive or reported. */
+/* Judge and fill the result; the worker, if any, is still alive or its end was
+ * reported. */
 void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns);
 
-/* Nothing changes the result any more but what a replay has to say of it. Before the
- * end is told to anybody; once. */
+/* After this only a replay's comparison may change the result. Call once, before the
+ * end is reported to anybody. */
 void gbx_run_conclude(gbx_run *run);
 
-/* What the kernel says of a live worker; false if it does not. */
+/* The kernel's figures for a live worker; false if they are not available. */
 int64_t gbx_worker_cpu_ns(const struct gbx_worker *worker);
 uint64_t gbx_worker_rss_kib(const struct gbx_worker *worker, bool peak);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runner_result - runners of others. The guard has passed the call; size limits of the
- * value and the logs hold here too, since a runner may not know them.
+ * runner_result - calls on external runners. The guard has passed the call. Size limits
+ * of the value and the logs are enforced here too, since a runner may not know them.
  */
 #include "engine/engine.h"
 
@@ -18,7 +18,7 @@ struct gbx_outcome {
     bool is_filled;
 };
 
-/* The call as the runner sees it: the code proper, limits complete. */
+/* The call as the runner gets it: only the code, limits complete. */
 static gbx_call narrowed(const gbx_run *run)
 {
     gbx_call call = run->call;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* source_digests - digests of datasets and preloads. Reading takes a while: it is done without the lock, by
- * a descriptor of its own, and the digest is kept with the source. */
+/* source_digests - digests of datasets and preloads. Reading takes a while, so it is
+ * done without the lock, through a duplicate descriptor, and the digest is kept with
+ * the source. */
 #include "engine/engine.h"
 #include "replay/replay.h"
 
@@ -37,7 +38,7 @@ static const gbx_dataset *first_without(const gbx_dataset *list)
     return list;
 }
 
-/* One without a digest, as a descriptor of our own; -1: all have one. */
+/* Find a source without a digest and duplicate its descriptor; -1: all have one. */
 static int find_without(gbx_engine *engine, uint64_t *ret_size, uint64_t *ret_serial)
 {
     const gbx_dataset *d;
@@ -92,7 +93,7 @@ static gbx_status make_digests(gbx_engine *engine, gbx_error *reterr)
     }
 }
 
-/* False if memory is out, or if one has come meanwhile. The lock is held. */
+/* False if memory is out, or if a source was added meanwhile. The lock is held. */
 static bool copy_all(const gbx_dataset *list, gbx_record_head *to,
                      gbx_record_sources *ret)
 {
@@ -131,7 +132,8 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
     (void)pthread_mutex_lock(&engine->lock);
     ok = copy_all(engine->datasets, to, &to->datasets) &&
          copy_all(engine->preloads, to, &to->preloads);
-    /* What is on its way is in the lists, and in no worker yet: none fits. */
+    /* A source that is being loaded is in the lists, but no worker has it yet: none
+     * fits. */
     *ret_load_seq = engine->is_loading ? 0 : engine->load_seq;
     (void)pthread_mutex_unlock(&engine->lock);
     return ok ? GBX_OK

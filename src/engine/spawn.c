@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spawn - execute the worker program, which then makes a template of itself
+ * spawn - executes the worker program, which then turns itself into a template
  * (worker/launch.c).
  *
- * The fork of the host executes at once. It keeps the host's identity until then, so
- * that nobody may trace it who may not trace the host, whose memory and descriptors it
- * has. Between fork and exec only system calls are made: the host is threaded, and any
- * lock may be held.
+ * The fork of the host executes at once. It keeps the host's identity until then: it
+ * has the host's memory and descriptors, and only processes that may trace the host may
+ * trace it. Between fork and exec only system calls are made: the host has several
+ * threads, and any lock may be held.
  */
 #include "engine/spawn.h"
 
@@ -31,20 +31,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Behind the descriptors of the new program; closed by its exec. */
+/* Above the descriptors of the new program; closed by its exec. */
 #define PROGRAM_FD (GBX_CONTROL_FD + 1)
 
-/* What the fork was doing when it failed. */
+/* The step of the fork that failed. */
 enum { FAILED_GROUP = 1, FAILED_DESCRIPTORS, FAILED_CLOSE_RANGE, FAILED_EXEC };
 
-/* The fork shares it with the host until it executes. */
+/* Shared by fork and host until the fork executes. */
 typedef struct fault {
     uint32_t failed;
     int error;
     int cgroup_errno;
 } fault;
 
-/* All of it is prepared before the fork. */
+/* Everything is prepared before the fork. */
 typedef struct start {
     int program;
     int null;
@@ -59,7 +59,7 @@ typedef struct start {
     char number[12]; /* layers_off or huge_pages */
 } start;
 
-/* Not _exit(): where a thread sanitizer is, that takes locks which another thread may have
+/* Not _exit(): a thread sanitizer takes locks in it which another thread may have
  * held at the fork. */
 static _Noreturn void give_up(const start *s, uint32_t failed)
 {
@@ -75,7 +75,7 @@ static void place(const start *s, int fd, int to, int flags)
         give_up(s, FAILED_DESCRIPTORS);
 }
 
-/* Where the kernel cannot make a process in a group at once. */
+/* For kernels that cannot create a process in a group. */
 static bool enter_cgroup(const start *s)
 {
     int fd = openat(s->cgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -103,14 +103,16 @@ static _Noreturn void execute(start *s)
     place(s, s->program, PROGRAM_FD, O_CLOEXEC);
     if (syscall(SYS_close_range, PROGRAM_FD + 1, ~0u, 0) < 0)
         give_up(s, FAILED_CLOSE_RANGE);
-    /* Fixed addresses, executable data and the like, if the host was started with them. */
+    /* The host may have been started with fixed addresses, executable data and the
+     * like. */
     (void)syscall(SYS_personality, 0);
     (void)syscall(SYS_execveat, PROGRAM_FD, "", s->argv, s->environment, AT_EMPTY_PATH);
     give_up(s, FAILED_EXEC);
 }
 
-/* Returns in the host once the fork has executed or ended. A process is forked into its
- * group: to move it there afterwards takes the kernel as long as the start of the engine. */
+/* Returns in the host once the fork has executed or ended. The process is forked
+ * into its group: moving it there later takes the kernel as long as starting the
+ * engine. */
 static long fork_until_exec(start *s, int *ret_pidfd)
 {
     struct clone_args args = {.flags = CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP,
@@ -119,7 +121,7 @@ static long fork_until_exec(start *s, int *ret_pidfd)
                               .cgroup = (unsigned)s->cgroup};
     long pid = -1;
 
-    /* What the fork is to know is written before it is made. */
+    /* Written before the fork, so that the fork knows it. */
     s->is_grouped = s->cgroup >= 0;
     if (s->is_grouped)
         pid = syscall(SYS_clone3, &args, sizeof args);
@@ -178,8 +180,8 @@ static gbx_status run(start *s, const char *path, gbx_spawned *ret, gbx_error *r
     return s->fault->failed == 0 ? GBX_OK : failed(s, path, reterr);
 }
 
-/* A host with few descriptors open gets low numbers, where the program's own will be put:
- * one must not overwrite another. */
+/* A host with few open descriptors gets low numbers, which the program's own will
+ * use: none must overwrite another. */
 static bool move_clear(int *fd)
 {
     int moved;
@@ -205,7 +207,7 @@ static gbx_status open_pair(int type, gbx_spawned *ret, int *ret_control, int *r
                         strerror(errno));
     ret->control = pair[0];
     *ret_control = pair[1];
-    /* What says too much is cut, and waits for no reader. */
+    /* Excessive output is cut; writing never blocks on the reader. */
     if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot open a pipe: %s", strerror(errno));
     ret->said = pair[0];
@@ -218,7 +220,7 @@ static gbx_status open_pair(int type, gbx_spawned *ret, int *ret_control, int *r
     return GBX_OK;
 }
 
-/* Of all that start holds, ret takes our ends; the rest is closed by the caller. */
+/* ret takes our ends of everything in start; the caller closes the rest. */
 static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error *reterr)
 {
     gbx_status status;
@@ -276,8 +278,9 @@ static void kill_by(int pidfd)
     (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-/* The program that was executed and whatever it has forked are children of ours and one
- * process group, of its number, which is nobody else's while it has not been waited for. */
+/* The executed program and all its forks are our children and one process group. Its
+ * number is the program's, and cannot be reused before the program has been waited
+ * for. */
 static void end_group(gbx_spawned *spawned)
 {
     pid_t group = spawned->pid;
@@ -287,11 +290,11 @@ static void end_group(gbx_spawned *spawned)
                   WEXITED | WNOWAIT) < 0 &&
            errno == EINTR)
         continue;
-    /* Only now is it certain that it forks nothing more. */
+    /* Only now can it no longer fork. */
     (void)kill(-group, SIGKILL);
     while (waitid(P_PGID, (id_t)group, NULL, WEXITED) == 0 || errno == EINTR)
         continue;
-    wait_for(spawned->pidfd); /* if it could not make its group */
+    wait_for(spawned->pidfd); /* if it could not create its group */
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -351,21 +354,21 @@ bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
         pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (pidfd < 0)
             return false;
-        /* The program that was executed has nothing more to do. */
+        /* The executed program is no longer needed. */
         kill_by(spawned->pidfd);
         wait_for(spawned->pidfd);
         (void)close(spawned->pidfd);
         spawned->pidfd = pidfd;
         spawned->pid = pid;
     }
-    gbx_fd_close(&spawned->said); /* a template reports in messages */
+    gbx_fd_close(&spawned->said); /* a template reports by messages */
     spawned->is_settled = true;
     return true;
 }
 
 void gbx_spawned_kill(gbx_spawned *spawned)
 {
-    /* The closed socket alone would end it, too: waiting is never for ever. */
+    /* Closing the socket would end it too, so the wait is bounded. */
     gbx_fd_close(&spawned->control);
     if (spawned->pidfd >= 0)
         kill_by(spawned->pidfd);
@@ -391,23 +394,23 @@ void gbx_spawned_close(gbx_spawned *spawned)
 /* ---- the environment of the worker program ------------------------------- */
 
 /*
- * Built from nothing: JSC_*, LD_PRELOAD, GLIBC_TUNABLES, ICU_DATA and
- * the like in the host's environment must never reach the engine.
+ * Built from nothing: JSC_*, LD_PRELOAD, GLIBC_TUNABLES, ICU_DATA and the like in the
+ * host's environment must never reach the engine.
  */
 
 /*
- * The engine reads its options before main(). Malloc=1 and the marker count leave it
- * one thread, without which a fork would not be whole. The pool of compiled code is
+ * The engine reads its options before main(). Malloc=1 and the marker count keep it at
+ * one thread; otherwise a fork would be incomplete. The pool of compiled code is
  * bounded, since it is reserved up front and no limit counts its growth. Without tail
  * calls the stack, and so the reported line, is the code's own. The two upper tiers
- * compile on the one thread there is: they start later, when what they cost is less than
- * what they save, and for that an entry to a function is one turn of a loop, not fifteen.
- * A heap of this kind is collected after each MiB at first, which a call with an input of
- * one would see four times: two are as good, and keep what is not yet collected small.
- * A large one may have garbage of thrice its size before it is collected, a dataset in it
- * counted: code that holds nothing would meet the limit of its memory. 16 MiB are enough.
- * Symbols are bound at the start: workers lack libraries that a search would pass
- * (worker/unload_libs.c), and would each search anew.
+ * compile on the one thread there is. So they start later, when they cost less than
+ * they save; for that, entering a function counts as one turn of a loop, not fifteen. A
+ * heap of this kind is collected after each MiB at first, four times in a call with an
+ * input of one MiB; collecting after two is as good, and keeps uncollected memory
+ * small. A large heap may have garbage of three times its size before it is collected,
+ * counting a dataset in it, so code that holds nothing would reach its memory limit. 16
+ * MiB are enough. Symbols are bound at the start: workers lack libraries that a search
+ * would pass (worker/unload_libs.c), and each worker would search anew.
  */
 #define COMMON                                                                        \
     "TZ=UTC", "LANG=C", "LD_BIND_NOW=1", "Malloc=1", "GIGACAGE_ENABLED=0",            \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * supervisor - the engine's one thread: keeps a template serving, the pool full, and
- * drives submitted calls. It must never block: a slow callback of the embedder is the
- * only thing that can hold it up, and the header says so.
+ * supervisor - the engine's one thread: keeps a template serving and the pool full, and
+ * drives submitted calls. It must never block. Only a slow callback of the embedder can
+ * hold it up, and the header says so.
  */
 #include "engine/engine.h"
 
@@ -16,10 +16,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* An event loop needs four descriptors, and libevent ends the whole process when it gets no
- * socket; whether it will is found out first. The others are for what threads of the host
- * open between that and the loop, a program that they start, say. A template with one
- * worker needs nearly as many. */
+/* An event loop needs four descriptors, and libevent ends the whole process if it
+ * gets no socket, so we check first. The others are reserved for what threads of the
+ * host open between the check and the loop, for instance to start a program. A
+ * template with one worker needs nearly as many. */
 #define SPARE_FDS 16
 
 static void drive(gbx_run *run);
@@ -42,7 +42,7 @@ static void free_events(gbx_run *run)
     run->io = run->timer = NULL;
 }
 
-/* Hand the result over; the run is gone afterwards. */
+/* Pass the result to the caller; the run is gone after that. */
 static void deliver(gbx_run *run)
 {
     gbx_engine *engine = run->engine;
@@ -72,7 +72,7 @@ static void on_channel(evutil_socket_t fd, short what, void *arg)
     drive(arg);
 }
 
-/* Wait for the channel and the clock; without memory for that the call must end. */
+/* Wait for the channel and the clock; if memory is out, the call must end. */
 static bool arm(gbx_run *run)
 {
     struct event_base *base = run->engine->base;
@@ -111,7 +111,7 @@ static void drive(gbx_run *run)
         deliver(run);
 }
 
-/* A submitted run in the queue: has it a worker, or no hope? */
+/* A queued submitted run: does it have a worker, or no hope of one? */
 static void look_after_queued(gbx_run *run, int64_t now)
 {
     gbx_engine *engine = run->engine;
@@ -161,11 +161,11 @@ static void take_inbox(gbx_engine *engine)
     gbx_run *run;
 
     while ((run = pop_inbox(engine)) != NULL) {
-        if (run->phase == GBX_RUN_ENDED) { /* the guard has decided */
+        if (run->phase == GBX_RUN_ENDED) { /* decided by the guard */
             deliver(run);
             continue;
         }
-        if (run->phase == GBX_RUN_STARTED) { /* by who submitted it */
+        if (run->phase == GBX_RUN_STARTED) { /* by the submitting thread */
             run->is_driven = true;
             if (run->leaves_few)
                 gbx_pool_fill_for(run);
@@ -184,8 +184,8 @@ static void take_inbox(gbx_engine *engine)
     }
 }
 
-/* Every submitted run that may have something to do beside its channel: a worker was
- * given, an abort asked, a worker's end reported. */
+/* Every submitted run that may need attention besides its channel: a worker was
+ * assigned, an abort requested, a worker's end reported. */
 static void look_after_runs(gbx_engine *engine)
 {
     for (bool again = true; again;) {
@@ -218,7 +218,7 @@ static void look_after_runs(gbx_engine *engine)
     }
 }
 
-/* Is a new template due: none serves, or the one that does is used up? */
+/* Is a new template due: none serves, or the serving one is used up? */
 static bool needs_template(gbx_engine *engine, int64_t now)
 {
     const gbx_options *o = &engine->settings.options;
@@ -267,7 +267,7 @@ static void look_after_templates(gbx_engine *engine)
     gbx_template_sweep(engine);
     (void)pthread_mutex_lock(&engine->lock);
     needed = needs_template(engine, gbx_clock_now_ns());
-    engine->is_spawning = needed; /* a load must not begin meanwhile */
+    engine->is_spawning = needed; /* prevents a load from starting meanwhile */
     if (needed && engine->renewal != NULL)
         engine->renewal->is_started = true;
     (void)pthread_mutex_unlock(&engine->lock);
@@ -295,8 +295,8 @@ static void look_after_all(gbx_engine *engine)
         (void)event_base_loopbreak(engine->base);
 }
 
-/* The pool is not filled here: each submitted call would have the next worker forked
- * beside it. */
+/* The pool is not filled here: otherwise each submitted call would run next to the
+ * fork of the next worker. */
 static void on_wake(evutil_socket_t fd, short what, void *arg)
 {
     uint64_t count;
@@ -306,8 +306,8 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
     look_after_all(arg);
 }
 
-/* What no event announces: queue deadlines, retries, recycling by age, a template
- * that hangs. */
+/* For what no event announces: queue deadlines, retries, recycling by age, a
+ * template that hangs. */
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
     gbx_engine *engine = arg;
@@ -319,7 +319,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
     look_after_all(engine);
     (void)pthread_mutex_lock(&engine->lock);
     gbx_pool_trim(engine);
-    gbx_pool_fill(engine); /* again, if memory or a fork was refused */
+    gbx_pool_fill(engine); /* retry, if memory or a fork was refused */
     (void)pthread_mutex_unlock(&engine->lock);
 }
 
@@ -366,7 +366,7 @@ static void *supervise(void *arg)
     return NULL;
 }
 
-/* Deadlines to the microsecond: without this flag, to the next millisecond. */
+/* Deadlines to the microsecond; without this flag, to the next millisecond. */
 static struct event_base *make_base(void)
 {
     struct event_config *config = event_config_new();

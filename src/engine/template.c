@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * template - the host's end of the control channel. A template has seen datasets but
- * never code; its bytes are checked all the same, and what does not fit kills it.
+ * template - the host's end of the control channel. A template has parsed datasets but
+ * never run code. Its bytes are checked all the same, and invalid ones kill it.
  */
 #include "engine/engine.h"
 
@@ -19,7 +19,7 @@
 
 #define DIED_LOADING "the template died while loading: the data does not fit"
 
-/* What cannot be held and killed must not run. */
+/* A process that we cannot hold and kill must not run. */
 static gbx_status check_pidfds(const gbx_spawned *process, gbx_error *reterr)
 {
     char reason[GBX_CALL_REASON_SIZE];
@@ -51,9 +51,9 @@ static void keep(gbx_template *t, int fd)
         gbx_fd_close(&fd);
 }
 
-/* The descriptors of one recvmsg, which are those of one frame: the kernel reads no
- * further than the message that has some. If we had no room for both, -1 stands for each,
- * so that the frame is known by it. */
+/* The descriptors of one recvmsg all belong to one frame: the kernel reads no
+ * further than a message that carries some. If we had no room for both, -1 replaces
+ * each, so that the frame shows it. */
 static void take_descriptors(gbx_template *t, struct msghdr *msg)
 {
     bool is_cut = (msg->msg_flags & MSG_CTRUNC) != 0;
@@ -119,11 +119,11 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     event_free(t->ended);
     t->ended = NULL;
     gbx_spawned_reap(&t->process);
-    gbx_supervisor_wake(t->engine); /* which sweeps */
+    gbx_supervisor_wake(t->engine); /* it sweeps */
 }
 
-/* Kill it; the rest is done when it has ended. Gigabytes of datasets take a while to be
- * freed, and every other call would wait. */
+/* Kill it; the rest follows when it has ended. Freeing gigabytes of datasets takes a
+ * while, and every other call would wait. */
 static void end_later(gbx_template *t)
 {
     if (t->control != NULL)
@@ -132,10 +132,10 @@ static void end_later(gbx_template *t)
     gbx_spawned_kill(&t->process);
     t->ended = event_new(t->engine->base, t->process.pidfd, EV_READ, on_ended, t);
     if (t->ended == NULL || event_add(t->ended, NULL) < 0)
-        gbx_spawned_reap(&t->process); /* for want of memory: here and now */
+        gbx_spawned_reap(&t->process); /* if memory is out: reap it here */
 }
 
-/* The template is gone or talks nonsense: its workers are gone with it. */
+/* The template is gone or sent invalid data: its workers are gone with it. */
 static void died(gbx_template *t)
 {
     gbx_engine *engine = t->engine;
@@ -148,8 +148,8 @@ static void died(gbx_template *t)
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
     (void)gbx_worker_died_early(&t->process, &early);
-    /* Other threads write to the control socket of the current template: it stops
-     * being that before the descriptor is closed. */
+    /* Other threads write to the current template's control socket: replace the
+     * current template before the descriptor is closed. */
     (void)pthread_mutex_lock(&engine->lock);
     was_useful = t->was_useful || t->state == GBX_TEMPLATE_RETIRED;
     was_current = engine->current == t;
@@ -207,7 +207,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
             died(t);
         return;
     }
-    for (int i = 0; i < 64; i++) { /* then let others have a turn */
+    for (int i = 0; i < 64; i++) { /* then let others run */
         ssize_t n = receive(t);
 
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -221,7 +221,7 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     }
 }
 
-/* CONFIG, first. */
+/* The first message: CONFIG. */
 static bool send_config(gbx_template *t)
 {
     const gbx_options *o = &t->engine->settings.options;
@@ -256,7 +256,7 @@ static gbx_span name_of(const gbx_dataset *d)
     return (gbx_span){(const uint8_t *)d->name, strlen(d->name)};
 }
 
-/* One frame with a descriptor; the buffer is given back. */
+/* One frame with a descriptor; releases the buffer. */
 static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 {
     union {
@@ -281,7 +281,7 @@ static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
     return sent;
 }
 
-/* A template that replaces one is executed: it has an address layout of its own then, and
+/* A replacement template is executed: it then has an address layout of its own, and
  * nobody waits for it. */
 static bool may_fork_from_zygote(const gbx_engine *engine)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * template_watchdog - is a template that has not answered hung, or only slow? To replace it ends
- * every call that its workers run, so a machine under load must never look like a hang:
- * a process that waits for a processor is not one that sleeps.
+ * template_watchdog - is a template that does not answer hung, or only slow? Replacing
+ * it ends every call of its workers, so a machine under load must never look like a
+ * hang: a process that waits for a processor does not count as sleeping.
  */
 #include "engine/engine.h"
 
@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Processor time that no fork takes. */
+/* More processor time than any fork takes. */
 #define SPIN_NS (INT64_C(1000) * GBX_NS_PER_MS)
 
-/* A template sleeps for moments in its work too. */
+/* A working template sleeps for moments, too. */
 #define STILL_TICKS 3
 
-/* The letter for its state in /proc/PID/stat; 0 where that cannot be read. */
+/* The state letter in /proc/PID/stat; 0 if it cannot be read. */
 static char state_of(const gbx_spawned *process)
 {
     char text[512];
@@ -34,11 +34,11 @@ static char state_of(const gbx_spawned *process)
     if (n <= 0)
         return 0;
     text[n] = 0;
-    end = strrchr(text, ')'); /* of its name, which may hold anything */
+    end = strrchr(text, ')'); /* end of its name, which may contain anything */
     return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
 }
 
-/* It sleeps with work to do, is stopped, or runs in circles. */
+/* It sleeps with work to do, is stopped, or loops. */
 static bool seems_to_hang(gbx_template *t)
 {
     char state = state_of(&t->process);
@@ -58,7 +58,7 @@ static bool hangs(gbx_template *t, int64_t asked_ns, bool is_waited_for)
         t->watched_cpu_ns =
             asked_ns != 0 ? gbx_pidfd_cpu_ns(t->process.pidfd, t->process.pid) : -1;
         if (t->watched_cpu_ns < 0)
-            t->watched_cpu_ns = INT64_MAX; /* unknown: nothing is more */
+            t->watched_cpu_ns = INT64_MAX; /* unknown: no later value is larger */
         t->still_ticks = 0;
     }
     if (asked_ns == 0 || waited < gbx_timeout_ns(GBX_TIMEOUT_FORK_LOOK))
@@ -80,7 +80,7 @@ void gbx_watch_templates(gbx_engine *engine)
         (void)pthread_mutex_lock(&engine->lock);
         asked_ns = t->state == GBX_TEMPLATE_DEAD ? 0 : gbx_pool_oldest_fork(engine, t);
         if (t == engine->current && gbx_dataset_loader_is_busy(engine))
-            asked_ns = 0; /* FORKs are answered after it */
+            asked_ns = 0; /* FORKs are answered after that */
         is_waited_for = t == engine->current && engine->waiting.count > 0;
         (void)pthread_mutex_unlock(&engine->lock);
         if (hangs(t, asked_ns, is_waited_for))

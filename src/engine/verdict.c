@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verdict - signals, clocks, resource usage and which step of the worker failed. The
- * worker's claims (a failure's kind, "the kernel refused memory") only choose between
- * codes that are equally harmless if a hijacked worker lies.
+ * verdict - decides by signals, clocks, resource usage and the worker's failed step.
+ * The worker's claims (a failure's kind, "the kernel refused memory") only choose
+ * between codes that are equally harmless if a hijacked worker lies.
  */
 #include "engine/verdict.h"
 
@@ -30,8 +30,8 @@ static void say_memory(const gbx_evidence *e, gbx_verdict *v)
     }
 }
 
-/* No allocation was refused: what is full is what the engine keeps for shapes, which no
- * limit makes larger (seal/reserve.c). */
+/* No allocation was refused: the engine's reserve for shapes is full, which no limit
+ * enlarges (seal/reserve.c). */
 static void say_shapes(gbx_verdict *v)
 {
     v->code = GBX_CODE_MEMORY;
@@ -40,7 +40,7 @@ static void say_shapes(gbx_verdict *v)
     v->hint = "use a Map, or arrays, where names of fields are data";
 }
 
-/* A sum was over its limit, and this one had most of it. */
+/* A sum exceeded its limit, and this process used most of it. */
 static void say_shortage(const gbx_evidence *e, gbx_verdict *v)
 {
     v->code = GBX_CODE_MEMORY;
@@ -58,7 +58,7 @@ static void say_shortage(const gbx_evidence *e, gbx_verdict *v)
     }
 }
 
-/* It was neither a limit nor the host. */
+/* Neither a limit nor the host has killed it. */
 static void say_killed(gbx_verdict *v)
 {
     v->code = GBX_CODE_CRASHED;
@@ -78,14 +78,16 @@ static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
     v->hint = "look for a loop that does not end, or raise the limit";
 }
 
-/* What a worker has of the engine's reserve for the shapes of objects (seal/reserve.c):
- * it is as large whatever the limit, and what fills it takes more beside it. */
+/* A worker's part of the engine's reserve for the shapes of objects
+ * (seal/reserve.c). Its size does not depend on the limit; filling it needs further
+ * memory. */
 #define RESERVE_BYTES GBX_MIB(32)
 
 /*
  * The worker was ended by a signal that was not ours. Engines answer a refused
- * allocation with any of these; without a refusal, growth past a quarter of the limit
- * or past the reserve tells exhaustion of what the engine had reserved from a crash.
+ * allocation with any of these. Without a refusal, growth past a quarter of the limit
+ * or past the reserve distinguishes exhaustion of the engine's reservations from a
+ * crash.
  */
 static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
 {
@@ -99,7 +101,7 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         SAY(v, "the worker asked for a system call outside its table and was killed");
         return;
     case SIGXCPU: say_timeout(e, v); return;
-    case SIGKILL: /* not ours, nor the kernel's for want of memory: those are known */
+    case SIGKILL: /* not ours, nor an out-of-memory kill: those are known */
         if (e->cpu_ms + 50 >= e->limits->cpu_ms)
             say_timeout(e, v);
         else if (was_refused)
@@ -129,7 +131,7 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         sigabbrev_np(sig) != NULL ? sigabbrev_np(sig) : "unknown");
 }
 
-/* Waiting for one that is busy, or for one that the host cannot make. */
+/* It waited for a busy worker, or for one that the host cannot make. */
 static void say_no_worker(const gbx_evidence *e, gbx_verdict *v)
 {
     const char *lack = e->lack != NULL ? e->lack : "";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * visible_globals - what the code of one call will find, as the guard asks for it.
+ * visible_globals - what the code of one call will find, for the guard.
  *
- * Only a use that would be objected to is asked about: none of this costs a call whose
- * code uses nothing of the kind.
+ * The guard asks only about uses that it would object to: a call without such uses
+ * costs nothing here.
  */
 #include "engine/engine.h"
 #include "engine/replayer.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* "db" is the root of "db.query"; "now" is its own. */
+/* "db" is the root of "db.query"; "now" is its own root. */
 static bool is_root(const char *name, const char *function)
 {
     size_t len = strlen(name);

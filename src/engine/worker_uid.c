@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* systemd's range for services without a user of their own, which it takes by the same
+/* systemd's range for services without a user of their own; systemd applies the same
  * test: no name. */
 #define UID_FIRST 61184u
 #define UID_LAST  65519u

@@ -20,16 +20,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* So often, and so long, its address layout is shared. */
+/* Limits on how often, and how long, its address layout is shared. */
 #define FORKS_MAX 1000
 #define AGE_NS    (INT64_C(600) * 1000 * GBX_NS_PER_MS)
 
-/* One for each kind of engine that a host makes. */
+/* One for each kind of engine that the host makes. */
 #define ZYGOTES_MAX 4
 
 #define PATH_SIZE 512
 
-/* What a fork of the zygote inherits; another host needs another zygote. */
+/* What a fork of the zygote inherits; a different value needs another zygote. */
 typedef struct likeness {
     char worker_path[PATH_SIZE];
     gbx_jit jit;
@@ -41,7 +41,7 @@ typedef struct likeness {
 } likeness;
 
 typedef enum state {
-    IDLE, /* none, and none is wanted */
+    IDLE, /* none, and none wanted */
     WANTED,
     READY,
 } state;
@@ -50,16 +50,16 @@ typedef struct zygote {
     likeness of;
     state state;
     gbx_spawned process;
-    int64_t asked_ns; /* the last time that a template was; 0: never */
+    int64_t asked_ns; /* the last time that a template was requested; 0: never */
     int64_t born_ns;
     uint32_t forks;
     uint32_t failures; /* in a row */
-    int64_t retry_ns;  /* after one, none is wanted before */
+    int64_t retry_ns;  /* not wanted before this time, after a failure */
 } zygote;
 
-/* All of one process. */
+/* All zygotes of one process. */
 typedef struct family {
-    pid_t owner; /* after a fork of the host its child has none */
+    pid_t owner; /* a child of fork() has none */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool has_keeper;
@@ -86,8 +86,8 @@ static family *make_family(void)
     return f;
 }
 
-/* That of this process. One that its parent has made is left alone: its lock may be held
- * for ever. */
+/* The family of this process. One made by its parent is left alone: its lock may be
+ * held for ever. */
 static family *mine(void)
 {
     family *old = atomic_load(&zygotes_of_process);
@@ -121,7 +121,7 @@ static void look(const gbx_spawn_options *o, likeness *ret)
 
 /* ---- the conversation ------------------------------------------------------------- */
 
-/* One datagram in time, and the descriptor that may come with it. */
+/* Receive one datagram in time, and the descriptor that may come with it. */
 static bool receive(int control, gbx_timeout patience, gbx_zygote_answer *ret,
                     int *ret_fd)
 {
@@ -194,7 +194,7 @@ static void note(zygote *z, bool is_well)
         gbx_clock_now_ns() + (gbx_timeout_ns(GBX_TIMEOUT_ZYGOTE_RETRY) << doubled);
 }
 
-/* False: the time is over. */
+/* False: the time is up. */
 static bool wait_changed(family *f, int64_t until_ns)
 {
     struct timespec ts = {.tv_sec = until_ns / 1000000000,
@@ -203,8 +203,8 @@ static bool wait_changed(family *f, int64_t until_ns)
     return pthread_cond_timedwait(&f->changed, &f->lock, &ts) != ETIMEDOUT;
 }
 
-/* The place of this one, or else that of the one that nobody has asked for longest. NULL:
- * all are being started. */
+/* The place of this kind, or else of the kind that was unused for longest. NULL: all
+ * are being started. */
 static zygote *place_of(family *f, const likeness *of)
 {
     zygote *oldest = NULL;
@@ -224,7 +224,8 @@ static zygote *place_of(family *f, const likeness *of)
     return oldest;
 }
 
-/* ---- the thread whose children all templates are ---------------------------------------- */
+/* ---- the thread whose children all templates are
+ * ----------------------------------------- */
 
 static bool start(const likeness *of, gbx_spawned *ret)
 {
@@ -248,7 +249,8 @@ static bool start(const likeness *of, gbx_spawned *ret)
     return is_ready;
 }
 
-/* The lock is held, but not while the process starts: its place is kept meanwhile. */
+/* The lock is held, but released while the process starts: its place is reserved
+ * meanwhile. */
 static void start_wanted(family *f, zygote *z)
 {
     gbx_spawned process = GBX_SPAWNED_INIT;
@@ -266,8 +268,8 @@ static void start_wanted(family *f, zygote *z)
     (void)pthread_cond_broadcast(&f->changed);
 }
 
-/* Start what is wanted, end what was not asked for. When to look again; INT64_MAX: when
- * something changes. */
+/* Start wanted zygotes, end unused ones. Returns when to run again; INT64_MAX: on
+ * the next change. */
 static int64_t look_after(family *f)
 {
     int64_t again = INT64_MAX;
@@ -312,7 +314,8 @@ static void *keep(void *arg)
     return NULL;
 }
 
-/* ---- who asks for a template; the lock is held -------------------------------------------- */
+/* ---- requests for a template; the lock is held
+ * --------------------------------------------- */
 
 static bool has_keeper(family *f)
 {
@@ -330,7 +333,7 @@ static bool has_keeper(family *f)
     return f->has_keeper;
 }
 
-/* One engine alone would pay for it, and gain nothing. */
+/* A single engine would pay for it without gain. */
 static bool is_in_demand(const zygote *z, int64_t now)
 {
     return z->asked_ns != 0 &&
@@ -343,7 +346,7 @@ static bool is_worn(const zygote *z)
     return z->forks >= FORKS_MAX || gbx_clock_now_ns() - z->born_ns > AGE_NS;
 }
 
-/* What goes wrong is the end of it. */
+/* Any failure ends the zygote. */
 static bool fork_from(zygote *z, const gbx_spawn_options *o, gbx_spawned *ret)
 {
     int fds[3] = {-1, -1, o->cgroup};

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file - the order of the steps is the security of it:
+ * file - security depends on the order of the steps:
  *
- *   1. openat2 with O_PATH below the descriptor of a listed directory. The kernel walks
- *      the path and refuses, at the step where it happens, what would leave that
- *      directory or the mount it lies on, and every symbolic link. An O_PATH
- *      descriptor opens nothing: no device is woken, no FIFO waits for a writer.
- *   2. fstat on that descriptor: a regular file, none of our own, of no file system
- *      that is a window into the kernel. It holds the inode, whatever happens to the
- *      names meanwhile, and an inode never changes its kind.
- *   3. The same inode is opened for reading, through /proc/self/fd of this descriptor
- *      and not once more by its path: there is no second walk that could end
- *      elsewhere. (That magic link is ours and leads where step 1 has been; those that
- *      code in the box could name are refused in step 1.)
- *   4. Bytes are counted as they are read: what fstat said of the size is a hint.
+ *   1. openat2 with O_PATH below the descriptor of a listed directory. While the kernel
+ *      walks the path it refuses every symbolic link and every step that would leave
+ *      that directory or its mount. An O_PATH descriptor opens nothing: it wakes no
+ *      device and waits for no writer of a FIFO.
+ *   2. fstat on that descriptor: it must be a regular file, none of our own, and not on
+ *      a file system that is a window into the kernel. The descriptor holds the inode,
+ *      whatever happens to the names meanwhile, and an inode never changes its kind.
+ *   3. The same inode is opened for reading through /proc/self/fd of this descriptor,
+ *      not by its path again: a second walk could end elsewhere. (That magic link is
+ *      ours and leads where step 1 has been; step 1 refuses those that the code could
+ *      name.)
+ *   4. Bytes are counted as they are read: the size from fstat is only a hint.
  *
- * There is no other way in: where openat2 is missing, nothing is read.
+ * Without openat2 nothing is read.
  */
 #include "file/file.h"
 
@@ -36,13 +36,13 @@
 #define BYTES_DEFAULT GBX_MIB(1)
 #define BYTES_FIRST   GBX_KIB(16)
 
-/* Of a path with "..", the kernel says EAGAIN when a rename ran beside the walk. */
+/* For a path with "..", the kernel returns EAGAIN if a rename ran during the walk. */
 #define WALKS_MAX 32
 
-/* Of a path in a message. */
+/* Bytes of a path in a message. */
 #define SHOWN_MAX 256
 
-/* Whose files are read, and who else keeps some for itself. */
+/* Whose files are read, and which policy keeps more files private. */
 typedef struct rules {
     const gbx_file_policy *policy;
     const gbx_file_policy *wide; /* may be NULL */
@@ -129,8 +129,8 @@ static finding walk(int root_fd, const char *name, int *ret_fd)
     return FOUND;
 }
 
-/* Files of these are questions to the kernel: about this process, its memory and its
- * environment, or with an effect or a wait of their own. */
+/* File systems that expose the kernel: files about this process, its memory and its
+ * environment, or files whose reading has side effects or waits. */
 static bool is_of_kernel(int fd)
 {
     static const uint32_t magic[] = {
@@ -186,12 +186,12 @@ static finding reopen(int fd, int *ret_fd)
         file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     while (file < 0 && errno == EINTR);
     if (file < 0)
-        return errno == ENOENT ? FAILED : of_errno(errno); /* no /proc here */
+        return errno == ENOENT ? FAILED : of_errno(errno); /* /proc is missing here */
     *ret_fd = file;
     return FOUND;
 }
 
-/* Step 4: at most so many bytes, and then one more to see that there is none. */
+/* Step 4: read at most max bytes, then one more to see whether the file is longer. */
 static finding take_bytes(int fd, size_t max, size_t hint, gbx_buf *bytes)
 {
     char beyond;
@@ -241,16 +241,16 @@ static finding read_one(const rules *r, int root_fd, const char *name, gbx_buf *
     return f;
 }
 
-/* Is it worth looking further? */
+/* Should the next directory be tried? */
 static bool is_not_here(finding f)
 {
     return f == OUTSIDE || f == ABSENT || f == NO_FOLDER;
 }
 
 /*
- * The first directory that has it decides, whether it may be read there or not. If none
- * has it, what is said is of the directory that the path names, or else of the first:
- * a path that leaves that one may well be the name of another.
+ * The first directory that has the file decides, whether it may be read there or not.
+ * If none has it, the error is that of the directory that the path names, or else of
+ * the first: a path that leaves that one may well be the name of another.
  */
 static finding read_any(const rules *r, const char *path, gbx_buf *bytes)
 {
@@ -288,7 +288,8 @@ static gbx_span span(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* ret borrows name and code, which are constant, and message, which is made in bytes. */
+/* ret borrows name and code, which are constant, and message, which is stored in
+ * bytes. */
 static void refuse(gbx_buf *bytes, const char *name, const char *code,
                    const gbx_buf *path, const char *text, gbx_msg_answer *ret)
 {
@@ -300,7 +301,7 @@ static void refuse(gbx_buf *bytes, const char *name, const char *code,
         size_t shown = len < SHOWN_MAX ? len : SHOWN_MAX;
 
         while (shown < len && (path->data[shown] & 0xC0) == 0x80)
-            shown--; /* never half a character */
+            shown--; /* do not split a character */
         (void)gbx_buf_puts(bytes, "'");
         (void)gbx_utf8_append_escaped(bytes, path->data, shown, GBX_ESCAPE_LINE);
         (void)gbx_buf_puts(bytes, shown < len ? "...' " : "' ");

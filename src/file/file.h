@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file - read one regular file below a listed directory, for code in the box.
+ * file - read one regular file below a listed directory, for sandboxed code.
  *
- * What a path may name is decided by the kernel while it walks (openat2, beneath the
- * directory's own descriptor, through no symbolic link and no mount), and what kind of
- * file it is by the descriptor that is then read. Nothing is decided by looking at a
- * path and using it later, so that nobody can change anything in between.
+ * The kernel decides what a path may name while it walks it (openat2, beneath the
+ * directory's own descriptor, through no symbolic link and no mount). The descriptor
+ * that is then read decides the kind of file. Nothing is decided by checking a path and
+ * using it later, so nobody can change anything in between.
  *
  * It may block on a slow disk: an I/O thread calls it. Any thread; the policy is only
  * read.
@@ -24,48 +24,48 @@
 /*
  * The one thread of an engine that may block on a file.
  *
- * Reading a regular file can wait for a disk for as long as the disk likes, and no
- * event tells when it would not. So that the supervisor's loop never waits, such jobs
- * run here, one after the other, in the order in which they came.
+ * Reading a regular file can wait for a disk indefinitely, and no event shows when it
+ * would not. Such jobs run here, one after the other, in the order of submission, so
+ * that the supervisor's loop never waits.
  *
- * The thread is started by the first job and receives no signal. A job that never
- * ends (a file on a server that is gone) holds up the jobs behind it and the stop: each
- * call's own deadline is kept by the supervisor, not here.
+ * The first job starts the thread; it receives no signal. A job that never ends (a file
+ * on a server that is gone) holds up the jobs behind it and the stop: the supervisor,
+ * not this thread, enforces each call's deadline.
  */
 
 typedef struct gbx_io gbx_io;
 
-/* Exactly one of the two functions is called, once, with user: run on the I/O thread,
- * or drop, if the stop came first, on the thread that stops. Both may call any function
- * of the program but gbx_io_stop(). */
+/* Exactly one of the two functions is called, once, with user: run on the I/O
+ * thread, or, if the stop came first, drop on the thread that stops. Both may call
+ * any function of the program except gbx_io_stop(). */
 typedef struct gbx_io_job {
     void (*run)(void *user);
     void (*drop)(void *user);
     void *user;
 } gbx_io_job;
 
-/* Room for so many jobs that wait; no thread yet. NULL if memory is out. */
+/* Room for queue_max waiting jobs; starts no thread yet. NULL if memory is out. */
 gbx_io *gbx_io_start(size_t queue_max);
 
 /* Any thread. False if the queue is full, the thread cannot be started now or a stop
- * has begun: then neither function is ever called. job is copied. */
+ * has begun: then neither function is ever called. Copies job. */
 bool gbx_io_submit(gbx_io *io, const gbx_io_job *job);
 
-/* Wait for the running job, drop those that wait, free io. By one thread, once, and no
- * other may use io from then on. NULL is ignored. */
+/* Wait for the running job, drop the waiting ones, free io. Called by one thread,
+ * once; after that no other may use io. NULL is ignored. */
 void gbx_io_stop(gbx_io *io);
 
 /*
- * args_json is what the worker sent, `[path]`: hostile, taken as nothing but a string
- * (docs/internals/files.md has the one rule of how it maps to a file). bytes need not be
- * set up; clean it up afterwards. ret (its id is left alone) is always filled and borrows
+ * args_json is what the worker sent, `[path]`: hostile, read only as a string
+ * (docs/internals/files.md has the one rule of how it maps to a file). bytes need not
+ * be set up; clean it up afterwards. ret (except its id) is always filled and borrows
  * from bytes: the contents, or an error with name, code and message.
  *
- * wide is the policy that the call's own narrows, or NULL: the files that it keeps for
- * itself are not read by way of a narrower one either.
+ * wide is the policy that the call's own narrows, or NULL: the files that it keeps
+ * private are not readable through a narrower one either.
  *
- * The time, the answer and its text are the same for everything outside of the listed
- * directories, whether it exists or not: none of it is looked at.
+ * Everything outside the listed directories gets the same answer and text in the same
+ * time, whether it exists or not: none of it is looked at.
  */
 void gbx_file_read(const gbx_policy *policy, const gbx_policy *wide, gbx_span args_json,
                    gbx_buf *bytes, gbx_msg_answer *ret);

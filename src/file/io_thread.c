@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io_thread - a ring of jobs under one lock. No job ever runs with the lock held: it may
+ * io_thread - a ring of jobs under one lock. Jobs run without the lock: a job may
  * submit the next one.
  */
 #include "file/file.h"
@@ -22,7 +22,7 @@ struct gbx_io {
     gbx_io_job jobs[];
 };
 
-/* The job that waits longest. The lock is held. */
+/* The oldest job. The lock is held. */
 static gbx_io_job take(gbx_io *io)
 {
     gbx_io_job job = io->jobs[io->first];
@@ -53,8 +53,8 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* The embedder's handlers run on the embedder's threads: this one has all blocked from
- * its first instruction. The lock is held. */
+/* The embedder's signal handlers run on the embedder's threads: this thread blocks
+ * all signals from its first instruction. The lock is held. */
 static bool start_thread(gbx_io *io)
 {
     sigset_t all;

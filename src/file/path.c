@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path - see path.h. The text is hostile; every byte of it is bounded by PATH_MAX. */
+/* path - see path.h. The text is hostile; PATH_MAX bounds all of it. */
 #include "file/path.h"
 
 #include "base/json_view.h"
@@ -74,7 +74,7 @@ const gbx_path_fault *gbx_path_from_args(gbx_span args_json, gbx_buf *path)
         return &not_a_string;
     if (path->len == 0)
         return &empty;
-    /* An unpaired surrogate has become U+FFFD, which is no character of any name. */
+    /* An unpaired surrogate has become U+FFFD, which does not occur in any name. */
     if (memchr(path->data, 0, path->len) != NULL ||
         memmem(path->data, path->len, "\xEF\xBF\xBD", 3) != NULL)
         return &not_text;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cell - the little that is read from the engine's cells and not through its API.
+ * cell - the few facts that are read from the engine's cells rather than through its
+ * API.
  *
- * On 64-bit machines a reference to an object is the address of its cell. Its byte 5
- * is the cell's type, which nothing that code can do changes: unlike a prototype, a
- * name or a tag it cannot be forged, and reading it runs no code. Nothing here is
- * taken for granted: every figure is learned from samples at the start, and what
- * cannot be learned is reported as not known.
+ * On 64-bit machines a reference to an object is the address of its cell. Byte 5 of a
+ * cell is its type, which code cannot change: unlike a prototype, a name or a tag it
+ * cannot be forged, and reading it runs no code. Nothing here is assumed: every offset
+ * is learned from samples at the start. What cannot be learned is reported as unknown.
  */
 #include "realm/internal.h"
 
@@ -16,19 +16,19 @@
 #define FIRST_BYTE 16 /* after the cell's header and the pointer to its properties */
 #define LAST_BYTE  63
 
-/* A promise's value is behind its flags. */
+/* A promise's value follows its flags. */
 #define PROMISE_VALUE 24
 
 _Static_assert(sizeof(JSValueRef) == 8, "cells are read on 64-bit machines only");
 
-/* Errors of the engine's own for want of memory: all fail before they allocate. */
+/* The engine's own out-of-memory errors: all fail before they allocate. */
 static const char genuine[] =
     "[() => 'ab'.repeat(2 ** 30), () => ''.padEnd(2 ** 31, 'x'),"
     " () => 'abc'.padStart(2 ** 31), () => 'abc'.repeat(2 ** 30),"
     " () => [].concat('ab').join('').repeat(2 ** 30)]"
     ".map(f => { try { f() } catch (e) { return e } })";
 
-/* And what looks like one, or is another error of the engine's. */
+/* Look-alikes, and other errors of the engine. */
 static const char forged[] =
     "[() => { throw new RangeError('Out of memory') },"
     " () => { throw Object.setPrototypeOf(new Error('Out of memory'), RangeError.prototype) },"
@@ -56,7 +56,8 @@ static JSValueRef evaluate(JSContextRef ctx, const char *source)
     return value;
 }
 
-/* One script for all samples: each costs a tenth of what one of its own would. */
+/* One script for all samples: a sample costs a tenth of what a separate script
+ * would. */
 static const char samples[] = "[({}), Object(Symbol()),"
 #define XX(name, text, sample) sample ","
     GBX_KIND_MAP(XX)
@@ -93,7 +94,7 @@ static bool learn_kinds(JSGlobalContextRef ctx, gbx_cells *cells)
             return false;
         cells->names[i] = gbx_value_of_text(ctx, kind_names[i], strlen(kind_names[i]));
         JSValueProtect(ctx, cells->names[i]);
-        /* The type of plain objects, and that of whatever has none of its own. */
+        /* The type of plain objects, shared by objects without a type of their own. */
         if (type != type_at(ctx, list, 0) && type != type_at(ctx, list, 1))
             cells->kind_of_type[type] = (uint8_t)i;
     }
@@ -141,7 +142,7 @@ static bool gather(JSContextRef ctx, const char *source, unsigned count, uint8_t
             set[b] &= cell_of(error)[b];
             seen[b] |= cell_of(error)[b];
         }
-        /* The second time round each with its stack made. */
+        /* The second round sees each error with its stack made. */
         if (ok && i < count)
             JSObjectGetProperty(ctx, gbx_object(error), stack, NULL);
     }
@@ -149,7 +150,7 @@ static bool gather(JSContextRef ctx, const char *source, unsigned count, uint8_t
     return ok;
 }
 
-/* The one bit that all of the genuine have and none of the forged. */
+/* Find the one bit that all genuine errors have and no forged one has. */
 static bool learn_oom(JSGlobalContextRef ctx, gbx_cells *cells)
 {
     uint8_t set[2][LAST_BYTE + 1], seen[2][LAST_BYTE + 1];

@@ -2,10 +2,10 @@
 /*
  * cell_blocks - the blocks in which the engine keeps its cells, many to one allocation.
  *
- * Such a block is aligned to its own size. The C library's allocator puts a header before
- * each, so two can never touch: between them it leaves a hole as large as a block, and a
- * memory limit holds half of the cells that it could. A slab is one allocation that is
- * cut into blocks. It goes back when all of them are free.
+ * A block is aligned to its own size. The C library's allocator puts a header before
+ * each, so two blocks never touch: the hole between them is as large as a block, and a
+ * memory limit holds half as many cells as it could. A slab is one allocation that is
+ * cut into blocks; it is freed when all of its blocks are free.
  */
 #include "realm/internal.h"
 
@@ -18,7 +18,7 @@
 
 #define SLABS_FIRST 64u
 
-/* The C library's own allocator under the names that it keeps for interposers. */
+/* The C library's own allocator, by the names that it reserves for interposers. */
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
@@ -32,7 +32,7 @@ static struct {
     slab *list; /* by address */
     size_t count;
     size_t capacity;
-    size_t hint; /* where a free block was last */
+    size_t hint; /* where the last free block was */
     size_t free; /* blocks in all slabs */
 } slabs;
 

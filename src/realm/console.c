@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console - lines on their way to the host, within the call's share of text.
+ * console - sends lines to the host, within the call's share of text.
  *
- * A line longer than a frame may be goes in pieces, cut between characters, which the host
- * joins: each but the last is marked as one that goes on. When the
- * share is used up one last piece is marked as cut, and the rest of the call is silent.
+ * A line longer than a frame is sent in pieces, cut between characters, which the host
+ * joins: each piece but the last is marked as continued. When the share is used up, one
+ * last piece is marked as cut, and the rest of the call is silent.
  */
 #include "base/utf8.h"
 #include "realm/internal.h"
@@ -14,7 +14,7 @@
 
 #include <glovebox/glovebox.h>
 
-/* At most room bytes of text that do not end inside a character. */
+/* At most room bytes of text, without splitting a character. */
 static size_t whole(const char *text, size_t len, size_t room)
 {
     if (len <= room)
@@ -57,7 +57,7 @@ void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text)
     size_t size = units < realm->log_left ? units * 3 + 1 : (size_t)realm->log_left + 8;
     char *to;
 
-    /* No call is running, or it has no console and a preload has kept one. */
+    /* No call is running, or it has no console and a preload has kept the functions. */
     if (realm->in == NULL || (realm->in->flags & GBX_CALL_WIRE_CONSOLE) == 0 ||
         realm->host == NULL || realm->log_ended)
         return;

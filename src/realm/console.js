@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * console - the methods that people use, each one line or a few of text to the worker.
+ * console - the methods that people use; each sends one line of text, or a few, to the
+ * worker.
  *
  * Only `natives.emit(level, text)` leaves the realm. Evaluates to a function of
  * (natives, inspect); its value is the console object.
@@ -27,7 +28,7 @@
   const PLAIN = { __proto__: null };
   let indent = '';
 
-  /* The object's own idea of a string, if it has one that is not the built-in's. */
+  /* The object's own string conversion, unless it is the built-in's. */
   function hasOwnText(value) {
     const type = kind(value);
     if (type === 'Error' || type === 'Date') return true;
@@ -81,8 +82,8 @@
     }
   }
 
-  /* The first argument's directives take the ones that follow; the rest is added with
-   * spaces between. */
+  /* The first argument's directives consume the following ones; the rest is appended
+   * after spaces. */
   function format(args) {
     let next = 0, out = '';
     if (args.length > 1 && typeof args[0] === 'string') {
@@ -132,7 +133,7 @@
     emit(level, indented(line));
   }
 
-  /* Spread syntax would ask the guest's Array.prototype for an iterator. */
+  /* Spread syntax would call the guest's Array.prototype iterator. */
   function prepend(first, args) {
     const all = [first];
     for (let i = 0; i < args.length; i++) all[i + 1] = args[i];

@@ -2,9 +2,9 @@
 /*
  * convert - strings in and out of the engine.
  *
- * Two traps are handled here and nowhere else: the engine's constructor from UTF-8
- * stops at a NUL and makes an empty string of what is not UTF-8; its way back stops
- * at an unpaired surrogate. ASCII stays one byte a character on both ways.
+ * Two traps are handled here and nowhere else. The engine's constructor from UTF-8
+ * stops at a NUL, and makes an empty string of invalid UTF-8; its conversion back stops
+ * at an unpaired surrogate. ASCII stays one byte a character in both directions.
  */
 #include "base/utf8.h"
 #include "realm/internal.h"
@@ -60,7 +60,7 @@ static bool is_ascii(const char *text, size_t len)
     return all < 0x80;
 }
 
-/* NULL if this engine cannot, and the usual way must do. */
+/* NULL if this engine lacks the function: then use the usual way. */
 static JSStringRef from_ascii(const char *text, size_t len)
 {
     void *impl;
@@ -130,7 +130,7 @@ size_t gbx_string_copy(JSStringRef text, char *to, size_t size)
 
     used = used > 0 ? used - 1 : 0;
     to[used] = 0;
-    /* Full, or cut for want of room (a character needs four bytes at most). */
+    /* Full, or cut because room is short (a character needs four bytes at most). */
     if (used + 4 >= size || gbx_utf16_units(to, used) == length)
         return used;
     units = JSStringGetCharactersPtr(text);

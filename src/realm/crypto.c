@@ -3,11 +3,10 @@
  * crypto - the natives of crypto.js: hashes as objects of the engine, text and bytes in
  * pieces.
  *
- * No pointer into memory of the guest's is ever taken. Bytes come through `scratch`, an
- * array of the script's own that the engine copies into; a buffer that was detached or
- * resized a moment ago is the engine's affair. Text comes in pieces of the script's
- * making. The arguments are crypto.js's, never the guest's, so that wrong ones are
- * assertions.
+ * No pointer into the guest's memory is ever used. Bytes come through `scratch`, an
+ * array of the script that the engine copies into; if a buffer was just detached or
+ * resized, the engine handles that. Text comes in pieces made by the script. The
+ * arguments come from crypto.js, never from the guest, so wrong ones are assertions.
  */
 #include "crypto/crypto.h"
 #include "crypto/hash.h"
@@ -17,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes, or UTF-16 units, that come at once. */
+/* Bytes, or UTF-16 units, per piece. */
 #define PIECE GBX_KIB(64)
 
-/* Of a value: longer ones are of algorithms whose length is free, and rare. */
+/* Bytes of a value: longer ones, of algorithms with a free length, are rare. */
 #define SMALL 64u
 
 #define ARGUMENTS                                                          \
@@ -28,14 +27,14 @@
         const JSValueRef argv[], JSValueRef *exception
 #define UNUSED ((void)function, (void)self, (void)argc, (void)argv, (void)exception)
 
-/* Numbers that the script leaves for the native it is about to call: each question to
+/* Numbers that the script stores for the native it is about to call: each query to
  * the engine costs as much as hashing a short text. */
 enum { ALGORITHM, LENGTH, COUNT, ENCODING, WORDS };
 
 /* In place of an encoding. */
 enum { GOES_ON = 0x100, AS_BYTES };
 
-/* One realm a process: what all natives share. */
+/* One realm a process: state that all natives share. */
 static struct {
     JSClassRef hash_class;
     uint32_t *words;  /* WORDS of them, a Uint32Array to the script */
@@ -47,7 +46,7 @@ static struct {
 
 /* What an object of the class has. */
 typedef struct held {
-    gbx_hash *hash; /* NULL: its value was taken */
+    gbx_hash *hash; /* NULL: its value was returned */
     gbx_decoder decoder;
 } held;
 
@@ -66,7 +65,7 @@ static size_t count_of_scratch(void)
     return shared.words[COUNT];
 }
 
-/* From the collector: must not call the engine. */
+/* The collector calls this: it must not call the engine. */
 static void on_finalize(JSObjectRef object)
 {
     held *h = JSObjectGetPrivate(object);
@@ -75,7 +74,7 @@ static void on_finalize(JSObjectRef object)
     free(h);
 }
 
-/* The engine is told what it does not see, or it would not collect in time. */
+/* Report memory that the engine does not see, or it would not collect in time. */
 static void report(JSContextRef ctx, size_t cost)
 {
     shared.unreported += cost;
@@ -104,7 +103,7 @@ static JSValueRef on_open(ARGUMENTS)
                 GBX_HASH_COST);
 }
 
-/* openMac() [algorithm]: what is fed to it before keyed(mac) is its key. */
+/* openMac() [algorithm]: updates before keyed(mac) feed its key. */
 static JSValueRef on_open_mac(ARGUMENTS)
 {
     UNUSED;
@@ -146,7 +145,8 @@ static void feed(gbx_hash *hash, gbx_decoder *decoder, JSStringRef string)
     gbx_hash_update(hash, bytes, len);
 }
 
-/* text(hash, piece) [encoding]: of the first piece of a text; then GOES_ON. */
+/* text(hash, piece) [encoding]: hashes the first piece of a text; later pieces:
+ * GOES_ON. */
 static JSValueRef on_text(ARGUMENTS)
 {
     held *h = held_by(argv[0]);
@@ -227,7 +227,7 @@ static JSValueRef make_value(JSContextRef ctx, gbx_hash *hash, JSValueRef *excep
     return made;
 }
 
-/* value(hash) [encoding]: its end. */
+/* value(hash) [encoding]: ends the hash. */
 static JSValueRef on_value(ARGUMENTS)
 {
     held *h = held_by(argv[0]);
@@ -254,7 +254,7 @@ static JSValueRef on_once(ARGUMENTS)
     return make_value(ctx, hash, exception);
 }
 
-/* random() [count]: into scratch. False if there is no randomness. */
+/* random() [count]: into scratch. False without a random stream. */
 static JSValueRef on_random(ARGUMENTS)
 {
     UNUSED;
@@ -306,7 +306,7 @@ static JSObjectRef make_algorithms(JSContextRef ctx)
     return all;
 }
 
-/* Memory of ours that the script sees as an array. */
+/* Shares our memory with the script as an array. */
 static JSObjectRef share(JSContextRef ctx, JSTypedArrayType type, size_t count,
                          void *ret_memory)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * crypto - hashes and message authentication codes in Node's shape, the digest of Web
- * Crypto, and randomness. Computed in this process: the host hears nothing of it.
+ * Crypto, and randomness. All computed in this process: the host is not involved.
  *
- * Data is a string or bytes, never what converts to one: no method of the guest's is
- * called on it. Evaluates to a function of (natives); its value is what becomes global.
+ * Data is a string or bytes, never something that converts to one: no method of the
+ * guest's is called on it. Evaluates to a function of (natives); its value becomes
+ * global.
  */
 (function (natives) {
   'use strict';
@@ -43,7 +44,7 @@
   const SIZE_MAX = 2147483647;
   const SHORT = 1024; /* characters */
 
-  /* Tables without a prototype: no name of the guest's finds more than is in them. */
+  /* Tables without a prototype: names from the guest find only what is in them. */
   const ALGORITHMS = natives.algorithms;
   setPrototypeOf(ALGORITHMS, null);
   const { utf8, hex, base64, base64url, latin1, utf16le } = natives.encodings;
@@ -85,12 +86,12 @@
     return own(new Kind(message), 'code', code, true);
   }
 
-  /* An error of Web Crypto; code is the number that its name has had in all browsers. */
+  /* An error of Web Crypto; code is the number that browsers use for its name. */
   function failAs(name, code, message) {
     return own(fail(ErrorOf, code, message), 'name', name, false);
   }
 
-  /* What was passed, without asking it anything. */
+  /* Describes a received value without running its code. */
   function received(what) {
     if (what === null || what === undefined) return `Received ${what}`;
     if (typeof what === 'function') return 'Received a function';
@@ -145,8 +146,8 @@
     return name === undefined || name === null ? AS_BYTES : encodingOf(OUTPUTS, name, OUTPUT_NAMES);
   }
 
-  /* The bytes of a buffer or view, as they are now; undefined if it is neither. A view
-   * whose buffer is gone has none. */
+  /* The current bytes of a buffer or view; undefined if it is neither. A view whose
+   * buffer is gone has none. */
   function bytesOf(data) {
     if (isView(data)) {
       const type = typeOf(data);
@@ -185,7 +186,7 @@
     }
   }
 
-  /* No piece ends inside a pair of surrogates; PIECE is even, for hex. */
+  /* A piece never splits a surrogate pair; PIECE is even, for hex. */
   function feedText(state, data, encoding) {
     const { length } = data;
     words[ENCODING] = encoding;
@@ -202,7 +203,7 @@
     }
   }
 
-  /* Data is looked at first: its encoding if it is a string, else its bytes. */
+  /* First check data: returns its encoding if it is a string, else its bytes. */
   function prepare(name, data, encoding) {
     if (typeof data === 'string') {
       const as = encoding === undefined || encoding === null ? utf8
@@ -217,8 +218,8 @@
     return array;
   }
 
-  /* Then taken. What throws here, for want of memory or of stack, leaves a state that
-   * nobody may use any more. */
+  /* Then feed it. If this throws, because memory or stack is out, the state must not
+   * be used again. */
   function feed(state, data, prepared) {
     if (typeof prepared === 'number') feedText(state, data, prepared);
     else feedBytes(state, prepared);
@@ -226,7 +227,7 @@
 
   /* ---- bytes that are returned ------------------------------------------------------ */
 
-  /* Code written for Node says digest().toString('hex'). */
+  /* Code written for Node calls digest().toString('hex'). */
   const { toString } = {
     toString(encoding) {
       if (encoding === undefined || typeOf(this) !== 'Uint8Array') return plainString(this);
@@ -286,8 +287,8 @@
     return { __proto__: null, algorithm: algorithm[0], length };
   }
 
-  /* A short text that is all there is, as it mostly is, waits for digest() and then needs
-   * no state: that is half of what hashing it would cost. */
+  /* If a short text is all the data, as is common, it waits for digest() and needs
+   * no state: that saves half the cost of hashing it. */
   class Hash {
     #plan; /* undefined: nothing more can be done */
     #first; /* a text that is not fed yet */
@@ -300,7 +301,7 @@
       } else this.#plan = planOf(algorithm, options);
     }
 
-    /* The state, with what waited. */
+    /* The state, after feeding the text that waited. */
     #open(plan) {
       if (this.#state === undefined) this.#state = start(plan);
       if (this.#first !== undefined) feedText(this.#state, this.#first, utf8);
@@ -486,7 +487,7 @@
       return array;
     },
     subtle: {
-      /* An async function: whatever is wrong rejects. */
+      /* An async function: every error rejects. */
       async digest(algorithm, data) {
         return subtleDigest(algorithm, data);
       },

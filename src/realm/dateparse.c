@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dateparse - dates in words: what Date.parse() takes of texts that are not ISO 8601.
+ * dateparse - dates in words: the texts besides ISO 8601 that Date.parse() accepts.
  *
- * The language leaves them to the engine. People write for Node, so the rules are those of
- * its engine, V8: numbers are a date unless a colon or a sign makes them a time or an
- * offset, words before the first number and text in parentheses say nothing. What these
- * rules refuse, the engine's own may still take.
+ * The language leaves them to the engine. People write for Node, so the rules are those
+ * of its engine, V8. Numbers are a date, unless a colon or a sign makes them a time or
+ * an offset. Words before the first number and text in parentheses are ignored. The
+ * engine's own parser may still accept what these rules refuse.
  *
- * The program that links this file answers the engine's function of that name. It is asked
- * after the one for ISO 8601.
+ * The program that links this file overrides the engine's function of that name, which
+ * is called after the one for ISO 8601.
  */
 #include "realm/internal.h"
 
@@ -42,7 +42,7 @@ typedef struct token {
     word_kind word;
 } token;
 
-/* What has been read; index: so many of the list are set. */
+/* What has been read so far; index is the number of entries in list. */
 typedef struct date {
     const char *at;
     token next;
@@ -97,7 +97,7 @@ static token read_number(date *d)
     return t;
 }
 
-/* By its first three letters; only a month may have more. */
+/* By its first three letters; only months may be longer. */
 static token read_word(date *d)
 {
     token t = {.kind = WORD};
@@ -144,7 +144,7 @@ static token scan(date *d)
     return (token){.kind = is_space(c) ? SPACE : OTHER};
 }
 
-/* The token that was ahead. */
+/* Consume the lookahead token. */
 static token take(date *d)
 {
     token t = d->next;
@@ -233,8 +233,9 @@ static int milliseconds(const token *t)
 
 /* ---- a date that begins as ISO 8601 does ------------------------------------------- */
 
-/* As far as it goes; ret is what comes next. False where it cannot go on in another way:
- * after a T. (All of ISO 8601 has been tried before: what has a T is not a date here.) */
+/* Reads as much as it can; ret is the next token. False if nothing else can follow:
+ * after a T. (All of ISO 8601 has been tried before, so text with a T is not a date
+ * here.) */
 static bool read_iso_date(date *d, token *ret)
 {
     *ret = (token){.kind = END};
@@ -363,7 +364,7 @@ static bool take_one(date *d, const token *t)
 
 /* ---- the value --------------------------------------------------------------------------- */
 
-/* Which of the numbers is what; a missing one is 1. */
+/* Decides which number is which; a missing one is 1. */
 static bool choose_day(const date *d, int *year, int *month, int *day)
 {
     int n[3] = {1, 1, 1};
@@ -391,7 +392,7 @@ static bool choose_day(const date *d, int *year, int *month, int *day)
     return is_between(*month, 1, 12) && is_between(*day, 1, 31);
 }
 
-/* Days from 1970 to a day, which may be one that the month has not. */
+/* Days from 1970 to a day, which may be past the end of the month. */
 static double days_to(int year, int month, int day)
 {
     int64_t y = (int64_t)year - (month <= 2);
@@ -434,7 +435,7 @@ static double value_of(date *d, bool *ret_is_local)
     return fabs(ms) <= TIME_MAX ? ms : NAN;
 }
 
-/* text ends in NUL, and has white space of ASCII alone. */
+/* text ends in NUL; its white space is ASCII only. */
 static double parse(const char *text, bool *ret_is_local)
 {
     date d = {.at = text,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine - the engine's headers, and what it exports without declaring it.
+ * engine - the engine's headers, and functions that it exports without declaring them.
  *
- * The undeclared functions are weak: gbx_engine_missing() names the first that a
- * changed engine no longer has, before anything is called.
+ * The undeclared functions are weak: before anything is called, gbx_engine_missing()
+ * names the first one that a changed engine no longer has.
  */
 #ifndef GBX_REALM_ENGINE_H
 #define GBX_REALM_ENGINE_H
@@ -13,37 +13,37 @@
 
 #define GBX_WEAK __attribute__((weak))
 
-/* eval, Function and the like throw EvalError with message while disabled. */
+/* While disabled, eval, Function and the like throw EvalError with message. */
 extern GBX_WEAK void JSGlobalContextSetEvalEnabled(JSGlobalContextRef ctx, bool enabled,
                                                    JSStringRef message);
-/* function(promise, reason) is called when jobs are done and nobody handled it. */
+/* Called as function(promise, reason) when jobs are done and the rejection is
+ * unhandled. */
 extern GBX_WEAK void JSGlobalContextSetUnhandledRejectionCallback(
     JSGlobalContextRef ctx, JSObjectRef function, JSValueRef *exception);
 extern GBX_WEAK void JSSynchronousGarbageCollectForDebugging(JSContextRef ctx);
-/* What is behind a Proxy; NULL if value is none, or was revoked. */
+/* The target of a Proxy; NULL if value is not one, or was revoked. */
 extern GBX_WEAK JSObjectRef JSObjectGetProxyTarget(JSObjectRef value);
 
-/* Whether an exception that comes out of the C API takes a trace of the process's own stack
- * along, for an inspector: 0.3 ms of unwinding. Missing does no harm. */
+/* Whether an exception that leaves the C API carries a trace of the process's own
+ * stack, for an inspector: 0.3 ms of unwinding. Missing does no harm. */
 extern GBX_WEAK void JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions(
     JSGlobalContextRef ctx, bool includes);
 
-/* Tell the collector of memory that it does not see; missing does no harm. */
+/* Report memory that the collector does not see; missing does no harm. */
 extern GBX_WEAK void JSReportExtraMemoryCost(JSContextRef ctx, size_t bytes);
 
-/* A value that is known to be an object, as one: the API has two types for it. */
+/* Converts a value that is known to be an object: the API has two types for it. */
 static inline JSObjectRef gbx_object(JSValueRef value)
 {
     return (JSObjectRef)(uintptr_t)value;
 }
 
 /*
- * Strings of one byte a character, made without the detour over two: the C API's own
- * constructor decodes all text to UTF-16 first, which for 10 MB costs 20 ms and 20 MB.
- * These are the C++ functions behind it, by their symbols. Both return an object that
- * lives in memory of the caller's, which C says with a structure too large for
- * registers; only its first pointer is written. Where a version of the engine has
- * them not, text takes the detour.
+ * Make strings of one byte a character directly. The C API's own constructor decodes
+ * all text to UTF-16 first, which for 10 MB costs 20 ms and 20 MB. These are the C++
+ * functions behind it, by their symbols. Both return an object in the caller's memory,
+ * which C expresses as a structure too large for registers; only its first pointer is
+ * written. If a version of the engine lacks them, text is decoded the long way.
  */
 typedef struct gbx_engine_ref {
     void *pointer;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * env - the values that the policy lists, as an object that nothing can be added to and
- * that has no names but theirs: there is no prototype to find others in.
+ * env - the values that the policy lists, as an object that cannot be extended and that
+ * has no other names, since it has no prototype.
  *
- * Evaluates to a function of nothing; its value is what becomes global, and `make`, of
- * the JSON of a call's values, which is seen by the C side alone.
+ * Evaluates to a function without arguments. Its value becomes global, with `make`, of
+ * the JSON of a call's values, which only the C side sees.
  */
 (function () {
   'use strict';

@@ -2,10 +2,10 @@
 /*
  * exception_text - an exception as text for whoever must repair the code.
  *
- * The thrown value is hostile: every property is read in its own exception slot, a
- * getter that loops meets the host's deadline, every length is capped. Positions are
- * those of the user's own frames, in the caller's text; frames of the engine and of
- * our scripts are dropped.
+ * The thrown value is hostile: every property is read in its own exception slot, the
+ * host's deadline stops a getter that loops, and every length is capped. Positions are
+ * those of the user's own frames, in the caller's text; frames of the engine and of our
+ * scripts are dropped.
  */
 #include "base/utf8.h"
 #include "realm/internal.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define TAIL_UNITS     2048 /* of a message that is too long */
-#define MARK_SIZE      64   /* of how much of it is left out */
+#define MARK_SIZE      64   /* of the note that says how much was left out */
 #define CLASSES_MAX    8    /* of one error */
 #define CLASS_NAME_MAX 128
 #define CAUSES_MAX     1024 /* bytes of what follows the message */
@@ -38,7 +38,8 @@ static bool read_number(const char **at, const char *end, uint32_t *ret)
     return *at > from;
 }
 
-/* One line of the engine's stack, "name@code.js:12:34"; false if it is not ours. */
+/* Parse a line of the engine's stack, "name@code.js:12:34"; false if it is not the
+ * user's code. */
 static bool parse_frame(const char *line, size_t len, frame *ret)
 {
     static const char url[] = "@" GBX_CODE_URL ":";
@@ -59,7 +60,7 @@ static bool parse_frame(const char *line, size_t len, frame *ret)
     return read_number(&at, end, &ret->column);
 }
 
-/* A number that is an own property's value, never a getter's or valueOf's doing. */
+/* A number stored in an own property; never calls a getter or valueOf. */
 static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name)
 {
     JSValueRef exception = NULL;
@@ -72,8 +73,8 @@ static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef nam
     return number >= 1 && number < 1e8 ? (uint32_t)number : 0;
 }
 
-/* The last units of text as UTF-8, no half character first. The API alone would widen all
- * of the text. */
+/* The last units of text as UTF-8, without splitting a character. The API alone
+ * would widen all of the text. */
 static void append_tail(JSStringRef text, size_t count, gbx_buf *to)
 {
     size_t at = JSStringGetLength(text) - count;
@@ -91,7 +92,8 @@ static void append_tail(JSStringRef text, size_t count, gbx_buf *to)
     gbx_utf8_append_utf16(to, units + at, count - at);
 }
 
-/* A message: of one that is too long head and tail. Its cause may stand at its end. */
+/* A message; one that is too long becomes its head and tail, since its end may name
+ * the cause. */
 static size_t copy_message(gbx_realm *realm, JSValueRef value, size_t size)
 {
     char *to = realm->message;
@@ -120,7 +122,7 @@ static size_t copy_message(gbx_realm *realm, JSValueRef value, size_t size)
     return len;
 }
 
-/* With room for what is appended. */
+/* Leaves room for what is appended. */
 static size_t read_message(gbx_realm *realm, JSObjectRef error, size_t room)
 {
     JSValueRef exception = NULL;
@@ -131,7 +133,7 @@ static size_t read_message(gbx_realm *realm, JSObjectRef error, size_t room)
     return exception == NULL ? copy_message(realm, value, GBX_MESSAGE_MAX - room) : 0;
 }
 
-/* The message, and what the error names as its cause, or has as its errors. */
+/* The message, followed by the error's cause or its list of errors. */
 static size_t read_words(gbx_realm *realm, JSObjectRef error)
 {
     JSValueRef args[] = {error, realm->causes_options};
@@ -160,8 +162,9 @@ static size_t read_text(gbx_realm *realm, JSObjectRef object, JSStringRef name,
     return exception == NULL ? gbx_value_copy(realm->ctx, value, to, size) : 0;
 }
 
-/* Of an object that is no error, what a name and a message would leave out. What it inherits,
- * as from the prototype of an older sort of error, is not shown either. */
+/* For an object that is not an error: would a name and a message leave anything out?
+ * Inherited properties, as from the prototype of an older kind of error, do not
+ * count. */
 static bool has_more(gbx_realm *realm, JSObjectRef object)
 {
     JSPropertyNameArrayRef names = JSObjectCopyPropertyNames(realm->ctx, object);
@@ -181,7 +184,7 @@ static bool has_more(gbx_realm *realm, JSObjectRef object)
     return found;
 }
 
-/* What was thrown is no error: show it as the console would. */
+/* The thrown value is not an error: show it as the console would. */
 static size_t show(gbx_realm *realm, JSValueRef value)
 {
     JSValueRef args[] = {value, realm->line_options};
@@ -225,8 +228,8 @@ static size_t read_classes(gbx_realm *realm, JSObjectRef error,
 }
 
 /*
- * The place of an error of the code's own class: it was made in constructors, the innermost
- * frames, and is thrown where the first of them was called.
+ * Adjusts the position for an error class of the code's own. The innermost frames are
+ * its constructors; the error is thrown where the first of them was called.
  */
 static void leave_constructors(gbx_realm *realm, JSObjectRef error, size_t len,
                                gbx_msg_error *ret)
@@ -263,7 +266,7 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
     bool is_shown;
     size_t len;
 
-    /* A DOMException is none of the engine's errors, and has a stack all the same. */
+    /* A DOMException is not an error to the engine, but it has a stack. */
     len = read_text(realm, error, realm->n_stack, realm->raw, sizeof realm->raw);
     ret->message.len = kind == GBX_KIND_ERROR ? read_words(realm, error)
                                               : read_message(realm, error, 0);
@@ -284,8 +287,8 @@ static void describe_object(gbx_realm *realm, JSValueRef exception, gbx_msg_erro
         locate(realm, error, ret);
 }
 
-/* The engine's words for a refused allocation, where it sets no bit of its own: for buffers,
- * and for what a library of its allocates, Intl's. */
+/* The engine's messages for a refused allocation for which it sets no bit: for
+ * buffers, and for allocations by its libraries, such as Intl's. */
 static bool is_refusal(gbx_realm *realm, JSValueRef exception)
 {
     static const struct {
@@ -352,7 +355,7 @@ size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char 
                      f.name_len > 0 ? " (" : "", f.line, f.column,
                      f.name_len > 0 ? ")" : "");
         if (n < 0 || (size_t)n >= size - used) {
-            to[used] = 0; /* a frame is there whole or not at all */
+            to[used] = 0; /* frames are never cut */
             break;
         }
         used += (size_t)n;
@@ -383,7 +386,7 @@ void gbx_describe_syntax(gbx_realm *realm, JSValueRef exception, gbx_msg_error *
         read_count(realm, gbx_object(exception), realm->n_line) <=
             realm->origin.last_line)
         return;
-    /* What was not expected is our own bracket: to the reader the code just ends. */
+    /* The unexpected token is our own bracket: to the reader the code just ends. */
     ret->message.len =
         (size_t)snprintf(realm->message, GBX_MESSAGE_MAX, "Unexpected end of script");
 }
@@ -412,7 +415,7 @@ void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *re
         gbx_describe_text(realm, GBX_FAILURE_INPUT, ret, "the text is not UTF-8");
         return;
     }
-    /* The engine's own words, from the pristine JSON.parse. */
+    /* The engine's message, from the pristine JSON.parse. */
     value = JSValueMakeString(realm->ctx, text);
     JSObjectCallAsFunction(realm->ctx, realm->parse, NULL, 1, &value, &exception);
     gbx_describe(realm, exception, GBX_FAILURE_INPUT, ret);

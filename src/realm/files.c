@@ -2,8 +2,8 @@
 /*
  * files - the native of fs.js: bytes of a file as text.
  *
- * The bytes are an array that the host's answer made a moment ago and that the code has
- * not seen: nobody detaches or resizes it meanwhile.
+ * The bytes are an array that was just made from the host's answer and that the code
+ * has not seen: nothing can detach or resize it meanwhile.
  */
 #include "realm/internal.h"
 
@@ -43,7 +43,7 @@ static size_t put_point(uint32_t point, JSChar *to)
     return 2;
 }
 
-/* As Node's Buffer does: what is no UTF-8 is replaced, a byte order mark stays. */
+/* As in Node's Buffer: invalid UTF-8 is replaced, a byte order mark stays. */
 static size_t from_utf8(const uint8_t *data, size_t len, JSChar *to)
 {
     size_t count = 0;
@@ -119,7 +119,7 @@ size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
     return len;
 }
 
-/* text(bytes, encoding) */
+/* text(bytes, encoding): decodes them. */
 static JSValueRef on_text(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
                           size_t argc, const JSValueRef argv[], JSValueRef *exception)
 {

@@ -2,23 +2,23 @@
 /*
  * forms - from the text of a call to something that can be called.
  *
- * The text is put between a prefix and a suffix of ours. It must not be able to end
- * what the prefix began and go on outside (`a) ; evil(); (b`), or nobody could say
- * any more that what does not compile never ran:
+ * The text is put between our prefix and suffix. It must not be able to end what the
+ * prefix began and go on outside (`a) ; evil(); (b`); otherwise code that does not
+ * compile as a whole might still have run in part:
  *
  *   function  `(` code `)` is evaluated only if `[` code `]` parses as well. Up to the
- *             first closing bracket that code did not open, both parse alike; it
- *             would have to be `)` for the one and `]` for the other. Where the host's
- *             own parser has found one function, this is known already.
- *   body      the AsyncFunction constructor must take the code: it accepts only what
- *   script    is the whole body of exactly one function. What it makes is thrown away
- *             (its positions are not the caller's); eval is on for just this moment,
- *             in which no code of the guest runs. Where the host's own parser has found
- *             such a body, with an await or a return of its own, this is known, too.
+ *             first closing bracket that code did not open, both parse alike; that
+ *             bracket would have to be `)` for one and `]` for the other. If the host's
+ *             own parser has found one function, this check is not needed.
+ *   body      the AsyncFunction constructor must accept the code: it accepts only the
+ *   script    whole body of exactly one function. Its result is thrown away (its
+ *             positions are not the caller's). eval is on only for this moment, in
+ *             which no code of the guest runs. If the host's own parser has found such
+ *             a body, with an await or a return of its own, the check is not needed.
  *   execute   has no suffix.
  *
- * Every prefix stands on the code's own first line, begins with "use strict" and is
- * subtracted from columns by the origin.
+ * Every prefix is on the code's own first line and begins with "use strict"; the origin
+ * subtracts it from columns.
  */
 #include "base/utf8.h"
 #include "realm/internal.h"
@@ -31,7 +31,7 @@
 
 #define STRICT "\"use strict\";"
 
-/* Code and bindings come in frames far below this. */
+/* Code and bindings come in frames far smaller than this. */
 #define SOURCE_MAX GBX_MIB(16)
 
 typedef struct source {
@@ -96,7 +96,7 @@ static bool fail_unpaired(source *s)
     return false;
 }
 
-/* Did the host's own parser find just what the form asks for? */
+/* Has the host's own parser found exactly what the form needs? */
 static bool is_known(const source *s)
 {
     return (s->realm->in->flags & GBX_CALL_WIRE_PARSED) != 0;
@@ -156,7 +156,7 @@ static bool compile_function(source *s, gbx_compiled *ret)
         } else {
             JSValueRef thrown = s->exception;
 
-            /* An empty or spread list is no expression. */
+            /* Neither an empty list nor a spread is an expression. */
             if (parses(s, text)) {
                 s->exception = thrown;
                 fail_thrown(s);
@@ -176,7 +176,7 @@ static bool compile_function(source *s, gbx_compiled *ret)
 
 /* ---- execute ------------------------------------------------------------------ */
 
-/* A function declaration is a property of the global object, a const is not. */
+/* A function declaration is a property of the global object; a const is not. */
 static JSValueRef find_defined(gbx_realm *realm, JSStringRef name)
 {
     JSValueRef value = JSEvaluateScript(realm->ctx, name, NULL, NULL, 1, NULL);
@@ -360,8 +360,8 @@ static bool compile_body(source *s, JSValueRef input, gbx_compiled *ret)
     return ok;
 }
 
-/* `await` as a name of a variable is legal in a script and never meant: `await (x)`
- * would call it. A static block knows the word and allows neither use. */
+/* `await` as a variable name is legal in a script but never intended: `await (x)`
+ * would call it. In a static block the word is reserved, so both uses fail to parse. */
 static bool uses_await(source *s)
 {
     JSStringRef text;
@@ -375,7 +375,8 @@ static bool uses_await(source *s)
     return used;
 }
 
-/* Beside a dataset, a script that ends in a function means that one. */
+/* If a dataset is given and the script ends in a function, that function is the
+ * code. */
 static void take_if_function(source *s, gbx_compiled *ret)
 {
     JSContextRef ctx = s->realm->ctx;
@@ -408,13 +409,13 @@ static bool compile_returning(source *s, uint32_t at, gbx_compiled *ret)
 }
 
 /*
- * Without await and return at the top the engine's own completion value is the
- * script's value, blocks and all. Else the code is the body of an async function, and
- * the host, who has the syntax tree, says where the last expression begins.
+ * Without await and return at the top level, the engine's completion value is the
+ * script's value, blocks included. Otherwise the code is the body of an async function,
+ * and the host's syntax tree shows where the last expression begins.
  */
 static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
 {
-    static const char open[] = STRICT "void 0;"; /* or the directive is the value */
+    static const char open[] = STRICT "void 0;"; /* else the directive is the value */
     gbx_realm *realm = s->realm;
     JSStringRef text = compose(open, s->code, "");
     bool plain;
@@ -456,7 +457,7 @@ bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
     ret->argc = 2;
     if (realm->data != NULL) {
         ret->argv[1] = realm->data;
-        ret->argv[2] = input; /* absent, so that a default value stands in */
+        ret->argv[2] = input; /* missing, so that a default value applies */
         ret->argc = (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0 ? 3 : 2;
     }
     if (!gbx_utf8_valid(s.code.data, s.code.len, NULL)) {

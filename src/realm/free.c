@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* free - see realm.h. Values need no release of their own: they go with the VM. */
+/* free - see realm.h. Values need no separate release: they go with the VM. */
 #include "realm/realm.h"
 
 #include "realm/internal.h"

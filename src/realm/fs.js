@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fs - readFile in Node's shape. The host decides what may be read; here is only what a
- * path and an encoding look like. There is no readFileSync: a call never blocks while
- * the host works.
+ * fs - readFile in Node's shape. The host decides what may be read; this script only
+ * checks the form of a path and an encoding. readFileSync is not supported: a call
+ * never blocks while the host works.
  *
- * Evaluates to a function of (natives, host); its value is what becomes global.
+ * Evaluates to a function of (natives, host); its value becomes global.
  */
 (function (natives, host) {
   'use strict';
@@ -16,7 +16,7 @@
   const { then } = Promise.prototype;
   const { slice, toLowerCase } = String.prototype;
 
-  /* Numbers of files.c, by every name that Node has for them. */
+  /* Numbers of files.c, by every name that Node accepts. */
   const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, ASCII = 3, BASE64 = 4, BASE64URL = 5, HEX = 6, BYTES = 7;
   const ENCODINGS = {
     __proto__: null, utf8: UTF8, 'utf-8': UTF8, utf16le: UTF16LE, 'utf-16le': UTF16LE,
@@ -34,7 +34,7 @@
     return error;
   }
 
-  /* What was passed, without asking it anything. */
+  /* Describes a received value without running its code. */
   function received(what) {
     if (what === null || what === undefined) return `Received ${what}`;
     if (typeof what === 'function') return 'Received a function';
@@ -62,7 +62,7 @@
     return known;
   }
 
-  /* Options are an encoding, or an object with one. */
+  /* Options are an encoding or an object that contains one. */
   function read(path, options, done, failed) {
     if (typeof path !== 'string') throw wrongType('path', 'a string', path);
     let encoding = options;

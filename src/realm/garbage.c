@@ -2,20 +2,21 @@
 /*
  * garbage - let the engine collect before garbage fills the memory limit.
  *
- * The engine's collector counts the cells that it allocates. It does not count what hangs
- * on them in the C library's heap: the formatter behind an Intl object, the stack trace
- * of an error, a short string, the mapping of a resizable buffer. A loop that makes those
- * and lets them go fills any limit before the collector sees a reason to run.
+ * The engine's collector counts the cells that it allocates, but not what they own in
+ * the C library's heap: the formatter behind an Intl object, the stack trace of an
+ * error, a short string, the mapping of a resizable buffer. A loop that makes and drops
+ * such objects fills any limit before the collector sees a reason to run.
  *
- * The allocator's count decides instead: when as much was allocated as the last collection
- * left, or a third of what the call may still have is used up, the engine is told that its
- * own limit is reached. The program that links this file answers some of the engine's
- * functions, which the engine's library calls by symbol: Heap::didAllocate() is where it
- * counts, right before it judges whether to collect, and Heap::collectAsync() is what it then
- * calls, in a state in which it can collect. It is a full collection with a sweep, since only
- * that gives the memory back. Before a typed array or a large cell for which there is no room
- * left, the engine is told so too. The template's own collection shows that the engine calls
- * both. One that does not collects as it always did.
+ * The allocator's count decides instead. When as much was allocated as the last
+ * collection left, or a third of the call's remaining memory is used up, we report to
+ * the engine that its own limit is reached. The program that links this file overrides
+ * some of the engine's functions, which the engine's library calls by symbol. In
+ * Heap::didAllocate() we count, right before the engine decides whether to collect. It
+ * then calls Heap::collectAsync(), in a state in which it can collect. We run a full
+ * collection with a sweep, since only that frees the memory. The limit is also reported
+ * before a typed array or a large cell that no longer fits. The template's own
+ * collection shows whether the engine calls both functions. An engine that does not
+ * collects as usual.
  */
 #include "realm/internal.h"
 
@@ -24,30 +25,29 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* A collection that leaves less room than this part of the limit may be the last: else a
- * call that keeps all it allocates would spend its time on collections. */
+/* If a collection leaves less room than this part of the limit, it may be the last:
+ * otherwise a call that keeps all it allocates would spend its time on collections. */
 #define LAST_STEP 32
 
-/* What a call that keeps little allocates between two collections: this part of the limit. */
+/* A call that keeps little allocates this part of the limit between two collections. */
 #define FIRST_STEP 4
 
-/* This part of the limit may be lost between the blocks that are in use: the kernel counts
- * pages. */
+/* This part of the limit may be lost between used blocks: the kernel counts pages. */
 #define LOST 8
 
 /* More than the engine's collector ever waits for. */
 #define PLENTY ((size_t)1 << 40)
 
 static struct {
-    size_t bytes; /* that the call may allocate; 0: nobody has said */
-    size_t limit; /* what gbx_memory_used() then is */
+    size_t bytes; /* that the call may allocate; 0: not set */
+    size_t limit; /* gbx_memory_used() at that limit */
     size_t next;  /* collect when it is more than this */
     bool due;
     bool is_reached; /* the engine calls both functions */
 } state;
 
-/* Functions of the engine by the names of their symbols, and the pointers to its own: in
- * this program ours have taken the places of most. */
+/* Functions of the engine by their symbols, and pointers to the engine's own: in
+ * this program ours replace most of them. */
 #define DID_ALLOCATE  "_ZN3JSC4Heap11didAllocateEm"
 #define COLLECT_ASYNC "_ZN3JSC4Heap12collectAsyncENS_9GCRequestE"
 #define REPORT_EXTRA \
@@ -72,7 +72,7 @@ static struct {
     __typeof__(gbx_engine_collect_async) *collect_async;
     __typeof__(gbx_engine_make_view) *make_view;
     __typeof__(gbx_engine_make_cell) *make_cell;
-    /* It may collect, where that is not deferred. */
+    /* May collect, unless collection is deferred. */
     void (*report_extra)(void *heap, void *deferral, void *cell, size_t bytes);
     void *heap;
 } engine;
@@ -95,10 +95,10 @@ __attribute__((constructor)) static void find_engine(void)
     }
 }
 
-/* As much again as the last collection left, so that collections cost no more than what was
- * allocated between them; but a third of the room at most, since garbage must leave some for
- * a large block; and not too little, so that a call which keeps what it allocates meets few on
- * its way to the limit. */
+/* As much again as the last collection left, so that collections cost no more than
+ * the allocations between them. But at most a third of the room, since garbage must
+ * leave some for a large block, and not too little, so that a call which keeps what
+ * it allocates meets few collections on its way to the limit. */
 static void set_next(void)
 {
     size_t used = gbx_memory_used();
@@ -135,7 +135,7 @@ void gbx_engine_collect_async(void *heap, void *request)
     set_next();
 }
 
-/* For a block so large that few of them fit: what takes up the room may be garbage. */
+/* For a block so large that few fit: garbage may take up the room. */
 static void make_room(size_t bytes)
 {
     if (state.bytes == 0 || bytes < state.bytes / LAST_STEP ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * grant - the capabilities that are scripts. Each is evaluated in the template, before
- * the lockdown, if the engine's policy has it; what it returns becomes global after the
- * lockdown, and is taken away again from a call whose own policy lacks it.
+ * the lockdown, if the engine's policy has it. Its result becomes global after the
+ * lockdown, and is removed from a call whose own policy lacks the capability.
  *
  * A script evaluates to a function of (natives, host), where host has call(name, args,
  * bytes), start(...) and cancel(id); see host.js.
@@ -14,12 +14,12 @@
 static const struct grant {
     uint32_t bit;
     const char *script;
-    /* Natives of its own, or those of all internal scripts with more; NULL: just those.
-     * In place of them it may have a reason why there can be none. */
+    /* Makes its own natives, or extends those of all internal scripts; NULL: just
+     * those. Instead of natives it may return a reason why they cannot be made. */
     JSObjectRef (*natives)(gbx_realm *realm, JSObjectRef natives,
                            const char **ret_reason);
-    /* At the begin of a call that has the capability, with what the script returned,
-     * of which only what is enumerable has become global; may be NULL. */
+    /* Called at the start of a call that has the capability, with the script's
+     * result; only its enumerable properties have become global. May be NULL. */
     void (*begin)(gbx_realm *realm, JSObjectRef made);
 } grants[] = {
     {GBX_CAP_FETCH, gbx_script_fetch, gbx_web_natives, NULL},
@@ -30,7 +30,7 @@ static const struct grant {
 
 _Static_assert(GBX_COUNTOF(grants) <= GBX_GRANTS_MAX, "each has its place");
 
-/* Do what to each name that a grant has made global. */
+/* Apply what to each name that a grant has made global. */
 static void each_name(gbx_realm *realm, JSObjectRef made,
                       void (*what)(gbx_realm *realm, JSObjectRef made,
                                    JSStringRef name))
@@ -102,8 +102,8 @@ void gbx_grants_begin(gbx_realm *realm)
 }
 
 /*
- * The values of the running call, and of it alone: they come with the call, so
- * that no worker has in its memory what its own call may not see.
+ * The values of the running call only. They come with the call, so that a worker's
+ * memory never holds values that its own call may not see.
  */
 
 /* ---- public to other files of this folder ----------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * helpers - what the scripts of helpers/ compute with: addresses, encodings, base64, a
- * random name. They are evaluated when code first uses them, so code may have changed the
- * built-ins they use: no argument is what it should be.
+ * random name. The scripts are evaluated when code first uses them, so code may have
+ * changed the built-ins they use: arguments can be anything.
  */
 #include "base/base64.h"
 #include "base/sha256.h"
@@ -37,7 +37,7 @@ static const struct script {
 
 /* ---- values ------------------------------------------------------------------- */
 
-/* Characters of a value that is a string; 0 for any other. Release the string. */
+/* Length of a string value; 0 for any other. Release the string. */
 static size_t units_of(JSContextRef ctx, size_t argc, const JSValueRef argv[],
                        size_t at, JSStringRef *ret_string, const JSChar **ret)
 {
@@ -108,7 +108,7 @@ static JSChar *units_room(size_t count)
 
 /* ---- addresses ------------------------------------------------------------------ */
 
-/* As url.js numbers them. */
+/* Parts as url.js numbers them. */
 static JSValueRef parts_of(JSContextRef ctx, const gbx_parsed_url *url)
 {
     JSValueRef parts[9];
@@ -262,7 +262,8 @@ static JSValueRef on_utf8(ARGUMENTS)
                                                  exception);
 }
 
-/* Of windows-1252, which the web means by Latin-1, the 32 that are not U+0080 to U+009F. */
+/* The 32 characters of windows-1252 (which the web calls Latin-1) that are not
+ * U+0080 to U+009F. */
 static const JSChar windows[32] = {0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x2026,
                                    0x2020, 0x2021, 0x2C6,  0x2030, 0x160,  0x2039,
                                    0x152,  0x8D,   0x17D,  0x8F,   0x90,   0x2018,
@@ -270,10 +271,10 @@ static const JSChar windows[32] = {0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x202
                                    0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0x9D,
                                    0x17E,  0x178};
 
-/* What became of bytes. */
+/* The result of decoding bytes. */
 typedef struct decoded {
     size_t count; /* of units */
-    size_t left;  /* bytes at the end, of a character that goes on */
+    size_t left;  /* bytes at the end, of an incomplete character */
     bool is_bad;
 } decoded;
 
@@ -339,8 +340,8 @@ static decoded decode_windows(const uint8_t *data, size_t len, JSChar *to)
     return (decoded){.count = len};
 }
 
-/* decode(bytes, encoding as text.js numbers it, fatal, stream): { text, left }; without a
- * text it is not of that encoding. */
+/* decode(bytes, encoding as text.js numbers it, fatal, stream): { text, left }.
+ * Without a text, the bytes are not valid in that encoding. */
 static JSValueRef on_decode(ARGUMENTS)
 {
     gbx_span bytes = bytes_of(ctx, argc, argv);
@@ -393,8 +394,8 @@ static JSValueRef on_base64(ARGUMENTS)
     return value;
 }
 
-/* The text without white space and padding, as bytes; false if it is not base64. Bits that
- * belong to no byte are dropped. */
+/* Decodes text, ignoring white space and padding; false if it is not base64. Bits
+ * that belong to no byte are dropped. */
 static bool forgiving(const JSChar *units, size_t count, char *to, size_t *ret_len)
 {
     size_t n = 0;
@@ -414,7 +415,7 @@ static bool forgiving(const JSChar *units, size_t count, char *to, size_t *ret_l
     return n % 4 != 1 && memchr(to, '=', n) == NULL;
 }
 
-/* The last two or three digits, without their superfluous bits. */
+/* Clear the superfluous bits of the last two or three digits. */
 static void clear_bits(char *last)
 {
     static const char digits[] =
@@ -458,7 +459,7 @@ static JSValueRef on_unbase64(ARGUMENTS)
 
 /* ---- the rest ------------------------------------------------------------------------ */
 
-/* uuid(): version 4, of the call's own randomness. */
+/* uuid(): version 4, from the call's own randomness. */
 static JSValueRef on_uuid(ARGUMENTS)
 {
     static uint64_t made;

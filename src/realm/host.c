@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host - the C side of host.js: requests go out through the gbx_realm_host, answers
- * come in while the realm waits. Nothing here trusts what a script hands over: names,
- * texts and byte views are copied out as they are.
+ * host - the C side of host.js. Requests go out through the gbx_realm_host; answers
+ * come in while the realm waits. Nothing from a script is trusted: names, texts and
+ * byte views are copied out as they are.
  */
 #include "realm/internal.h"
 
@@ -52,7 +52,7 @@ static gbx_span bytes_of(JSContextRef ctx, JSValueRef value)
                       JSObjectGetTypedArrayByteLength(ctx, view, NULL)};
 }
 
-/* The host hears of each limit once: what follows is more of the same. */
+/* Report each limit to the host once: repetitions add nothing. */
 static void tell_limit(gbx_realm *realm, uint8_t limit)
 {
     if (realm->host->limited == NULL || (realm->host_limited & 1u << limit) != 0)
@@ -62,9 +62,10 @@ static void tell_limit(gbx_realm *realm, uint8_t limit)
 }
 
 /*
- * The engine counts what its cells hold, and learns late that a text of many megabytes is
- * needed no more: code that hands over one after the other would be out of memory with
- * nothing of it in use. What the call under way needs is on the stack, where it is seen.
+ * The engine counts what its cells hold, but learns late that a text of many megabytes
+ * is no longer needed. Code that passes such texts one after the other would run out of
+ * memory with none of it in use. The current call's text is on the stack, where the
+ * collector sees it.
  */
 static void collect_passed(gbx_realm *realm, uint64_t bytes)
 {
@@ -77,11 +78,12 @@ static void collect_passed(gbx_realm *realm, uint64_t bytes)
     realm->host_passed += bytes;
 }
 
-/* What becomes of a request, as host.js knows it too. */
+/* Outcomes of a request; host.js has the same numbers. */
 enum { SENT = 0, OVER_THE_BYTES = 1, TOO_DEEP = 2 };
 
-/* request(id, name, text, bytes): SENT if it is on its way. What the host would take for an
- * attack, because no message of ours has it, is not sent. */
+/* request(id, name, text, bytes): SENT if it is on its way. A request that the host
+ * would mistake for an attack, because our own messages never look like that, is not
+ * sent. */
 static JSValueRef on_request(ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
@@ -110,7 +112,7 @@ static JSValueRef on_request(ARGUMENTS)
     return JSValueMakeNumber(ctx, !fits ? OVER_THE_BYTES : is_deep ? TOO_DEEP : SENT);
 }
 
-/* reached(): the limit on calls. */
+/* reached(): reports the limit on calls. */
 static JSValueRef on_reached(ARGUMENTS)
 {
     UNUSED;
@@ -129,7 +131,7 @@ static JSValueRef on_withdraw(ARGUMENTS)
     return JSValueMakeUndefined(ctx);
 }
 
-/* [calls in all, calls at once] of the running call; -1: none is running. */
+/* [total calls, calls at once] of the running call; -1: no call is running. */
 static JSValueRef on_limits(ARGUMENTS)
 {
     const gbx_msg_call *in = gbx_realm_self()->in;
@@ -219,7 +221,7 @@ void gbx_host_wait(gbx_realm *realm, JSValueRef *exception)
     realm->host->wait(realm->host->user, ms < 0 ? GBX_WAIT_MS_MAX : (uint32_t)ceil(ms));
     *exception = realm->host_exception;
     realm->host_exception = NULL;
-    /* A clock that stands moves on only if nothing but time has passed. */
+    /* A fixed clock moves on only if nothing but time has passed. */
     if (is_fixed && ms > 0 && realm->host_answers == before && *exception == NULL)
         gbx_timers_step(realm, exception);
 }

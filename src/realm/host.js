@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host - functions of the host, as promises. All that leaves the realm beside console
- * lines and the result goes through `start`, and all that comes in through `answer`.
+ * host - functions of the host, as promises. Besides console lines and the result,
+ * everything leaves the realm through `start` and enters it through `answer`.
  *
- * More calls than may be under way at once wait here, in the memory of the code that
- * makes them. An error is made when its call is made: its stack then shows where.
+ * Calls beyond the limit on calls at once wait here, in the memory of the code that
+ * makes them. An error object is made with its call, so that its stack shows where.
  *
- * Evaluates to a function of (natives, control, explain, giveWay); its value is what the C side
- * and the scripts of capabilities call.
+ * Evaluates to a function of (natives, control, explain, giveWay). Its value is what
+ * the C side and the scripts of capabilities call.
  */
 (function (natives, control, explain, giveWay) {
   'use strict';
@@ -28,7 +28,7 @@
 
   const open = { __proto__: null }; /* by id, sent and waiting ones */
   const waiting = { __proto__: null }; /* ids by place in the queue */
-  const spaces = { __proto__: null }; /* what was exposed, by root name */
+  const spaces = { __proto__: null }; /* exposed functions, by root name */
   let first = 0, last = 0; /* of the queue */
   let nextId = 1, flying = 0, calls = -1, atOnce = 0;
 
@@ -36,7 +36,7 @@
     defineProperty(object, name, { value, writable: true, enumerable, configurable: true });
   }
 
-  /* As every stack: the code's own frames alone. */
+  /* As in every stack: only the code's own frames. */
   function ownFrames(stack) {
     const lines = split(stack, '\n');
     let own = '';
@@ -54,8 +54,8 @@
     return error;
   }
 
-  /* As the result is: what JSON would lose in silence is an error that names it. A getter
-   * or toJSON of what is encoded may itself make a call. */
+  /* Encodes like a result: what JSON would silently lose is an error that names it.
+   * A getter or toJSON of an argument may itself make a call. */
   function encode(args) {
     for (let i = 0; i < args.length; i++)
       if (typeof args[i] === 'symbol')
@@ -74,13 +74,14 @@
     }
   }
 
-  /* Who makes errors of his own gets what ours would say. */
+  /* A caller that makes its own errors gets the parts of ours. */
   function fail(entry, name, message, code) {
     entry.reject(entry.error !== undefined ? describe(entry.error, name, message, code)
       : { __proto__: null, name, message, code: code !== '' ? code : undefined });
   }
 
-  /* 0: sent. 1: the host's limit on bytes is reached. 2: too deep for any host. */
+  /* 0: sent. 1: the host's limit on bytes is reached. 2: nested too deep for the
+   * host. */
   function send(entry) {
     const refused = request(entry.id, entry.name, entry.text, entry.bytes);
     if (refused !== 0) {
@@ -131,13 +132,13 @@
       return;
     }
     calls--;
-    entry.id = nextId++; /* now: they are sent in their order */
+    entry.id = nextId++; /* assigned now: they are sent in order */
     open[entry.id] = entry;
     if (flying < atOnce) send(entry);
     else waiting[last++] = entry.id;
   }
 
-  /* plain: the promise is for the value alone, not for { value, bytes }. */
+  /* plain: resolve to the value alone, not to { value, bytes }. */
   function start(name, args, bytes, plain) {
     const entry = {
       __proto__: null, id: 0, name, text: undefined, bytes, plain, sent: false,
@@ -151,9 +152,9 @@
     return { __proto__: null, id: entry.id, promise };
   }
 
-  /* For preloads, whose promises and errors are their own: resolve(value) or reject(error)
-   * is called as the answer comes, or at once, and must not throw. What is no exception of
-   * the arguments' own is { name, message, code }. */
+  /* For preloads, which make their own promises and errors. Calls resolve(value) or
+   * reject(error) when the answer comes, or at once; neither may throw. Errors are {
+   * name, message, code }, except exceptions thrown by the arguments. */
   function ask(name, args, resolve, reject) {
     begin({
       __proto__: null, id: 0, name, text: undefined, bytes: undefined, plain: true, sent: false,
@@ -165,7 +166,7 @@
     return start(name, args, bytes, false).promise;
   }
 
-  /* The promise is rejected as an AbortError, at once if the host never heard of it. */
+  /* Rejects the promise as an AbortError, at once if the request was never sent. */
   function cancel(id) {
     const entry = open[id];
     if (entry === undefined) return;
@@ -196,7 +197,7 @@
     return flying > 0;
   }
 
-  /* A method of an object literal is no constructor and has no prototype. */
+  /* A method of an object literal has no prototype and is not a constructor. */
   function makeFunction(name, own) {
     return {
       [own](...args) {
@@ -205,7 +206,7 @@
     }[own];
   }
 
-  /* False if a name is taken. */
+  /* False if a name is in use. */
   function expose(name) {
     const parts = split(name, '.');
     const root = parts[0];
@@ -230,7 +231,7 @@
   }
   const hasOwn = Object.prototype.hasOwnProperty;
 
-  /* Names, a line each, that the running call lacks. */
+  /* The names, a line each, that the running call may not use. */
   function withhold(names) {
     const list = split(names, '\n');
     for (let i = 0; i < list.length; i++) remove(spaces, split(list[i], '.'), 0);
@@ -247,7 +248,7 @@
     if (depth === 0) deleteProperty(global, name);
   }
 
-  /* After runs of our own in the template: the first call of code is the first. */
+  /* After our own runs in the template: restart the numbering of calls. */
   function forget() {
     nextId = 1;
     calls = -1;

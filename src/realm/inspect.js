@@ -81,7 +81,7 @@
     return undefined;
   }
 
-  /* What is behind a proxy, however many; null if one was revoked. */
+  /* The target of a proxy, through any number of them; null if one was revoked. */
   function bare(value) {
     while (kind(value) === 'Proxy') {
       value = unproxy(value);
@@ -281,7 +281,7 @@
     const size = typedArray(value) !== undefined ? typedLength(value)
       : isArray(value) || type === 'String' ? value.length : -1;
     const listed = size >= 0;
-    /* The keys of a long list are as many strings: more memory than the list has. */
+    /* The keys of a long list are as many strings: more memory than the list itself. */
     const all = size > KEYED ? [] : ownKeys(value);
     for (let i = 0; i < all.length; i++) {
       if (listed && isIndex(all[i])) continue;
@@ -374,7 +374,7 @@
     return d;
   }
 
-  /* What a capability says of an object of its own. */
+  /* What a capability says about one of its objects. */
   function showInterface(ctx, seen, depth, d) {
     if (seen === undefined) return;
     if (seen.text !== undefined) d.base = seen.text;
@@ -393,7 +393,7 @@
       };
   }
 
-  /* These two have no type of their own in the engine: asking is the only way. */
+  /* The engine has no separate type for these two: trying is the only way. */
   function showWrapper(ctx, name, value) {
     try {
       return `[${name}: ${showPrimitive(ctx, wrapped[name](value))}]`;
@@ -408,7 +408,7 @@
     return typeof tag === 'string' && tag !== '' && tag !== name ? tag : '';
   }
 
-  /* Short text for what lies too deep. */
+  /* Short text for a value that is nested too deep. */
   function brief(value, name, tag) {
     if (isArray(value)) return name === 'Array' ? '[Array]' : `[${name}]`;
     const head = prefix(name, 'Object', tag);
@@ -462,7 +462,7 @@
     return layOut(ctx, d, depth, value);
   }
 
-  /* An error on one line, with what it has beside its message, such as a code. */
+  /* An error on one line, with its properties besides the message, such as a code. */
   function oneLine(ctx, error) {
     const keys = ownKeys(error), words = [];
     for (let i = 0; i < min(keys.length, ITEMS); i++) {
@@ -473,7 +473,8 @@
     return headOf(error) + (words.length === 0 ? '' : ` { ${join(words, ', ')} }`);
   }
 
-  /* Whether a cause adds no word to what is said; without a message it may, by a code. */
+  /* Does the text already contain all of a cause? One without a message may add a
+   * code. */
   function isSaid(all, cause) {
     if (cause === undefined || cause === '') return true;
     const message = typeof cause === 'object' && cause !== null ? find(cause, 'message') : cause;
@@ -499,7 +500,7 @@
     return `; errors: ${join(words, '; ')}`;
   }
 
-  /* Two causes of an error at most, as far as no message before says them. */
+  /* At most two causes of an error, unless an earlier message contains them. */
   function showCauses(ctx, error) {
     let all = headOf(error) + showErrors(ctx, error);
     const { length } = headOf(error);

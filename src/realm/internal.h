@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal - what the files of realm/ share. Nobody else includes it.
+ * internal - what the files of realm/ share. No other folder includes it.
  *
- * Values that live in struct gbx_realm are protected for the life of the process;
- * values on the C stack are found by the engine's collector there.
+ * Values in struct gbx_realm are protected for the life of the process; the engine's
+ * collector finds values on the C stack there.
  */
 #ifndef GBX_REALM_INTERNAL_H
 #define GBX_REALM_INTERNAL_H
@@ -19,26 +19,26 @@
 
 /* ---- cell_blocks.c ------------------------------------------------------- */
 
-/* Private to realm's allocator: blocks that are aligned to their own size. */
+/* Private to realm's allocator: blocks aligned to their own size. */
 
-/* Of the engine's block of cells. */
+/* The size of the engine's block of cells. */
 #define GBX_BLOCK_BYTES ((size_t)16384)
 
-/* NULL: there is no memory. */
+/* NULL: memory is out. */
 void *gbx_block_take(void);
 
-/* False if `block` was not taken here. */
+/* False if `block` does not come from gbx_block_take(). */
 bool gbx_block_give(void *block);
 
 /* ---- refusal.c ----------------------------------------------------------- */
 
-/* Private to realm: what the allocator knows of the process's memory. */
+/* Private to realm: the allocator's figures for the process's memory. */
 
-/* Bytes that are allocated or mapped. Only differences mean something: what the loader has
- * mapped is not in it. */
+/* Bytes allocated or mapped. Only differences are meaningful: mappings made by the
+ * loader are not included. */
 size_t gbx_memory_used(void);
 
-/* From the allocator only. Does not allocate. */
+/* Called by the allocator only. Does not allocate. */
 void gbx_refusal_note(void);
 
 /* The name that the user's code has in every stack. */
@@ -92,25 +92,25 @@ typedef struct gbx_cells {
 /* Where a promise's cell has its flags, an integer as the engine boxes it. */
 #define GBX_PROMISE_FLAGS 16
 
-/* Learn the layout from samples; false if the engine is not as expected. */
+/* Learn the layout from samples; false if the engine is unexpected. */
 bool gbx_cells_learn(JSGlobalContextRef ctx, gbx_cells *ret);
 gbx_kind gbx_cell_kind(const gbx_cells *cells, JSContextRef ctx, JSValueRef value);
 /* 0 pending, 1 fulfilled, 2 rejected; -1 unknown. */
 int gbx_cell_promise(const gbx_cells *cells, JSObjectRef promise,
                      JSValueRef *ret_value);
-/* value is an error that the engine made for want of memory. */
+/* Is value an out-of-memory error that the engine made? */
 bool gbx_cell_is_oom(const gbx_cells *cells, JSContextRef ctx, JSValueRef value);
 
 /* ---- garbage.c ---------------------------------------------------------------- */
 
-/* Collect, and see whether the engine asks us when to. */
+/* Collect, and check whether the engine asks us when to collect. */
 void gbx_garbage_collect(gbx_realm *realm);
 
 /* ---- rejections.c: promises that the engine keeps to report ------------------- */
 
-/* Learn where the engine keeps them; what cannot be learned is not known. */
+/* Learn where the engine keeps them; anything that cannot be learned stays unknown. */
 void gbx_rejections_learn(gbx_realm *realm);
-/* Before a collection: keep none of those that are handled. */
+/* Call before a collection: drops handled promises from the list. */
 void gbx_rejections_let_go(gbx_realm *realm);
 
 /* ---- strings.c: where the engine keeps the characters of a string ----------- */
@@ -120,10 +120,10 @@ typedef struct gbx_strings {
     uint32_t narrow_bit; /* of the flags: one byte a character */
 } gbx_strings;
 
-/* Learn the layout from samples; what cannot be learned is not known. */
+/* Learn the layout from samples; anything that cannot be learned stays unknown. */
 void gbx_strings_learn(gbx_strings *ret);
-/* The characters of a string that has one byte for each, for as long as the string is
- * held; NULL if it has two, or that is not known. */
+/* The characters of a string with one byte each, for as long as the string is held;
+ * NULL if it has two bytes each, or that is unknown. */
 const uint8_t *gbx_string_narrow(const gbx_strings *strings, JSStringRef text);
 
 /* ---- origin.c: from the engine's positions to the caller's ------------------- */
@@ -138,16 +138,16 @@ typedef struct gbx_origin {
     uint32_t insert_len;
 } gbx_origin;
 
-/* A position of the engine's becomes one of the caller's. */
+/* Convert an engine position to one in the caller's text. */
 void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column);
-/* Learn where the code ends: what lies past it is our suffix. */
+/* Record where the code ends: everything after it is our suffix. */
 void gbx_origin_close(gbx_origin *origin, gbx_span code);
-/* len columns of ours stand before byte offset at of the code. */
+/* Record len columns of ours inserted at byte offset at of the code. */
 void gbx_origin_insert(gbx_origin *origin, gbx_span code, size_t at, uint32_t len);
 
 /* ---- dateparse.c ------------------------------------------------------------ */
 
-/* Find the engine's own reading of dates, before its first use. */
+/* Find the engine's own date parser, before its first use. */
 void gbx_dates_learn(void);
 
 /* ---- timers ---------------------------------------------------------------- */
@@ -178,7 +178,7 @@ struct gbx_realm {
     JSObjectRef global;
     JSObjectRef top_this;  /* `this` outside any function: empty and frozen */
     unsigned globals;      /* gbx_globals */
-    uint32_t capabilities; /* that were asked for */
+    uint32_t capabilities; /* the ones requested */
     bool can_fix_clock;
     gbx_cells cells;
     uint32_t *seed;    /* four words of Math.random, shared with lockdown.js */
@@ -195,8 +195,9 @@ struct gbx_realm {
     JSObjectRef line_options, causes_options;
     JSObjectRef answer, expose, withhold, forget, ask;      /* of host.js */
     JSObjectRef restore, withdraw, warm_helpers, globalise; /* of helpers/lazy.js */
-    JSObjectRef natives, host_script, limit; /* for what an engine has of its own */
-    JSObjectRef preload_warm; /* what a preload has left to be run, or NULL */
+    JSObjectRef natives, host_script, limit; /* for what each engine adds */
+    JSObjectRef preload_warm; /* function left by a preload, to run before calls; or
+                                 NULL */
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
     JSObjectRef datasets; /* NULL: none loaded */
@@ -210,17 +211,17 @@ struct gbx_realm {
     gbx_timers timers;
     uint64_t log_left;
     bool log_ended;
-    uint8_t host_limited;    /* bits: limits that the host was told of */
+    uint8_t host_limited;    /* bits: limits already reported to the host */
     uint32_t rejected_count; /* of rejected */
     JSObjectRef promise;     /* what the code returned, if it is one */
-    JSValueRef data;         /* NULL: the code is called with the input alone */
+    JSValueRef data;         /* NULL: the code is called only with the input */
     JSValueRef env;          /* NULL: the call has none */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
     uint64_t host_out_left; /* bytes of arguments that may still go out */
-    uint64_t host_passed; /* bytes of large texts since the last collection for them */
-    uint64_t host_open;   /* requests without an answer */
+    uint64_t host_passed;   /* bytes of large texts since the last such collection */
+    uint64_t host_open;     /* requests without an answer */
     uint64_t host_answers;
-    JSValueRef host_exception; /* what an answer's reaction threw past everything */
+    JSValueRef host_exception; /* thrown past everything by an answer's reaction */
 
     char name[GBX_NAME_MAX + 4];
     char message[GBX_MESSAGE_MAX + 4];
@@ -230,23 +231,23 @@ struct gbx_realm {
     char *large;
 };
 
-/* The one realm of the process: the engine hands callbacks no pointer of ours. */
+/* The one realm of the process: the engine passes no pointer of ours to callbacks. */
 gbx_realm *gbx_realm_self(void);
 
 /* ---- convert.c -------------------------------------------------------------- */
 
-/* Counted UTF-8 as a string; NULL if it is not UTF-8. Release it. */
+/* Counted UTF-8 as a string; NULL if it is not valid UTF-8. Release it. */
 JSStringRef gbx_string_new(const void *data, size_t len);
-/* The same where data[len] is 0: nothing is copied but by the engine. */
+/* The same where data[len] is 0: only the engine copies. */
 JSStringRef gbx_string_new_z(const char *text, size_t len);
-/* As much of text as fits in size - 1 bytes, never half a character, and a NUL; an
- * unpaired surrogate becomes U+FFFD. Returns bytes without the NUL. */
+/* As much of text as fits in size - 1 bytes, without splitting a character, and a
+ * NUL; an unpaired surrogate becomes U+FFFD. Returns bytes without the NUL. */
 size_t gbx_string_copy(JSStringRef text, char *to, size_t size);
 JSValueRef gbx_value_of_text(JSContextRef ctx, const char *text, size_t len);
 /* Like gbx_string_copy() for a value that is a string; 0 for any other. */
 size_t gbx_value_copy(JSContextRef ctx, JSValueRef value, char *to, size_t size);
 void gbx_string_release(JSStringRef *text);
-/* How many UTF-16 units a piece of UTF-8 stands for. */
+/* How many UTF-16 units a piece of UTF-8 becomes. */
 size_t gbx_utf16_units(const char *text, size_t len);
 
 /* ---- natives.c -------------------------------------------------------------- */
@@ -264,7 +265,7 @@ JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
 /* ---- console.c -------------------------------------------------------------- */
 
 void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text);
-/* Say which promises were rejected and never looked at. */
+/* Report promises that were rejected and never handled. */
 void gbx_console_rejections(gbx_realm *realm);
 JSValueRef gbx_console_on_rejection(JSContextRef ctx, JSObjectRef function,
                                     JSObjectRef self, size_t argc,
@@ -275,69 +276,69 @@ JSValueRef gbx_console_on_rejection(JSContextRef ctx, JSObjectRef function,
 void gbx_timers_install(gbx_realm *realm);
 /* setTimeout, for the internal scripts. */
 JSObjectRef gbx_timers_starter(gbx_realm *realm);
-/* Those whose names contain kind. */
+/* Remove timer functions whose names contain kind. */
 void gbx_timers_remove(gbx_realm *realm, const char *kind);
 double gbx_timers_now(gbx_realm *realm);
-/* Wait for the next timer and run it. False if there is none. An exception of its
- * callback is in *exception. */
+/* Wait for the next timer and run it. False without timers. *exception receives an
+ * exception of its callback. */
 bool gbx_timers_step(gbx_realm *realm, JSValueRef *exception);
 
-/* Milliseconds to the next timer: 0 now, -1 there is none. */
+/* Milliseconds to the next timer: 0 now, -1 without timers. */
 double gbx_timers_left(gbx_realm *realm);
 
 /* ---- host.c ------------------------------------------------------------------ */
 
 JSObjectRef gbx_host_natives(gbx_realm *realm);
 void gbx_host_begin(gbx_realm *realm);
-/* Runs in the template leave no trace in what counts calls. */
+/* Reset the counters of calls after runs in the template. */
 void gbx_host_forget(gbx_realm *realm);
-/* Has a request no answer yet? */
+/* Is any request unanswered? */
 bool gbx_host_is_open(const gbx_realm *realm);
-/* Wait for an answer or the next timer, and do what then is due. */
+/* Wait for an answer or the next timer, then do what is due. */
 void gbx_host_wait(gbx_realm *realm, JSValueRef *exception);
 
 /* ---- grant.c ----------------------------------------------------------------- */
 
 /* Evaluate the scripts of these capabilities; before the lockdown. NULL, or a reason
- * why one cannot be had. */
+ * why one is not available. */
 const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
                             JSObjectRef natives, JSObjectRef host);
 /* Make them global; after the lockdown. */
 void gbx_grants_install(gbx_realm *realm);
-/* Take away what the running call lacks. */
+/* Remove those that the running call may not use. */
 void gbx_grants_begin(gbx_realm *realm);
 
 /* ---- helpers.c ---------------------------------------------------------------- */
 
-/* What scripts expect beside the language, made when it is first used. NULL, or why it
- * cannot be had. */
+/* Names besides the language that scripts expect, made on first use. NULL, or why
+ * they are not available. */
 const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives);
-/* In a template that is forked many times. */
+/* For a template that is forked many times. */
 void gbx_helpers_make_global(gbx_realm *realm);
 void gbx_helpers_warm(gbx_realm *realm);
-/* Take them from a call that has none. */
+/* Remove them from a call that has none. */
 void gbx_helpers_begin(gbx_realm *realm);
-/* Name is one of them again, after a capability of the same name was taken away. */
+/* Restore the helper `name` after a capability of the same name was removed. */
 void gbx_helpers_restore(gbx_realm *realm, JSStringRef name);
 
 /* ---- web.c ------------------------------------------------------------------- */
 
-/* natives, with what the script of fetch needs beside them. */
+/* natives, extended with what the script of fetch needs. */
 JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
                             const char **ret_reason);
 
 /* ---- preload.c --------------------------------------------------------------- */
 
-/* Run the host's own scripts, between the two steps of the lockdown. NULL, or why the
- * first that failed did. */
+/* Run the host's own scripts, between the two steps of the lockdown. NULL, or why
+ * the first that failed did. */
 const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup);
 
 /* ---- crypto.c ---------------------------------------------------------------- */
 
-/* Load what hashes need, and hand it out. NULL with a reason if it cannot be had. */
+/* Load what hashes need, and return it. NULL with a reason if it is not available. */
 JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
                                const char **ret_reason);
-/* The call's own randomness, if it came with any. */
+/* Start the call's own randomness, if the call has any. */
 void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made);
 
 /* ---- files.c ----------------------------------------------------------------- */
@@ -353,11 +354,12 @@ typedef enum gbx_bytes_as {
     GBX_BYTES_HEX
 } gbx_bytes_as;
 
-/* Returns units written; to has room for twice as many as there are bytes, and four more. */
+/* Returns units written; `to` has room for twice as many as there are bytes, and
+ * four more. */
 size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
                         JSChar *to);
-/* How many bytes at data are the beginning of some character, and not a whole one: they are
- * replaced as one. At least 1. */
+/* How many bytes at data begin a character without completing it: they are replaced
+ * as one. At least 1. */
 size_t gbx_utf8_broken(const uint8_t *data, size_t len);
 
 JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
@@ -365,22 +367,22 @@ JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
 
 /* ---- grant.c ------------------------------------------------------------------- */
 
-/* The call's own values, in realm->env and as a global. */
+/* The call's values, in realm->env and as a global. */
 void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
 
 /* ---- warm_host.c -------------------------------------------------------------- */
 
 /* Run what calls with these capabilities run first. */
 void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
-/* What a preload has left for it: until it is compiled, or as the script `code` calls it,
- * for which it is gbx_warm(). */
+/* Run the function that a preload has left: until it is compiled, or as the script
+ * `code` calls it, for which it is gbx_warm(). */
 void gbx_warm_preloads(gbx_realm *realm, const char *code);
 
 /* ---- realm.c ------------------------------------------------------------------ */
 
 /* Evaluate an internal script to its function; NULL if it throws. */
 JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source);
-/* The same, and call that. */
+/* The same, then call that function. */
 JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
                             const JSValueRef argv[]);
 
@@ -389,7 +391,7 @@ JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
 #define GBX_ARGS_MAX 66u /* this, params, env ... : at most 64 bindings */
 
 typedef struct gbx_compiled {
-    JSObjectRef function; /* NULL: the code has run, and this is its value: */
+    JSObjectRef function; /* NULL: the code has already run, with this value: */
     JSValueRef value;
     size_t argc; /* of function, `this` included */
     JSValueRef argv[GBX_ARGS_MAX];
@@ -401,18 +403,18 @@ bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
 
 /* ---- exception_text.c ------------------------------------------------------------- */
 
-/* Make text of an exception. failure is a gbx_failure. */
+/* Describe an exception as text. failure is a gbx_failure. */
 void gbx_describe(gbx_realm *realm, JSValueRef exception, uint8_t failure,
                   gbx_msg_error *ret);
-/* The same of code that does not compile. */
+/* The same for code that does not compile. */
 void gbx_describe_syntax(gbx_realm *realm, JSValueRef exception, gbx_msg_error *ret);
-/* Why text, which did not parse, is no JSON; NULL: it was not UTF-8. */
+/* Why text, which failed to parse, is not JSON; NULL: it was not UTF-8. */
 void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *ret);
-/* An error of our own words, printf-like. */
+/* An error with our own text, printf-like. */
 void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The frames of the user's code, "    at f (code.js:1:2)" a line, without a last
- * newline; returns the length. The first one's position, 0 if none. */
+/* The frames of the user's code, "    at f (code.js:1:2)" a line, without a final
+ * newline; returns the length. Sets the first one's position, 0 if none. */
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
                   size_t size, uint32_t *ret_line, uint32_t *ret_column);
 
@@ -424,7 +426,7 @@ bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
 
 /* ---- wallclock.c ------------------------------------------------------------ */
 
-/* From now on the process's wall clock stands at ms since 1970. */
+/* From now on the process's wall clock is fixed at ms since 1970. */
 void gbx_wallclock_fix(double ms);
 void gbx_wallclock_release(void);
 

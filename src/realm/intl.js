@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intl - methods that take a locale keep the last formatter that they made.
+ * intl - methods with a locale keep the last formatter that they made.
  *
- * The engine makes a formatter for each call of these and lets it go again: 0.1 ms and
- * 40 KB, where formatting takes a microsecond. Loops over records call them with one
- * locale and no options; only such calls are served from here, all others are the
- * engine's own. What an options object says can change between calls.
+ * For each call of these methods, the engine makes a formatter and drops it: 0.1 ms and
+ * 40 KB, where formatting takes a microsecond. Loops over records usually call them
+ * with one locale and no options. Only such calls are served from here; all others go
+ * to the engine, since the contents of an options object can change between calls.
  *
- * Evaluates to a function of nothing, which replaces the methods.
+ * Evaluates to a function without arguments, which replaces the methods.
  */
 (function () {
   'use strict';
@@ -17,7 +17,7 @@
   const isPlain = (locales, options) =>
     options === undefined && (typeof locales === 'string' || locales === undefined);
 
-  /* The value of make(locales), made again only for other locales than the last. */
+  /* The value of make(locales); made again only when locales changes. */
   function last(make) {
     let known, value;
     return (locales) => {
@@ -33,7 +33,8 @@
     defineProperty(proto, name, { value, writable: true, enumerable: false, configurable: true });
   }
 
-  /* valueOf(this) is what to format; undefined: the engine's own method tells what is wrong. */
+  /* valueOf(this) is what to format; undefined: the engine's own method reports the
+   * error. */
   function replace(proto, name, valueOf, make) {
     const own = proto[name], format = last(make);
     put(proto, name, {

@@ -2,8 +2,8 @@
 /*
  * layout - how the entries of one shown object share lines.
  *
- * Evaluates to a function of nothing; its value is layOut(ctx, d, depth, value), where
- * d has the text before the braces, the braces and the entries.
+ * Evaluates to a function without arguments. Its value is layOut(ctx, d, depth, value),
+ * where d has the text before the braces, the braces and the entries.
  */
 (function () {
   'use strict';
@@ -28,8 +28,8 @@
     return all;
   }
 
-  /* On one line if it is short and shallow, or all is to be on one, else one entry a line;
-   * long lists of short items in columns. */
+  /* One line if the object is short and shallow, or if one line is required;
+   * otherwise one entry a line, or columns for long lists of short items. */
   function layOut(ctx, d, depth, value) {
     if (ctx.oneLine) {
       const base = d.base !== '' ? `${d.base} ` : '';

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockdown - what the realm of a call is without. Runs once, last of all internal scripts,
- * in two steps: first goes what no code of anybody shall have, the host's preloads
- * neither, since they could keep it; what is fixed for the calls is fixed when the
- * preloads have run.
+ * lockdown - removes what the realm of a call must not have. Runs once, as the last
+ * internal script, in two steps. The first removes what nobody's code may have, not
+ * even the host's preloads, since they could keep it. The second, after the preloads
+ * have run, fixes what must not change for calls.
  *
- * Evaluates to a function of (state of Math.random), which takes the first step; its value
- * is called with the names to keep, or null, before the preloads, and the value of that
- * takes the second step. Names are removed rather than replaced: what is absent cannot be
- * misused.
+ * Evaluates to a function of (state of Math.random), which takes the first step. Its
+ * value is called with the names to keep, or null, before the preloads; the value of
+ * that call takes the second step. Names are removed rather than replaced: what is
+ * absent cannot be misused.
  */
 (function (seed) {
   'use strict';
@@ -18,7 +18,8 @@
   } = Reflect;
   const { freeze, seal } = Object;
 
-  /* Fine clocks, shared memory, sight of the collector, more code, the shell's own. */
+  /* Fine clocks, shared memory, observation of the collector, more code, the shell's
+   * own. */
   const ABSENT = [
     'SharedArrayBuffer', 'Atomics', 'WebAssembly', 'WeakRef', 'FinalizationRegistry',
     'ShadowRealm', 'Loader', '$vm', '$', 'print', 'load', 'readFile', 'read', 'run', 'quit',
@@ -28,14 +29,14 @@
 
   /*
    * A frozen prototype makes `object.name = value` throw for every inheriting object
-   * that has no such property of its own. Where people do assign, the frozen
-   * property is an accessor whose setter gives the object its own.
+   * without such a property of its own. For names that people do assign, the frozen
+   * property is an accessor whose setter gives the object its own property.
    */
   function frozenButAssignable(proto, names) {
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
       const now = getOwnPropertyDescriptor(proto, name);
-      /* A preload may have made it an accessor of its own, or taken it away. */
+      /* A preload may have made it an accessor, or deleted it. */
       if (now === undefined || now.get !== undefined || now.set !== undefined) continue;
       const { value, enumerable } = now;
       defineProperty(proto, name, {
@@ -81,8 +82,9 @@
   }.random;
   defineProperty(Math, 'random', { value: random, writable: true, configurable: true });
 
-  /* The one way for JSON of the code's own spelling into a result or an argument. The host
-   * takes what stringify() can write: finite numbers, and text that has UTF-8. */
+  /* The only way to put JSON in the code's own spelling into a result or an
+   * argument. The host accepts what stringify() can write: finite numbers, and text
+   * that is valid as UTF-8. */
   const { parse, rawJSON, stringify } = JSON;
   const { isWellFormed } = String.prototype;
   const RangeErrorOf = RangeError;
@@ -102,7 +104,7 @@
 
   const names = ownKeys(global);
 
-  /* Of those names the ones that go if only those in `keep` may stay. */
+  /* Which of those names to remove if only the ones in `keep` may stay. */
   function surplusOf(keep) {
     const surplus = [];
     for (let i = 0; keep !== null && i < names.length; i++) {
@@ -132,7 +134,7 @@
     seal(objects);
     for (let i = 0; i < surplus.length; i++) {
       const { name, value } = surplus[i];
-      /* One that a preload has replaced is the host's own. */
+      /* If a preload has replaced it, it is the host's own. */
       if (global[name] === value) deleteProperty(global, name);
     }
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * natives - the few functions that the internal scripts have and no guest ever sees.
+ * natives - the few functions that only the internal scripts have.
  *
  * The scripts keep them in closures; nothing reachable from a guest's value leads to
  * one. None of them runs a guest's code.
@@ -37,7 +37,7 @@ static JSValueRef on_unproxy(ARGUMENTS)
     return target != NULL ? (JSValueRef)target : JSValueMakeNull(ctx);
 }
 
-/* {status, value} of a promise, or undefined if that cannot be known. */
+/* {status, value} of a promise, or undefined if unknown. */
 static JSValueRef on_promise(ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
@@ -142,7 +142,7 @@ static bool is_lone(const JSChar *units, size_t count, size_t i)
     return false;
 }
 
-/* Six units at most are written. */
+/* Writes at most six units. */
 static size_t put_escaped(JSChar *to, JSChar unit, bool lone, JSChar quote)
 {
     static const char hex[] = "0123456789ABCDEF";

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * origin - from the engine's positions in our text to the caller's in theirs.
+ * origin - converts the engine's positions in our text to positions in the caller's.
  *
- * The engine is told the first line, so lines are right but past the end, where our
- * suffix is; columns are shifted by our prefix on the first line and by what was
+ * The engine gets the first line, so line numbers are right except past the end, where
+ * our suffix is. Columns are shifted by our prefix on the first line and by what was
  * inserted before the last expression of a script.
  */
 #include "realm/internal.h"
 
 #include "base/lines.h"
 
-/* Lines begun before byte offset at, and where the last of them begins. */
+/* Number of lines that start before byte offset at, and where the last of them
+ * starts. */
 static uint32_t count_lines(gbx_span code, size_t at, size_t *ret_begin)
 {
     uint32_t lines = 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preload - the host's own scripts, run in the template between the two steps of the
- * lockdown: every call then finds what they made, pristine, and pays nothing for it.
+ * preload - runs the host's own scripts in the template, between the two steps of the
+ * lockdown. Every call then finds what they made, pristine, and at no cost.
  *
- * They are trusted, and yet get nothing that a call has not: what they keep, a call can
- * reach through them. Each runs as a script of its own at the top level, so that its
- * declarations are globals.
+ * They are trusted, and yet get nothing that a call does not have: a call can reach
+ * what they keep. Each runs as a separate top-level script, so that its declarations
+ * are globals.
  */
 #include "realm/internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* In stacks a preload's name stands behind this, so that it is never taken for the
- * caller's code. */
+/* Prefix of a preload's name in stacks, which distinguishes it from the caller's
+ * code. */
 #define URL_PREFIX "preload/"
 
 static bool read_number(const char **at, uint32_t *ret)
@@ -53,8 +53,8 @@ static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef nam
     return number >= 1 && number < 1e8 ? (uint32_t)number : 0;
 }
 
-/* Where it failed: in the stack of what was thrown, or, where nothing has run, in the
- * error's own words. */
+/* Where it failed: from the stack of what was thrown, or, if nothing has run, from
+ * the error itself. */
 static void locate(gbx_realm *realm, JSValueRef thrown, const char *url,
                    gbx_realm_preload *failed)
 {
@@ -93,7 +93,7 @@ static const char *describe(gbx_realm *realm, JSValueRef thrown, const char *url
     return text;
 }
 
-/* What was thrown, or what a promise of it was rejected with; NULL: neither. */
+/* What was thrown, or the reason of a rejected promise; NULL: neither. */
 static JSValueRef run(gbx_realm *realm, JSStringRef source, JSStringRef url)
 {
     JSValueRef thrown = NULL;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preload - what a library looks for while it is loaded, and finds at no other time.
+ * preload - names that exist only while a library is loaded.
  *
- * Scripts that were built for several surroundings ask for `self`, `window` or
- * `global` and attach themselves to it. Here all three are the global object. They go
- * again when the last preload has run, but for one that a preload has set itself.
+ * Scripts that were built for several environments look for `self`, `window` or
+ * `global` and attach themselves to it. Here all three are the global object. They are
+ * removed when the last preload has run, except one that a preload has set itself.
  *
- * A preload may leave a function at globalThis[Symbol.for('glovebox.warm')]. It is called
- * with 0 in the template, where every function of the host answers {} in no time, so that
- * code of the preload that calls run is compiled by then, and again with a number, there and
- * in each worker before its call, for what a short call that calls the host so often would
- * do; no call finds it.
+ * A preload may leave a function at globalThis[Symbol.for('glovebox.warm')]. It is
+ * called with 0 in the template, where every host function answers {} at once, so that
+ * the preload's code is compiled before calls run it. It is called again with a number,
+ * in the template and in each worker before its call, to do what a short call with that
+ * many host calls would do. Calls do not find the function.
  *
- * And it finds, at globalThis[Symbol.for('glovebox.ask')], host.js's own way to call a function
- * of the host, for promises and errors that it makes itself: ask(name, args, resolve, reject).
+ * At globalThis[Symbol.for('glovebox.ask')] a preload finds host.js's way to call a
+ * host function, for promises and errors that it makes itself: ask(name, args, resolve,
+ * reject).
  *
- * Evaluates to a function of ask; its value takes the names away, and gives back the function
+ * Evaluates to a function of ask. Its value removes the names and returns the function
  * that was left, or undefined.
  */
 (function (ask) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * realm - its making, in the template: the internal scripts, then the lockdown.
+ * realm - making a realm in the template: the internal scripts, then the lockdown.
  *
- * The order matters. The internal scripts capture the pristine built-ins; the
- * lockdown comes last of all scripts of ours, with the host's preloads between its two
- * steps, and eval goes off after it.
+ * The order matters. The internal scripts capture the pristine built-ins. The lockdown
+ * is the last of our scripts, with the host's preloads between its two steps; eval is
+ * disabled after it.
  */
 #include "realm/internal.h"
 
@@ -74,7 +74,7 @@ JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
     return JSValueIsObject(realm->ctx, made) ? gbx_object(made) : realm->global;
 }
 
-/* Words of memory that scripts see as a Uint32Array. */
+/* Memory that scripts see as a Uint32Array. */
 static JSValueRef share_words(gbx_realm *realm, uint32_t **ret_words)
 {
     JSObjectRef array = gbx_object(gbx_evaluate_script(realm, "new Uint32Array(4)"));
@@ -124,14 +124,15 @@ static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
     return true;
 }
 
-/* The names of globals: minimal, and the capabilities, whose calls remove them. */
+/* The names of globals: the minimal set, and the capabilities, which calls may
+ * remove. */
 static const char minimal_names[] =
     "['JSON', 'Math', 'Date', 'Array', 'Map', 'Set', 'Promise', 'Object', 'String',"
     " 'Number', 'Boolean', 'RegExp', 'Error', 'TypeError', 'RangeError', 'SyntaxError',"
     " 'URIError', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURIComponent',"
     " 'decodeURIComponent', 'encodeURI', 'decodeURI', 'undefined', 'NaN', 'Infinity']";
 
-/* What the host may offer. */
+/* What every host can provide. */
 static const char *build_host(gbx_realm *realm, JSObjectRef natives, JSValueRef control)
 {
     JSObjectRef lazy = gbx_get_object(realm->ctx, natives, "lazy");
@@ -172,7 +173,7 @@ static const char *expose_all(gbx_realm *realm, gbx_span names)
     return NULL;
 }
 
-/* What all engines have, and the first step of the lockdown. */
+/* What all engines have, up to the first step of the lockdown. */
 static const char *build(gbx_realm *realm)
 {
     JSValueRef args[2];
@@ -223,7 +224,7 @@ static const char *build(gbx_realm *realm)
     return NULL;
 }
 
-/* What one engine has, and the second step. */
+/* What this engine adds, up to the second step. */
 static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSValueRef keep = realm->globals == GBX_GLOBALS_MINIMAL
@@ -258,11 +259,11 @@ static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
     return NULL;
 }
 
-/* The environment did what the host's spawn meant it to do. */
+/* Checks that the environment from the host's spawn took effect. */
 static const char *check_options(gbx_realm *realm)
 {
-    /* One script for all: each costs as much as what it tests. The locale is not asked
-     * for: the least of Intl takes 0.6 ms to make. */
+    /* One script for all checks: a script costs as much as what it tests. The locale
+     * is not checked: even the smallest part of Intl takes 0.6 ms to make. */
     static const char first_false[] =
         "[typeof WebAssembly === 'undefined', typeof SharedArrayBuffer === 'undefined',"
         " new Date(2026, 6, 1).getTimezoneOffset() === 0,"
@@ -362,7 +363,7 @@ bool gbx_realm_load(gbx_realm *realm, gbx_span dataset, gbx_span json, char *rea
 
     if (ok) {
         if (realm->datasets == NULL) {
-            /* Without a prototype every name is a name, __proto__ too. */
+            /* Without a prototype every name is usable, even __proto__. */
             realm->datasets =
                 gbx_object(gbx_evaluate_script(realm, "({__proto__: null})"));
             gbx_set(realm->ctx, realm->global, "datasets", realm->datasets,

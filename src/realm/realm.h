@@ -2,12 +2,12 @@
 /*
  * realm - the JavaScript world of one call. The only folder that knows the engine.
  *
- * One realm a process, one context ever, one thread ever. Made and locked down in
- * the template, before any byte of a call is known; run at most once, in a fork.
+ * One realm a process, one context ever, one thread ever. Made and locked down in the
+ * template, before any byte of a call is known; run at most once, in a fork.
  *
- * Guest code can write any text but cannot choose a gbx_failure: that is decided by
- * which step of this C code failed. All text that leaves is UTF-8 and cut to the
- * limits of wire/messages.h.
+ * Guest code can write any text but cannot choose a gbx_failure: the failing step of
+ * this C code determines it. All text that leaves is UTF-8 and cut to the limits of
+ * wire/messages.h.
  */
 #ifndef GBX_REALM_REALM_H
 #define GBX_REALM_REALM_H
@@ -17,28 +17,30 @@
 
 /* ---- threads.c ----------------------------------------------------------- */
 
-/* There is one, and there will be no other. */
+/* Keeps the process at one thread. */
 
-/* Before the engine is touched: tell its allocator to start no thread of its own. */
+/* Call before the engine is used: stops its allocator from starting a thread. */
 void gbx_realm_forbid_threads(void);
 
 typedef struct gbx_realm gbx_realm;
 
-/* What a running call asks of the process around it. All run on the one thread. */
+/* What a running call needs from the process around it. All functions run on the one
+ * thread. */
 typedef struct gbx_realm_host {
     void *user;
     /* One console line, or a piece of one longer than GBX_LOG_LINE_MAX. */
     void (*log)(void *user, const gbx_msg_log *line);
-    /* Nothing can run for ms milliseconds: come back then. Does not return if the
+    /* Nothing can run for ms milliseconds: return after that. Does not return if the
      * host has gone. */
     void (*wait)(void *user, uint32_t ms);
-    /* Milliseconds on a clock that only goes forward. */
+    /* Milliseconds of a monotonic clock. */
     double (*now_ms)(void *user);
-    /* The code calls a function of the host; msg is borrowed until return. NULL:
-     * there are none. Answers come during wait(), by gbx_realm_answer(). */
+    /* The code calls a function of the host; msg is borrowed until return. NULL: the
+     * host has no functions to call. Answers come during wait(), by
+     * gbx_realm_answer(). */
     void (*request)(void *user, const gbx_msg_hostcall *msg);
     void (*cancel)(void *user, uint32_t id);
-    /* A limit kept a call back: GBX_LIMITED_*, each once. NULL: nobody asks. */
+    /* A limit kept a call back: GBX_LIMITED_*, each once. NULL: not reported. */
     void (*limited)(void *user, uint8_t limit);
 } gbx_realm_host;
 
@@ -51,7 +53,7 @@ typedef struct gbx_realm_outcome {
 
 /* ---- in the template ----------------------------------------------------- */
 
-/* One script of the host's own; all but the last three is borrowed. */
+/* One script of the host; everything but the last three fields is borrowed. */
 typedef struct gbx_realm_preload {
     gbx_span name;
     gbx_span source; /* UTF-8 */
@@ -60,29 +62,31 @@ typedef struct gbx_realm_preload {
     uint32_t column;
 } gbx_realm_preload;
 
-/* What a realm is made with. */
+/* Options for making a realm. */
 typedef struct gbx_realm_setup {
     unsigned globals;            /* gbx_globals */
-    uint32_t capabilities;       /* gbx_capability bits beside console and timers */
+    uint32_t capabilities;       /* gbx_capability bits besides console and timers */
     gbx_span functions;          /* names of the host's functions, a line each */
     gbx_realm_preload *preloads; /* run in this order, before the lockdown is done */
     size_t preload_count;
-    void (*on_preload)(void *user, size_t index); /* about to run it; may be NULL */
+    void (*on_preload)(void *user, size_t index); /* before each one runs; may be
+                                                     NULL */
     void *user;
 } gbx_realm_setup;
 
-/* Create the VM and the context, and what all engines have. NULL with a reason if the
- * engine is not what this program was built for; it lives until the next call. */
+/* Create the VM, the context, and what all engines have. NULL with a reason if the
+ * engine is not what this program was built for; the reason is valid until the next
+ * call. */
 gbx_realm *gbx_realm_begin(const char **ret_reason);
 
-/* Add what one engine has, and lock the realm down. Once. */
+/* Add what this engine needs, and lock the realm down. Once. */
 bool gbx_realm_complete(gbx_realm *realm, const gbx_realm_setup *setup,
                         const char **ret_reason);
 
 /* Both. */
 gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason);
 
-/* One more function of the host, "query" or "db.query". False if the name is taken. */
+/* Add a function of the host, "query" or "db.query". False if the name is in use. */
 bool gbx_realm_expose(gbx_realm *realm, gbx_span name);
 
 /* Parse JSON and keep it as datasets.NAME. False with a reason (UTF-8, ends in NUL,
@@ -90,73 +94,78 @@ bool gbx_realm_expose(gbx_realm *realm, gbx_span name);
 bool gbx_realm_load(gbx_realm *realm, gbx_span name, gbx_span json, char *reason,
                     size_t reason_size);
 
-/* Touch what every call touches, so that no fork pays for it: how_much 0 the least,
- * 1 dates, Intl, regular expressions, sorting, errors too. Before or after it is
- * complete. */
+/* Use what every call uses, so that no fork pays for it: how_much 0 the least, 1
+ * also dates, Intl, regular expressions, sorting and errors. Before or after the
+ * realm is complete. */
 void gbx_realm_warm(gbx_realm *realm, int how_much);
 
-/* The same of what one engine has: capabilities and preloads. */
+/* The same for what this engine adds: capabilities and preloads. */
 void gbx_realm_warm_own(gbx_realm *realm, int how_much);
 
-/* Collect, and take the places that the next allocations need: after what was loaded. */
+/* Collect, and occupy the places for the next allocations. Call after loading. */
 void gbx_realm_settle(gbx_realm *realm, int how_much);
 
-/* Of a realm that was settled before it was complete. */
+/* The same for a realm that was settled before it was complete. */
 void gbx_realm_settle_again(gbx_realm *realm);
 
 /* "JavaScriptCore 2.50.6" and the like. */
 const char *gbx_realm_engine(void);
 
-/* True if the engine's own out-of-memory error can be told from a forged one. */
+/* True if the engine's genuine out-of-memory error can be distinguished from a
+ * forged one. */
 bool gbx_realm_knows_oom(const gbx_realm *realm);
 
-/* True if garbage that the engine does not count is collected before it fills the memory
- * limit. */
+/* True if garbage that the engine does not count is collected before it fills the
+ * memory limit. */
 bool gbx_realm_collects_garbage(void);
 
 /* ---- in the worker -------------------------------------------------------- */
 
-/* After the fork, before READY: one tiny evaluation that proves engine and seal. */
+/* After the fork, before READY: a tiny evaluation that proves engine and seal. */
 bool gbx_realm_prove(gbx_realm *realm);
 
-/* The same, and what a preload has left to be run before a call. */
+/* The same, followed by the function that a preload has left to be run before a
+ * call. */
 bool gbx_realm_prepare(gbx_realm *realm);
 
-/* More than that, and what a preload has left to be run before a call. In the template, and
- * in children of it that look at what it writes: workers have those pages from the start. */
+/* Does more than that, and runs the function that a preload has left. For the
+ * template and for children of it that observe what is written: workers have those
+ * pages from the start. */
 bool gbx_realm_rehearse(gbx_realm *realm);
 
 /* The same, and what calls over many records do. */
 bool gbx_realm_rehearse_more(gbx_realm *realm);
 
-/* From this size on an input must be followed by a NUL in the same mapping: the engine
- * wants its text so, and a copy would cost as much memory as the text. */
+/* An input of this size or more must be followed by a NUL in the same mapping: the
+ * engine needs text in that form, and a copy would cost as much memory as the text. */
 #define GBX_REALM_LARGE_INPUT GBX_KIB(64)
 
-/* The process may allocate so many bytes more: garbage is collected before it fills them. */
+/* Allow the process to allocate this many more bytes: garbage is collected before it
+ * fills them. */
 void gbx_realm_limit_memory(uint64_t bytes);
 
-/* Run the call to its end: compile, call, drain jobs and timers, serialise. What call
- * points to is borrowed until return, what *ret points to is the realm's. */
+/* Run the call to its end: compile, call, drain jobs and timers, serialise. What
+ * call points to is borrowed until return; what *ret points to belongs to the realm. */
 void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
                    const gbx_realm_host *host, gbx_realm_outcome *ret);
 
-/* The host's answer to a request; only from inside wait(). Runs the code's reactions. */
+/* Deliver the host's answer to a request; only from inside wait(). Runs the code's
+ * reactions. */
 void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg);
 
-/* Set when the allocator was refused memory by the kernel (realm/refusal.c); on the
- * first time, once, notify is called: it must not allocate. Refusals before the call
- * of gbx_realm_on_refusal() are forgotten. The program itself must link the realm:
- * from a shared library neither the allocator nor the clock is seen by the engine. */
+/* Set when the kernel refuses memory to the allocator (realm/refusal.c). The first
+ * time, notify is called, once: it must not allocate. Refusals before the call of
+ * gbx_realm_on_refusal() are forgotten. The program itself must link the realm: the
+ * engine does not see an allocator or a clock in a shared library. */
 void gbx_realm_on_refusal(void (*notify)(void *user), void *user);
 bool gbx_realm_was_refused(void);
 
 /* ---- free.c -------------------------------------------------------------- */
 
-/* A realm that is not the process's last: only the memory runner has such. */
+/* For a realm that is not the process's last, as in the memory runner. */
 
 /* End the VM and everything in it; gbx_realm_new() may then make another. A worker
- * never does this: its end is its process's. NULL is ignored. */
+ * never does this: it ends with its process. NULL is ignored. */
 void gbx_realm_free(gbx_realm *realm);
 
 #endif

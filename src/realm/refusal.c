@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refusal - the allocator's front door: know how much is in use, and when the kernel has
- * refused memory.
+ * refusal - the entry to the allocator: tracks how much memory is in use, and whether
+ * the kernel has refused any.
  *
- * The program that links this file answers malloc and mmap for every library in it,
- * the engine's included. It must be linked into the executable itself: a shared
+ * The program that links this file overrides malloc and mmap for every library in it,
+ * the engine's included. The file must be linked into the executable itself: a shared
  * library's definitions come too late to be found first.
  *
- * Large blocks are padded. The engine's top tier (2.50.6, FTL) allocates
- * `new Array(N)` with a constant even N of about 1,000 and more eight bytes short:
- * it forgets the header of the elements, writes the last element all the same, and
- * with the C library's allocator that is the size field of the next block. Without
- * the padding a plain loop over such an array kills the worker;
- * test_realm__survives_the_short_array shows it.
+ * Large blocks are padded. For `new Array(N)` with a constant even N of about 1,000 and
+ * more, the engine's top tier (2.50.6, FTL) allocates eight bytes too few: it forgets
+ * the header of the elements but writes the last element. With the C library's
+ * allocator that overwrites the size field of the next block. Without the padding a
+ * plain loop over such an array kills the worker; test_realm__survives_the_short_array
+ * shows it.
  */
 #include "realm/internal.h"
 
@@ -26,22 +26,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* From where the engine gives each array a block of its own, well rounded down. */
+/* From this size on the engine gives each array a block of its own; rounded down. */
 #define PAD_FROM  2048u
 #define PAD_BYTES 16u
 
-/* The C library's own allocator under the names that it keeps for interposers. */
+/* The C library's own allocator, by the names that it reserves for interposers. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
 
-/* The engine's library must find these first: they are exported from the program. */
+/* The engine's library must find these first: the program exports them. */
 #define EXPORTED __attribute__((visibility("default")))
 
 static struct {
-    size_t used; /* bytes of blocks and mappings that are not given back */
+    size_t used; /* bytes of blocks and mappings in use */
     bool refused;
     void (*notify)(void *user);
     void *user;

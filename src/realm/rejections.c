@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rejections - let go of rejected promises that somebody has handled.
+ * rejections - releases rejected promises that have been handled.
  *
- * The engine keeps each promise that was rejected before anybody looked at it, to report
- * it when all jobs are done. An async function that awaits one rejection after the other
+ * The engine keeps each promise that was rejected before it was handled, to report it
+ * when all jobs are done. An async function that awaits one rejection after the other
  * is one long run of jobs: every promise, its error and the error's stack trace stay
- * until the end, although all were caught. Before a collection those that are handled are
- * replaced in the engine's list by one handled promise, which the engine skips as it would
- * have skipped them.
+ * until the end, although all were caught. Before a collection, those that are handled
+ * are replaced in the engine's list by one handled promise, which the engine skips just
+ * as it would have skipped them.
  *
- * Where the list is, and which bit says handled, is learned from samples at the start, as
- * in cell.c. Where they cannot be learned the promises stay.
+ * The position of the list, and the bit that means handled, are learned from samples at
+ * the start, as in cell.c. If they cannot be learned, the promises stay.
  */
 #include "realm/internal.h"
 
@@ -21,7 +21,7 @@
 #define PAGE    4096u
 #define SAMPLES 3u
 
-/* A handle of the engine's: the place of one value, which the collector knows. */
+/* A handle of the engine: the place of one value, known to the collector. */
 typedef struct handle {
     const void *type;
     JSValueRef *place;
@@ -37,10 +37,10 @@ typedef struct list {
 static struct {
     size_t offset; /* of the list in the VM; 0: not known */
     uint32_t handled_bit;
-    JSValueRef handled; /* what takes their places */
+    JSValueRef handled; /* replaces them */
 } state;
 
-/* Of the samples, before and after they were handled. */
+/* The samples, before and after they were handled. */
 static struct {
     JSValueRef promises[SAMPLES];
     uint32_t flags[2];
@@ -59,7 +59,7 @@ static uint32_t flags_of(JSValueRef promise)
     return flags;
 }
 
-/* Whether so many bytes can be read there, all of one page or of two. */
+/* Can this many bytes be read there? They lie in one page or two. */
 static bool is_mapped(const void *from, size_t size)
 {
     uintptr_t first = (uintptr_t)from & ~(uintptr_t)(PAGE - 1);
@@ -119,7 +119,7 @@ void gbx_rejections_learn(gbx_realm *realm)
     JSObjectRef promise;
     uint32_t bit;
 
-    memset(&state, 0, sizeof state); /* an earlier realm's */
+    memset(&state, 0, sizeof state); /* from an earlier realm */
     promise = gbx_call_script(realm, samples, 1, &look);
     bit = learned.flags[0] ^ learned.flags[1];
     if (promise == NULL || bit == 0 || (bit & (bit - 1)) != 0)

@@ -2,11 +2,12 @@
 /*
  * result - a value on its way out as JSON, and promises on their way to a value.
  *
- * JSON.stringify itself is the engine's. What it would lose in silence (a Map becomes
- * {}) is caught by toJSON accessors that show nothing until the worker raises the
- * flag `control[0]`: to 1 for the result, after the guest's code has ended, to 2 for the
- * arguments of a function of the host, among which a function is lost, too. To ordinary
- * code, JSON.stringify(new Map()) is {} as ever, and a toJSON of its own wins.
+ * The engine's own JSON.stringify does the work. What it would silently lose (a Map
+ * becomes {}) is caught by hidden toJSON accessors, which do nothing until the worker
+ * sets the flag `control[0]`: to 1 for the result, after the guest's code has ended; to
+ * 2 for the arguments of a host function, where a function also counts as lost. For
+ * ordinary code, JSON.stringify(new Map()) is {} as ever, and the code's own toJSON
+ * wins.
  *
  * Evaluates to a function of (natives, control); its value is what the C side calls.
  */
@@ -23,9 +24,9 @@
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
   const typedLength = getOwnPropertyDescriptor(typedArrays, 'length').get;
   const LOST = { __proto__: null };
-  let lost; /* what it was thrown for */
+  let lost; /* what the error was thrown for */
 
-  /* What has no JSON of its own, and what to do instead. */
+  /* Values without JSON of their own, and what to do instead. */
   const ADVICE = {
     __proto__: null,
     'Map': 'use Object.fromEntries(map) or [...map]',
@@ -42,7 +43,7 @@
     'Function': 'call it, or return its value',
   };
 
-  /* Of arguments: a result leaves out what is no data, but who passes a function means it. */
+  /* For arguments: results leave out functions, but passing one is deliberate. */
   const NO_FUNCTION =
     'a Function, which JSON cannot hold: pass what it returns, the host cannot call it';
 
@@ -104,7 +105,7 @@
     return plain;
   });
 
-  /* Interfaces of capabilities that are refused too, by their prototypes. */
+  /* Interfaces of capabilities that are refused too, by prototype. */
   const interfaces = new MapOf();
   let hasInterfaces = false;
 
@@ -143,8 +144,8 @@
     return apply(regexpExec, /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u, [name]) !== null;
   }
 
-  /* A toJSON that is a plain function stands for its object: what is inside is its
-   * own affair. Getters are not run a second time. */
+  /* An object with a plain function toJSON is not searched: its function decides
+   * what is inside. Getters are not run a second time. */
   function hasToJSON(object) {
     for (let at = object; at !== null; at = getPrototypeOf(at)) {
       if (kind(at) === 'Proxy') return true;
@@ -155,9 +156,9 @@
   }
 
   /*
-   * Why a value could not become JSON: one sentence that names the path, or
-   * undefined if nothing is wrong with it (then the guest's own code threw what was thrown).
-   * Depth first, as JSON.stringify went.
+   * Why a value could not become JSON: one sentence that names the path, or undefined
+   * if nothing is wrong with the value (then the guest's own code threw). Depth first,
+   * as JSON.stringify went.
    */
   function explain(root, thrown, name = 'result') {
     const open = new MapOf();
@@ -196,7 +197,8 @@
     }
   }
 
-  /* Getters, toJSON and traps of proxies are not run a second time to find its place. */
+  /* The place is not searched for: that would run getters, toJSON and proxy traps a
+   * second time. */
   function explainHidden(name) {
     const type = typeOf(lost);
     const what = typeof lost === 'function' ? NO_FUNCTION
@@ -206,9 +208,9 @@
   }
 
   /*
-   * How long the JSON of a value is at least, in UTF-16 units, up to the first sum above the
-   * limit. For a value whose text found no memory: it is in no way copied, and what is not
-   * plain data counts for nothing.
+   * A lower bound for the length of a value's JSON, in UTF-16 units, up to the first
+   * sum above the limit. For a value whose text found no memory: nothing is copied, and
+   * anything but plain data counts as zero.
    */
   function leastUnits(root, limit) {
     let units = 0;
@@ -236,17 +238,17 @@
     try {
       visit(root);
     } catch {
-      /* No memory for this either: so much of it was counted. */
+      /* Out of memory here too: return the count so far. */
     }
     return units;
   }
 
-  /* What JSON has null for in a list, and nothing as a member. */
+  /* Values that JSON turns into null in a list and omits as a member. */
   const LEFT_OUT = {
     __proto__: null, 'undefined': 'undefined', 'function': 'a Function', 'symbol': 'a Symbol',
   };
 
-  /* What JSON has null for: a word for it, or undefined for what it can hold. */
+  /* The name of a value that JSON turns into null; undefined for what it can hold. */
   function nameOfNull(value) {
     if (typeof value === 'number') {
       if (value !== value) return 'NaN';
@@ -258,10 +260,10 @@
   }
 
   /*
-   * What was lost in a result that JSON could hold, as null or since an object came out
-   * empty: one sentence that names the first, or undefined. Of a large result the first
-   * VISITS values are looked at; a hole in a list and what a getter or toJSON gave are not
-   * told.
+   * What was lost in a result that JSON could hold, as null or because an object came
+   * out empty: one sentence that names the first loss, or undefined. Only the first
+   * VISITS values of a large result are checked. Holes in a list and values from a
+   * getter or toJSON are not reported.
    */
   function explainLost(root) {
     const VISITS = 10000;
@@ -293,7 +295,7 @@
 
     function visitMembers(object, path) {
       const keys = ownKeys(object);
-      let missing, kept = false; /* the first member that is left out; is there another? */
+      let missing, kept = false; /* the first omitted member; are there others? */
       for (let i = 0; i < keys.length && visits < VISITS; i++) {
         const key = keys[i];
         const own = getOwnPropertyDescriptor(object, key);
@@ -311,7 +313,7 @@
     try {
       visit(root, () => 'result', false);
     } catch {
-      /* Nested too deeply for this: what was found so far is told. */
+      /* Nested too deep for this check: report what was found so far. */
     }
     if (lost === 0) return undefined;
     return lost === 1 ? first : visits >= VISITS ? `${first}; others were lost, too`
@@ -324,14 +326,14 @@
       ? `an ${type}` : `a ${type}`;
   }
 
-  /* The same sentence for the top, where JSON.stringify gives nothing at all. */
+  /* The same sentence for the top level, where JSON.stringify returns nothing. */
   function explainTop(value) {
     const type = typeof value === 'function' ? 'Function' : 'Symbol';
     return `the result is a ${type}, which JSON cannot hold: ${ADVICE[type]}`;
   }
 
-  /* `await` neither looks at Promise.prototype.then nor at species: the guest cannot
-   * come between a native promise and its value. */
+  /* `await` uses neither Promise.prototype.then nor species: the guest cannot come
+   * between a native promise and its value. */
   async function watch(promise, state) {
     try {
       state.value = await promise;

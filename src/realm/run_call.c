@@ -2,9 +2,9 @@
 /*
  * run_call - one call from its message to its outcome.
  *
- * Nothing here is done that could have been done in the template. The order of the
- * steps is what a gbx_failure means: input, then compiling, then running, then
- * waiting, then serialising.
+ * Everything that could be done in the template was done there. A gbx_failure depends
+ * on the order of the steps: input, then compiling, then running, then waiting, then
+ * serialising.
  */
 #include "realm/internal.h"
 
@@ -31,11 +31,11 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
 {
     realm->in = call;
     realm->host = host;
-    realm->log_left = call->log_bytes + GBX_LOG_LINE_COST; /* the first is free */
+    realm->log_left = call->log_bytes + GBX_LOG_LINE_COST; /* the first line is free */
     realm->log_ended = false;
     realm->promise = NULL;
     realm->data = NULL;
-    while (realm->rejected_count > 0) { /* of a warming run, in the template */
+    while (realm->rejected_count > 0) { /* from a warming run in the template */
         realm->rejected_count--;
         for (int i = 0; i < 2; i++)
             JSValueUnprotect(realm->ctx, realm->rejected[realm->rejected_count][i]);
@@ -77,7 +77,7 @@ static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_err
     return *ret != NULL;
 }
 
-/* The dataset that the call names, and all that it may be called with beside it. */
+/* The dataset that the call names, and the input besides it, if any. */
 static bool read_data(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_error)
 {
     gbx_span name = realm->in->dataset;
@@ -112,7 +112,7 @@ static bool is_thenable(gbx_realm *realm, JSValueRef value)
         return false;
     then =
         JSObjectGetProperty(realm->ctx, gbx_object(value), realm->n_then, &exception);
-    /* What a getter throws, await will meet again. */
+    /* `await` will meet the exception of a getter again. */
     return exception != NULL || (JSValueIsObject(realm->ctx, then) &&
                                  JSObjectIsFunction(realm->ctx, gbx_object(then)));
 }
@@ -126,8 +126,8 @@ static bool never(gbx_realm *realm, gbx_msg_error *ret_error)
 }
 
 /*
- * The engine runs all jobs before each call into it returns; what is then still
- * pending waits for the host, for a timer, or for nothing.
+ * The engine runs all jobs before each call into it returns. What is still pending then
+ * waits for the host, for a timer, or for nothing.
  */
 static bool settle(gbx_realm *realm, JSValueRef *value, gbx_msg_error *ret_error)
 {

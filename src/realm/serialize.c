@@ -2,9 +2,9 @@
 /*
  * serialize - a value as JSON, by the engine's own serialiser, within a limit.
  *
- * The serialiser is native: a guest's JSON.stringify has no say. Getters, toJSON and
- * proxies of the value do run, under the host's deadline, and what they throw is
- * their own exception; what JSON cannot hold is told apart by explain() of result.js.
+ * The serialiser is native: a guest's JSON.stringify has no effect. Getters, toJSON and
+ * proxies of the value do run, under the host's deadline, and what they throw is their
+ * own exception; explain() of result.js identifies what JSON cannot hold.
  */
 #include "realm/internal.h"
 
@@ -13,7 +13,7 @@
 
 #include <glovebox/glovebox.h>
 
-/* Counting the bytes of a larger result would cost a copy of it. */
+/* Counting the bytes of a larger result would need a copy of it. */
 #define COUNT_UNITS_MAX GBX_MIB(16)
 
 static size_t count_bytes(JSStringRef json)
@@ -52,8 +52,8 @@ static bool too_large(gbx_realm *realm, JSStringRef json, uint64_t limit,
 }
 
 /*
- * The serialiser takes several times the room of a text: where there was too little of
- * it, was it for a result that is over its own limit anyway? A unit is a byte at least.
+ * The serialiser needs several times the room of its text. If memory ran out, was the
+ * result over its own limit anyway? A unit is a byte at least.
  */
 static size_t least_bytes(gbx_realm *realm, JSValueRef value, uint64_t limit)
 {
@@ -64,7 +64,7 @@ static size_t least_bytes(gbx_realm *realm, JSValueRef value, uint64_t limit)
     return units != NULL ? (size_t)JSValueToNumber(realm->ctx, units, NULL) : 0;
 }
 
-/* JSON text is well formed UTF-16, so the engine's own encoder is right for it. */
+/* JSON text is well-formed UTF-16, so the engine's own encoder is safe. */
 static bool encode(gbx_realm *realm, JSStringRef json, uint64_t limit,
                    gbx_msg_result *ret, gbx_msg_error *ret_error)
 {
@@ -77,7 +77,7 @@ static bool encode(gbx_realm *realm, JSStringRef json, uint64_t limit,
     if (length > limit)
         return too_large(realm, json, limit, ret_error);
     if (most > size) {
-        /* Mostly ASCII is the common case: more room only for what needs it. */
+        /* Text is mostly ASCII: get more room only if needed. */
         size = length + 64;
         to = realm->large = malloc(size);
         if (to == NULL)
@@ -101,7 +101,7 @@ static bool encode(gbx_realm *realm, JSStringRef json, uint64_t limit,
     return true;
 }
 
-/* explain() or explainTop() said why, or nobody knows: the guest's code threw. */
+/* explain() or explainTop() gave the reason; without one, the guest's code threw. */
 static bool refuse(gbx_realm *realm, JSValueRef value, JSObjectRef explain,
                    JSValueRef exception, gbx_msg_error *ret_error)
 {
@@ -122,7 +122,8 @@ static bool refuse(gbx_realm *realm, JSValueRef value, JSObjectRef explain,
     return false;
 }
 
-/* What became null or {} in silence is told as a line of the console, if there is one. */
+/* Report what silently became null or {} as a console line, if the call has a
+ * console. */
 static void tell_lost(gbx_realm *realm, JSValueRef value, gbx_span json)
 {
     JSValueRef why;
@@ -169,7 +170,7 @@ bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
     if (json == NULL && exception != NULL)
         return refuse(realm, value, realm->explain, exception, ret_error);
     if (json == NULL) {
-        /* A function, or an object whose toJSON made it undefined. */
+        /* A function, or an object whose toJSON returned undefined. */
         if (JSObjectIsFunction(ctx, gbx_object(value)))
             return refuse(realm, value, realm->explain_top, NULL, ret_error);
         *ret = (gbx_msg_result){.is_undefined = 1};

@@ -2,10 +2,10 @@
 /*
  * strings - the characters of a string without a copy.
  *
- * The engine keeps most text by one byte a character and widens all of it when the
- * API is asked for its characters: for 10 MB of text 20 MB and 4 ms. Where they lie is
- * learned from samples at the start, as in cell.c; where it cannot be learned, text
- * takes the way of the API.
+ * The engine keeps most text as one byte a character and widens all of it when the API
+ * is asked for its characters: for 10 MB of text 20 MB and 4 ms. Their position is
+ * learned from samples at the start, as in cell.c; if it cannot be learned, text goes
+ * through the API.
  */
 #include "realm/internal.h"
 
@@ -42,7 +42,7 @@ static const uint8_t *characters_of(const uint8_t *impl)
     return at;
 }
 
-/* A sample's flags, if it lies as expected; else false. */
+/* A sample's flags; false if its layout is unexpected. */
 static bool look(const JSChar *units, size_t count, bool is_narrow, uint32_t *ret_flags)
 {
     JSStringRef wide = JSStringCreateWithCharacters(units, count);
@@ -87,7 +87,7 @@ void gbx_strings_learn(gbx_strings *ret)
         else
             wide |= flags;
     }
-    /* Some bits above are of a hash; below they are the kind of the string. */
+    /* Some higher bits belong to a hash; the lower ones are the kind of the string. */
     ret->narrow_bit = narrow & ~wide & 0xFF;
     ret->known = ret->narrow_bit != 0 && (ret->narrow_bit & (ret->narrow_bit - 1)) == 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads - with the JIT on, the engine's allocator of compiled code starts a thread
- * that gives memory back, whatever Malloc=1 says. A fork would not have it, would try
- * to start it again some seconds later and die in the filter. The switch is exported
- * by the engine's library in 2.50 and in no header; where a version lacks it, the
- * template counts its threads before it serves and refuses if there are two.
+ * that gives memory back, even with Malloc=1. A fork would not have that thread, would
+ * try to start it again some seconds later and die in the filter. The engine's library
+ * exports a switch in 2.50, declared in no header. If a version lacks it, the template,
+ * which counts its threads before it serves, refuses to serve with two.
  */
 #include "realm/realm.h"
 

@@ -2,8 +2,8 @@
 /*
  * timers - setTimeout, setInterval, their clears, and sleep.
  *
- * A heap ordered by time, then by age. Nothing runs by itself: between jobs the
- * realm asks for the next step, which waits through the host and calls one
+ * A heap ordered by time, then by age. Timers do not run by themselves: between jobs
+ * the realm asks for the next step, which waits through the host and calls one
  * callback. With a fixed clock nothing waits: the next timer's time becomes now.
  */
 #include "realm/internal.h"
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An id is the serial number of the timer with its slot in the low bits: ids grow, and
- * one that was used up names no later timer. */
+/* An id is the serial number of the timer with its slot in the low bits: ids grow,
+ * and a used id never names a later timer. */
 #define SLOT_BITS 14u
 #define SLOT_MASK ((1u << SLOT_BITS) - 1)
 
@@ -26,7 +26,7 @@ _Static_assert(GBX_TIMERS_MAX + 1 <= SLOT_MASK, "a slot number fits its bits");
 struct gbx_timer {
     double due;
     uint64_t serial;  /* 0: the slot is free */
-    uint32_t at;      /* in the heap; of a free slot: the next free one + 1 */
+    uint32_t at;      /* in the heap; for a free slot: the next free one + 1 */
     double interval;  /* 0: once */
     JSObjectRef fn;   /* protected, like the arguments */
     JSValueRef *args; /* [0] is `this` */
@@ -84,7 +84,7 @@ static void grow(gbx_timers *t)
     uint32_t capacity = t->capacity == 0 ? 64 : t->capacity * 2;
 
     if (capacity > GBX_TIMERS_MAX + 1)
-        capacity = GBX_TIMERS_MAX + 1; /* one may be running beside the waiting ones */
+        capacity = GBX_TIMERS_MAX + 1; /* one may be running while the others wait */
     t->slots = realloc(t->slots, capacity * sizeof *t->slots);
     t->heap = realloc(t->heap, capacity * sizeof *t->heap);
     if (t->slots == NULL || t->heap == NULL)
@@ -148,7 +148,7 @@ static double add(gbx_realm *realm, JSObjectRef fn, double ms, bool repeats,
 
 /* ---- what the code calls ---------------------------------------------------- */
 
-/* From 0 to GBX_TIMER_MS_MAX, above it an exception; what is not a number is 0. */
+/* From 0 to GBX_TIMER_MS_MAX; a larger value is an exception, and NaN counts as 0. */
 static double read_ms(JSContextRef ctx, size_t argc, const JSValueRef argv[], size_t at,
                       JSValueRef *exception)
 {
@@ -165,8 +165,8 @@ static double read_ms(JSContextRef ctx, size_t argc, const JSValueRef argv[], si
     return 0;
 }
 
-/* May there be one more? A preload can have kept the functions for a call that has no
- * timers, and one of its own would run in every call. */
+/* May another timer be added? A preload may have kept the functions for a call
+ * without timers, and a timer of a preload would run in every call. */
 static bool may_add(JSContextRef ctx, const gbx_realm *realm, JSValueRef *exception)
 {
     char text[64];
@@ -276,7 +276,7 @@ static JSValueRef on_sleep(JSContextRef ctx, JSObjectRef function, JSObjectRef s
 
 /* ---- the next step ----------------------------------------------------------- */
 
-/* Call a timer's callback; a timer that repeats is back in the heap afterwards. */
+/* Call a timer's callback. A repeating timer is back in the heap afterwards. */
 static void fire(gbx_realm *realm, uint32_t slot, JSValueRef *exception)
 {
     gbx_timers *t = &realm->timers;
@@ -285,9 +285,9 @@ static void fire(gbx_realm *realm, uint32_t slot, JSValueRef *exception)
     JSValueRef *args;
 
     heap_remove(t, timer.at);
-    t->slots[slot].at = UINT32_MAX; /* running: in no heap */
+    t->slots[slot].at = UINT32_MAX; /* running: not in the heap */
     if (timer.argc <= GBX_COUNTOF(few)) {
-        /* clearInterval from inside frees the list but not what is on the stack. */
+        /* clearInterval from inside frees the list, but not the copy on the stack. */
         memcpy(few, timer.args, timer.argc * sizeof few[0]);
         args = few;
     } else {
@@ -306,12 +306,12 @@ static void fire(gbx_realm *realm, uint32_t slot, JSValueRef *exception)
         free(args);
     }
     if (t->slots[slot].serial != timer.serial)
-        return; /* it cleared itself; the slot may already be another's */
+        return; /* it cleared itself; another timer may have the slot */
     if (timer.interval == 0) {
         drop(realm, slot);
         return;
     }
-    /* Its age among equals starts anew; the id keeps the serial. */
+    /* It becomes the youngest among equals; the id keeps the serial. */
     t->slots[slot].due = gbx_timers_now(realm) + timer.interval;
     assert(t->count < t->capacity);
     t->heap[t->count++] = slot;
@@ -353,7 +353,7 @@ bool gbx_timers_step(gbx_realm *realm, JSValueRef *exception)
         gbx_wallclock_fix((double)realm->in->now_ms + t->virtual_ms);
     } else if (ms > 0) {
         realm->host->wait(realm->host->user, (uint32_t)ceil(ms));
-        return true; /* the host may come back early: look again */
+        return true; /* the host may return early: check again */
     }
     fire(realm, slot, exception);
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url_host - the host of an address: ASCII, lower case, and IPv4 in all its spellings. */
+/* url_host - the host of an address: ASCII, lower case, and all spellings of IPv4. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "realm/url_parser.h"
@@ -12,9 +12,10 @@
 
 #define DOMAIN_MAX GBX_KIB(4)
 
-/* ICU's uidna.h: bidirectional text and joiners are checked, and ss is not a sharp s. */
+/* From ICU's uidna.h: check bidirectional text and joiners; keep sharp s distinct
+ * from ss. */
 #define OPTIONS (0x04 | 0x08 | 0x10 | 0x20)
-/* Empty and long labels, and hyphens in them: the standard takes those. */
+/* Empty and long labels, and hyphens in them: the standard accepts those. */
 #define ERRORS_TAKEN 0x3Fu
 
 typedef struct idna_info {
@@ -35,7 +36,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* ASCII, and no label begins with xn--: nothing is to be translated. */
+/* ASCII, without a label that begins with xn--: nothing to convert. */
 static bool is_plain(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -68,7 +69,7 @@ static bool translate(const gbx_buf *domain, gbx_buf *to)
 
 /* ---- IPv4 ------------------------------------------------------------------ */
 
-/* Decimal, 0octal or 0xhex; what is more than 32 bits becomes 2^32. */
+/* Decimal, 0octal or 0xhex; a number of more than 32 bits becomes 2^32. */
 static bool read_number(const char *text, size_t len, uint64_t *ret)
 {
     unsigned base = 10;

@@ -32,8 +32,8 @@ typedef enum state {
     STATE_COUNT
 } state;
 
-/* What a state makes of a character: it was taken, it is to be looked at once more, or the
- * whole ends. */
+/* A state's decision about a character: consumed, to be looked at again, or the end
+ * of parsing. */
 typedef enum step { TAKEN, AGAIN, DONE, FAILED } step;
 
 #define EOF_CHAR (-1)
@@ -146,7 +146,7 @@ static void shorten(gbx_parsed_url *url)
     url->path.len = slash != NULL ? (size_t)(slash - url->path.data) : 0;
 }
 
-/* How many dots a segment is: one, two, or it is more than that (0). */
+/* How many dots the segment consists of: one or two; otherwise 0. */
 static int dots_of(const gbx_buf *segment)
 {
     int dots = 0;
@@ -166,7 +166,7 @@ static int dots_of(const gbx_buf *segment)
 
 /* ---- the authority ------------------------------------------------------------- */
 
-/* The buffer is the host. */
+/* The buffer contains the host. */
 static bool take_host(parser *p)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf host = {0};
@@ -229,7 +229,7 @@ static step on_scheme_start(parser *p, int c)
     return p->override == NO_OVERRIDE ? to(p, NO_SCHEME, AGAIN) : FAILED;
 }
 
-/* The scheme of an address that has one is exchanged. */
+/* Replace the scheme of an address. */
 static step set_scheme(parser *p)
 {
     gbx_parsed_url *url = p->url;
@@ -329,7 +329,7 @@ static step on_path_or_authority(parser *p, int c)
     return c == '/' ? to(p, AUTHORITY, TAKEN) : to(p, PATH, AGAIN);
 }
 
-/* What is left of a relative address with the path of its base. */
+/* Parse the rest of a relative address, with the path of its base. */
 static step after_base_path(parser *p, int c, bool keeps_path)
 {
     if (c == '?')
@@ -381,7 +381,7 @@ static step on_special_authority_ignore_slashes(parser *p, int c)
     return c == '/' || c == '\\' ? TAKEN : to(p, AUTHORITY, AGAIN);
 }
 
-/* The buffer is what stands before an @. */
+/* The buffer contains the text before an @. */
 static void take_credentials(parser *p)
 {
     gbx_parsed_url *url = p->url;
@@ -627,7 +627,7 @@ static step (*const states[STATE_COUNT])(parser *p, int c) = {
     [FRAGMENT] = on_fragment,
 };
 
-/* Tabs and newlines mean nothing anywhere, white space at both ends neither. */
+/* Removes tabs and newlines anywhere, and white space at both ends. */
 static void clean(gbx_buf *to, const uint8_t *text, size_t len, bool trims)
 {
     while (trims && len > 0 && *text <= ' ') {
@@ -677,7 +677,7 @@ static void set_encoded(gbx_buf *part, const char *text, size_t len)
         gbx_url_put(part, (unsigned char)text[i], GBX_URL_IN_USERINFO);
 }
 
-/* text may begin with its mark; without text the part is gone. */
+/* text may begin with the delimiter; without text the part is removed. */
 static void set_tail(gbx_parsed_url *url, gbx_buf *part, bool *has, char mark,
                      const char *text, size_t len, state override)
 {

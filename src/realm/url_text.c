@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url_text - how the parts of an address are written, and put together. */
+/* url_text - writes the parts of an address and assembles them. */
 #include "realm/url_parser.h"
 
 #include <string.h>
@@ -83,7 +83,7 @@ void gbx_url_write(const gbx_parsed_url *url, gbx_buf *to)
         if (url->port >= 0)
             (void)gbx_buf_printf(to, ":%d", (int)url->port);
     } else if (!url->is_opaque && url->path.len > 1 && url->path.data[1] == '/') {
-        (void)gbx_buf_puts(to, "/."); /* or what follows would be a host */
+        (void)gbx_buf_puts(to, "/."); /* else the path would be read as a host */
     }
     (void)gbx_buf_append(to, url->path.data, url->path.len);
     if (url->has_query)

@@ -2,9 +2,9 @@
 /*
  * wallclock - the time of day that the engine sees.
  *
- * The program that links this file answers clock_gettime for every library in it, so
- * a fixed clock holds for Date in all its forms and for Intl, without a replaced Date
- * that code could tell from the true one. Monotonic clocks are never touched.
+ * The program that links this file overrides clock_gettime for every library in it. So
+ * a fixed clock applies to Date in all its forms and to Intl, without a replaced Date
+ * that code could detect. Monotonic clocks are never touched.
  */
 #include "realm/internal.h"
 
@@ -36,7 +36,7 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock_id,
         *tp = state.at;
         return 0;
     }
-    /* Other libraries' constructors may ask before ours has run. */
+    /* Other libraries' constructors may call this before ours has run. */
     if (state.real == NULL)
         return (int)syscall(SYS_clock_gettime, clock_id, tp);
     return state.real(clock_id, tp);

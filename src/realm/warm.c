@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warm - run in advance what every call runs, so that no fork pays for it.
+ * warm - runs in advance what every call runs, so that no fork pays for it.
  *
- * In the template: lazily opened files and tables (dates, Intl, collation) are read
- * while files can still be opened, and the pages that a call writes are known. In the
- * worker, before READY: one call that proves engine and seal and takes the page
- * faults of the path that the true call will take.
+ * In the template, lazily opened files and tables (dates, Intl, collation) are read
+ * while files can still be opened, and the pages that a call writes become known. In
+ * the worker, before READY, one call proves engine and seal and takes the page faults
+ * of the real call's path.
  *
- * What the template has run and thrown away stays in every fork as pages to map, so it
- * collects as it goes.
+ * Whatever the template has run and discarded stays in every fork as pages to map, so
+ * it collects as it goes.
  */
 #include "realm/internal.h"
 
@@ -16,8 +16,9 @@
 
 #include <string.h>
 
-/* Function.prototype.call is code of the engine in JavaScript: enough calls for it to be
- * compiled here, and not in the middle of a worker. One worker alone does not get there. */
+/* The engine implements Function.prototype.call in JavaScript: call it often enough
+ * to compile it here, not in the middle of a worker, which alone would not get
+ * there. */
 #define PROVE_TIMES 30
 
 static void ignore_log(void *user, const gbx_msg_log *line)
@@ -47,7 +48,7 @@ static gbx_span span(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* Run code over input; the outcome is the realm's until the next run. */
+/* Run code over input; the outcome is valid until the next run. */
 static void run_over(gbx_realm *realm, const char *code, gbx_form form,
                      const char *input, gbx_realm_outcome *ret)
 {
@@ -72,14 +73,15 @@ static void run(gbx_realm *realm, const char *code, gbx_form form,
     run_over(realm, code, form, "[1,2,3]", ret);
 }
 
-/* Functions that the engine has in JavaScript, each as often as it takes to be compiled. */
+/* Functions that the engine implements in JavaScript, each as often as it takes to
+ * compile it. */
 #define ARRAY_FUNCTIONS                                                                    \
     "(d) => { const a = Array.from({ length: 1000 }, (_, i) => i); const no = x => x < 0;" \
     " a.forEach(no); a.some(no); a.every(x => x >= 0); a.find(no); a.findIndex(no);"       \
     " a.findLast(no); a.findLastIndex(no); a.flatMap(x => [x]); a.reduceRight(no);"        \
     " return a.filter(x => x > 1).map(x => x + 1).reduce((sum, x) => sum + x, 0) }"
 
-/* What people write, and whatever opens a file or builds a table on first use. */
+/* What people write, and anything that opens a file or builds a table on first use. */
 static const char *const sample_code[] = {
     "(d) => { const o = d.map(x => ({ id: x, name: 'n' + x, tags: ['a'] }));"
     " return JSON.parse(JSON.stringify(o)).filter(x => x.id > 1).sort((a, b) => b.id - a.id) }",
@@ -109,8 +111,8 @@ static const char *const sample_code[] = {
     "(d) => encodeURIComponent('\\u00e9') + new Uint8Array(d).length + structured(d)",
 };
 
-/* What models write most. Promises and asynchronous functions are code of the engine in
- * JavaScript, too. */
+/* What models write most. The engine implements promises and asynchronous functions
+ * in JavaScript, too. */
 static const char *const common_code[] = {
     "async (d) => { const made = []; const later = async x => { await null; return x };"
     " for (let i = 0; i < 20; i++) made.push(new Promise(r => r(i)));"
@@ -129,17 +131,18 @@ static const char *const common_code[] = {
     " + new Map(Object.entries(by)).size + new Set(d).size + all.find(x => x.id > 1).id }",
 };
 
-/* What is made of many records: so many objects, strings and arrays are new. */
+/* Work over many records makes this many new objects, strings and arrays. */
 static const char many_code[] =
     "(d) => { const rows = []; for (let i = 0; i < 400; i++)"
     " rows.push({ id: i, name: 'n' + i, tags: [i] });"
     " return JSON.stringify(rows.filter(r => r.id > 3).map(r => `${r.name} ${r.id / 2}`)).length }";
 
-/* Often enough for it to be compiled; once more, the engine has its places to find. */
+/* Often enough to compile it. The second time, the engine only has to find its
+ * places. */
 #define COMMON_TIMES       5
 #define COMMON_TIMES_AGAIN 4
 
-/* Each collection takes 0.4 ms of an engine's start. */
+/* A collection takes 0.4 ms of an engine's start. */
 #define SAMPLES_A_COLLECTION 8
 
 static void collect(gbx_realm *realm)
@@ -168,7 +171,7 @@ static void warm_common(gbx_realm *realm, int times)
             run(realm, common_code[j], GBX_FORM_FUNCTION, &outcome);
 }
 
-/* Put name for each %s of shape. */
+/* Replace each %s of shape with name. */
 static void fill_shape(char *to, size_t size, const char *shape, const char *text)
 {
     size_t used = 0;
@@ -185,21 +188,22 @@ static void fill_shape(char *to, size_t size, const char *shape, const char *tex
     to[used] = 0;
 }
 
-/* A name that this process and those it is forked from have never seen. */
+/* A name that neither this process nor its ancestors have seen. */
 static void make_name(char to[static 32])
 {
     static unsigned long made;
     unsigned long left = ++made;
 
-    /* Not snprintf(): that is eight pages of the C library that a call does not need. */
+    /* Not snprintf(): that uses eight pages of the C library that a call does not
+     * need. */
     *to++ = 'd';
     for (; left > 0; left >>= 4)
         *to++ = "0123456789abcdef"[left & 15];
     *to = 0;
 }
 
-/* Names that were never seen before: the same text again would be found in the engine's
- * cache of code, and the first true call would pay for parser, generator and their page
+/* Uses new names: the engine's cache of code would recognise a text that it has
+ * seen, and the first real call would pay for parser, generator and their page
  * faults. */
 static bool run_new(gbx_realm *realm, const char *shape, const char *input,
                     const char *expected)
@@ -215,8 +219,8 @@ static bool run_new(gbx_realm *realm, const char *shape, const char *input,
            memcmp(outcome.result.json.data, expected, strlen(expected)) == 0;
 }
 
-/* What most calls are: an object comes in, and another goes out. It finds pages that the
- * proof does not. */
+/* The shape of most calls: an object comes in, another goes out. It touches pages
+ * that the proof does not. */
 static bool run_both(gbx_realm *realm)
 {
     return gbx_realm_prove(realm) &&
@@ -224,13 +228,13 @@ static bool run_both(gbx_realm *realm)
                    "{\"a\":1,\"list\":[1,2]}", "{\"sum\":3}");
 }
 
-/* As new to the engine as the code of a call, and of the shape that most have. */
+/* As new to the engine as a call's code, and in the most common shape. */
 #define SCRIPT_OF_TWICE(calls)                                                          \
     "let sum%s = 0; for (const one of [1, 2]) sum%s += one;"                            \
     " const all%s = await Promise.all(Array.from({ length: 2 }, () => gbx_warm(" #calls \
     "))); return { sum: sum%s, count: all%s.filter((one) => one !== null).length }"
 
-/* What a script may do; and as many calls as it takes to run all of it once. */
+/* What a script may do, with enough calls to run all of it once. */
 static const char whole_script[] = SCRIPT_OF_TWICE(10);
 static const char short_script[] = SCRIPT_OF_TWICE(2);
 
@@ -250,7 +254,7 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
 {
     gbx_realm_outcome outcome;
 
-    /* It opens the file of the zone: in a sealed worker that would be the end. */
+    /* Opens the file of the time zone: in a sealed worker that would be fatal. */
     run(realm, "() => new Date(0).toString()", GBX_FORM_FUNCTION, &outcome);
     if (how_much > 0) {
         warm_all(realm);
@@ -276,8 +280,8 @@ void gbx_realm_settle_again(gbx_realm *realm)
 void gbx_realm_settle(gbx_realm *realm, int how_much)
 {
     gbx_garbage_collect(realm);
-    /* After a collection the first allocation of each kind sweeps a block, or looks for
-     * one in all there are: done here, or every fork copies those pages. */
+    /* After a collection, the first allocation of each kind sweeps a block, or
+     * searches all blocks for one. Do it here, or every fork copies those pages. */
     if (how_much > 0) {
         warm_common(realm, COMMON_TIMES_AGAIN);
         (void)gbx_realm_rehearse(realm);
@@ -288,8 +292,8 @@ void gbx_realm_settle(gbx_realm *realm, int how_much)
 
 bool gbx_realm_rehearse(gbx_realm *realm)
 {
-    /* All that a worker does, in its order: a call finds its memory behind what the worker
-     * has prepared. */
+    /* Everything that a worker does, in its order: a call's memory comes after what
+     * the worker has prepared. */
     if (realm->preload_warm != NULL) {
         (void)gbx_realm_prepare(realm);
         warm_preloads(realm, whole_script);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * warm_host - capabilities, run once in the template: parsing an address, making headers
- * and reading a response take ten milliseconds of a worker that is the first to do so.
+ * warm_host - runs capabilities once in the template: a worker that is the first to
+ * parse an address, make headers and read a response needs ten milliseconds for it.
  *
- * The host of these runs is played here, and says that all is well.
+ * This file plays the host of these runs; every answer is a success.
  */
 #include "realm/internal.h"
 
@@ -52,13 +52,13 @@ static gbx_span span(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* One answer fits everybody: who asked for a file takes its bytes alone. */
+/* One answer fits every request: a file request uses only its bytes. */
 static void on_wait(void *user, uint32_t ms)
 {
     player *p = user;
 
     (void)ms;
-    while (p->count > 0) { /* an answer may be followed by the next question at once */
+    while (p->count > 0) { /* an answer may lead to the next request at once */
         gbx_msg_answer answer = {.id = p->asked[--p->count],
                                  .json = span(p->json),
                                  .bytes = span("{\"a\":[1,2]}")};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* web - what the web's interfaces (fetch/) need of the engine and of this program. */
+/* web - what the web's interfaces (fetch/) need from the engine and this program. */
 #include "realm/internal.h"
 
 #include <assert.h>
@@ -10,7 +10,8 @@
         const JSValueRef argv[], JSValueRef *exception
 #define UNUSED ((void)function, (void)self, (void)argc, (void)exception)
 
-/* The text of a Uint8Array, without a byte order mark; undefined if it is not UTF-8. */
+/* The text of a Uint8Array, without its byte order mark; undefined if it is not
+ * UTF-8. */
 static JSValueRef on_text(ARGUMENTS)
 {
     JSObjectRef view = gbx_object(argv[0]);
@@ -20,7 +21,7 @@ static JSValueRef on_text(ARGUMENTS)
     JSValueRef value;
 
     UNUSED;
-    assert(data != NULL || len == 0); /* without memory there is no going on */
+    assert(data != NULL || len == 0); /* allocation failure ends the process */
     if (data != NULL)
         data += JSObjectGetTypedArrayByteOffset(ctx, view, NULL);
     if (len >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event - one line of what happened, as it is written and as it is read. */
+/* event - writes and reads one line of what happened. */
 #include "replay/record.h"
 #include "replay/recording_line.h"
 #include "replay/replay.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* head - the lines before the first event, as they are written. */
+/* head - writes the lines before the first event. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "replay/record.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * head_read - the lines before the first event: each what, once, in one order. All of it
- * must be there before anything is done with it.
+ * head_read - reads the lines before the first event: each kind once, in a fixed order.
+ * The whole head must be read before it is used.
  */
 #include "replay/record.h"
 #include "replay/recording_line.h"
@@ -78,12 +78,12 @@ static const gbx_recording_field source_fields[] = {
     {"sha256", GBX_FIELD_DIGEST, true, offsetof(gbx_record_source, sha256), 0, NULL},
 };
 
-/* Reading a head; `line` is the one looked at. */
+/* Reading a head; `line` is the current one. */
 typedef struct reading {
     gbx_record_cursor *cursor;
     gbx_record_head *head;
     gbx_recording_line line;
-    bool has_line; /* false: the text is at its end */
+    bool has_line; /* false: end of text */
     gbx_error *err;
 } reading;
 
@@ -115,7 +115,7 @@ static gbx_status fill(reading *r, const gbx_recording_field *fields, size_t cou
     return gbx_recording_line_read(&r->line, fields, count, into, room, r->err);
 }
 
-/* The line must be there, and be `what`. */
+/* The line must exist and be `what`. */
 static gbx_status expect(reading *r, const char *what,
                          const gbx_recording_field *fields, size_t count, void *into)
 {
@@ -181,7 +181,7 @@ static gbx_status read_input(reading *r)
     return GBX_OK;
 }
 
-/* Input, datasets, preloads: in this order, and any of them may be missing. */
+/* Input, datasets, preloads: in this order; each may be missing. */
 static gbx_status read_data(reading *r)
 {
     gbx_status status = advance(r);
@@ -203,7 +203,7 @@ static gbx_status read_data(reading *r)
         if (status == GBX_OK)
             status = advance(r);
     }
-    if (r->has_line) /* it is the first event: to be read again */
+    if (r->has_line) /* the first event: it will be read again */
         r->cursor->at = (size_t)(r->line.view.at - r->cursor->text);
     return status;
 }

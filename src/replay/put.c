@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* put - see replay.h. A failed buffer is asked once, at the end of the line. */
+/* put - see replay.h. A buffer's failure is checked once, at the end of the line. */
 #include "replay/replay.h"
 
 #include "base/base64.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record - what a call was given and what the host told it, as lines of text.
+ * record - what a call was given and what the host answered, as lines of text.
  *
- * A recording is that text and nothing else: it is written line by line while the call
- * runs, and read line by line when it runs again. docs/internals/recordings.md describes
- * it. Whoever reads one reads a stranger's file: gbx_record_check() has to take it first.
+ * A recording is just that text. It is written line by line while the call runs, and
+ * read line by line when it runs again. docs/internals/recordings.md describes it. A
+ * recording may be a stranger's file: gbx_record_check() must accept it first.
  */
 #ifndef GBX_REPLAY_RECORD_H
 #define GBX_REPLAY_RECORD_H
@@ -16,17 +16,17 @@
 
 #define GBX_RECORD_VERSION 1u
 
-/* Of the whole text but its last line; a call that goes on is recorded no further. */
+/* Limit on the text before its last line; beyond it a call is no longer recorded. */
 #define GBX_RECORD_MAX     GBX_MIB(256)
 #define GBX_RECORD_END_MAX GBX_MIB(2)
 
-/* What the code asked for and returned is kept up to this size each; its size and digest
- * say what it was all the same. */
+/* Requests and results are stored up to this size each; size and digest identify the
+ * rest. */
 #define GBX_RECORD_KEPT GBX_KIB(64)
 
 /* ---- what the call was given ------------------------------------------------------ */
 
-/* Something that is known by its digest. */
+/* Something that is identified by its digest. */
 typedef struct gbx_record_source {
     gbx_span name;
     uint64_t size;
@@ -38,10 +38,10 @@ typedef struct gbx_record_sources {
     size_t count;
 } gbx_record_sources;
 
-/* Spans are borrowed from whoever made it, or point to what gbx_record_head_read() has
- * allocated. */
+/* Spans borrow from whoever made the head, or point to what gbx_record_head_read()
+ * has allocated. */
 typedef struct gbx_record_head {
-    gbx_span library; /* version of what wrote it */
+    gbx_span library; /* version of the library that wrote it */
     gbx_span engine;  /* "JavaScriptCore 2.50.6" */
     int form;         /* gbx_form */
     bool no_guard;
@@ -49,7 +49,7 @@ typedef struct gbx_record_head {
     int64_t now_ms;
     uint8_t entropy[GBX_ENTROPY_SIZE];
     gbx_span code;
-    gbx_span dataset;  /* that the code is called with; data NULL: none */
+    gbx_span dataset;  /* dataset that the code is called with; data NULL: none */
     gbx_span bindings; /* a JSON object; data NULL: none */
     struct {
         uint64_t timeout_ms, cpu_ms, memory_bytes, output_bytes, code_bytes, log_bytes,
@@ -57,9 +57,9 @@ typedef struct gbx_record_head {
     } limits;
     int globals;           /* gbx_globals */
     uint32_t capabilities; /* gbx_capability bits */
-    gbx_span functions;    /* names of exposed ones, a line each */
+    gbx_span functions;    /* names of exposed functions, a line each */
     gbx_span env;          /* a JSON object; data NULL: none */
-    gbx_span sites;        /* that fetch may ask, a line each: the guard knows them */
+    gbx_span sites;        /* that fetch may request, a line each: for the guard */
     bool has_policy;
     uint8_t policy[GBX_SHA256_SIZE];
     bool has_input;
@@ -68,7 +68,7 @@ typedef struct gbx_record_head {
     gbx_span input; /* data NULL: only its digest is known */
     gbx_record_sources datasets;
     gbx_record_sources preloads;
-    struct gbx_record_chunk *chunks; /* what was allocated for spans */
+    struct gbx_record_chunk *chunks; /* memory allocated for spans */
 } gbx_record_head;
 
 /* False if `to` is full. */
@@ -76,7 +76,7 @@ bool gbx_record_put_head(gbx_buf *to, const gbx_record_head *head);
 
 void gbx_record_head_cleanup(gbx_record_head *head);
 
-/* What the limits of a recorded call are as such. */
+/* The recorded limits as gbx_limits. */
 gbx_limits gbx_record_limits(const gbx_record_head *head);
 
 /* ---- what happened ----------------------------------------------------------------- */
@@ -84,9 +84,9 @@ gbx_limits gbx_record_limits(const gbx_record_head *head);
 typedef enum gbx_record_kind {
     GBX_RECORD_REQUEST, /* the code called a function of the host */
     GBX_RECORD_CANCEL,  /* it no longer wants the answer */
-    GBX_RECORD_WAIT,    /* it had nothing to do until it is told something */
-    GBX_RECORD_ANSWER,  /* what it was told, after a WAIT */
-    GBX_RECORD_WAKE,    /* it went on; without an answer before, time had passed */
+    GBX_RECORD_WAIT,    /* it had nothing to do until the host answered */
+    GBX_RECORD_ANSWER,  /* the host's answer, after a WAIT */
+    GBX_RECORD_WAKE,    /* it went on; without a preceding answer, time had passed */
     GBX_RECORD_END,
 } gbx_record_kind;
 
@@ -110,7 +110,7 @@ typedef struct gbx_record_end {
     uint64_t logs;
     uint8_t logs_sha256[GBX_SHA256_SIZE];
     bool logs_cut;
-    bool is_whole; /* everything before stands in the recording */
+    bool is_whole; /* the recording has everything before it */
     double wall_ms;
 } gbx_record_end;
 
@@ -125,10 +125,10 @@ typedef struct gbx_record_event {
     gbx_record_end end;
 } gbx_record_event;
 
-/* Name, size and digest of what the worker asks; borrows from msg. */
+/* Name, size and digest of the worker's request; borrows from msg. */
 void gbx_record_request_of(const gbx_msg_hostcall *msg, gbx_record_request *ret);
 
-/* at_ms: since the call began, for people. All are false if `to` is full. */
+/* at_ms: time since the call began, for people. All return false if `to` is full. */
 bool gbx_record_put_request(gbx_buf *to, const gbx_msg_hostcall *msg, double at_ms);
 bool gbx_record_put_cancel(gbx_buf *to, uint32_t id);
 bool gbx_record_put_wait(gbx_buf *to, uint32_t ms);
@@ -136,10 +136,11 @@ bool gbx_record_put_answer(gbx_buf *to, const gbx_msg_answer *msg, double at_ms)
 bool gbx_record_put_wake(gbx_buf *to);
 bool gbx_record_put_end(gbx_buf *to, const gbx_record_end *end);
 
-/* What is kept of a text, never half a character. */
+/* The part of a text that is stored; does not split a character. */
 gbx_span gbx_record_kept(gbx_span text);
 
-/* True if such an end depends on the machine and its clocks: it cannot be had again. */
+/* True if such an end depends on the machine and its clocks: a replay cannot repeat
+ * it. */
 bool gbx_record_is_chance(gbx_code code);
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -149,23 +150,23 @@ typedef struct gbx_record_cursor {
     size_t len;
     size_t at;
     uint32_t line; /* the last one read */
-    uint8_t *room; /* for what is decoded of one line */
+    uint8_t *room; /* for what one line decodes to */
     size_t room_size;
 } gbx_record_cursor;
 
 void gbx_record_cursor_init(gbx_record_cursor *c, const char *text, size_t len);
 void gbx_record_cursor_cleanup(gbx_record_cursor *c);
 
-/* The head, at the beginning of the text; *ret is to be cleaned up in either case. */
+/* The head, at the beginning of the text; clean up *ret in either case. */
 gbx_status gbx_record_head_read(gbx_record_cursor *c, gbx_record_head *ret,
                                 gbx_error *reterr);
 
-/* The next event, after the head. What it points to is valid until the next one. */
+/* The next event, after the head. Its pointers are valid until the next one. */
 gbx_status gbx_record_next(gbx_record_cursor *c, gbx_record_event *ret,
                            gbx_error *reterr);
 
-/* Is text a recording from head to end, whose lines can follow each other so? GBX_E_DATA
- * says where it is not. *ret_whole: does it say that nothing is missing in it? */
+/* Is text a recording from head to end, with lines in a possible order? GBX_E_DATA
+ * gives the position of the fault. *ret_whole: does it claim to be complete? */
 gbx_status gbx_record_check(const char *text, size_t len, bool *ret_whole,
                             gbx_error *reterr);
 
@@ -173,15 +174,15 @@ gbx_status gbx_record_check(const char *text, size_t len, bool *ret_whole,
 
 typedef enum gbx_recording_state {
     GBX_RECORDING_EMPTY,
-    GBX_RECORDING_FILLING, /* a call has it */
-    GBX_RECORDING_DONE,    /* text is whole, and may be read by any thread */
+    GBX_RECORDING_FILLING, /* a call uses it */
+    GBX_RECORDING_DONE,    /* text is complete; any thread may read it */
 } gbx_recording_state;
 
 struct gbx_recording {
     uint32_t flags; /* gbx_record_flag bits */
     gbx_recording_state state;
     bool is_cut;     /* something is missing before the end */
-    bool is_checked; /* gbx_record_check() has taken the text */
+    bool is_checked; /* gbx_record_check() has accepted the text */
     gbx_buf text;
 };
 

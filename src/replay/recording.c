@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* recording - the handle, and nothing that needs an engine. */
+/* recording - the handle, and everything that needs no engine. */
 #include "base/fail.h"
 #include "replay/record.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for the end of what grew up to GBX_RECORD_MAX. */
+/* Room for the end line after a text of GBX_RECORD_MAX. */
 #define TEXT_MAX (GBX_RECORD_MAX + GBX_RECORD_END_MAX)
 
 /* ---- public API ---------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording_check - can the lines follow each other so? Requests have growing ids; what is told
- * comes between a wait and a wake, to requests that are open; the end is the last line.
+ * recording_check - can the lines follow each other in this order? Requests have
+ * growing ids. Answers come between a wait and a wake, for open requests. The end is
+ * the last line.
  */
 #include "base/cleanup.h"
 #include "base/fail.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many as a call can have under way, and no more can be remembered. */
+/* The most that a call can have under way, and that can be tracked here. */
 #define OPEN_MAX 4096u
 
 /* What is known so far. */
@@ -30,7 +31,7 @@ static gbx_status refuse(const gbx_record_event *e, gbx_error *reterr, const cha
                        why);
 }
 
-/* Its place in open, or open_count. */
+/* Its index in open, or open_count. */
 static size_t find_open(const track *t, uint32_t id)
 {
     size_t low = 0, high = t->open_count;

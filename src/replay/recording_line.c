@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_line - see recording_line.h. The text of a line has passed the checker before it is walked. */
+/* recording_line - see recording_line.h. The checker has accepted a line's text
+ * before it is walked. */
 #include "replay/recording_line.h"
 
 #include "base/base64.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object, in it an object or an array. */
+/* An object that contains an object or an array. */
 #define DEPTH_MAX 2
 
 #define FIELDS_MAX 32
@@ -48,7 +49,7 @@ static bool take_bytes(reading *r, gbx_view value, gbx_span *ret)
 {
     size_t len;
 
-    /* A backslash is in no base64: the string is what is between its quotes. */
+    /* Base64 contains no backslash: the string is what is between its quotes. */
     if (gbx_view_kind(value) != '"' ||
         !gbx_base64_decode(value.at + 1, value.len - 2, r->out.data + r->out.len, &len))
         return false;
@@ -150,7 +151,7 @@ static bool take_words(gbx_view value, const gbx_recording_field *field, uint32_
     return true;
 }
 
-/* No name has a line end or a NUL in it: they are separated and ended by those. */
+/* Names contain no line end and no NUL: those separate and end them. */
 static bool take_names(reading *r, gbx_view value, gbx_span *ret)
 {
     size_t before = r->out.len;

@@ -2,9 +2,9 @@
 /*
  * recording_line - one line of a recording: an object whose members a table describes.
  *
- * Strict: a member that the table lacks, that stands there twice or has another kind of
- * value is refused with its position; so is a missing one. What is read is copied out
- * of the text, and what it says is as hostile as whoever wrote the file.
+ * Strict: a member that is not in the table, appears twice or has the wrong kind of
+ * value is refused with its position; so is a missing one. Values are copied out of the
+ * text. They are as hostile as whoever wrote the file.
  */
 #ifndef GBX_REPLAY_RECORDING_LINE_H
 #define GBX_REPLAY_RECORDING_LINE_H
@@ -14,26 +14,26 @@
 #include "wire/reader.h"
 
 typedef enum gbx_recording_field_kind {
-    GBX_FIELD_TEXT,  /* gbx_span: a string, or {"base64":"..."} for what is no UTF-8 */
-    GBX_FIELD_BYTES, /* gbx_span: a string of base64 */
-    GBX_FIELD_UINT,  /* uint64_t, at most max */
-    GBX_FIELD_INT,   /* int64_t */
-    GBX_FIELD_DECIMAL, /* uint64_t: a string of digits, since many readers of JSON have
+    GBX_FIELD_TEXT,    /* gbx_span: a string, or {"base64":"..."} if it is not UTF-8 */
+    GBX_FIELD_BYTES,   /* gbx_span: a string of base64 */
+    GBX_FIELD_UINT,    /* uint64_t, at most max */
+    GBX_FIELD_INT,     /* int64_t */
+    GBX_FIELD_DECIMAL, /* uint64_t: a string of digits, since many JSON readers have
                           no integer so large */
     GBX_FIELD_BOOL,    /* bool */
     GBX_FIELD_DIGEST,  /* uint8_t[32]: a string of hexadecimal digits */
     GBX_FIELD_WORD,    /* int: the index of a string in words */
-    GBX_FIELD_WORDS,   /* uint32_t: bits by the index in words of each element */
-    GBX_FIELD_NAMES,   /* gbx_span: an array of names, here a line each */
-    GBX_FIELD_VALUES,  /* gbx_span: an object of strings, as it is written */
-    GBX_FIELD_IGNORED, /* a number that only tells people something */
+    GBX_FIELD_WORDS,   /* uint32_t: a bit for each element, by its index in words */
+    GBX_FIELD_NAMES,   /* gbx_span: an array of names, stored a line each */
+    GBX_FIELD_VALUES,  /* gbx_span: an object of strings, as written */
+    GBX_FIELD_IGNORED, /* a number that is only for people */
 } gbx_recording_field_kind;
 
 typedef struct gbx_recording_field {
     const char *name;
     gbx_recording_field_kind kind;
     bool required;
-    size_t offset;                       /* of what is filled */
+    size_t offset;                       /* of the field to fill */
     uint64_t max;                        /* UINT */
     const char *(*word)(unsigned index); /* WORD, WORDS: NULL past the last */
 } gbx_recording_field;
@@ -48,8 +48,8 @@ typedef struct gbx_recording_line {
 } gbx_recording_line;
 
 /*
- * The line at text[*at], which goes past it. False if nothing is left; a line that is not
- * one object with "what" first is refused: *ret_status is not GBX_OK then.
+ * The line at text[*at]; moves *at past it. False at the end of the text. A line that
+ * is not one object with "what" first is refused: then *ret_status is not GBX_OK.
  */
 bool gbx_recording_line_next(const char *text, size_t len, size_t *at,
                              gbx_recording_line *line, gbx_status *ret_status,
@@ -58,14 +58,14 @@ bool gbx_recording_line_next(const char *text, size_t len, size_t *at,
 bool gbx_recording_line_is(const gbx_recording_line *line, const char *what);
 
 /*
- * Fill into with what the table finds; a field that is not there is left alone. Spans
+ * Fill into with the members that the table lists; missing ones are left alone. Spans
  * point to `room`, which has at least as many bytes as the line.
  */
 gbx_status gbx_recording_line_read(const gbx_recording_line *line,
                                    const gbx_recording_field *fields, size_t count,
                                    void *into, uint8_t *room, gbx_error *reterr);
 
-/* GBX_E_DATA with the position of `at`, which is in the line. */
+/* GBX_E_DATA with the position of `at`, which lies in the line. */
 gbx_status gbx_recording_line_refuse(const gbx_recording_line *line, const char *at,
                                      gbx_error *reterr, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

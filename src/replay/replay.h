@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay - how the lines of a recording are written. */
+/* replay - writing the lines of a recording. */
 #ifndef GBX_REPLAY_REPLAY_H
 #define GBX_REPLAY_REPLAY_H
 
@@ -9,7 +9,7 @@
 
 /* ---- chunk --------------------------------------------------------------- */
 
-/* What the spans of a head that was read point to; freed with it. */
+/* Memory for the spans of a head that was read; freed with it. */
 
 struct gbx_record_chunk {
     struct gbx_record_chunk *next;
@@ -37,7 +37,7 @@ void gbx_put_ms(gbx_buf *to, const char *name, double ms);
 
 /* ---- words --------------------------------------------------------------- */
 
-/* What choices are called in a recording; NULL past the last. */
+/* The names of choices in a recording; NULL past the last. */
 
 const char *gbx_record_form(unsigned index);       /* gbx_form */
 const char *gbx_record_globals(unsigned index);    /* gbx_globals */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory - the runner that isolates nothing: code runs in the caller's process, with
- * the caller's authority, for unit tests of programs that embed Glovebox. A library
- * of its own, so that no other links a JavaScript engine.
+ * memory - the runner that isolates nothing. Code runs in the caller's process, with
+ * the caller's authority, for unit tests of programs that embed Glovebox. It is a
+ * separate library, so that no other one links a JavaScript engine.
  *
- * What it does not do: stop code at a deadline or a memory limit, fix the clock, hold
- * datasets, call functions of the host. Forms, realm, console, timers, crypto, env,
- * values and errors are those of a worker.
+ * It does not stop code at a deadline or a memory limit, fix the clock, hold datasets,
+ * or call functions of the host. Forms, realm, console, timers, crypto, env, values and
+ * errors are those of a worker.
  */
 #include "base/clock.h"
 #include "base/fail.h"
@@ -20,7 +20,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* The engine's realm is one a process: calls take turns. */
+/* The engine allows one realm a process: calls take turns. */
 typedef struct memory_runner {
     pthread_mutex_t lock;
     gbx_globals globals;
@@ -28,7 +28,7 @@ typedef struct memory_runner {
     const gbx_policy *policy; /* the engine's, which outlives this; NULL: none */
 } memory_runner;
 
-/* What needs no host beyond this process. */
+/* Capabilities that need no host beyond this process. */
 #define CAPABILITIES ((uint32_t)(GBX_CAP_CRYPTO | GBX_CAP_ENV))
 
 GBX_API gbx_status gbx_runner_open(const gbx_options *options, gbx_runner *ret,
@@ -55,7 +55,8 @@ static double on_now(void *user)
     return (double)gbx_clock_now_ns() / 1e6;
 }
 
-/* From which step failed to a code; there is no process whose end could tell more. */
+/* The code for a failed step; without a worker process, nothing else is known about
+ * the end. */
 static gbx_code code_of(uint8_t failure)
 {
     switch ((gbx_failure)failure) {
@@ -90,10 +91,10 @@ static gbx_status report_error(gbx_outcome *outcome, const gbx_msg_error *error)
     return status;
 }
 
-/* A call, with the memory that it points to. */
+/* A call, with the memory it points to. */
 typedef struct wired {
     gbx_msg_call msg;
-    char *input; /* ends in NUL: the engine wants large text so */
+    char *input; /* ends in NUL: the engine needs that for large text */
     gbx_buf env;
     uint8_t entropy[GBX_ENTROPY_SIZE];
 } wired;
@@ -235,7 +236,7 @@ static void dispose(void *user)
     free(self);
 }
 
-/* What a worker's environment says, said before the engine first starts here. */
+/* The settings of a worker's environment, made before the engine first starts here. */
 static void set_engine_options(void)
 {
     (void)setenv("TZ", "UTC", 1);

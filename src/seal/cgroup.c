@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cgroup - limits that count everything, page tables and caches too, if somebody set
- * them: the service manager of the host, or spawn. They cannot be set from in here,
- * since a control group is its owner's, so this only finds out.
+ * cgroup - limits that count everything, including page tables and caches, if the
+ * host's service manager or spawn has set them. This code only checks: a process cannot
+ * set them from inside, since a control group belongs to its owner.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -13,7 +13,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* In a mount namespace of our own it is a place like any other; restored at once. */
+/* In a mount namespace of our own any place will do; restored at once. */
 #define MOUNT_POINT "/sys"
 
 typedef enum verdict { NO_CONTROLLER, NO_LIMIT, LIMITED } verdict;
@@ -28,7 +28,7 @@ static verdict look_at(int dir, const char *name)
     return strncmp(text, "max", 3) == 0 ? NO_LIMIT : LIMITED;
 }
 
-/* Our own group, as a directory: its root is ours in a fresh mount. */
+/* Our own group, as a directory: it is the root of a fresh mount. */
 static int open_own_group(const gbx_seal *seal)
 {
     uint32_t needed =

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fds - a worker holds one descriptor. The engine's own (two of /dev/urandom, an
- * eventfd that siblings would share, the template's statm) go too: it runs without.
+ * fds - a worker holds one descriptor. The engine's own descriptors (two of
+ * /dev/urandom, an eventfd that siblings would share, the template's statm) are closed
+ * too: it runs without them.
  */
 #include "seal/steps.h"
 
@@ -9,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Above any descriptor that the template can have: its limit (rlimits.c). */
+/* Above any descriptor of the template: its limit (rlimits.c). */
 #define FDS_MAX 1024
 
 /* ---- public to other modules -------------------------------------------- */

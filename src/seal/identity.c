@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * identity - who the template is, and what it asks for that is no layer: an address layout
- * that nobody knows beforehand, and no speculation that others can steer.
+ * identity - the template's user, and two protections that are not layers: an
+ * unpredictable address layout, and no speculation that others can steer.
  */
 #include "seal/steps.h"
 
@@ -19,13 +19,13 @@
 
 #define NOBODY 65534
 
-/* One alone, and not one that the host has looked for. */
+/* A single id that was configured, not one that the host has searched for. */
 static bool is_configured(const gbx_identity *identity)
 {
     return identity->wanted[0] != 0 && identity->wanted[1] == 0;
 }
 
-/* Kernel's setting, "" if it cannot be read. */
+/* The kernel's setting, "" if it cannot be read. */
 static char randomize_va_space(void)
 {
     GBX_CLEANUP(gbx_fd_close)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * landlock - every right that the running kernel can handle, granted nowhere.
+ * landlock - handles every right that the running kernel knows, and grants none.
  *
- * The constants are our own: the headers of a distribution are older than the kernels
- * it runs on, and a right that is not handled is a right that is granted.
+ * The constants are our own: a distribution's headers are older than the kernels it
+ * runs on, and a right that is not handled is a right that is granted.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -28,7 +28,7 @@ struct attributes {
     uint64_t scoped;
 };
 
-/* What each ABI added, and so how much of the structure it knows. */
+/* What each ABI added, and the size of the structure that it accepts. */
 static const struct version {
     uint32_t abi;
     struct attributes added;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * namespaces - spawn made them; here each is looked at from inside, because a flag that
- * a caller forgot looks exactly like one that worked.
+ * namespaces - spawn made them; here each is checked from inside, because a flag that a
+ * caller forgot looks exactly like one that worked.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -18,10 +18,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* What a worker sees as the machine's name. */
+/* The machine's name as a worker sees it. */
 #define HOST_NAME "glovebox"
 
-/* The start of a file, as text; false if there is none. */
+/* The start of a file, as text; false if it does not exist. */
 static bool read_start(const char *path, char *text, size_t size)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -38,7 +38,7 @@ static long read_number(const char *path)
     return read_start(path, text, sizeof text) ? strtol(text, NULL, 10) : -1;
 }
 
-/* Why an ordinary user cannot have namespaces here, and what would bring them. */
+/* Why an ordinary user cannot have namespaces here, and what would enable them. */
 static const char *why_not_made(void)
 {
     if (read_number("/proc/sys/kernel/unprivileged_userns_clone") == 0)
@@ -52,7 +52,7 @@ static const char *why_not_made(void)
            "unshare with CLONE_NEW flags";
 }
 
-/* One id mapped, not the whole range of the initial namespace. */
+/* A single id is mapped, not the whole range of the initial namespace. */
 static bool has_own_ids(void)
 {
     char text[256];
@@ -65,7 +65,7 @@ static bool has_own_ids(void)
     return strtoul(at, &at, 10) == 1 && strcmp(at, "\n") == 0;
 }
 
-/* No interface but lo, and that one down: the host's own services are out of reach. */
+/* Only lo exists, and it is down: the host's own services are out of reach. */
 static bool has_no_network(void)
 {
     GBX_CLEANUP(gbx_fd_close) int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -92,7 +92,7 @@ static bool has_own_ipc(void)
     return shmctl(0, SHM_INFO, &u.unused) >= 0 && u.info.used_ids == 0;
 }
 
-/* It came with the host's. */
+/* The host's name was replaced. */
 static bool has_own_name(void)
 {
     struct utsname names;
@@ -107,7 +107,7 @@ static bool is_first_process(void)
     return getpid() == 1;
 }
 
-/* Every hierarchy seen from its own root. */
+/* Every hierarchy is seen from its own root. */
 static bool has_own_cgroups(void)
 {
     char text[4096];
@@ -125,9 +125,9 @@ static bool has_own_cgroups(void)
 }
 
 /*
- * No namespaces within ours: what an ordinary process may do with new ones is where
- * many a bug of the kernel was found. The limit is the user namespace's own; it cannot
- * be set where /proc is read-only, so it is no condition of the layer.
+ * Forbid namespaces within ours: many kernel bugs were found in what an ordinary
+ * process may do with new ones. The limit belongs to the user namespace. Where /proc is
+ * read-only it cannot be set, so the layer does not require it.
  */
 static void forbid_more(void)
 {
@@ -145,7 +145,7 @@ static void forbid_more(void)
     }
 }
 
-/* The mount namespace is looked at by root.c: what counts there is the empty root. */
+/* root.c checks the mount namespace: what counts there is the empty root. */
 static const struct space {
     gbx_layer layer;
     bool (*is_own)(void);
@@ -172,7 +172,7 @@ void gbx_namespaces_check(gbx_seal *seal)
         else
             gbx_layer_stands(seal, layer);
     }
-    /* The host's own limits, if there is no namespace to have others. */
+    /* Without a user namespace these would be the host's own limits. */
     if (seal->layers[GBX_LAYER_USER_NS].stands)
         forbid_more();
     if (!gbx_layer_is_off(seal, GBX_LAYER_MOUNT_NS) &&

@@ -3,7 +3,7 @@
  * privs - capabilities, ids, no_new_privs, new code, dumps, orphans.
  *
  * Inside its user namespace the template is root and holds every capability over that
- * namespace; without one, a root host's template is real root. Both end here.
+ * namespace; without one, a root host's template is real root. This file drops both.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -59,8 +59,8 @@ static void drop_caps(gbx_seal *seal)
 
     if (gbx_layer_is_off(seal, GBX_LAYER_NO_CAPS))
         return;
-    /* The bounding set and the securebits need a capability to be lowered; who has
-     * none has nothing there to lose. */
+    /* Lowering the bounding set and the securebits needs a capability; without it
+     * there is nothing to lose. */
     for (unsigned long cap = 0; cap < CAPS_MAX; cap++)
         (void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
     (void)prctl(PR_SET_SECUREBITS, LOCKED_SECUREBITS, 0, 0, 0);
@@ -75,8 +75,8 @@ static void drop_caps(gbx_seal *seal)
         gbx_layer_stands(seal, GBX_LAYER_NO_CAPS);
 }
 
-/* Landlock and seccomp are to be had only with it: left out, it is set all the same
- * where one of them is not, and is no layer that is reported. */
+/* Landlock and seccomp need it. If it is left out while one of them is not, it is
+ * set all the same, but not reported as a layer. */
 static void forbid_new_privs(gbx_seal *seal)
 {
     uint32_t needs_it =
@@ -108,7 +108,7 @@ static void forbid_new_code(gbx_seal *seal)
 static void forbid_dumps(gbx_seal *seal)
 {
     if (gbx_layer_is_off(seal, GBX_LAYER_NOT_DUMPABLE)) {
-        /* Changes of ids have cleared it: off means off. */
+        /* Changing ids has cleared it: if the layer is off, restore it. */
         (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
         return;
     }
@@ -120,9 +120,9 @@ static void forbid_dumps(gbx_seal *seal)
                         strerror(errno));
 }
 
-/* The engine's handlers of SIGSEGV and SIGBUS are for WebAssembly and for threads, which
- * are not there. Left in place they would make a call that the filter kills out of a
- * crash, and a violation out of a worker that ran out of memory. */
+/* The engine handles SIGSEGV and SIGBUS for WebAssembly and for threads, which are
+ * not in use here. With its handlers, a call that the filter kills would look like a
+ * crash, and a worker that ran out of memory like a violation. */
 static void reset_signals(void)
 {
     for (int signal_number = 1; signal_number < NSIG; signal_number++)
@@ -138,7 +138,7 @@ void gbx_privs_drop(gbx_seal *seal)
     forbid_new_privs(seal);
     forbid_new_code(seal);
     forbid_dumps(seal);
-    /* A change of ids has cleared what spawn set. */
+    /* Changing ids has cleared what spawn set. */
     if (!(seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL)))
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }

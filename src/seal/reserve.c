@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reserve - the engine keeps 4 GiB of address space for the shapes of objects and
- * touches some pages of it. What grows in there makes no mapping, so no limit would
- * notice; with its tail inaccessible it is bounded like all the rest. Undoing that is
- * refused by a worker's RLIMIT_DATA, which counts a page when it becomes writable; the
- * template has none, and opens the tail for as long as it loads a dataset.
+ * reserve - the engine reserves 4 GiB of address space for the shapes of objects and
+ * touches some pages of it. Growth in there makes no mapping, so no limit would notice
+ * it. With the tail inaccessible, it is bounded like everything else. A worker cannot
+ * reopen the tail: its RLIMIT_DATA counts a page once it becomes writable. The template
+ * has no such limit, and opens the tail while it loads a dataset.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -16,18 +16,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* By its size it is recognised: nothing else asks for so much at once. */
+/* The reservation is recognised by its size: nothing else asks for so much at once. */
 #define RESERVATION_BYTES (UINT64_C(4) << 30)
 
-/* Left open after what is in use: shapes of the largest honest call. Each takes about
- * 128 bytes, so 32 MiB are a quarter of a million new ones. The same whatever the limit of
- * memory is: a call may have a lower one, and what is open counts against none. */
+/* Left open after what is in use: shapes for the largest honest call. A shape takes
+ * about 128 bytes, so 32 MiB hold a quarter of a million new ones. The size does not
+ * depend on the memory limit: a call may have a lower one, and open space counts
+ * against none. */
 #define OPEN_BYTES GBX_MIB(32)
 
 #define WINDOW_BYTES GBX_MIB(16)
 
 /* The end of the last page in use. The engine fills from the bottom, so the first
- * window with nothing in it is past all use; looking at 4 GiB would take 2 ms. */
+ * empty window marks the end; scanning all 4 GiB would take 2 ms. */
 static bool find_end_of_use(char *start, size_t size, char **ret)
 {
     unsigned char resident[WINDOW_BYTES / 4096];
@@ -68,8 +69,8 @@ static bool close_tail(gbx_seal *seal, gbx_reserve *r)
     return true;
 }
 
-/* The engine aligns its reservation to its size, so it is found even where the kernel
- * shows it as one with a neighbour. */
+/* The engine aligns its reservation to its size, so it is found even where the
+ * kernel shows it merged with a neighbour. */
 static bool close_within(gbx_seal *seal, uintptr_t from, uintptr_t to)
 {
     uintptr_t block = (from + RESERVATION_BYTES - 1) & ~(RESERVATION_BYTES - 1);
@@ -123,7 +124,7 @@ void gbx_reserve_open(gbx_seal *seal)
         gbx_reserve *r = &seal->reserves[i];
         size_t size = (size_t)(r->start + RESERVATION_BYTES - r->closed);
 
-        /* Where the kernel refuses, what is open has to do. */
+        /* If the kernel refuses, the open part must suffice. */
         if (size == 0 || mprotect(r->closed, size, PROT_READ | PROT_WRITE) < 0)
             continue;
         r->closed += size;

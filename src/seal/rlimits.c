@@ -3,16 +3,16 @@
  * rlimits - memory is limited by growth: the size right after the fork is the
  * template's, and all of it is shared with the template until it is written.
  *
- * RLIMIT_DATA counts what is private and writable. Nothing in a worker makes such
- * memory less than that but giving it back (see mprotect in seccomp_table.c), so the
- * limit holds for code that has broken out too. RLIMIT_AS is for when that filter is
- * not there: it counts every mapping. It leaves room for the reservations that were
- * closed, because the kernel forgets to refuse their reopening by RLIMIT_DATA where
- * RLIMIT_AS is reached as well (mprotect_fixup).
+ * RLIMIT_DATA counts private writable memory. A worker can reduce that count only by
+ * giving memory back (see mprotect in seccomp_table.c), so the limit also holds for
+ * code that has broken out. RLIMIT_AS is for when that filter is missing: it counts
+ * every mapping. It leaves room for the reservations that were closed, because where
+ * RLIMIT_AS is reached as well, the kernel fails to refuse their reopening by
+ * RLIMIT_DATA (mprotect_fixup).
  *
- * /proc is gone when a worker is sealed. The template's statm stays open, and is right
- * for its fork, whose mappings are the same until it makes one, less what the template
- * keeps for itself.
+ * A sealed worker has no /proc. The template's statm stays open. It is right for its
+ * fork, whose mappings are the same until it makes one, less what the template keeps
+ * for itself.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -24,10 +24,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The engine takes 5 MiB of it; recursion past that is its own error. */
+/* The engine uses 5 MiB of it; deeper recursion is the engine's own error. */
 #define STACK_BYTES GBX_MIB(8)
 
-/* The template's own: one channel and one pidfd a worker on their way to the host. */
+/* The template's limit: it passes a channel and a pidfd for each worker to the host. */
 #define TEMPLATE_NOFILE 1024
 
 /* Limits that fit template and workers alike. */
@@ -47,7 +47,7 @@ static bool set(int resource, rlim_t value)
     return syscall(SYS_prlimit64, 0, resource, &limit, NULL) == 0;
 }
 
-/* Never above a hard limit that the host has. */
+/* Stays below the host's hard limit. */
 static bool set_at_most(int resource, rlim_t value)
 {
     struct rlimit now;
@@ -92,7 +92,7 @@ static bool limit_memory(const gbx_seal *seal)
                        total * page + growth + seal->closed_bytes + STACK_BYTES);
 }
 
-/* Whoever has started us may allow less: then that is what a worker gets. */
+/* The process that started us may have a lower limit: then a worker gets that. */
 static void lower_cpu(gbx_seal *seal)
 {
     struct rlimit now;
@@ -111,7 +111,7 @@ void gbx_rlimits_prepare(gbx_seal *seal)
         return;
     lower_cpu(seal);
     fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    /* Out of the way of the channel's place. */
+    /* Keep it away from the channel's number. */
     if (fd >= 0)
         seal->statm_fd = fcntl(fd, F_DUPFD_CLOEXEC, GBX_CHANNEL_FD + 1);
     if (seal->statm_fd < 0)
@@ -137,7 +137,8 @@ bool gbx_rlimits_worker(const gbx_seal *seal)
 {
     if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_RLIMITS))
         return true;
-    /* No new process and no new descriptor: what a fork needs the template has done. */
+    /* Forbids new processes and new descriptors: the template has done all that a
+     * fork needs. */
     return limit_memory(seal) && set(RLIMIT_CPU, seal->cpu_s) && set(RLIMIT_NPROC, 0) &&
            set(RLIMIT_NOFILE, 0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * root - an empty read-only directory becomes all there is of a file system.
+ * root - an empty read-only directory becomes the whole file system.
  *
- * The new root is stacked on the old one, and the old one is let go: nothing is left
- * that ".." or a mount could come back to. Works alike for real root and for root of a
- * user namespace; needs a mount namespace of our own, else the host's root would go.
+ * The new root is stacked on the old one, and the old one is released: neither ".." nor
+ * a mount can reach it again. Works the same for real root and for root of a user
+ * namespace. Needs a mount namespace of our own, else the host's root would go.
  */
 #include "base/cleanup.h"
 #include "seal/steps.h"
@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A directory to build on: its own contents are not touched, only covered. */
+/* A directory to build on: its contents are covered, not touched. */
 static const char *const places[] = {"/proc", "/tmp", "/dev", "/sys", "/usr"};
 
 /* One inode, one page. */
@@ -79,7 +79,7 @@ void gbx_root_empty(gbx_seal *seal)
 
     if (gbx_layer_is_off(seal, GBX_LAYER_MOUNT_NS) ||
         !(seal->ns_made & GBX_LAYER_BIT(GBX_LAYER_MOUNT_NS)))
-        return; /* namespaces.c has said why */
+        return; /* namespaces.c has reported why */
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         failed = "make the mounts private";
     else if (!mount_empty())

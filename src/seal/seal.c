@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seal - the order. Each step may take away what the next one would have needed, so
- * a step never moves up without a test run as root and as an ordinary user:
+ * seal - the order of the steps. Each may remove what a later one would need, so never
+ * move a step up without a test run as root and as an ordinary user:
  *
- *   reservations first (they are found in /proc), then the root (takes /proc and needs
- *   the capabilities), then capabilities and no_new_privs, then landlock (needs the
- *   latter; refuses mounts from then on), the limits, the template's filter.
+ *   reservations first (they are found in /proc), then the root (removes /proc and
+ *   needs the capabilities), then capabilities and no_new_privs, then landlock (needs
+ *   the latter; refuses mounts from then on), the limits, the template's filter.
  */
 #include "seal/seal.h"
 
@@ -21,20 +21,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a probe found, as its exit status. */
+/* A probe's findings, as its exit status. */
 enum {
     PROBE_FILTER = 10, /* the filter could not be set */
     PROBE_FDS = 11,    /* a descriptor was left open */
-    PROBE_LIMITS = 12, /* a limit could not be set, or is not what was asked */
-    PROBE_DEATH = 13,  /* no death signal */
-    PROBE_ALIVE = 14,  /* a forbidden call came back */
-    PROBE_DIED = 15,   /* there was none */
+    PROBE_LIMITS = 12, /* a limit could not be set, or differs from the request */
+    PROBE_DEATH = 13,  /* the death signal is missing */
+    PROBE_ALIVE = 14,  /* a forbidden call returned */
+    PROBE_DIED = 15,   /* the probe could not be forked */
 };
 
 static const gbx_layer by_worker[] = {GBX_LAYER_NO_FDS, GBX_LAYER_RLIMITS,
                                       GBX_LAYER_DEATH_SIGNAL, GBX_LAYER_SECCOMP};
 
-/* 0, or what fails. */
+/* 0, or the PROBE_ status of the failure. */
 static int before_filter(const gbx_seal *seal)
 {
     if (!gbx_rlimits_worker(seal))
@@ -44,7 +44,7 @@ static int before_filter(const gbx_seal *seal)
     return gbx_privs_worker(seal) ? 0 : PROBE_DEATH;
 }
 
-/* In the child: be a worker, look at what became of us, then do what kills. */
+/* In the child: seal as a worker, check the result, then make a forbidden call. */
 static _Noreturn void probe(const gbx_seal *seal)
 {
     int status = before_filter(seal);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seal - what the kernel will refuse, in the order in which it can be asked.
+ * seal - everything that the kernel will refuse, set up in the required order.
  *
- * Three steps, none of which can be undone:
+ * There are three steps, none of which can be undone:
  *   1. worker/launch.c has made the namespaces and mapped the ids;
  *   2. gbx_seal_template(), once the engine, the realm and their files are loaded:
  *      empty read-only root, no capabilities, no_new_privs, landlock, MDWE, not
@@ -11,11 +11,11 @@
  *   3. gbx_seal_worker(), in each fork: every descriptor closed but the channel,
  *      memory and processor limits from the size of this very process, seccomp last.
  *
- * Nothing here allocates after the fork, and a step that fails is reported, never
- * skipped silently; the caller decides by what is required. One thread only.
+ * Nothing here allocates after the fork. A step that fails is reported, never skipped
+ * silently; the caller decides whether the result is enough. One thread only.
  *
- * Each step may be run once a process: the second time most of it is refused by the
- * first. What step 2 leaves open, because the template must still fork, step 3 shuts.
+ * Each step runs at most once a process: after the first run, most of it is refused.
+ * Step 3 closes what step 2 leaves open because the template must still fork.
  */
 #ifndef GBX_SEAL_SEAL_H
 #define GBX_SEAL_SEAL_H
@@ -36,8 +36,8 @@
 /*
  * XX(name, text_name, is_required, what it takes away)
  *
- * is_required: without it nothing starts, whatever gbx_require says.
- * The order is the bit number and is part of the protocol: append only.
+ * is_required: without it nothing starts, whatever gbx_require says. The order is the
+ * bit number and is part of the protocol: append only.
  */
 #define GBX_LAYER_MAP(XX)                                                       \
     XX(USER_NS, "user namespace", 0, "capabilities over anything of the host")  \
@@ -79,28 +79,28 @@ typedef enum gbx_layer {
 
 typedef struct gbx_layer_state {
     bool stands;
-    char reason[GBX_LAYER_REASON_SIZE]; /* why not and what would bring it; "" if it
-                                           stands */
+    char reason[GBX_LAYER_REASON_SIZE]; /* why not, and what would enable it; "" if
+                                           in effect */
 } gbx_layer_state;
 
-/* A compiled filter, as bytes: installing one takes no library. */
+/* A compiled filter, as bytes: installing it needs no library. */
 typedef struct gbx_filter {
     struct sock_filter *code; /* NULL: could not be compiled */
     unsigned short len;       /* instructions */
 } gbx_filter;
 
-/* Address space that the engine has reserved and whose tail is inaccessible. */
+/* Address space that the engine has reserved, with its tail inaccessible. */
 typedef struct gbx_reserve {
     char *start;
     char *closed; /* from here to its end */
 } gbx_reserve;
 
-/* Who the template is outside its user namespace, if that is not who the host is. */
+/* The template's user outside its user namespace, if it differs from the host's. */
 typedef struct gbx_identity {
     uid_t wanted
-        [3];   /* the first of these that can be had, as a group too; ended by 0. One
-                        alone must be had. Of a host that is not root: none */
-    uid_t uid; /* which it has; 0: none of them */
+        [3];   /* the first of these that is available, as a group too; ended by 0. A
+                  single one must be available. Empty if the host is not root */
+    uid_t uid; /* the one in use; 0: none of them */
     uid_t hosts_uid;
 } gbx_identity;
 
@@ -108,52 +108,52 @@ typedef struct gbx_seal {
     uint32_t layers_off; /* bits left out: attack mode only */
     uint32_t ns_made;    /* bits of the namespaces that were made */
     gbx_identity identity;
-    uint64_t memory_bytes; /* most growth of data that any call may have */
-    uint32_t cpu_s;        /* RLIMIT_CPU, once it is no more than the host's */
-    uint64_t room_bytes;   /* of memory_bytes: what a fork has already, untouched */
+    uint64_t memory_bytes; /* the largest growth of data that a call may have */
+    uint32_t cpu_s;        /* RLIMIT_CPU, unless the host's is lower */
+    uint64_t room_bytes;   /* part of memory_bytes that a fork already has, untouched */
     gbx_layer_state layers[GBX_LAYER_COUNT];
-    uint32_t landlock_abi;      /* 0: none */
+    uint32_t landlock_abi;      /* 0: not available */
     gbx_filter worker_filter;   /* the table of seccomp_table.h, class by class */
     gbx_filter template_filter; /* wider: what the template needs to fork workers */
     gbx_reserve reserves[4];    /* this engine makes one */
     size_t reserve_count;
-    uint64_t closed_bytes; /* of them, made inaccessible */
+    uint64_t closed_bytes; /* total bytes made inaccessible */
     int statm_fd;          /* sizes of the template; -1: not open */
-    pid_t template_pid;    /* to see in a fork whether its parent still lives */
-    char user[128];        /* for people: who it is */
+    pid_t template_pid;    /* lets a fork see whether its parent still lives */
+    char user[128];        /* for people: the user */
     char layout[160];      /* is the address layout random, and if not, why */
-    char speculation[96];  /* what of the processor's speculation is off */
+    char speculation[96];  /* which processor speculation is off */
 } gbx_seal;
 
-/* Before the engine starts, in a process that will be forked for each template: what they
- * all have in common is done once. */
+/* Call before the engine starts, in a process that will be forked for each template:
+ * does once what they all have in common. */
 void gbx_seal_prepare(void);
 
-/* Step 1b, before the engine starts; in a fork of such a process it has. Look at what the
- * launch established (ns_made: the bits it made; identity: whom it became) and compile the
- * filters. */
+/* Step 1b, before the engine starts (in a fork of a prepared process it has
+ * started). Checks what the launch established (ns_made: the bits it made; identity:
+ * the user it became) and compiles the filters. */
 void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
                    const gbx_identity *identity, uint64_t memory_bytes, uint32_t cpu_s);
 
-/* Of this process and all that it forks. False if it is asked for and cannot be had. */
+/* For this process and all its forks. False if it is requested but not available. */
 bool gbx_identity_guard_speculation(gbx_seal *seal, bool is_asked);
 
-/* Before root is given up in favour of one of identity->wanted: a host without a user
+/* Before root is dropped in favour of one of identity->wanted: a host without a user
  * namespace. False with errno. */
 bool gbx_identity_take(gbx_identity *identity);
 
-/* Step 2. Ends by sealing a probe as a worker and looking at it; then every element
- * of seal->layers is final. */
+/* Step 2. Ends by sealing a probe as a worker and checking it; after that every
+ * element of seal->layers is final. */
 void gbx_seal_template(gbx_seal *seal);
 
-/* Around the loading of a dataset, in the template, where no code of a call runs: its
- * shapes of objects may be more than a call may make. False if the template must end,
- * since what it would fork had no bound. */
+/* Call around the loading of a dataset, in the template, where no call's code runs:
+ * a dataset may need more shapes of objects than a call. False if the template must
+ * end, since its forks would be unbounded. */
 void gbx_reserve_open(gbx_seal *seal);
 bool gbx_reserve_close_again(gbx_seal *seal);
 
-/* Step 3, in the child. channel is moved to GBX_CHANNEL_FD. False if a required
- * layer failed: the caller must exit without reading anything. */
+/* Step 3, in the child. Moves channel to GBX_CHANNEL_FD. False if a required layer
+ * failed: the caller must exit without reading anything. */
 bool gbx_seal_worker(const gbx_seal *seal, int channel);
 
 void gbx_seal_cleanup(gbx_seal *seal);

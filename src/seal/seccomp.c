@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seccomp - the tables become filters, once; a filter is installed as bytes.
+ * seccomp - compiles the tables into filters, once; a filter is installed as bytes.
  *
- * libseccomp adds what is easily forgotten: the architecture is looked at first, and
- * numbers of the x32 ABI are not taken for native ones. Both kill. The binary tree
- * matters because the kernel runs a new filter for every number there is when it is
- * installed, to learn which are always allowed; the template's filter, which is
- * installed first, leaves it few numbers to try.
+ * libseccomp adds what is easily forgotten: it checks the architecture first, and does
+ * not mistake numbers of the x32 ABI for native ones. Both kill. The binary tree
+ * matters because the kernel, on installing a filter, runs it for every number to learn
+ * which are always allowed; the template's filter, installed first, leaves few numbers
+ * to try.
  */
 #include "base/cleanup.h"
 #include "base/fail.h"
@@ -65,9 +65,9 @@ static int add_rules(scmp_filter_ctx ctx, const gbx_rule *rules, size_t count)
     return 0;
 }
 
-/* The library can write a program to a descriptor only, and does not notice where the half
- * of it is written. A message of a socket is whole or not there at all; a file ends where
- * RLIMIT_FSIZE says, and its writer with it. Returns a negative errno. */
+/* The library can only write a program to a descriptor, and does not notice a
+ * partial write. A message on a socket arrives completely or not at all; a file ends
+ * at RLIMIT_FSIZE, which also kills the writer. Returns a negative errno. */
 static int export_code(scmp_filter_ctx ctx, gbx_filter *ret)
 {
     const size_t max = BPF_MAXINSNS * sizeof *ret->code;
@@ -111,7 +111,7 @@ static int compile(const rule_list *lists, size_t list_count, gbx_filter *ret)
     if (ctx == NULL)
         return -ENOMEM;
     e = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    /* Older libraries have no tree: the filter is then longer, and the same. */
+    /* Older libraries have no tree: the filter is longer but equivalent. */
     if (e == 0)
         (void)seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, OPTIMIZE_TREE);
     for (size_t i = 0; e == 0 && i < list_count; i++)
@@ -126,7 +126,8 @@ static bool install(const gbx_filter *filter)
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-/* libseccomp does not report it. A kernel with filters answers EFAULT to a NULL filter. */
+/* libseccomp does not report it. A kernel with filters answers EFAULT to a NULL
+ * filter. */
 static bool is_lacking(gbx_seal *seal)
 {
     long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
@@ -145,7 +146,7 @@ static bool is_lacking(gbx_seal *seal)
 
 void gbx_seccomp_compile(gbx_seal *seal)
 {
-    static gbx_filter worker_filter, template_filter; /* of all seals of this process */
+    static gbx_filter worker_filter, template_filter; /* shared by all seals */
     rule_list worker[2];
     rule_list template[1];
     int e;

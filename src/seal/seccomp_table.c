@@ -2,9 +2,9 @@
 /*
  * seccomp_table - the policy, and nothing but the policy.
  *
- * A line whose reason has gone is a hole: delete it and run the tests. There is no
- * default line: what is not here kills. Arguments are compared on all 64 bits, but for
- * ints that reach the kernel both sign-extended and not (mmap's fd of -1).
+ * A line that has lost its reason is a hole: delete it and run the tests. Every call
+ * that is not listed kills. Arguments are compared on all 64 bits, except ints that
+ * reach the kernel both sign-extended and not (mmap's fd of -1).
  */
 #include "seal/seccomp_table.h"
 
@@ -44,7 +44,8 @@
 
 /*
  * Found by running the engine's work (sorting, JSON, dates, Intl, BigInt, resizable
- * buffers, collections, a fuzzer of its API) under a filter and dropping line by line.
+ * buffers, collections, a fuzzer of its API) under a filter and removing lines one by
+ * one.
  */
 static const gbx_rule worker[] = {
     {CALL(read), EXECUTE, "frames from the host", {IS(0, GBX_CHANNEL_FD)}},
@@ -55,13 +56,14 @@ static const gbx_rule worker[] = {
     {CALL(munmap), EXECUTE, "the heap gives memory back", {{0}}},
     {CALL(exit_group), EXECUTE, "an orderly end", {{0}}},
 
-    /* Not executed: RLIMIT_DATA counts what is writable, so filled memory that is made
-     * inaccessible would be forgotten. The engine zeroes what a buffer grows by. */
+    /* Not executed: RLIMIT_DATA counts writable memory, so filled memory that is
+     * made inaccessible would no longer count. The engine zeroes what a buffer grows
+     * by. */
     {CALL(mprotect), ANSWER(0), "resizable buffers shrink", {IS(2, PROT_NONE)}},
     {CALL(futex), ANSWER(0), "wakes that no other thread waits for", {{0}}},
     {CALL(sched_yield), ANSWER(0), "a spinning lock; nobody else can hold it", {{0}}},
     /* Not ENOMEM: the raw call reports failure by returning the old break, and the C
-     * library would take -12 for a huge valid address. */
+     * library would mistake -12 for a huge valid address. */
     {CALL(brk), ANSWER(0), "malloc tries it first, then falls back to mmap", {{0}}},
     {CALL(mremap), ANSWER(ENOMEM), "realloc tries it first, then copies", {{0}}},
     {CALL(madvise), ANSWER(EINVAL), "advice about memory that nobody needs", {{0}}},
@@ -70,8 +72,8 @@ static const gbx_rule worker[] = {
     {CALL(read), ANSWER(EBADF), "the engine's random devices, which are closed",
      {IS_NOT(0, GBX_CHANNEL_FD)}},
     {CALL(pread64), ANSWER(EPERM), "the engine asks for its size in /proc", {{0}}},
-    /* What abort() and a failed assertion do before they die: without these lines an
-     * engine that ran out of memory would look like a breach. */
+    /* Calls that abort() and a failed assertion make before they die. Without these
+     * lines an engine that ran out of memory would look like a breach. */
     {CALL(writev), ANSWER(EBADF), "last words of a dying C library", {{0}}},
     {CALL(rt_sigprocmask), ANSWER(EPERM), "abort()", {{0}}},
     {CALL(rt_sigaction), ANSWER(EPERM), "abort()", {{0}}},
@@ -90,7 +92,7 @@ static const gbx_rule clocks[] = {
 
 /*
  * The template parses datasets, which the host may not trust either. It opens no file
- * and no socket of a network, starts no program, gains nothing: it forks.
+ * and no network socket, starts no program and gains no privilege: it forks.
  */
 static const gbx_rule template[] = {
     {CALL(read), EXECUTE, "control channel, SIGCHLD", {{0}}},
@@ -141,7 +143,7 @@ static const gbx_rule template[] = {
     {CALL(gettimeofday), EXECUTE, "clocks without a vDSO", {{0}}},
     {CALL(exit), EXECUTE, "an orderly end", {{0}}},
     {CALL(exit_group), EXECUTE, "an orderly end", {{0}}},
-    /* Its flags are in memory, where no filter sees them. */
+    /* Its flags are in memory, which a filter cannot see. */
     {CALL(clone3), ANSWER(ENOSYS), "the C library falls back to clone", {{0}}},
     {CALL(openat), ANSWER(ENOENT), "the root is empty: the same answer, sooner", {{0}}},
 };

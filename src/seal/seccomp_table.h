@@ -3,8 +3,8 @@
  * seccomp_table - what a sealed worker and its template may ask of the kernel.
  *
  * Three classes: EXECUTE enters the kernel, ANSWER returns a fixed value without
- * entering it, and whatever no line names kills the process. The filter, its test
- * and docs/internals/syscalls.md are made from these tables and nothing else.
+ * entering it, and a call that no line names kills the process. The filter, its test
+ * and docs/internals/syscalls.md are made only from these tables.
  */
 #ifndef GBX_SEAL_SECCOMP_TABLE_H
 #define GBX_SEAL_SECCOMP_TABLE_H
@@ -29,8 +29,8 @@ typedef struct gbx_rule_arg {
 
 #define GBX_RULE_ARGS_MAX 3
 
-/* A call is of a rule if all of its argument tests hold. Rules of one number and
- * different class exclude each other by their tests. */
+/* A rule applies to a call if all of its argument tests hold. Rules of one number
+ * and different classes exclude each other by their tests. */
 typedef struct gbx_rule {
     int number; /* negative: not on this architecture */
     const char *name;
@@ -42,10 +42,10 @@ typedef struct gbx_rule {
 
 const gbx_rule *gbx_rules_worker(size_t *ret_count);
 
-/* Also a worker's, but only where gbx_rules_need_clock(). */
+/* Additional rules for a worker, used only if gbx_rules_need_clock(). */
 const gbx_rule *gbx_rules_clock(size_t *ret_count);
 
-/* True if this machine's clock cannot be read without a system call. Needs /sys. */
+/* True if reading this machine's clock needs a system call. Needs /sys. */
 bool gbx_rules_need_clock(void);
 
 const gbx_rule *gbx_rules_template(size_t *ret_count);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steps - one mechanism of the kernel a file; seal.c calls them in order.
+ * steps - one kernel mechanism a file; seal.c calls them in order.
  *
- * A function that takes a gbx_seal * runs in the template, may allocate, and says in
- * seal->layers how it went. One that takes a const gbx_seal * runs in a worker, makes
- * raw system calls only, and returns false if the layer does not stand.
+ * A function that takes a gbx_seal * runs in the template, may allocate, and reports
+ * its result in seal->layers. One that takes a const gbx_seal * runs in a worker, makes
+ * only raw system calls, and returns false if the layer is not in effect.
  */
 #ifndef GBX_SEAL_STEPS_H
 #define GBX_SEAL_STEPS_H
@@ -13,7 +13,7 @@
 
 /* ---- the layers' states (layers.c) ----------------------------------------- */
 
-/* True if the layer is to be left out; its reason then says so. */
+/* True if the layer must be left out; sets its reason. */
 bool gbx_layer_is_off(gbx_seal *seal, gbx_layer layer);
 void gbx_layer_stands(gbx_seal *seal, gbx_layer layer);
 void gbx_layer_lacks(gbx_seal *seal, gbx_layer layer, const char *format, ...)
@@ -25,16 +25,16 @@ void gbx_identity_describe_layout(gbx_seal *seal); /* needs /proc */
 void gbx_namespaces_check(gbx_seal *seal);
 void gbx_cgroup_check(gbx_seal *seal);
 
-/* Open what tells the size of this process; set the stack's limit, which the engine
- * reads when it starts. */
+/* Open the file that gives the size of this process, and set the stack's limit,
+ * which the engine reads when it starts. */
 void gbx_rlimits_prepare(gbx_seal *seal);
 
 void gbx_seccomp_compile(gbx_seal *seal);
 
 /* ---- in the template ------------------------------------------------------ */
 
-/* Make the unused tail of the engine's address-space reservations inaccessible:
- * growth inside them would count against no limit. Needs /proc. */
+/* Make the unused tail of the engine's address-space reservations inaccessible: no
+ * limit would count growth inside them. Needs /proc. */
 void gbx_reserve_close(gbx_seal *seal);
 
 void gbx_root_empty(gbx_seal *seal);
@@ -46,15 +46,15 @@ void gbx_seccomp_template(gbx_seal *seal);
 
 /* ---- in a worker ----------------------------------------------------------- */
 
-/* Move the channel to its place: before the limits, which forbid it. */
+/* Move the channel to its number. Call before setting the limits, which forbid it. */
 bool gbx_fds_place(int channel);
 bool gbx_rlimits_worker(const gbx_seal *seal);
-/* Close all others: after the limits, which read a descriptor. */
+/* Close all others. Call after setting the limits, which read a descriptor. */
 bool gbx_fds_close(const gbx_seal *seal);
 bool gbx_privs_worker(const gbx_seal *seal);
 bool gbx_seccomp_worker(const gbx_seal *seal);
 
-/* What the above left: in a probe, before its filter. */
+/* Check the result of the two above: in a probe, before its filter. */
 bool gbx_fds_verify(const gbx_seal *seal);
 bool gbx_rlimits_verify(const gbx_seal *seal);
 bool gbx_privs_verify(const gbx_seal *seal);

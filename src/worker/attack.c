@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attack - run one line of the table, or one system call by its number.
+ * attack - runs one line of the table, or one system call by its number.
  *
- * The attacking process has the channel and, with all layers, nothing else: its line
- * is written to it, its verdict is its exit status.
+ * The attacking process has the channel and, with all layers, nothing else. It writes
+ * its note to the channel; its exit status is the verdict.
  */
 #include "worker/worker.h"
 
@@ -37,8 +37,8 @@ static _Noreturn void finish(const gbx_attack *a, int status)
 }
 
 /*
- * Arguments of a swept call: harmless if it is executed, yet past the filter's tests
- * where it has some, and such that an executed call and an answered one differ.
+ * Arguments of a swept call: harmless if it is executed, but past the filter's tests,
+ * and such that an executed call and an answered one differ.
  */
 static void sweep_args(long number, long args[6])
 {
@@ -51,12 +51,12 @@ static void sweep_args(long number, long args[6])
         args[1] = 0;
         args[2] = 0;
         break;
-    case SYS_mmap: /* no length: EINVAL, once it is executed */
+    case SYS_mmap: /* length 0: EINVAL, if it is executed */
         args[1] = 0;
         args[2] = PROT_READ | PROT_WRITE;
         args[3] = MAP_PRIVATE | MAP_ANONYMOUS;
         break;
-    case SYS_mprotect: /* not a page's address: EINVAL, once it is executed */
+    case SYS_mprotect: /* an unaligned address: EINVAL, if it is executed */
         args[0] = 1;
         args[1] = 0;
         args[2] = PROT_READ | PROT_WRITE;
@@ -75,7 +75,7 @@ static _Noreturn void sweep(uint32_t number)
     long result;
 
     sweep_args((long)number, args);
-    /* As it stands in a register: the kernel looks at 32 bits of it. */
+    /* As in a register: the kernel looks at 32 bits of it. */
     result =
         syscall((long)number, args[0], args[1], args[2], args[3], args[4], args[5]);
     (void)snprintf(a.note, sizeof a.note, "returned %ld", result < 0 ? -errno : result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_files - the file system, and new programs from it. */
+/* attack_files - attacks on the file system, and new programs from it. */
 #include "worker/worker.h"
 
 #include <elf.h>
@@ -15,7 +15,7 @@
 #define VICTIM "/etc/passwd"
 #define TRACE  "/tmp/glovebox-attack"
 
-/* A breach is a byte that was read. */
+/* A byte that was read is a breach. */
 static gbx_attack_verdict read_byte(gbx_attack *a, long fd)
 {
     char byte;
@@ -89,7 +89,7 @@ gbx_attack_verdict gbx_attack_stat_file(gbx_attack *a)
         GBX_TRY(a, statx, AT_FDCWD, GBX_P(VICTIM), 0, STATX_BASIC_STATS, GBX_P(&info)));
 }
 
-/* More than "." and ".." in it. */
+/* A breach is any entry besides "." and "..". */
 gbx_attack_verdict gbx_attack_list_root(gbx_attack *a)
 {
     char entries[1024];
@@ -116,7 +116,7 @@ gbx_attack_verdict gbx_attack_change_directory(gbx_attack *a)
     return gbx_attack_verdict_of(GBX_TRY(a, chdir, GBX_P("/etc")));
 }
 
-/* With a handle no path is walked: what a root of one's own hides can be opened. */
+/* A handle needs no path walk: it can open what a private root hides. */
 gbx_attack_verdict gbx_attack_open_handle(gbx_attack *a)
 {
     union {
@@ -146,7 +146,7 @@ gbx_attack_verdict gbx_attack_read_maps(gbx_attack *a)
     return read_path(a, "/proc/self/maps");
 }
 
-/* The one way to write over code that is mapped read-only. */
+/* The only way to overwrite code that is mapped read-only. */
 gbx_attack_verdict gbx_attack_write_self_mem(gbx_attack *a)
 {
     static const volatile char target = 1;
@@ -174,7 +174,7 @@ gbx_attack_verdict gbx_attack_read_cgroup(gbx_attack *a)
         if (path != NULL && strcmp(path, ":/") != 0)
             return GBX_BREACH;
     }
-    /* The host may be at its root itself: then there is nothing to learn. */
+    /* The host may be at its root itself: then nothing is revealed. */
     (void)snprintf(a->note, sizeof a->note, "no path but /");
     return GBX_REFUSED;
 }
@@ -188,7 +188,7 @@ gbx_attack_verdict gbx_attack_watch_file(gbx_attack *a)
     return gbx_attack_verdict_of(GBX_TRY(a, inotify_add_watch, fd, GBX_P("/etc"), 2));
 }
 
-/* Success is another program, whose exit status is 1: a breach. */
+/* Success executes another program, whose exit status is 1: a breach. */
 gbx_attack_verdict gbx_attack_execute_file(gbx_attack *a)
 {
     const char *argv[] = {"false", NULL};
@@ -200,8 +200,8 @@ gbx_attack_verdict gbx_attack_execute_file(gbx_attack *a)
 
 #if defined(__x86_64__)
 
-/* The smallest program there is: its one deed is exit_group(1), a breach. The kernel
- * gets it from memory alone, without an interpreter that a layer could refuse. */
+/* The smallest possible program: it calls exit_group(1), which shows a breach. The
+ * kernel gets it only from memory, without an interpreter that a layer could refuse. */
 static size_t make_program(unsigned char *to)
 {
     static const unsigned char code[] = {0x31, 0xff, 0xff, 0xc7, 0xb8, 0xe7,

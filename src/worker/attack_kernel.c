@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_kernel - parts of the kernel where bugs were found, and what it knows. */
+/* attack_kernel - attacks on fragile parts of the kernel, and on its information. */
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ gbx_attack_verdict gbx_attack_landlock_ruleset(gbx_attack *a)
         GBX_TRY(a, landlock_create_ruleset, GBX_P(&handled), sizeof handled, 0));
 }
 
-/* A listener decides what the calls of others return. */
+/* A listener decides the results of others' calls. */
 gbx_attack_verdict gbx_attack_notify_filter(gbx_attack *a)
 {
     struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -164,7 +164,7 @@ gbx_attack_verdict gbx_attack_local_table(gbx_attack *a)
 
 /* ---- limits and schedules ------------------------------------------------------------ */
 
-/* Dumpable and allowed a core: a crash would write the memory down. */
+/* Dumpable and allowed a core: a crash would write the memory to a file. */
 gbx_attack_verdict gbx_attack_become_dumpable(gbx_attack *a)
 {
     struct rlimit limit = {0};
@@ -231,7 +231,7 @@ gbx_attack_verdict gbx_attack_sleep_poll(gbx_attack *a)
     return gbx_attack_verdict_of(GBX_TRY(a, ppoll, 0, 0, GBX_P(&nap), 0, 0));
 }
 
-/* The seal answers with success at once; a wait that was done ends with its time. */
+/* The seal answers with success at once; a wait that is executed times out. */
 gbx_attack_verdict gbx_attack_futex_wait(gbx_attack *a)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
@@ -241,7 +241,7 @@ gbx_attack_verdict gbx_attack_futex_wait(gbx_attack *a)
     return result == -1 && errno == ETIMEDOUT ? GBX_BREACH : GBX_REFUSED;
 }
 
-/* A lock that was taken has our thread's number in it. */
+/* If the lock was acquired, it contains our thread's number. */
 gbx_attack_verdict gbx_attack_futex_priority(gbx_attack *a)
 {
     uint32_t word = 0;
@@ -250,7 +250,8 @@ gbx_attack_verdict gbx_attack_futex_priority(gbx_attack *a)
     return word != 0 ? GBX_BREACH : GBX_REFUSED;
 }
 
-/* ---- what the kernel knows ------------------------------------------------------------- */
+/* ---- the kernel's information
+ * ----------------------------------------------------------- */
 
 gbx_attack_verdict gbx_attack_host_name(gbx_attack *a)
 {

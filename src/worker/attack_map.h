@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attack_map - the lines of the table. One source for the words on the host's side and
- * for the functions on the worker's, so that an index means the same on both.
+ * attack_map - the lines of the table: one source for the descriptions on the host's
+ * side and the functions on the worker's, so that an index means the same on both.
  *
  * The layers of a line are a claim: each of them, alone, stops the attack. The tests
- * run every line with each layer alone and with each layer missing, and fail where
- * the claim is wrong. A line with fewer than two says why there are no more.
+ * run every line with each layer alone and with each layer missing, and fail where the
+ * claim is wrong. A line with fewer than two layers gives the reason.
  */
 #ifndef GBX_WORKER_ATTACK_MAP_H
 #define GBX_WORKER_ATTACK_MAP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_memory - code that was not there, and more memory than there should be. */
+/* attack_memory - attacks that add code, or more memory than allowed. */
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static void *as_pointer(long address)
     return (void *)(intptr_t)address;
 }
 
-/* A mapping that may be executed: does it? */
+/* The mapping claims to be executable: does it execute? */
 static gbx_attack_verdict run(long result, const void *code)
 {
     if (result < 0)
@@ -75,7 +75,7 @@ gbx_attack_verdict gbx_attack_map_memfd_executable(gbx_attack *a)
     return run(at, as_pointer(at));
 }
 
-/* From then on what may be read may be executed; a page made so is the breach. */
+/* After this, readable pages are executable; a page that became so is the breach. */
 gbx_attack_verdict gbx_attack_read_implies_exec(gbx_attack *a)
 {
     long result = GBX_TRY(a, personality, READ_IMPLIES_EXEC);
@@ -109,14 +109,14 @@ gbx_attack_verdict gbx_attack_memfd_secret(gbx_attack *a)
     return gbx_attack_verdict_of(GBX_TRY(a, memfd_secret, 0));
 }
 
-/* Untouched: the limit is on what could be filled. */
+/* Not touched: the limit applies to what could be filled. */
 gbx_attack_verdict gbx_attack_map_past_limit(gbx_attack *a)
 {
     return gbx_attack_verdict_of(GBX_TRY(a, mmap, 0, 16L << 30, PROT_READ | PROT_WRITE,
                                          ANONYMOUS | MAP_NORESERVE, -1, 0));
 }
 
-/* What cannot be written is not data; it is there all the same. One page of each
+/* Unwritable memory does not count as data, but it still exists. One page of each
  * piece is touched, which is enough to show that all could be. */
 gbx_attack_verdict gbx_attack_forget_memory(gbx_attack *a)
 {
@@ -152,7 +152,7 @@ gbx_attack_verdict gbx_attack_merge_memory(gbx_attack *a)
 
     if (GBX_TRY(a, madvise, GBX_P(page), PAGE, MADV_MERGEABLE) == 0)
         return GBX_BREACH;
-    /* A kernel without the feature, or the filter, which answers the same. */
+    /* The kernel lacks the feature, or the filter answers as if it did. */
     return GBX_REFUSED;
 }
 

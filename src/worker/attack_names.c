@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_names - the words of the table, for both sides; no code of an attack. */
+/* attack_names - the texts of the table, for both sides; no attack code. */
 #include "base/cleanup.h"
 #include "worker/attack_table.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_network - sockets, and what can be done with descriptors. */
+/* attack_network - attacks with sockets and with descriptors. */
 #include "worker/worker.h"
 
 #include <arpa/inet.h>
@@ -20,13 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where nothing listens: an answer from there is an answer all the same. */
+/* Nothing listens there: an answer still shows that it was reached. */
 #define DISCARD_PORT 9
 
 #define CHANNEL   3
 #define FDS_TRIED 1024
 
-/* Connected, or refused by the other side: both have reached it. */
+/* Connected, or refused by the other side: both show that it was reached. */
 static gbx_attack_verdict reach(long result)
 {
     return result < 0 && errno == ECONNREFUSED ? GBX_BREACH
@@ -72,7 +72,7 @@ gbx_attack_verdict gbx_attack_send_udp(gbx_attack *a)
                         GBX_TRY(a, sendto, fd, GBX_P(""), 0, 0, GBX_P(&to), sizeof to));
 }
 
-/* A listener that cannot be reached even from here is none. */
+/* A listener that cannot be reached even from here does not count. */
 gbx_attack_verdict gbx_attack_listen_inet(gbx_attack *a)
 {
     struct sockaddr_in at = loopback();
@@ -101,13 +101,13 @@ gbx_attack_verdict gbx_attack_connect_abstract(gbx_attack *a)
     memcpy(to.sun_path + 1, GBX_ATTACK_VICTIM_NAME, len);
     if (fd < 0)
         return gbx_attack_verdict_of(fd);
-    /* Refused here means that no such name is known. */
+    /* A refusal here means that the name is unknown. */
     return gbx_attack_verdict_of(
         GBX_TRY(a, connect, fd, GBX_P(&to),
                 (long)(offsetof(struct sockaddr_un, sun_path) + 1 + len)));
 }
 
-/* Any interface but the loopback that every namespace has. */
+/* Any interface besides the loopback, which every namespace has. */
 gbx_attack_verdict gbx_attack_list_interfaces(gbx_attack *a)
 {
     struct {
@@ -166,7 +166,7 @@ gbx_attack_verdict gbx_attack_socket_pair(gbx_attack *a)
 
 /* ---- descriptors ----------------------------------------------------------------- */
 
-/* All but the channel, with no bytes: an open one says anything but EBADF. */
+/* All but the channel, with zero bytes: an open one returns anything but EBADF. */
 static gbx_attack_verdict try_all(gbx_attack *a, long number, const char *name)
 {
     char byte;
@@ -250,7 +250,7 @@ gbx_attack_verdict gbx_attack_duplicate2(gbx_attack *a)
     return gbx_attack_verdict_of(GBX_TRY(a, dup3, CHANNEL, 500, 0));
 }
 
-/* A terminal that was left open takes what we type for its user. */
+/* A terminal that was left open treats our input as its user's. */
 gbx_attack_verdict gbx_attack_push_input(gbx_attack *a)
 {
     char byte = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attack_privilege - what only root may do, and odd ways into the kernel.
+ * attack_privilege - attacks that need root, and unusual entries to the kernel.
  *
- * All of it is also tried as real root with no layer at all. So nothing here does what
- * it could: arguments are such that the permission is checked and then the call fails.
+ * All of it is also tried as real root without any layer. So nothing here has an
+ * effect: with these arguments the permission is checked and then the call fails.
  */
 #include "worker/worker.h"
 
@@ -35,8 +35,8 @@ gbx_attack_verdict gbx_attack_mount_old(gbx_attack *a)
         GBX_TRY(a, mount, GBX_P("none"), GBX_P("/"), GBX_P("no such type"), 0, 0));
 }
 
-/* Not a mount point: EINVAL after the check; where it does not exist there is
- * nothing to unmount. */
+/* Not a mount point: EINVAL after the check; if it does not exist, nothing can be
+ * unmounted. */
 gbx_attack_verdict gbx_attack_unmount(gbx_attack *a)
 {
     long result = GBX_TRY(a, umount2, GBX_P("/etc"), 0);
@@ -68,7 +68,7 @@ gbx_attack_verdict gbx_attack_open_filesystem(gbx_attack *a)
 
 gbx_attack_verdict gbx_attack_move_mount(gbx_attack *a)
 {
-    struct mount_attr attr = {.propagation = 1}; /* no such one: EINVAL */
+    struct mount_attr attr = {.propagation = 1}; /* not a valid value: EINVAL */
     long result = GBX_TRY(a, move_mount, -1, GBX_P(NOWHERE), -1, GBX_P(NOWHERE), 0);
 
     if (result < 0 && errno != EPERM)
@@ -113,7 +113,7 @@ gbx_attack_verdict gbx_attack_set_host_name(gbx_attack *a)
 
 /* ---- the machine ------------------------------------------------------------------------ */
 
-/* With neither a time nor a zone, only the permission is looked at. */
+/* Without a time and a zone, only the permission is checked. */
 gbx_attack_verdict gbx_attack_set_clock(gbx_attack *a)
 {
     return gbx_attack_verdict_of(GBX_TRY(a, settimeofday, 0, 0));
@@ -156,7 +156,7 @@ gbx_attack_verdict gbx_attack_kernel_log(gbx_attack *a)
     return gbx_attack_verdict_of(GBX_TRY(a, syslog, 3 /* read all */, GBX_P(&byte), 1));
 }
 
-/* Of this one process, which uses none. */
+/* For this process alone, which uses no ports. */
 gbx_attack_verdict gbx_attack_port_access(gbx_attack *a)
 {
 #ifdef SYS_iopl
@@ -169,13 +169,14 @@ gbx_attack_verdict gbx_attack_port_access(gbx_attack *a)
 #endif
 }
 
-/* ---- odd ways in ------------------------------------------------------------------------- */
+/* ---- unusual entries
+ * --------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 
 #    define X32_BIT 0x40000000L
 
-/* Its numbers are those of i386. */
+/* Uses the call numbers of i386. */
 static long int80(long number, long a1, long a2)
 {
     long result;
@@ -230,7 +231,7 @@ gbx_attack_verdict gbx_attack_call_int80_open(gbx_attack *a)
     return result >= 0 ? GBX_BREACH : result == -ENOSYS ? GBX_ABSENT : GBX_REFUSED;
 }
 
-/* Fixed addresses, from before the vDSO; may be off, and then this is a fault. */
+/* Fixed addresses from before the vDSO; if they are disabled, this faults. */
 gbx_attack_verdict gbx_attack_call_vsyscall(gbx_attack *a)
 {
     uintptr_t address = UINT64_C(0xffffffffff600400);
@@ -254,7 +255,7 @@ gbx_attack_verdict gbx_attack_call_nonsense(gbx_attack *a)
     return GBX_REFUSED;
 }
 
-#else /* one way in, and it is the one that the other attacks use */
+#else /* this machine has one entry, which the other attacks use */
 
 gbx_attack_verdict gbx_attack_call_x32(gbx_attack *a)
 {

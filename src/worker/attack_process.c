@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attack_process - other processes: new ones, the template, the host's. */
+/* attack_process - attacks on other processes: new ones, the template, the host's. */
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static long template_pid(void)
     return syscall(SYS_getppid);
 }
 
-/* A fork's two sides: the child goes without a word, and leaves nothing. */
+/* Both sides of a fork: the child exits silently and leaves nothing. */
 static gbx_attack_verdict parent_only(long pid)
 {
     if (pid == 0)
@@ -37,7 +37,7 @@ static gbx_attack_verdict parent_only(long pid)
     return gbx_attack_verdict_of(pid);
 }
 
-/* Every process of the host, until one can be got at. */
+/* Tries every process of the host until one succeeds. */
 static gbx_attack_verdict any_outside(gbx_attack *a,
                                       gbx_attack_verdict (*get)(gbx_attack *, long))
 {
@@ -131,8 +131,8 @@ gbx_attack_verdict gbx_attack_trace_template(gbx_attack *a)
     return gbx_attack_verdict_of(GBX_TRY(a, ptrace, PTRACE_SEIZE, template_pid()));
 }
 
-/* The first process of a pid namespace gets no signal from inside that it has not
- * asked for: the call succeeds and nothing happens. */
+/* The first process of a pid namespace gets no signal from inside for which it has
+ * no handler: the call succeeds without effect. */
 static gbx_attack_verdict unless_init(gbx_attack *a, long result)
 {
     if (result < 0 || template_pid() != 1)
@@ -154,7 +154,7 @@ gbx_attack_verdict gbx_attack_pidfd_signal(gbx_attack *a)
                   : unless_init(a, GBX_TRY(a, pidfd_send_signal, fd, 0, 0, 0));
 }
 
-/* Its control channel, say. */
+/* The template's control channel, for instance. */
 gbx_attack_verdict gbx_attack_steal_descriptor(gbx_attack *a)
 {
     long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
@@ -162,7 +162,7 @@ gbx_attack_verdict gbx_attack_steal_descriptor(gbx_attack *a)
     return gbx_attack_verdict_of(fd < 0 ? fd : GBX_TRY(a, pidfd_getfd, fd, 0, 0));
 }
 
-/* The template is where we come from: what is here is there at the same address. */
+/* We are a fork of the template: what is here is at the same address there. */
 static char canary = 1;
 
 static gbx_attack_verdict copy_memory(gbx_attack *a, long pid, bool is_write)
@@ -176,7 +176,7 @@ static gbx_attack_verdict copy_memory(gbx_attack *a, long pid, bool is_write)
         result = GBX_TRY(a, process_vm_writev, pid, GBX_P(&ours), 1, GBX_P(&theirs), 1);
     else
         result = GBX_TRY(a, process_vm_readv, pid, GBX_P(&ours), 1, GBX_P(&theirs), 1);
-    /* An address that is not mapped there was looked up there. */
+    /* EFAULT means that the address was looked up in that process. */
     return result < 0 && errno == EFAULT ? GBX_BREACH : gbx_attack_verdict_of(result);
 }
 
@@ -206,7 +206,7 @@ gbx_attack_verdict gbx_attack_compare_template(gbx_attack *a)
         GBX_TRY(a, kcmp, template_pid(), syscall(SYS_getpid), KCMP_FILE_TABLE, 0, 0));
 }
 
-/* To what it is: lowering it would be the harm. */
+/* Sets the limit to its current value: lowering it would do harm. */
 gbx_attack_verdict gbx_attack_limit_template(gbx_attack *a)
 {
     struct rlimit now;
@@ -279,7 +279,7 @@ gbx_attack_verdict gbx_attack_tgkill_outside(gbx_attack *a)
     return any_outside(a, signal_thread);
 }
 
-/* Whose template dies lives on, unless that is the init of its namespace. */
+/* The worker outlives its template, unless that is the init of its namespace. */
 gbx_attack_verdict gbx_attack_outlive(gbx_attack *a)
 {
     long result = GBX_TRY(a, prctl, PR_SET_PDEATHSIG, 0);

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Beyond any pid of a machine with default settings and some uptime. */
+/* Higher than any pid of a machine with default settings and some uptime. */
 #define PIDS_TRIED 65536
 
 /* ---- to the attacks -------------------------------------------------------- */
@@ -49,7 +49,7 @@ long gbx_next_outside(long after)
     long self = syscall(SYS_getpid);
     long parent = syscall(SYS_getppid);
 
-    /* The first process of a namespace is its template: all others are its workers. */
+    /* Pid 1 of a namespace is its template: all other processes are its workers. */
     if (parent == 1)
         return 0;
     for (long pid = after + 1; pid < PIDS_TRIED; pid++)

@@ -54,7 +54,7 @@ void gbx_attack_victims_open(gbx_attack_victims *ret)
     ret->segment = open_segment();
     ret->queue = (int)syscall(SYS_mq_open, GBX_ATTACK_VICTIM_NAME,
                               O_CREAT | O_RDWR | O_CLOEXEC, 0666, NULL);
-    /* Past the umask, which belongs to the whole process. */
+    /* Bypasses the umask, which belongs to the whole process. */
     if (ret->queue >= 0)
         (void)fchmod(ret->queue, 0666);
 }

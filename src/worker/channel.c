@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* channel - a sealed worker may only read and write: use nothing else in those two. */
+/* channel - a sealed worker may only read and write: gbx_channel_read() and
+ * gbx_channel_write() must not use other calls. */
 #include "worker/worker.h"
 
 #include <assert.h>

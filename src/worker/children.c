@@ -44,7 +44,8 @@ bool gbx_children_reap(gbx_children *children, gbx_msg_exited *ret)
             children->list[i] = children->list[--children->count];
             return true;
         }
-        /* As pid 1 of its namespace the template also inherits orphans: none of ours. */
+        /* As pid 1 of its namespace the template also inherits orphans, which are
+         * not workers. */
     }
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fast_fmod - by whole numbers: a remainder is never rounded. */
+/* fast_fmod - by integer arithmetic: a remainder is never rounded. */
 #include "worker/worker.h"
 
 #include <math.h>
@@ -12,10 +12,10 @@
 #define SIGN_BIT      (UINT64_C(1) << 63)
 #define INFINITE      (UINT64_C(0x7ff) << FRACTION_BITS)
 
-/* A remainder has at most 53 bits: so many fit beside it. */
+/* A remainder has at most 53 bits: this many more fit into a word. */
 #define STEP_BITS 11
 
-/* The engine's library must find it first: it is exported from the program. */
+/* The engine's library must find it first: the program exports it. */
 #define EXPORTED __attribute__((visibility("default")))
 
 static uint64_t bits_of(double x)
@@ -34,7 +34,7 @@ static double of_bits(uint64_t bits)
     return x;
 }
 
-/* Most are whole numbers that only an overflow or a division has made doubles. */
+/* Most are integers that became doubles only by an overflow or a division. */
 static bool is_whole(double x, int64_t *ret)
 {
     if (!(fabs(x) < 0x1p63))
@@ -43,10 +43,10 @@ static bool is_whole(double x, int64_t *ret)
     return (double)*ret == x;
 }
 
-/* Division of 32 bits is several times as fast on many processors. y is not zero. */
+/* A 32-bit division is several times faster on many processors. y is not zero. */
 static int64_t whole_modulo(int64_t x, int64_t y)
 {
-    if ((uint64_t)(x | y) <= UINT32_MAX) /* neither is negative, then */
+    if ((uint64_t)(x | y) <= UINT32_MAX) /* then neither is negative */
         return (int64_t)((uint32_t)x % (uint32_t)y);
     return x % y;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* freeze - what is in memory is written to a file, and that is mapped over it. */
+/* freeze - writes memory to a file and maps the file in its place. */
 #include "worker/worker.h"
 
 #include "base/cleanup.h"
@@ -13,8 +13,8 @@
 
 #define PAGE 4096u
 
-/* The C library and the loader stay: what looks for touched pages runs in them, and every
- * call does. */
+/* The C library and the loader stay: the search for touched pages runs in them, and
+ * so does every call. */
 static bool is_library(const gbx_mapping *m)
 {
     return strstr(m->name, ".so") != NULL && strncmp(m->name, "libc.so", 7) != 0 &&
@@ -30,8 +30,8 @@ static bool is_data(const gbx_mapping *m, const gbx_mapping *before)
              (before->prot & PROT_WRITE) != 0 && is_library(before)));
 }
 
-/* The kernel may have made one mapping of a library's zeros and what the loader keeps for
- * this thread, which is of use to the handler of faults, too. */
+/* The kernel may have merged a library's zeros with the loader's data for this
+ * thread, which the handler of faults needs, too. */
 static bool is_of_thread(const gbx_range *range)
 {
     uintptr_t at = (uintptr_t)&errno;
@@ -39,7 +39,7 @@ static bool is_of_thread(const gbx_range *range)
     return range->from <= at && at < range->to;
 }
 
-/* The heap as far as it is in use, and every mapping of a library with pages of its own. */
+/* Find the used part of the heap, and every library mapping with private pages. */
 static void find(gbx_ranges *ret)
 {
     gbx_maps maps = gbx_maps_read(true);
@@ -63,7 +63,8 @@ static bool is_zero(const char *page)
     return memcmp(page, zeros, PAGE) == 0;
 }
 
-/* What is in memory from `from` on, at the offset of its number; zeros are a file's holes. */
+/* Write the resident pages from `from` on, each at the offset of its number; zero
+ * pages become holes of the file. */
 static bool write_pages(int fd, const gbx_range *range)
 {
     const char *from = (const char *)range->from;
@@ -83,8 +84,8 @@ static bool write_pages(int fd, const gbx_range *range)
     return true;
 }
 
-/* Nothing may write to the range between the two: not the allocator either. What is closed
- * to writing is open to it until it is as it was. */
+/* Nothing may write to the range between the two steps, not even the allocator. A
+ * write-protected range is opened until it is restored. */
 static void replace(int fd, const gbx_range *range, const uint8_t *touched)
 {
     volatile char *from = (volatile char *)range->from;
@@ -104,7 +105,7 @@ static void replace(int fd, const gbx_range *range, const uint8_t *touched)
 /* Bits of /proc/self/pagemap: a page that is in memory, and its file's own. */
 #define IS_FILES (UINT64_C(1) << 61 | UINT64_C(1) << 63)
 
-/* Unmap what is the file's among the pages of range; what has been written stays. */
+/* Unmap the pages of range that still belong to the file; written ones stay. */
 static void unmap_clean(int pagemap, const gbx_range *range)
 {
     size_t count = (range->to - range->from) / PAGE;
@@ -128,7 +129,7 @@ static void unmap_clean(int pagemap, const gbx_range *range)
     }
 }
 
-/* What became a file's. */
+/* Ranges that now belong to a file. */
 static gbx_ranges frozen;
 
 /* ---- public to other modules -------------------------------------------- */

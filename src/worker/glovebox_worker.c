@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glovebox-worker - the untrusted half. It is started by the library with a built
- * environment and one socket; by hand it only says what it is.
+ * glovebox-worker - the untrusted half. The library starts it with a built environment
+ * and one socket; started by hand it only prints what it is.
  */
 #include "worker/worker.h"
 
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 
         gbx_stack_clear();
         gbx_launch_template(argv, argc, &launch);
-        _exit(gbx_template_serve(&launch, NULL)); /* worker/worker.h says why */
+        _exit(gbx_template_serve(&launch, NULL)); /* worker/worker.h explains _exit() */
     }
     if (argc >= 2 && strcmp(argv[1], "--zygote") == 0) {
         gbx_stack_clear();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* heap - the room is the allocator's own top of the heap, so it needs no other code. */
+/* heap - the room is the allocator's own top of the heap, so using it needs no other
+ * code. */
 #include "worker/worker.h"
 
 #include "base/cleanup.h"
@@ -15,34 +16,34 @@
 #define PAGE      4096u
 #define HUGE_PAGE GBX_MIB(2)
 
-/* The first of it stays of small pages: a small call touches some, and should not have
- * two mebibytes cleared for it. */
+/* The start of the room keeps small pages: a small call touches a few of them, and
+ * should not have two mebibytes cleared for it. */
 #define SMALL_BYTES GBX_MIB(2)
 
-/* The most that the allocator takes from its heap for one block; larger ones it maps. */
+/* The largest block that the allocator takes from its heap; it maps larger ones. */
 #define BLOCK_MAX GBX_MIB(32)
 
-/* How many blocks it maps at most: the C library's default. */
+/* The maximum number of mapped blocks: the C library's default. */
 #define MAPPED_MAX 65536
 
-/* Holes that are larger fill many pages before they are cut up. */
+/* A larger hole fills many pages before it is used up. */
 #define HOLE_MAX GBX_KIB(64)
 #define HOLE_MIN ((size_t)16)
 
-/* Holes of this size, if there are any, are few. */
+/* Holes of this size are rare. */
 #define LARGE_HOLE GBX_MIB(1)
 #define HOLES_MAX  16
 
-/* Of the top that is not given up: its own head, and rounding. */
+/* The part of the top that stays: its head, and rounding. */
 #define TOP_MIN GBX_KIB(4)
 
-/* Where the huge pages of the room begin; NULL: there are none. */
+/* Where the huge pages of the room begin; NULL: none. */
 static char *huge_from;
 
-/* In a worker: the room before that, while it is taken. */
+/* In a worker: the part of the room before them, while it is allocated. */
 static void *volatile small_room;
 
-/* The page in which the free end of a heap that ends here begins. */
+/* The page in which the free end of a heap begins, if the heap ends here. */
 static uintptr_t page_of_top(const char *end)
 {
     return ((uintptr_t)end - mallinfo2().keepcost) & ~(uintptr_t)(PAGE - 1);
@@ -55,14 +56,14 @@ static void advise(char *end)
 
     if (first >= (uintptr_t)end)
         return;
-    /* What is loaded may have grown into the huge pages of the room before. */
+    /* Loaded data may have grown into the huge pages of the previous room. */
     (void)madvise((void *)top, first - top, MADV_NOHUGEPAGE);
     if (madvise((void *)first, (size_t)((uintptr_t)end - first), MADV_HUGEPAGE) == 0)
         huge_from = (char *)first;
 }
 
-/* Make the allocator ask for more, by a block that fits nothing that it has: not its
- * top, and not a hole below it either. */
+/* Make the allocator extend the heap, with a block that fits neither its top nor any
+ * hole below it. */
 static void grow(size_t free_top)
 {
     size_t size = free_top + 1 > LARGE_HOLE ? free_top + 1 : LARGE_HOLE;
@@ -77,8 +78,8 @@ static void grow(size_t free_top)
         free(blocks[--count]);
 }
 
-/* A block that is taken for good. Compilers leave out an allocation that nobody uses, and
- * take it for granted that it succeeds. */
+/* Allocate a block for good. Compilers remove an unused allocation, and assume that
+ * it succeeds. */
 static bool take(size_t bytes)
 {
     static void *volatile taken;
@@ -100,7 +101,7 @@ uint64_t gbx_heap_reserve(uint64_t bytes)
     char *before = sbrk(0);
     char *end;
 
-    if (free_top >= bytes) /* it has been reserved already */
+    if (free_top >= bytes) /* already reserved */
         return bytes;
     gbx_heap_keep_together();
     (void)mallopt(M_TRIM_THRESHOLD, -1);
@@ -143,22 +144,22 @@ void gbx_heap_close_holes(void)
 {
     char *top = (char *)sbrk(0) - mallinfo2().keepcost;
 
-    /* Whole pages of holes are nobody's: a fork need not map them, and one that it does
-     * write comes cleared, not copied. The top is the room, and stays. */
+    /* Whole free pages belong to nobody: a fork need not map them, and one that it
+     * writes comes cleared, not copied. The top is the room, and stays. */
     (void)malloc_trim(SIZE_MAX);
-    /* Largest first: what is left of a block that was cut is met again, smaller. */
+    /* Largest first: the rest of a divided block is found again, smaller. */
     for (size_t size = HOLE_MAX; size >= HOLE_MIN; size -= HOLE_MIN) {
         char *block;
 
         while ((block = malloc(size)) != NULL && block < top)
             continue;
-        free(block); /* from the top: there was no such hole, or there is none left */
+        free(block); /* it came from the top: no hole of that size is left */
     }
 }
 
 void gbx_heap_skip_small(void)
 {
-    char *volatile probe = malloc(HOLE_MAX + 1); /* fits no hole */
+    char *volatile probe = malloc(HOLE_MAX + 1); /* too large for any hole */
     char *top = probe;
 
     free(probe);
@@ -177,7 +178,7 @@ uint64_t gbx_heap_lower(uint64_t bytes)
     if (top > TOP_MIN) {
         taken = bytes < top - TOP_MIN ? bytes : top - TOP_MIN;
         (void)mallopt(M_MMAP_MAX,
-                      0); /* one block, whatever its size: a head is a page */
+                      0); /* one block of any size: only a page of it is touched */
         if (!take((size_t)taken))
             taken = 0;
         (void)mallopt(M_MMAP_MAX, MAPPED_MAX);

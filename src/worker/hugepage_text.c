@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hugepage_text - the child that learns takes a fault for each page of the engine that it enters. */
+/* hugepage_text - the learning child takes a fault for each page of the engine that
+ * it enters. */
 #include "worker/worker.h"
 
 #include "base/cleanup.h"
@@ -23,8 +24,8 @@
 #    define MADV_COLLAPSE 25 /* Linux 6.1 */
 #endif
 
-/* Code and constants of the engine. A mapping with pages of its own (what the loader has
- * relocated) does not hold what its file does. */
+/* The engine's code and constants. A mapping with private pages (relocated by the
+ * loader) differs from its file. */
 static void find(gbx_ranges *ret)
 {
     static const char library[] = "libjavascriptcoregtk-";
@@ -40,7 +41,7 @@ static void find(gbx_ranges *ret)
     gbx_maps_free(&maps);
 }
 
-/* An administrator may have said that there are to be none. */
+/* An administrator may have disabled them. */
 static bool may_have_huge_pages(void)
 {
     FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
@@ -53,8 +54,8 @@ static bool may_have_huge_pages(void)
     return may;
 }
 
-/* The huge page's worth that a call runs most pages of, of all that are not chosen yet; its
- * pages are taken out of touched. Returns false if there is none. */
+/* Choose the huge-page-sized piece with the most pages that a call runs, and clear
+ * its pages in touched. Returns false if none is left. */
 static bool choose(const gbx_ranges *ranges, uint8_t *touched, uint8_t *chosen)
 {
     size_t most = 0;
@@ -83,11 +84,11 @@ static bool choose(const gbx_ranges *ranges, uint8_t *touched, uint8_t *chosen)
     return true;
 }
 
-/* What lies in huge pages of the file, for workers to map. */
+/* Ranges in huge pages of the file, for workers to map. */
 static gbx_ranges enlarged;
 
-/* Small pages would be no better than the engine's file: it must be huge ones. Written to
- * the file, what they are made of is there sooner than by a fault for each. */
+/* Small pages would be no better than the engine's file: they must be huge. Writing
+ * to the file allocates them faster than a fault for each. */
 static bool copy_to_file(int file, char *room, const gbx_range *range, off_t at)
 {
     size_t size = range->to - range->from;
@@ -100,7 +101,7 @@ static bool copy_to_file(int file, char *room, const gbx_range *range, off_t at)
                MAP_FAILED;
 }
 
-/* Linux 6.1 makes huge pages of memory that is no file's alone. */
+/* Linux 6.1 makes huge pages only of anonymous memory. */
 static bool copy_to_memory(char *room, const gbx_range *range)
 {
     size_t size = range->to - range->from;
@@ -114,7 +115,7 @@ static bool copy_to_memory(char *room, const gbx_range *range)
            mprotect(room, size, range->prot) == 0;
 }
 
-/* A copy of the range, in file from `at` on, takes its place. */
+/* Replace the range by its copy, in file from `at` on. */
 static void replace(int file, const gbx_range *range, off_t at)
 {
     size_t size = range->to - range->from;
@@ -133,10 +134,10 @@ static void replace(int file, const gbx_range *range, off_t at)
             MAP_FAILED &&
         is_in_file)
         gbx_ranges_add(&enlarged, range->from, range->to, range->prot);
-    (void)munmap(spared, spare); /* whatever has not moved */
+    (void)munmap(spared, spare); /* whatever was not moved */
 }
 
-/* All that is chosen of each mapping, what lies side by side in one. */
+/* Replace all chosen pieces of each mapping; adjacent ones become one mapping. */
 static void replace_chosen(const gbx_ranges *ranges, const uint8_t *chosen,
                            size_t count)
 {

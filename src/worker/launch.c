@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launch - the order is in worker.h. */
+/* launch - see worker.h for the order. */
 #include "worker/worker.h"
 
 #include "base/cleanup.h"
@@ -33,10 +33,10 @@ static const struct space {
     {CLONE_NEWUTS, GBX_LAYER_UTS_NS}, {CLONE_NEWCGROUP, GBX_LAYER_CGROUP_NS},
 };
 
-/* What the helper says once it is in a user namespace, or why it is not. */
+/* The helper's report once it is in a user namespace, or why it is not. */
 typedef struct helper_said {
     int error;
-    int pid; /* as /proc knows it, which may be mounted for another pid namespace */
+    int pid; /* as numbered in /proc, which may be mounted for another pid namespace */
 } helper_said;
 
 static _Noreturn void end(const char *what)
@@ -65,8 +65,9 @@ static void read_uids(const char *text, gbx_identity *identity)
 
 /* ---- the user namespace ---------------------------------------------------- */
 
-/* Keeps the namespace until its socket is closed. It has nothing that is worth tracing it
- * for, and may be: a process that may not has files in /proc that are root's alone. */
+/* Keeps the namespace alive until its socket is closed. It stays traceable, since it
+ * has nothing worth protecting: an untraceable process has files in /proc that
+ * belong to root alone. */
 static _Noreturn void be_helper(int sock)
 {
     helper_said said = {0};
@@ -91,7 +92,7 @@ static bool write_file(int dir, const char *name, const char *text)
     return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 }
 
-/* Root within it is `uid` outside. */
+/* Map root inside to `uid` outside. */
 static bool map(int dir, uid_t uid, gid_t gid)
 {
     char text[24];
@@ -103,7 +104,8 @@ static bool map(int dir, uid_t uid, gid_t gid)
     return write_file(dir, "gid_map", text);
 }
 
-/* dir is the helper's in /proc. A map is written once, or refused and not written. */
+/* dir is the helper's in /proc. A map can be written once; a refused write leaves it
+ * unwritten. */
 static bool map_ids(gbx_identity *identity, int dir)
 {
     const uid_t *wanted = identity->wanted;
@@ -116,11 +118,11 @@ static bool map_ids(gbx_identity *identity, int dir)
         }
     }
     if (wanted[0] != 0 && wanted[1] == 0)
-        return false; /* it alone would have done */
+        return false; /* it was the only acceptable id */
     return map(dir, geteuid(), getegid());
 }
 
-/* The namespace that the helper has made, its ids mapped; -1 with errno. */
+/* The namespace that the helper has made, with mapped ids; -1 with errno. */
 static int open_user_ns(gbx_identity *identity, int sock)
 {
     GBX_CLEANUP(gbx_fd_close) int dir = -1;
@@ -181,7 +183,7 @@ static void make_namespaces(gbx_launch *l)
             l->made |= GBX_LAYER_BIT(spaces[i].layer);
 }
 
-/* The raw call: a child of the host, which knows it by its process group. */
+/* The raw call: makes a child of the host, which identifies it by its process group. */
 static void fork_template(void)
 {
     long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -192,8 +194,8 @@ static void fork_template(void)
         _exit(0);
 }
 
-/* Root of the user namespace is whom its map names; with a change of ids the process can
- * be traced by nobody but root. */
+/* Become the mapped root of the user namespace. After a change of ids only root can
+ * trace the process. */
 static void take_identity(const gbx_identity *identity)
 {
     if (identity->uid == 0)

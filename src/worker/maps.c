@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps - a line for each mapping; smaps has lines about it below.
+ * maps - one line per mapping; smaps adds lines about each.
  *
- * The list lies in memory of its own, which is shared: who looks for pages that are written
- * privately must not find it.
+ * The list has shared memory of its own, so that a search for privately written pages
+ * does not find it.
  */
 #include "worker/worker.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A process of ours has some 170. */
+/* A process of ours has about 170. */
 #define MAPPINGS_MAX 1024
 #define LIST_SIZE    (MAPPINGS_MAX * sizeof(gbx_mapping))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* page_probe - the handler touches nothing that may be closed: it would fault in itself. */
+/* page_probe - the handler must not touch closed memory: it would fault itself. */
 #include "worker/worker.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #define PAGE 4096u
 
-/* For the handler, which gets nothing else. */
+/* The handler's only input. */
 static struct {
     const gbx_ranges *ranges;
     uint8_t *touched; /* shared with the child */
@@ -33,7 +33,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
         if (syscall(SYS_mprotect, at, PAGE, range->prot) == 0)
             return;
     }
-    (void)signal(signal_number, SIG_DFL); /* it happens again, and ends this */
+    (void)signal(signal_number, SIG_DFL); /* the fault repeats, and ends this process */
 }
 
 static _Noreturn void learn(int closed, bool (*run)(void *user), void *user)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pages - a page that only one process maps is one that it has written.
+ * pages - a page that only one process maps is a page that it has written.
  *
- * What may be under a device's hands must not move away from it, so the kernel copies a
- * pinned page for the child of a fork at once, and leaves the parent its own. Memory that
- * is registered with an io_uring is pinned for as long as the ring is open; nothing is
- * ever submitted to this one, and its queues are not even mapped.
+ * A page that a device may access must not move, so on a fork the kernel copies a
+ * pinned page for the child at once, and leaves the parent the original. Memory that is
+ * registered with an io_uring is pinned for as long as the ring is open. Nothing is
+ * ever submitted to this ring, and its queues are not even mapped.
  */
 #include "worker/worker.h"
 
@@ -28,7 +28,7 @@
 
 #define PAGE 4096u
 
-/* Larger mappings are the engine's reservations, in use from their start on. */
+/* Larger mappings are the engine's reservations, used from their start. */
 #define LOOKED_AT_MAX GBX_MIB(32)
 
 /* Every worker copies them, whether its call needs them or not. */
@@ -39,7 +39,7 @@
 #define IS_FILES     (UINT64_C(1) << 61)
 #define IS_EXCLUSIVE (UINT64_C(1) << 56)
 
-/* Of a file in memory, too, a page that was only read may be mapped here alone. */
+/* A page of a file in memory that was only read may also be mapped here alone. */
 static bool is_written(uint64_t entry)
 {
     return (entry & (IS_PRESENT | IS_FILES | IS_EXCLUSIVE)) ==
@@ -58,7 +58,7 @@ static void add_page(gbx_pages *pages, char *page, bool of_file)
             (struct gbx_page_run){.start = page, .len = PAGE, .of_file = of_file};
 }
 
-/* The written pages among those from `from` on. Nothing is allocated for the look: it
+/* Add the written pages from `from` on. Nothing is allocated during the search: it
  * would be found. */
 static void add_mapping(gbx_pages *pages, int pagemap, uintptr_t from, uintptr_t to,
                         bool of_file)
@@ -97,7 +97,8 @@ static void look(gbx_pages *pages)
     gbx_maps_free(&maps);
 }
 
-/* The same of what a child wrote from `from` on, up to so many pages in all. */
+/* The same for pages that a child wrote from `from` on, up to that many pages in
+ * all. */
 static void add_touched(gbx_pages *pages, char *from, const uint8_t *touched,
                         size_t count)
 {
@@ -122,7 +123,7 @@ static int open_ring(void)
     return (int)syscall(SYS_io_uring_setup, 1, &params);
 }
 
-/* Where a filter around us ends whoever asks for a ring, it is this child that asks. */
+/* An outer filter may kill a process that creates a ring: then it kills this child. */
 static _Noreturn void learn(bool (*run)(void *user), void *user, int report)
 {
     gbx_pages found = {0};
@@ -190,14 +191,15 @@ void gbx_pages_pin(gbx_pages *pages)
     unsigned count = 0;
     int ring = pages->may_pin ? open_ring() : -1;
 
-    /* A file's pages cannot be registered before Linux 6.4, and would spoil it for all. */
+    /* A file's pages cannot be registered before Linux 6.4, and would make the whole
+     * call fail. */
     for (size_t i = 0; i < pages->count; i++)
         if (!pages->runs[i].of_file)
             buffers[count++] = (struct iovec){pages->runs[i].start, pages->runs[i].len};
     if (ring < 0 || count == 0 ||
         syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, buffers, count) <
             0) {
-        gbx_fd_close(&ring); /* more than may be locked, for one */
+        gbx_fd_close(&ring); /* for instance, more than may be locked */
         return;
     }
     for (size_t i = 0; i < pages->count; i++)

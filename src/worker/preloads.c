@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * preloads - see worker.h. When the time is up a signal handler speaks to the host:
- * what it says is encoded before each script runs, so that it has nothing to allocate.
+ * preloads - see worker.h. When the time is up a signal handler sends a message to the
+ * host. The message is encoded before each script runs, so that the handler need not
+ * allocate.
  */
 #include "worker/worker.h"
 
@@ -13,10 +14,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Of all of them together. A large library takes a tenth of a second. */
+/* Limit for all of them together. A large library takes a tenth of a second. */
 #define CPU_SECONDS 3
 
-/* What the handler sends, and where. */
+/* The handler's message, and its destination. */
 static struct last_word {
     int control;
     gbx_buf hello;
@@ -29,7 +30,7 @@ static void on_time(int signal)
     _exit(4);
 }
 
-/* One PRELOAD, whose text is mapped. */
+/* Read one PRELOAD, whose text is mapped. */
 static bool read_one(int control, gbx_realm_preload *ret)
 {
     gbx_msg_preload msg;

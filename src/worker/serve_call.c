@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * serve_call - after gbx_seal_worker() this process may read and write its channel and
- * ask for memory; everything here must stay within that. It never returns to the
+ * ask for memory; all code here must stay within that. It never returns to the
  * template's code and runs no destructor: it waits to be killed.
  */
 #include "worker/worker.h"
@@ -15,29 +15,29 @@
 /* A result up to this size goes out in one write, so that the host wakes once. */
 #define ONE_WRITE_MAX GBX_KIB(32)
 
-/* A CALL of this size is worth huge pages, where the room is a multiple of what is left
- * out for it. */
+/* A CALL of this size is worth huge pages, if the room is several times the part
+ * that is skipped for it. */
 #define LARGE_CALL GBX_KIB(128)
 #define LARGE_ROOM GBX_MIB(16)
 
-/* Requests are gathered and go out with the WAIT that follows them. Of many in a row some go
- * before, so that the host is at work on them while the next are made: four, then twice as
- * many each time, and no more than this size. */
+/* Requests are gathered and sent with the WAIT that follows them. In a long sequence
+ * some are sent early, so that the host works on them while the next are made: four,
+ * then twice as many each time, and no more than this size. */
 #define GATHERED_FIRST 4
 #define GATHERED_MOST  64
 #define GATHERED_MAX   GBX_KIB(32)
 
 typedef struct session {
     gbx_realm *realm;
-    gbx_buf out;       /* requests that are not sent yet */
-    unsigned gathered; /* so many */
-    unsigned enough;   /* with so many they are sent */
+    gbx_buf out;       /* requests not sent yet */
+    unsigned gathered; /* number of requests in out */
+    unsigned enough;   /* sent when gathered reaches this */
     uint64_t call_id;
     uint64_t sealed_memory_bytes;
-    uint64_t room_bytes; /* of them, already part of the heap */
+    uint64_t room_bytes; /* the room, already part of the heap */
 } session;
 
-/* The host kills its workers; leaving is for when the host has gone. */
+/* The host kills its workers; a worker exits only if the host has gone. */
 static _Noreturn void leave(int status)
 {
     _exit(status);
@@ -63,7 +63,7 @@ static void send_empty(const session *s, gbx_msg_type type)
         leave(2);
 }
 
-/* From inside the allocator: must not allocate. */
+/* Called inside the allocator: must not allocate. */
 static void on_refusal(void *user)
 {
     send_empty(user, GBX_MSG_REFUSED);
@@ -78,7 +78,7 @@ static void send_requests(session *s)
         s->enough *= 2;
 }
 
-/* Without room for the request there is none for the call. */
+/* Without memory for the request the call cannot go on. */
 static void on_request(void *user, const gbx_msg_hostcall *msg)
 {
     session *s = user;
@@ -120,7 +120,7 @@ static void on_log(void *user, const gbx_msg_log *line)
     gbx_buf_cleanup(&buf);
 }
 
-/* What the host has sent and is not looked at yet. Many answers at once are one read. */
+/* Bytes from the host that are not handled yet. Many answers arrive in one read. */
 typedef struct ahead {
     size_t start, end;
     uint8_t data[GBX_KIB(4)];
@@ -151,7 +151,8 @@ static bool read_ahead(ahead *a, void *to, size_t len)
     return true;
 }
 
-/* One answer of the host; its reactions in the code run before the next is read. */
+/* Handle one answer of the host; its reactions in the code run before the next is
+ * read. */
 static void take_answer(const session *s, const gbx_header *header, ahead *a)
 {
     uint8_t small[GBX_KIB(1)];
@@ -191,11 +192,12 @@ static void on_wait(void *user, uint32_t ms)
             leave(2);
         take_answer(s, &header, &a);
     }
-    if (a.start != a.end) /* the host says nothing after WAKE until it is asked */
+    if (a.start != a.end) /* after WAKE the host sends nothing until it is asked */
         leave(2);
 }
 
-/* By the vDSO where it serves the clock; the filter knows whether it does. */
+/* Through the vDSO where it serves the clock; the filter allows the system call
+ * elsewhere. */
 static double on_now(void *user)
 {
     struct timespec ts;
@@ -205,7 +207,7 @@ static double on_now(void *user)
     return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
-/* An error that tells of the want of memory finds none: its room is there before. */
+/* An out-of-memory error would find no memory: its room is reserved beforehand. */
 static void send_error(const session *s, const gbx_msg_error *error)
 {
     static uint8_t room[GBX_KIB(64)];
@@ -215,7 +217,7 @@ static void send_error(const session *s, const gbx_msg_error *error)
     send_buf(&buf);
 }
 
-/* The CALL does not fit the memory limit: said without needing any. */
+/* The CALL does not fit the memory limit: reports that without needing memory. */
 static _Noreturn void end_for_memory(const session *s)
 {
     gbx_msg_error error = {.failure = GBX_FAILURE_INPUT, .is_out_of_memory = 1};
@@ -227,10 +229,9 @@ static _Noreturn void end_for_memory(const session *s)
 }
 
 /*
- * A call may have less than this worker was sealed with. A block of the room, and a
- * mapping, that are never touched take the difference out of what there is; code that
- * broke out could give it back to itself, and would still have no more than the seal's
- * limit.
+ * A call may have a lower limit than the seal. A block of the room, and a mapping, use
+ * up the difference without being touched. Code that broke out could free them, but
+ * would still have no more than the seal's limit.
  */
 static void lower_memory(const session *s, uint64_t memory_bytes)
 {
@@ -242,10 +243,10 @@ static void lower_memory(const session *s, uint64_t memory_bytes)
         less -= gbx_heap_lower(less);
     if (less > 0 && mmap(NULL, (size_t)less, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
-        end_for_memory(s); /* the call alone is larger than what it may have */
+        end_for_memory(s); /* the call alone exceeds its limit */
 }
 
-/* What the call may allocate beside its own message. */
+/* What the call may allocate besides its own message. */
 static uint64_t memory_left(const session *s, const gbx_msg_call *call, uint64_t taken)
 {
     uint64_t most = s->sealed_memory_bytes;
@@ -283,7 +284,7 @@ static uint8_t *read_call(const session *s, const gbx_header *header)
         end_for_memory(s);
     if (!gbx_channel_read(GBX_CHANNEL_FD, body, header->body_len))
         leave(0);
-    body[header->body_len] = 0; /* the input is last, and its parser wants an end */
+    body[header->body_len] = 0; /* the input is last; its parser needs an end */
     return body;
 }
 
@@ -312,7 +313,7 @@ static void serve(gbx_realm *realm, session *s)
     gbx_realm_limit_memory(memory_left(s, &call, header.body_len));
     s->realm = realm;
     gbx_realm_run(realm, &call, &host, &outcome);
-    send_requests(s); /* those that nobody awaits */
+    send_requests(s); /* requests that nobody awaits */
     if (outcome.ok)
         send_result(s, &outcome.result);
     else
@@ -336,7 +337,7 @@ _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int chann
     send_empty(&s, GBX_MSG_READY);
     gbx_realm_on_refusal(on_refusal, &s);
     serve(realm, &s);
-    /* The host reads what it wants to know of us, then kills. */
+    /* The host reads what it needs about us, then kills. */
     while (gbx_channel_read(GBX_CHANNEL_FD, &byte, 1))
         continue;
     leave(0);

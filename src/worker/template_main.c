@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * template_main - the order of set-up is the design: engine and realm first (they open
- * files), then the seal that forks inherit, then the first word to the host.
+ * template_main - the order of set-up matters: engine and realm first (they open
+ * files), then the seal that forks inherit, then the first message to the host.
  */
 #include "worker/worker.h"
 
@@ -21,12 +21,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Less is not worth a mapping of its own; more than this few inputs need. */
+/* A smaller mapping is not worth it; few inputs need more. */
 #define ROOM_MIN GBX_MIB(8)
 #define ROOM_MAX GBX_MIB(32)
 
-/* Where both want a processor, the host comes first: to answer, and to end what runs here.
- * A third of its weight leaves calls enough of a machine that is busy with other things. */
+/* If both want a processor, the host comes first: to answer, and to end what runs
+ * here. A third of its weight leaves enough for calls on a machine that is busy with
+ * other things. */
 #define STEP_BELOW_HOST 5
 
 typedef struct template
@@ -38,7 +39,7 @@ typedef struct template
     gbx_preloads preloads;
     gbx_realm *realm;
     gbx_children children;
-    gbx_pages pages; /* that every worker writes, and a fork does not copy */
+    gbx_pages pages; /* pages that every worker writes and a fork does not copy */
     char time_zones[64];
 }
 template;
@@ -56,7 +57,7 @@ static gbx_span text_span(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* Threads of this process and whether it has a writable and executable mapping;
+/* Count this process's threads and check for a writable and executable mapping;
  * before the file system goes. */
 static void look_at_self(gbx_msg_hello *hello)
 {
@@ -100,7 +101,7 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
     return send_all(t, &buf);
 }
 
-/* In the child of an ATTACK: seal with what is asked left out, and try. */
+/* In the child of an ATTACK: seal without the given layers, and try. */
 static _Noreturn void attack(template *t, const gbx_msg_attack *msg, int channel)
 {
     t->seal.layers_off |= msg->layers_off;
@@ -110,7 +111,7 @@ static _Noreturn void attack(template *t, const gbx_msg_attack *msg, int channel
     _exit(5);
 }
 
-/* Fork one child with a channel of its own; tell the host. */
+/* Fork one child with a channel of its own, and report it to the host. */
 static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
                        const gbx_msg_attack *msg)
 {
@@ -125,8 +126,8 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     if (gbx_children_full(&t->children)) {
         errno = EAGAIN;
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-        /* One thread, in none of the C library's locks: nothing is to be done before or
-         * after, which would write to pages of the loader. */
+        /* One thread, outside the C library's locks: nothing needs to be done before
+         * or after, and doing it would write to the loader's pages. */
         pid = _Fork();
         if (pid == 0) {
             if (msg != NULL)
@@ -166,8 +167,8 @@ static bool rehearse(void *realm)
     return gbx_realm_rehearse(realm);
 }
 
-/* An eighth of what a call may have. Of the rest, blocks are mapped one by one: those can
- * grow where they are, and nothing that is left of one is too small for the next. */
+/* An eighth of what a call may have. Blocks beyond it are mapped one by one: those
+ * can grow in place, and no leftover of one is too small for the next. */
 static void make_room(template *t)
 {
     uint64_t room = t->config.memory_bytes / 8;
@@ -232,7 +233,7 @@ static bool expose(template *t, gbx_span body)
     return send_all(t, &buf);
 }
 
-/* One message of the host. False ends the template. */
+/* Handle one message of the host. False ends the template. */
 static bool serve_one(template *t)
 {
     uint8_t body[GBX_KIB(4)];
@@ -298,7 +299,7 @@ static void serve(template *t)
     }
 }
 
-/* CONFIG is the first message, and nothing else will do. Its spans are kept. */
+/* CONFIG must be the first message. Its spans are kept. */
 static bool read_config(template *t)
 {
     uint8_t *body;
@@ -314,7 +315,7 @@ static bool read_config(template *t)
            (t->config.layers_off == 0 || t->config.attack_mode);
 }
 
-/* SIGCHLD comes through a descriptor. */
+/* Receive SIGCHLD through a descriptor. */
 static bool set_signals(template *t)
 {
     sigset_t set;
@@ -330,7 +331,7 @@ static bool set_signals(template *t)
     return t->signals >= 0;
 }
 
-/* The realm that all engines have. */
+/* Begin the realm that all engines have. */
 static bool begin(template *t, const gbx_prepared *prepared, const char **ret_reason)
 {
     if (prepared != NULL) {
@@ -342,7 +343,7 @@ static bool begin(template *t, const gbx_prepared *prepared, const char **ret_re
     return t->realm != NULL;
 }
 
-/* All that a template runs before it is forked. */
+/* Everything that a template runs before it is forked. */
 static void warm(template *t)
 {
     gbx_realm_warm(t->realm, t->config.warm);
@@ -358,13 +359,13 @@ static void warm(template *t)
     gbx_pages_pin(&t->pages);
 }
 
-/* In a fork of the zygote, which has run the rest. */
+/* In a fork of the zygote, which has already run the rest. */
 static void warm_more(template *t)
 {
     gbx_realm_warm_own(t->realm, t->config.warm);
     gbx_realm_settle_again(t->realm);
     make_room(t);
-    gbx_libs_drop_libraries(); /* not before: a capability may have loaded one */
+    gbx_libs_drop_libraries(); /* not earlier: a capability may have loaded one */
     if (t->config.warm == 0)
         return;
     gbx_pages_learn(&t->pages, rehearse, t->realm);
@@ -417,7 +418,7 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
         if (!gbx_identity_guard_speculation(
                 &t.seal, (t.config.flags & GBX_CONFIG_GUARD_SPECULATION) != 0))
             reason = "this machine cannot turn its processor's speculation off";
-        (void)dup2(1, 2); /* what fails from here on is said in a message */
+        (void)dup2(1, 2); /* from here on failures are reported in messages */
         gbx_seal_template(&t.seal);
         if (hello.threads != 1)
             reason = "the engine has started a second thread: forks would not be whole";
@@ -431,7 +432,7 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
     return 0;
 }
 
-/* ---- what a zygote does, too ------------------------------------------------ */
+/* ---- shared with the zygote ------------------------------------------------ */
 
 gbx_realm *gbx_template_begin_realm(char time_zones[static 64], const char **ret_reason)
 {
@@ -465,8 +466,8 @@ void gbx_template_make_light(gbx_realm *realm, size_t huge_pages)
 {
     gbx_libs_join();
     gbx_heap_close_holes();
-    (void)gbx_heap_begin(); /* while there is a /proc */
-    (void)rehearse(realm);  /* the engine has to find its new places once */
+    (void)gbx_heap_begin(); /* while /proc exists */
+    (void)rehearse(realm);  /* the engine must find its new places once */
     (void)gbx_text_enlarge(huge_pages, rehearse, realm);
     gbx_freeze(rehearse, realm);
 }

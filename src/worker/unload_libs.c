@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* unload_libs - by the names of the libraries' files, and by what of one file lies together. */
+/* unload_libs - identifies libraries by their files' names, and merges adjacent
+ * mappings of one file. */
 #include "worker/worker.h"
 
 #include "base/cleanup.h"
@@ -11,10 +12,10 @@
 #include <sys/mman.h>
 
 /*
- * The engine's library brings an event loop's, an object system's and a journal's with
- * it, for its embedding API and for WebKit; its C interface, which is all we call,
- * enters none of them once the template is up. What did would crash. The last one
- * compiled the filters, and has done its work.
+ * The engine's library brings libraries for an event loop, an object system and a
+ * journal, for its embedding API and for WebKit. Its C interface, which is all we call,
+ * uses none of them once the template is up; code that did would crash. The last
+ * library compiled the filters, and is no longer needed.
  */
 static const char *const unused[] = {
     "libgio-2.0.so",  "libgobject-2.0.so", "libgmodule-2.0.so", "libmount.so",
@@ -31,7 +32,7 @@ static bool is_unused(const gbx_mapping *mapping)
     return false;
 }
 
-/* Of one file, and of it the next bytes. */
+/* Is it the same file, at the next offset? */
 static bool goes_on(const gbx_mapping *before, const gbx_mapping *mapping)
 {
     return mapping->file != 0 && mapping->file == before->file &&
@@ -65,8 +66,8 @@ void gbx_libs_drop_libraries(void)
     gbx_maps maps;
     void *frame;
 
-    /* The engine takes a trace of its own stack where a first exception is made; for
-     * that the C library searches all libraries by name for the unwinder, once. */
+    /* The engine captures its own stack at the first exception. For that the C
+     * library searches all libraries by name for the unwinder, once. */
     (void)backtrace(&frame, 1);
 
     maps = gbx_maps_read(false);

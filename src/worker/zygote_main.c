@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zygote_main - a template is forked from here as a child of the host (CLONE_PARENT), so that
- * the host reaps and kills it as one that was executed. The kernel allows that because this
+ * zygote_main - forks each template as a child of the host (CLONE_PARENT), so that the
+ * host reaps and kills it like an executed one. The kernel allows that because this
  * process stays in the host's pid namespace.
  */
 #include "worker/worker.h"
@@ -26,7 +26,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of a request: a control socket, an error output, the directory of a control group. */
+/* Descriptors of a request: control socket, error output, directory of a control
+ * group. */
 enum { FD_CONTROL, FD_SAID, FD_CGROUP, FDS_MAX };
 
 typedef struct request {
@@ -71,7 +72,8 @@ static void close_request(request *r)
         gbx_fd_close(&r->fds[i]);
 }
 
-/* In the fork: be what the program is at its exec. What the engine has opened stays. */
+/* In the fork: become what the program is at its exec. What the engine has opened
+ * stays. */
 static _Noreturn void be_template(const gbx_prepared *prepared, request *r,
                                   bool is_grouped)
 {
@@ -86,8 +88,8 @@ static _Noreturn void be_template(const gbx_prepared *prepared, request *r,
     _exit(gbx_template_serve(&launch, prepared));
 }
 
-/* The raw call: one thread, in none of the C library's locks. In its group at once, or not
- * at all: an executed program may find another way into it. */
+/* The raw call: one thread, outside the C library's locks. Enters its group at once
+ * or fails: an executed program may find another way into it. */
 static void fork_template(int control, const gbx_prepared *prepared, request *r)
 {
     gbx_zygote_answer text = {0};

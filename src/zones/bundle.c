@@ -2,9 +2,9 @@
 /*
  * bundle - zoneinfo64.res: a resource bundle of format 1.0, which every ICU reads.
  *
- * It is words of 32 bits. A resource is a word: a kind in the high four bits, and in the
- * others where its data is, in words from the start, or a number. The first word is the
- * resource of all: a table whose keys stand right behind it.
+ * It consists of 32-bit words. A resource is one word: the high four bits are its kind,
+ * the others a number or the position of its data, in words from the start. The first
+ * word is the root resource: a table whose keys follow it directly.
  */
 #include "zones/zones.h"
 
@@ -98,7 +98,7 @@ static uint32_t put_array(bundle *b, const uint32_t *list, size_t count)
     return RESOURCE(ARRAY, at);
 }
 
-/* Keys stand in `keys`, or from byte `at` of the words on, eight bytes each. */
+/* Keys are in `keys`, or start at byte `at` of the words, eight bytes each. */
 static uint16_t place_of(const char *key)
 {
     size_t at = 4;
@@ -126,7 +126,7 @@ static uint32_t put_table(bundle *b, const field *fields, size_t count)
 
 /* ---- a zone -------------------------------------------------------------------- */
 
-/* Changes from index `from` to `to` whose times need, or do not need, 64 bits. */
+/* Times of the changes from index `from` to `to` that need 64 bits, or that do not. */
 static uint32_t put_times(bundle *b, const gbx_zone *zone, size_t from, size_t to,
                           bool wide)
 {
@@ -141,7 +141,7 @@ static uint32_t put_times(bundle *b, const gbx_zone *zone, size_t from, size_t t
     return RESOURCE(INT_VECTOR, at);
 }
 
-/* The offsets that a zone has had, and for each change which. */
+/* The different offsets of a zone, and the one that each change selects. */
 static bool put_offsets(bundle *b, const gbx_zone *zone, field *ret_map,
                         field *ret_offsets)
 {
@@ -192,7 +192,7 @@ static const char *rule_of(bundle *b, const gbx_zone *zone)
     return b->rules[i].name;
 }
 
-/* Its resource; 0 if it cannot be held. */
+/* Its resource; 0 if the format cannot hold it. */
 static uint32_t put_zone(bundle *b, const gbx_zone *zone)
 {
     field fields[FIELDS_MAX], map, offsets;
@@ -279,7 +279,8 @@ static void put_header(gbx_buf *to)
     (void)gbx_buf_append(to, header, sizeof header);
 }
 
-/* Room for all keys, behind the first word. Where those of rules begin. */
+/* Reserves room for all keys, after the first word. Returns where those of rules
+ * begin. */
 static size_t put_keys(bundle *b)
 {
     static const char none[RULES_MAX * 3];

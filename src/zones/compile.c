@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile - at build time: the zones of this machine as use.c takes them in. A machine that
- * has none makes an empty file.
+ * compile - runs at build time: stores this machine's zones for use.c. Without zones it
+ * makes an empty file.
  */
 #include "zones/zones.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folder - the files of /usr/share/zoneinfo: those that are links are other names. */
+/* folder - reads the files of /usr/share/zoneinfo; links become other names. */
 #include "zones/zones.h"
 
 #include "base/cleanup.h"
@@ -16,13 +16,13 @@
 #define FILE_MAX  GBX_KIB(64)
 #define DEPTH_MAX 3
 
-/* Folders and files that are not zones, or the same ones once more. */
+/* Folders and files that are not zones, or duplicates. */
 static const char *const skipped[] = {"posix",       "right",       "posixrules",
                                       "localtime",   "leapseconds", "leap-seconds.list",
                                       "tzdata.zi",   "zone.tab",    "zone1970.tab",
                                       "iso3166.tab", "zonenow.tab"};
 
-/* Names that ICU has besides. */
+/* Additional names that ICU has. */
 static const char *const more[][2] = {
     {"ACT", "Australia/Darwin"},
     {"AET", "Australia/Sydney"},
@@ -180,7 +180,7 @@ static void add_unknown(gbx_zones *zones)
     zone->count = zone->changes != NULL;
 }
 
-/* Names that ICU has besides, of zones that are there. */
+/* Add ICU's additional names for zones that exist. */
 static void add_more(gbx_zones *zones)
 {
     size_t count = zones->count;
@@ -199,7 +199,7 @@ static void add_more(gbx_zones *zones)
     }
 }
 
-/* The zone that has the changes of a file. */
+/* The zone whose changes a file has. */
 static size_t owner_of(const gbx_zones *zones, ino_t file)
 {
     for (size_t i = 0; i < zones->count; i++)
@@ -208,7 +208,7 @@ static size_t owner_of(const gbx_zones *zones, ino_t file)
     return SIZE_MAX;
 }
 
-/* Names without a zone go; the others learn whose names they are. */
+/* Drop names without a zone; link the others to their zones. */
 static void resolve(gbx_zones *zones)
 {
     size_t kept = 0;
@@ -285,7 +285,7 @@ bool gbx_zones_read(const char *dir, gbx_zones *ret)
         gbx_fd_close(&w->root);
     }
     free(w);
-    /* Etc/Unknown alone is none. */
+    /* Etc/Unknown alone does not count. */
     return ret->count > 1;
 }
 

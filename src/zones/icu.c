@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * icu - the functions of the engine's ICU. It has the number of its version in the name of
- * each, and is not linked: they are looked up.
+ * icu - the engine's ICU functions. ICU puts its version number in every function name
+ * and is not linked here, so the functions are looked up.
  */
 #include "zones/zones.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tzif - a compiled file of the time zone database (RFC 9636), version 2 or later: a list of
- * changes, and a text in the manner of POSIX for all years after them.
+ * tzif - a compiled file of the time zone database (RFC 9636), version 2 or later: a
+ * list of changes, and a POSIX-style text for all years after them.
  *
- * A change says what holds, not how much of it is daylight saving time. ICU wants both, and
- * never less than none of it: where the file has "winter time" an hour behind standard
- * time (Ireland, Morocco), that is standard time, and the other is daylight saving time.
+ * A change gives the offset, not how much of it is daylight saving time. ICU needs
+ * both, and never accepts a negative saving. Where the file has "winter time" an hour
+ * behind standard time (Ireland, Morocco), winter time becomes standard time, and the
+ * other daylight saving time.
  */
 #include "zones/zones.h"
 
@@ -35,7 +36,7 @@ typedef struct moment {
     int32_t time;
 } moment;
 
-/* The text: standard time, and maybe the rule of daylight saving time. */
+/* The text: standard time and, optionally, the rule of daylight saving time. */
 typedef struct posix {
     int32_t standard, dst;
     bool has_dst;
@@ -73,7 +74,7 @@ static int month_len(int64_t year, int month)
                  days_to(year, month));
 }
 
-/* The second of a year at which it comes, while the clock is offset ahead of UTC. */
+/* The second of the year at which it occurs, while the clock is offset ahead of UTC. */
 static int64_t second_of(const moment *m, int32_t year, int32_t offset)
 {
     int64_t first = days_to(year, m->month);
@@ -133,7 +134,7 @@ static bool read_time(const char **at, int32_t *ret)
     return true;
 }
 
-/* Only days of the week are in use; a day of the year is not read. */
+/* Only days of the week are in use; days of the year are not supported. */
 static bool read_moment(const char **at, moment *ret)
 {
     ret->time = 2 * 3600;
@@ -240,7 +241,7 @@ static size_t block_size(const header *h, size_t time_size)
            h->leap_count * (time_size + 4) + h->standard_count + h->utc_count;
 }
 
-/* What is standard time around a change: the last before it, or else the first. */
+/* The standard time around a change: the last one before it, else the first. */
 static int32_t standard_near(const type *of, size_t count, size_t at)
 {
     for (size_t i = at; i-- > 0;)
@@ -285,7 +286,7 @@ static bool read_changes(gbx_zone *zone, const header *h, const uint8_t *block)
     type *of = calloc(h->time_count + 1, sizeof *of);
     bool ok = of != NULL;
 
-    /* Two more may follow, of the rule. */
+    /* the rule may add two more */
     zone->changes = calloc(h->time_count + 3, sizeof *zone->changes);
     ok = ok && zone->changes != NULL;
     for (size_t i = 0; ok && i <= h->time_count; i++) {
@@ -307,7 +308,7 @@ static bool read_changes(gbx_zone *zone, const header *h, const uint8_t *block)
     return ok;
 }
 
-/* ---- the rule instead of changes that it says as well ---------------------------- */
+/* ---- the rule instead of changes that follow from it ----------------------------- */
 
 /* Both changes of a year by the rule, in their order. */
 static void changes_of(const posix *p, int32_t year, gbx_zone_change ret[static 2])
@@ -337,7 +338,7 @@ static void complete_year(gbx_zone *zone, const posix *p, int32_t year)
             zone->changes[zone->count++] = both[i];
 }
 
-/* The years at the end that are as the rule has them are left to it. */
+/* Leave the final years that match the rule to the rule. */
 static int32_t shorten(gbx_zone *zone, const posix *p, int32_t year)
 {
     for (; zone->count >= 3; zone->count -= 2, year--) {

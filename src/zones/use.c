@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * use - a package of one bundle for ICU's udata_setCommonData(), which is searched before
- * the package that the library brings along.
+ * use - makes a package of one bundle for ICU's udata_setCommonData(). ICU searches it
+ * before its own package.
  */
 #include "zones/zones.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the program was built with: its version, 16 bytes, then a bundle; or nothing. */
+/* Built into the program: its version, 16 bytes, then a bundle; or nothing. */
 extern const uint8_t gbx_zones_built[], gbx_zones_built_end[];
 __asm__(".section .rodata\n"
         ".balign 16\n"
@@ -51,7 +51,7 @@ static bool is_little_endian(void)
     return *(const uint8_t *)&one == 1;
 }
 
-/* All of the package but the bundle. */
+/* Everything in the package except the bundle. */
 static void write_head(uint8_t *to, int version)
 {
     uint16_t header_size = HEADER_SIZE, info_size = 20;
@@ -104,7 +104,7 @@ void gbx_zones_use(char ret[static 64])
         write_head(head, gbx_icu_version());
         package.len = BUNDLE_AT;
         if (gbx_zones_choose(GBX_ZONES_DIR, &package))
-            icu.set_common_data(package.data, &error); /* it is ICU's from here on */
+            icu.set_common_data(package.data, &error); /* ICU owns it from here on */
     }
     error = 0;
     (void)snprintf(ret, 64, "%s", icu.version_of_zones(&error));

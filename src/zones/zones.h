@@ -2,9 +2,9 @@
 /*
  * zones - the machine's time zones, for the engine's Intl.
  *
- * The engine's library of dates (ICU) has time zones of its own, as old as that library.
- * The files of /usr/share/zoneinfo are kept current; they become one resource bundle of
- * ICU's, which it takes in place of its own.
+ * The engine's library of dates (ICU) has time zones of its own, which are as old as
+ * the library. The files of /usr/share/zoneinfo are kept current. They are converted to
+ * one ICU resource bundle, which replaces ICU's own.
  */
 #ifndef GBX_ZONES_ZONES_H
 #define GBX_ZONES_ZONES_H
@@ -19,7 +19,7 @@
 #define GBX_ZONES_DIR  "/usr/share/zoneinfo"
 #define GBX_ZONES_SIZE ((size_t)1 << 20) /* a bundle is never larger */
 
-/* A time since 1970 in seconds, and the offsets from UTC that hold from then on. */
+/* A time in seconds since 1970, and the offsets from UTC that apply from then on. */
 typedef struct gbx_zone_change {
     int64_t at;
     int32_t raw;  /* standard time */
@@ -34,8 +34,8 @@ typedef struct gbx_zone {
     char name[48];
     char region[4]; /* "001": none */
     ino_t file;
-    size_t target; /* the index of the zone that this is another name of, or its own */
-    gbx_zone_change *changes; /* [0] holds before [1]; its time means nothing */
+    size_t target; /* index of the zone that this is another name of; else its own */
+    gbx_zone_change *changes; /* [0] holds before [1]; its time is unused */
     size_t count;
     bool has_rule; /* for the years from rule_year on */
     int32_t rule_year;
@@ -51,14 +51,15 @@ typedef struct gbx_zones {
 
 /* ---- tzif.c: one file ------------------------------------------------------- */
 
-/* Changes and rule of a file. False if it is not one, or says what ICU cannot hold. */
+/* Changes and rule of a file. False if it is not a zone file, or contains what ICU
+ * cannot hold. */
 bool gbx_zone_read(gbx_zone *zone, const uint8_t *data, size_t len);
 
 /* ---- folder.c: all of them ---------------------------------------------------- */
 
 /* The version of the zones in dir; "" if it has none. */
 void gbx_zones_version(const char *dir, char ret[static 16]);
-/* False if there are none of a known version. */
+/* False without zones of a known version. */
 bool gbx_zones_read(const char *dir, gbx_zones *ret);
 void gbx_zones_free(gbx_zones *zones);
 
@@ -69,18 +70,18 @@ bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to);
 
 /* ---- icu.c ---------------------------------------------------------------------- */
 
-/* Of the engine's ICU; 0: none is loaded. */
+/* Version of the engine's ICU; 0: not loaded. */
 int gbx_icu_version(void);
-/* NULL: it has none of that name. */
+/* NULL: it lacks that function. */
 void *gbx_icu_function(const char *name);
 
 /* ---- use.c: in the worker ------------------------------------------------------- */
 
-/* Append the newer of two bundles: what the program was built with, and what is in dir.
- * False if there is neither. */
+/* Append the newer of two bundles: the built-in one, and the one from dir. False if
+ * neither exists. */
 bool gbx_zones_choose(const char *dir, gbx_buf *to);
-/* Give ICU that of this machine. Before the engine's first use of ICU. Says in ret which
- * version ICU has. */
+/* Give ICU this machine's zones. Call before the engine's first use of ICU. ret gets
+ * the version that ICU then has. */
 void gbx_zones_use(char ret[static 64]);
 
 #endif

@@ -31,7 +31,8 @@ static uint32_t line_of(gbx_view settings)
 {
     uint32_t line = 0;
 
-    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_NUMBER_MAX, &line);
+    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_NUMBER_MAX,
+                              &line);
     return line;
 }
 

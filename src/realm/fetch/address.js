@@ -30,7 +30,7 @@ function parse(text, base) {
 
 const short = (text) => (text.length > 80 ? `${slice(text, 0, 80)}...` : text);
 
-/* Without its fragment, which is nobody's business but the caller's. */
+/* Drops the fragment, which only the caller needs. */
 export function readURL(input) {
   const given = `${input}`;
   const url = parse(given);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * body - what a request or a response carries: bytes that are there already, and can be
- * read once. There are no streams.
+ * body - the content of a request or a response: bytes that are complete from the start
+ * and can be read once. Streams are not supported.
  */
 import {
   bufferLength, copyBytes, defineProperty, getPrototypeOf, isArray, parse, slice, viewBuffer,
 } from './primordials.js';
 
-/* By the engine, or what is not UTF-8 is replaced. */
+/* The engine decodes valid UTF-8; anything else needs replacement characters. */
 export function decodeText(bytes) {
   const text = natives.text(bytes);
   if (text !== undefined) return text;
@@ -17,12 +17,12 @@ export function decodeText(bytes) {
 
 const plain = (message) => new TypeError(message);
 
-/* null: none. Bytes that two bodies share are copied when they are read. */
+/* null: without a body. Bytes that two bodies share are copied when they are read. */
 export function makeBody(bytes) {
   return { __proto__: null, bytes, isUsed: false, isShared: false };
 }
 
-/* wrong(message), here and below, makes the error of what cannot be. */
+/* wrong(message), here and below, makes the error to throw. */
 export function cloneBody(body, wrong = plain) {
   if (body === null) return null;
   if (body.isUsed) throw wrong(USED);
@@ -42,7 +42,7 @@ function take(body) {
     ? copyBytes(body.bytes) : body.bytes;
 }
 
-/* What a body may be made of: its bytes, and the type that they have then. */
+/* Converts a value to a body: its bytes, and their default type. */
 export function extract(value, isSearchParams, wrong = plain) {
   if (typeof value === 'object' && value !== null) {
     const bytes = copyBytes(value);
@@ -61,7 +61,8 @@ function text(value, type) {
   return { __proto__: null, bytes: natives.utf8(value), type };
 }
 
-/* Give an interface the methods that read a body; bodyOf knows an object's own. */
+/* Adds the methods that read a body to an interface; bodyOf returns an object's
+ * body. */
 export function addBodyMethods(proto, bodyOf) {
   const methods = {
     async arrayBuffer() {

@@ -7,7 +7,7 @@ import { PromiseOf } from './primordials.js';
 import { onAbort } from './shared.js';
 import { explain, refusal } from './refusal.js';
 
-/* `await` asks a native promise nothing that code could answer. */
+/* `await` on a native promise calls nothing that code could replace. */
 async function settle(promise, resolve, reject) {
   let answer;
   try {
@@ -53,7 +53,7 @@ export function makeFetch(host) {
   return {
     async fetch(input, init = undefined) {
       need(arguments, 1, 'fetch');
-      /* Returned as it is the promise would be asked for its `then`, which code may replace. */
+      /* Returning the promise itself would call its `then`, which code may replace. */
       return await send(host, new Request(input, init));
     },
   }.fetch;

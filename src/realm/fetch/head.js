@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * head - the beginning of a script of which esbuild makes the middle: of fetch, or of a
- * package of npm. It gives that the built-ins by name: what code later puts in the place of a
- * global, or removes, is not what it uses. What is not part of a realm (a window, a process)
- * it finds undefined.
+ * head - the beginning of a script whose middle esbuild makes: fetch, or a package of
+ * npm. It binds the built-ins by name, so code that later replaces or removes a global
+ * does not affect the script. Names that a realm does not have (a window, a process)
+ * are undefined.
  *
- * Both use the prototypes of built-ins, which code may change: it then changes what it
- * gets, and what it asks for itself. What goes to the host is checked there.
+ * Both scripts use the prototypes of built-ins, which code may change: that only
+ * affects what the code itself gets and requests. The host checks what reaches it.
  */
 (function (natives, host) {
   'use strict';
@@ -29,7 +29,7 @@
   };
   let ActiveXObject, Bun, Deno, DOMQuad, ErrorEvent, File, ImageData, MessageChannel,
     TransformStream, console, dispatchEvent, document, global, process, self, window;
-  /* None is one, since there is no shared memory; a package asks its getters. */
+  /* Without shared memory nothing is an instance; a package calls its getters. */
   const SharedArrayBuffer = class {
     get byteLength() {
       throw new TypeError('there is no shared memory');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* headers - names and values of a request or a response, as the Fetch standard has them. */
+/* headers - names and values of a request or a response, by the Fetch standard. */
 import {
   apply, charCodeAt, defineProperty, deleteProperty, getOwnPropertyDescriptor,
   getPrototypeOf, iterator, matches, ownKeys, push, setPrototypeOf, slice, sort, tag,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main - what becomes global: where the helpers are not, those too. */
+/* main - what becomes global; includes the helpers where they are missing. */
 import { Headers } from './headers.js';
 import { defineProperty } from './primordials.js';
 import { Request } from './request.js';
@@ -7,7 +7,7 @@ import { Response } from './response.js';
 import { makeFetch } from './fetch.js';
 import { prepare, view } from './view.js';
 
-/* Returned as they are they would be {}, without a word. */
+/* Returned directly, these would silently become {}. */
 const ADVICE = {
   __proto__: null,
   Response: [Response, 'use await response.json() or await response.text()'],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* primordials - the built-ins as they are before any code could change them. */
+/* primordials - the built-ins, captured before any code could change them. */
 const { apply } = Reflect;
 
 /* A method as a function of (this, ...arguments). */
@@ -54,16 +54,16 @@ export function copyBytes(value) {
     }
   }
   const copy = new Uint8Array(length);
-  setBytes(copy, new Uint8Array(from, at, length)); /* a slice would ask for a species */
+  setBytes(copy, new Uint8Array(from, at, length)); /* slice() looks up a species */
   return copy;
 }
 
-/* A list of our own grows by this, whatever has become of Array.prototype.push. */
+/* Appends to an internal list, even if Array.prototype.push was replaced. */
 export function push(list, item) {
   list[list.length] = item;
 }
 
-/* What Object.prototype.toString makes of its instances. */
+/* Sets what Object.prototype.toString returns for its instances. */
 export function tag(constructor, name) {
   defineProperty(constructor.prototype, toStringTag, { value: name, configurable: true });
 }

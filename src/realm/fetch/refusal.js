@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* refusal - what is wrong with a request, by the codes that the host has for it. */
+/* refusal - errors about a request, by the host's codes. */
 import { defineProperty } from './primordials.js';
 
 const put = (error, name, value) =>
   defineProperty(error, name, { value, writable: true, configurable: true });
 
-/* What Node says in the cause of such an error is said there as well. */
+/* Adds the text that Node puts into the cause of such an error. */
 export function explain(error) {
   if (error.code !== undefined && error.cause === undefined)
     put(error, 'cause', { code: error.code, message: error.message });

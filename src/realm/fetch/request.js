@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request - what is asked for, checked as the Fetch standard checks it. */
+/* request - a request, checked by the rules of the Fetch standard. */
 import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
 import { isSignal, makeSignal } from './shared.js';
 import { Headers, isToken, need } from './headers.js';

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* response - what came back, or what code makes for itself. */
+/* response - a response from the host, or one that code makes itself. */
 import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
 import { Headers, makeImmutable, need } from './headers.js';
 import { matches, stringify, tag } from './primordials.js';
 import { isSearchParams, readURL } from './address.js';
 
-const KEY = { __proto__: null }; /* who has it may make any response */
+const KEY = { __proto__: null }; /* the holder of this key may make any response */
 const STATUS_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/* They never have a body. */
+/* Responses with these statuses never have a body. */
 const isNullBody = (status) =>
   status === 101 || status === 103 || status === 204 || status === 205 || status === 304;
 
@@ -38,7 +38,7 @@ export class Response {
   static {
     isResponse = (value) => typeof value === 'object' && value !== null && #status in value;
     addBodyMethods(this.prototype, (response) => response.#body);
-    /* status, statusText, url, headers and redirected as the host says them. */
+    /* The host supplies status, statusText, url, headers and redirected. */
     fromHost = (said, bytes) => {
       const response = new Response(null, KEY);
       const headers = new Headers(said.headers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shared - what is there without fetch as well (helpers/). */
+/* shared - what also exists without fetch (helpers/). */
 const { load } = natives.lazy;
 
 export const { DOMException } = load('exception');

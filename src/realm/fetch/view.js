@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* view - what the console shows of an interface's object, which keeps all it has private. */
+/* view - what the console shows of an interface's object, whose state is private. */
 import {
   getOwnPropertyDescriptor, getPrototypeOf, ownKeys, push, uncurry,
 } from './primordials.js';
@@ -15,7 +15,7 @@ const SEEN = {
   ],
 };
 
-/* Getters as they are now, by name. */
+/* The current getters, by name. */
 const gettersOf = (proto) => {
   const getters = { __proto__: null };
   for (const name of ownKeys(proto)) {
@@ -48,8 +48,8 @@ function headersView(headers) {
   return fields;
 }
 
-/* { fields }, an object without prototype; { pairs }, a list; { text }; undefined: any
- * other object. */
+/* { fields }, an object without prototype; { pairs }, a list; { text }; undefined
+ * for any other object. */
 export function view(value) {
   for (let i = 0; i < interfaces.length; i++)
     if (interfaces[i].is(value))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* abort - AbortController and AbortSignal, and the EventTarget that a signal is. */
+/* abort - AbortController and AbortSignal, and EventTarget, which a signal inherits. */
 (function (natives, load) {
   'use strict';
   const { apply, defineProperty } = Reflect;
   const DELAY_MAX = 2147483647; /* of one timer */
-  const KEY = { __proto__: null }; /* who has it may make a signal */
+  const KEY = { __proto__: null }; /* the holder of this key may make a signal */
 
   function tag(of, value) {
     defineProperty(of.prototype, Symbol.toStringTag, { value, configurable: true });
@@ -14,12 +14,12 @@
     return new (load('exception').DOMException)(message, name);
   }
 
-  /* What a listener throws is nobody's to catch: it is shown like a rejection. */
+  /* Nobody can catch what a listener throws: it is shown like a rejection. */
   function report(error) {
     Promise.reject(error);
   }
 
-  /* Without the methods of lists: what code has made of them since is not for these. */
+  /* Does not use list methods: code may have changed them. */
   function append(list, item) {
     list[list.length] = item;
   }
@@ -150,7 +150,7 @@
 
     get onabort() { return this.#state.onabort?.own ?? null; }
 
-    /* A listener that keeps its place while what it calls is exchanged. */
+    /* A listener that keeps its place while its function is exchanged. */
     set onabort(own) {
       const state = this.#state, isListener = typeof own === 'function';
       if (!isListener) {
@@ -169,7 +169,7 @@
   }
   tag(AbortSignal, 'AbortSignal');
 
-  /* The usual one is made when somebody asks for it. */
+  /* The default reason is made on first use. */
   function reasonOf(signal) {
     const state = stateOf(signal);
     if (state.aborted && state.reason === undefined)
@@ -205,7 +205,7 @@
     for (let i = 0; i < all.length; i++) tell(all[i]);
   }
 
-  /* Its value takes the action back. */
+  /* The returned function cancels the action. */
   function onAbort(signal, action) {
     const entry = { __proto__: null, action };
     append(stateOf(signal).actions, entry);
@@ -214,7 +214,7 @@
     };
   }
 
-  /* Aborted with the first of its sources. */
+  /* Aborts with its first aborted source. */
   function makeSignal(sources) {
     const made = new AbortSignal(KEY);
     for (let i = 0; i < sources.length; i++)
@@ -224,7 +224,7 @@
       }
     for (let i = 0; i < sources.length; i++) {
       append(stateOf(sources[i]).dependents, made);
-      /* A source that is made of others itself is marked with them, and passes it on. */
+      /* A source that is itself composed is marked with them, and passes it on. */
       onAbort(sources[i], () => abortSignal(made, reasonOf(sources[i])));
     }
     return made;
@@ -241,7 +241,7 @@
   }
   tag(AbortController, 'AbortController');
 
-  /* Longer than one timer can wait, in several steps. */
+  /* Delays longer than one timer can wait take several steps. */
   function waitFor(ms, action) {
     const step = ms < DELAY_MAX ? ms : DELAY_MAX;
     natives.setTimeout(() => (ms > step ? waitFor(ms - step, action) : action()), step);

@@ -5,7 +5,7 @@
   const { kind, typedArray } = natives;
   const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const global = globalThis;
-  /* Some realms are left without these names. */
+  /* Some realms lack these names. */
   const BufferOf = ArrayBuffer, Bytes = Uint8Array, BigIntOf = BigInt;
   const ERRORS = {
     __proto__: null, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError,
@@ -56,7 +56,7 @@
     } };
   }
 
-  /* All own properties, of an array its length as well. */
+  /* All own properties, and the length of an array. */
   function cloneObject(value, clone) {
     const made = Array.isArray(value) ? new Array(value.length) : {};
     return { made, fill() {
@@ -67,13 +67,14 @@
     } };
   }
 
-  /* {what it becomes, what fills it once it is known}: it may hold itself. */
+  /* Returns {result, function that fills it once it is known}: it may contain
+   * itself. */
   function cloneOne(value, clone) {
     const type = kind(value), array = typedArray(value);
     if (array !== undefined || type === 'DataView')
       return { made: new (global[array ?? type] ?? value.constructor)(
         clone(value.buffer), value.byteOffset, value.length ?? value.byteLength) };
-    /* The engine has no kind for it. */
+    /* The engine has no type for it. */
     if (type === undefined && getPrototypeOf(value) === BigIntOf.prototype) return { made: Object(BigIntOf(value)) };
     switch (type) {
       case 'Date': return { made: new Date(value) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event - Event. A signal that nobody listens to needs none. */
+/* event - Event. A signal without listeners makes none. */
 (function (natives) {
   'use strict';
   const TypeErrorOf = TypeError;
@@ -11,7 +11,7 @@
     #target = null;
     #current = null;
     #canceled = false;
-    #stopped = 0; /* 1: for other targets, 2: at once */
+    #stopped = 0; /* 1: for other targets, 2: immediately */
     #passive = false;
     #timeStamp = natives.clock();
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* exception - DOMException, which is what all the others throw. */
+/* exception - DOMException, which all the other helpers throw. */
 (function (natives) {
   'use strict';
   const { defineProperty, setPrototypeOf } = Reflect;
   const ErrorOf = Error;
 
-  /* One for each number from 1; an exception of the name beside it has that as its code. */
+  /* Constants by number, from 1; an exception with the paired name has that number
+   * as its code. */
   const CONSTANTS = [
     'INDEX_SIZE_ERR', 'DOMSTRING_SIZE_ERR', 'HIERARCHY_REQUEST_ERR', 'WRONG_DOCUMENT_ERR',
     'INVALID_CHARACTER_ERR', 'NO_DATA_ALLOWED_ERR', 'NO_MODIFICATION_ALLOWED_ERR', 'NOT_FOUND_ERR',

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lazy - what scripts for Node and the web expect to find beside the language. A name is an
- * accessor until it is used; then the script that makes it is evaluated, in the worker, so
- * that a call without it pays nothing.
+ * lazy - names besides the language that scripts for Node and the web expect. A name is
+ * an accessor until it is used. Then the script behind it is evaluated, in the worker,
+ * so that a call that does not use it pays nothing.
  *
- * What code has done to the built-ins before, it has done to what it gets here: the scripts
- * have functions of C that only compute.
+ * If code has changed the built-ins before, that affects what it gets here. The
+ * scripts' C functions only compute.
  *
- * Evaluates to a function of (natives, evaluate); its value has load(name of a script),
- * which returns what that makes, and what the C side calls.
+ * Evaluates to a function of (natives, evaluate). Its value has load(name of a script),
+ * which returns what that script makes, and what the C side calls.
  */
 (function (natives, evaluate) {
   'use strict';
@@ -33,7 +33,7 @@
   const functions = { __proto__: null }; /* of scripts that were evaluated in the template */
   const getters = { __proto__: null };
 
-  /* What the console shows of an object that keeps all it has private. */
+  /* What the console shows of objects with private state. */
   const views = natives.views = [];
   natives.view = (value) => {
     for (let i = 0; i < views.length; i++) {
@@ -64,7 +64,7 @@
     });
   }
 
-  /* name, or all of them if it is undefined. */
+  /* Restores name, or all names if it is undefined. */
   function restore(name) {
     if (!isGlobal) return;
     for (const script in SCRIPTS)
@@ -72,7 +72,7 @@
         if (name === undefined || SCRIPTS[script][i] === name) define(script, SCRIPTS[script][i]);
   }
 
-  /* From a call that has none; what a preload has put in its place stays. */
+  /* For a call without helpers; what a preload has put in their place stays. */
   function withdraw() {
     if (!isGlobal) return;
     for (const script in SCRIPTS)
@@ -83,14 +83,15 @@
       }
   }
 
-  /* To a function of the host under that name; false: it is none of ours, or was made. */
+  /* Makes room for a host function of that name; false: not a helper, or already
+   * made. */
   function giveWay(name) {
     const own = getOwnPropertyDescriptor(global, name);
     return own?.get !== undefined && own.get === getters[name] && deleteProperty(global, name);
   }
 
-  /* In the template of many workers: what a first use runs is compiled. What it makes there
-   * is thrown away, and nothing else knows of it. */
+  /* In the template of many workers: compiles what a first use runs. The results are
+   * discarded, and nothing else sees them. */
   function warm() {
     const all = { __proto__: null };
     const apart = { ...natives, views: [], refuse() {} };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* params - URLSearchParams: pairs as a form has them. */
+/* params - URLSearchParams: pairs in the form encoding. */
 (function (natives) {
   'use strict';
   const { decodeForm, encodeForm } = natives;
@@ -125,7 +125,7 @@
       change(this, pairs.filter((pair, i) => pair[0] !== wanted || i === at));
     }
 
-    /* By UTF-16 units, and what has one name in its order. */
+    /* Sorts by UTF-16 units; pairs of the same name keep their order. */
     sort() {
       change(this, this.#state.pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
     }
@@ -163,7 +163,7 @@
   defineProperty(prototype, Symbol.toStringTag, { value: 'URLSearchParams', configurable: true });
   natives.views[natives.views.length] = (value) =>
     (isParams(value) ? { __proto__: null, pairs: stateOf(value).pairs } : undefined);
-  /* Returned as it is it would be {}, without a word. */
+  /* Returned directly it would silently become {}. */
   natives.refuse(prototype, 'URLSearchParams', 'use String(params) or Object.fromEntries(params)');
   const own = { __proto__: null, link, relist };
   return { URLSearchParams, own };

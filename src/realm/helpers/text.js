@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* text - TextEncoder, TextDecoder, atob and btoa. Other encodings than Unicode's and Latin-1's
- * are a package's (encodings). */
+/* text - TextEncoder, TextDecoder, atob and btoa. Encodings other than Unicode and
+ * Latin-1 come from a package (encodings). */
 (function (natives, load) {
   'use strict';
   const { defineProperty } = Reflect;
@@ -11,7 +11,7 @@
   const UTF8 = 0, UTF16LE = 1, UTF16BE = 2, LATIN1 = 3;
   const NAMES = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'];
 
-  /* A view of the bytes; undefined input is none. */
+  /* A view of the bytes; empty for undefined input. */
   function bytesOf(input) {
     if (input === undefined) return new Bytes(0);
     if (typedArray(input) === 'Uint8Array') return input;
@@ -129,7 +129,7 @@
     throw new (load('exception').DOMException)(message, 'InvalidCharacterError');
   }
 
-  /* As functions of the language are: without a prototype, no constructors. */
+  /* Like functions of the language: without a prototype, not constructors. */
   const functions = {
     atob(data) {
       need(arguments, 'atob');

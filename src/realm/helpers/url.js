@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* url - URL, over the parser of url.c. */
+/* url - URL, over the parser of url_parser.c. */
 (function (natives, load) {
   'use strict';
   const { parseURL, setURL } = natives;
@@ -9,7 +9,7 @@
   const text = (value) => apply(toWellFormed, `${value}`, []);
   const query = (parts) => apply(slice, parts[SEARCH], [1]);
   const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOSTNAME = 4, PORT = 5, PATHNAME = 6, SEARCH = 7, HASH = 8;
-  /* As url.h numbers them. */
+  /* Numbers from url_parser.h. */
   const SET = { __proto__: null, protocol: 0, username: 1, password: 2, host: 3, hostname: 4, port: 5, pathname: 6, search: 7, hash: 8 };
   const WEB = { __proto__: null, 'http:': true, 'https:': true, 'ws:': true, 'wss:': true, 'ftp:': true };
 
@@ -37,7 +37,7 @@
 
   class URL {
     #parts;
-    #params; /* made when they are asked for */
+    #params; /* made on first use */
 
     static {
       view = (value) => (typeof value === 'object' && value !== null && #parts in value

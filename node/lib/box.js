@@ -55,8 +55,7 @@ export class Box {
     this.runner = 'process';
     this.jit = undefined;
     this.gate = undefined; // calls wait for it
-    this.gone = undefined; // after dispose(): the promise of its end
-    this.isConnected = options.policy !== undefined || options.fetch !== undefined;
+    this.gone = undefined; // once disposed of: the promise of its end
     this.opened = addon === undefined ? Promise.resolve() : this.open(taken, options);
     this.work = this.opened; // changes to the engine, in sequence
     this.change(this.opened);
@@ -82,11 +81,6 @@ export class Box {
         this.failed = error.message;
       },
     );
-  }
-
-  /** May code do more than compute? Then its input is checked first. */
-  mayAct() {
-    return this.isConnected || this.functions.size > 0;
   }
 
   /** Calls that come later wait for it. */
@@ -156,7 +150,6 @@ export class Call {
     this.onLog = undefined;
     this.answers = undefined;
     this.logs = [];
-    this.sound = undefined; // a promise that nothing in the input was lost
     calls.set(this.number, this);
     hold();
   }
@@ -176,12 +169,6 @@ export class Call {
   answerWith(answers) {
     this.answers = answers;
     this.box.tickets ??= new Map();
-  }
-
-  /** The process has started; check the input meanwhile. */
-  lookMeanwhile(look) {
-    this.sound = look();
-    this.sound.catch(() => this.abort());
   }
 
   abort() {
@@ -293,9 +280,7 @@ listen(DONE, (number, code, value, callId, failed, flat, wasCut) => {
     return;
   }
   if (flat !== undefined) addLines(call.logs, flat);
-  const result = resultOf(call, code, value, callId, failed, wasCut);
-  if (call.sound === undefined) call.end(result);
-  else call.sound.then(() => call.end(result), (found) => call.end(invalid(found)));
+  call.end(resultOf(call, code, value, callId, failed, wasCut));
 });
 
 /** The end of a call whose input JSON cannot hold. */

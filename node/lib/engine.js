@@ -109,37 +109,21 @@ function takeForm(form) {
   return at;
 }
 
-function bothLooks(one, other) {
-  if (one === undefined || other === undefined) return one ?? other;
-  return () => Promise.all([one(), other()]);
-}
-
-/** Wait for what is still missing, then submit; the call may have ended meanwhile. */
+/** Wait for what is not there yet, then submit; the call may have ended meanwhile. */
 async function submitLater(call, form, code, input, bound, extra) {
   const { box } = call;
   box.waiting.add(call);
   try {
     let { text } = input;
-    let look = bothLooks(input.look, bound?.look);
     if (input.ready !== undefined) text = await input.ready;
     if (bound?.ready !== undefined) extra.bindings = await bound.ready;
     while (box.gate !== undefined) await box.gate;
-    if (look !== undefined && box.mayAct()) {
-      await look();
-      look = undefined;
-    }
     if (!box.waiting.delete(call)) return;
     if (box.failed !== undefined) call.end(failure('UNAVAILABLE', box.failed));
-    else submit(call, form, code, text, look, extra);
+    else call.submit(form, code, text, extra);
   } catch (error) {
-    if (error instanceof InvalidData) call.end(invalid(error));
-    else call.fail(error);
+    call.fail(error);
   }
-}
-
-function submit(call, form, code, text, look, extra) {
-  call.submit(form, code, text, extra);
-  if (look !== undefined && call.ticket !== undefined) call.lookMeanwhile(look);
 }
 
 export class SandboxEngine {
@@ -224,10 +208,9 @@ export class SandboxEngine {
       extra = { ...extra, logs: true };
     }
     if (bound !== undefined) extra.bindings = bound.text;
-    const look = bothLooks(input.look, bound?.look);
-    const isReady = input.ready === undefined && bound?.ready === undefined && (look === undefined || !box.mayAct());
+    const isReady = input.ready === undefined && bound?.ready === undefined;
     if (isReady && box.gate === undefined && box.failed === undefined) {
-      submit(call, form, code, input.text, look, extra);
+      call.submit(form, code, input.text, extra);
     } else {
       void submitLater(call, form, code, input, bound, extra);
     }

@@ -2,19 +2,18 @@
 //
 // input - a JavaScript value as JSON text, and the values in it that JSON cannot hold.
 //
-// JSON.stringify takes a snapshot at once: nothing else is as quick, and later changes cannot
-// get in. Handing over a large text is done in slices between turns of the event loop; so is
-// the search for values that JSON.stringify drops silently, if it takes longer than one slice.
+// JSON.stringify takes a snapshot at once: nothing else is that quick, and later changes do
+// not get in. A large text is handed over in slices, with turns of the event loop between.
 import { types } from 'node:util';
 
 import { wrong } from './argument.js';
 import { turn } from './clock.js';
-import { explain, INPUT, lookAtOnce, lookInSlices } from './lost.js';
+import { check, explain, INPUT } from './lost.js';
 import { addon } from './native.js';
 
 export { BOUND, InvalidData } from './lost.js';
 
-/** Shorter texts are checked and handed over at once: either takes below 1 ms. */
+/** Texts up to here are handed over at once: that takes less than 1 ms. */
 const MEDIUM = 262144;
 
 /** Characters of longer texts handed over at once: below 1 ms. */
@@ -102,7 +101,8 @@ export class Spread {
 
 const { valuesOf } = Spread;
 
-function textOf(value, place) {
+/** A value as JSON. Throws InvalidData. */
+export function jsonOf(value, place) {
   let text;
   try {
     text = Spread.stringify(value);
@@ -110,53 +110,39 @@ function textOf(value, place) {
     throw explain(error, valuesOf(value), place);
   }
   if (text === undefined) throw explain(undefined, value, place);
-  return text;
-}
-
-/** A value as JSON, checked at once. Throws InvalidData. */
-export function jsonOf(value, place) {
-  const text = textOf(value, place);
-  if (isObject(value)) lookAtOnce(valuesOf(value), text, place);
+  if (isObject(value)) check(valuesOf(value), place);
   return text;
 }
 
 /**
  * Take a snapshot of a value. Throws InvalidData.
  *
- * text: the JSON, if it is short; undefined without input, or with `ready`;
- * ready: a promise of the text in the addon's memory;
- * look: present if the check is not finished. Returns a promise, rejected only with
- * InvalidData.
+ * text: JSON, if it is short; undefined without input, and if there is `ready`:
+ * ready: a promise of the text in the addon's memory.
  *
- * wrap(text): returns the JSON to use in its place.
+ * wrap(text): the JSON to use in its place.
  */
 export function snapshot(value, place = INPUT, wrap = (text) => text) {
-  if (value === undefined) return { text: undefined, ready: undefined, look: undefined };
-  const text = textOf(value, place);
-  if (text.length <= MEDIUM) {
-    if (isObject(value)) lookAtOnce(valuesOf(value), text, place);
-    return { text: wrap(text), ready: undefined, look: undefined };
-  }
-  const rest = isObject(value) ? lookInSlices(valuesOf(value), text, place) : undefined;
-  const look = rest && (() => quiet(rest()));
-  return { text: undefined, ready: quiet(handOver(wrap(text))), look };
+  if (value === undefined) return { text: undefined, ready: undefined };
+  const text = jsonOf(value, place);
+  if (text.length <= MEDIUM) return { text: wrap(text), ready: undefined };
+  return { text: undefined, ready: quiet(handOver(wrap(text))) };
 }
 
 /** The same for JSON: a string, or bytes. */
 export function given(json, name = 'inputJson') {
   if (typeof json === 'string') {
-    if (json.length <= MEDIUM) return { text: json, ready: undefined, look: undefined };
-    return { text: undefined, ready: quiet(handOver(json)), look: undefined };
+    if (json.length <= MEDIUM) return { text: json, ready: undefined };
+    return { text: undefined, ready: quiet(handOver(json)) };
   }
   if (types.isUint8Array(json)) {
-    return { text: undefined, ready: quiet(handOverBytes(json, name)), look: undefined };
+    return { text: undefined, ready: quiet(handOverBytes(json, name)) };
   }
   throw wrong(name, 'a string or a Uint8Array', json);
 }
 
-/** The data of snapshot() or given(), once it is known to be sound. */
-export async function whole({ text, ready, look }) {
-  if (look !== undefined) await look();
+/** What snapshot() or given() returned, once it is there. */
+export async function whole({ text, ready }) {
   return ready === undefined ? text : ready;
 }
 

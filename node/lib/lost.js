@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// lost - finds what JSON cannot hold: values that JSON.stringify drops silently, and the place
-// of one at which it throws. The value is the embedder's: reading it runs getters and proxy
-// traps, which may throw, and it may change between two slices of the search.
-import { now, turn } from './clock.js';
+// lost - finds what JSON cannot hold: what JSON.stringify drops silently, and the place of
+// what it throws at. The value belongs to the embedder: reading it runs getters and traps of
+// proxies, which may throw.
 import { messageOf } from './thrown.js';
-
-/** Time of one slice of the search, and of the first, which comes after JSON.stringify's
- * time. */
-const SLICE_MS = 2;
-const FIRST_MS = 1;
-
-/** Values that are checked in one go: microseconds. */
-const GO = 1024;
-
-/** JSON.stringify runs out of stack long before. */
-const DEEPEST = 100000;
 
 const { isArray } = Array;
 const { isView } = ArrayBuffer;
-const { getPrototypeOf, hasOwn, keys: keysOf, prototype: plain } = Object;
-const { parse, stringify } = JSON;
+const { getPrototypeOf, keys: keysOf, prototype: plain } = Object;
+const { stringify } = JSON;
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
@@ -68,6 +56,7 @@ const LOST = {
   RegExp: ['a regular expression', 'use its source'],
   Error: ERROR,
   Symbol: SYMBOL,
+  BigInt: BIGINT,
   Generator: ITERATOR,
   AsyncGenerator: ITERATOR,
   Blob: ['a Blob', BYTES],
@@ -90,13 +79,10 @@ export function lossOf(object) {
   return LOST[kind] ?? (object instanceof Error ? ERROR : undefined);
 }
 
-/* ---- what is plain, which nearly everything is -------------------------------------- */
-
-let fuel = 0;
+/* ---- the quick look: nearly everything is plain --------------------------------------- */
 
 function isPlainArray(list) {
   const { length } = list;
-  if ((fuel -= length + 1) < 0) return false;
   for (let i = 0; i < length; i++) {
     const value = list[i];
     const type = typeof value;
@@ -108,7 +94,6 @@ function isPlainArray(list) {
 }
 
 function isPlainObject(object) {
-  if ((fuel -= 8) < 0) return false;
   const prototype = getPrototypeOf(object);
   if (prototype !== plain && prototype !== null) {
     if (typeof object.toJSON === 'function') return true;
@@ -124,12 +109,8 @@ function isPlainObject(object) {
   return true;
 }
 
-/**
- * True if nothing in this object is lost; false also if so many values take too long to
- * check. For a value that JSON.stringify has just accepted, so it has no cycle.
- */
-export function isPlain(object, most) {
-  fuel = most;
+/* JSON.stringify has just gone through it, so it has no cycle. */
+function isPlain(object) {
   try {
     return isArray(object) ? isPlainArray(object) : isPlainObject(object);
   } catch {
@@ -137,178 +118,87 @@ export function isPlain(object, most) {
   }
 }
 
-/* ---- the walk, for paths and in slices ---------------------------------------------- */
+/* ---- the search, which knows the path -------------------------------------------------- */
 
 const isHeld = (value) => {
   const type = typeof value;
   return type === 'string' || type === 'number' || type === 'boolean' || value === null || value === undefined;
 };
 
-class Walk {
+function lossAt(value) {
+  if (typeof value === 'object') return lossOf(value);
+  return typeof value === 'bigint' ? BIGINT : typeof value === 'symbol' ? SYMBOL : FUNCTION;
+}
+
+/** Looks at the members of objects in the order of JSON.stringify. Throws InvalidData at the
+ *  first loss. */
+class Search {
   #place;
-  #isWhy;
-  #room;
-  #stack = []; // {value, keys, length, next, name}
+  #callsToJson; // to find why JSON.stringify threw; otherwise what has a toJSON is not lost
+  #names = [];
   #open = new Set();
-  #snapshot; // the value's JSON, once it can have changed
 
-  /**
-   * isWhy: JSON.stringify has thrown, and we search for the reason, which includes values
-   * that throw when read. Otherwise JSON.stringify succeeded, and a value that throws has
-   * changed since. room: the most objects that it had.
-   */
-  constructor(place, isWhy, room) {
+  constructor(place, callsToJson) {
     this.#place = place;
-    this.#isWhy = isWhy;
-    this.#room = room;
+    this.#callsToJson = callsToJson;
   }
 
-  /** From now on the value may have changed; text was its JSON. */
-  compareWith(text) {
-    this.#snapshot = { text, value: undefined };
+  #fail([what, hint]) {
+    throw new InvalidData(what, this.#place, this.#names, hint);
   }
 
-  #namesTo(name) {
-    const names = this.#stack.slice(1).map((each) => each.name);
-    return name === undefined ? names : [...names, name];
-  }
-
-  #report(value, [what, hint], name) {
-    const names = this.#namesTo(name);
-    if (this.#snapshot !== undefined && !this.#wasLost(value, names)) return;
-    throw new InvalidData(what, this.#place, names, hint);
-  }
-
-  /** Does the snapshot look as if this value had been in it? Where it has something else, the
-    * value was put there afterwards. It is parsed only for a loss. */
-  #wasLost(value, names) {
+  /** read(): the value, or it throws. name: as toJSON() gets it. */
+  visit(read, name) {
+    let value;
+    let keys;
+    let loss;
     try {
-      const left = stringify(value);
-      const list = names.slice(0, -1);
-      const last = names[names.length - 1];
-      let at = this.#snapshot.value ??= parse(this.#snapshot.text);
-      if (last === undefined) return left === this.#snapshot.text;
-      for (const name of list) at = at[name];
-      if (left !== undefined) return hasOwn(at, last) && stringify(at[last]) === left;
-      return isArray(at) ? at[last] === null : !hasOwn(at, last);
-    } catch {
-      return false; // even the objects on the way there are missing
-    }
-  }
-
-  /** The value with which JSON.stringify would continue, or undefined if nothing is left to
-   * check. */
-  #read(holder, name) {
-    try {
-      let value = name === undefined ? holder : holder[name];
-      if (isHeld(value)) return undefined;
-      if (typeof value.toJSON === 'function') {
-        if (!this.#isWhy) return undefined; // its own error is enough
-        value = value.toJSON(name === undefined ? '' : String(name));
-        if (isHeld(value)) return undefined;
-      }
-      const isObject = typeof value === 'object';
-      if (isObject && !this.#isWhy && isPlain(value, GO)) return undefined;
-      const keys = !isObject || isArray(value) ? undefined : keysOf(value);
-      const length = keys === undefined ? value.length : keys.length;
-      return { value, loss: this.#lossOf(value, isObject), keys, length };
+      value = read();
+      if (!isHeld(value) && typeof value.toJSON === 'function') value = this.#callsToJson ? value.toJSON(String(name)) : null;
+      if (isHeld(value)) return;
+      loss = lossAt(value);
+      if (loss === undefined) keys = isArray(value) ? value.keys() : keysOf(value);
     } catch (error) {
-      if (this.#isWhy) this.#report(undefined, [`what cannot be read (${messageOf(error)})`, ''], name);
-      return undefined;
+      if (error instanceof RangeError) throw error;
+      this.#fail([`what cannot be read (${messageOf(error)})`, '']);
     }
-  }
-
-  #lossOf(value, isObject) {
-    if (isObject) return this.#isWhy && tag(value) === '[object BigInt]' ? BIGINT : lossOf(value);
-    if (typeof value === 'bigint') return this.#isWhy ? BIGINT : undefined;
-    return typeof value === 'symbol' ? SYMBOL : FUNCTION;
-  }
-
-  #see(holder, name) {
-    const found = this.#read(holder, name);
-    if (found === undefined) return;
-    const { value, loss, keys, length } = found;
-    if (loss !== undefined) this.#report(value, loss, name);
-    else if (this.#open.has(value)) {
-      if (this.#isWhy) this.#report(value, ['a cycle', 'give ids instead of references'], name);
-    } else if (typeof value === 'object' && --this.#room >= 0) {
-      this.#open.add(value);
-      this.#stack.push({ value, keys, length, next: 0, name });
-      if (!this.#isWhy && keys !== undefined && length <= GO) this.#seeMembers(value, keys);
-    }
-  }
-
-  /** A loss among the direct members, before everything below; of the input itself at
-   * once. */
-  #seeMembers(object, keys) {
+    if (loss !== undefined) this.#fail(loss);
+    if (this.#open.has(value)) this.#fail(['a cycle', 'give ids instead of references']);
+    this.#open.add(value);
     for (const key of keys) {
-      let isLost;
-      try {
-        const value = object[key];
-        isLost = !isHeld(value) && (typeof value !== 'object' || lossOf(value) !== undefined);
-      } catch {
-        continue; // #see() handles it
-      }
-      if (isLost) this.#see(object, key);
+      this.#names.push(key);
+      this.visit(() => value[key], key);
+      this.#names.pop();
     }
-  }
-
-  /** Yields when the time of a slice is up; throws InvalidData at the first loss. */
-  *over(root) {
-    const stack = this.#stack;
-    let until = now() + FIRST_MS;
-
-    this.#see(root, undefined);
-    for (let count = 1; stack.length > 0 && stack.length < DEEPEST; count++) {
-      const at = stack[stack.length - 1];
-      if (at.next >= at.length) {
-        this.#open.delete(at.value);
-        stack.pop();
-        continue;
-      }
-      const i = at.next++;
-      this.#see(at.value, at.keys === undefined ? i : at.keys[i]);
-      if ((count & 31) === 0 && now() > until) {
-        yield;
-        until = now() + SLICE_MS;
-      }
-    }
+    this.#open.delete(value);
   }
 }
 
-/** The error for what JSON.stringify threw or lost, with its place. */
-export function explain(error, value, place) {
-  if (error instanceof RangeError && /string/i.test(error.message)) {
-    return new InvalidData('too long as a text of JSON', place, [], 'load() parts of it as datasets');
-  }
+/** The first loss in the value, or undefined. */
+function findLoss(value, place, callsToJson) {
   try {
-    for (const _ of new Walk(place, true, Infinity).over(value));
+    new Search(place, callsToJson).visit(() => value, '');
+    return undefined;
   } catch (found) {
     if (found instanceof InvalidData) return found;
+    return new InvalidData('nested too deeply', place, [], 'flatten it');
   }
-  if (error === undefined) return new InvalidData('what its toJSON() makes undefined', place, [], '');
-  if (error instanceof RangeError) return new InvalidData('nested too deeply', place, [], 'flatten it');
-  return new InvalidData(`what cannot be turned into JSON: ${messageOf(error)}`, place, [], '');
 }
 
-/** Throws InvalidData if JSON.stringify has just dropped something of the value from
- * `text`. */
-export function lookAtOnce(value, text, place) {
-  if (isPlain(value, Infinity)) return;
-  for (const _ of new Walk(place, false, text.length).over(value));
+/** Why JSON.stringify threw this, or returned undefined, with the place. */
+export function explain(error, value, place) {
+  if (error instanceof RangeError) {
+    return /string/i.test(error.message)
+      ? new InvalidData('too long as a text of JSON', place, [], 'load() parts of it as datasets')
+      : findLoss(value, place, true) ?? new InvalidData('nested too deeply', place, [], 'flatten it');
+  }
+  return findLoss(value, place, true) ?? (error === undefined
+    ? new InvalidData('what its toJSON() makes undefined', place, [], '')
+    : new InvalidData(`what cannot be turned into JSON: ${messageOf(error)}`, place, [], ''));
 }
 
-/**
- * The same for the first slice. If that is not all, returns a function that does the rest;
- * its promise is rejected only with InvalidData.
- */
-export function lookInSlices(value, text, place) {
-  const walk = new Walk(place, false, text.length);
-  const slices = walk.over(value);
-  if (slices.next().done) return undefined;
-  return async () => {
-    walk.compareWith(text);
-    do await turn();
-    while (!slices.next().done);
-  };
+/** Throws InvalidData if JSON.stringify has just dropped a part of this object. */
+export function check(object, place) {
+  const loss = isPlain(object) ? undefined : findLoss(object, place, false);
+  if (loss !== undefined) throw loss;
 }

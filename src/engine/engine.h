@@ -141,10 +141,7 @@ gbx_status gbx_settings_init(gbx_settings *settings, const gbx_options *options,
 gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
                               gbx_form form, gbx_limits *ret, gbx_error *reterr);
 
-/* Lowers limits to those of by; zeros in by change nothing. */
-void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
-
-/* Converts options of the caller's build to ours; NULL for all defaults. */
+/* Options as the caller's build knows them, as ours; NULL for all defaults. */
 gbx_status gbx_options_import(const gbx_options *given, gbx_options *ret,
                               gbx_error *reterr);
 

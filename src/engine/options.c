@@ -274,24 +274,6 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
     return GBX_OK;
 }
 
-void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by)
-{
-#define LOWER(field)                                                         \
-    if (by->field != 0 && (limits->field == 0 || by->field < limits->field)) \
-    limits->field = by->field
-    LOWER(timeout_ms);
-    LOWER(cpu_ms);
-    LOWER(memory_bytes);
-    LOWER(output_bytes);
-    LOWER(code_bytes);
-    LOWER(log_bytes);
-    LOWER(host_calls);
-    LOWER(host_calls_at_once);
-    LOWER(host_out_bytes);
-    LOWER(host_in_bytes);
-#undef LOWER
-}
-
 gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr)
 {
     gbx_status status = import(given, ret, sizeof *ret, "call", reterr);

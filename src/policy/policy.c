@@ -80,6 +80,24 @@ gbx_status gbx_policy_unused(const gbx_policy *policy, gbx_error *reterr)
     return GBX_OK;
 }
 
+void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by)
+{
+#define LOWER(field)                                                         \
+    if (by->field != 0 && (limits->field == 0 || by->field < limits->field)) \
+    limits->field = by->field
+    LOWER(timeout_ms);
+    LOWER(cpu_ms);
+    LOWER(memory_bytes);
+    LOWER(output_bytes);
+    LOWER(code_bytes);
+    LOWER(log_bytes);
+    LOWER(host_calls);
+    LOWER(host_calls_at_once);
+    LOWER(host_out_bytes);
+    LOWER(host_in_bytes);
+#undef LOWER
+}
+
 /* ---- public -------------------------------------------------------------- */
 
 gbx_policy *gbx_policy_new(void)

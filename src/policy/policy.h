@@ -226,6 +226,9 @@ bool gbx_policy_allows_function(const gbx_policy *policy, const char *name);
 /* Append the listed values as a JSON object. False if the buffer is full. */
 bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
 
+/* What by says lowers limits; its zeros say nothing. */
+void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
+
 /* Is name one of the patterns? "db.*" is every name below "db", "*" is every name. */
 bool gbx_names_function(char *const *patterns, size_t count, const char *name);
 

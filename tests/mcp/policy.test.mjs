@@ -154,3 +154,11 @@ test('the security log of the configuration has the calls of compute, too', asyn
   const of = (event) => lines.filter((line) => line.event === event);
   assert.deepEqual(['engine.started', 'call.started', 'mcp.call'].map((event) => of(event).length), [2, 2, 1]);
 });
+
+test('a model is told the limits of the policy, or lower ones of the options', async () => {
+  const policy = file('limits.json', { limits: { timeoutMs: 20000, memoryBytes: 64 << 20 } });
+  for (const [args, said] of [[[], '20 s, 64 MiB'], [['--timeout', '1000'], '1 s, 64 MiB'], [['--timeout', '30000'], '20 s, 64 MiB']]) {
+    const { description } = await computeWith('--policy', policy, ...args);
+    assert.ok(description.includes(`Limits of a call: ${said}`), description);
+  }
+});

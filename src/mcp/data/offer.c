@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
+#include "policy/policy.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -68,12 +69,14 @@ static void put_convention(const gbx_mcp_data *d, gbx_buf *to)
 /* The engine's limits, so that nobody has to find them out. */
 static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
 {
-    const gbx_limits *l = &d->options.limits;
+    gbx_limits l = d->options.limits;
 
+    if (d->options.policy != NULL)
+        gbx_limits_lower(&l, &d->options.policy->limits);
     (void)gbx_buf_printf(
         to, "Limits of a call: %g s, %llu MiB of memory beyond the data. Of a result ",
-        (l->timeout_ms != 0 ? l->timeout_ms : TIMEOUT_MS) / 1000.0,
-        (unsigned long long)((l->memory_bytes != 0 ? l->memory_bytes : MEMORY_BYTES) >>
+        (l.timeout_ms != 0 ? l.timeout_ms : TIMEOUT_MS) / 1000.0,
+        (unsigned long long)((l.memory_bytes != 0 ? l.memory_bytes : MEMORY_BYTES) >>
                              20));
     (void)gbx_buf_puts(to, "more than 40 kB only its beginning and end are shown.\n");
 }

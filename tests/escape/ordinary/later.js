@@ -54,7 +54,7 @@ async () => { const sq = async (x) => { await null; return x * x; }; const seq =
 
 //// P013 setTimeout in order
 //: value: ["b","a","c"]
-async () => { const log = []; await new Promise((r) => { setTimeout(() => log.push("a"), 5); setTimeout(() => log.push("b"), 1); setTimeout(() => { log.push("c"); r(); }, 10); }); return log; }
+async () => { const log = []; await new Promise((r) => { setTimeout(() => log.push("a"), 1000); setTimeout(() => log.push("b"), 1); setTimeout(() => { log.push("c"); r(); }, 1001); }); return log; }
 
 //// P014 setTimeout with arguments, and clearTimeout
 //: value: [[1,2],"not called"]

@@ -72,7 +72,7 @@ static void arguments(const char *text, size_t len)
         assert(why.len > 0 && args.at == NULL);
         return;
     }
-    verdict = gbx_gate_decide(judge->rules, "a", "t", NULL, args, GBX_GATE_HINT_OTHER);
+    verdict = gbx_rules_decide(judge->rules, "a", "t", NULL, args, GBX_GATE_HINT_OTHER);
     assert(!verdict.needs_hint);
     assert((verdict.fault == NULL) == (verdict.fault_path == NULL));
     if (verdict.fault == NULL && verdict.action == GBX_GATE_ALLOW)

@@ -2,8 +2,8 @@
 /* site - see policy.h. */
 #include "policy/policy.h"
 
-#include "policy/address.h"
 #include "policy/internal.h"
+#include "policy/ip_address.h"
 
 #include <assert.h>
 #include <stdio.h>

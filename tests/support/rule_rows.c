@@ -43,7 +43,7 @@ answer ask_with(const gbx_gate_rules *rules, const char *call, gbx_gate_hint hin
         assert_true(why.len > 0);
         return NO_ARGS;
     }
-    verdict = gbx_gate_decide(rules, server, tool, NULL, args, hint);
+    verdict = gbx_rules_decide(rules, server, tool, NULL, args, hint);
     assert_false(verdict.needs_hint);
     return verdict.fault != NULL ? FAULT : (answer)verdict.action;
 }

@@ -259,19 +259,19 @@ static void test_hint__is_asked_for_where_it_matters_alone(void **state)
     gbx_gate_verdict verdict;
     (void)state;
 
-    verdict =
-        gbx_gate_decide(config->rules, "files", "a", NULL, args, GBX_GATE_HINT_UNKNOWN);
+    verdict = gbx_rules_decide(config->rules, "files", "a", NULL, args,
+                               GBX_GATE_HINT_UNKNOWN);
     assert_false(verdict.needs_hint);
     assert_int_equal(verdict.rule, 0);
-    verdict =
-        gbx_gate_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_UNKNOWN);
+    verdict = gbx_rules_decide(config->rules, "files", "b", NULL, args,
+                               GBX_GATE_HINT_UNKNOWN);
     assert_true(verdict.needs_hint);
     verdict =
-        gbx_gate_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_OTHER);
+        gbx_rules_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_OTHER);
     assert_int_equal(verdict.action, GBX_GATE_DENY);
     assert_int_equal(verdict.rule, 1);
     verdict =
-        gbx_gate_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_READS);
+        gbx_rules_decide(config->rules, "files", "b", NULL, args, GBX_GATE_HINT_READS);
     assert_int_equal(verdict.action, GBX_GATE_ALLOW);
     assert_int_equal(verdict.rule, GBX_GATE_NO_RULE);
     gbx_mcp_config_free(config);
@@ -282,8 +282,8 @@ static gbx_gate_action decide_called(const char *rules, const char *tool,
 {
     gbx_mcp_config *config = config_of(rules);
     gbx_view args = {"{}", 2};
-    gbx_gate_verdict verdict = gbx_gate_decide(config->rules, "files", tool, called,
-                                               args, GBX_GATE_HINT_OTHER);
+    gbx_gate_verdict verdict = gbx_rules_decide(config->rules, "files", tool, called,
+                                                args, GBX_GATE_HINT_OTHER);
 
     gbx_mcp_config_free(config);
     return verdict.action;
@@ -374,7 +374,7 @@ static void make_rule(const char *rules, const char *tool, const char *call,
     gbx_buf_init(&buf, 256);
     gbx_buf_init(&why, GBX_KIB(1));
     assert_true(gbx_gate_args_open(call, strlen(call), &args, &why));
-    verdict = gbx_gate_decide(config->rules, "files", tool, NULL, args, hint);
+    verdict = gbx_rules_decide(config->rules, "files", tool, NULL, args, hint);
     assert_int_equal(verdict.action, GBX_GATE_ASK);
     if (!gbx_gate_rule_for(config->rules, &verdict, "files", tool, args, &buf))
         buf.len = 0;

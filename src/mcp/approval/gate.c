@@ -359,8 +359,8 @@ void gbx_gate_go_on(gbx_gate_call *call)
         learn(call);
         return;
     }
-    call->verdict = gbx_gate_decide(call->gate->config->rules, call->server, call->tool,
-                                    call->called, call->args, hint);
+    call->verdict = gbx_rules_decide(call->gate->config->rules, call->server,
+                                     call->tool, call->called, call->args, hint);
     if (call->verdict.fault != NULL) {
         gbx_gate_refuse(
             call, "INVALID_ARGS",

@@ -192,7 +192,7 @@ void gbx_gate_redact_stop(gbx_gate_sift *sift);
 /* All calls are over: end their threads, and call tell for each. */
 void gbx_gate_redact_end_all(gbx_gate *gate);
 
-/* ---- call_log.c --------------------------------------------------------- */
+/* ---- tool_call_log.c --------------------------------------------------------- */
 
 void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply);
 /* As gbx_gate_end_run(), for every run. */

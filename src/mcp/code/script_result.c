@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "guard/guard.h"
 #include "mcp/code/code.h"
-#include "mcp/code/message_hints.h"
+#include "mcp/code/habit_hints.h"
 #include "mcp/code/script_run.h"
 
 #include <stdlib.h>

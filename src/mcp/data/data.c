@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Bytes for all descriptions, in equal shares. One that begins within its share is
- * completed; offer.c leaves out what exceeds its own limit. */
+ * completed; compute_tool.c leaves out what exceeds its own limit. */
 #define DESCRIPTIONS_MAX 7200
 #define DESCRIPTION_MAX  2400
 #define DESCRIPTION_MIN  240

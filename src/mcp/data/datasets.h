@@ -494,7 +494,7 @@ void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *
 void gbx_compute_advise(const gbx_called *called, const struct gbx_script *script,
                         const gbx_result *result, gbx_buf *to);
 
-/* ---- offer.c: descriptions, schemas, resources ----------------------------------- */
+/* ---- compute_tool.c: descriptions, schemas, resources ----------------------------------- */
 
 /* URI prefix of results that were too long to be shown. */
 #define GBX_COMPUTE_ARTIFACTS GBX_ARTIFACT_SCHEME "compute-"

@@ -168,9 +168,9 @@ void gbx_gate_rules_free(gbx_gate_rules *rules)
     free(rules);
 }
 
-gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, const char *called, gbx_view args,
-                                 gbx_gate_hint hint)
+gbx_gate_verdict gbx_rules_decide(const gbx_gate_rules *rules, const char *server,
+                                  const char *tool, const char *called, gbx_view args,
+                                  gbx_gate_hint hint)
 {
     gbx_gate_verdict verdict = {.rule = GBX_GATE_NO_RULE, .hint = hint};
 

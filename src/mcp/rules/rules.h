@@ -156,9 +156,9 @@ void gbx_gate_rules_free(gbx_gate_rules *rules);
 
 /* called: another name by which the tool was called, or NULL; args: an object, from
  * gbx_gate_args_open(). */
-gbx_gate_verdict gbx_gate_decide(const gbx_gate_rules *rules, const char *server,
-                                 const char *tool, const char *called, gbx_view args,
-                                 gbx_gate_hint hint);
+gbx_gate_verdict gbx_rules_decide(const gbx_gate_rules *rules, const char *server,
+                                  const char *tool, const char *called, gbx_view args,
+                                  gbx_gate_hint hint);
 
 /* The verdict on a tool's calls while their arguments are unknown. is_granted: a person
  * has allowed what would be asked about. *ret_depends: a rule with conditions on

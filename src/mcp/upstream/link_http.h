@@ -59,7 +59,7 @@ void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers);
 /* End the link from inside: call lost, and free it. */
 void gbx_http_lose(gbx_http *h, const char *why, bool is_lasting);
 
-/* ---- link_refusal.c ------------------------------------------------------- */
+/* ---- http_status.c ------------------------------------------------------- */
 
 /* The connection fails, or does not speak HTTP, until a person fixes the address or the
  * certificate. */
@@ -85,7 +85,7 @@ bool gbx_http_is_of_version(const gbx_buf *body);
 /* The response has an error status. */
 void gbx_http_take_refusal(gbx_http *h, const gbx_http_exchange *exchange);
 
-/* ---- link_stream.c -------------------------------------------------------- */
+/* ---- http_stream.c -------------------------------------------------------- */
 
 /* Open the stream of the server's unasked messages. */
 bool gbx_http_open_stream(gbx_http *h);
@@ -93,7 +93,7 @@ void gbx_http_stream_again(evutil_socket_t fd, short what, void *arg);
 /* Keep a message until the stream has said where to send it. */
 bool gbx_http_hold(gbx_http *h, const char *text, size_t len, int64_t id);
 
-/* ---- link_resume.c -------------------------------------------------------- */
+/* ---- http_resume.c -------------------------------------------------------- */
 
 /* A request's exchange has ended. True: it ended before the answer, and the rest of its
  * stream is being requested. */
@@ -102,7 +102,7 @@ bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended);
 void gbx_http_take_no_rest(gbx_http *h, const gbx_http_exchange *exchange,
                            CURLcode result);
 
-/* ---- link_send_queue.c --------------------------------------------------------- */
+/* ---- http_send_queue.c --------------------------------------------------------- */
 
 /* May it be sent at once? */
 bool gbx_http_may_go(const gbx_http *h, const gbx_link_message *message);

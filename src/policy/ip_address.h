@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * address - Internet addresses and networks, as a policy may write them.
+ * ip_address - Internet addresses and networks, as a policy may write them.
  *
  * Each has a single notation: those that another program could read differently (octal,
  * hex, IPv4 within IPv6, zones) are refused, with the notation to use.
  */
-#ifndef GBX_POLICY_ADDRESS_H
-#define GBX_POLICY_ADDRESS_H
+#ifndef GBX_POLICY_IP_ADDRESS_H
+#define GBX_POLICY_IP_ADDRESS_H
 
 #include "policy/policy.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_promise - is a value a promise because an await is missing? Decided by names
+ * hints_promise - is a value a promise because an await is missing? Decided by names
  * alone: a call by the name of one of the code's async functions gives a promise.
  */
-#include "guard/explain.h"
+#include "guard/hints.h"
 
 #include "guard/source_region.h"
 

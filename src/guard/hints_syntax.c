@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_syntax - the engine knows the line and the token that it could not use; the
+ * hints_syntax - the engine knows the line and the token that it could not use; the
  * tree knows the column and the context.
  */
-#include "guard/explain.h"
+#include "guard/hints.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

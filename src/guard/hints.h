@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain - shared by the files of gbx_guard_explain(), and by no others.
+ * hints - shared by the files of gbx_guard_explain(), and by no others.
  *
  * Offsets are in the tree's text. Messages are in the engine's wording, which tests
  * compare with the installed engine: an unknown message gets no hint, never a wrong
  * one.
  */
-#ifndef GBX_GUARD_EXPLAIN_H
-#define GBX_GUARD_EXPLAIN_H
+#ifndef GBX_GUARD_HINTS_H
+#define GBX_GUARD_HINTS_H
 
 #include "guard/guard.h"
 #include "guard/internal.h"
@@ -51,14 +51,14 @@ size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k);
 /* Count one walk over the tree; false after too many. */
 bool gbx_case_may_walk(gbx_case *c);
 
-/* explain_promise.c: true if the expression, as the engine quotes it, begins with a
+/* hints_promise.c: true if the expression, as the engine quotes it, begins with a
  * promise; or if a pattern, a loop or a spread on the line gets one. */
 bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len);
 bool gbx_line_spreads_promise(gbx_case *c);
 /* True if a call on the line has a promise among its arguments. */
 bool gbx_line_passes_promise(gbx_case *c);
 
-/* explain_syntax_words.c: the hint for a message of the engine, or NULL. */
+/* hints_syntax_words.c: the hint for a message of the engine, or NULL. */
 const char *gbx_syntax_wording(const char *message);
 
 void gbx_explain_syntax(gbx_case *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_resume - a legacy server may close the stream of a request before its answer. A
+ * http_resume - a legacy server may close the stream of a request before its answer. A
  * GET that names the last received event gets the rest.
  */
 #include "mcp/upstream/link_http.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* code_names - texts of the two tables. */
+/* result_codes - texts of the two tables. */
 #include <glovebox/glovebox.h>
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings - the members of "glovebox" at the top of a configuration: one row
+/* limits - the members of "glovebox" at the top of a configuration: one row
  * for each key. */
 #include "mcp/config/config_reader.h"
 

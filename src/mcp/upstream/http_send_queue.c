@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_send_queue - orders messages: none may overtake the one that begins the session.
+ * http_send_queue - orders messages: none may overtake the one that begins the session.
  * Replies and notifications, whose answers nobody waits for, are sent a few at a time:
  * with a server that never accepts them, they would hold connections and memory.
  */

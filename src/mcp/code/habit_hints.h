@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* message_hints - map habits that models bring from other hosts to what works here. */
-#ifndef GBX_MCP_CODE_MESSAGE_HINTS_H
-#define GBX_MCP_CODE_MESSAGE_HINTS_H
+/* habit_hints - map habits that models bring from other hosts to what works here. */
+#ifndef GBX_MCP_CODE_HABIT_HINTS_H
+#define GBX_MCP_CODE_HABIT_HINTS_H
 
 #include "mcp/code/script_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* call_log - one line of the security log for every call, however it ended. Arguments
+/* tool_call_log - one line of the security log for every call, however it ended. Arguments
  * and answers are left out, since they may be anything. A script's refused calls are
  * logged up to a limit and then only counted: a script may try as often as it likes. */
 #include "audit/audit.h"

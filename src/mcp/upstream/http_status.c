@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link_refusal - failures and error statuses in place of an answer, and what they say
+/* http_status - failures and error statuses in place of an answer, and what they say
  * of the request. */
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_stream - the stream of a legacy server's unasked messages, opened by GET. With
+ * http_stream - the stream of a legacy server's unasked messages, opened by GET. With
  * the older HTTP+SSE transport all messages come this way, the first one being the
  * address for POSTs.
  */

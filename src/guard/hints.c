@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* explain - the only file that converts between positions in the caller's text and in
+/* hints - the only file that converts between positions in the caller's text and in
  * the tree. */
-#include "guard/explain.h"
+#include "guard/hints.h"
 
 #include "base/cleanup.h"
 #include "base/lines.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ip - classifies addresses by tables: the first line that matches decides. IPv4 is
+ * ip_ranges - classifies addresses by tables: the first line that matches decides. IPv4 is
  * public unless a line says otherwise; IPv6 is public only inside 2000::/3.
  *
  * Sources: the IANA registries of special-purpose addresses for IPv4 and IPv6, and the

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_runtime - the engine says what happened; the tree often shows why: a promise
+ * hints_runtime - the engine says what happened; the tree often shows why: a promise
  * that was not awaited, a const that is assigned to, a name that is declared later.
  */
-#include "guard/explain.h"
+#include "guard/hints.h"
 
 #include "base/cleanup.h"
 #include "guard/source_region.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message_hints - see message_hints.h. The engine's messages also fit many other
+ * habit_hints - see habit_hints.h. The engine's messages also fit many other
  * mistakes: give a hint only where the text leaves no doubt.
  */
-#include "mcp/code/message_hints.h"
+#include "mcp/code/habit_hints.h"
 
 #include "base/cleanup.h"
 #include "guard/source_region.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * offer - the tool's description and schemas, and one resource per dataset. The same
+ * compute_tool - the tool's description and schemas, and one resource per dataset. The same
  * data gives the same bytes, because hosts cache what a model has read.
  */
 #include "base/cleanup.h"

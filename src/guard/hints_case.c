@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* explain_case - the failed code as the rules for hints see it. */
-#include "guard/explain.h"
+/* hints_case - the failed code as the rules for hints see it. */
+#include "guard/hints.h"
 
 #include "guard/internal.h"
 

@@ -16,7 +16,7 @@ static void find_price(void *user, gbx_engine *engine, const gbx_host_call *call
         status = gbx_answer(engine, call->request, "{\"price\":4.5}", 13, NULL);
     else
         status = gbx_answer_error(engine, call->request, "RangeError",
-                                  "there is no such article", "ENOENT", NULL);
+                                  "no such article", "ENOENT", NULL);
     (void)status; /* nobody waits any more: the call has ended */
 }
 

@@ -22,7 +22,7 @@ export class CallError extends Error {
 
 export function notFound(what, name, names) {
   const meant = nearest(name, names);
-  return new CallError('NOT_FOUND', `there is no ${what} '${name}'${meant === undefined ? '' : `: did you mean '${meant}'?`}`);
+  return new CallError('NOT_FOUND', `unknown ${what} '${name}'${meant === undefined ? '' : `: did you mean '${meant}'?`}`);
 }
 
 /* ---- a client of the SDK ------------------------------------------------------------- */
@@ -127,7 +127,7 @@ function takeFunction(server, name, tool) {
 }
 
 function fromFunctions(server, map) {
-  if (Object.keys(map).length === 0) throw new TypeError(`options.servers.${server} has no function, and is no MCP client`);
+  if (Object.keys(map).length === 0) throw new TypeError(`options.servers.${server} has no function, and is not an MCP client`);
   const functions = new Map(Object.entries(map).map(([name, tool]) => [name, takeFunction(server, name, tool)]));
   return {
     list: async () => [...functions.values()].map(({ tool }) => tool),

@@ -188,7 +188,7 @@ class CodeMode {
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= this.#options.timeoutMs))
       return `timeout_ms must be a number from 1 to ${this.#options.timeoutMs}`;
     const other = Object.keys(input).find((key) => !['code', 'input', 'timeout_ms'].includes(key));
-    return other === undefined ? undefined : `there is no argument ${JSON.stringify(other)}: there are code, input and timeout_ms`;
+    return other === undefined ? undefined : `unknown argument ${JSON.stringify(other)}: there are code, input and timeout_ms`;
   }
 
   /**

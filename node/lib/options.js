@@ -254,7 +254,7 @@ export function needOptions(options, others = []) {
   for (const name of Object.keys(options)) {
     if (KNOWN.has(name) || others.includes(name)) continue;
     const instead = hasOwn(LIMITS, name) ? `it is one of the limits, limits.${name}` : insteadOf(name, [...KNOWN, ...others]);
-    throw new TypeError(`there is no option '${name}': ${instead}`);
+    throw new TypeError(`unknown option '${name}': ${instead}`);
   }
 }
 

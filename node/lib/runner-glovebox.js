@@ -16,7 +16,7 @@ const MIB = 1048576;
 const MOST_MS = 600000; /* for an engine; a call's timeout is lower */
 const POLICY = { console: true, timers: true };
 const FETCH_POLICY = { ...POLICY, functions: ['fetch'] };
-const PLAIN_FETCH = 'fetch takes a URL and a plain object {method, headers, body}, and there are no Headers and no Request: write it so';
+const PLAIN_FETCH = 'fetch takes a URL and a plain object {method, headers, body}, not Headers or a Request: write it so';
 
 /* The engine's failure as the error that the port's users catch. */
 function errorOf(result, given) {

@@ -46,7 +46,7 @@ const isName = (name) => IDENTIFIER.test(name) && !RESERVED.has(name);
 function needNames(contextVariables) {
   needValues(contextVariables, 'args.contextVariables');
   for (const name of Object.keys(contextVariables))
-    if (!isName(name)) throw new TypeError(`args.contextVariables['${name}'] is no name of a variable`);
+    if (!isName(name)) throw new TypeError(`args.contextVariables['${name}'] is not the name of a variable`);
 }
 
 function needSink(sink) {

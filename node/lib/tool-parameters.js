@@ -233,7 +233,7 @@ export class Parameters {
     for (const name of Object.keys(values)) {
       if (this.#details.has(name) || values[name] === undefined) continue;
       const meant = nearest(name, [...this.#details.keys()]);
-      report(prefix + name, `is no parameter${meant === undefined ? '' : `: did you mean '${meant}'?`}`);
+      report(prefix + name, `is not a parameter${meant === undefined ? '' : `: did you mean '${meant}'?`}`);
     }
   }
 

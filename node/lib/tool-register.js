@@ -57,7 +57,7 @@ function caller(names, existing, call) {
     const { name, arguments: input } = request.params;
     if (names.has(name)) return call(name, input, requestOf(extra));
     if (existing !== undefined) return existing(request, extra);
-    throw Object.assign(new Error(`there is no tool ${JSON.stringify(name)}`), { code: INVALID_PARAMS });
+    throw Object.assign(new Error(`unknown tool ${JSON.stringify(name)}`), { code: INVALID_PARAMS });
   };
 }
 

@@ -94,10 +94,10 @@ export function returnedBy(result) {
 export function toToolResult(returned) {
   if (returned instanceof ToolErrorBuilder) return returned.toResult();
   const text = textOf(returned);
-  const mended = HALF_ESCAPED.test(text) ? mendHalves(JSON.parse(text)) : undefined;
-  if (isResult(returned)) return shownResult(mended ?? returned);
+  const repaired = HALF_ESCAPED.test(text) ? mendHalves(JSON.parse(text)) : undefined;
+  if (isResult(returned)) return shownResult(repaired ?? returned);
   const shown = typeof returned === 'string' ? shownText(mendText(returned))
-    : shownJson(mended === undefined ? text : JSON.stringify(mended));
+    : shownJson(repaired === undefined ? text : JSON.stringify(repaired));
   const result = { content: [{ type: 'text', text: shown }] };
   values.set(result, returned);
   return result;

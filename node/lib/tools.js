@@ -15,8 +15,8 @@ import { nearest } from './nearest.js';
 
 function unknownTool(name, names) {
   const meant = typeof name === 'string' ? nearest(name, names) : undefined;
-  const asked = typeof name === 'string' && name.length <= 128 ? `tool ${JSON.stringify(name)}` : 'such tool';
-  return new ToolErrorBuilder('UNKNOWN_TOOL', `there is no ${asked}`)
+  const asked = typeof name === 'string' && name.length <= 128 ? `tool ${JSON.stringify(name)}` : 'tool';
+  return new ToolErrorBuilder('UNKNOWN_TOOL', `unknown ${asked}`)
     .suggest(meant === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${meant}?`).toResult();
 }
 

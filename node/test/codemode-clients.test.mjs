@@ -41,7 +41,7 @@ for (const sdk of sdks)
     });
 
     it('has no tool of that name', () => withClient(async (client) =>
-      assert.deepEqual(await thrownBy(client, 'ad', { a: 1 }), ['NOT_FOUND', false, "there is no tool 'ad': did you mean 'add'?"])));
+      assert.deepEqual(await thrownBy(client, 'ad', { a: 1 }), ['NOT_FOUND', false, "unknown tool 'ad': did you mean 'add'?"])));
 
     it('has the tool, for other arguments', () => withClient(async (client) => {
       const [code, , message] = await thrownBy(client, 'add', { a: 'x' });

@@ -134,7 +134,7 @@ describe('a call that fails is a ToolError in the code', () => {
 
   for (const [call, expected] of [
     ['servers.shop.fail()', ['ToolError', true, 'shop', 'fail', 'UPSTREAM', 'no stock', false]],
-    ['servers.shop.lst()', ['ToolError', true, 'shop', 'lst', 'NOT_FOUND', "there is no tool 'lst': did you mean 'list'?", false]],
+    ['servers.shop.lst()', ['ToolError', true, 'shop', 'lst', 'NOT_FOUND', "unknown tool 'lst': did you mean 'list'?", false]],
     ['servers.shop.list([1])', ['ToolError', true, 'shop', 'list', 'INVALID_ARGS', 'arguments are one object, such as { name: value }, not an array', false]],
     ['servers["mail-box"].send({ to: "boss" })', ['ToolError', true, 'mail-box', 'send', 'DENIED', 'not to the boss', false]],
     ['servers.shop.call("deaf", {}, { timeoutMs: 30 })', ['ToolError', true, 'shop', 'deaf', 'UPSTREAM_TIMEOUT', 'shop.deaf did not answer within 30 ms', true]],
@@ -215,7 +215,7 @@ describe('a call that fails is a ToolError in the code', () => {
   });
 
   it('a server that does not exist', async () => {
-    assert.match((await mode.run('servers.shp.list()')).error.message, /there is no server 'shp': did you mean 'shop'\?/);
+    assert.match((await mode.run('servers.shp.list()')).error.message, /unknown server 'shp': did you mean 'shop'\?/);
   });
 
   it('a value that JSON cannot hold', async () => {
@@ -465,7 +465,7 @@ describe('the tool', () => {
   it('answers arguments that are wrong in words', async () => {
     for (const [input, said] of [
       [undefined, /must be an object/], [{}, /code must be a string/], [{ code: 1 }, /code must be a string/],
-      [{ code: '1', timeout_ms: 'x' }, /timeout_ms must be a number from 1 to 120000/], [{ code: '1', cod: 2 }, /no argument "cod"/],
+      [{ code: '1', timeout_ms: 'x' }, /timeout_ms must be a number from 1 to 120000/], [{ code: '1', cod: 2 }, /unknown argument "cod"/],
     ]) {
       const answer = await mode.handler(input);
       assert.equal(answer.isError, true);

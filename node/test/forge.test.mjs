@@ -106,7 +106,7 @@ describe('a forged tool', () => {
     for (const [body, code, said] of [
       ['return fetch', 'RUNTIME', /Hint: fetch is off: make the request outside$/], ['return fs', 'RUNTIME', /Hint: files are off: give the data as the input$/],
       ['return crypto', 'RUNTIME', /Hint: hashing is off: compute the hash outside$/], ['return env', 'RUNTIME', /Hint: variables are off/],
-      ['return [1n]', 'RUNTIME', /Hint: a BigInt is no JSON: return String\(n\)/],
+      ['return [1n]', 'RUNTIME', /Hint: JSON has no BigInt: return String\(n\)/],
       ['for (const a = [];;) a.push(new Uint8Array(1e7).fill(1))', 'MEMORY', /Hint: work on the data in smaller pieces$/],
     ]) {
       const result = await forge.execute({ code: `function execute() { ${body}; }` });
@@ -178,7 +178,7 @@ describe('validateCode', () => {
       ['function execute(i) { return [1 fs] }', [/^line 1, column 33: Unexpected identifier/]],
       ['function execute() {}\nlet crypto = 1; let crypto = 2', [/^line 2, column 21: Identifier 'crypto' has already been declared/]],
       ['let crypto = 1; let crypto = 2', [/no function 'execute' or 'run' is defined/]],
-      [inTool('new XMLHttpRequest()'), [/'XMLHttpRequest' is not available: there is no network/]],
+      [inTool('new XMLHttpRequest()'), [/'XMLHttpRequest' is not available: code has no network/]],
     ];
     for (const [code, said] of cases) {
       const violations = refused(code);

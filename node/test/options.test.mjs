@@ -12,10 +12,10 @@ describe('an option that does not exist', () => {
   after(() => engine.dispose());
 
   for (const [name, message] of [
-    ['memoryLimt', "there is no option 'memoryLimt': did you mean 'memoryLimit'?"],
-    ['timeoutMs', "there is no option 'timeoutMs': it is one of the limits, limits.timeoutMs"],
-    ['Timeout', "there is no option 'Timeout': did you mean 'timeout'?"],
-    ['constructor', /^there is no option 'constructor': there are timeout, memoryLimit, maxOutputBytes, /],
+    ['memoryLimt', "unknown option 'memoryLimt': did you mean 'memoryLimit'?"],
+    ['timeoutMs', "unknown option 'timeoutMs': it is one of the limits, limits.timeoutMs"],
+    ['Timeout', "unknown option 'Timeout': did you mean 'timeout'?"],
+    ['constructor', /^unknown option 'constructor': there are timeout, memoryLimit, maxOutputBytes, /],
   ])
     it(`is told with what was meant: ${name}`, () => {
       for (const use of [() => new SandboxEngine({ [name]: 1 }), () => validateSandboxCode(code, { [name]: 1 })])
@@ -55,7 +55,7 @@ describe('a TypeError of the library names the argument', () => {
     [{ limits: { outputBytes: 2 ** 24 } }, /^limits\.outputBytes is above/],
     [{ limits: { hostCallsAtOnce: 4096 } }, /^limits\.hostCallsAtOnce is above/],
     [{ dataset: 'none' }, /^dataset is not the name of one that is loaded/],
-    [{ policy: { foo: 1 } }, /^policy\.foo: there is no key/],
+    [{ policy: { foo: 1 } }, /^policy\.foo: unknown key/],
     [{ policy: { console: 5 } }, /^policy\.console: /],
     [{ policy: { fetch: { allow: [''] } } }, /^policy\.fetch\.allow\[0\]: /],
     [{ policy: { crypto: true } }, /^the call's policy is wider than the engine's: capability 'crypto'/],

@@ -104,7 +104,7 @@ describe('names that code sees', () => {
     assert.deepEqual(await both({ code, executionParams, isCustomTool: true }), Array(2).fill([0, 12, 7]));
     const long = { ['x'.repeat(300)]: 1 };
     assert.deepEqual(await both({ code: 'return Object.keys(params).length', executionParams: long, isCustomTool: true }), [1, 1]);
-    for (const word of words) await assert.rejects(both({ code: '1', contextVariables: { [word]: 1 } }), /contextVariables\['.*'\] is no name/);
+    for (const word of words) await assert.rejects(both({ code: '1', contextVariables: { [word]: 1 } }), /contextVariables\['.*'\] is not the name/);
   });
 
   it('may have any letters', async () => {

@@ -192,7 +192,7 @@ function behaves(name, make, isIsolated) {
       await rejects({ code: '', secureFetchImpl: 1 }, /args\.secureFetchImpl must be a function/);
       await rejects({ code: '', consoleSink: 'x' }, /args\.consoleSink must be an object/);
       await rejects({ code: '', consoleSink: { log: 5 } }, /args\.consoleSink\.log must be a function/);
-      await rejects({ code: '', contextVariables: { 'a-b': 1 } }, /args\.contextVariables\['a-b'\] is no name/);
+      await rejects({ code: '', contextVariables: { 'a-b': 1 } }, /args\.contextVariables\['a-b'\] is not the name/);
       await rejects({ code: '', memory: 1 }, /args\.memory is not an option/);
     });
   });

@@ -130,7 +130,7 @@ for (const sdk of sdks) {
       const server = new sdk.Server(INFO, { capabilities: {} });
       f.register(server);
       const client = await connect(sdk, server);
-      await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), /there is no tool "nothing"/);
+      await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }), /unknown tool "nothing"/);
       await client.close();
     });
   });

@@ -125,7 +125,7 @@ describe('what a client sends is held against the parameters', () => {
 
   for (const [input, said] of [
     [{}, /^INVALID_ARGUMENTS: code is required\n/],
-    [{ cod: 'ab' }, /code is required; cod is no parameter: did you mean 'code'\?/],
+    [{ cod: 'ab' }, /code is required; cod is not a parameter: did you mean 'code'\?/],
     [{ code: 1 }, /code must be a string, not the number 1/],
     [{ code: 'a' }, /code must have at least 2 characters, and has 1/],
     [{ code: 'ab', count: '3' }, /count must be a number, not the string "3": send it without quotes/],
@@ -135,8 +135,8 @@ describe('what a client sends is held against the parameters', () => {
     [{ code: 'ab', order: 'ascendin' }, /order must be one of "ascending", "descending", not the string "ascendin": did you mean "ascending"\?/],
     [{ code: 'ab', list: [1, 'x'] }, /list\[1\] must be a number, not the string "x"/],
     [{ code: 'ab', list: [1, 2, 3] }, /list must have at most 2 items, and has 3/],
-    [{ code: 'ab', box: { opened: true } }, /box\.open is required; box\.opened is no parameter: did you mean 'open'\?/],
-    [{ code: 'ab', toString: 1 }, /toString is no parameter/],
+    [{ code: 'ab', box: { opened: true } }, /box\.open is required; box\.opened is not a parameter: did you mean 'open'\?/],
+    [{ code: 'ab', toString: 1 }, /toString is not a parameter/],
     [{ code: 'ab', __proto__: { code: 'x' } }, undefined],
     [[], /the arguments must be an object, not an array/],
   ]) {
@@ -163,7 +163,7 @@ describe('what a client sends is held against the parameters', () => {
   it('suggests the name of a tool that was meant', async () => {
     const g = createSandboxTools();
     g.query('data.compute').handle(() => 1);
-    assert.match(textOf(await g.callTool('data.comptue')), /^UNKNOWN_TOOL: there is no tool "data\.comptue"\nWhat to do: Did you mean data\.compute\?/);
+    assert.match(textOf(await g.callTool('data.comptue')), /^UNKNOWN_TOOL: unknown tool "data\.comptue"\nWhat to do: Did you mean data\.compute\?/);
   });
 });
 
@@ -250,15 +250,15 @@ describe('a handler returns', () => {
   });
 
   it('an error, in words and as data', async () => {
-    const error = f.error('NOT_FOUND', 'there is no such thing').suggest('List first.')
+    const error = f.error('NOT_FOUND', 'no such thing').suggest('List first.')
       .details({ id: 7 }).details({ table: 'users' }).retryAfter(5);
     const result = await returns(error);
     assert.equal(result.isError, true);
     assert.equal(textOf(result),
-      'NOT_FOUND: there is no such thing\nWhat to do: List first.\nid: 7\ntable: users\nTry again after 5 s.');
+      'NOT_FOUND: no such thing\nWhat to do: List first.\nid: 7\ntable: users\nTry again after 5 s.');
     assert.deepEqual(result.structuredContent, {
       error: {
-        code: 'NOT_FOUND', message: 'there is no such thing', suggestion: 'List first.',
+        code: 'NOT_FOUND', message: 'no such thing', suggestion: 'List first.',
         details: { id: 7, table: 'users' }, retryAfter: 5,
       },
     });

@@ -74,7 +74,7 @@ gbx_status gbx_fail_at(gbx_error *reterr, gbx_status status, uint32_t line,
 const char *gbx_fail_reason(int error)
 {
     switch (error) {
-    case ENOENT: return "there is no such file";
+    case ENOENT: return "no such file";
     case EACCES: return "no permission";
     case EISDIR: return "it is a directory";
     default: return strerror(error);

@@ -167,7 +167,7 @@ const gbx_command gbx_command_check = {
         "would refuse, with its position. Nothing is run. No violation, no output, exit\n"
         "status 0; else the status of the first violation: 15 (INVALID_CODE) or 12\n"
         "(SYNTAX). What passes can still fail: the check saves work, the seal protects.\n"
-        "With the options of 'run' that allow something, that is no violation.",
+        "With the options of 'run' that allow something, that is not a violation.",
     .examples = "glovebox check report.js\n"
                 "glovebox check sync.js --allow fetch=api.example.com\n"
                 "cat tool.js | glovebox check --form body --json",

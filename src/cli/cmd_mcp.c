@@ -64,7 +64,7 @@ static const gbx_opt served_rows[] = {
      "NAME=sqlite:FILE?query=SELECT...; repeatable",
      GBX_OPT_LIST, offsetof(mcp_args, data), 0, 0, NULL},
     {"examples", "HOW",
-     "what a model is told of records before it computes: patterns: of three, with every "
+     "what a model sees of records before it computes: patterns: of three, with every "
      "letter as x and every digit as 0; values: three as they are, choices and figures; "
      "none (default patterns)",
      GBX_OPT_CHOICE, offsetof(mcp_args, examples), GBX_EXAMPLES_PATTERNS, 0, examples},
@@ -368,7 +368,7 @@ static int unknown_word(const gbx_command *self, const char *word)
                        "a command comes before its options: write 'mcp %s' first",
                        word);
     else
-        (void)snprintf(message, sizeof message, "there is no command 'mcp %.80s'%s%s%s",
+        (void)snprintf(message, sizeof message, "unknown command 'mcp %.80s'%s%s%s",
                        word, nearest != NULL ? ": did you mean 'mcp " : "",
                        nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
     return gbx_command_misuse(self, false, message);

@@ -108,7 +108,7 @@ static size_t uses_of_stdin(const gbx_run_args *args)
 static const char *misuse(const gbx_run_args *args, int count)
 {
     if (count == 0 && args->file == NULL)
-        return "there is no code: give it as an argument, or with --file";
+        return "no code: give it as an argument, or with --file";
     if (count > 0 && args->file != NULL)
         return "there is code in an argument and in --file: give one of them";
     if (count > 1)
@@ -283,8 +283,8 @@ static void see_file(run *r)
     if (!is_there && !is_name)
         return;
     gbx_trouble_code(&r->trouble, why, NULL);
-    (void)gbx_fail(&r->trouble.err, GBX_E_DATA, "%s'%s'%s",
-                   is_there ? "" : "there is no file ", code->data,
+    (void)gbx_fail(&r->trouble.err, GBX_E_DATA, "%s'%s'%s", is_there ? "" : "no file ",
+                   code->data,
                    is_there
                        ? " is a file: put --file before it, and what is in it is run"
                        : "; one that is there is run with --file before its name");

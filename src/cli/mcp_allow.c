@@ -48,10 +48,10 @@ static gbx_status check_server(const char *path, gbx_trust trust, const char *na
     }
     nearest = gbx_nearest(name, names, count);
     if (gbx_mcp_config_server(config, name) == NULL)
-        status = gbx_fail(&trouble->err, GBX_E_USAGE,
-                          "there is no server '%.64s' in '%s'%s%s%s", name, path,
-                          nearest != NULL ? ": did you mean '" : "",
-                          nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+        status =
+            gbx_fail(&trouble->err, GBX_E_USAGE, "unknown server '%.64s' in '%s'%s%s%s",
+                     name, path, nearest != NULL ? ": did you mean '" : "",
+                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
     gbx_mcp_config_free(config);
     return status;
 }

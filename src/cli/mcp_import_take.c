@@ -383,7 +383,7 @@ void gbx_import_file(gbx_import *im, const char *path)
             take_place(im, &file, &place);
         } else {
             status = gbx_fail(&err, GBX_E_DATA,
-                              "there are no servers in '%s': neither \"mcpServers\" "
+                              "no servers in '%s': neither \"mcpServers\" "
                               "nor \"servers\", nor [mcp_servers.NAME]",
                               path);
         }

@@ -55,7 +55,7 @@ static void say_none(const char *path)
 
     gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_printf(&text,
-                         "glovebox: there are no servers in '%s': they belong under "
+                         "glovebox: no servers in '%s': they belong under "
                          "\"mcpServers\", or \"servers\", at its top",
                          path);
     say(&text);
@@ -85,7 +85,7 @@ gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
     return gbx_host_own_path(path)
                ? GBX_OK
                : gbx_fail(reterr, GBX_E_USAGE,
-                          "there is no home directory: give the file by '--config'");
+                          "no home directory: give the file by '--config'");
 }
 
 gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr)

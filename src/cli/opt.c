@@ -53,9 +53,8 @@ static gbx_status unknown(const gbx_opt_table *const *tables, size_t table_count
     }
     if (nearest != NULL)
         return gbx_fail(reterr, GBX_E_USAGE,
-                        "there is no option '--%s': did you mean '--%s'?", word,
-                        nearest);
-    return gbx_fail(reterr, GBX_E_USAGE, "there is no option '%.80s'", arg);
+                        "unknown option '--%s': did you mean '--%s'?", word, nearest);
+    return gbx_fail(reterr, GBX_E_USAGE, "unknown option '%.80s'", arg);
 }
 
 static gbx_status set_number(target to, const char *value, gbx_error *reterr)
@@ -132,7 +131,7 @@ static gbx_status one(const gbx_opt_table *const *tables, size_t table_count,
     if (arg[1] != '-') {
         if (strcmp(arg, "-h") != 0)
             return gbx_fail(reterr, GBX_E_USAGE,
-                            "there is no option '%.80s': write '--' before an argument "
+                            "unknown option '%.80s': write '--' before an argument "
                             "that begins with '-'",
                             arg);
         name = "help";

@@ -18,7 +18,7 @@
 static const char *why(int error)
 {
     switch (error) {
-    case ENOENT: return "there is no such folder";
+    case ENOENT: return "no such folder";
     case EACCES: return "no permission";
     case EISDIR: return "it is a directory";
     case ELOOP: return "it is a symbolic link";

@@ -74,10 +74,11 @@ static gbx_status check_name(gbx_engine *engine, const char *name, gbx_error *re
     gbx_function *taken = NULL;
 
     if (!is_function_name(name))
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "'%.64s' is no name of a function: one or more identifiers "
-                        "with dots between, at most %d bytes",
-                        name, FUNCTION_NAME_MAX);
+        return gbx_fail(
+            reterr, GBX_E_USAGE,
+            "'%.64s' is not the name of a function: one or more identifiers "
+            "with dots between, at most %d bytes",
+            name, FUNCTION_NAME_MAX);
     (void)pthread_mutex_lock(&h->lock);
     for (gbx_function *f = h->functions; f != NULL && taken == NULL; f = f->next)
         if (collide(f->name, name))
@@ -177,7 +178,8 @@ void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg)
     if (msg->args.data[0] != '[' ||
         !gbx_json_check_strict((const char *)msg->args.data, msg->args.len,
                                GBX_JSON_DEPTH_MAX, NULL)) {
-        gbx_exchange_break(&run->exchange, "arguments that are no compact JSON array",
+        gbx_exchange_break(&run->exchange,
+                           "arguments that are not a compact JSON array",
                            GBX_MSG_HOSTCALL);
         return;
     }

@@ -82,7 +82,7 @@ static bool read_url(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
 {
     /* One byte more than a URL may have: the URL's own check has a better message. */
     if (!read_text(view, 8193, &ret->url, &ret->url_len, fault,
-                   "the URL is no text, or too long"))
+                   "the URL is not text, or too long"))
         return false;
     if (holds_placeholder(ret->url, ret->url_len))
         return gbx_fault_set(fault, GBX_FAULT_SECRET,
@@ -112,13 +112,13 @@ static bool read_method(gbx_view view, const gbx_fetch_policy *policy,
     if (view.at == NULL)
         return true;
     if (!read_text(view, GBX_METHOD_MAX, &method, &len, fault,
-                   "the method is no text, or too long"))
+                   "the method is not text, or too long"))
         return false;
     assert(method != NULL); /* else reading it has failed */
     if (!gbx_is_token(method, len)) {
         gbx_quoted quoted = gbx_fault_quote(method, len);
 
-        return gbx_fault_set(fault, GBX_FAULT_METHOD, "fetch: '%s' is no method",
+        return gbx_fault_set(fault, GBX_FAULT_METHOD, "fetch: '%s' is not a method",
                              quoted.text);
     }
     normalise(method);
@@ -176,7 +176,7 @@ static bool add_header(const char *name, size_t name_len, char *value, size_t va
     case GBX_FIELD_FINE: return true;
     case GBX_FIELD_BAD_NAME:
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
-                             "fetch: '%s' is no name for a header", quoted.text);
+                             "fetch: '%s' is not a header name", quoted.text);
     case GBX_FIELD_BAD_VALUE:
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
                              "fetch: the value of the header '%s' has a line break or "
@@ -194,7 +194,7 @@ static bool add_header(const char *name, size_t name_len, char *value, size_t va
 static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
                         gbx_fetch_request *ret, gbx_fault *fault)
 {
-    static const char shape[] = "a header is no pair of texts, or too long";
+    static const char shape[] = "a header is not a pair of texts, or too long";
     GBX_CLEANUP(gbx_free) char *name = NULL;
     GBX_CLEANUP(gbx_free) char *value = NULL;
     gbx_view items[2] = {{0}};
@@ -230,7 +230,7 @@ static bool read_headers(gbx_view list, const gbx_fetch_policy *policy,
     if (list.at == NULL)
         return true;
     if (gbx_view_kind(list) != '[')
-        return refuse_shape(fault, "the headers are no list");
+        return refuse_shape(fault, "the headers are not a list");
     while (gbx_view_next(list, &cursor, &key, &pair))
         if (!read_header(pair, policy, ret, fault))
             return false;
@@ -291,7 +291,7 @@ bool gbx_request_read(gbx_span args, gbx_span body, const gbx_fetch_policy *poli
     if (args.len == 0 || !gbx_view_open((const char *)args.data, args.len, &list) ||
         gbx_view_kind(list) != '[' || !gbx_view_next(list, &cursor, &key, &request) ||
         gbx_view_kind(request) != '{')
-        return refuse_shape(fault, "the request is no object");
+        return refuse_shape(fault, "the request is not an object");
     return read_url(gbx_view_member(request, "url"), ret, fault) &&
            read_method(gbx_view_member(request, "method"), policy, ret, fault) &&
            read_headers(gbx_view_member(request, "headers"), policy, ret, fault) &&

@@ -190,7 +190,7 @@ static void find(gbx_resolver *resolver, gbx_query *query, const char *name,
         return;
     dns = gbx_nameservers_get(resolver->nameservers, servers, server_count);
     if (dns == NULL)
-        query->problem = "there is no name server to ask";
+        query->problem = "no name server to ask";
     else
         ask(query, dns, name);
 }

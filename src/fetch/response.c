@@ -93,7 +93,7 @@ static bool check_length(gbx_head *head, const char *value)
     size_t len = strlen(value);
 
     if (len == 0 || len > 18 || strspn(value, "0123456789") != len)
-        return refuse(head->fault, "has a Content-Length that is no length");
+        return refuse(head->fault, "has an invalid Content-Length");
     for (size_t i = 0; i < len; i++)
         length = length * 10 + (uint64_t)(value[i] - '0');
     if (head->has_length && head->length != length)

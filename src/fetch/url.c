@@ -114,7 +114,7 @@ static bool read_host(const pieces *in, gbx_url *ret, gbx_fault *fault)
         ret->is_literal =
             strchr(ret->host, ':') != NULL && gbx_ip_parse(ret->host, &ret->address);
         if (!ret->is_literal)
-            return refuse(fault, "what stands in brackets is no IPv6 address");
+            return refuse(fault, "the text in brackets is not an IPv6 address");
         gbx_ip_text(&ret->address, ret->host);
         return true;
     }
@@ -136,11 +136,11 @@ static bool read_port(const pieces *in, gbx_url *ret, gbx_fault *fault)
         return true;
     if (in->port_len == 0 || in->port_len > 5 || in->port[0] == '0' ||
         !has_only(in->port, in->port_len, "0123456789"))
-        return refuse(fault, "the URL's port is no plain number from 1 to 65535");
+        return refuse(fault, "the URL's port is not a plain number from 1 to 65535");
     for (size_t i = 0; i < in->port_len; i++)
         port = port * 10 + (unsigned)(in->port[i] - '0');
     if (port > UINT16_MAX)
-        return refuse(fault, "the URL's port is no plain number from 1 to 65535");
+        return refuse(fault, "the URL's port is not a plain number from 1 to 65535");
     ret->port = (uint16_t)port;
     return true;
 }
@@ -313,7 +313,7 @@ static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
            lib->curl_url_get(handle, CURLUPART_URL, &joined, 0) == CURLUE_OK;
     lib->curl_url_cleanup(handle);
     if (!fine)
-        return refuse(fault, "it is no URL");
+        return refuse(fault, "it is not a URL");
     fine = gbx_url_parse(lib, joined, strlen(joined), &url, fault);
     lib->curl_free(joined);
     if (fine && !gbx_url_same_origin(base, &url)) {

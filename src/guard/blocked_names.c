@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define NO_MODULES "cannot load modules: there are none"
-#define NO_FILES   "is not available: there are no files"
+#define NO_FILES   "is not available: code has no files"
 #define NO_SYNC    "is not available: nothing here waits for a file"
-#define NO_NETWORK "is not available: there is no network"
+#define NO_NETWORK "is not available: code has no network"
 #define OFF_FETCH  "is off: the policy allows no requests"
 #define OFF_FILE   "is off: the policy allows no files"
 #define OFF_CRYPTO "is off: the policy does not allow it"
@@ -72,9 +72,9 @@ static const gbx_word words[] = {
     {"eval", GBX_USE_ANY, "eval", NO_EVAL, DO_WRITE, 0, false},
     {"execFileSync", GBX_USE_ANY, "shell", NO_SHELL, DO_INPUT, 0, false},
     {"execSync", GBX_USE_ANY, "shell", NO_SHELL, DO_INPUT, 0, false},
-    {"export", GBX_USE_KEYWORD, "export", "is not possible: the code is no module",
+    {"export", GBX_USE_KEYWORD, "export", "is not possible: the code is not a module",
      DO_FORM, 0, false},
-    {"exports", GBX_USE_HOST, "export", "does not exist: the code is no module",
+    {"exports", GBX_USE_HOST, "export", "does not exist: the code is not a module",
      DO_FORM, 0, false},
     {"fetch", GBX_USE_HOST, "network", OFF_FETCH, ALLOW_FETCH, GBX_CAP_FETCH, true},
     {"fs", GBX_USE_HOST, "file", OFF_FILE, ALLOW_FILE, GBX_CAP_FILE, true},
@@ -84,8 +84,8 @@ static const gbx_word words[] = {
     {"http", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, GBX_CAP_FETCH, false},
     {"https", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, GBX_CAP_FETCH, false},
     {"import", GBX_USE_KEYWORD, "import", NO_MODULES, DO_BUILTIN, 0, false},
-    {"module", GBX_USE_HOST, "export", "does not exist: the code is no module", DO_FORM,
-     0, false},
+    {"module", GBX_USE_HOST, "export", "does not exist: the code is not a module",
+     DO_FORM, 0, false},
     {"net", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, 0, false},
     {"process", GBX_USE_ANY, "process", NO_HOST,
      "give what the code needs to know (settings, arguments) as its input", GBX_CAP_ENV,
@@ -133,7 +133,7 @@ static const struct module {
     {"net", DO_REQUEST, 0},
     {"node-fetch", NULL, GBX_CAP_FETCH},
     {"os", "nothing of the host is visible; " DO_INPUT, 0},
-    {"path", "there are no files; take paths apart with split('/')", 0},
+    {"path", "code has no files; take paths apart with split('/')", 0},
     {"process", "nothing of the host is visible; " DO_INPUT, GBX_CAP_ENV},
     {"tls", DO_REQUEST, 0},
     {"undici", NULL, GBX_CAP_FETCH},

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define HINT_JSX   "this is JSX: there is no page here; return data, not elements"
+#define HINT_JSX   "this is JSX, but code has no page; return data, not elements"
 #define NO_BRACKET SIZE_MAX
 #define LEAVES_MAX 200 /* examined in one error */
 #define HINT_AWAIT \

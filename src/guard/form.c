@@ -206,7 +206,7 @@ static void check_function(const gbx_tree *t, const struct top *top, gbx_region 
         gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
                          region.start + ts_node_start_byte(node),
                          "write a plain or async function, and return an array: a "
-                         "generator returns an iterator, which is no value",
+                         "generator returns an iterator, which is not a value",
                          "a generator where a function is needed");
     else
         object_to_one(top->first, region.start, f);
@@ -334,7 +334,7 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
     if (found == RUN_GENERATOR || found == EXECUTE_GENERATOR)
         hint =
             "write a plain or async function, and return an array: a generator returns "
-            "an iterator, which is no value";
+            "an iterator, which is not a value";
     else if (gbx_tree_kind(at) == GBX_NODE_FUNCTION_DECLARATION)
         hint = "name the function that is to be called 'execute'";
     else if (top->count == 1 && is_function(unwrap(top->first)))

@@ -22,13 +22,13 @@
 #define HINT_PATTERN \
     "the value on the right is missing: give it a default, const { a } = value ?? {}"
 #define HINT_ITERATE \
-    "this value is no list: for an object use Object.entries(value), and test for null"
-#define HINT_ARRAY                                                                   \
-    "the value has no such method: it is no array; look at what the input is, e.g. " \
+    "this value is not a list: for an object use Object.entries(value), and test for null"
+#define HINT_ARRAY                                                                       \
+    "the value has no such method: it is not an array; look at what the input is, e.g. " \
     "data.items or Object.values(data)"
 #define HINT_SEMICOLON \
     "a ';' is missing at the end of this line: the '(' on the next one makes it a call"
-#define HINT_METHOD "there is no such function: check its name and what the value is"
+#define HINT_METHOD "no such function: check its name and what the value is"
 #define HINT_FILES                                                                   \
     "of fs there is readFile(path, encoding) alone, which gives a promise: nothing " \
     "waits, lists or writes here; write await fs.readFile(path, 'utf8')"
@@ -38,15 +38,15 @@
     "this name is declared in another scope: let, const and parameters end with the " \
     "block or function they are in"
 #define HINT_UNKNOWN "declare it, or check its spelling"
-#define HINT_BIGINT  "a BigInt is no JSON: return String(n), or Number(n)"
+#define HINT_BIGINT  "JSON has no BigInt: return String(n), or Number(n)"
 
 #define NO_NETWORK \
-    "there is no network: make the request outside and give its answer as the input"
+    "code has no network: make the request outside and give its answer as the input"
 #define NO_NODE                                                             \
     "this is not Node.js: no module, file or process can be reached; give " \
     "what the code needs as its input"
 #define NO_PAGE \
-    "this is no browser: there is no page; work on the input and return a value"
+    "this is not a browser and has no page; work on the input and return a value"
 #define NO_TYPES \
     "this is TypeScript: leave the types away, only plain JavaScript runs here"
 #define NO_PYTHON "this is Python's word: write it in JavaScript"
@@ -57,10 +57,10 @@ static const gbx_wording wordings[] = {
     {"cannot serialize BigInt", HINT_BIGINT},
     {"BigInt, which JSON", HINT_BIGINT},
     {"parse String to BigInt",
-     "the text is no whole number: test it, or use Number(text)"},
+     "the text is not a whole number: test it, or use Number(text)"},
     {"BigInt", "make both the same kind: Number(n), or BigInt(x)"},
     {"cyclic structure",
-     "a value that contains itself is no JSON: return only the fields "
+     "JSON cannot hold a value that contains itself: return only the fields "
      "that are needed"},
     {"can never settle", "resolve it on every path, and await what it depends on"},
     {"not extensible", "the object is sealed or frozen: make a copy, { ...object }"},
@@ -83,15 +83,15 @@ static const gbx_wording wordings[] = {
      "give reduce its second argument, the value for an empty list"},
     {"callback must be a function", "pass a function, not the result of calling it"},
     {"comparator argument", "pass a function of two items: list.sort((a, b) => a - b)"},
-    {"Invalid Date", "the text is no date: test with Number.isNaN(date.getTime())"},
+    {"Invalid Date", "the text is not a date: test with Number.isNaN(date.getTime())"},
     {"Invalid time value",
-     "the text is no date: test with Number.isNaN(date.getTime())"},
+     "the text is not a date: test with Number.isNaN(date.getTime())"},
     {"'super()' must be called", "call super() first in the constructor"},
     {"is not an Object. (evaluating", "'in' needs an object on its right; for text use "
                                       "includes()"},
     {"Unexpected identifier \"object\"",
      "it is an object already: leave JSON.parse away"},
-    {"JSON Parse error", "the text is no JSON: test it, or parse it inside try"},
+    {"JSON Parse error", "the text is not JSON: test it, or parse it inside try"},
     {"Invalid regular expression",
      "write \\\\ before characters with a meaning of their own"},
     {"EvalError", "code cannot be made from a string here: write it out"},

@@ -21,7 +21,7 @@
     "a callback cannot make the loop wait: use for (const x of list) { await ...; }"
 #define HINT_OPEN   "nothing closes this bracket: close it where what it holds ends"
 #define HINT_CLOSE  "this bracket closes nothing: remove it, or open it before"
-#define HINT_JSX    "this is JSX: there is no page here, so return data, not elements"
+#define HINT_JSX    "this is JSX, but code has no page, so return data, not elements"
 #define HINT_PROSE  "this is prose, not code: give the code alone"
 #define HINT_PYTHON "this looks like Python: write it in JavaScript"
 #define HINT_SQL    "this looks like SQL: write it in JavaScript"

@@ -72,7 +72,7 @@ static const gbx_wording wordings[] = {
      "a ',' is missing before this, in the parameters"},
     {"import call expects", "modules cannot be loaded: use what JavaScript itself has"},
     {"keyword 'import'", "modules cannot be loaded: use what JavaScript itself has"},
-    {"keyword 'export'", "leave 'export' out: the code is no module"},
+    {"keyword 'export'", "leave 'export' out: the code is not a module"},
     {"keyword 'else'", "this 'else' has no 'if': look at the brackets before it"},
     {"keyword 'catch'", "this 'catch' has no 'try': look at the brackets before it"},
     {"keyword 'case'", "this 'case' is in no 'switch': look at the brackets before it"},

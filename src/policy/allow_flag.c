@@ -91,10 +91,10 @@ static gbx_status unknown(const char *text, size_t len, gbx_error *reterr)
     (void)gbx_quote(quote, text, len);
     if (nearest != NULL)
         return gbx_refuse(reterr, text, 0,
-                          "there is no capability '%s': did you mean '%s'?", quote,
+                          "unknown capability '%s': did you mean '%s'?", quote,
                           nearest);
     return gbx_refuse(reterr, text, 0,
-                      "there is no capability '%s': there are console, timers, fetch, "
+                      "unknown capability '%s': there are console, timers, fetch, "
                       "file, crypto, env and functions",
                       quote);
 }

@@ -34,10 +34,10 @@ static gbx_status check_name(const char *text, size_t len, gbx_error *reterr)
     size_t n = name_length(text, len);
 
     if (len == 0)
-        return gbx_refuse(reterr, text, 0, "there is no name");
+        return gbx_refuse(reterr, text, 0, "the name is missing");
     if (n < len)
         return gbx_refuse(reterr, text, n,
-                          "'%s' is no name: letters, digits, '_' and '$', not "
+                          "'%s' is not a name: letters, digits, '_' and '$', not "
                           "beginning with a digit",
                           gbx_quote(quote, text, len));
     if (len > NAME_LEN_MAX)
@@ -61,7 +61,7 @@ static gbx_status check_pattern(const char *text, size_t len, gbx_error *reterr)
     size_t at = 0;
 
     if (len == 0)
-        return gbx_refuse(reterr, text, 0, "there is no name");
+        return gbx_refuse(reterr, text, 0, "the name is missing");
     if (len > NAME_LEN_MAX)
         return gbx_refuse(reterr, text, 0, "the name is longer than %d characters",
                           NAME_LEN_MAX);
@@ -73,7 +73,7 @@ static gbx_status check_pattern(const char *text, size_t len, gbx_error *reterr)
         if (n == 0 || (at + n < len && text[at + n] != '.'))
             return gbx_refuse(
                 reterr, text, at + n,
-                "'%s' is no name of functions: write one like 'db.query', "
+                "'%s' is not a name of functions: write one like 'db.query', "
                 "or 'db.*' for all below 'db'",
                 gbx_quote(quote, text, len));
         at += n;

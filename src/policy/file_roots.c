@@ -36,7 +36,7 @@ static gbx_status refuse_path(const char *text, size_t len, int e, gbx_error *re
         return gbx_refuse(reterr, text, 0, "the directory '%s' does not exist", quote);
     if (e == ENOTDIR)
         return gbx_refuse(reterr, text, 0,
-                          "'%s' is no directory: list the one that the file is in",
+                          "'%s' is not a directory: list the one that the file is in",
                           quote);
     return gbx_refuse(reterr, text, 0, "the directory '%s' cannot be opened: %s", quote,
                       strerror(e));
@@ -118,7 +118,7 @@ gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, cha
     int n;
 
     if (len == 0)
-        return gbx_refuse(reterr, text, 0, "there is no path");
+        return gbx_refuse(reterr, text, 0, "the path is missing");
     if (memchr(text, '\0', len) != NULL)
         return gbx_refuse(reterr, text, 0, "a path has no NUL");
     n = len >= PATH_MAX

@@ -80,7 +80,7 @@ static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error 
     if (rc == IDN2_MALLOC)
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the policy");
     if (rc != IDN2_OK)
-        return gbx_refuse(reterr, text, 0, "'%s' is no international host name: %s",
+        return gbx_refuse(reterr, text, 0, "'%s' is not an international host name: %s",
                           gbx_quote(quote, text, strlen(text)), idn2_strerror(rc));
     fits = (size_t)snprintf(out, GBX_HOST_SIZE, "%s", (const char *)looked_up) <
            GBX_HOST_SIZE;
@@ -128,7 +128,7 @@ static gbx_status parse_v6(const char *text, size_t len, gbx_host *ret,
     if (memchr(text, '%', len) != NULL)
         return gbx_refuse(reterr, text, 0, "a zone cannot be allowed: leave '%%' out");
     if (memchr(text, ':', len) == NULL || !gbx_address_parse(text, len, host.address))
-        return gbx_refuse(reterr, text, 0, "'%s' is no IPv6 address",
+        return gbx_refuse(reterr, text, 0, "'%s' is not an IPv6 address",
                           gbx_quote(quote, text, len));
     gbx_address_print(host.address, host.text);
     if (gbx_address_is_v4(host.address))
@@ -147,7 +147,7 @@ static gbx_status parse_v4(const char *text, bool is_address, gbx_host *host,
     (void)gbx_quote(quote, text, strlen(text));
     if (!is_address)
         return gbx_refuse(reterr, text, 0,
-                          "'%s' ends in a number, and is no IPv4 address", quote);
+                          "'%s' ends in a number, and is not an IPv4 address", quote);
     gbx_address_print(host->address, written);
     if (strcmp(written, text) != 0) /* digits of other scripts too */
         return gbx_refuse(reterr, text, 0, "'%s' is the address %s: write it like that",
@@ -169,7 +169,7 @@ gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
     gbx_status status;
 
     if (len == 0)
-        return gbx_refuse(reterr, text, 0, "there is no host");
+        return gbx_refuse(reterr, text, 0, "the host is missing");
     if (is_bracketed)
         return parse_v6(text, len, ret, reterr);
     status = refuse_foreign(text, len, reterr);

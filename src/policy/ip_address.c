@@ -250,7 +250,7 @@ gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
 
     if (!gbx_address_parse(text, address_len, network.address))
         return gbx_refuse(reterr, text, 0,
-                          "'%s' is no network: write one like '10.0.0.0/8' or "
+                          "'%s' is not a network: write one like '10.0.0.0/8' or "
                           "'fd00:1234::/32'",
                           gbx_quote(quote, text, len));
     is_v4 = memchr(text, ':', address_len) == NULL;
@@ -338,7 +338,7 @@ gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
         gbx_address_is_v4(address) == parts.is_bracketed ||
         (parts.port != NULL && !gbx_port_parse(parts.port, parts.port_len, &port)))
         return gbx_refuse(reterr, text, 0,
-                          "'%s' is no name server: write its address and port, like "
+                          "'%s' is not a name server: write its address and port, like "
                           "'127.0.0.1:5353' or '[fd00::1]:53'",
                           gbx_quote(quote, text, len));
     gbx_address_print(address, written);

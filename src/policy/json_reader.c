@@ -78,10 +78,9 @@ static gbx_status unknown_key(gbx_json_reader *r, const char *name,
         names[i] = keys[i].name;
     nearest = gbx_nearest(name, names, count);
     if (nearest != NULL)
-        return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
-                                   nearest);
+        return gbx_json_refuse_key(r, "unknown key: did you mean '%s'?", nearest);
     (void)gbx_quote(quote, name, strlen(name));
-    return gbx_json_refuse_key(r, "there is no key '%s' here", quote);
+    return gbx_json_refuse_key(r, "unknown key '%s'", quote);
 }
 
 /* Report what the library that parses values refuses in text that is JSON. */

@@ -63,7 +63,7 @@ static gbx_status add_method(gbx_json_reader *r, const char *text, size_t len,
             return gbx_names_add(&fetch->methods, &fetch->method_count, text, len,
                                  r->err);
     return gbx_refuse(r->err, text, 0,
-                      "'%s' is no method that can be allowed: GET, HEAD, POST, PUT, "
+                      "'%s' is not a method that can be allowed: GET, HEAD, POST, PUT, "
                       "PATCH, DELETE, OPTIONS",
                       gbx_quote(quote, text, len));
 }

@@ -72,7 +72,7 @@ static gbx_status take_reference(const gbx_policy *policy,
                         "'{{secret:' is not followed by a name and '}}'");
     secret = find_secret(policy, name, len);
     if (secret == NULL)
-        return gbx_fail(reterr, GBX_E_POLICY, "there is no secret '%.*s'", shown, name);
+        return gbx_fail(reterr, GBX_E_POLICY, "unknown secret '%.*s'", shown, name);
     if (target->host != NULL)
         (void)snprintf(to, sizeof to, "%s://%.253s:%u",
                        target->scheme == GBX_SCHEME_HTTPS ? "https" : "http",

@@ -70,7 +70,7 @@ static gbx_status take_port(const char *text, const gbx_hostport *parts, gbx_sit
                                                       : "path");
     }
     return gbx_refuse(reterr, text, (size_t)(parts->port - text),
-                      "'%s' is no port: from 1 to 65535, or '*' for any",
+                      "'%s' is not a port: from 1 to 65535, or '*' for any",
                       gbx_quote(quote, parts->port, parts->port_len));
 }
 
@@ -96,7 +96,7 @@ static gbx_status take_star(const char **text, size_t *len, gbx_site *site,
 static gbx_status check_below(const char *text, const gbx_host *host, gbx_error *reterr)
 {
     if (host->labels == 0)
-        return gbx_refuse(reterr, text, 0, "there is no name below an address");
+        return gbx_refuse(reterr, text, 0, "an address has no names below it");
     if (host->labels == 1 && strcmp(host->text, "localhost") != 0)
         return gbx_refuse(reterr, text, 0,
                           "'*.%s' would allow every name below a whole top-level "
@@ -176,7 +176,7 @@ gbx_status gbx_site_parse(const char *text, size_t len, gbx_site *ret,
     gbx_status status;
 
     if (len == 0)
-        return gbx_refuse(reterr, text, 0, "there is no site");
+        return gbx_refuse(reterr, text, 0, "the site is missing");
     status = take_scheme(text, len, &at, &site, reterr);
     if (status != GBX_OK)
         return status;

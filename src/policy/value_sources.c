@@ -84,8 +84,8 @@ gbx_status gbx_host_value(const char *name, size_t name_len, const char **ret,
     (void)gbx_quote(quote, name, name_len);
     if (name_len == 0 || name_len >= sizeof copy ||
         memchr(name, '=', name_len) != NULL || memchr(name, '\0', name_len) != NULL)
-        return gbx_refuse(reterr, name, 0, "'%s' is no name of an environment variable",
-                          quote);
+        return gbx_refuse(reterr, name, 0,
+                          "'%s' is not the name of an environment variable", quote);
     memcpy(copy, name, name_len);
     copy[name_len] = '\0';
     value = getenv(copy);

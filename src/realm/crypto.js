@@ -402,7 +402,7 @@
   function draw(size) {
     words[COUNT] = size;
     if (!random())
-      throw fail(ErrorOf, 'ERR_OPERATION_FAILED', 'There is no randomness in this call');
+      throw fail(ErrorOf, 'ERR_OPERATION_FAILED', 'This call has no randomness');
   }
 
   function fillRandom(array) {

@@ -471,7 +471,7 @@ static JSValueRef on_uuid(ARGUMENTS)
 
     UNUSED;
     if (entropy.len == 0)
-        return gbx_throw(ctx, "TypeError", "there is no randomness here", exception);
+        return gbx_throw(ctx, "TypeError", "this call has no randomness", exception);
     made++;
     gbx_sha256_init(&hash);
     gbx_sha256_add(&hash, "uuid", 4);

@@ -93,8 +93,7 @@ static bool read_data(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_erro
         realm->data = JSObjectGetProperty(realm->ctx, realm->datasets, key, NULL);
     gbx_string_release(&key);
     if (realm->data == NULL) {
-        gbx_describe_text(realm, GBX_FAILURE_INPUT, ret_error,
-                          "there is no dataset of that name");
+        gbx_describe_text(realm, GBX_FAILURE_INPUT, ret_error, "unknown dataset");
         return false;
     }
     *ret = JSValueMakeUndefined(realm->ctx);

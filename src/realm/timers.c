@@ -172,7 +172,7 @@ static bool may_add(JSContextRef ctx, const gbx_realm *realm, JSValueRef *except
     char text[64];
 
     if (realm->in == NULL || (realm->in->flags & GBX_CALL_WIRE_TIMERS) == 0) {
-        gbx_throw(ctx, "TypeError", "There are no timers here", exception);
+        gbx_throw(ctx, "TypeError", "This call has no timers", exception);
         return false;
     }
     if (realm->timers.count < GBX_TIMERS_MAX)

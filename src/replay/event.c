@@ -242,6 +242,5 @@ gbx_status gbx_record_next(gbx_record_cursor *c, gbx_record_event *ret,
         ret->answer.id = (uint32_t)ret->id;
         return status;
     }
-    return gbx_recording_line_refuse(&line, line.what.at, reterr,
-                                     "there is no such event");
+    return gbx_recording_line_refuse(&line, line.what.at, reterr, "unknown event");
 }

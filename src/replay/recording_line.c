@@ -330,7 +330,7 @@ gbx_status gbx_recording_line_read(const gbx_recording_line *line,
         size_t i = find_field(fields, count, name);
 
         if (i == count)
-            return refuse_member(&r, name, "is no member of this line");
+            return refuse_member(&r, name, "is not a member of this line");
         if ((seen & 1u << i) != 0)
             return refuse_member(&r, name, "is here twice");
         seen |= 1u << i;

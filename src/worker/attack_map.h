@@ -304,7 +304,7 @@
     XX(call_vsyscall, "C045a", "entry", "the vsyscall page",                           \
        GBX_A_SECCOMP, "it tells the time, which the worker may know")                  \
     XX(call_nonsense, "C042a", "entry", "numbers 2^31 and -1",                         \
-       GBX_A_SECCOMP, "there is no such call")
+       GBX_A_SECCOMP, "no such call")
 /* clang-format on */
 
 #endif

@@ -107,14 +107,14 @@ want 18 '{"ok":false,"code":"INVALID_DATA",*"file":"bad.ndjson"*"line":2*}' '' r
 want 66 '{"ok":false,"status":"NO_INPUT",*}' '' run 'd => d' --data nowhere --json
 want 64 '{"ok":false,"status":"GBX_E_USAGE","error":"'"'--memory' is from 8 to 4096, not 1"'"}' '' run '() => 1' --json --memory 1
 want 64 '{"ok":false,"status":"GBX_E_USAGE",*--jsn*}' '' run '() => 1' --jsn --json
-want 64 '{"ok":false,"status":"GBX_E_USAGE",*there is no code*}' '' run --json
+want 64 '{"ok":false,"status":"GBX_E_USAGE",*no code*}' '' run --json
 want 64 '{"ok":false,"status":"GBX_E_USAGE",*}' '' check --json a b
 want 64 '{"ok":false,"status":"GBX_E_USAGE",*}' '' replay --json
 want 64 '' *"'--memory'"* run --memory 1 -- --json
-want 64 '' *"there is no option '--json'"* mcp import --json
+want 64 '' *"unknown option '--json'"* mcp import --json
 
 # ---- bad input: one clear line ----
-want 66 '' "glovebox: cannot read 'nowhere.json': there is no such file" run 'd => d' --data nowhere.json
+want 66 '' "glovebox: cannot read 'nowhere.json': no such file" run 'd => d' --data nowhere.json
 want 66 '' "glovebox: cannot read 'folder': it is a directory" run 'd => d' --data folder
 want 66 '' "glovebox: cannot read 'nowhere.js': *" run --file nowhere.js
 want 66 '' "glovebox: cannot read 'nowhere': *" run 'd => d' --dataset a=nowhere
@@ -145,10 +145,10 @@ count=$((count + 1))
 [[ $(GLOVEBOX_WORKER=/nowhere "$glovebox" run '() => 1' 2>&1) == "glovebox: cannot open the worker program '/nowhere': No such file or directory; set GLOVEBOX_WORKER to where glovebox-worker is" ]] || failed=$((failed + 1))
 
 # ---- wrong use ----
-want 64 '' *'there is no code'* run
+want 64 '' *'no code'* run
 want 15 '' "glovebox: INVALID_CODE: 'count.js' is a file: put --file before it, and what is in it is run" run count.js
 want 12 '' "glovebox: SYNTAX: './count.js' is a file: put --file before it, and what is in it is run" run ./count.js
-missing="there is no file 'no.js'; one that is there is run with --file before its name"
+missing="no file 'no.js'; one that is there is run with --file before its name"
 want 15 '' "glovebox: INVALID_CODE: $missing" run no.js
 want 13 '' "glovebox: RUNTIME: $missing" run no.js --form script
 want 13 '' "glovebox: RUNTIME: ReferenceError*" run 'nofile.json.x' --form script
@@ -238,7 +238,7 @@ printf '{"crypto": true, "env": {"A": "b"}, "limits": {"timeoutMs": 700}}' >poli
 printf 'token-in-a-file\n' >token
 export GBX_CLI_TOKEN=token-in-the-environment
 unset GBX_CLI_NONE
-want 78 '' "glovebox: slip.json:3:3: fecth: there is no such key: did you mean 'fetch'?" run '() => 1' --policy slip.json
+want 78 '' "glovebox: slip.json:3:3: fecth: unknown key: did you mean 'fetch'?" run '() => 1' --policy slip.json
 want 78 '' "glovebox: gone.json:1:31: *the directory 'nowhere' does not exist" run '() => 1' --policy gone.json
 want 78 '{"ok":false,"status":"GBX_E_POLICY",*"file":"slip.json","location":{"line":3,"column":3}}' '' run '() => 1' --policy slip.json --json
 want 78 '' 'glovebox: slip.json:3:3: *' check count.js --policy slip.json
@@ -246,7 +246,7 @@ printf '{"limits": {"codeBytes": 1048576}}' >long.json
 printf '() => "%0100000d"' 1 >long.js
 want 15 '' 'long.js:*INVALID_CODE: *65536*' check long.js
 want 0 '' '' check long.js --policy long.json
-want 66 '' "glovebox: cannot read the policy 'nowhere.json': there is no such file" run '() => 1' --policy nowhere.json
+want 66 '' "glovebox: cannot read the policy 'nowhere.json': no such file" run '() => 1' --policy nowhere.json
 want 78 '' "glovebox: --allow fetch=a.example,\*:1:17: *" run '() => 1' --allow 'fetch=a.example,*'
 want 78 '' "glovebox: --allow fecth=a:1:1: *did you mean 'fetch'?" run '() => 1' --allow fecth=a
 want 78 '' "glovebox: --allow file=nowhere:1:6: *" run '() => 1' --allow crypto --allow file=nowhere

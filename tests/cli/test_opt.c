@@ -144,14 +144,13 @@ static void test_numbers__are_within_their_range(void **state)
 static void test_unknown__suggests_the_nearest(void **state)
 {
     static const char *const cases[][2] = {
-        {"--tiemout", "there is no option '--tiemout': did you mean '--timeout'?"},
-        {"--fil=x", "there is no option '--fil': did you mean '--file'?"},
-        {"--time", "there is no option '--time': did you mean '--timeout'?"},
-        {"--verbose", "there is no option '--verbose'"},
-        {"--=x", "there is no option '--=x'"},
-        {"-x",
-         "there is no option '-x': write '--' before an argument that begins with "
-         "'-'"},
+        {"--tiemout", "unknown option '--tiemout': did you mean '--timeout'?"},
+        {"--fil=x", "unknown option '--fil': did you mean '--file'?"},
+        {"--time", "unknown option '--time': did you mean '--timeout'?"},
+        {"--verbose", "unknown option '--verbose'"},
+        {"--=x", "unknown option '--=x'"},
+        {"-x", "unknown option '-x': write '--' before an argument that begins with "
+               "'-'"},
     };
     (void)state;
 

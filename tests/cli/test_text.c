@@ -97,7 +97,7 @@ static void test_what_cannot_be_read__is_named(void **state)
     (void)state;
 
     assert_int_equal(gbx_file_text_read("/nowhere/x", 8, &text, &err), GBX_E_OS);
-    assert_string_equal(err.message, "cannot read '/nowhere/x': there is no such file");
+    assert_string_equal(err.message, "cannot read '/nowhere/x': no such file");
     assert_int_equal(gbx_file_text_read("/tmp", 8, &text, &err), GBX_E_OS);
     assert_string_equal(err.message, "cannot read '/tmp': it is a directory");
 }

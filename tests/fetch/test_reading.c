@@ -30,7 +30,7 @@ static const struct {
     {"http://127.1/", "four decimal numbers"},
     {"http://h:0/", "from 1 to 65535"},
     {"http://h./", "an empty part"},
-    {"http://[1.2.3.4]/", "no IPv6 address"},
+    {"http://[1.2.3.4]/", "not an IPv6 address"},
 };
 
 static void test_refusal__says_what_to_repair(void **state)

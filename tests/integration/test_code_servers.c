@@ -120,7 +120,7 @@ static const script_row ordinary[] = {
     {"a name with a dash is found with an underscore",
      "return (await servers.my_server.read())[1]", "\"my-server\""},
     {"but not if two would be", "return servers.a_b",
-     "~ToolError: there is no server 'a_b'"},
+     "~ToolError: unknown server 'a_b'"},
     {"in asks for a server", "return ['files' in servers, 'x' in servers]",
      "[true,false]"},
     {"a server can be awaited and shown",
@@ -137,10 +137,10 @@ static const script_row ordinary[] = {
      "\"[server files: await servers.files.tools() lists its tools]\","
      "\"[servers (there are: files, m\"]"},
     {"an unknown server suggests the nearest", "return servers.file.call('x')",
-     "~ToolError: there is no server 'file': did you mean 'files'? (there are: files, "
+     "~ToolError: unknown server 'file': did you mean 'files'? (there are: files, "
      "my-server"},
     {"capitals do not hide a server", "return servers.TICKETS",
-     "~ToolError: there is no server 'TICKETS': did you mean 'tickets'?"},
+     "~ToolError: unknown server 'TICKETS': did you mean 'tickets'?"},
     {"who tells more than is heard has calls left",
      "for (let i = 0; i < 100000; i++) progress(i); return (await "
      "servers.files.read())[2]",
@@ -221,7 +221,7 @@ static const script_row faults[] = {
      "for (const v of [undefined, () => 1, Symbol()])"
      "  try { all.push(await artifact('x', v)) } catch (e) { all.push(e.code, e.message) }"
      "return all",
-     "[\"INVALID_ARGS\",\"there is no value: artifact(name, value) keeps one\","
+     "[\"INVALID_ARGS\",\"the value is missing: artifact(name, value) keeps one\","
      "\"INVALID_ARGS\",\"value is a function, which JSON cannot hold: give what is to be "
      "kept\",\"INVALID_ARGS\",\"value is a symbol, which JSON cannot hold: give what is "
      "to be kept\"]"},

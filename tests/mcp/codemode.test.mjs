@@ -199,7 +199,7 @@ return refused;`);
 });
 
 for (const [what, code, wrong, right] of [
-  ['server', 'await servers.file.list()', "no server 'file'", "did you mean 'files'"],
+  ['server', 'await servers.file.list()', "unknown server 'file'", "did you mean 'files'"],
   ['tool', 'await servers.files.read_txt_file({})', "no tool 'read_txt_file'",
     "did you mean 'read_text_file'"],
 ]) {

@@ -252,7 +252,7 @@ test('several datasets: by name, or all in one object', async () => {
   assert.deepEqual(await value(client, '(data, input) => [data[0].name, input]', { dataset: 'cities', input: 1 }), ['Berlin', 1]);
   const { structuredContent: s } = await compute(client, { code: 'data', dataset: 'citie' });
   assert.deepEqual([s.code, s.error, s.hint], ['INVALID_ARGS',
-    "there is no dataset 'citie': there are people, cities, events", "did you mean 'cities'?"]);
+    "unknown dataset 'citie': there are people, cities, events", "did you mean 'cities'?"]);
   await client.close();
 });
 

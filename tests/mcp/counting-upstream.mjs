@@ -33,6 +33,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) continue;
   const result = answer(method, params);
-  const reply = result ? { result } : { error: { code: -32601, message: 'there is no such method' } };
+  const reply = result ? { result } : { error: { code: -32601, message: 'no such method' } };
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...reply })}\n`);
 }

@@ -84,7 +84,7 @@ test('code that reads a dataset which could not be read is refused, however it r
     assert.equal(name, 'UNAVAILABLE', code);
     assert.match(hint, /dataset: "orders"$/);
   }
-  assert.equal((await call(client, { code: 'data.length', dataset: 'bad' })).hint, 'whoever runs this server must mend that');
+  assert.equal((await call(client, { code: 'data.length', dataset: 'bad' })).hint, 'ask the operator of this server to fix this');
 });
 
 test('an engine that cannot be made is for who runs the server', async () => {
@@ -92,7 +92,7 @@ test('an engine that cannot be made is for who runs the server', async () => {
   const { code, error, hint } = await call(client, { code: 'data.length' });
   assert.equal(code, 'UNAVAILABLE');
   assert.match(error, /^cannot open the worker program/);
-  assert.equal(hint, 'whoever runs this server must mend that');
+  assert.equal(hint, 'ask the operator of this server to fix this');
 });
 
 test('a field, a string or a variable with the name of such a dataset is none', async () => {
@@ -133,7 +133,7 @@ test('a dataset that there is none of: the hint says which there are', async () 
     { code: '({ zz }) => zz.length' }, { code: '(d) => d.zz.length' }, { code: '() => datasets.zz.length' },
     { code: '() => datasets.zz.length', dataset: 'orders' }, { code: 'data.zz[0]' },
   ])
-    assert.equal((await call(client, args)).hint, "there is no dataset 'zz': there are orders, readings", args.code);
+    assert.equal((await call(client, args)).hint, "unknown dataset 'zz': there are orders, readings", args.code);
   for (const args of [
     { code: '(d) => d.zz.length', dataset: 'orders' }, { code: '(d) => d.orders.zz.length' },
     { code: '() => { const datasets = { a: {} }; return datasets.a.b.c }' },
@@ -141,7 +141,7 @@ test('a dataset that there is none of: the hint says which there are', async () 
     { code: '() => undefined', dataset: 'orders' }, { code: '(d) => d.orders.forEach(() => {})' },
     { code: '(d) => { console.log(Object.keys(d)); }' }, { code: '({ zz }) => zz', dataset: 'orders' },
   ])
-    assert.doesNotMatch((await call(client, args)).hint ?? '', /no dataset|itself|object of all/, args.code);
+    assert.doesNotMatch((await call(client, args)).hint ?? '', /unknown dataset|itself|object of all/, args.code);
 });
 
 test('a runner that has no datasets is refused at the start', () => {

@@ -236,7 +236,7 @@ test('allow and deny: a person says so in a terminal, and it is in effect withou
   assert.equal(found.structuredContent.result, 'denied');
   assert.equal(box.glovebox('allow', 'counting', 'look', '--yes').status, 0);
   assert.ok(!(await box.call('look')).isError);
-  assert.match(box.glovebox('allow', 'cuonting', 'x', '--yes').stderr, /there is no server 'cuonting' in '.*': did you mean 'counting'\?/);
+  assert.match(box.glovebox('allow', 'cuonting', 'x', '--yes').stderr, /unknown server 'cuonting' in '.*': did you mean 'counting'\?/);
   assert.equal(box.reached().length, 2);
 });
 

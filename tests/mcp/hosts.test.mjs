@@ -121,7 +121,7 @@ test('import: files that are none are refused with their place, and nothing is w
     ['project/x.json', '{"mcpServers": {', 65, /x\.json:1:17: /],
     ['project/x.json', '{"mcpServers": {}, "mcpServers": {}}', 65, /duplicate/],
     ['project/x.toml', '[a]\nb = "x\n', 65, /x\.toml:2:\d+: the string does not end/],
-    ['project/x.json', '{"other": {}}', 65, /there are no servers in '.*x\.json'/],
+    ['project/x.json', '{"other": {}}', 65, /no servers in '.*x\.json'/],
   ]) {
     const u = user({ [name]: text });
     const result = u.run('import', '--from', join(u.root, name));
@@ -139,7 +139,7 @@ test('mcp: a command after options, and limits of nothing that is served, are re
   const late = u.run('--config', 'mcp.json', 'doctor');
   assert.equal(late.status, 64);
   assert.match(late.stderr, /^glovebox: a command comes before its options: write 'mcp doctor' first\n/);
-  assert.match(u.run('--config', 'mcp.json', 'doctr').stderr, /there is no command 'mcp doctr': did you mean 'mcp doctor'\?/);
+  assert.match(u.run('--config', 'mcp.json', 'doctr').stderr, /unknown command 'mcp doctr': did you mean 'mcp doctor'\?/);
   for (const limit of ['--timeout=500', '--cpu=500', '--memory=64', '--max-output=1000']) {
     const { status, stderr } = u.run('--config', 'mcp.json', limit);
     assert.equal(status, 64, limit);
@@ -150,14 +150,14 @@ test('mcp: a command after options, and limits of nothing that is served, are re
 test('import and doctor: what was meant is said, and how to begin', () => {
   const u = user({});
   const { status, stderr } = u.run('import', '--from', 'claud');
-  assert.deepEqual([status, stderr], [66, "glovebox: cannot read 'claud': there is no such file\n  hint: did you mean the host 'claude'?\n"]);
+  assert.deepEqual([status, stderr], [66, "glovebox: cannot read 'claud': no such file\n  hint: did you mean the host 'claude'?\n"]);
   assert.match(u.run('import', '--from', 'nowhere.json').stderr, /no such file\n$/);
   const doctor = u.run('doctor');
   assert.equal(doctor.status, 66);
-  assert.match(doctor.stderr, /there is no such file\n {2}hint: 'glovebox mcp import' makes one of the servers that hosts have\n$/);
+  assert.match(doctor.stderr, /no such file\n {2}hint: 'glovebox mcp import' makes one of the servers that hosts have\n$/);
   assert.match(u.run('doctor', '--config', 'nowhere.json').stderr, /no such file\n$/);
   for (const command of ['import', 'doctor'])
-    assert.match(u.run(command, '--config=').stderr, /^glovebox: cannot read the configuration '': there is no such file\n$/);
+    assert.match(u.run(command, '--config=').stderr, /^glovebox: cannot read the configuration '': no such file\n$/);
 });
 
 test('mcp --config: what is wrong with a file is said as doctor says it', () => {

@@ -332,7 +332,7 @@ test('import and doctor: what settles approval is refused as the servers are', (
 
 test('import and doctor: why a file cannot be read is said', () => {
   const u = user({ 'home/.cursor/mcp.json': { mcpServers: { a: { command: 'x' } } } });
-  const missing = "'nowhere.json': there is no such file\n";
+  const missing = "'nowhere.json': no such file\n";
   assert.equal(u.run('import', '--from', 'nowhere.json').stderr, `glovebox: cannot read ${missing}`);
   assert.equal(u.run('import', '--from', 'cursor', '--config', '.').stderr, "glovebox: cannot read the configuration '.': it is a directory\n");
   const doctor = u.run('doctor', '--config', 'nowhere.json');
@@ -344,7 +344,7 @@ test('import and doctor: why a file cannot be read is said', () => {
 test('without a home directory, what needs one says so', () => {
   const u = user({ 'project/mine.json': { mcpServers: {} } });
   const env = { HOME: undefined, XDG_CONFIG_HOME: undefined };
-  const missing = "glovebox: there is no home directory: give the file by '--config'\n";
+  const missing = "glovebox: no home directory: give the file by '--config'\n";
   for (const words of [['doctor'], ['import'], ['allow', 'a', 'b', '--yes']]) {
     const result = u.runAs({ env }, ...words);
     assert.deepEqual([result.status, result.stdout, result.stderr], [64, '', missing], words.join(' '));

@@ -261,8 +261,8 @@ test('nothing to serve, and a word that is no command, are wrong use', () => {
 });
 
 test('where no file of --data can be read, one is said by its whole path, as of no input', () => {
-  for (const [spec, said] of [[join(folder, 'orders.csv'), /^glovebox: cannot read '(.*)\/orders\.csv': there is no such file\n$/],
-    [`sqlite:${folder}/shop.db?query=SELECT 1`, /^glovebox: cannot read '(.*)\/shop\.db': there is no such file\n$/],
+  for (const [spec, said] of [[join(folder, 'orders.csv'), /^glovebox: cannot read '(.*)\/orders\.csv': no such file\n$/],
+    [`sqlite:${folder}/shop.db?query=SELECT 1`, /^glovebox: cannot read '(.*)\/shop\.db': no such file\n$/],
     [folder, /^glovebox: cannot read '(.*)\/glovebox-life-[^/]*': it is not a file\n$/]]) {
     const { status, stderr } = spawnSync(process.env.GLOVEBOX, ['mcp', '--data', `a=${folder}/nowhere`, '--data', `b=${spec}`],
       { input: '', encoding: 'utf8' });

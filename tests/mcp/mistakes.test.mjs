@@ -48,7 +48,7 @@ test('a configuration in which no server is found is said to have none', async (
       GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, HOME: folder } });
     await none.initialize();
     assert.equal((await none.close()).code, 0);
-    assert.equal(/there are no servers in '.*none\.json': they belong under "mcpServers"/
+    assert.equal(/no servers in '.*none\.json': they belong under "mcpServers"/
       .test(none.stderr), said, text);
   }
 });
@@ -61,7 +61,7 @@ test('a box that cannot be made is for who runs the server', async () => {
   await none.close();
   assert.equal(error.code, 'UNAVAILABLE');
   assert.match(error.message, /^cannot open the worker program/);
-  assert.equal(error.hint, 'whoever runs this server must mend that');
+  assert.equal(error.hint, 'ask the operator of this server to fix this');
 });
 
 test('a server whose variable is not set is reported by the name of that', async () => {
@@ -146,10 +146,10 @@ test('a tool of another server that is called as one of ours is answered with ho
   for (const name of ['get_item', 'up__get_item', 'mcp__up__get_item', 'up.get_item']) {
     const { error } = await wire.call(name, { id: 1 });
     assert.equal(error.code, -32602);
-    assert.equal(error.message, `there is no tool '${name}': call it by the tool 'call', with `
+    assert.equal(error.message, `unknown tool '${name}': call it by the tool 'call', with `
       + `{"server": "up", "tool": "get_item", "args": {...}}, or in the code of 'execute'`);
   }
-  assert.equal((await wire.call('excute', {})).error.message, "there is no tool 'excute': did you mean 'execute'?");
+  assert.equal((await wire.call('excute', {})).error.message, "unknown tool 'excute': did you mean 'execute'?");
 });
 
 test('a value that has a promise in its text is said to lack an await', async () => {
@@ -197,7 +197,7 @@ test('a slip in code that has types is told, and not that it has types', async (
     ['const a: any = 1;\ntype A = { x: number, y: };\nreturn a', 2, /neither JavaScript/, /a slip/],
     ['const a: any = 1;\ninterface A { x: number y: B }', 2, /neither JavaScript/, /a slip/],
     ['const r: any = [];\nfor (const k of r) {\n  await k;\n', 2, /./, /close/],
-    ["function f(a: string) { return typeof a === string }\nreturn f('a')", 1, /string/, /no values/],
+    ["function f(a: string) { return typeof a === string }\nreturn f('a')", 1, /string/, /not values/],
   ]) {
     const error = await errorOf(code);
     assert.equal(error.line, line, code);
@@ -241,7 +241,7 @@ test('what JSON cannot hold is named as the code knows it, and is the fault of t
       /^args\.b\.c refers back to args\.b: JSON/],
     ["const a = []; a[0] = a; await artifact('x', a)", /^value\[0\] refers back to value: JSON/],
     ["await artifact('x', () => 1)", /^value is a function/],
-    ['await artifact()', /^there is no value/],
+    ['await artifact()', /^the value is missing/],
   ]) {
     const error = await errorOf(code);
     assert.equal(error.code, 'INVALID_ARGS');
@@ -368,7 +368,7 @@ test('a habit of other clients is answered with the way of this one', async () =
   const error = await errorOf("await servers.up.callTool('get_item', { id: 1 })");
   assert.equal(error.code, 'INVALID_ARGS');
   assert.match(error.message,
-    /^there is no method callTool .*: write servers\.up\.call\("get_item", \{ name: value \}\)$/);
+    /^no method callTool .*: write servers\.up\.call\("get_item", \{ name: value \}\)$/);
   assert.match((await errorOf("await servers.up.get_item('1')")).message, /^arguments are one object/);
 });
 
@@ -379,7 +379,7 @@ test('a tool that is called as other hosts call it, or on what is no function, i
   for (const code of ["servers('up').wait()", "await servers.up('wait', {})"])
     assert.match((await errorOf(code)).hint, /^tools are called by their server: servers\["NAME"\]\.call/);
   assert.match((await errorOf("await servers.call('up', 'wait', {})")).message,
-    /^there is no server 'call': write servers\.NAME\.call\("tool", \{ name: value \}\) \(there are: /);
+    /^unknown server 'call': write servers\.NAME\.call\("tool", \{ name: value \}\) \(there are: /);
   assert.equal((await errorOf('up_wit({})')).hint, 'declare it, or check its spelling');
 });
 
@@ -428,9 +428,9 @@ test('a sleep that is longer than one may be says so', async () => {
 
 test('what the code cannot do leads to the tools of servers, not to options of the command', async () => {
   for (const [code, hint] of [
-    ["await fetch('https://a.test')", /^there is no network in the code: call a tool .*discover\("fetch/],
-    ["return axios.get('https://a.test')", /^there is no network/],
-    ["import fs from 'fs';\nreturn 1", /^there are no files in the code: call a tool/],
+    ["await fetch('https://a.test')", /^code has no network: call a tool .*discover\("fetch/],
+    ["return axios.get('https://a.test')", /^code has no network/],
+    ["import fs from 'fs';\nreturn 1", /^code has no files: call a tool/],
     ["const { createHash } = require('node:crypto'); return 1", /^no hashes are computed/],
     ["return crypto.createHash('sha256')", /^no hashes are computed/],
     ['return env.HOME', /^give the value to the code as its input$/],
@@ -464,8 +464,8 @@ for (const [tool, args, message] of [
   test(`an argument that there is not is refused: ${tool} ${JSON.stringify(args)}`, async () => {
     const result = await call(tool, args);
     assert.equal(result.isError, true);
-    assert.ok(textOf(result).includes(`there is no argument ${message}`), textOf(result));
-    assert.match(textOf(result), tool === 'discover' ? /^there/ : /^INVALID_ARGS: /);
+    assert.ok(textOf(result).includes(`unknown argument ${message}`), textOf(result));
+    assert.match(textOf(result), tool === 'discover' ? /^unknown/ : /^INVALID_ARGS: /);
   });
 }
 
@@ -476,12 +476,12 @@ test('schemas say that there are no other arguments', async () => {
 
 test('options that there are not are refused in scripts', async () => {
   for (const [code, message] of [
-    ['servers.up.wait({ ms: 1 }, { timeout: 5 })', "there is no option 'timeout': did you mean 'timeoutMs'?"],
-    ["servers.up.call('wait', { ms: 1 }, { signal: 1 })", "there is no option 'signal': there are timeoutMs, raw"],
+    ['servers.up.wait({ ms: 1 }, { timeout: 5 })', "unknown option 'timeout': did you mean 'timeoutMs'?"],
+    ["servers.up.call('wait', { ms: 1 }, { signal: 1 })", "unknown option 'signal': there are timeoutMs, raw"],
     ['servers.up.wait({ ms: 1 }, 5)', 'opts is an object, such as { timeoutMs: value }, not a number'],
     ["servers.up.call('wait', { ms: 1 }, [])", 'opts is an object, such as { timeoutMs: value }, not an array'],
-    ["discover({ q: 'x' })", "there is no option 'q': there are query, server, tool, detail"],
-    ["discover('x', { details: 'types' })", "there is no option 'details': did you mean 'detail'?"],
+    ["discover({ q: 'x' })", "unknown option 'q': there are query, server, tool, detail"],
+    ["discover('x', { details: 'types' })", "unknown option 'details': did you mean 'detail'?"],
   ]) {
     const error = await errorOf(`await ${code}`);
     assert.deepEqual([error.code, error.message], ['INVALID_ARGS', message], code);

@@ -74,7 +74,7 @@ for (const [what, args, audit] of [
 
     const { code } = await wire.exited;
 
-    assert.match(wire.stderr, /^glovebox: cannot open the security log '.*none.log': there is no such folder\n$/);
+    assert.match(wire.stderr, /^glovebox: cannot open the security log '.*none.log': no such folder\n$/);
     assert.equal(code, 74);
   });
 }

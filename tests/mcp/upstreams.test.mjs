@@ -62,7 +62,7 @@ for (const [words, expected] of [
   [['mark'], /^\{"a":1\}$/], [['debugs'], /^\{"a":1\}$/],
   [['pretty'], /^UPSTREAM_START: .* it writes a message on several lines: MCP has one message a line.* have it write JSON without line breaks$/],
   [['framed'], /^UPSTREAM_START: .* it writes its messages behind Content-Length headers: MCP has one message a line/],
-  [['complains'], /^UPSTREAM_START: .* it ended with status 3.*; on its standard output it wrote what is no message: no licence: key \{\{secret:UPSTREAMS_TEST_TOKEN\}\}/],
+  [['complains'], /^UPSTREAM_START: .* it ended with status 3.*; on its standard output it wrote a line that is not a message: no licence: key \{\{secret:UPSTREAMS_TEST_TOKEN\}\}/],
 ]) {
   test(`a server that speaks oddly is understood, or what is odd is said at once: ${words}`, async () => {
     const path = configure(`odd-${words}.json`, { up: { ...bad(...words), env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });
@@ -192,7 +192,7 @@ for (const [name, { edit, says }] of Object.entries(edits))
     assert.doesNotMatch(await ask('execute', { code: 'return 1' }), CHANGED);
     const first = await ask('discover', { server: 'more' });
     assert.equal(CHANGED.test(first), says, first);
-    assert.match(first, /there is no server 'more'/); // what runs goes by what was read
+    assert.match(first, /unknown server 'more'/); // what runs goes by what was read
     for (const [tool, args] of [['discover', {}], ['provision', { server: 'up' }], ['provision', { server: 'more' }]])
       assert.doesNotMatch(await ask(tool, args), CHANGED);
     await other.close();
@@ -335,7 +335,7 @@ test('an answer of very many blocks is cut as one, and keeps nobody waiting', as
 test('content that is no list is no answer, and a block that is none is text', async () => {
   const result = { content: { type: 'text', text: 'x' } };
   const direct = await call('call', { server: 'up', tool: 'tell', args: { result } });
-  assert.match(textOf(direct), /^UPSTREAM_PROTOCOL: the content of the result is no list/);
+  assert.match(textOf(direct), /^UPSTREAM_PROTOCOL: the content of the result is not a list/);
   assert.equal((await errorOf('await servers.up.tell(input)', { result })).code, 'UPSTREAM_PROTOCOL');
   result.content = ['a', { type: 'video' }];
   const { content } = await call('call', { server: 'up', tool: 'tell', args: { result } });
@@ -394,7 +394,7 @@ test('tools that cannot be called are counted, and those without a schema are no
   const path = configure('odd.json', { odd: told(`[${TOOL}, { name: 'free' }, { name: 'x', inputSchema: [] },
     { name: 'u'.repeat(257), inputSchema: {} }]`), many: told(
     "Array.from({ length: 5000 }, (_, i) => ({ name: 'tool_' + i }))") });
-  const why = '2 left out: 1 with a name of more than 256 bytes, 1 with an inputSchema that is no object';
+  const why = '2 left out: 1 with a name of more than 256 bytes, 1 whose inputSchema is not an object';
   const run = (...args) => spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path, ...args],
     { env, encoding: 'utf8' });
   const [odd, many] = run().stdout.split('\n');

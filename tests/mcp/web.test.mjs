@@ -167,14 +167,14 @@ for (const [how, reply] of [
       return true;
     });
 
-    assert.match(await call(), /^UPSTREAM_PROTOCOL: it answers with what is not HTTP: .*[^)]$/);
+    assert.match(await call(), /^UPSTREAM_PROTOCOL: its answer is not HTTP: .*[^)]$/);
     assert.equal(count('POST tools/call'), 1);
   });
 
 test('a start that is answered by what is not HTTP is not worth another try', async (t) => {
   const { call } = await meet(t, (request) => request.socket.end('hello'));
 
-  assert.match(await call(), /^UPSTREAM_START: .*it answers with what is not HTTP: .*[^)]$/);
+  assert.match(await call(), /^UPSTREAM_START: .*its answer is not HTTP: .*[^)]$/);
 });
 
 for (const [how, times, often] of [['write', 1, 'once'], ['read', 2, 'twice']])

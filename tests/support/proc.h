@@ -21,7 +21,7 @@ size_t proc_zombies(void);
 size_t proc_fds(void);
 long proc_fds_of(pid_t pid); /* -1: not to be seen */
 size_t proc_rss_kib(void);
-size_t proc_rss_kib_of(pid_t pid); /* 0: there is no such process */
+size_t proc_rss_kib_of(pid_t pid); /* 0: no such process */
 size_t proc_peak_kib(void);        /* since proc_reset_peak() */
 void proc_reset_peak(void);
 
@@ -30,9 +30,9 @@ void proc_reset_peak(void);
 pid_t proc_template(void);
 size_t proc_workers(pid_t template_pid, pid_t *ret, size_t max);
 
-pid_t proc_parent(pid_t pid); /* 0: there is no such process */
+pid_t proc_parent(pid_t pid); /* 0: no such process */
 
-/* One letter of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 if there is no such process. */
+/* One letter of /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 if no such process. */
 char proc_state(pid_t pid);
 bool proc_exists(pid_t pid);
 

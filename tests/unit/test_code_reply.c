@@ -440,7 +440,7 @@ static void test_pages__that_are_none_are_told_from_what_is_gone(void **state)
     assert_false(gbx_artifacts_read(store, wrong, 0, &page));
     assert_non_null(strstr(gbx_artifacts_fault(store, wrong), "has no such page"));
     assert_non_null(
-        strstr(gbx_artifacts_fault(store, "artifact://x/1"), "none any more"));
+        strstr(gbx_artifacts_fault(store, "artifact://x/1"), "not any more"));
     gbx_buf_cleanup(&page);
 }
 

@@ -316,7 +316,7 @@ static void test_guard_explain__knows_a_promise_that_was_not_awaited(void **stat
          1, 44, "no such function"},
         {"const g = () => 1; const r = g(); return r.map(x => x)", 1, 47,
          "TypeError: r.map is not a function. (In 'r.map(x => x)', 'r.map' is undefined)",
-         1, 44, "no array"},
+         1, 44, "not an array"},
     };
     (void)state;
 
@@ -333,7 +333,7 @@ static void test_guard_explain__knows_a_bigint_that_is_returned(void **state)
          "TypeError: Invalid mix of BigInt and other type in addition.", 1, 11,
          "the same kind"},
         {"(d) => BigInt('x')", 1, 14, "SyntaxError: Failed to parse String to BigInt",
-         1, 14, "no whole number"},
+         1, 14, "not a whole number"},
     };
     (void)state;
 
@@ -354,7 +354,7 @@ static void test_guard_explain__knows_what_fs_has(void **state)
         {"(d) => { const fs = {}; return fs.find('x') }", 1, 39,
          "TypeError: fs.find is not a function. (In 'fs.find('x')', 'fs.find' is "
          "undefined)",
-         1, 35, "no array"},
+         1, 35, "not an array"},
     };
     (void)state;
 
@@ -399,7 +399,7 @@ static void test_guard_explain__knows_names(void **state)
         {"(d) => fetch(d)", 1, 13, NONE "fetch", 1, 8, "--allow fetch"},
         {"(d) => require(d)", 1, 15, NONE "require", 1, 8, "not Node.js"},
         {"(d) => process.env", 1, 15, NONE "process", 1, 8, "not Node.js"},
-        {"(d) => window.x", 1, 14, NONE "window", 1, 8, "no browser"},
+        {"(d) => window.x", 1, 14, NONE "window", 1, 8, "not a browser"},
         {"(d) => f<number>(d)", 1, 16, NONE "number", 1, 10, "TypeScript"},
         {"(d) => None", 1, 12, NONE "None", 1, 8, "Python"},
         {"(d) => _.map(d)", 1, 9, NONE "_", 1, 8, "no library"},

@@ -114,7 +114,7 @@ static void test_an_era__has_its_methods_and_no_others(void **state)
         (void)mcp_client_expect_part(c, "\"id\":1,\"error\":{\"code\":-32601,");
     }
     mcp_client_say(c, "\"id\":1,\"method\":\"tools/kill\"");
-    mcp_client_expect(c, ERROR("1", "-32601", "there is no method 'tools/kill'"));
+    mcp_client_expect(c, ERROR("1", "-32601", "unknown method 'tools/kill'"));
 }
 
 static void test_ping__is_answered_before_and_after_initialize(void **state)
@@ -248,7 +248,7 @@ static void test_levels_of_logs__are_the_eight_of_syslog(void **state)
     mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
     mcp_client_say(
         c, "\"id\":1,\"method\":\"logging/setLevel\",\"params\":{\"level\":\"loud\"}");
-    mcp_client_expect(c, ERROR("1", "-32602", "there is no such level of logs"));
+    mcp_client_expect(c, ERROR("1", "-32602", "unknown level of logs"));
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_client, close_client)

@@ -163,7 +163,7 @@ static void test_grants__that_nobody_can_tell_let_nothing_pass(void **state)
     assert_string_equal(mark("read_file"), "denied");
     write_grants("[1]", 0600);
     o = call(&nobody, "read_file", "{}", "");
-    assert_non_null(strstr(o.message, "are no JSON object"));
+    assert_non_null(strstr(o.message, "are not a JSON object"));
     write_grants("{}", 0600);
     assert_string_equal(call(&nobody, "read_file", "{}", "").code, "");
     close_gate();
@@ -228,7 +228,7 @@ static void test_arguments__that_are_refused_are_named(void **state)
          "the argument 'a[1].b' is there twice"},
         {"{\"a\":[{\"\\u005f_proto__\":1}]}",
          "the argument 'a[0].__proto__' cannot have that name"},
-        {"7", "the arguments are no object"},
+        {"7", "the arguments are not an object"},
     };
     gbx_mcp_request p = person(ONCE);
     (void)state;

@@ -247,7 +247,7 @@ static void test_a_resource__is_read_by_its_uri_or_the_longest_beginning(void **
     mcp_client_say(
         c, "\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"u://q\"}");
     mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32002,"
-                         "\"message\":\"there is no such resource\",\"data\":{"
+                         "\"message\":\"no such resource\",\"data\":{"
                          "\"uri\":\"u://q\"}}}");
     mcp_client_say(c, "\"id\":1,\"method\":\"resources/read\",\"params\":{" MODERN_META
                       ",\"uri\":\"u://q\"}");

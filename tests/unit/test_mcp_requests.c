@@ -121,9 +121,9 @@ static void test_an_unknown_tool__is_named_with_what_may_be_meant(void **state)
 
     mcp_client_say(&s->client,
                    "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"wiat\"}");
-    mcp_client_expect(
-        &s->client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"
-                    "\"message\":\"there is no tool 'wiat': did you mean 'wait'?\"}}");
+    mcp_client_expect(&s->client,
+                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,"
+                      "\"message\":\"unknown tool 'wiat': did you mean 'wait'?\"}}");
     mcp_client_say(&s->client, "\"id\":1,\"method\":\"tools/call\",\"params\":{}");
     (void)mcp_client_expect_part(&s->client, "\"code\":-32602");
     mcp_client_say(&s->client, "\"id\":1,\"method\":\"tools/call\"");

@@ -100,7 +100,7 @@ static void test_refusal__is_the_servers_own_code_and_words(void **state)
 static void test_result__that_is_none_is_a_fault_of_protocol(void **state)
 {
     bad_start(*state, "");
-    bad_expect_fault(*state, "array", GBX_UPSTREAM_PROTOCOL, "no object");
+    bad_expect_fault(*state, "array", GBX_UPSTREAM_PROTOCOL, "not an object");
     bad_expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "error");
     bad_expect_fault(*state, "unknown-type", GBX_UPSTREAM_PROTOCOL, "unknown type");
 }
@@ -305,7 +305,7 @@ static void test_tools__without_end_are_read_to_a_bound(void **state)
 static void test_tools__that_are_none_are_a_failure_to_start(void **state)
 {
     bad_start(*state, "no-list");
-    bad_expect_fault(*state, "echo", GBX_UPSTREAM_START, "no list of tools");
+    bad_expect_fault(*state, "echo", GBX_UPSTREAM_START, "list of tools is not valid");
 }
 
 static void test_tools__that_cannot_be_told_are_explained_by_the_server(void **state)

@@ -86,7 +86,7 @@ static const struct {
     {"/endless-json", GBX_MCP_HTTP, "longer than 32 MiB", false},
     {"/endless-head", GBX_MCP_HTTP, "the connection broke", false},
     {"/garbage", GBX_MCP_HTTP, "not JSON", false},
-    {"/notice", GBX_MCP_HTTP, "what is no answer", false},
+    {"/notice", GBX_MCP_HTTP, "its answer is not valid", false},
     {"/own-id", GBX_MCP_HTTP, "it refused to begin: no session", false},
     {"/nothing", GBX_MCP_HTTP, "it answers with nothing", false},
     {"/no-http", GBX_MCP_HTTP, "HTTP/0.9 when not allowed", false},

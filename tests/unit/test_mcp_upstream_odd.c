@@ -106,8 +106,8 @@ static void test_end__in_a_call_is_told_with_what_was_written_last(void **state)
 {
     bad_start(*state, "banner=hello");
     bad_expect_fault(*state, "complains", GBX_UPSTREAM_EXIT,
-                     "it ended with status 1; on its standard output it wrote what is "
-                     "no message: ERROR: disk quota exceeded");
+                     "it ended with status 1; on its standard output it wrote a "
+                     "line that is not a message: ERROR: disk quota exceeded");
 }
 
 /* What is as long and no answer is not worth the work. */
@@ -238,7 +238,7 @@ static void test_list__that_is_none_ends_no_call_in_flight(void **state)
     servers_wait(s, &late);
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
     answer_cleanup(&late);
-    assert_non_null(strstr(s->last_log, "is no list of tools"));
+    assert_non_null(strstr(s->last_log, "list of tools is not valid"));
     s->trust = GBX_UPSTREAM_TRUSTS_OTHER; /* goes by the list: it is read once more */
     bad_expect(s, "new-tool", "{}");
 }

@@ -54,7 +54,7 @@ static void test_tools__that_cannot_be_called_are_dropped(void **state)
     gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
     assert_string_equal(dropped,
                         "7 left out: 5 with no name, or none that can be written, "
-                        "1 there twice, 1 with an inputSchema that is no object");
+                        "1 there twice, 1 whose inputSchema is not an object");
     gbx_tools_cleanup(&tools);
 }
 

@@ -15,7 +15,7 @@ const config: SandboxConfig = {
   jit: 'baseline', require: 'strict', securityLog: (line) => void line.length,
 };
 
-// @ts-expect-error there is no such option
+// @ts-expect-error no such option
 const typo: SandboxConfig = { tiemout: 5 };
 // @ts-expect-error a number is wanted
 const text: SandboxConfig = { timeout: '5' };
@@ -39,7 +39,7 @@ export async function use(signal: AbortSignal | undefined): Promise<number> {
     form: 'body', code: 'return params.x', bindings: { params: { x: 1 } }, limits: { timeoutMs: 10 },
     policy: { fetch: { allow: ['api.example.com'] } }, onLog: (level, message, timeMs) => void [level, message, timeMs],
   });
-  // @ts-expect-error there is no such form
+  // @ts-expect-error no such form
   await engine.run({ form: 'poem', code: '' });
   engine.dispose();
   await closing.close();

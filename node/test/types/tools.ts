@@ -32,7 +32,7 @@ const tool: SandboxTool = f
     const orders: Order[] = ctx.orders;
     const signal: AbortSignal | undefined = ctx.signal;
 
-    // @ts-expect-error there is no such parameter
+    // @ts-expect-error no such parameter
     input.codes;
     // @ts-expect-error a number that may be missing is no number
     const sure: number = input.count;

@@ -82,7 +82,7 @@ static void refuse_server(gbx_gate_call *call)
         if (!config->servers[i].disabled)
             names[count++] = config->servers[i].name;
     nearest = gbx_nearest_name(call->server, names, count);
-    gbx_gate_refuse(call, "NOT_FOUND", "there is no server of this name%s%s%s",
+    gbx_gate_refuse(call, "NOT_FOUND", "unknown server%s%s%s",
                     nearest != NULL ? ": did you mean '" : "",
                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
@@ -126,7 +126,7 @@ static void learn(gbx_gate_call *call)
         return;
     call->callbacks--;
     call->retryable = true;
-    gbx_gate_refuse(call, "UPSTREAM_BUSY", "there is no memory for the call");
+    gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
 }
 
 /* ---- the steps ---------------------------------------------------------------- */

@@ -63,14 +63,14 @@ static gbx_status read_file(gbx_grants_file *g)
     if (status != GBX_OK)
         return status;
     if (g->read.st_size > (off_t)FILE_MAX || !S_ISREG(g->read.st_mode))
-        return gbx_fail(&g->err, GBX_E_DATA, "the grants '%s' are no file of ours",
+        return gbx_fail(&g->err, GBX_E_DATA, "the grants '%s' are not a file of ours",
                         g->path);
     g->root = json_loadfd(fd, JSON_REJECT_DUPLICATES, &e);
     return json_is_object(g->root)
                ? GBX_OK
                : gbx_fail(
                      &g->err, GBX_E_DATA,
-                     "the grants '%s' are no JSON object: repair line %d, or remove the "
+                     "the grants '%s' are not a JSON object: repair line %d, or remove the "
                      "file",
                      g->path, e.line);
 }
@@ -123,7 +123,7 @@ static gbx_status open_tools(gbx_grants_file *g, const char *server, int wait_ms
 
     if (g->config[0] == '\0')
         return gbx_fail(reterr, GBX_E_USAGE,
-                        "there is no home directory to keep grants in, or the "
+                        "no home directory to keep grants in, or the "
                         "configuration is not a file");
     gbx_file_make_folders(g->path);
     status = gbx_file_lock_folder(g->path, wait_ms, lock, reterr);

@@ -33,7 +33,7 @@ static void give(gbx_gate_call *call, const gbx_gate_sifted *sifted)
     else if (sifted->changed &&
              !gbx_view_open(sifted->text.at, sifted->text.len, &reply.result))
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
-                        "the answer is no JSON without the secrets in it");
+                        "the answer is not JSON without its secrets");
     else
         gbx_gate_finish(call, &reply);
 }
@@ -166,7 +166,7 @@ static void make_call(gbx_gate_call *call, gbx_span args)
         gbx_upstream_start(call->gate->upstreams, &request, on_reply, call);
     if (call->upstream == NULL) {
         call->callbacks--;
-        gbx_gate_refuse(call, "UPSTREAM_BUSY", "there is no memory for the call");
+        gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
     }
 }
 

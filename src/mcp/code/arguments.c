@@ -48,7 +48,7 @@ static void say_unknown(const gbx_buf *name, const char *const *names, size_t co
     const char *word = (const char *)name->data;
     const char *meant = meant_by(word, names, count);
 
-    (void)gbx_buf_puts(message, "there is no argument '");
+    (void)gbx_buf_puts(message, "unknown argument '");
     (void)gbx_utf8_append_escaped(message, word,
                                   gbx_artifacts_border(word, strlen(word), NAME_BYTES),
                                   GBX_ESCAPE_LINE);
@@ -83,7 +83,7 @@ bool gbx_code_check_names(gbx_view arguments, const char *const *names,
 
         gbx_buf_init(&name, key.len + 1);
         if (!gbx_view_append_text(key, &name) || !gbx_buf_append(&name, "", 1)) {
-            (void)gbx_buf_puts(message, "there is no memory for the arguments");
+            (void)gbx_buf_puts(message, "no memory is left for the arguments");
             return false;
         }
         if (strlen((const char *)name.data) + 1 == name.len &&

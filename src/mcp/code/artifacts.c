@@ -288,7 +288,7 @@ const char *gbx_artifacts_fault(const gbx_artifacts *store, const char *uri)
     struct range range;
 
     if (a == NULL)
-        return "there is no such artifact, or none any more: each is kept for a while, "
+        return "no such artifact, or not any more: each is kept for a while, "
                "and the oldest go first";
     return read_range(uri + strlen(a->uri), &range)
                ? "the artifact is too large to be read whole: read pages of it, "

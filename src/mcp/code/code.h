@@ -74,7 +74,7 @@ bool gbx_excerpt_is_marked(const char *text);
 /* Advice for a model in place of hints for the user who starts the command. */
 
 /* After a failure that code neither caused nor can avoid. */
-#define GBX_ADVICE_MEND "whoever runs this server must mend that"
+#define GBX_ADVICE_MEND "ask the operator of this server to fix this"
 
 /* With upstream servers. message: of the error; hint: the guard's, or ""; line: the
  * line of code that failed. Returns a constant, or the hint itself. */

@@ -320,7 +320,7 @@ bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names
  * the same length. import("y") in a type becomes a name in text. False if nothing was
  * found.
  */
-bool gbx_types_mend_given(const gbx_tree *t, char *text, char *to);
+bool gbx_types_repair_given(const gbx_tree *t, char *text, char *to);
 
 /* ---- types_of.c ---------------------------------------------------------- */
 
@@ -390,7 +390,7 @@ bool gbx_types_is_cut(const gbx_tree *t, uint32_t i);
  * length that the grammar knows, and blanks in `to` what would remain and is not
  * JavaScript. False if no such word was found.
  */
-bool gbx_types_mend_words(const gbx_tree *t, char *text, char *to);
+bool gbx_types_repair_words(const gbx_tree *t, char *text, char *to);
 
 /* ---- value.c ------------------------------------------------------------- */
 

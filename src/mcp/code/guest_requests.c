@@ -446,5 +446,5 @@ void gbx_code_run_request(void *user, gbx_request request, gbx_view args)
         operations[i].serve(&a);
         return;
     }
-    gbx_guest_request_refuse(&a, "INVALID_ARGS", "there is no such operation");
+    gbx_guest_request_refuse(&a, "INVALID_ARGS", "no such operation");
 }

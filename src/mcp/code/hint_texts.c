@@ -21,10 +21,10 @@ static const struct {
 } topics[] = {
     {"fetch axios XMLHttpRequest WebSocket EventSource Request Response Headers http https "
      "http2 undici net tls dns dgram",
-     "there is no network in the code: call a tool that has it, servers.NAME.tool(args); "
+     "code has no network: call a tool that has it, servers.NAME.tool(args); "
      "await discover(\"fetch url\") finds one"},
     {"fs fsPromises readFileSync writeFileSync promises readFile",
-     "there are no files in the code: call a tool that has them, servers.NAME.tool(args); "
+     "code has no files: call a tool that has them, servers.NAME.tool(args); "
      "await discover(\"read file\") finds one, and await artifact(name, value) keeps a value"},
     {"crypto createHash createHmac",
      "no hashes are computed in the code: call a tool that does, if await "
@@ -70,7 +70,7 @@ static const struct {
      "the server is busy: run fewer calls at once, or try later"},
 #ifdef GBX_CODE_TAKES_TYPES
     {"this is TypeScript",
-     "types are taken out of code that is right otherwise, and are no values: look for "
+     "types are taken out of code that is right otherwise, and are not values: look for "
      "the slip here, or just before"},
 #endif
 };

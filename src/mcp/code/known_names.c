@@ -73,7 +73,7 @@ static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *mes
     const char *names[SERVERS_MAX] = {NULL};
     const char *near = gbx_nearest_name(name, names, list_servers(code, names));
 
-    (void)gbx_buf_printf(message, "there is no server '%.64s'", name);
+    (void)gbx_buf_printf(message, "unknown server '%.64s'", name);
     if (near != NULL)
         (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
     (void)gbx_buf_puts(message, " (");

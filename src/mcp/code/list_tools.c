@@ -63,7 +63,7 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
     static const gbx_upstream_reply late = {.fault = GBX_UPSTREAM_START,
                                             .message = "it has not started yet"};
     static const gbx_upstream_reply lack = {.fault = GBX_UPSTREAM_BUSY,
-                                            .message = "there is no memory to ask it"};
+                                            .message = "no memory is left to ask it"};
     struct learning *l = user;
 
     (void)fd;

@@ -227,7 +227,7 @@ static void on_progress(void *user, const char *message, size_t len)
 
 static void pass(gbx_nested_call *n)
 {
-    static const char no_memory[] = "there is no memory for the call";
+    static const char no_memory[] = "no memory is left for the call";
     gbx_code_run *run = n->run;
     char name[GBX_BOX_NAME_SIZE] = "";
     gbx_gate_ask ask = {.server = n->server,

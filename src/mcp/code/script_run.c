@@ -393,7 +393,7 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
         kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
                                  gbx_clock_now_ns());
     if (kept == NULL) {
-        (void)snprintf(why, GBX_RUN_WHY_SIZE, "there is no memory for it");
+        (void)snprintf(why, GBX_RUN_WHY_SIZE, "no memory is left for it");
         return false;
     }
     kept->is_text = kept->is_text && !is_bytes;

@@ -134,7 +134,7 @@
       const path = split(host, '.');
       let at = global;
       for (let i = 0; i < path.length && at !== undefined && at !== null; i++) at = at[path[i]];
-      if (typeof at !== 'function') throw new ErrorOf('there is no host to ask');
+      if (typeof at !== 'function') throw new ErrorOf('no host to ask');
       isThere = true;
     }
     askHost(host, args, resolve, no);
@@ -299,10 +299,10 @@
 
   function unknownServer(name) {
     if (name === 'call' || HABITS[name] === 1)
-      return `there is no server '${name}': write servers.NAME.call("tool", { name: value })`
+      return `unknown server '${name}': write servers.NAME.call("tool", { name: value })`
         + listed();
     const meant = name.length <= 64 ? nearest(name, names) : undefined;
-    return `there is no server '${slice(name, 0, 64)}'`
+    return `unknown server '${slice(name, 0, 64)}'`
       + (meant !== undefined ? `: did you mean '${meant}'?` : '') + listed();
   }
 
@@ -324,7 +324,7 @@
 
   function notArguments(server, tool, args) {
     if (typeof args === 'string' && HABITS[tool] === 1)
-      return `there is no method ${tool} (a tool of that name would take one object): write `
+      return `no method ${tool} (a tool of that name would take one object): write `
         + (plain(server) === server ? `servers.${server}` : `servers["${server}"]`)
         + `.call("${slice(args, 0, 64)}", { name: value })`;
     return `arguments are one object, such as { name: value }, not ${isArray(args)
@@ -350,7 +350,7 @@
       }
       if (is) continue;
       const meant = keys[i].length <= 64 ? nearest(keys[i], known) : undefined;
-      return `there is no option '${slice(keys[i], 0, 64)}': `
+      return `unknown option '${slice(keys[i], 0, 64)}': `
         + (meant !== undefined ? `did you mean '${meant}'?` : `there are ${list}`);
     }
     return undefined;
@@ -536,7 +536,7 @@
     const kind = typeof value;
     if (kind === 'undefined')
       return reject(error, '', '', 'INVALID_ARGS',
-        'there is no value: artifact(name, value) keeps one');
+        'the value is missing: artifact(name, value) keeps one');
     if (kind === 'function' || kind === 'symbol')
       return reject(error, '', '', 'INVALID_ARGS',
         `value is a ${kind}, which JSON cannot hold: give what is to be kept`);

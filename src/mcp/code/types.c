@@ -46,7 +46,7 @@ static const struct rule {
     {"function_signature", STATEMENT, NULL, NULL},
     {"implements_clause", BLANK, NULL, NULL},
     {"import_alias", REFUSE, "an import alias is more than a type",
-     "use const: there are no modules"},
+     "use const: code has no modules"},
     {"import_statement", MODULE, NULL, NULL},
     {"index_signature", STATEMENT, NULL, NULL},
     {"interface_declaration", STATEMENT, NULL, NULL},

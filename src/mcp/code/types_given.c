@@ -138,10 +138,10 @@ static bool name_imports(const gbx_tree *t, char *text)
 
 /* ---- public to other files of this folder --------------------------------- */
 
-bool gbx_types_mend_given(const gbx_tree *t, char *text, char *to)
+bool gbx_types_repair_given(const gbx_tree *t, char *text, char *to)
 {
     size_t tried = 0; /* at most the text once: bounded like its parse */
-    bool mended = false;
+    bool changed = false;
     size_t open, close;
 
     for (uint32_t i = 0; i < t->count && tried < t->len; i++) {
@@ -152,7 +152,7 @@ bool gbx_types_mend_given(const gbx_tree *t, char *text, char *to)
             continue;
         blank(text, open, close);
         blank(to, open, close);
-        mended = true;
+        changed = true;
     }
-    return name_imports(t, text) || mended;
+    return name_imports(t, text) || changed;
 }

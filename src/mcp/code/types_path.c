@@ -64,12 +64,12 @@ static bool join_all(const gbx_tree *t, char *text)
 }
 
 /* False if nothing was left to repair. */
-static bool mend(const gbx_tree *t, char *text, char *to)
+static bool repair(const gbx_tree *t, char *text, char *to)
 {
     bool joined = join_all(t, text);
-    bool given = gbx_types_mend_given(t, text, to);
+    bool given = gbx_types_repair_given(t, text, to);
 
-    return (t->has_error && gbx_types_mend_words(t, text, to)) || joined || given;
+    return (t->has_error && gbx_types_repair_words(t, text, to)) || joined || given;
 }
 
 static void forget(gbx_tree *t)
@@ -101,7 +101,7 @@ bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to)
     for (size_t round = 1; gbx_tree_parse_as(t, tree_sitter_typescript(), copy, len);
          round++) {
         gbx_tree_flatten(t);
-        if (round == ROUNDS_MAX || !mend(t, copy, to)) {
+        if (round == ROUNDS_MAX || !repair(t, copy, to)) {
             t->text = text; /* the original, which also has line breaks around dots */
             return true;
         }

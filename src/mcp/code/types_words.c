@@ -113,9 +113,9 @@ static char mark_of(const gbx_tree *t, uint32_t i, char before)
 
 /* ---- public to other files of this folder --------------------------------- */
 
-bool gbx_types_mend_words(const gbx_tree *t, char *text, char *to)
+bool gbx_types_repair_words(const gbx_tree *t, char *text, char *to)
 {
-    bool mended = false;
+    bool changed = false;
     char before = 0;
 
     for (uint32_t i = 0; i < t->count; i++) {
@@ -126,12 +126,12 @@ bool gbx_types_mend_words(const gbx_tree *t, char *text, char *to)
         if (mark != 0) {
             memset(text + node->start, mark == '_' ? '_' : ' ', len);
             text[node->start] = mark;
-            mended = true;
+            changed = true;
         }
         if (mark != 0 && mark != '_')
             memcpy(to + node->start, text + node->start, len);
         if (node->next == i + 1 && node->kind != GBX_NODE_COMMENT && len > 0)
             before = text[node->end - 1];
     }
-    return mended;
+    return changed;
 }

@@ -244,7 +244,7 @@ static gbx_status check_slips(const char *text, size_t len, gbx_error *reterr)
                                     GBX_COUNTOF(top_keys), TOP_LOOSE);
         if (meant == NULL)
             continue;
-        (void)gbx_refuse(reterr, "", 0, "%s: there is no such key: did you mean '%s'?",
+        (void)gbx_refuse(reterr, "", 0, "%s: unknown key: did you mean '%s'?",
                          gbx_quote(quote, (const char *)plain.data, plain.len - 1),
                          meant);
         gbx_utf8_position(text, len, (size_t)(name.at - text), &reterr->line,

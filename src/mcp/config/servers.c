@@ -311,8 +311,8 @@ static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *nam
     if (p->headers_of != NULL ? *name == '\0' || name[strspn(name, token)] != '\0'
                               : *name == '\0' || strchr(name, '=') != NULL)
         return gbx_json_refuse_key(r, p->headers_of != NULL
-                                          ? "this is no name of a header"
-                                          : "this is no name of a variable");
+                                          ? "this is not the name of a header"
+                                          : "this is not the name of a variable");
     return GBX_OK;
 }
 
@@ -405,7 +405,7 @@ static gbx_status add_inherited(gbx_json_reader *r, const char *text, size_t len
     gbx_status status;
 
     if (len == 0 || memchr(text, '=', len) != NULL)
-        return gbx_refuse(r->err, text, 0, "this is no name of a variable");
+        return gbx_refuse(r->err, text, 0, "this is not the name of a variable");
     status = gbx_names_add(&server->inherit, &server->inherit_count, text, len, r->err);
     return status == GBX_OK && value != NULL
                ? gbx_mcp_keep_written(r, GBX_MCP_VARIABLE, text, value)
@@ -506,8 +506,7 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
     }
     meant = gbx_mcp_typo_of(name, words, GBX_COUNTOF(words), GBX_COUNTOF(words));
     if (meant != NULL)
-        return gbx_json_refuse_key(r, "there is no such key: did you mean '%s'?",
-                                   meant);
+        return gbx_json_refuse_key(r, "unknown key: did you mean '%s'?", meant);
     /* Of a disabled server, only our own key and the switches are read: its variables
      * need not be set. */
     if (key == NULL || json_is_null(value) ||

@@ -156,9 +156,9 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
     else if (gbx_view_kind(view) != '"')
         (void)snprintf(error, sizeof error, "'%s' is not a string", name);
     else if (!is_taken && !to->failed)
-        (void)snprintf(error, sizeof error,
-                       "'%s' has half of a surrogate pair in it, which is no character",
-                       name);
+        (void)snprintf(
+            error, sizeof error,
+            "'%s' has half of a surrogate pair in it, which is not a character", name);
     else
         (void)snprintf(error, sizeof error, "'%s' has more than %zu bytes%s", name,
                        to->ceiling - 1, is_code ? "" : ", or a NUL in it");
@@ -212,7 +212,7 @@ static bool check_names(gbx_compute *c)
             strcmp(name, known[2]) == 0)
             continue;
         near = gbx_nearest(name, known, GBX_COUNTOF(known));
-        (void)snprintf(error, sizeof error, "there is no argument '%s'", name);
+        (void)snprintf(error, sizeof error, "unknown argument '%s'", name);
         (void)snprintf(hint, sizeof hint, "%s%s%s",
                        near != NULL ? "did you mean '"
                                     : "the arguments are code, dataset",
@@ -232,7 +232,7 @@ static void refuse_name(gbx_compute *c, const char *name)
     char hint[160];
 
     gbx_buf_init(&error, GBX_KIB(4));
-    (void)gbx_buf_puts(&error, "there is no dataset '");
+    (void)gbx_buf_puts(&error, "unknown dataset '");
     (void)gbx_utf8_append_escaped(&error, name,
                                   gbx_artifacts_border(name, strlen(name),
                                                        GBX_SPEC_NAME_MAX),
@@ -243,9 +243,8 @@ static void refuse_name(gbx_compute *c, const char *name)
                    near != NULL ? "did you mean '" : "leave 'dataset' out",
                    near != NULL ? near : "", near != NULL ? "'?" : " for all of them");
     gbx_compute_refuse_call(c, "INVALID_ARGS",
-                            gbx_buf_append(&error, "", 1)
-                                ? (const char *)error.data
-                                : "there is no dataset of that name",
+                            gbx_buf_append(&error, "", 1) ? (const char *)error.data
+                                                          : "unknown dataset",
                             hint);
 }
 

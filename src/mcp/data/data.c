@@ -169,9 +169,8 @@ static gbx_status check_shown(const gbx_mcp_data *d, gbx_error *reterr)
             is_known |= strlen(d->sets[k].spec.name) == len &&
                         strncmp(field, d->sets[k].spec.name, len) == 0;
         if (!is_known)
-            return gbx_fail(reterr, GBX_E_USAGE,
-                            "'--show %s': there is no dataset '%.*s'", field, (int)len,
-                            field);
+            return gbx_fail(reterr, GBX_E_USAGE, "'--show %s': unknown dataset '%.*s'",
+                            field, (int)len, field);
     }
     return GBX_OK;
 }
@@ -296,7 +295,7 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
 
     if (d == NULL || count == 0) {
         free(d);
-        return gbx_fail(reterr, GBX_E_USAGE, "there is no dataset");
+        return gbx_fail(reterr, GBX_E_USAGE, "no dataset is given");
     }
     if (options->runner != NULL || (options->runner_name != NULL &&
                                     strcmp(options->runner_name, "process") != 0)) {

@@ -115,7 +115,7 @@ static void say_object(const failed *f, gbx_buf *to)
 
 static void say_none(const failed *f, const char *name, gbx_buf *to)
 {
-    (void)gbx_buf_printf(to, "there is no dataset '%s': ", name);
+    (void)gbx_buf_printf(to, "unknown dataset '%s': ", name);
     gbx_data_say_names(f->called->data, to);
 }
 

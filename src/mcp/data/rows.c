@@ -296,7 +296,7 @@ static gbx_status prepare(rows *r)
                         "the query is more than one statement: one SELECT is read");
     if (!r->lib.sqlite3_stmt_readonly(r->statement) ||
         r->lib.sqlite3_column_count(r->statement) == 0)
-        return gbx_fail(r->err, GBX_E_DATA, "the query is no SELECT");
+        return gbx_fail(r->err, GBX_E_DATA, "the query is not a SELECT");
     if (r->lib.sqlite3_bind_parameter_count(r->statement) > 0) /* they would be NULL */
         return gbx_fail(
             r->err, GBX_E_DATA,

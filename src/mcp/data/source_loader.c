@@ -207,7 +207,7 @@ static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
     gbx_status status;
 
     if (engine == NULL || atomic_load(&l->stop))
-        status = gbx_fail(reterr, GBX_E_CLOSED, "there is no engine");
+        status = gbx_fail(reterr, GBX_E_CLOSED, "no engine");
     else
         status =
             gbx_engine_load(engine, l->data->sets[index].spec.name, source->view.at,

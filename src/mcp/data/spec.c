@@ -136,7 +136,7 @@ static gbx_status parse(const char *text, gbx_spec *spec, gbx_error *reterr)
             GBX_SPEC_NAME_MAX);
     if (len == sizeof "__proto__" - 1 && memcmp(text, "__proto__", len) == 0)
         return gbx_fail(reterr, GBX_E_USAGE,
-                        "'__proto__' is no name that code could find a dataset by");
+                        "'__proto__' cannot be the name of a dataset");
     if (is_reserved(text, len))
         return gbx_fail(reterr, GBX_E_USAGE,
                         "'%.*s' is a word of JavaScript, and no name for a dataset: "

@@ -317,7 +317,7 @@ gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
         status =
             refuse(&t, bad, "not UTF-8: convert the file, for instance with iconv");
     else if (nul != NULL)
-        status = refuse(&t, (size_t)(nul - text), "a NUL character: this is no text");
+        status = refuse(&t, (size_t)(nul - text), "a NUL character: this is not text");
     if (status == GBX_OK)
         status = read_header(&t);
     if (status == GBX_OK && t.count == 0)

@@ -292,7 +292,7 @@ json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
     json_t *ours = json_is_object(entry) ? json_deep_copy(entry) : NULL;
 
     if (ours == NULL) {
-        gbx_host_entry_say(&t, "it is left alone: %s", "it is no object");
+        gbx_host_entry_say(&t, "it is left alone: %s", "it is not an object");
         return NULL;
     }
     gbx_host_entry_texts(&t, ours);

@@ -36,7 +36,7 @@ static json_t *append(gbx_toml_reader *r, json_t *table, const char *name)
     }
     item = json_is_array(array) ? json_object() : NULL;
     if (json_array_append_new(array, item) != 0) {
-        gbx_toml_fail(r, "this is no array of tables");
+        gbx_toml_fail(r, "this is not an array of tables");
         return NULL;
     }
     return item;

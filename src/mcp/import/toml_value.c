@@ -66,7 +66,7 @@ static void put_escape(gbx_toml_reader *r, gbx_buf *to, bool many)
         while (gbx_toml_here(r) != '\0' && strchr(" \t\r\n", gbx_toml_here(r)) != NULL)
             r->at++;
     } else {
-        gbx_toml_fail(r, "there is no such escape");
+        gbx_toml_fail(r, "unknown escape");
     }
 }
 
@@ -116,7 +116,7 @@ static json_t *string_value(gbx_toml_reader *r)
         value =
             json_stringn(text.data != NULL ? (const char *)text.data : "", text.len);
     if (value == NULL)
-        gbx_toml_fail(r, "the string is no text");
+        gbx_toml_fail(r, "the string is not text");
     return value;
 }
 
@@ -167,7 +167,7 @@ static json_t *bare_value(gbx_toml_reader *r)
     if (value == NULL && len > 0 && strspn(text, "0123456789+-.:TZtzinfa") == len)
         value = json_string(text);
     if (value == NULL)
-        gbx_toml_fail(r, "this is no value");
+        gbx_toml_fail(r, "this is not a value");
     return value;
 }
 
@@ -181,7 +181,7 @@ static json_t *array_value(gbx_toml_reader *r)
         if (gbx_toml_here(r) == ']' || r->fault != NULL)
             break;
         if (json_array_append_new(array, gbx_toml_value(r)) != 0)
-            gbx_toml_fail(r, "this is no value");
+            gbx_toml_fail(r, "this is not a value");
         gbx_toml_skip_lines(r);
         if (gbx_toml_here(r) == ',')
             r->at++;
@@ -285,7 +285,7 @@ char *gbx_toml_key_part(gbx_toml_reader *r)
     if (r->fault == NULL)
         part = gbx_buf_take_string(&text, NULL);
     if (part == NULL || !gbx_utf8_valid((const uint8_t *)part, strlen(part), NULL)) {
-        gbx_toml_fail(r, "this is no key");
+        gbx_toml_fail(r, "this is not a key");
         free(part);
         return NULL;
     }

@@ -95,7 +95,7 @@ bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *wh
         return false;
     }
     if (gbx_view_kind(args) != '{') {
-        (void)gbx_buf_puts(why, "the arguments are no object");
+        (void)gbx_buf_puts(why, "the arguments are not an object");
         return false;
     }
     fault = gbx_ambiguity(args.at, args.len, &place);

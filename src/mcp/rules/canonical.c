@@ -27,7 +27,7 @@ static const char why_no_path[] = "write the address with '/' after its host";
 static const char why_upper[] = "write the address with its scheme in lower case";
 static const char why_bare[] = "write the whole address, from its scheme on";
 static const char why_raw[] =
-    "write in escapes what stands in escapes in the rule, such as '%20' for a space";
+    "write in escapes what the rule has in escapes, such as '%20' for a space";
 static const char why_drive[] = "write ':' after the letter of a drive";
 
 static bool is_letter(char c)

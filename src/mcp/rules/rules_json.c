@@ -64,7 +64,7 @@ static gbx_status check_server(gbx_json_reader *r, const char *text)
             return GBX_OK;
     nearest = gbx_nearest(text, all->servers, all->server_count);
     (void)gbx_quote(quote, text, strlen(text));
-    return gbx_refuse(r->err, text, 0, "there is no server '%s'%s%s%s", quote,
+    return gbx_refuse(r->err, text, 0, "unknown server '%s'%s%s%s", quote,
                       nearest != NULL ? ": did you mean '" : "",
                       nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
@@ -169,7 +169,7 @@ static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condi
             else if (strchr("[]*", *at) != NULL)
                 return gbx_json_refuse_key(r,
                                            "'[]' is every element of an array, and "
-                                           "there is no other pattern in a path of "
+                                           "no other pattern is allowed in a path of "
                                            "arguments: '\\%c' is the character",
                                            *at);
             name[len++] = *at;
@@ -252,7 +252,7 @@ static gbx_status read_args(gbx_json_reader *r, const json_t *value,
 {
     (void)key;
     if (json_is_object(value) && json_object_size(value) == 0)
-        return gbx_json_refuse(r, "there is no argument here: leave the key out");
+        return gbx_json_refuse(r, "no argument is listed here: leave the key out");
     return gbx_json_read_members(r, value, read_condition, target);
 }
 

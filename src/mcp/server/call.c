@@ -21,7 +21,7 @@ static void fail_unknown(gbx_mcp_request *request, const char *name)
     gbx_buf_init(&text, GBX_KIB(8));
     if (server->advise != NULL)
         server->advise(server->advise_user, name, &advice);
-    (void)gbx_buf_printf(&text, "there is no tool '%s'", name);
+    (void)gbx_buf_printf(&text, "unknown tool '%s'", name);
     if (advice.len > 0)
         (void)gbx_buf_printf(&text, ": %.*s", (int)advice.len, (char *)advice.data);
     else if (nearest != NULL)

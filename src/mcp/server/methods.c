@@ -82,7 +82,7 @@ static void refuse_method(gbx_mcp_session *session, const gbx_rpc_message *messa
 {
     char text[256];
 
-    (void)snprintf(text, sizeof text, "there is no method '%s'%s", message->method,
+    (void)snprintf(text, sizeof text, "unknown method '%s'%s", message->method,
                    find(message->method, !is_modern) == NULL ? ""
                    : is_modern                               ? " in 2026-07-28"
                                                              : " before 2026-07-28");

@@ -108,7 +108,7 @@ void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
             "_meta must have " META "protocolVersion, a string, and " META
             "clientCapabilities, an object",
         [GBX_MCP_ERA_VERSION] = "unsupported protocol version",
-        [GBX_MCP_ERA_LEVEL] = META "logLevel is no level of logs",
+        [GBX_MCP_ERA_LEVEL] = META "logLevel is not a level of logs",
     };
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {.ceiling = 1024};
     char requested[64] = "?";
@@ -176,7 +176,7 @@ void gbx_mcp_on_set_level(gbx_mcp_request *request)
     int level = gbx_mcp_level_of(gbx_view_member(request->params, "level"));
 
     if (level < 0) {
-        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "there is no such level of logs");
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "unknown level of logs");
         return;
     }
     request->session->era.log_level = level;

@@ -287,8 +287,7 @@ void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
     (void)gbx_json_append_string(&data, uri, strlen(uri));
     (void)gbx_buf_puts(&data, "}");
     (void)gbx_buf_append(&data, "", 1);
-    gbx_mcp_fail_with(request, code,
-                      message != NULL ? message : "there is no such resource",
+    gbx_mcp_fail_with(request, code, message != NULL ? message : "no such resource",
                       data.failed ? NULL : (const char *)data.data);
 }
 

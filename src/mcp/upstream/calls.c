@@ -208,7 +208,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     call->id = gbx_session_start_call(session, &c);
     if (call->id == 0) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
-                           "the server does not read what it is told");
+                           "the server does not read its input");
         return;
     }
     call->session = session;

@@ -192,7 +192,7 @@ void gbx_http_take_break(gbx_http *h, const gbx_http_exchange *exchange,
     is_away = is_unreachable(exchange, result);
     (void)snprintf(why, sizeof why, "%s: %s",
                    is_away              ? "it cannot be reached"
-                   : is_no_http(result) ? "it answers with what is not HTTP"
+                   : is_no_http(result) ? "its answer is not HTTP"
                                         : "the connection broke",
                    gbx_http_exchange_error(exchange, result));
     /* On other connections, requests may still be under way. */

@@ -108,9 +108,10 @@ void gbx_session_add_stray(const gbx_session *s, char *why, size_t size)
     size_t len = strlen(why);
 
     if (s->stray[0] != 0)
-        (void)snprintf(why + len, size - len,
-                       "; on its standard output it wrote what is no message: %s",
-                       s->stray);
+        (void)snprintf(
+            why + len, size - len,
+            "; on its standard output it wrote a line that is not a message: %s",
+            s->stray);
 }
 
 void gbx_session_log(gbx_session *s, const char *format, ...)
@@ -380,7 +381,7 @@ void gbx_session_check(gbx_session *session)
                         session->facts.is_modern ? "server/discover" : "ping", "") != 0)
         (void)event_add(session->check_timer, &patience);
     else
-        gbx_session_lose(session, "it does not read what it is told");
+        gbx_session_lose(session, "it does not read its input");
 }
 
 bool gbx_session_is_checked(const gbx_session *session)

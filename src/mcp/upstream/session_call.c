@@ -106,7 +106,7 @@ static void answer_result(gbx_session_request *p, gbx_view result)
     content = gbx_view_kind(m[CONTENT]);
     if (gbx_view_kind(result) != '{') {
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
-                                     .message = "the result is no object"};
+                                     .message = "the result is not an object"};
     } else if (gbx_view_is_text(m[TYPE], "input_required")) {
         reply =
             (gbx_upstream_reply){.fault = GBX_UPSTREAM_INPUT, .message = needs_input};
@@ -119,8 +119,9 @@ static void answer_result(gbx_session_request *p, gbx_view result)
         reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
                                      .message = "the result is of an unknown type"};
     } else if (content != 0 && content != 'n' && content != '[') {
-        reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
-                                     .message = "the content of the result is no list"};
+        reply =
+            (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
+                                 .message = "the content of the result is not a list"};
     }
     answer(p, &reply);
 }

@@ -307,7 +307,7 @@ static bool take_behind(gbx_session *s, const char *text, size_t len)
         !gbx_id_read(message.id, &id) || !gbx_session_awaits(s, id))
         return false;
     note_stray(s, text, (size_t)(at - text));
-    gbx_session_log(s, "what stands before an answer was dropped: %s", s->stray);
+    gbx_session_log(s, "text before an answer was dropped: %s", s->stray);
     on_response(s, &message, 0);
     return true;
 }
@@ -326,7 +326,7 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
     if (is_read || read_lossy(s, text, len, id, &clean, &message, &fault)) {
         take_message(s, &message, about);
         if (about != 0)
-            fail_request(s, about, "it answers with what is no answer");
+            fail_request(s, about, "its answer is not valid");
         return;
     }
     if (s->is_process && s->phase == GBX_PHASE_READY && take_behind(s, text, len))

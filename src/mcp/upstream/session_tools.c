@@ -24,7 +24,7 @@ static void ask_page(gbx_session *s, const char *params)
     ms = ms != 0 ? ms : GBX_UPSTREAM_TIMEOUT_MS;
     s->page_id = gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params);
     if (s->page_id == 0)
-        gbx_session_lose(s, "it does not read what it is told");
+        gbx_session_lose(s, "it does not read its input");
     else if (s->phase == GBX_PHASE_READY)
         (void)event_add(s->page_timer,
                         &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});
@@ -194,7 +194,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
     }
     if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"),
                        has_headers ? gbx_params_are_sound : NULL)) {
-        gbx_session_on_no_tools(s, "its list of tools is no list of tools");
+        gbx_session_on_no_tools(s, "its list of tools is not valid");
         return;
     }
     note_ttl(s, message->payload);

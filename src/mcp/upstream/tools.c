@@ -214,7 +214,7 @@ void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size)
         [GBX_TOOL_NO_NAME] = "with no name, or none that can be written",
         [GBX_TOOL_LONG_NAME] = "with a name of more than 256 bytes",
         [GBX_TOOL_TWICE] = "there twice",
-        [GBX_TOOL_NO_SCHEMA] = "with an inputSchema that is no object",
+        [GBX_TOOL_NO_SCHEMA] = "whose inputSchema is not an object",
         [GBX_TOOL_UNSOUND] = "with an x-mcp-header against the rules",
         [GBX_TOOL_TOO_MANY] = "beyond the first 4096",
         [GBX_TOOL_TOO_LONG] = "with which the list is longer than 16 MiB",

@@ -102,10 +102,9 @@ static void refuse_server(gbx_upstreams *all, gbx_upstream_call *call, const cha
     nearest = gbx_nearest_name(name, candidates, count);
     if (nearest != NULL)
         (void)snprintf(message, sizeof message,
-                       "there is no server '%.128s': did you mean '%s'?", name,
-                       nearest);
+                       "unknown server '%.128s': did you mean '%s'?", name, nearest);
     else
-        (void)snprintf(message, sizeof message, "there is no server '%.128s'", name);
+        (void)snprintf(message, sizeof message, "unknown server '%.128s'", name);
     gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_SERVER, message);
 }
 

@@ -36,12 +36,12 @@ export function readURL(input) {
   const url = parse(given);
   if (url === undefined)
     throw refusal('URL', parse(given, 'https://relative.invalid/') === undefined
-      ? `'${short(given)}' is no URL`
-      : `'${short(given)}' is a relative URL, and there is no page that it could be ` +
+      ? `'${short(given)}' is not a URL`
+      : `'${short(given)}' is a relative URL, and has no page that it could be ` +
         'relative to: give all of it, such as https://example.org/path');
   if (protocol(url) !== 'https:' && protocol(url) !== 'http:')
     throw refusal('URL',
-      `'${short(given)}' is no address on the web: only https: and http: are`);
+      `'${short(given)}' is not an address on the web: only https: and http: are`);
   if (username(url) !== '' || password(url) !== '')
     throw refusal('URL', 'a URL with a user name or a password cannot be fetched: ' +
       'use the header authorization');

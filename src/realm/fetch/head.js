@@ -32,7 +32,7 @@
   /* Without shared memory nothing is an instance; a package calls its getters. */
   const SharedArrayBuffer = class {
     get byteLength() {
-      throw new TypeError('there is no shared memory');
+      throw new TypeError('code has no shared memory');
     }
 
     get growable() {

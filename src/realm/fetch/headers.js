@@ -29,7 +29,7 @@ function readValue(value, name) {
   for (let i = from; i < to; i++) {
     const code = charCodeAt(text, i);
     if (code > 255)
-      throw refusal('HEADER', `the header ${name} has a character that is no byte: ` +
+      throw refusal('HEADER', `the header ${name} has a character that is not a byte: ` +
         `${quote(text[i])}; encodeURIComponent() makes bytes of it`);
     if (code === 0 || code === 10 || code === 13)
       throw refusal('HEADER', `the header ${name} has a line break or a NUL in its value`);
@@ -120,7 +120,7 @@ export class Headers {
   forEach(callback, self = undefined) {
     need(arguments, 1, 'forEach');
     if (typeof callback !== 'function')
-      throw new TypeError('Headers.forEach: the callback is no function');
+      throw new TypeError('Headers.forEach: the callback is not a function');
     for (let i = 0; i < sorted(this).length; i++) {
       const { name, value } = sorted(this)[i];
       apply(callback, self, [value, name, this]);

@@ -15,7 +15,7 @@ const REDIRECTS = { __proto__: null, follow: 1, error: 1, manual: 1 };
 
 function readMethod(value) {
   const given = `${value}`;
-  if (!isToken(given)) throw refusal('METHOD', `'${slice(given, 0, 40)}' is no method`);
+  if (!isToken(given)) throw refusal('METHOD', `'${slice(given, 0, 40)}' is not a method`);
   const upper = toUpperCase(given);
   if (FORBIDDEN[upper] === 1) throw refusal('METHOD', `the method ${upper} cannot be used`);
   return NORMAL[upper] === 1 ? upper : given;
@@ -30,7 +30,7 @@ function readRedirect(value) {
 
 function readSignal(value) {
   if (value === null) return undefined;
-  if (!isSignal(value)) throw refusal('REQUEST', 'the signal is no AbortSignal');
+  if (!isSignal(value)) throw refusal('REQUEST', 'the signal is not an AbortSignal');
   return value;
 }
 

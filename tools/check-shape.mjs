@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 112200,
+  'lines in src': 112050,
   'lines in src/mcp': 46350,
   'lines in src/mcp/code': 15200,
   'lines in src/mcp/data': 7520,
   'lines in tests and node/test': 88100,
-  'files in src': 596,
+  'files in src': 594,
   'headers in src': 131,
   'C files under 60 lines': 31,
   'C files over 800 lines': 0,

@@ -308,7 +308,7 @@ void gbx_grants_install(gbx_realm *realm);
 /* Remove those that the running call may not use. */
 void gbx_grants_begin(gbx_realm *realm);
 
-/* ---- helpers.c ---------------------------------------------------------------- */
+/* ---- helper_natives.c --------------------------------------------------------- */
 
 /* Names besides the language that scripts expect, made on first use. NULL, or why
  * they are not available. */

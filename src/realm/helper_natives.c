@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helpers - what the scripts of helpers/ compute with: addresses, encodings, base64, a
+ * helper_natives - what the scripts of helpers/ compute with: addresses, encodings, base64, a
  * random name. The scripts are evaluated when code first uses them, so code may have
  * changed the built-ins they use: arguments can be anything.
  */

@@ -19,7 +19,6 @@
 #define DESCRIPTION_MIN  240
 
 #define DATASETS_MAX 256
-#define NAMED_MAX    20 /* datasets named in a list */
 
 /* Interval for retrying a locked database, which may be unlocked without a change. */
 #define HELD_MS 3000
@@ -188,6 +187,26 @@ static void watch_files(gbx_mcp_data *d)
         warn("glovebox: files that change are not read again: memory is out\n");
 }
 
+static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
+{
+    if (o->kind == GBX_LOAD_ENGINE) {
+        d->is_engine_done = true;
+        (void)pthread_mutex_lock(&d->loader.lock);
+        d->engine = d->loader.engine;
+        (void)pthread_mutex_unlock(&d->loader.lock);
+        memcpy(d->engine_problem, o->problem, sizeof d->engine_problem);
+        if (d->engine == NULL) {
+            gbx_backoff_fail(&d->backoff, gbx_clock_now_ns());
+            warn("glovebox: %s\n", d->engine_problem);
+        }
+    } else {
+        take_dataset(d, o);
+    }
+    if (all_described(d))
+        release(d);
+    gbx_compute_go_on(d);
+}
+
 static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 {
     gbx_status status;
@@ -204,7 +223,7 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
     if (d->loader.room < DESCRIPTION_MIN)
         d->loader.room = DESCRIPTION_MIN;
     watch_files(d); /* before the first read, or a change in between would be missed */
-    status = gbx_data_loader_start(&d->loader, d, reterr);
+    status = gbx_data_loader_start(&d->loader, d, arrived, reterr);
     if (status != GBX_OK)
         return status;
     gbx_mcp_server_hold(d->server);
@@ -227,62 +246,6 @@ gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr)
                : gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", parsed.path,
                           reterr->os_errno != 0 ? gbx_fail_reason(reterr->os_errno)
                                                 : "it is not a file");
-}
-
-bool gbx_data_is_described(const gbx_dataset_state *set)
-{
-    return set->told.type != NULL || set->is_settled;
-}
-
-void gbx_data_try_again(gbx_mcp_data *d)
-{
-    if (!d->is_engine_done || d->engine != NULL ||
-        !gbx_backoff_is_over(&d->backoff, gbx_clock_now_ns()))
-        return;
-    d->is_engine_done = false;
-    for (size_t i = 0; i < d->count; i++) /* without an engine, nothing was loaded */
-        d->sets[i].is_settled = false;
-    gbx_data_loader_again(&d->loader);
-}
-
-bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
-{
-    if (!d->is_engine_done || d->engine == NULL)
-        return d->is_engine_done;
-    if (set != NULL)
-        return set->is_settled;
-    for (size_t i = 0; i < d->count; i++)
-        if (!d->sets[i].is_settled)
-            return false;
-    return true;
-}
-
-void gbx_data_say_names(const gbx_mcp_data *d, gbx_buf *to)
-{
-    (void)gbx_buf_printf(to, "there %s ", d->count == 1 ? "is" : "are");
-    for (size_t i = 0; i < d->count && i < NAMED_MAX; i++)
-        (void)gbx_buf_printf(to, "%s%s", i > 0 ? ", " : "", d->sets[i].spec.name);
-    (void)gbx_buf_puts(to, d->count > NAMED_MAX ? ", ..." : "");
-}
-
-void gbx_data_arrived(gbx_mcp_data *d, gbx_load_outcome *o)
-{
-    if (o->kind == GBX_LOAD_ENGINE) {
-        d->is_engine_done = true;
-        (void)pthread_mutex_lock(&d->loader.lock);
-        d->engine = d->loader.engine;
-        (void)pthread_mutex_unlock(&d->loader.lock);
-        memcpy(d->engine_problem, o->problem, sizeof d->engine_problem);
-        if (d->engine == NULL) {
-            gbx_backoff_fail(&d->backoff, gbx_clock_now_ns());
-            warn("glovebox: %s\n", d->engine_problem);
-        }
-    } else {
-        take_dataset(d, o);
-    }
-    if (all_described(d))
-        release(d);
-    gbx_compute_go_on(d);
 }
 
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,

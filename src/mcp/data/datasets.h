@@ -411,8 +411,12 @@ typedef struct gbx_load_slot {
 /* How many datasets are read at once. */
 #define GBX_LOADER_READERS 6
 
+/* Takes a result of the loader's threads; on the loop. */
+typedef void gbx_load_arrived_fn(gbx_mcp_data *data, gbx_load_outcome *outcome);
+
 typedef struct gbx_data_loader {
     gbx_mcp_data *data;
+    gbx_load_arrived_fn *arrived;
     pthread_t engine_thread;
     bool has_engine_thread;
     pthread_t readers[GBX_LOADER_READERS];
@@ -433,7 +437,7 @@ typedef struct gbx_data_loader {
 } gbx_data_loader;
 
 gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
-                                 gbx_error *reterr);
+                                 gbx_load_arrived_fn *arrived, gbx_error *reterr);
 /* Request that a dataset be read, or read again. From the loop. */
 void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
                           gbx_source_extent extent);
@@ -541,9 +545,6 @@ bool gbx_data_is_described(const gbx_dataset_state *set);
 
 /* Append the first names: "there are orders, customers". */
 void gbx_data_say_names(const gbx_mcp_data *data, gbx_buf *to);
-
-/* Take a result of the loader's threads; on the loop. */
-void gbx_data_arrived(gbx_mcp_data *data, gbx_load_outcome *outcome);
 
 /* Without an engine, start one again if the last attempt is a while ago; calls then
  * wait for it. */

@@ -366,7 +366,7 @@ static void arrive(void *arg)
     gbx_load_outcome *o;
 
     while ((o = take_found(l)) != NULL) {
-        gbx_data_arrived(l->data, o);
+        l->arrived(l->data, o);
         outcome_free(o);
     }
 }
@@ -388,9 +388,10 @@ static int start_thread(pthread_t *ret, void *(*run)(void *), void *user)
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
-                                 gbx_error *reterr)
+                                 gbx_load_arrived_fn *arrived, gbx_error *reterr)
 {
     l->data = data;
+    l->arrived = arrived;
     l->arrival = (gbx_mcp_post){.run = arrive, .arg = l};
     atomic_init(&l->stop, false);
     l->slots = calloc(data->count, sizeof *l->slots);
@@ -465,4 +466,15 @@ void gbx_told_cleanup(gbx_told *told)
     free(told->examples);
     free(told->statistics);
     *told = (gbx_told){0};
+}
+
+void gbx_data_try_again(gbx_mcp_data *d)
+{
+    if (!d->is_engine_done || d->engine != NULL ||
+        !gbx_backoff_is_over(&d->backoff, gbx_clock_now_ns()))
+        return;
+    d->is_engine_done = false;
+    for (size_t i = 0; i < d->count; i++) /* without an engine, nothing was loaded */
+        d->sets[i].is_settled = false;
+    gbx_data_loader_again(&d->loader);
 }

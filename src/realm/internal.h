@@ -231,9 +231,6 @@ struct gbx_realm {
     char *large;
 };
 
-/* The one realm of the process: the engine passes no pointer of ours to callbacks. */
-gbx_realm *gbx_realm_self(void);
-
 /* ---- convert.c -------------------------------------------------------------- */
 
 /* Counted UTF-8 as a string; NULL if it is not valid UTF-8. Release it. */
@@ -250,17 +247,28 @@ void gbx_string_release(JSStringRef *text);
 /* How many UTF-16 units a piece of UTF-8 becomes. */
 size_t gbx_utf16_units(const char *text, size_t len);
 
-/* ---- natives.c -------------------------------------------------------------- */
+/* ---- objects.c -------------------------------------------------------------- */
+
+/* The one realm of the process: the engine passes no pointer of ours to callbacks. */
+gbx_realm *gbx_realm_self(void);
 
 JSObjectRef gbx_native(JSContextRef ctx, const char *name,
                        JSObjectCallAsFunctionCallback fn);
-/* The functions that the internal scripts may call. */
-JSObjectRef gbx_natives_new(gbx_realm *realm);
 void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
              JSPropertyAttributes attributes);
 JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name);
 JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
                      JSValueRef *exception);
+/* Evaluate an internal script to its function; NULL if it throws. */
+JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source);
+/* The same, then call that function. */
+JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
+                            const JSValueRef argv[]);
+
+/* ---- natives.c -------------------------------------------------------------- */
+
+/* The functions that the internal scripts may call. */
+JSObjectRef gbx_natives_new(gbx_realm *realm);
 
 /* ---- console.c -------------------------------------------------------------- */
 
@@ -379,12 +387,6 @@ void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
 void gbx_warm_preloads(gbx_realm *realm, const char *code);
 
 /* ---- realm.c ------------------------------------------------------------------ */
-
-/* Evaluate an internal script to its function; NULL if it throws. */
-JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source);
-/* The same, then call that function. */
-JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
-                            const JSValueRef argv[]);
 
 /* ---- forms.c ---------------------------------------------------------------- */
 

@@ -202,44 +202,6 @@ static JSValueRef on_quote(ARGUMENTS)
 
 /* ---- public to other modules -------------------------------------------- */
 
-JSObjectRef gbx_native(JSContextRef ctx, const char *name,
-                       JSObjectCallAsFunctionCallback fn)
-{
-    JSStringRef text = JSStringCreateWithUTF8CString(name);
-    JSObjectRef made = JSObjectMakeFunctionWithCallback(ctx, text, fn);
-
-    JSStringRelease(text);
-    return made;
-}
-
-void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
-             JSPropertyAttributes attributes)
-{
-    JSStringRef text = JSStringCreateWithUTF8CString(name);
-
-    JSObjectSetProperty(ctx, object, text, value, attributes, NULL);
-    JSStringRelease(text);
-}
-
-JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name)
-{
-    JSStringRef text = JSStringCreateWithUTF8CString(name);
-    JSValueRef value = JSObjectGetProperty(ctx, object, text, NULL);
-
-    JSStringRelease(text);
-    return value != NULL && JSValueIsObject(ctx, value) ? gbx_object(value) : NULL;
-}
-
-JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
-                     JSValueRef *exception)
-{
-    JSValueRef text = gbx_value_of_text(ctx, message, strlen(message));
-    JSObjectRef constructor = gbx_get_object(ctx, gbx_realm_self()->errors, type);
-
-    *exception = JSObjectCallAsConstructor(ctx, constructor, 1, &text, NULL);
-    return JSValueMakeUndefined(ctx);
-}
-
 JSObjectRef gbx_natives_new(gbx_realm *realm)
 {
     static const struct {

@@ -17,9 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The one realm of the process. */
-static gbx_realm the_realm;
-
 static JSStringRef name(const char *text)
 {
     return JSStringCreateWithUTF8CString(text);
@@ -47,31 +44,6 @@ static void make_names(gbx_realm *realm)
     realm->n_params = name("params");
     realm->n_env = name("env");
     realm->n_console = name("console");
-}
-
-JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source)
-{
-    JSStringRef text = gbx_string_new_z(source, strlen(source));
-    JSValueRef value = JSEvaluateScript(realm->ctx, text, NULL, NULL, 1, NULL);
-
-    JSStringRelease(text);
-    return value;
-}
-
-JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
-                            const JSValueRef argv[])
-{
-    JSValueRef fn = gbx_evaluate_script(realm, source);
-    JSValueRef exception = NULL;
-    JSValueRef made;
-
-    if (fn == NULL || !JSValueIsObject(realm->ctx, fn))
-        return NULL;
-    made = JSObjectCallAsFunction(realm->ctx, gbx_object(fn), NULL, argc, argv,
-                                  &exception);
-    if (exception != NULL || made == NULL)
-        return NULL;
-    return JSValueIsObject(realm->ctx, made) ? gbx_object(made) : realm->global;
 }
 
 /* Memory that scripts see as a Uint32Array. */
@@ -324,16 +296,13 @@ static const char *start(gbx_realm *realm)
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_realm *gbx_realm_self(void)
-{
-    return &the_realm;
-}
-
 gbx_realm *gbx_realm_begin(const char **ret_reason)
 {
-    assert(the_realm.ctx == NULL); /* one a process */
-    *ret_reason = start(&the_realm);
-    return *ret_reason == NULL ? &the_realm : NULL;
+    gbx_realm *realm = gbx_realm_self();
+
+    assert(realm->ctx == NULL); /* one a process */
+    *ret_reason = start(realm);
+    return *ret_reason == NULL ? realm : NULL;
 }
 
 bool gbx_realm_complete(gbx_realm *realm, const gbx_realm_setup *setup,

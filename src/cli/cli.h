@@ -458,9 +458,6 @@ extern const gbx_command *const gbx_commands[];
 /* Find a command by name, or NULL; *ret_nearest is then a likely one, or NULL. */
 const gbx_command *gbx_command_find(const char *name, const char **ret_nearest);
 
-/* The sub-command of that second word, or NULL; word may be NULL. */
-const gbx_command *gbx_command_sub(const gbx_command *command, const char *word);
-
 void gbx_command_print_help(FILE *to, const gbx_command *command);
 void gbx_cli_print_help(FILE *to);
 

@@ -93,7 +93,8 @@ const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)
     return NULL;
 }
 
-const gbx_command *gbx_command_sub(const gbx_command *command, const char *word)
+/* The sub-command of that second word, or NULL; word may be NULL. */
+static const gbx_command *command_sub(const gbx_command *command, const char *word)
 {
     size_t len = strlen(command->name) + 1; /* with the space */
 
@@ -213,7 +214,7 @@ static int help_main(const gbx_command *self, int argc, char **argv)
     if (status >= 0)
         return status;
     command = count > 0 ? gbx_command_find(argv[0], &nearest) : NULL;
-    sub = command != NULL ? gbx_command_sub(command, count > 1 ? argv[1] : NULL) : NULL;
+    sub = command != NULL ? command_sub(command, count > 1 ? argv[1] : NULL) : NULL;
     if (count > (sub != NULL ? 2 : 1))
         return gbx_command_misuse(self, false, "help takes one topic");
     if (count == 0) {
@@ -321,7 +322,7 @@ int main(int argc, char **argv)
         command = gbx_command_find(argv[1], &nearest);
     if (command == NULL)
         return unknown_command(argv[1]);
-    sub = gbx_command_sub(command, argc > 2 ? argv[2] : NULL);
+    sub = command_sub(command, argc > 2 ? argv[2] : NULL);
     if (sub != NULL)
         return sub->run(sub, argc - 3, argv + 3);
     return command->run(command, argc - 2, argv + 2);

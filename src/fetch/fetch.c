@@ -233,7 +233,8 @@ void gbx_flight_abandon(gbx_fetch *fetch)
     fetch->token = 0;
 }
 
-void gbx_flight_step(int fd, short what, void *user)
+/* The loop's callbacks: the next hop or the end; the deadline. */
+static void flight_step(int fd, short what, void *user)
 {
     gbx_fetch *fetch = user;
 
@@ -243,7 +244,7 @@ void gbx_flight_step(int fd, short what, void *user)
         finish(fetch);
 }
 
-void gbx_flight_late(int fd, short what, void *user)
+static void flight_late(int fd, short what, void *user)
 {
     gbx_fetch *fetch = user;
 
@@ -293,8 +294,8 @@ static bool make_events(gbx_fetch *fetch)
                             .tv_usec =
                                 (suseconds_t)(fetch->rules.timeout_ms % 1000) * 1000};
 
-    fetch->step = event_new(base, -1, 0, gbx_flight_step, fetch);
-    fetch->deadline = evtimer_new(base, gbx_flight_late, fetch);
+    fetch->step = event_new(base, -1, 0, flight_step, fetch);
+    fetch->deadline = evtimer_new(base, flight_late, fetch);
     return fetch->step != NULL && fetch->deadline != NULL &&
            evtimer_add(fetch->deadline, &limit) == 0;
 }

@@ -54,8 +54,4 @@ void gbx_flight_abandon(gbx_fetch *fetch);
 /* Report to the observer, give the answer (NULL: it is not wanted), and free. */
 void gbx_flight_end(gbx_fetch *fetch, const gbx_msg_answer *answer);
 
-/* The loop's callbacks: the next hop or the end; the deadline. */
-void gbx_flight_step(int fd, short what, void *user);
-void gbx_flight_late(int fd, short what, void *user);
-
 #endif

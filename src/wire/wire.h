@@ -59,7 +59,6 @@ typedef struct gbx_zygote_answer {
  */
 
 void gbx_put_u8(gbx_buf *to, uint8_t value);
-void gbx_put_le(gbx_buf *to, uint64_t value, size_t width);
 void gbx_put_u32(gbx_buf *to, uint32_t value);
 void gbx_put_u64(gbx_buf *to, uint64_t value);
 void gbx_put_span(gbx_buf *to, gbx_span span);

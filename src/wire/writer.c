@@ -9,7 +9,7 @@ void gbx_put_u8(gbx_buf *to, uint8_t value)
     (void)gbx_buf_append(to, &value, sizeof value);
 }
 
-void gbx_put_le(gbx_buf *to, uint64_t value, size_t width)
+static void put_le(gbx_buf *to, uint64_t value, size_t width)
 {
     uint8_t bytes[8];
 
@@ -20,12 +20,12 @@ void gbx_put_le(gbx_buf *to, uint64_t value, size_t width)
 
 void gbx_put_u32(gbx_buf *to, uint32_t value)
 {
-    gbx_put_le(to, value, 4);
+    put_le(to, value, 4);
 }
 
 void gbx_put_u64(gbx_buf *to, uint64_t value)
 {
-    gbx_put_le(to, value, 8);
+    put_le(to, value, 8);
 }
 
 void gbx_put_span(gbx_buf *to, gbx_span span)
@@ -42,7 +42,7 @@ size_t gbx_frame_begin(gbx_buf *to, gbx_msg_type type, uint64_t call_id)
 
     gbx_put_u32(to, 0);
     gbx_put_u8(to, (uint8_t)type);
-    gbx_put_le(to, 0, 3);
+    put_le(to, 0, 3);
     gbx_put_u64(to, call_id);
     return at;
 }

@@ -31,7 +31,6 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
                                const json_t *value, void *target);
 
 /* Keep only the name: a half-read server is of no use. */
-void gbx_mcp_empty_server(gbx_mcp_upstream_config *server);
 void gbx_mcp_free_server(gbx_mcp_upstream_config *server);
 
 /* Leave out the headers that the transport sets itself, but keep their names. */

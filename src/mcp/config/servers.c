@@ -63,7 +63,7 @@ static void free_parts(gbx_mcp_upstream_config *server)
     free(server->fault);
 }
 
-void gbx_mcp_empty_server(gbx_mcp_upstream_config *server)
+static void mcp_empty_server(gbx_mcp_upstream_config *server)
 {
     char *name = server->name;
 
@@ -130,7 +130,7 @@ static gbx_status take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *ser
                  err->line, err->column, err->message) < 0)
         fault = NULL;
     *err = (gbx_error){0};
-    gbx_mcp_empty_server(server);
+    mcp_empty_server(server);
     server->is_malformed = true;
     return put_out_of_use(all, server, fault);
 }

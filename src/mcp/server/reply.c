@@ -217,8 +217,8 @@ void gbx_mcp_reply_empty(gbx_mcp_request *request)
     gbx_mcp_reply_end(request, &to);
 }
 
-void gbx_mcp_fail_with(gbx_mcp_request *request, int code, const char *message,
-                       const char *data)
+static void mcp_fail_with(gbx_mcp_request *request, int code, const char *message,
+                          const char *data)
 {
     gbx_buf to;
 
@@ -287,11 +287,11 @@ void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
     (void)gbx_json_append_string(&data, uri, strlen(uri));
     (void)gbx_buf_puts(&data, "}");
     (void)gbx_buf_append(&data, "", 1);
-    gbx_mcp_fail_with(request, code, message != NULL ? message : "no such resource",
-                      data.failed ? NULL : (const char *)data.data);
+    mcp_fail_with(request, code, message != NULL ? message : "no such resource",
+                  data.failed ? NULL : (const char *)data.data);
 }
 
 void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message)
 {
-    gbx_mcp_fail_with(request, code, message, NULL);
+    mcp_fail_with(request, code, message, NULL);
 }

@@ -295,8 +295,6 @@ void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to);
 void gbx_mcp_reply_interim(gbx_mcp_request *request, gbx_buf *to);
 /* Send a result without members. */
 void gbx_mcp_reply_empty(gbx_mcp_request *request);
-void gbx_mcp_fail_with(gbx_mcp_request *request, int code, const char *message,
-                       const char *data);
 /* Send the kept outcome under the request's present id. */
 void gbx_mcp_reply_outcome(gbx_mcp_request *request);
 /* Send a message that belongs to no request, if the session has room for it. */
@@ -320,9 +318,7 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
 /* Answer with the fault. */
 void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
                         gbx_mcp_era_fault fault);
-bool gbx_mcp_capabilities_can_ask(gbx_view capabilities);
 /* -1: unknown level. */
-int gbx_mcp_level_of(gbx_view name);
 const char *gbx_mcp_level_name(gbx_mcp_level level);
 
 void gbx_mcp_on_initialize(gbx_mcp_request *request);

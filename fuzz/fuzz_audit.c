@@ -3,7 +3,7 @@
  * print, whatever is written into it and in whatever order. */
 #include "fuzz.h"
 
-#include "audit/log_line.h"
+#include "audit/audit.h"
 #include "base/json.h"
 #include "base/utf8.h"
 

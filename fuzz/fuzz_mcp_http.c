@@ -11,8 +11,8 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
+#include "mcp/upstream/internal.h"
 #include "mcp/upstream/link_http.h"
-#include "mcp/upstream/process.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "mcp/server/server_state.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
-#include "mcp/upstream/sse.h"
+#include "mcp/upstream/internal.h"
 
 #include <string.h>
 

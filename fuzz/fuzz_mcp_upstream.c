@@ -10,11 +10,9 @@
 #include "fuzz.h"
 
 #include "base/cleanup.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/process.h"
-#include "mcp/upstream/session.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

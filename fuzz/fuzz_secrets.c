@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "policy/internal.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <stdio.h>
 #include <stdlib.h>

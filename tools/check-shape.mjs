@@ -11,14 +11,14 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 112050,
-  'lines in src/mcp': 46350,
-  'lines in src/mcp/code': 15200,
-  'lines in src/mcp/data': 7520,
+  'lines in src': 111800,
+  'lines in src/mcp': 46250,
+  'lines in src/mcp/code': 15180,
+  'lines in src/mcp/data': 7500,
   'lines in tests and node/test': 88100,
-  'files in src': 594,
-  'headers in src': 131,
-  'C files under 60 lines': 31,
+  'files in src': 563,
+  'headers in src': 99,
+  'C files under 60 lines': 33,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
   'file names in two folders': 0,
@@ -27,7 +27,7 @@ const BARS = {
   'pages in docs': 9,
   'words in pages of docs': 14000,
   'words in ARCHITECTURE.md': 2500,
-  'call cycles between files of src': 9,
+  'call cycles between files of src': 7,
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* events - the table as data. */
-#include "audit/events.h"
+#include "audit/audit.h"
 
 static const struct {
     const char *name;

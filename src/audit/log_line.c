@@ -3,7 +3,7 @@
  * log_line - a field is written completely or removed again: see settle(). Room for the
  * end of the line is reserved from the start.
  */
-#include "audit/log_line.h"
+#include "audit/audit.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

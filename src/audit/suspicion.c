@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* suspicion - once a window has passed since the last report, everything in it is
  * old: the next cluster consists of new refusals. */
-#include "audit/suspicion.h"
+#include "audit/audit.h"
 
 #include "base/clock.h"
 

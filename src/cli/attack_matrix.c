@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attack_matrix - one attack-mode template per column, one process per cell. */
-#include "cli/attack_matrix.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "engine/engine.h"

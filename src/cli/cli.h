@@ -15,13 +15,15 @@
 #include "base/fail.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
-#include "cli/attack_matrix.h"
-#include "cli/opt.h"
 #include "mcp/code/code.h"
 #include "mcp/config/config.h"
+#include "mcp/import/import.h"
+#include "seal/seal.h"
+#include "worker/attack_table.h"
 
 #include <glovebox/glovebox.h>
 #include <glovebox/policy.h>
+#include <glovebox/preload.h>
 #include <glovebox/record.h>
 #include <limits.h>
 #include <pthread.h>
@@ -31,6 +33,118 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* ---- attack_matrix.c ----------------------------------------------------- */
+
+/*
+ * Every attack of worker/attack_table.h against every layer alone.
+ *
+ * Processes of the installed worker program seal themselves as a worker does, with all
+ * layers, with none, and with each layer alone, and then attack. The other results are
+ * compared with those without any layer: an attack that fails even then does not apply
+ * to this machine.
+ */
+
+typedef enum gbx_cell {
+    GBX_CELL_UNKNOWN, /* not tried, or no answer */
+    GBX_CELL_KILLED,  /* the process was killed for it */
+    GBX_CELL_REFUSED, /* the kernel refused it */
+    GBX_CELL_BREACH,  /* it succeeded */
+    GBX_CELL_ABSENT,  /* the target does not exist on this machine */
+} gbx_cell;
+
+enum {
+#define XX(function, id, topic, name, layers, note) GBX_ATTACK_NUMBER_##function,
+    GBX_ATTACK_MAP(XX)
+#undef XX
+        GBX_ATTACK_COUNT
+};
+
+/* Columns: the layers by number, then these two. */
+enum { GBX_COLUMN_ALL = GBX_LAYER_COUNT, GBX_COLUMN_NONE, GBX_COLUMN_COUNT };
+
+typedef struct gbx_matrix {
+    bool tried[GBX_COLUMN_COUNT]; /* the layer works on this machine */
+    gbx_cell cells[GBX_ATTACK_COUNT][GBX_COLUMN_COUNT];
+} gbx_matrix;
+
+typedef struct gbx_matrix_sum {
+    unsigned attacks;  /* number that succeed here without any layer */
+    unsigned stopped;  /* of these, stopped with every layer */
+    unsigned twice;    /* of these, stopped by at least two layers alone */
+    unsigned breaches; /* of all attacks, successes with every layer: must be 0 */
+    unsigned unanswered;
+} gbx_matrix_sum;
+
+/* The description of attack number i. */
+const gbx_attack_info *gbx_matrix_info(size_t i);
+
+/* True if the layer alone stops an attack that succeeds without it. */
+bool gbx_matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column);
+
+/* progress is called before each column with a name; may be NULL. */
+gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
+                           void (*progress)(const char *name), gbx_error *reterr);
+
+gbx_matrix_sum gbx_matrix_add_up(const gbx_matrix *matrix);
+
+const char *gbx_matrix_column_name(size_t column);
+
+/* ---- opt.c --------------------------------------------------------------- */
+
+/*
+ * Command-line options as tables: parsing, help and errors come from the rows.
+ *
+ * `--name value` and `--name=value`, in any order with the other arguments; `--` ends
+ * the options; a lone `-` is an argument. Names cannot be abbreviated: a script must
+ * not change its meaning when an option is added.
+ *
+ * Values are borrowed from argv. If an option is given twice, the last value wins.
+ */
+
+#define GBX_OPT_LIST_MAX 64
+
+typedef struct gbx_opt_list {
+    const char *item[GBX_OPT_LIST_MAX];
+    size_t count;
+} gbx_opt_list;
+
+typedef enum gbx_opt_kind {
+    GBX_OPT_FLAG,   /* bool: true if given */
+    GBX_OPT_TEXT,   /* const char * */
+    GBX_OPT_NUMBER, /* uint64_t, from min to max */
+    GBX_OPT_CHOICE, /* int: min + the index in choices */
+    GBX_OPT_LIST,   /* gbx_opt_list: every value, in order */
+} gbx_opt_kind;
+
+typedef struct gbx_opt {
+    const char *name;  /* without its dashes */
+    const char *value; /* the value's name in help; NULL for a flag */
+    const char *help;  /* one paragraph, lower case */
+    gbx_opt_kind kind;
+    size_t offset; /* of the field in the struct that the table fills */
+    uint64_t min;
+    uint64_t max;
+    const char *const *choices; /* ends in NULL */
+} gbx_opt;
+
+typedef struct gbx_opt_table {
+    const char *title; /* "Limits" */
+    const gbx_opt *rows;
+    size_t count;
+} gbx_opt_table;
+
+/*
+ * Parse argv[0] to argv[argc - 1]. into[i] is the struct that tables[i] fills; fields
+ * of options that are not given stay unchanged. Other arguments are moved to the front
+ * of argv, in order, and counted in *ret_count. GBX_E_USAGE names what is wrong.
+ */
+gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
+                         void *const *into, int argc, char **argv, int *ret_count,
+                         gbx_error *reterr);
+
+/* Print every table with its title, one row per option, wrapped for a terminal. */
+void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count);
 
 /* ---- term.c -------------------------------------------------------------- */
 
@@ -231,8 +345,8 @@ void gbx_mcp_idle_patterns(const gbx_mcp_config *config, const gbx_view *tools,
 
 /* What to do if the reader does not read. A file accepts everything. */
 typedef enum gbx_log_patience {
-    GBX_LOG_WAITS,   /* wait for the reader */
-    GBX_LOG_GOES_ON, /* wait only for a moment; lines are dropped until it reads again,
+    GBX_LOG_WAITS,       /* wait for the reader */
+    GBX_LOG_DROPS_LINES, /* wait only for a moment; lines are dropped until it reads again,
                         and the first loss is reported */
 } gbx_log_patience;
 
@@ -500,5 +614,119 @@ gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
 /* The absolute path of a configuration; the file need not exist. GBX_E_OS: no file can
  * be there. */
 gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr);
+
+/* ---- mcp_import.c -------------------------------------------------------- */
+
+/*
+ * Collect servers of hosts into a configuration of ours.
+ *
+ * First everything is read and decided; then, if the new configuration loads, ours is
+ * written, with a backup. The hosts' files stay unchanged.
+ */
+
+#define GBX_IMPORT_PLACES_MAX 32
+
+/* One place that has servers, and their outcome. */
+typedef struct gbx_import_place {
+    gbx_host_place place;
+    const json_t *inputs; /* of its file, only while that is read */
+    gbx_buf taken;        /* servers that now start here: "a, b" */
+    bool has_us;          /* it runs us with our file */
+} gbx_import_place;
+
+typedef struct gbx_import {
+    gbx_trust trust; /* of all files that are read */
+    char own_path[PATH_MAX];
+    int own_lock;    /* keeps others from changing our file; -1: none */
+    gbx_edit own;    /* our file with its changes */
+    bool own_is_new; /* it does not exist yet */
+    bool own_changed;
+    mode_t withheld;       /* rights that others lack for a file that servers came
+                              from */
+    gbx_status own_status; /* of loading our file unchanged */
+    gbx_error own_err;
+    json_t *servers; /* all of ours: the old ones, and those added now */
+    gbx_import_place places[GBX_IMPORT_PLACES_MAX];
+    size_t place_count;
+    char reported[PATH_MAX]; /* the last unreadable file */
+    int exit;                /* of the first unreadable file; 0: none */
+    gbx_term out;
+    gbx_term err;
+} gbx_import;
+
+/* Open our file. It is locked until gbx_import_close(), unless is_dry. */
+bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
+                     gbx_trouble *trouble);
+void gbx_import_close(gbx_import *im);
+
+/* Report an unreadable file: its path, and the command's exit status. */
+void gbx_import_name_file(gbx_trouble *trouble, const char *path, gbx_status status);
+
+/* Read every place of one host; or a file by its path. An unreadable one is reported,
+ * sets im->exit, and does not keep the rest from being imported. */
+void gbx_import_host(gbx_import *im, gbx_host_kind host);
+void gbx_import_file(gbx_import *im, const char *path);
+
+/* Will our file load with its changes? Otherwise nothing is written. A rule may have
+ * waited for the servers that are added now. */
+bool gbx_import_check(gbx_import *im, gbx_trouble *trouble);
+bool gbx_import_write(gbx_import *im, gbx_trouble *trouble);
+
+/* ---- run_input.c --------------------------------------------------------- */
+
+/*
+ * All input of `glovebox run`, read before any process is started.
+ *
+ * A bad file costs no worker. JSON is not checked here: the worker parses it anyway,
+ * and a good input should be parsed only once.
+ */
+
+typedef struct gbx_run_args {
+    const char *file;
+    const char *data;
+    gbx_opt_list datasets;
+    gbx_opt_list preloads;
+    int form; /* gbx_form */
+    const char *params;
+    const char *seed;
+    const char *now;
+    bool json;
+    bool logs;
+    const char *security_log;
+    const char *record;
+    bool record_input;
+    gbx_limit_args limits;
+    gbx_engine_args engine;
+    gbx_policy_args policy;
+    gbx_common_args common;
+} gbx_run_args;
+
+/* Borrows from the arguments. */
+typedef struct gbx_run_input {
+    gbx_file_text code;
+    gbx_file_text data; /* data.data is NULL without input */
+    gbx_file_text datasets[GBX_OPT_LIST_MAX];
+    gbx_file_text preloads[GBX_OPT_LIST_MAX];
+    gbx_buf bindings; /* a JSON object, or empty */
+} gbx_run_input;
+
+/* argument is the code, or NULL with args->file. False with *trouble filled. */
+bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
+                        gbx_trouble *trouble);
+
+/* The same without code and parameters. */
+bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
+                             gbx_trouble *trouble);
+
+/* Load the datasets that were read and free each. False with *trouble filled. */
+bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
+                        gbx_engine *engine, gbx_trouble *trouble);
+
+/* The preloads by their paths, or the ends of long paths; GBX_OPT_LIST_MAX fit. Borrows
+ * from both. */
+size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *input,
+                              gbx_preload *ret);
+
+void gbx_run_input_cleanup(gbx_run_input *input);
 
 #endif

@@ -137,7 +137,7 @@ static bool open_security_log(serving *s)
 
     if (path == NULL)
         return true;
-    if (gbx_security_log_open(&s->security_log, path, GBX_LOG_GOES_ON,
+    if (gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
                               &s->trouble.err) != GBX_OK) {
         gbx_trouble_output(&s->trouble);
         return false;

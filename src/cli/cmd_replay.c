@@ -7,7 +7,6 @@
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "cli/run_input.h"
 
 #include <glovebox/record.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "mcp/import/hosts.h"
+#include "mcp/import/import.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <signal.h>

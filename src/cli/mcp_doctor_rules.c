@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_import - see mcp_import.h. */
-#include "cli/mcp_import.h"
+/* mcp_import - see cli.h. */
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "cli/cli.h"
 #include "mcp/config/config.h"
 
 #include <errno.h>

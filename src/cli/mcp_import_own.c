@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_import_own - see mcp_import.h: our own file, locked against other writers
+/* mcp_import_own - see cli.h: our own file, locked against other writers
  * meanwhile. */
-#include "cli/mcp_import.h"
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "cli/cli.h"
 #include "mcp/config/config.h"
 
 #include <errno.h>

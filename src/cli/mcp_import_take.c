@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mcp_import_take - see mcp_import.h: reads and decides. */
-#include "cli/mcp_import.h"
+/* mcp_import_take - see cli.h: reads and decides. */
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "cli/cli.h"
 #include "mcp/config/config.h"
 #include "policy/policy.h"
 

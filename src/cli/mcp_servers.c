@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "mcp/import/hosts.h"
+#include "mcp/import/import.h"
 #include "mcp/rules/rules.h"
 
 #include <errno.h>
@@ -136,7 +136,7 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
 
     if (!log->is_open && servers->config->settings.audit_path != NULL)
         status = gbx_security_log_open(log, servers->config->settings.audit_path,
-                                       GBX_LOG_GOES_ON, reterr);
+                                       GBX_LOG_DROPS_LINES, reterr);
     if (status == GBX_OK)
         status = gbx_upstreams_new(loop, servers->config, &hooks, &servers->upstreams,
                                    reterr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* opt - see opt.h. Every message names the option as the user must write it. */
-#include "cli/opt.h"
+/* opt - see cli.h. Every message names the option as the user must write it. */
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run_input - see run_input.h. */
-#include "cli/run_input.h"
+/* run_input - see cli.h. */
+#include "cli/cli.h"
 
 #include "base/cleanup.h"
 

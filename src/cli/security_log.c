@@ -120,8 +120,8 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
     if (!is_stderr)
         (void)fcntl(log->fd, F_SETFL, O_APPEND); /* wait for a slow reader */
     (void)pthread_mutex_init(&log->lock, NULL);
-    log->goes_on = patience == GBX_LOG_GOES_ON && !is_file(log->fd);
-    log->says = patience == GBX_LOG_GOES_ON && log->fd != STDERR_FILENO;
+    log->goes_on = patience == GBX_LOG_DROPS_LINES && !is_file(log->fd);
+    log->says = patience == GBX_LOG_DROPS_LINES && log->fd != STDERR_FILENO;
     log->is_open = true;
     return GBX_OK;
 }

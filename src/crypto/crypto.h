@@ -7,6 +7,62 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ---- hash.c -------------------------------------------------------------- */
+
+/*
+ * One hash or message authentication code, from its start to its value.
+ *
+ * Running out of memory ends the process, as everywhere in a worker. Every function
+ * except gbx_hash_load() needs the library to be loaded.
+ */
+
+/* The maximum length of a value whose length is free. */
+#define GBX_HASH_LEN_MAX ((size_t)16 * 1024 * 1024)
+
+/* Approximate memory of a running hash outside the engine's heap. */
+#define GBX_HASH_COST     512u
+#define GBX_HASH_MAC_COST 2048u
+
+typedef struct gbx_hash gbx_hash;
+
+/* Load OpenSSL's libcrypto, in the template. NULL, or a constant reason why not. */
+const char *gbx_hash_load(void);
+
+/* ---- algorithms, from 0; sorted by name ------------------------------------ */
+
+size_t gbx_hash_count(void);
+const char *gbx_hash_name(size_t algorithm);
+/* Its other names, NULL after the last; all in lower case. */
+const char *gbx_hash_alias(size_t algorithm, size_t i);
+size_t gbx_hash_len(size_t algorithm);
+bool gbx_hash_len_is_free(size_t algorithm);
+
+/* ---- one hash ---------------------------------------------------------------- */
+
+/* len is gbx_hash_len(), or up to GBX_HASH_LEN_MAX where it is free. */
+gbx_hash *gbx_hash_new(size_t algorithm, size_t len);
+
+/* A MAC: updates feed its key until gbx_hash_keyed(). Not for algorithms with a free
+ * length. */
+gbx_hash *gbx_hash_new_mac(size_t algorithm);
+void gbx_hash_keyed(gbx_hash *hash);
+
+/* Not for a MAC. */
+gbx_hash *gbx_hash_copy(const gbx_hash *hash);
+
+void gbx_hash_update(gbx_hash *hash, const void *data, size_t len);
+
+/* Write the value, gbx_hash_value_len() bytes. After this the hash may only be freed. */
+void gbx_hash_value(gbx_hash *hash, uint8_t *to);
+size_t gbx_hash_value_len(const gbx_hash *hash);
+
+void gbx_hash_free(gbx_hash *hash);
+
+/* ---- comparison -------------------------------------------------------------- */
+
+/* In time that depends only on len. */
+bool gbx_hash_equal(const void *a, const void *b, size_t len);
+
 /* ---- encoding.c ---------------------------------------------------------- */
 
 /*
@@ -52,7 +108,7 @@ const uint8_t *gbx_decode(gbx_decoder *decoder, const gbx_text_units *text, uint
 
 /* Number of characters for len bytes: in hex, base64 and base64url. */
 size_t gbx_encoded_len(gbx_encoding encoding, size_t len);
-/* Write them and a NUL. base64url needs as much room as base64. The library (hash.h)
+/* Write them and a NUL. base64url needs as much room as base64. The library (crypto.h)
  * must be loaded. */
 void gbx_encode(gbx_encoding encoding, const uint8_t *data, size_t len, char *to);
 

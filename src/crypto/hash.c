@@ -3,7 +3,7 @@
  * hash - every failure of libcrypto here means that memory is out: algorithm, key and
  * length were checked before.
  */
-#include "crypto/hash.h"
+#include "crypto/crypto.h"
 
 #include "base/cleanup.h"
 #include "crypto/library.h"

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "engine/engine.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ gbx_status gbx_answer_error(gbx_engine *engine, gbx_request request, const char 
     return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
 }
 
-/* ---- removing secrets: policy/secrets.h searches ------------------------- */
+/* ---- removing secrets: policy/policy.h searches ------------------------- */
 
 static bool strip_span(const gbx_policy *policy, gbx_secret_text kind, gbx_span from,
                        gbx_buf *buf, gbx_span *ret)

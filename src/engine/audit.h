@@ -12,9 +12,6 @@
 #define GBX_ENGINE_AUDIT_H
 
 #include "audit/audit.h"
-#include "audit/events.h"
-#include "audit/log_line.h"
-#include "audit/suspicion.h"
 #include "engine/audit_detail.h"
 #include "engine/result.h"
 #include "engine/verdict.h"

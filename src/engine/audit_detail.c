@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json_view.h"
 #include "fetch/fetch.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -3,10 +3,9 @@
  * confine - the size of the group's limit. Processes within their own limits never
  * reach it, unless the caller or the machine has less memory than that.
  */
-#include "engine/confine.h"
+#include "engine/engine.h"
 
 #include "base/clock.h"
-#include "engine/engine.h"
 
 /* A worker at its limit may use this much more: the engine's reserve for the shapes
  * of objects, stack, page tables. */

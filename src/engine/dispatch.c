@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "engine/engine.h"
 #include "policy/policy.h"
-#include "policy/secrets.h"
 
 #include <ctype.h>
 #include <stdlib.h>

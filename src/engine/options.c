@@ -5,7 +5,7 @@
  */
 #include "engine/engine.h"
 
-#include "audit/suspicion.h"
+#include "audit/audit.h"
 #include "policy/policy.h"
 
 #include <stdbool.h>

@@ -5,12 +5,11 @@
  * Every hop, the first and each redirect, begins in begin_hop(): a transfer can start
  * nowhere else, so its checks cannot be avoided.
  */
-#include "fetch/flight.h"
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fail.h"
-#include "fetch/internal.h"
 
 #include <event2/event.h>
 #include <stdlib.h>

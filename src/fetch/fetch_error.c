@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch_error - see fetch_error.h. */
-#include "fetch/fetch_error.h"
+/* fetch_error - see internal.h. */
+#include "fetch/internal.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fields - see fields.h. */
-#include "fetch/fields.h"
+/* fields - see internal.h. */
+#include "fetch/internal.h"
 
 #include <event2/util.h>
 #include <stdint.h>

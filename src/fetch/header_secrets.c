@@ -3,7 +3,7 @@
 #include "fetch/internal.h"
 
 #include "base/cleanup.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <string.h>
 

@@ -3,12 +3,10 @@
 #ifndef GBX_FETCH_INTERNAL_H
 #define GBX_FETCH_INTERNAL_H
 
+#include "base/buf.h"
 #include "base/json_view.h"
 #include "fetch/fetch.h"
-#include "fetch/fetch_error.h"
-#include "fetch/fields.h"
 #include "fetch/libcurl.h"
-#include "fetch/response.h"
 #include "policy/policy.h"
 #include "wire/reader.h"
 
@@ -17,6 +15,187 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- fetch_error.c ------------------------------------------------------- */
+
+/*
+ * Why a request was refused or failed: for the code, and for the host.
+ *
+ * The message is for the sandboxed code and the model that wrote it: how to repair the
+ * request, never where a name leads inside the host's network. The detail is only for
+ * the host's log.
+ */
+
+/* The code sees the names as error.code: append only. XX(name, code, name of the
+ * Error). */
+#define GBX_FAULT_MAP(XX)                                 \
+    XX(REQUEST, "ERR_FETCH_REQUEST", "TypeError")         \
+    XX(URL, "ERR_FETCH_URL", "TypeError")                 \
+    XX(NOT_ALLOWED, "ERR_FETCH_NOT_ALLOWED", "TypeError") \
+    XX(METHOD, "ERR_FETCH_METHOD", "TypeError")           \
+    XX(HEADER, "ERR_FETCH_HEADER", "TypeError")           \
+    XX(SECRET, "ERR_FETCH_SECRET", "TypeError")           \
+    XX(DNS, "ERR_FETCH_DNS", "TypeError")                 \
+    XX(ADDRESS, "ERR_FETCH_ADDRESS", "TypeError")         \
+    XX(CONNECT, "ERR_FETCH_CONNECT", "TypeError")         \
+    XX(TLS, "ERR_FETCH_TLS", "TypeError")                 \
+    XX(REDIRECT, "ERR_FETCH_REDIRECT", "TypeError")       \
+    XX(RESPONSE, "ERR_FETCH_RESPONSE", "TypeError")       \
+    XX(TOO_LARGE, "ERR_FETCH_TOO_LARGE", "TypeError")     \
+    XX(TIMEOUT, "ERR_FETCH_TIMEOUT", "TypeError")         \
+    XX(TRANSPORT, "ERR_FETCH_TRANSPORT", "TypeError")     \
+    XX(HOST, "ERR_FETCH_HOST", "Error")                   \
+    XX(ABORTED, "ERR_FETCH_ABORTED", "AbortError")
+
+typedef enum gbx_fault_code {
+    GBX_FAULT_NONE = 0,
+#define XX(name, code, error) GBX_FAULT_##name,
+    GBX_FAULT_MAP(XX)
+#undef XX
+} gbx_fault_code;
+
+#define GBX_FAULT_MESSAGE_MAX 512u
+#define GBX_FAULT_DETAIL_MAX  256u
+
+/* Zeroed: no fault. */
+typedef struct gbx_fault {
+    gbx_fault_code code;
+    char message[GBX_FAULT_MESSAGE_MAX];
+    char detail[GBX_FAULT_DETAIL_MAX];
+} gbx_fault;
+
+/* Fill *fault unless it is already set: the first is the cause. Always returns false,
+ * so that a check can end with it. Quote text from the code with gbx_fault_quote()
+ * first. */
+bool gbx_fault_set(gbx_fault *fault, gbx_fault_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Add details that only the host may see. */
+void gbx_fault_detail(gbx_fault *fault, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "ERR_FETCH_..." and "TypeError"; "" without a fault. */
+const char *gbx_fault_code_text(gbx_fault_code code);
+const char *gbx_fault_error_name(gbx_fault_code code);
+
+/* The text, possibly cut, on one line, without characters that steer a terminal. */
+typedef struct gbx_quoted {
+    char text[96];
+} gbx_quoted;
+gbx_quoted gbx_fault_quote(const void *text, size_t len);
+
+/* ---- fields.c ------------------------------------------------------------ */
+
+/*
+ * Header fields: a short list of names and values that HTTP allows.
+ *
+ * A line break in a value would start a second header, or a second request: only
+ * gbx_fields_add() adds to a list, and it refuses them. Values are wiped when freed:
+ * they may be credentials.
+ */
+
+typedef struct gbx_field {
+    char *name;
+    char *value;    /* ends in NUL, which it does not contain */
+    bool is_secret; /* holds a secret: goes only to the origin it was filled in for */
+} gbx_field;
+
+typedef struct gbx_fields {
+    gbx_field *items;
+    size_t count;
+    size_t bytes; /* of names and values */
+} gbx_fields;
+
+typedef enum gbx_field_fault {
+    GBX_FIELD_FINE = 0,
+    GBX_FIELD_BAD_NAME,  /* not a token */
+    GBX_FIELD_BAD_VALUE, /* a control character */
+    GBX_FIELD_TOO_MANY,  /* more than the ceilings */
+    GBX_FIELD_NO_MEMORY,
+} gbx_field_fault;
+
+/* Both are copied; white space around value is dropped, as the standards require. */
+gbx_field_fault gbx_fields_add(gbx_fields *fields, const char *name, size_t name_len,
+                               const char *value, size_t value_len, size_t max_count,
+                               size_t max_bytes);
+
+/* The first value of that name in any case, or NULL. */
+const char *gbx_fields_get(const gbx_fields *fields, const char *name);
+
+/* Remove every field of that name. */
+void gbx_fields_remove(gbx_fields *fields, const char *name);
+
+/* Remove every field that holds a secret. */
+void gbx_fields_remove_secret(gbx_fields *fields);
+
+void gbx_fields_cleanup(gbx_fields *fields);
+
+/* Is text an HTTP token, as names of methods and headers must be? */
+bool gbx_is_token(const char *text, size_t len);
+
+/* ---- response.c ---------------------------------------------------------- */
+
+/*
+ * A server's response, line by line, read as strictly as possible.
+ *
+ * The server is as hostile as the code, which may have chosen it. libcurl passes header
+ * lines as they were received; everything that frames the body is checked here again,
+ * before libcurl acts on it. Sans I/O.
+ */
+
+#define GBX_RESPONSE_HEADERS_MAX      256u
+#define GBX_RESPONSE_HEADER_BYTES_MAX 65536u /* with trailers and 1xx */
+#define GBX_RESPONSE_INTERIM_MAX      16u    /* 1xx responses before the real one */
+#define GBX_STATUS_TEXT_MAX           128u
+
+typedef struct gbx_response {
+    uint16_t status;
+    char status_text[GBX_STATUS_TEXT_MAX + 1];
+    gbx_fields headers;
+    gbx_buf body; /* decompressed; its ceiling is the limit */
+} gbx_response;
+
+typedef enum gbx_head_state {
+    GBX_HEAD_STATUS, /* expects a status line */
+    GBX_HEAD_FIELDS,
+    GBX_HEAD_DONE, /* expects trailers */
+} gbx_head_state;
+
+/* Reads the head of one response. */
+typedef struct gbx_head {
+    gbx_response *response;      /* borrowed */
+    gbx_fault *fault;            /* borrowed */
+    const char *encodings_taken; /* "gzip, br"; borrowed */
+    gbx_head_state state;
+    size_t bytes;
+    unsigned interim_count;
+    unsigned encodings; /* of the body, without identity */
+    bool is_chunked;
+    bool has_length;
+    uint64_t length; /* with has_length */
+} gbx_head;
+
+void gbx_response_init(gbx_response *response, size_t max_bytes);
+void gbx_response_cleanup(gbx_response *response);
+
+void gbx_head_init(gbx_head *head, gbx_response *response, const char *encodings_taken,
+                   gbx_fault *fault);
+
+/* One line as received, including its end; an empty one ends a head. False with a
+ * fault. */
+bool gbx_head_line(gbx_head *head, const char *line, size_t len);
+
+/* More of the body; false with a fault if it exceeds the limit. */
+bool gbx_response_append(gbx_response *response, const void *data, size_t len,
+                         gbx_fault *fault);
+
+/* Add one header, from any transport. */
+bool gbx_response_add_header(gbx_response *response, const char *name, size_t name_len,
+                             const char *value, size_t value_len, gbx_fault *fault);
+
+/* {"status", "statusText", "url", "headers", "redirected"}; false if to is full. */
+bool gbx_response_write(const gbx_response *response, const char *url, bool redirected,
+                        gbx_buf *to);
 
 /* ---- ip_ranges.c ---------------------------------------------------------------- */
 
@@ -401,5 +580,57 @@ void gbx_transport_forget(gbx_transport *transport, gbx_transport_token token);
 gbx_status gbx_transport_give(gbx_transport *transport, gbx_transport_token token,
                               const gbx_transport_response *response,
                               gbx_error *reterr);
+
+/* ---- flight -------------------------------------------------------------- */
+
+/* Internals of a fetcher and of one request in flight; only for src/fetch. */
+
+struct event;
+
+struct gbx_fetcher {
+    gbx_fetcher_options options;
+    gbx_libcurl lib;
+    gbx_resolver *resolver;
+    gbx_multi *multi;
+    gbx_transport *transport; /* NULL: libcurl */
+    gbx_fetch *flights;       /* requests that have not been answered */
+};
+
+struct gbx_fetch {
+    gbx_fetcher *fetcher;
+    gbx_fetch *next; /* of the fetcher's flights */
+    gbx_fetch **link;
+    const gbx_policy *policy;
+    gbx_fetch_policy rules; /* the policy's, with every limit filled in; borrows its
+                               lists */
+    gbx_fetch_done done;
+    void *user;
+
+    gbx_fetch_request request;
+    gbx_url url;       /* of this hop */
+    gbx_reach reach;   /* addresses that the policy allows for this hop */
+    gbx_fields filled; /* the headers of this hop, with secrets */
+    gbx_response response;
+    gbx_fault fault;
+
+    /* The pending operation: at most one of these. */
+    gbx_query *query;
+    gbx_transfer *transfer;
+    gbx_transport_token token;
+
+    struct event *step;     /* continues, or reports the end, in a separate loop turn */
+    struct event *deadline; /* for the whole request */
+    int64_t started_ns;
+    uint32_t redirects;
+    uint32_t hops;
+    uint64_t bytes_out;
+    char address[GBX_IP_TEXT_MAX];
+};
+
+/* Stop the pending operation without a report. */
+void gbx_flight_abandon(gbx_fetch *fetch);
+
+/* Report to the observer, give the answer (NULL: it is not wanted), and free. */
+void gbx_flight_end(gbx_fetch *fetch, const gbx_msg_answer *answer);
 
 #endif

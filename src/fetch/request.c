@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <assert.h>
 #include <event2/util.h>

@@ -3,7 +3,7 @@
  * response - checks lengths and encodings when their line arrives, so that a body that
  * will be refused is neither awaited nor decompressed.
  */
-#include "fetch/response.h"
+#include "fetch/internal.h"
 
 #include "base/json.h"
 

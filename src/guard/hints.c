@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hints - the only file that converts between positions in the caller's text and in
  * the tree. */
-#include "guard/hints.h"
+#include "guard/internal.h"
 
 #include "base/cleanup.h"
 #include "base/lines.h"

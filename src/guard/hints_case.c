@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* hints_case - the failed code as the rules for hints see it. */
-#include "guard/hints.h"
-
 #include "guard/internal.h"
 
 #include <string.h>

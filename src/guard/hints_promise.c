@@ -3,7 +3,7 @@
  * hints_promise - is a value a promise because an await is missing? Decided by names
  * alone: a call by the name of one of the code's async functions gives a promise.
  */
-#include "guard/hints.h"
+#include "guard/internal.h"
 
 #include "guard/source_region.h"
 

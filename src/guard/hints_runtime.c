@@ -3,7 +3,7 @@
  * hints_runtime - the engine says what happened; the tree often shows why: a promise
  * that was not awaited, a const that is assigned to, a name that is declared later.
  */
-#include "guard/hints.h"
+#include "guard/internal.h"
 
 #include "base/cleanup.h"
 #include "guard/source_region.h"

@@ -3,7 +3,7 @@
  * hints_syntax - the engine knows the line and the token that it could not use; the
  * tree knows the column and the context.
  */
-#include "guard/hints.h"
+#include "guard/internal.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

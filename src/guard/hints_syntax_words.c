@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hints_syntax_words - the engine's messages about syntax, and a hint for each. */
-#include "guard/hints.h"
+#include "guard/internal.h"
 
 #include "base/cleanup.h"
 

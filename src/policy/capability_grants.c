@@ -5,7 +5,6 @@
 #include "base/secret_memory.h"
 #include "base/utf8.h"
 #include "policy/policy.h"
-#include "policy/secrets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  */
 #include "policy/internal.h"
 
-#include "policy/ip_address.h"
 #include "policy/policy.h"
 
 #include <idn2.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ip_address - every address has 16 bytes here, so that one comparison serves IPv4 and
  * IPv6. */
-#include "policy/ip_address.h"
+#include "policy/internal.h"
 
 #include "base/cleanup.h"
 #include "policy/policy.h"

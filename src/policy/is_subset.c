@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "policy/ip_address.h"
+#include "policy/internal.h"
 
 #include <stdio.h>
 #include <string.h>

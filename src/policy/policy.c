@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/fail.h"
 #include "policy/capability_grants.h"
-#include "policy/secrets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "policy/secrets.h"
 
 #include <errno.h>
 #include <fcntl.h>

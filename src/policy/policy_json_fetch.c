@@ -3,7 +3,7 @@
 #include "policy/policy_json.h"
 
 #include "base/cleanup.h"
-#include "policy/ip_address.h"
+#include "policy/internal.h"
 #include "policy/policy.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
 #include "policy/policy.h"
-#include "policy/secrets.h"
 
 #include <string.h>
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * secret_forms - see secret_forms.h. Sizes are counted before anything is made: a
+ * secret_forms - see internal.h. Sizes are counted before anything is made: a
  * single vault holds all, so growing leaves no copy of a value behind.
  */
-#include "policy/secret_forms.h"
+#include "policy/internal.h"
 
 #include "base/cleanup.h"
 #include "base/secret_memory.h"
-#include "policy/internal.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fail.h"
 #include "base/json.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* secrets - see secrets.h. */
-#include "policy/secrets.h"
+/* secrets - see policy.h. */
+#include "policy/policy.h"
 
 #include "base/fail.h"
 #include "base/json.h"

@@ -3,7 +3,6 @@
 #include "policy/policy.h"
 
 #include "policy/internal.h"
-#include "policy/ip_address.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "base/secret_memory.h"
 #include "policy/capability_grants.h"
 #include "policy/policy.h"
-#include "policy/secrets.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,6 @@
  * arguments come from crypto.js, never from the guest, so wrong ones are assertions.
  */
 #include "crypto/crypto.h"
-#include "crypto/hash.h"
 #include "realm/internal.h"
 
 #include <assert.h>

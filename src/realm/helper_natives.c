@@ -8,7 +8,6 @@
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "realm/internal.h"
-#include "realm/url_parser.h"
 
 #include <glovebox/glovebox.h>
 

@@ -10,12 +10,148 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "realm/engine.h"
 #include "realm/realm.h"
 
+#include <JavaScriptCore/JavaScript.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- engine -------------------------------------------------------------- */
+
+/*
+ * The engine's headers, and functions that it exports without declaring them.
+ *
+ * The undeclared functions are weak: before anything is called, gbx_engine_missing()
+ * names the first one that a changed engine no longer has.
+ */
+
+#define GBX_WEAK __attribute__((weak))
+
+/* While disabled, eval, Function and the like throw EvalError with message. */
+extern GBX_WEAK void JSGlobalContextSetEvalEnabled(JSGlobalContextRef ctx, bool enabled,
+                                                   JSStringRef message);
+/* Called as function(promise, reason) when jobs are done and the rejection is
+ * unhandled. */
+extern GBX_WEAK void JSGlobalContextSetUnhandledRejectionCallback(
+    JSGlobalContextRef ctx, JSObjectRef function, JSValueRef *exception);
+extern GBX_WEAK void JSSynchronousGarbageCollectForDebugging(JSContextRef ctx);
+/* The target of a Proxy; NULL if value is not one, or was revoked. */
+extern GBX_WEAK JSObjectRef JSObjectGetProxyTarget(JSObjectRef value);
+
+/* Whether an exception that leaves the C API carries a trace of the process's own
+ * stack, for an inspector: 0.3 ms of unwinding. Missing does no harm. */
+extern GBX_WEAK void JSGlobalContextSetIncludesNativeCallStackWhenReportingExceptions(
+    JSGlobalContextRef ctx, bool includes);
+
+/* Report memory that the collector does not see; missing does no harm. */
+extern GBX_WEAK void JSReportExtraMemoryCost(JSContextRef ctx, size_t bytes);
+
+/* Converts a value that is known to be an object: the API has two types for it. */
+static inline JSObjectRef gbx_object(JSValueRef value)
+{
+    return (JSObjectRef)(uintptr_t)value;
+}
+
+/*
+ * Make strings of one byte a character directly. The C API's own constructor decodes
+ * all text to UTF-16 first, which for 10 MB costs 20 ms and 20 MB. These are the C++
+ * functions behind it, by their symbols. Both return an object in the caller's memory,
+ * which C expresses as a structure too large for registers; only its first pointer is
+ * written. If a version of the engine lacks them, text is decoded the long way.
+ */
+typedef struct gbx_engine_ref {
+    void *pointer;
+    void *unused[3];
+} gbx_engine_ref;
+extern GBX_WEAK gbx_engine_ref
+gbx_engine_string_impl(const uint8_t *latin1, size_t len) __asm__(
+    "_ZN3WTF10StringImpl6createESt4spanIKhLm18446744073709551615EE");
+/* Moves out of *impl. */
+extern GBX_WEAK gbx_engine_ref
+gbx_engine_string(void **impl) __asm__("_ZN14OpaqueJSString9tryCreateEON3WTF6StringE");
+
+static inline const char *gbx_engine_missing(void)
+{
+    if (JSGlobalContextSetEvalEnabled == NULL)
+        return "the engine has no JSGlobalContextSetEvalEnabled";
+    if (JSGlobalContextSetUnhandledRejectionCallback == NULL)
+        return "the engine has no JSGlobalContextSetUnhandledRejectionCallback";
+    if (JSSynchronousGarbageCollectForDebugging == NULL)
+        return "the engine has no JSSynchronousGarbageCollectForDebugging";
+    if (JSObjectGetProxyTarget == NULL)
+        return "the engine has no JSObjectGetProxyTarget";
+    return NULL;
+}
+
+/* ---- url_parser.c -------------------------------------------------------- */
+
+/*
+ * Addresses by the URL Standard (https://url.spec.whatwg.org/), without
+ * the engine.
+ *
+ * The states have the names of the standard's parser. Text is UTF-8 and is read byte by
+ * byte: everything significant in an address is ASCII.
+ */
+
+typedef struct gbx_parsed_url {
+    gbx_buf scheme, username, password, host, query, fragment;
+    gbx_buf path;  /* "/" and a segment for each; of an opaque one its text */
+    int32_t port;  /* -1: none, or the scheme's default */
+    bool has_host; /* which may be empty */
+    bool has_query, has_fragment, is_opaque;
+} gbx_parsed_url;
+
+/* The parts that a setter can set. */
+typedef enum gbx_url_part {
+    GBX_URL_PROTOCOL,
+    GBX_URL_USERNAME,
+    GBX_URL_PASSWORD,
+    GBX_URL_HOST,
+    GBX_URL_HOSTNAME,
+    GBX_URL_PORT,
+    GBX_URL_PATHNAME,
+    GBX_URL_SEARCH,
+    GBX_URL_HASH
+} gbx_url_part;
+
+void gbx_url_init(gbx_parsed_url *url);
+void gbx_url_cleanup(gbx_parsed_url *url);
+
+/* text may be relative to base, or base is NULL. False if it is not a valid address. */
+bool gbx_url_parse(gbx_parsed_url *url, const gbx_parsed_url *base, const char *text,
+                   size_t len);
+
+/* An invalid value sets nothing, or only its valid part, as the standard says. */
+void gbx_url_set(gbx_parsed_url *url, gbx_url_part part, const char *text, size_t len);
+
+void gbx_url_write(const gbx_parsed_url *url, gbx_buf *to);
+
+/* Find the function for non-ASCII names in the engine's library. Call while files
+ * can be opened. */
+void gbx_url_learn(void);
+
+/* ---- between these files ------------------------------------------------------- */
+
+#define GBX_URL_TEXT_MAX GBX_MIB(256) /* a worker's memory ends earlier */
+
+/* Which characters are written as %XX besides controls and non-ASCII. */
+typedef enum gbx_url_in {
+    GBX_URL_IN_CONTROL,
+    GBX_URL_IN_FRAGMENT,
+    GBX_URL_IN_QUERY,
+    GBX_URL_IN_SPECIAL_QUERY,
+    GBX_URL_IN_PATH,
+    GBX_URL_IN_USERINFO
+} gbx_url_in;
+void gbx_url_put(gbx_buf *to, int c, gbx_url_in which);
+
+/* A name, an address in brackets, or an IPv4 address. For other schemes, any text
+ * without characters that are special in an address. False if it cannot be a host. */
+bool gbx_url_host(const uint8_t *text, size_t len, bool is_special, gbx_buf *to);
+
+/* Decode %XX to bytes. */
+void gbx_url_undo_percent(const uint8_t *text, size_t len, gbx_buf *to);
 
 /* ---- cell_blocks.c ------------------------------------------------------- */
 

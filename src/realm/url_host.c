@@ -2,7 +2,7 @@
 /* url_host - the host of an address: ASCII, lower case, and all spellings of IPv4. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "realm/url_parser.h"
+#include "realm/internal.h"
 #include "zones/zones.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* url_parser - the basic URL parser of the standard, state by state. */
-#include "realm/url_parser.h"
+#include "realm/internal.h"
 
 #include "base/cleanup.h"
 

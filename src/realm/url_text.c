@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* url_text - writes the parts of an address and assembles them. */
-#include "realm/url_parser.h"
+#include "realm/internal.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * set them from inside, since a control group belongs to its owner.
  */
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * /dev/urandom, an eventfd that siblings would share, the template's statm) are closed
  * too: it runs without them.
  */
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -3,7 +3,7 @@
  * identity - the template's user, and two protections that are not layers: an
  * unpredictable address layout, and no speculation that others can steer.
  */
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include "base/cleanup.h"
 

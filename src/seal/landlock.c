@@ -6,7 +6,7 @@
  * runs on, and a right that is not handled is a right that is granted.
  */
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <errno.h>
 #include <stdint.h>

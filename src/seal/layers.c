@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layers - which layers of the seal are in effect, and why one is not. */
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * caller forgot looks exactly like one that worked.
  */
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  * namespace; without one, a root host's template is real root. This file drops both.
  */
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <errno.h>
 #include <linux/capability.h>

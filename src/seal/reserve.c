@@ -7,7 +7,7 @@
  * has no such limit, and opens the tail while it loads a dataset.
  */
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <stdint.h>
 #include <stdio.h>

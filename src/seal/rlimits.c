@@ -15,7 +15,7 @@
  * for itself.
  */
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * namespace. Needs a mount namespace of our own, else the host's root would go.
  */
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "seal/seal.h"
 
 #include "base/cleanup.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <assert.h>
 #include <errno.h>

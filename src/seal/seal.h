@@ -113,7 +113,7 @@ typedef struct gbx_seal {
     uint64_t room_bytes;   /* part of memory_bytes that a fork already has, untouched */
     gbx_layer_state layers[GBX_LAYER_COUNT];
     uint32_t landlock_abi;      /* 0: not available */
-    gbx_filter worker_filter;   /* the table of seccomp_table.h, class by class */
+    gbx_filter worker_filter;   /* the table of internal.h, class by class */
     gbx_filter template_filter; /* wider: what the template needs to fork workers */
     gbx_reserve reserves[4];    /* this engine makes one */
     size_t reserve_count;

@@ -10,8 +10,7 @@
  */
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "seal/seccomp_table.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <errno.h>
 #include <linux/seccomp.h>

@@ -6,7 +6,7 @@
  * that is not listed kills. Arguments are compared on all 64 bits, except ints that
  * reach the kernel both sign-extended and not (mmap's fd of -1).
  */
-#include "seal/seccomp_table.h"
+#include "seal/internal.h"
 
 #include "base/cleanup.h"
 #include "seal/seal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* opt - what is accepted, what is refused, and how the refusal names it. */
 #include "base/cleanup.h"
-#include "cli/opt.h"
+#include "cli/cli.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

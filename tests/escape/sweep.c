@@ -3,7 +3,7 @@
 #include "escape/sweep.h"
 
 #include "base/cleanup.h"
-#include "seal/seccomp_table.h"
+#include "seal/internal.h"
 #include "worker/attack_table.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* response - heads are read line by line, and whatever could be read otherwise is none. */
 #include "base/cleanup.h"
-#include "fetch/response.h"
+#include "fetch/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "named_server.h"
 
 #include "base/cleanup.h"
-#include "fetch/flight.h"
+#include "fetch/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

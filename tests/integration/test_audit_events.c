@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every event of the security log is said once by its cause, and by nothing else. */
-#include "audit/events.h"
+#include "audit/audit.h"
 #include "audit_log.h"
 #include "calls.h"
 #include "proc.h"

@@ -5,7 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "mcp/server/server.h"
 
 #include <signal.h>

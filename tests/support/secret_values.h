@@ -4,7 +4,7 @@
 #ifndef GBX_TESTS_SECRET_VALUES_H
 #define GBX_TESTS_SECRET_VALUES_H
 
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 /* A bit of everything that is escaped somewhere: the value of ODD. */
 #define ODD "k\"\\/<&>'+=% \xC3\xA9\xF0\x9F\x94\x91~z"

@@ -3,7 +3,7 @@
 #ifndef GBX_TESTS_SOURCES_H
 #define GBX_TESTS_SOURCES_H
 
-#include "mcp/data/source.h"
+#include "mcp/data/datasets.h"
 
 typedef struct place {
     char folder[64];

@@ -2,7 +2,6 @@
 /* What bounds the security log and what adds up in it: bucket, tally, suspicion. Time is
  * an argument. */
 #include "audit/audit.h"
-#include "audit/suspicion.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

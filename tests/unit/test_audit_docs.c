@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The manual of the security log has every event, each with a line that could be one. */
-#include "audit/events.h"
-#include "audit/suspicion.h"
+#include "audit/audit.h"
 #include "audit_text.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* line - what a line of the security log may never be, whatever text goes into it. */
-#include "audit/log_line.h"
+#include "audit/audit.h"
 #include "audit_text.h"
 
 #include "base/cleanup.h"

@@ -5,7 +5,7 @@
  * in test_cgroup_kernel.
  */
 #include "cgroup/group.h"
-#include "engine/confine.h"
+#include "engine/engine.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -2,7 +2,6 @@
 /* What is short is done at once; what takes long is done elsewhere, and can be given up. */
 #include "base/clock.h"
 #include "mcp/code/code.h"
-#include "mcp/code/parse_thread.h"
 #include "mcp/data/datasets.h"
 
 #include <pthread.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The hashes without an engine: every algorithm, every encoding, the stream. */
 #include "crypto/crypto.h"
-#include "crypto/hash.h"
 #include "crypto/library.h"
 #include "support/vectors.h"
 

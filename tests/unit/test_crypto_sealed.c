@@ -5,7 +5,6 @@
  * on the first other call: no file, no getrandom, no lock that is waited for.
  */
 #include "crypto/crypto.h"
-#include "crypto/hash.h"
 #include "sanitized.h"
 
 #include <seccomp.h>

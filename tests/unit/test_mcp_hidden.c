@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
 #include "mcp/rules/rules.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

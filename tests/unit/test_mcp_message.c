@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* message - what is a message, what is refused and how, and what is written. */
 #include "base/cleanup.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "mcp_client.h"
 
 #include "base/cleanup.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "support/failing_malloc.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* The loop stays on its processor for turns that are short; what it starts does not. */
 #include "base/cleanup.h"
 #include "base/cpu_affinity.h"
-#include "mcp/code/parse_thread.h"
+#include "mcp/code/code.h"
 #include "mcp/upstream/internal.h"
 
 #include <errno.h>

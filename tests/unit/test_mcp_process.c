@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers as processes: what they say, how they end, and that nothing of them is left. */
-#include "mcp/upstream/process.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

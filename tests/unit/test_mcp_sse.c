@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams of events, without a connection: what they say, however they are cut. */
 #include "base/cleanup.h"
-#include "mcp/upstream/sse.h"
+#include "mcp/upstream/internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A server that floods has its turn, and no more: others have theirs in between. */
-#include "mcp/upstream/process.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

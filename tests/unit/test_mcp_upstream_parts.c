@@ -3,7 +3,6 @@
  * somebody's last words. */
 #include "base/cleanup.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/tools.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

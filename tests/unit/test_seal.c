@@ -5,8 +5,7 @@
  * kernel makes of it all is shown by the escape tests.
  */
 #include "base/cleanup.h"
-#include "seal/seccomp_table.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 #include "support/bpf_eval.h"
 
 #include <linux/audit.h>

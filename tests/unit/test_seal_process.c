@@ -5,7 +5,7 @@
  */
 #include "base/cleanup.h"
 #include "sanitized.h"
-#include "seal/steps.h"
+#include "seal/internal.h"
 
 #include <poll.h>
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "engine/hostcall.h"
-#include "fetch/response.h"
+#include "fetch/internal.h"
 #include "mcp/config/config.h"
 #include "mcp/upstream/internal.h"
 #include "mcp/upstream/link_http.h"

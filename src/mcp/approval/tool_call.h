@@ -16,7 +16,7 @@
 #include "mcp/approval/gate.h"
 #include "mcp/approval/grants_file.h"
 #include "mcp/rules/rules.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #define GBX_GATE_RUN_SIZE 64
 

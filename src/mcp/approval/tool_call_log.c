@@ -3,8 +3,6 @@
  * and answers are left out, since they may be anything. A script's refused calls are
  * logged up to a limit and then only counted: a script may try as often as it likes. */
 #include "audit/audit.h"
-#include "audit/events.h"
-#include "audit/log_line.h"
 #include "base/clock.h"
 #include "mcp/approval/tool_call.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* artifacts - a list from the oldest to the youngest; all have the same lifetime. */
-#include "mcp/code/artifacts.h"
+#include "mcp/code/code.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"

@@ -8,12 +8,132 @@
 #include "base/cleanup.h"
 #include "base/fail.h"
 #include "base/utf8.h"
+#include "guard/guard.h"
 #include "mcp/approval/gate.h"
-#include "mcp/code/artifacts.h"
+#include "mcp/rpc/rpc.h"
 
 #include <glovebox/glovebox.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* ---- artifacts.c --------------------------------------------------------- */
+
+/*
+ * Keep results that are too long to show, and values that code wants to
+ * keep, for resources/read. Total size and lifetime are bounded; the oldest go first.
+ *
+ * Time is a parameter: nanoseconds of gbx_clock_now_ns().
+ */
+
+#define GBX_ARTIFACT_URI_SIZE  64
+#define GBX_ARTIFACT_MIME_SIZE 101
+#define GBX_ARTIFACT_SCHEME    "artifact://"
+
+typedef struct gbx_artifacts gbx_artifacts;
+
+typedef struct gbx_artifact {
+    char uri[GBX_ARTIFACT_URI_SIZE];
+    char *name;      /* given by code: hostile */
+    char *mime_type; /* likewise */
+    char *data;
+    size_t len;
+    bool is_text; /* read as text, not as base64 */
+    int64_t expires_ns;
+    struct gbx_artifact *next; /* younger */
+} gbx_artifact;
+
+/* NULL if memory is out. */
+gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms);
+/* For a further store: every URI begins with the scheme and `origin`, a constant of at
+ * most 16 characters that are valid in a URI. */
+gbx_artifacts *gbx_artifacts_new_of(const char *origin, uint64_t max_bytes,
+                                    uint32_t keep_ms);
+void gbx_artifacts_free(gbx_artifacts *store);
+
+/* Is it UTF-8, and not of a binary type? Such types must be read as bytes whatever they
+ * contain. */
+bool gbx_artifacts_is_text(const char *mime_type, const void *data, size_t len);
+
+/* Everything is copied. NULL if it is larger than the whole store may be, or memory is
+ * out. The result is borrowed until the next change; the caller may set is_text. */
+gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
+                                const char *mime_type, const void *data, size_t len,
+                                int64_t now_ns);
+
+/* Append the contents for resources/read of URI or URI?offset=N&length=M, also with %3D
+ * and %26: bytes, or whole characters of text, at least one, under the requested uri.
+ * Each part states its position and what follows. False if the artifact does not exist
+ * (any more), or the range is not valid: a length of 0 never is. */
+bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,
+                        gbx_buf *to);
+
+/* Why uri cannot be read; a constant. */
+const char *gbx_artifacts_fault(const gbx_artifacts *store, const char *uri);
+
+/* A MIME type that is safe to pass to hosts: "type/subtype" with its parameters, in
+ * printable ASCII, without spaces around those. False if text is not a MIME type. */
+bool gbx_artifacts_mime(const char *text, char ret[GBX_ARTIFACT_MIME_SIZE]);
+
+/* Where text may be cut: at the beginning of a character, not after `at`. */
+size_t gbx_artifacts_border(const char *text, size_t len, size_t at);
+
+/* ---- parse_thread.c ------------------------------------------------------ */
+
+/*
+ * One thread next to the loop that parses long code, one job at a time.
+ *
+ * Short code that parses quickly is parsed on the loop, which saves a thread switch.
+ * Everything else is a job: work runs in the thread, within a time budget
+ * (guard/guard.h), then done runs on the loop. If parsing exceeds its budget, run the
+ * code unchanged.
+ *
+ * The caller owns the memory of a job and keeps it until done was called, the job was
+ * withdrawn, or gbx_parse_thread_free() returned. Call all functions on the loop's
+ * thread.
+ */
+
+/* Longer code, in bytes, is never parsed on the loop. Ordinary code of this length
+ * needs 2 ms for all steps before it runs. */
+#define GBX_ASIDE_SHORT 2048
+
+typedef struct gbx_parse_thread gbx_parse_thread;
+
+typedef struct gbx_parse_thread_job {
+    void (*work)(void *user); /* must not touch what the loop may touch meanwhile */
+    void (*done)(void *user);
+    void *user;
+    gbx_time_budget *patience;         /* for everything done with one text */
+    struct gbx_parse_thread_job *next; /* private, as is post */
+    gbx_mcp_post post;
+} gbx_parse_thread_job;
+
+/* NULL: memory is out. The thread starts with the first job. */
+gbx_parse_thread *gbx_parse_thread_new(gbx_mcp_loop *loop);
+
+/* Returns soon: a running parse is aborted. Call after the loop has ended; done is not
+ * called for open jobs. NULL is ignored. */
+void gbx_parse_thread_free(gbx_parse_thread *aside);
+
+/* The time budget for all parses of a call. */
+gbx_time_budget gbx_parse_thread_patience(const gbx_parse_thread *aside,
+                                          size_t code_len);
+
+/* Queue a job. False: memory or threads are out, and nothing will be called. */
+bool gbx_parse_thread_give(gbx_parse_thread *aside, gbx_parse_thread_job *job);
+
+/* True: the job had not begun, and nothing will be called. False: done follows. */
+bool gbx_parse_thread_withdraw(gbx_parse_thread *aside, gbx_parse_thread_job *job);
+
+typedef enum gbx_parse_thread_when {
+    GBX_ASIDE_NOW,   /* the work is done, and done is not called */
+    GBX_ASIDE_LATER, /* done follows */
+    GBX_ASIDE_NEVER, /* memory or threads are out */
+} gbx_parse_thread_when;
+
+/* Do the work on the loop if that is quick, else queue the job; the work may be done
+ * twice. */
+gbx_parse_thread_when gbx_parse_thread_read(gbx_parse_thread *aside,
+                                            gbx_parse_thread_job *job, size_t code_len);
 
 /* ---- capability_text.c --------------------------------------------------- */
 

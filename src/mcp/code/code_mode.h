@@ -7,9 +7,7 @@
 #include "base/buf.h"
 #include "base/json_view.h"
 #include "guard/tree.h"
-#include "mcp/code/artifacts.h"
 #include "mcp/code/code.h"
-#include "mcp/code/parse_thread.h"
 #include "mcp/code/script_reply.h"
 #include "mcp/rpc/rpc.h"
 

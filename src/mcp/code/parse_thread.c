@@ -4,7 +4,7 @@
  * withdrawn only from the list; after that the thread owns it until its post reaches
  * the loop.
  */
-#include "mcp/code/parse_thread.h"
+#include "mcp/code/code.h"
 
 #include "base/clock.h"
 #include "base/cpu_affinity.h"

@@ -7,7 +7,7 @@
 #ifndef GBX_MCP_CODE_SCRIPT_REPLY_H
 #define GBX_MCP_CODE_SCRIPT_REPLY_H
 
-#include "mcp/code/artifacts.h"
+#include "mcp/code/code.h"
 
 typedef struct gbx_script_reply_log {
     const char *level;

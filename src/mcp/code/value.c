@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "guard/source_region.h"
-#include "mcp/code/artifacts.h"
+#include "mcp/code/code.h"
 
 #include <stdio.h>
 #include <stdlib.h>

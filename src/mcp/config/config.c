@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "mcp/config/config_reader.h"
 #include "policy/policy.h"
-#include "policy/secrets.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "mcp/config/config.h"
 
 #include "base/cleanup.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>

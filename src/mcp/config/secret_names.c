@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "policy/capability_grants.h"
 #include "policy/policy.h"
-#include "policy/secrets.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,14 +3,13 @@
  * compute - a call of `compute`, as shared by compute.c and running.c.
  *
  * Before it gets a ticket, we and the guard parse its code. For long code that is a job
- * (mcp/code/parse_thread.h); the fields that the job fills belong to its thread until
+ * (mcp/code/code.h); the fields that the job fills belong to its thread until
  * it is done.
  */
 #ifndef GBX_MCP_DATA_COMPUTE_H
 #define GBX_MCP_DATA_COMPUTE_H
 
 #include "mcp/code/code.h"
-#include "mcp/code/parse_thread.h"
 #include "mcp/data/datasets.h"
 
 struct gbx_compute {

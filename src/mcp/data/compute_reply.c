@@ -11,7 +11,7 @@
 #include "guard/guard.h"
 #include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* source - see source.h. */
-#include "mcp/data/source.h"
+/* source - see datasets.h. */
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "mcp/data/datasets.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* spec - see spec.h. */
-#include "mcp/data/spec.h"
+/* spec - see datasets.h. */
+#include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"

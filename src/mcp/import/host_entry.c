@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host_entry - see host_entry.h. */
+/* host_entry - see import.h. */
 #include "mcp/import/import.h"
 
 #include "base/cleanup.h"

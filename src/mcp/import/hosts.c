@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hosts - see hosts.h. */
-#include "mcp/import/hosts.h"
+/* hosts - see import.h. */
+#include "mcp/import/import.h"
 
 #include "base/cleanup.h"
 

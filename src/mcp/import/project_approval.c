@@ -9,7 +9,7 @@
  * asked about. The project's own settings cannot approve servers unless its folder is
  * trusted, since they come from the same author.
  */
-#include "mcp/import/host_entry.h"
+#include "mcp/import/import.h"
 
 #include "base/cleanup.h"
 

@@ -3,13 +3,12 @@
  * read - reads hosts' files. Only the needed members of JSON are decoded: the rest
  * belongs to the host, and our parser might reject it.
  */
-#include "mcp/import/host_entry.h"
+#include "mcp/import/import.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "mcp/config/config.h"
-#include "mcp/import/import.h"
 #include "policy/policy.h"
 
 #include <errno.h>

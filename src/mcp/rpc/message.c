@@ -2,7 +2,7 @@
 /* message - a member that decides the meaning of a message may occur only once: one
  * reader would take the first and another the last, and so see two different
  * messages. */
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

@@ -11,7 +11,7 @@
 #ifndef GBX_MCP_SERVER_SERVER_STATE_H
 #define GBX_MCP_SERVER_SERVER_STATE_H
 
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "mcp/server/server.h"
 
 /* ---- client_session.c ---------------------------------------------------- */

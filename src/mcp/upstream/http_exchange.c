@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* http_exchange - libcurl's callbacks only fill buffers; the loop examines them. */
-#include "mcp/upstream/http_exchange.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"

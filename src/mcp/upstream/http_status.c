@@ -3,7 +3,7 @@
  * of the request. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "mcp/upstream/internal.h"
 #include "mcp/upstream/link_http.h"
 

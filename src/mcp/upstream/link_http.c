@@ -8,9 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

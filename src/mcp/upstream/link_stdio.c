@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/timeouts.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/process.h"
 
 #include <assert.h>
 #include <stdlib.h>

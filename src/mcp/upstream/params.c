@@ -4,7 +4,7 @@
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,13 +3,12 @@
  * process - a server's end is reported once, from the loop: when its output or its
  * keeper has ended. Once the keeper has ended, no process of the server is left.
  */
-#include "mcp/upstream/process.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "mcp/rpc/rpc.h"
-#include "mcp/upstream/internal.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
-#include "policy/secrets.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* session - requests and their answers, timeouts, and the end; see session.h. */
+/* session - requests and their answers, timeouts, and the end; see internal.h. */
 #include "mcp/upstream/session_parts.h"
 
 #include "base/cleanup.h"

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/process.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef GBX_MCP_UPSTREAM_SESSION_PARTS_H
 #define GBX_MCP_UPSTREAM_SESSION_PARTS_H
 
-#include "mcp/rpc/message.h"
-#include "mcp/upstream/session.h"
+#include "mcp/rpc/rpc.h"
+#include "mcp/upstream/internal.h"
 
 #define GBX_SESSION_WHY_MAX 2048 /* of the text why it is lost */
 

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/process.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sse - lines end in CR, LF or both; see sse.h. */
-#include "mcp/upstream/sse.h"
+/* sse - lines end in CR, LF or both; see internal.h. */
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 

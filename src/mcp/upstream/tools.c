@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* tools - see tools.h. */
-#include "mcp/upstream/tools.h"
+/* tools - see internal.h. */
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "mcp/rpc/message.h"
+#include "mcp/rpc/rpc.h"
 
 #include <stdlib.h>
 #include <string.h>

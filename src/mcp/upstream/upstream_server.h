@@ -13,8 +13,6 @@
 #define GBX_MCP_UPSTREAM_UPSTREAM_SERVER_H
 
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/process.h"
-#include "mcp/upstream/session.h"
 
 #define GBX_PROCESSES_MAX 64u
 

@@ -420,12 +420,12 @@ bool gbx_moment_parse(const char *text, int64_t *ret_ms);
 /* What code may reach, as options for every command with a policy. */
 
 /* A row for commands that read files that decide; the member is a bool. */
-#define GBX_OPT_TRUST_FILES(type, member)                                                \
-    {                                                                                    \
-        "trust-files", NULL,                                                             \
-            "take policies, configurations and secrets also from files that others can " \
-            "change or read",                                                            \
-            GBX_OPT_FLAG, offsetof(type, member), 0, 0, NULL                             \
+#define GBX_OPT_TRUST_FILES(type, member)                                             \
+    {                                                                                 \
+        "trust-files", NULL,                                                          \
+            "accept policies, configurations and secrets from files that others can " \
+            "change or read",                                                         \
+            GBX_OPT_FLAG, offsetof(type, member), 0, 0, NULL                          \
     }
 
 typedef struct gbx_policy_args {

@@ -166,9 +166,9 @@ const gbx_command gbx_command_bench = {
     .summary = "measure calls, data, computing and memory on this machine",
     .usage = "bench [options]",
     .description =
-        "Measures what a call costs here: warm and cold, one after the other and many a\n"
-        "second, how late a deadline or an abort is, 100,000 records, computing, and the\n"
-        "memory of an idle worker. Takes about half a minute; other load spoils it.",
+        "Measures this machine: calls warm and cold, one after the other and many a second,\n"
+        "deadlines and aborts, 100,000 records, computing, and the memory of an idle\n"
+        "worker. Takes about half a minute; other load distorts it.",
     .examples = "glovebox bench\n"
                 "glovebox bench --jit off --json",
     .tables = tables,

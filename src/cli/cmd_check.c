@@ -164,10 +164,10 @@ const gbx_command gbx_command_check = {
     .usage = "check [FILE | -] [options]",
     .description =
         "Parses the code of FILE, or of standard input, and names everything that 'run'\n"
-        "would refuse, with its position. Nothing is run. No violation, no output, exit\n"
-        "status 0; else the status of the first violation: 15 (INVALID_CODE) or 12\n"
-        "(SYNTAX). What passes can still fail: the check saves work, the seal protects.\n"
-        "With the options of 'run' that allow something, that is not a violation.",
+        "would refuse, with its position. Runs nothing. Without a violation it prints\n"
+        "nothing and exits with 0; else with the status of the first violation: 15\n"
+        "(INVALID_CODE) or 12 (SYNTAX). Code that passes can still fail: the check saves\n"
+        "work, the seal protects. The options of 'run' that allow something count here.",
     .examples = "glovebox check report.js\n"
                 "glovebox check sync.js --allow fetch=api.example.com\n"
                 "cat tool.js | glovebox check --form body --json",

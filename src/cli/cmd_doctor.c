@@ -24,7 +24,7 @@ static const gbx_opt rows[] = {
      offsetof(doctor_args, json), 0, 0, NULL},
     {"attack", NULL,
      "let sealed processes attack their seal, with all layers and with each alone; "
-     "prints attack by layer",
+     "prints a table of attacks and layers",
      GBX_OPT_FLAG, offsetof(doctor_args, attack), 0, 0, NULL},
 };
 
@@ -151,12 +151,12 @@ static int doctor_main(const gbx_command *self, int argc, char **argv)
 
 const gbx_command gbx_command_doctor = {
     .name = "doctor",
-    .summary = "say which layers of the seal stand on this machine",
+    .summary = "show which layers of the seal are in effect on this machine",
     .usage = "doctor [options]",
     .description =
-        "Starts an engine and reports what it found: versions, the level of just-in-time\n"
-        "compilation, and each layer of the seal: whether it stands and, if not, why and\n"
-        "what would bring it. Exit status 69 if a required layer is missing, or, with\n"
+        "Starts an engine and reports versions, the level of just-in-time compilation, and\n"
+        "each layer of the seal: whether it is in effect and, if not, why and what would\n"
+        "bring it. Exit status 69 if a required layer is missing, or, with\n"
         "--require strict, any layer. With --attack, more than a hundred attacks are\n"
         "tried natively from inside; exit status 20 if one succeeds. None does harm.",
     .examples = "glovebox doctor\n"

@@ -64,22 +64,22 @@ static const gbx_opt served_rows[] = {
      "NAME=sqlite:FILE?query=SELECT...; repeatable",
      GBX_OPT_LIST, offsetof(mcp_args, data), 0, 0, NULL},
     {"examples", "HOW",
-     "what a model sees of records before it computes: patterns: of three, with every "
-     "letter as x and every digit as 0; values: three as they are, choices and figures; "
-     "none (default patterns)",
+     "what a model sees of records before it computes: patterns (default): three with "
+     "letters as x and digits as 0 or 9; values: three as they are, with choices and "
+     "figures; none",
      GBX_OPT_CHOICE, offsetof(mcp_args, examples), GBX_EXAMPLES_PATTERNS, 0, examples},
     {"show", "NAME.FIELD",
-     "tell the values of this field of dataset NAME, and of all below it; NAME alone: of "
-     "every field; repeatable",
+     "show the values of this field of dataset NAME, and of all below it; NAME alone: "
+     "of every field; repeatable",
      GBX_OPT_LIST, offsetof(mcp_args, show), 0, 0, NULL},
     {"config", "FILE",
-     "code mode: scripts over the servers that FILE lists as hosts do, in \"mcpServers\"",
+     "code mode: scripts over the servers that FILE lists in \"mcpServers\", as hosts do",
      GBX_OPT_TEXT, offsetof(mcp_args, config), 0, 0, NULL},
 };
 
 static const gbx_opt output_rows[] = {
     {"security-log", "FILE",
-     "append to FILE what the code did and what it was refused, one JSON object a line; "
+     "append to FILE what the code did and which requests were refused, one JSON object a line; "
      "'-' is standard error",
      GBX_OPT_TEXT, offsetof(mcp_args, security_log), 0, 0, NULL},
 };

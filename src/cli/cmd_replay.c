@@ -52,7 +52,7 @@ static const gbx_opt limit_rows[] = {
 };
 
 static const gbx_opt engine_rows[] = {
-    {"require", "LEVEL", "default or strict: which layers of the seal must stand",
+    {"require", "LEVEL", "default or strict: which layers of the seal are required",
      GBX_OPT_CHOICE, offsetof(gbx_run_args, engine.require), GBX_REQUIRE_DEFAULT, 0,
      requires},
     {"jit", "LEVEL", "full, baseline or off: how much of the compiler runs",
@@ -270,13 +270,12 @@ const gbx_command gbx_command_replay = {
     .summary = "run a recorded call again, with nothing behind it",
     .usage = "replay FILE [--data FILE] [--dataset NAME=FILE] [options]",
     .description =
-        "Runs the call that 'glovebox run --record FILE' has recorded, in a sealed\n"
-        "process as ever, but without any capability: every answer of the host comes\n"
-        "from the recording. Its value goes to standard output. The exit status is 0 if\n"
-        "the call did as recorded to the byte, whether it ended well or badly, or up to\n"
-        "where the recorded one was stopped from outside, by a time limit for example;\n"
-        "it is 21 if it did something else: then the host call is named, with what was\n"
-        "recorded and what came.",
+        "Runs the call that 'glovebox run --record FILE' recorded, in a sealed process\n"
+        "without any capability: every answer of the host comes from the recording. Prints\n"
+        "the value on standard output. The exit status is 0 if the call did the same to the\n"
+        "byte, whether it ended well or badly, or up to the point where the recorded call\n"
+        "was stopped, for example by a time limit. It is 21 if it did something else: the\n"
+        "first difference is named, with both sides.",
     .examples = "glovebox run --file sync.js --data orders.json --record sync.jsonl\n"
                 "glovebox replay sync.jsonl --data orders.json\n"
                 "glovebox replay sync.jsonl --data orders.json --json",

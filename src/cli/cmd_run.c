@@ -36,21 +36,21 @@ static const gbx_opt input_rows[] = {
     {"file", "FILE", "read the code from FILE instead; '-' is standard input",
      GBX_OPT_TEXT, offsetof(gbx_run_args, file), 0, 0, NULL},
     {"data", "FILE",
-     "the input, JSON; one value a line if it ends in .ndjson or .jsonl; "
+     "the input as JSON; one value a line if FILE ends in .ndjson or .jsonl; "
      "'-' is standard input",
      GBX_OPT_TEXT, offsetof(gbx_run_args, data), 0, 0, NULL},
     {"dataset", "NAME=FILE",
-     "load FILE as datasets.NAME; repeatable. Where there is no --data "
-     "and one dataset, it is the input too",
+     "load FILE as datasets.NAME; repeatable. Without --data, a single "
+     "dataset is also the input",
      GBX_OPT_LIST, offsetof(gbx_run_args, datasets), 0, 0, NULL},
     {"preload", "FILE",
-     "run FILE, a script of your own, before the call: a library, helpers; what it "
-     "declares, the code finds. Repeatable",
+     "run FILE, a script of yours such as a library, before the call; the code finds "
+     "what it declares. Repeatable",
      GBX_OPT_LIST, offsetof(gbx_run_args, preloads), 0, 0, NULL},
     {"form", "FORM",
      "how the code is written: function (default): one function "
      "expression; execute: defines execute(input); body: the body of an "
-     "async function; script: statements, its last value counts",
+     "async function; script: statements, whose last value counts",
      GBX_OPT_CHOICE, offsetof(gbx_run_args, form), GBX_FORM_FUNCTION, 0, forms},
     {"params", "JSON", "form body: what the code sees as params", GBX_OPT_TEXT,
      offsetof(gbx_run_args, params), 0, 0, NULL},
@@ -66,12 +66,12 @@ static const gbx_opt output_rows[] = {
     {"logs", NULL, "print console lines on standard error while the code runs",
      GBX_OPT_FLAG, offsetof(gbx_run_args, logs), 0, 0, NULL},
     {"security-log", "FILE",
-     "append to FILE what the code did and what it was refused, one JSON object a line; "
+     "append to FILE what the code did and which requests were refused, one JSON object a line; "
      "'-' is standard error",
      GBX_OPT_TEXT, offsetof(gbx_run_args, security_log), 0, 0, NULL},
     {"record", "FILE",
-     "write what the call was given and told to FILE, for 'glovebox replay'; a file "
-     "that is there is not touched",
+     "record the call's input and every answer in FILE, for 'glovebox replay'; an "
+     "existing file is not overwritten",
      GBX_OPT_TEXT, offsetof(gbx_run_args, record), 0, 0, NULL},
     {"record-input", NULL, "keep the input in the recording, not only its digest",
      GBX_OPT_FLAG, offsetof(gbx_run_args, record_input), 0, 0, NULL},
@@ -399,12 +399,12 @@ const gbx_command gbx_command_run = {
     .usage = "run 'CODE' [options]\n"
              "run --file FILE [options]",
     .description =
-        "Runs CODE in a process of its own that the kernel has sealed: no files, no\n"
-        "network, no other process. The value goes to standard output as JSON; undefined\n"
-        "has none, and a note says so. A failure goes to standard error with its position, and each\n"
-        "kind has an exit status of its own: see 'glovebox help exit-status'.\n"
-        "Console lines are shown with --logs, and are in the result with --json.\n\n"
-        "What the code may reach is what --policy and --allow list: nothing else exists.",
+        "Runs CODE in its own process, which the kernel has sealed: no files, no network,\n"
+        "no other process. Prints the value as JSON on standard output, or nothing and a\n"
+        "note if it is undefined. A failure goes to standard error with its position, and\n"
+        "each kind has its own exit status: see 'glovebox help exit-status'. Console lines\n"
+        "are shown with --logs, and are in the result with --json.\n\n"
+        "The code can reach only what --policy and --allow list.",
     .examples = "glovebox run '(data) => data.length' --data orders.json\n"
                 "glovebox run --file report.js --dataset orders=orders.ndjson --logs\n"
                 "glovebox run 'return params.a + params.b' --form body --params "

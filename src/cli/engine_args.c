@@ -18,14 +18,14 @@ static const gbx_opt limit_rows[] = {
     {"memory", "MB", "memory of the call, in units of 1,048,576 bytes (default 128)",
      GBX_OPT_NUMBER, offsetof(gbx_limit_args, memory_mib), 8, 4096, NULL},
     {"max-output", "BYTES",
-     "of JSON that the value may have (default 1048576; of mcp 10485760)",
-     GBX_OPT_NUMBER, offsetof(gbx_limit_args, output_bytes), 1, 268435456, NULL},
+     "size of the value as JSON (default 1048576; of mcp 10485760)", GBX_OPT_NUMBER,
+     offsetof(gbx_limit_args, output_bytes), 1, 268435456, NULL},
 };
 
 static const gbx_opt engine_rows[] = {
     {"require", "LEVEL",
-     "default: start without the layers that this machine lacks, but for "
-     "the required ones; strict: start only if every layer stands",
+     "default: start if the required layers are in effect; strict: start "
+     "only if all layers are",
      GBX_OPT_CHOICE, offsetof(gbx_engine_args, require), GBX_REQUIRE_DEFAULT, 0,
      requires},
     {"jit", "LEVEL",
@@ -33,30 +33,31 @@ static const gbx_opt engine_rows[] = {
      "(default full; off with --require strict)",
      GBX_OPT_CHOICE, offsetof(gbx_engine_args, jit), GBX_JIT_FULL, 0, jits},
     {"globals", "SET",
-     "standard: all of ECMAScript less what the lockdown takes away; "
+     "standard: ECMAScript without what the lockdown removes; "
      "minimal: a short list (default standard)",
      GBX_OPT_CHOICE, offsetof(gbx_engine_args, globals), GBX_GLOBALS_STANDARD, 0,
      globals},
     {"runner", "NAME",
-     "where the call runs: process (default), or memory: in this very "
-     "process, without isolation, for tests only",
+     "where the call runs: process (default); memory: in the command's "
+     "own process, without isolation, for tests only",
      GBX_OPT_TEXT, offsetof(gbx_engine_args, runner), 0, 0, NULL},
     {"total-memory", "MB",
-     "memory of all its processes together, in units of 1,048,576 bytes; needs a "
-     "delegated control group (default: what the workers may need, or three quarters "
-     "of what there is)",
+     "memory of all processes together, in units of 1,048,576 bytes; needs a "
+     "delegated control group (default: what the workers may need, at most three "
+     "quarters of the memory)",
      GBX_OPT_NUMBER, offsetof(gbx_engine_args, total_memory_mib), 64, 1048576, NULL},
     {"total-cpu", "PERCENT",
-     "processor time of all of them together, 100 being one processor; needs a "
-     "delegated control group (default: no such limit)",
+     "processor time of all processes together; 100 is one processor; needs a "
+     "delegated control group (default: no limit)",
      GBX_OPT_NUMBER, offsetof(gbx_engine_args, total_cpu_percent), 1, 1000000, NULL},
     {"worker-uid", "UID",
-     "user and group that the processes of calls become where the command runs as root "
-     "(default: one from 61184 to 65519 that is free)",
+     "user and group of the processes of calls, if the command runs as root (default: "
+     "a free one from 61184 to 65519)",
      GBX_OPT_NUMBER, offsetof(gbx_engine_args, worker_uid), 1, UINT32_MAX - 1, NULL},
     {"speculation", "LEVEL",
-     "default: what the kernel gives every program; guarded: calls run without store "
-     "bypass and indirect branch speculation, slower; not every machine can",
+     "default: as the kernel sets it for every program; guarded: calls run without "
+     "store bypass and indirect branch speculation, and slower; needs support of the "
+     "machine",
      GBX_OPT_CHOICE, offsetof(gbx_engine_args, speculation), GBX_SPECULATION_DEFAULT, 0,
      speculations},
 };

@@ -247,11 +247,10 @@ void gbx_command_print_help(FILE *to, const gbx_command *command)
 
 void gbx_cli_print_help(FILE *to)
 {
-    (void)fputs(
-        "usage: glovebox COMMAND [options]\n\n"
-        "Runs JavaScript that nobody vouches for, beside data that must not leak.\n\n"
-        "Commands:\n",
-        to);
+    (void)fputs("usage: glovebox COMMAND [options]\n\n"
+                "Runs untrusted JavaScript next to data that must not leak.\n\n"
+                "Commands:\n",
+                to);
     for (size_t i = 0; gbx_commands[i] != NULL; i++)
         (void)fprintf(to, "  %-9s %s\n", gbx_commands[i]->name,
                       gbx_commands[i]->summary);

@@ -27,7 +27,7 @@ static const gbx_opt rows[] = {
      "where the servers go; default: glovebox/mcp.json below $XDG_CONFIG_HOME or "
      "~/.config",
      GBX_OPT_TEXT, offsetof(import_args, config), 0, 0, NULL},
-    {"dry-run", NULL, "say what would be done, and write nothing", GBX_OPT_FLAG,
+    {"dry-run", NULL, "print what would be done, and write nothing", GBX_OPT_FLAG,
      offsetof(import_args, dry_run), 0, 0, NULL},
     GBX_OPT_TRUST_FILES(import_args, trust_files),
 };
@@ -178,12 +178,12 @@ const gbx_command gbx_command_mcp_import = {
     .usage = "mcp import [options]",
     .description =
         "Reads the servers of Claude Desktop, Claude Code, Cursor, VS Code and Codex, and\n"
-        "writes them into a configuration for 'glovebox mcp --config'. What is there\n"
-        "stays; a server that is there already is not taken again, another of the same\n"
-        "name gets a name of its own. What a project has and nobody is known to have\n"
-        "approved is taken as disabled, unless --from names the file. The hosts' files stay\n"
-        "as they are: what to take out of them, and what to put in, is said. A file that\n"
-        "cannot be read is said, and all others are taken; the exit status is 65 then, or\n"
+        "adds them to a configuration for 'glovebox mcp --config'. Existing entries stay;\n"
+        "a server that is there already is not added again, and another of the same name\n"
+        "gets its own name. Servers of a project's own file are disabled unless they are\n"
+        "known to be approved, or --from names the file. The hosts' files stay as they\n"
+        "are; the output says what to remove from them and what to add. A file that cannot\n"
+        "be read is reported and the others are imported; the exit status is then 65, or\n"
         "66 if it may not be read.",
     .examples = "glovebox mcp import --dry-run\n"
                 "glovebox mcp import --from cursor\n"

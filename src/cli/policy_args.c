@@ -20,9 +20,9 @@ static const gbx_opt rows[] = {
      "console, timers or functions=NAME,...; repeatable",
      GBX_OPT_LIST, offsetof(gbx_policy_args, allow), 0, 0, NULL},
     {"secret", "NAME=X@SITE",
-     "{{secret:NAME}} in a header stands for what the environment variable X, or "
-     "the file X if it has a slash, holds; for SITE,... alone. The code never sees "
-     "it; repeatable",
+     "{{secret:NAME}} in a header becomes the value of the environment variable X, "
+     "or of the file X if X has a slash, for SITE,... only. The code never sees it; "
+     "repeatable",
      GBX_OPT_LIST, offsetof(gbx_policy_args, secrets), 0, 0, NULL},
     GBX_OPT_TRUST_FILES(gbx_policy_args, trust_files),
 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compute - a call from its arguments until it can begin (running.c), its console lines
- * on their way to the client, and its end. The engine's thread does two things with a
- * call: it appends lines under a lock, and posts the result.
+ * compute - a call of the tool: its arguments, its code, its console lines on their way to
+ * the client, and its end. The engine's thread does two things with a call: it appends lines
+ * under a lock, and posts the result.
  */
-#include "mcp/data/compute.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
@@ -30,6 +29,47 @@
 
 #define NAME_BYTES 256
 
+/*
+ * Before a call gets a ticket, we and the guard parse its code. For long code that is a job
+ * (mcp/code/code.h); the fields that the job fills belong to its thread until it is done.
+ */
+struct gbx_compute {
+    gbx_compute *next; /* in data->calls */
+    gbx_mcp_data *data;
+    gbx_mcp_request *request;
+    gbx_view arguments;
+    gbx_buf code;
+    gbx_script script;
+    const gbx_dataset_state *set;   /* the dataset to call it with; NULL: all of them */
+    const gbx_dataset_state *needs; /* the dataset it waits for; NULL: all of them */
+    gbx_parse_thread_job job;
+    gbx_time_budget patience;        /* time for parsing the code, in total */
+    bool *in_doubt;                  /* datasets not loaded that the code may use */
+    const gbx_dataset_state *unread; /* the one of them that it needs */
+    gbx_ticket submitted;
+    gbx_ticket ticket; /* 0: not submitted */
+    gbx_result *result;
+    gbx_buf advice;  /* what to do about its error */
+    gbx_buf lines;   /* under data->log_lock; per line: level, text, NUL */
+    gbx_error error; /* from parsing or submitting */
+    bool is_begun;   /* it no longer waits for data */
+    bool has_script;
+    bool is_given;     /* to a job, which parses the code or submits the call */
+    bool is_cancelled; /* meanwhile */
+    bool is_over;      /* while the job is with the thread */
+    gbx_mcp_post lines_post;
+    gbx_mcp_post end_post;
+};
+
+static void forget(gbx_compute *c);
+static void refuse_call(gbx_compute *c, const char *code, const char *error,
+                        const char *hint);
+static void end_call(gbx_compute *c); /* the result has arrived: send the answer */
+static void begin(gbx_compute *c);    /* the data it waited for is ready */
+static void cancel(gbx_compute *c);   /* a call without a ticket */
+static void on_log(void *user, const gbx_log *log);
+static void on_done(void *user, gbx_ticket ticket, gbx_result *result);
+
 /* ---- life ------------------------------------------------------------------------ */
 
 static void release(gbx_compute *c)
@@ -50,7 +90,7 @@ static void on_cancel(void *user)
     if (c->ticket != 0)
         gbx_abort(c->data->engine, c->ticket); /* it then ends like any other call */
     else
-        gbx_compute_cancel(c);
+        cancel(c);
 }
 
 /* ---- from the engine's thread ---------------------------------------------------- */
@@ -107,7 +147,7 @@ static void reply(void *user)
     gbx_compute_reply(c->data, c->request, (const char *)c->code.data, c->code.len,
                       &c->script, has_advice ? (const char *)c->advice.data : "",
                       c->result);
-    gbx_compute_forget(c);
+    forget(c);
 }
 
 static void ended(void *arg)
@@ -116,291 +156,8 @@ static void ended(void *arg)
 
     c->is_over = true;
     if (!c->is_given) /* else the ticket is not posted yet */
-        gbx_compute_end(c);
+        end_call(c);
 }
-
-/* ---- arguments ------------------------------------------------------------------- */
-
-static const gbx_dataset_state *find_set(const gbx_mcp_data *d, const char *name)
-{
-    for (size_t i = 0; i < d->count; i++)
-        if (strcmp(d->sets[i].spec.name, name) == 0)
-            return &d->sets[i];
-    return NULL;
-}
-
-static const char *nearest_set(const gbx_mcp_data *d, const char *name)
-{
-    const char *names[256];
-    size_t count = 0;
-
-    while (count < d->count && count < GBX_COUNTOF(names)) {
-        names[count] = d->sets[count].spec.name;
-        count++;
-    }
-    return gbx_nearest(name, names, count);
-}
-
-/* The text of a string member, NUL-terminated; code may contain NUL. False: the member
- * is not such a string, and the call was refused. */
-static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
-{
-    gbx_view view = gbx_view_member(c->arguments, name);
-    bool is_code = strcmp(name, "code") == 0;
-    bool is_taken = gbx_view_kind(view) == '"' && gbx_view_take_text(view, to);
-    char error[128];
-
-    if (is_taken && gbx_buf_append(to, "", 1) &&
-        (is_code || strlen((const char *)to->data) + 1 == to->len)) {
-        to->len--;
-        return true;
-    }
-    if (view.at == NULL)
-        (void)snprintf(error, sizeof error, "'%s' is missing", name);
-    else if (gbx_view_kind(view) != '"')
-        (void)snprintf(error, sizeof error, "'%s' is not a string", name);
-    else if (!is_taken && !to->failed)
-        (void)snprintf(
-            error, sizeof error,
-            "'%s' has half of a surrogate pair in it, which is not a character", name);
-    else
-        (void)snprintf(error, sizeof error, "'%s' has more than %zu bytes%s", name,
-                       to->ceiling - 1, is_code ? "" : ", or a NUL in it");
-    gbx_compute_refuse_call(c, "INVALID_ARGS", error,
-                            is_code ? "give the code as a string: (data) => result"
-                                    : "give the name of a dataset, or leave it out");
-    return false;
-}
-
-/* The limit that the engine will apply to code. */
-static uint32_t code_limit(const gbx_options *options)
-{
-    uint32_t most = options->limits.code_bytes;
-    uint32_t own = options->policy != NULL ? options->policy->limits.code_bytes : 0;
-
-    if (own != 0 && (most == 0 || own < most))
-        most = own;
-    return most != 0 ? most : CODE_BYTES;
-}
-
-/* The engine's own error, but before anything parses the code. */
-static bool check_length(gbx_compute *c)
-{
-    uint32_t most = code_limit(&c->data->options);
-    char error[128];
-
-    if (c->code.len <= most)
-        return true;
-    (void)snprintf(error, sizeof error, "the code is %zu bytes, and %u are the limit",
-                   c->code.len, most);
-    gbx_compute_refuse_call(c, "INVALID_CODE", error,
-                            "shorten the code; values for it go into 'input'");
-    return false;
-}
-
-/* Refuse unknown arguments: the model meant one of ours. */
-static bool check_names(gbx_compute *c)
-{
-    static const char *const known[] = {"code", "dataset", "input"};
-    size_t cursor = 0;
-    gbx_view key, value;
-
-    while (gbx_view_next(c->arguments, &cursor, &key, &value)) {
-        char name[64], error[160], hint[160];
-        const char *near;
-
-        if (!gbx_rpc_copy_text(key, name, sizeof name))
-            (void)snprintf(name, sizeof name, "%.*s",
-                           (int)(key.len - 2 < 60 ? key.len - 2 : 60), key.at + 1);
-        if (strcmp(name, known[0]) == 0 || strcmp(name, known[1]) == 0 ||
-            strcmp(name, known[2]) == 0)
-            continue;
-        near = gbx_nearest(name, known, GBX_COUNTOF(known));
-        (void)snprintf(error, sizeof error, "unknown argument '%s'", name);
-        (void)snprintf(hint, sizeof hint, "%s%s%s",
-                       near != NULL ? "did you mean '"
-                                    : "the arguments are code, dataset",
-                       near != NULL ? near : " and input",
-                       near != NULL ? "'?" : "; values for the code go into input");
-        gbx_compute_refuse_call(c, "INVALID_ARGS", error, hint);
-        return false;
-    }
-    return true;
-}
-
-static void refuse_name(gbx_compute *c, const char *name)
-{
-    const gbx_mcp_data *d = c->data;
-    const char *near = nearest_set(d, name);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf error;
-    char hint[160];
-
-    gbx_buf_init(&error, GBX_KIB(4));
-    (void)gbx_buf_puts(&error, "unknown dataset '");
-    (void)gbx_utf8_append_escaped(&error, name,
-                                  gbx_artifacts_border(name, strlen(name),
-                                                       GBX_SPEC_NAME_MAX),
-                                  GBX_ESCAPE_LINE);
-    (void)gbx_buf_puts(&error, "': ");
-    gbx_data_say_names(d, &error);
-    (void)snprintf(hint, sizeof hint, "%s%s%s",
-                   near != NULL ? "did you mean '" : "leave 'dataset' out",
-                   near != NULL ? near : "", near != NULL ? "'?" : " for all of them");
-    gbx_compute_refuse_call(c, "INVALID_ARGS",
-                            gbx_buf_append(&error, "", 1) ? (const char *)error.data
-                                                          : "unknown dataset",
-                            hint);
-}
-
-/* All datasets are also members of `datasets`, whichever one the code is called
- * with. */
-static bool mentions_all(const gbx_compute *c)
-{
-    static const char word[] = "datasets";
-
-    return memmem(c->code.data, c->code.len, word, sizeof word - 1) != NULL;
-}
-
-/* False: the dataset does not exist, and the call was refused. */
-static bool choose_dataset(gbx_compute *c)
-{
-    const gbx_mcp_data *d = c->data;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
-
-    char kind = gbx_view_kind(gbx_view_member(c->arguments, "dataset"));
-
-    gbx_buf_init(&name, NAME_BYTES);
-    if (kind == 0 || kind == 'n') { /* some clients send null for a missing argument */
-        c->set = d->count == 1 ? &d->sets[0] : NULL;
-    } else {
-        if (!take_text(c, "dataset", &name))
-            return false;
-        c->set = find_set(d, (const char *)name.data);
-        if (c->set == NULL) {
-            refuse_name(c, (const char *)name.data);
-            return false;
-        }
-    }
-    c->needs = mentions_all(c) ? NULL : c->set;
-    return true;
-}
-
-/* ---- public to other files of this folder --------------------------------- */
-
-void gbx_compute_forget(gbx_compute *c)
-{
-    gbx_compute **at = &c->data->calls;
-
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    release(c);
-}
-
-void gbx_compute_refuse_call(gbx_compute *c, const char *code, const char *error,
-                             const char *hint)
-{
-    gbx_compute_refuse(c->request, code, error, hint, NULL);
-    gbx_compute_forget(c);
-}
-
-void gbx_compute_end(gbx_compute *c)
-{
-    if (!may_need_advice(c->result)) {
-        reply(c);
-        return;
-    }
-    c->job = (gbx_parse_thread_job){advise, reply, c, .patience = &c->patience};
-    if (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
-        reply(c);
-}
-
-/* Posts run in order: the one for the end comes after all of these. */
-void gbx_compute_on_log(void *user, const gbx_log *log)
-{
-    gbx_compute *c = user;
-    uint8_t level = (uint8_t)log->level;
-    bool must_post = false;
-
-    (void)pthread_mutex_lock(&c->data->log_lock);
-    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
-        (void)gbx_buf_append(&c->lines, &level, 1);
-        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
-        must_post = true;
-    } else {
-        c->lines.failed = false; /* full: shorter lines may still fit */
-    }
-    (void)pthread_mutex_unlock(&c->data->log_lock);
-    if (must_post)
-        gbx_mcp_loop_post(c->data->loop, &c->lines_post);
-}
-
-void gbx_compute_on_done(void *user, gbx_ticket ticket, gbx_result *result)
-{
-    gbx_compute *c = user;
-
-    (void)ticket;
-    c->result = result;
-    gbx_mcp_loop_post(c->data->loop, &c->end_post);
-}
-
-void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
-{
-    gbx_mcp_data *d = user;
-    gbx_compute *c = calloc(1, sizeof *c);
-    gbx_compute **at = &d->calls;
-
-    if (c == NULL) {
-        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the call", "", NULL);
-        return;
-    }
-    c->data = d;
-    c->request = request;
-    c->arguments = arguments;
-    gbx_buf_init(&c->code, CODE_MAX);
-    gbx_buf_init(&c->advice, GBX_KIB(4));
-    gbx_buf_init(&c->lines, LINES_MAX);
-    c->lines_post = (gbx_mcp_post){.run = lines_arrived, .arg = c};
-    c->end_post = (gbx_mcp_post){.run = ended, .arg = c};
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = c;
-    gbx_mcp_on_cancel(request, on_cancel, c);
-    if (!check_names(c) || !take_text(c, "code", &c->code) || !check_length(c) ||
-        !choose_dataset(c))
-        return;
-    c->patience = gbx_parse_thread_patience(d->aside, c->code.len);
-    gbx_data_try_again(d);
-    if (gbx_data_is_ready(d, c->needs))
-        gbx_compute_begin(c);
-}
-
-void gbx_compute_go_on(gbx_mcp_data *d)
-{
-    gbx_compute *next;
-
-    for (gbx_compute *c = d->calls; c != NULL; c = next) {
-        next = c->next; /* this may free the call, but no other */
-        if (!c->is_begun && gbx_data_is_ready(d, c->needs))
-            gbx_compute_begin(c);
-    }
-}
-
-void gbx_compute_end_all(gbx_mcp_data *d)
-{
-    gbx_compute *c;
-
-    while ((c = d->calls) != NULL) {
-        d->calls = c->next;
-        gbx_compute_refuse(c->request, "ABORTED", "the server has ended", "", NULL);
-        release(c);
-    }
-}
-
-/*
- * A call from its code to the engine: the code is parsed, on the loop if it
- * is short, else on the parse thread; the data that it needs must be loaded.
- */
 
 /* ---- datasets that could not be read --------------------------------------------- */
 
@@ -428,7 +185,7 @@ static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
                        "; code that needs only another can be called with it: dataset: "
                        "\"%s\"",
                        other->spec.name);
-    gbx_compute_refuse_call(c, "UNAVAILABLE", error, hint);
+    refuse_call(c, "UNAVAILABLE", error, hint);
 }
 
 static bool is_of_name(char character)
@@ -484,10 +241,10 @@ static void submit(void *user)
         call.input = input.at;
         call.input_len = input.len;
     }
-    call.on_log = gbx_compute_on_log;
+    call.on_log = on_log;
     call.log_user = c;
-    c->error.status = gbx_submit(c->data->engine, &call, gbx_compute_on_done, c,
-                                 &c->submitted, &c->error);
+    c->error.status =
+        gbx_submit(c->data->engine, &call, on_done, c, &c->submitted, &c->error);
 }
 
 /* The call may have ended already. */
@@ -497,12 +254,12 @@ static void on_submitted(void *user)
 
     c->is_given = false;
     if (c->error.status != GBX_OK) {
-        gbx_compute_refuse_call(c, "UNAVAILABLE", c->error.message, "");
+        refuse_call(c, "UNAVAILABLE", c->error.message, "");
         return;
     }
     c->ticket = c->submitted;
     if (c->is_over)
-        gbx_compute_end(c);
+        end_call(c);
     else if (c->is_cancelled)
         gbx_abort(c->data->engine, c->ticket);
 }
@@ -517,7 +274,7 @@ static void give_to_engine(gbx_compute *c)
     c->job = (gbx_parse_thread_job){submit, on_submitted, c, .patience = &c->patience};
     c->is_given = gbx_parse_thread_give(c->data->aside, &c->job);
     if (!c->is_given)
-        gbx_compute_refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
+        refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
 }
 
 /* ---- reading the code ------------------------------------------------------------ */
@@ -554,7 +311,7 @@ static void refuse_code(gbx_compute *c)
 
     at.frame = frame;
     gbx_compute_refuse(c->request, "SYNTAX", c->script.message, c->script.hint, &at);
-    gbx_compute_forget(c);
+    forget(c);
 }
 
 static void on_read(void *user)
@@ -563,14 +320,14 @@ static void on_read(void *user)
 
     c->is_given = false;
     if (c->error.status != GBX_OK) {
-        gbx_compute_refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
+        refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
         return;
     }
     c->has_script = true;
     gbx_recent_keep(&c->data->recent, (const char *)c->code.data, c->code.len,
                     &c->script);
     if (c->is_cancelled)
-        gbx_compute_cancel(c);
+        cancel(c);
     else if (c->script.message != NULL)
         refuse_code(c);
     else if (c->set != NULL && !c->set->is_loaded)
@@ -578,19 +335,16 @@ static void on_read(void *user)
     else if (c->unread != NULL && !c->unread->is_loaded)
         refuse_unread(c, c->unread);
     else if (c->unread != NULL) /* it was loaded meanwhile: are the others? */
-        gbx_compute_begin(c);
+        begin(c);
     else
         give_to_engine(c);
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
-void gbx_compute_begin(gbx_compute *c)
+static void begin(gbx_compute *c)
 {
     c->is_begun = true;
     if (c->data->engine == NULL) {
-        gbx_compute_refuse_call(c, "UNAVAILABLE", c->data->engine_problem,
-                                GBX_ADVICE_MEND);
+        refuse_call(c, "UNAVAILABLE", c->data->engine_problem, GBX_ADVICE_MEND);
         return;
     }
     if (!c->has_script)
@@ -606,15 +360,292 @@ void gbx_compute_begin(gbx_compute *c)
     case GBX_ASIDE_NOW: on_read(c); break;
     case GBX_ASIDE_LATER: c->is_given = true; break;
     case GBX_ASIDE_NEVER:
-        gbx_compute_refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
+        refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
         break;
     }
 }
 
-void gbx_compute_cancel(gbx_compute *c)
+static void cancel(gbx_compute *c)
 {
     c->is_cancelled = true;
     if (!c->is_given || gbx_parse_thread_withdraw(c->data->aside, &c->job))
-        gbx_compute_refuse_call(c, "ABORTED", "the call was cancelled before it began",
-                                "");
+        refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
+}
+
+/* ---- arguments ------------------------------------------------------------------- */
+
+static const gbx_dataset_state *find_set(const gbx_mcp_data *d, const char *name)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (strcmp(d->sets[i].spec.name, name) == 0)
+            return &d->sets[i];
+    return NULL;
+}
+
+static const char *nearest_set(const gbx_mcp_data *d, const char *name)
+{
+    const char *names[256];
+    size_t count = 0;
+
+    while (count < d->count && count < GBX_COUNTOF(names)) {
+        names[count] = d->sets[count].spec.name;
+        count++;
+    }
+    return gbx_nearest(name, names, count);
+}
+
+/* The text of a string member, NUL-terminated; code may contain NUL. False: the member
+ * is not such a string, and the call was refused. */
+static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
+{
+    gbx_view view = gbx_view_member(c->arguments, name);
+    bool is_code = strcmp(name, "code") == 0;
+    bool is_taken = gbx_view_kind(view) == '"' && gbx_view_take_text(view, to);
+    char error[128];
+
+    if (is_taken && gbx_buf_append(to, "", 1) &&
+        (is_code || strlen((const char *)to->data) + 1 == to->len)) {
+        to->len--;
+        return true;
+    }
+    if (view.at == NULL)
+        (void)snprintf(error, sizeof error, "'%s' is missing", name);
+    else if (gbx_view_kind(view) != '"')
+        (void)snprintf(error, sizeof error, "'%s' is not a string", name);
+    else if (!is_taken && !to->failed)
+        (void)snprintf(
+            error, sizeof error,
+            "'%s' has half of a surrogate pair in it, which is not a character", name);
+    else
+        (void)snprintf(error, sizeof error, "'%s' has more than %zu bytes%s", name,
+                       to->ceiling - 1, is_code ? "" : ", or a NUL in it");
+    refuse_call(c, "INVALID_ARGS", error,
+                is_code ? "give the code as a string: (data) => result"
+                        : "give the name of a dataset, or leave it out");
+    return false;
+}
+
+/* The limit that the engine will apply to code. */
+static uint32_t code_limit(const gbx_options *options)
+{
+    uint32_t most = options->limits.code_bytes;
+    uint32_t own = options->policy != NULL ? options->policy->limits.code_bytes : 0;
+
+    if (own != 0 && (most == 0 || own < most))
+        most = own;
+    return most != 0 ? most : CODE_BYTES;
+}
+
+/* The engine's own error, but before anything parses the code. */
+static bool check_length(gbx_compute *c)
+{
+    uint32_t most = code_limit(&c->data->options);
+    char error[128];
+
+    if (c->code.len <= most)
+        return true;
+    (void)snprintf(error, sizeof error, "the code is %zu bytes, and %u are the limit",
+                   c->code.len, most);
+    refuse_call(c, "INVALID_CODE", error,
+                "shorten the code; values for it go into 'input'");
+    return false;
+}
+
+/* Refuse unknown arguments: the model meant one of ours. */
+static bool check_names(gbx_compute *c)
+{
+    static const char *const known[] = {"code", "dataset", "input"};
+    size_t cursor = 0;
+    gbx_view key, value;
+
+    while (gbx_view_next(c->arguments, &cursor, &key, &value)) {
+        char name[64], error[160], hint[160];
+        const char *near;
+
+        if (!gbx_rpc_copy_text(key, name, sizeof name))
+            (void)snprintf(name, sizeof name, "%.*s",
+                           (int)(key.len - 2 < 60 ? key.len - 2 : 60), key.at + 1);
+        if (strcmp(name, known[0]) == 0 || strcmp(name, known[1]) == 0 ||
+            strcmp(name, known[2]) == 0)
+            continue;
+        near = gbx_nearest(name, known, GBX_COUNTOF(known));
+        (void)snprintf(error, sizeof error, "unknown argument '%s'", name);
+        (void)snprintf(hint, sizeof hint, "%s%s%s",
+                       near != NULL ? "did you mean '"
+                                    : "the arguments are code, dataset",
+                       near != NULL ? near : " and input",
+                       near != NULL ? "'?" : "; values for the code go into input");
+        refuse_call(c, "INVALID_ARGS", error, hint);
+        return false;
+    }
+    return true;
+}
+
+static void refuse_name(gbx_compute *c, const char *name)
+{
+    const gbx_mcp_data *d = c->data;
+    const char *near = nearest_set(d, name);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf error;
+    char hint[160];
+
+    gbx_buf_init(&error, GBX_KIB(4));
+    (void)gbx_buf_puts(&error, "unknown dataset '");
+    (void)gbx_utf8_append_escaped(&error, name,
+                                  gbx_artifacts_border(name, strlen(name),
+                                                       GBX_SPEC_NAME_MAX),
+                                  GBX_ESCAPE_LINE);
+    (void)gbx_buf_puts(&error, "': ");
+    gbx_data_say_names(d, &error);
+    (void)snprintf(hint, sizeof hint, "%s%s%s",
+                   near != NULL ? "did you mean '" : "leave 'dataset' out",
+                   near != NULL ? near : "", near != NULL ? "'?" : " for all of them");
+    refuse_call(c, "INVALID_ARGS",
+                gbx_buf_append(&error, "", 1) ? (const char *)error.data
+                                              : "unknown dataset",
+                hint);
+}
+
+/* All datasets are also members of `datasets`, whichever one the code is called
+ * with. */
+static bool mentions_all(const gbx_compute *c)
+{
+    static const char word[] = "datasets";
+
+    return memmem(c->code.data, c->code.len, word, sizeof word - 1) != NULL;
+}
+
+/* False: the dataset does not exist, and the call was refused. */
+static bool choose_dataset(gbx_compute *c)
+{
+    const gbx_mcp_data *d = c->data;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+
+    char kind = gbx_view_kind(gbx_view_member(c->arguments, "dataset"));
+
+    gbx_buf_init(&name, NAME_BYTES);
+    if (kind == 0 || kind == 'n') { /* some clients send null for a missing argument */
+        c->set = d->count == 1 ? &d->sets[0] : NULL;
+    } else {
+        if (!take_text(c, "dataset", &name))
+            return false;
+        c->set = find_set(d, (const char *)name.data);
+        if (c->set == NULL) {
+            refuse_name(c, (const char *)name.data);
+            return false;
+        }
+    }
+    c->needs = mentions_all(c) ? NULL : c->set;
+    return true;
+}
+
+/* ---- public to other files of this folder --------------------------------- */
+
+static void forget(gbx_compute *c)
+{
+    gbx_compute **at = &c->data->calls;
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    release(c);
+}
+
+static void refuse_call(gbx_compute *c, const char *code, const char *error,
+                        const char *hint)
+{
+    gbx_compute_refuse(c->request, code, error, hint, NULL);
+    forget(c);
+}
+
+static void end_call(gbx_compute *c)
+{
+    if (!may_need_advice(c->result)) {
+        reply(c);
+        return;
+    }
+    c->job = (gbx_parse_thread_job){advise, reply, c, .patience = &c->patience};
+    if (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
+        reply(c);
+}
+
+/* Posts run in order: the one for the end comes after all of these. */
+static void on_log(void *user, const gbx_log *log)
+{
+    gbx_compute *c = user;
+    uint8_t level = (uint8_t)log->level;
+    bool must_post = false;
+
+    (void)pthread_mutex_lock(&c->data->log_lock);
+    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
+        (void)gbx_buf_append(&c->lines, &level, 1);
+        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
+        must_post = true;
+    } else {
+        c->lines.failed = false; /* full: shorter lines may still fit */
+    }
+    (void)pthread_mutex_unlock(&c->data->log_lock);
+    if (must_post)
+        gbx_mcp_loop_post(c->data->loop, &c->lines_post);
+}
+
+static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
+{
+    gbx_compute *c = user;
+
+    (void)ticket;
+    c->result = result;
+    gbx_mcp_loop_post(c->data->loop, &c->end_post);
+}
+
+void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_data *d = user;
+    gbx_compute *c = calloc(1, sizeof *c);
+    gbx_compute **at = &d->calls;
+
+    if (c == NULL) {
+        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the call", "", NULL);
+        return;
+    }
+    c->data = d;
+    c->request = request;
+    c->arguments = arguments;
+    gbx_buf_init(&c->code, CODE_MAX);
+    gbx_buf_init(&c->advice, GBX_KIB(4));
+    gbx_buf_init(&c->lines, LINES_MAX);
+    c->lines_post = (gbx_mcp_post){.run = lines_arrived, .arg = c};
+    c->end_post = (gbx_mcp_post){.run = ended, .arg = c};
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = c;
+    gbx_mcp_on_cancel(request, on_cancel, c);
+    if (!check_names(c) || !take_text(c, "code", &c->code) || !check_length(c) ||
+        !choose_dataset(c))
+        return;
+    c->patience = gbx_parse_thread_patience(d->aside, c->code.len);
+    gbx_data_try_again(d);
+    if (gbx_data_is_ready(d, c->needs))
+        begin(c);
+}
+
+void gbx_compute_go_on(gbx_mcp_data *d)
+{
+    gbx_compute *next;
+
+    for (gbx_compute *c = d->calls; c != NULL; c = next) {
+        next = c->next; /* this may free the call, but no other */
+        if (!c->is_begun && gbx_data_is_ready(d, c->needs))
+            begin(c);
+    }
+}
+
+void gbx_compute_end_all(gbx_mcp_data *d)
+{
+    gbx_compute *c;
+
+    while ((c = d->calls) != NULL) {
+        d->calls = c->next;
+        gbx_compute_refuse(c->request, "ABORTED", "the server has ended", "", NULL);
+        release(c);
+    }
 }

@@ -14,6 +14,7 @@ int main(void)
     gbx_result *result = NULL;
     gbx_call call = GBX_CALL_INIT;
     gbx_error err;
+    int failed;
 
     call.code = code;
     call.code_len = strlen(code);
@@ -25,7 +26,8 @@ int main(void)
                gbx_result_value(result, NULL)); /* OK ["A1"] */
     else
         fprintf(stderr, "%s\n", err.message);
+    failed = result == NULL;
     gbx_result_free(result);
     gbx_engine_free(engine);
-    return result == NULL;
+    return failed;
 }

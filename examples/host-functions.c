@@ -30,6 +30,7 @@ int main(void)
     gbx_result *result = NULL;
     gbx_call call = GBX_CALL_INIT;
     gbx_error err = {0};
+    int failed;
 
     call.code = code;
     call.code_len = strlen(code);
@@ -43,8 +44,9 @@ int main(void)
                gbx_result_value(result, NULL)); /* OK [4.5,"ENOENT"] */
     else
         fprintf(stderr, "%s\n", err.message);
+    failed = result == NULL;
     gbx_result_free(result);
     gbx_engine_free(engine);
     gbx_policy_free(options.policy);
-    return result == NULL;
+    return failed;
 }

@@ -80,6 +80,7 @@ function usesBetweenFiles() {
     const [, object, kind, symbol] = /^(\S+):.* ([TU]) (\S+)$/.exec(line) ?? [];
     if (object === undefined) continue;
     const file = object.slice(build.length + 1).replace(/CMakeFiles\/[^/]+\.dir\//, '').replace(/\.o$/, '');
+    if (!existsSync(join(root, file))) continue; /* left from a file that is gone */
     if (kind === 'T') definedIn.set(symbol, file);
     else used.set(file, [...used.get(file) ?? [], symbol]);
   }

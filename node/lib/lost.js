@@ -159,7 +159,7 @@ class Search {
       loss = lossAt(value);
       if (loss === undefined) keys = isArray(value) ? value.keys() : keysOf(value);
     } catch (error) {
-      if (error instanceof RangeError) throw error;
+      if (isOutOfStack(error)) throw error;
       this.#fail([`what cannot be read (${messageOf(error)})`, '']);
     }
     if (loss !== undefined) this.#fail(loss);
@@ -174,6 +174,9 @@ class Search {
   }
 }
 
+/** A getter may throw a RangeError of its own. */
+const isOutOfStack = (error) => error instanceof RangeError && /call stack/.test(error.message);
+
 /** The first loss in the value, or undefined. */
 function findLoss(value, place, callsToJson) {
   try {
@@ -181,17 +184,17 @@ function findLoss(value, place, callsToJson) {
     return undefined;
   } catch (found) {
     if (found instanceof InvalidData) return found;
+    if (!isOutOfStack(found)) throw found;
     return new InvalidData('nested too deeply', place, [], 'flatten it');
   }
 }
 
 /** Why JSON.stringify threw this, or returned undefined, with the place. */
 export function explain(error, value, place) {
-  if (error instanceof RangeError) {
-    return /string/i.test(error.message)
-      ? new InvalidData('too long as a text of JSON', place, [], 'load() parts of it as datasets')
-      : findLoss(value, place, true) ?? new InvalidData('nested too deeply', place, [], 'flatten it');
+  if (error instanceof RangeError && /^Invalid string length/.test(error.message)) {
+    return new InvalidData('too long as a text of JSON', place, [], 'load() parts of it as datasets');
   }
+  if (isOutOfStack(error)) return findLoss(value, place, true) ?? new InvalidData('nested too deeply', place, [], 'flatten it');
   return findLoss(value, place, true) ?? (error === undefined
     ? new InvalidData('what its toJSON() makes undefined', place, [], '')
     : new InvalidData(`what cannot be turned into JSON: ${messageOf(error)}`, place, [], ''));

@@ -68,6 +68,8 @@ const refused = [
   ['not me', { a: thrower }, 'data.a'],
   ['not you', { a: [throwing] }, 'data.a[0].b'],
   ['nor that', { a: trapped }, 'data.a'],
+  ['out of my range', { get a() { throw new RangeError('out of my range'); } }, 'data.a'],
+  ['of a string', { get a() { throw new RangeError('the end of a string'); } }, 'data.a'],
   ['too deeply', deep, 'data'],
 ];
 for (const [what, data, path] of refused) {

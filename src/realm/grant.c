@@ -101,12 +101,12 @@ void gbx_grants_begin(gbx_realm *realm)
     }
 }
 
+/* ---- env ------------------------------------------------------------------- */
+
 /*
  * The values of the running call only. They come with the call, so that a worker's
  * memory never holds values that its own call may not see.
  */
-
-/* ---- public to other files of this folder ----------------------------------- */
 
 void gbx_env_begin(gbx_realm *realm, JSObjectRef made)
 {

@@ -522,8 +522,6 @@ void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
  * `code` calls it, for which it is gbx_warm(). */
 void gbx_warm_preloads(gbx_realm *realm, const char *code);
 
-/* ---- realm.c ------------------------------------------------------------------ */
-
 /* ---- forms.c ---------------------------------------------------------------- */
 
 #define GBX_ARGS_MAX 66u /* this, params, env ... : at most 64 bindings */

@@ -220,7 +220,7 @@ void gbx_reply_blocks(const gbx_script_reply *reply, const gbx_buf *text,
 #define GBX_WORD_MAX 64 /* bytes; longer words keep the beginning */
 
 typedef struct gbx_search_word {
-    char text[GBX_WORD_MAX + 1]; /* folded, see rules/letters.h; "files" is "FILE" */
+    char text[GBX_WORD_MAX + 1]; /* folded, see rules/rules.h; "files" is "FILE" */
     size_t len;
     size_t letters;
     bool is_stop;  /* "the", "of": too common to tell texts apart */

@@ -283,8 +283,6 @@ static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *r
     }
 }
 
-/* ---- for the other parts ---------------------------------------------------- */
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,

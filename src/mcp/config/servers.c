@@ -661,7 +661,7 @@ const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *confi
     return NULL;
 }
 
-/* Characters of server names: rules, code and messages use them without quotes. */
+/* ---- names of servers: rules, code and messages use them unquoted ---------- */
 
 static bool is_letter(char c)
 {
@@ -670,8 +670,6 @@ static bool is_letter(char c)
 
     return c != '\0' && strchr(letters, c) != NULL;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_mcp_is_name(const char *name)
 {

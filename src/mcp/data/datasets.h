@@ -545,7 +545,7 @@ gbx_data_watch *gbx_data_watch_new(
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user);
 void gbx_data_watch_free(gbx_data_watch *watch);
 
-/* ---- compute.c, running.c: calls ------------------------------------------------- */
+/* ---- compute.c: calls ------------------------------------------------------------ */
 
 typedef struct gbx_compute gbx_compute;
 typedef struct gbx_dataset_state gbx_dataset_state;

@@ -164,6 +164,8 @@ void gbx_host_file_cleanup(gbx_host_file_text *file)
     *file = (gbx_host_file_text){.root = NULL};
 }
 
+/* ---- numbers as they are written ------------------------------------------- */
+
 /* Numbers in env and headers stand for strings; they are copied as they are written,
  * 1.50 and not 1.5. */
 
@@ -180,8 +182,6 @@ static void keep(json_t *pairs, gbx_view written)
             (void)json_object_iter_set_new(pairs, at,
                                            json_stringn(value.at, value.len));
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place)
 {

@@ -9,7 +9,7 @@
   const text = (value) => apply(toWellFormed, `${value}`, []);
   const query = (parts) => apply(slice, parts[SEARCH], [1]);
   const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOSTNAME = 4, PORT = 5, PATHNAME = 6, SEARCH = 7, HASH = 8;
-  /* Numbers from url_parser.h. */
+  /* Numbers from realm/internal.h. */
   const SET = { __proto__: null, protocol: 0, username: 1, password: 2, host: 3, hostname: 4, port: 5, pathname: 6, search: 7, hash: 8 };
   const WEB = { __proto__: null, 'http:': true, 'https:': true, 'ws:': true, 'wss:': true, 'ftp:': true };
 

@@ -175,15 +175,12 @@ static void print_notes(const gbx_term *out, const gbx_mcp_upstream_config *serv
     if (server->unsent_headers != NULL)
         (void)fprintf(out->stream, "  (" GBX_MCP_UNSENT_FORMAT ")",
                       server->unsent_headers);
-    if (server->weak_count > 0)
-        (void)fputs("  (not taken out of answers: ", out->stream);
-    for (size_t i = 0; i < server->weak_count; i++) {
-        (void)fputs(i > 0 ? ", " : "", out->stream);
-        gbx_term_foreign(out, server->weak[i], strlen(server->weak[i]),
+    for (size_t i = 0; i < server->hidden_count; i++) {
+        (void)fputs(i > 0 ? ", " : "  (removed from answers: ", out->stream);
+        gbx_term_foreign(out, server->hidden[i], strlen(server->hidden[i]),
                          GBX_ESCAPE_LINE);
     }
-    if (server->weak_count > 0)
-        (void)fputs(", a password that is short, a word or a number)", out->stream);
+    (void)fputs(server->hidden_count > 0 ? ")" : "", out->stream);
     (void)fputc('\n', out->stream);
 }
 
@@ -240,13 +237,13 @@ static void put_idle(void *user, size_t rule, const char *pattern)
     (void)gbx_buf_puts(buf, "}");
 }
 
-static void put_weak(gbx_buf *buf, const gbx_mcp_upstream_config *server)
+static void put_hidden(gbx_buf *buf, const gbx_mcp_upstream_config *server)
 {
-    for (size_t i = 0; i < server->weak_count; i++) {
-        (void)gbx_buf_puts(buf, i == 0 ? ",\"weakPasswords\":[" : ",");
-        (void)gbx_json_append_safe(buf, server->weak[i], strlen(server->weak[i]));
+    for (size_t i = 0; i < server->hidden_count; i++) {
+        (void)gbx_buf_puts(buf, i == 0 ? ",\"removedFromAnswers\":[" : ",");
+        (void)gbx_json_append_safe(buf, server->hidden[i], strlen(server->hidden[i]));
     }
-    (void)gbx_buf_puts(buf, server->weak_count > 0 ? "]" : "");
+    (void)gbx_buf_puts(buf, server->hidden_count > 0 ? "]" : "");
 }
 
 static void print_json(const gbx_term *out, const examination *e, bool ok)
@@ -282,7 +279,7 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
         }
         if (server->unsent_headers != NULL)
             put_text(&buf, "unsentHeaders", server->unsent_headers);
-        put_weak(&buf, server);
+        put_hidden(&buf, server);
         (void)gbx_buf_puts(&buf, "}");
     }
     (void)gbx_buf_puts(&buf, "],\"idlePatterns\":[");

@@ -62,7 +62,7 @@ for (const [words, expected] of [
   [['mark'], /^\{"a":1\}$/], [['debugs'], /^\{"a":1\}$/],
   [['pretty'], /^UPSTREAM_START: .* it writes a message on several lines: MCP has one message a line.* have it write JSON without line breaks$/],
   [['framed'], /^UPSTREAM_START: .* it writes its messages behind Content-Length headers: MCP has one message a line/],
-  [['complains'], /^UPSTREAM_START: .* it ended with status 3.*; on its standard output it wrote a line that is not a message: no licence: key \{\{secret:UPSTREAMS_TEST_TOKEN\}\}/],
+  [['complains'], /^UPSTREAM_START: .* it ended with status 3.*; on its standard output it wrote a line that is not a message: no licence: key \{\{secret:API_TOKEN\}\}/],
 ]) {
   test(`a server that speaks oddly is understood, or what is odd is said at once: ${words}`, async () => {
     const path = configure(`odd-${words}.json`, { up: { ...bad(...words), env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });
@@ -127,7 +127,7 @@ test('what a server says of its end is told and logged, without the secret in it
     said.push(JSON.stringify((await other.call(name, args)).result));
   await other.close();
   for (const text of [...said, other.stderr]) {
-    assert.match(text, /token is \{\{secret:UPSTREAMS_TEST_TOKEN\}\}/);
+    assert.match(text, /token is \{\{secret:API_TOKEN\}\}/);
     assert.doesNotMatch(text, /f00d/);
   }
 });
@@ -142,10 +142,10 @@ test('a log message of a server is logged beside its standard error, without the
     { level: 5, logger: '', data: 'KEY' }, { level: 'debug' }, null];
   await other.call('call', { server: 'up', tool: 'tell', args: { says } });
   await other.close();
-  assert.match(other.stderr, /^glovebox: up: warning: db: disk of \{\{secret:UPSTREAMS_TEST_TOKEN\}\} is full\\nfor ever \\u\{1b\}\[31m$/m);
+  assert.match(other.stderr, /^glovebox: up: warning: db: disk of \{\{secret:KEY\}\} is full\\nfor ever \\u\{1b\}\[31m$/m);
   assert.match(other.stderr, /^glovebox: up: info: \{"rows":\s?\[1,\s?2\]\}$/m);
   assert.match(other.stderr, /^glovebox: up: a log message of 70\d\d\d bytes was dropped$/m);
-  assert.match(other.stderr, /^glovebox: up: \{\{secret:UPSTREAMS_TEST_TOKEN\}\}$/m);
+  assert.match(other.stderr, /^glovebox: up: \{\{secret:KEY\}\}$/m);
   assert.doesNotMatch(other.stderr, /f00d|\x1b/);
 });
 
@@ -166,8 +166,8 @@ test('what a server says of itself is told without the secret in it', async () =
   const doctor = spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path], options);
   said.push(other.stderr, `${doctor.stdout}`);
   for (const text of said) assert.doesNotMatch(text, /f00d-beef/);
-  assert.match(said[0], /told-\{\{secret:UPSTREAMS_TEST_TOKEN\}\}.*1 tools: a \(1 left out: 1 with a secret in the name/);
-  assert.match(said[1], /secret:UPSTREAMS_TEST_TOKEN/);
+  assert.match(said[0], /told-\{\{secret:KEY\}\}.*1 tools: a \(1 left out: 1 with a secret in the name/);
+  assert.match(said[1], /secret:KEY/);
   assert.match(`${doctor.stdout}`, /told-\{\{secret/);
 });
 

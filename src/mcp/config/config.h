@@ -181,9 +181,12 @@ typedef struct gbx_mcp_upstream_config {
     char **inherit;      /* names of further variables that it gets from us; "glovebox":
                           * {"env": [...]} */
     size_t inherit_count;
-    char **weak; /* names of passwords that are too short or common to be removed
-                  * from answers */
-    size_t weak_count;
+    char *
+        *plain; /* names of values that stay in answers; "glovebox": {"plain": [...]} */
+    size_t plain_count;
+    char **
+        hidden; /* names of values that are removed from answers, without declared ones */
+    size_t hidden_count;
     char *description;      /* one line for the model, or NULL */
     uint32_t timeout_ms;    /* of one call; default 60000 */
     uint32_t start_ms;      /* time for its first answer; default 30000 */

@@ -51,35 +51,9 @@ void gbx_mcp_settings_default(gbx_mcp_settings *settings);
 const char *gbx_mcp_typo_of(const char *name, const char *const *words, size_t count,
                             size_t loose);
 
-/* Does the name suggest a secret? */
-typedef enum gbx_mcp_sound {
-    GBX_MCP_PLAIN,
-    GBX_MCP_PERHAPS, /* if the value looks like one */
-    GBX_MCP_SECRET,  /* unless it is a location, or an ordinary value */
-    GBX_MCP_CERTAIN, /* whatever the value is */
-} gbx_mcp_sound;
-
-gbx_mcp_sound gbx_mcp_sounds_secret(const char *name);
-
-/* Remember a value to be removed from answers, without white space at its ends, under a
- * name derived from `name`. The name cannot be used elsewhere. Of several lines, keep
- * each that looks like a secret. Values that are too short to be secret are skipped,
- * and so are too long ones. */
-gbx_status gbx_mcp_keep_secret(gbx_json_reader *r, gbx_mcp_sound sound,
-                               const char *name, const char *value);
-
-/* The kind of a text that a server gets, and of its name. */
-typedef enum gbx_mcp_written {
-    GBX_MCP_VARIABLE, /* or an option */
-    GBX_MCP_HEADER,
-} gbx_mcp_written;
-
-/* As gbx_mcp_keep_secret() by the sound of the name. Keeps also "abc" of "Bearer
- * abc", the password of "scheme://user:password@host" whatever the name is, and the
- * members of JSON. */
-gbx_status gbx_mcp_keep_written(gbx_json_reader *r, gbx_mcp_written kind,
-                                const char *name, const char *value);
-gbx_status gbx_mcp_keep_url(gbx_json_reader *r, const char *url);
-gbx_status gbx_mcp_keep_args(gbx_json_reader *r, const gbx_mcp_upstream_config *server);
+/* Of a whole entry: remember which values are removed from answers, and note their names in
+ * server->hidden. url: as the entry has it, or NULL. Values of less than 8 bytes stay. */
+gbx_status gbx_mcp_hide_values(gbx_json_reader *r, gbx_mcp_upstream_config *server,
+                               const char *url);
 
 #endif

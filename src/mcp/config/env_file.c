@@ -114,9 +114,7 @@ static gbx_status take_line(gbx_json_reader *r, gbx_mcp_upstream_config *server,
         return gbx_list_nomem(r->err);
     *room = (gbx_mcp_variable){strdup(name), strdup(value)};
     server->env_count++;
-    if (room->name == NULL || room->value == NULL)
-        return gbx_list_nomem(r->err);
-    return gbx_mcp_keep_written(r, GBX_MCP_VARIABLE, room->name, room->value);
+    return room->name != NULL && room->value != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
 
 static gbx_status open_file(gbx_json_reader *r, const char *path, FILE **ret)

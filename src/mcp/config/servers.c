@@ -21,14 +21,9 @@
 /* What a server's entry says about how to reach it. */
 typedef struct entry {
     gbx_mcp_upstream_config *server;
+    const char *url; /* as it is written, with its variables */
     bool has_type;
 } entry;
-
-/* One text, and what its variables are used for. */
-typedef struct use {
-    gbx_json_reader *r;
-    gbx_mcp_sound sound; /* of the place where it is used */
-} use;
 
 static void free_variables(gbx_mcp_variable *list, size_t count)
 {
@@ -57,8 +52,10 @@ static void free_parts(gbx_mcp_upstream_config *server)
     free(server->unsent_headers);
     gbx_names_cut(server->inherit, 0, server->inherit_count);
     free(server->inherit);
-    gbx_names_cut(server->weak, 0, server->weak_count);
-    free(server->weak);
+    gbx_names_cut(server->plain, 0, server->plain_count);
+    free(server->plain);
+    gbx_names_cut(server->hidden, 0, server->hidden_count);
+    free(server->hidden);
     free(server->description);
     free(server->fault);
 }
@@ -92,12 +89,7 @@ static gbx_status note_unset(gbx_mcp_reader *all, const char *name)
 
 static gbx_status on_variable(void *user, const char *name, const char *value)
 {
-    const use *u = user;
-    gbx_mcp_sound own = gbx_mcp_sounds_secret(name);
-
-    if (value == NULL)
-        return note_unset(gbx_mcp_reader_of(u->r), name);
-    return gbx_mcp_keep_secret(u->r, own > u->sound ? own : u->sound, name, value);
+    return value == NULL ? note_unset(gbx_mcp_reader_of(user), name) : GBX_OK;
 }
 
 /* Disable the server, with the reason. fault: NULL if memory is out. */
@@ -135,26 +127,22 @@ static gbx_status take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *ser
     return put_out_of_use(all, server, fault);
 }
 
-static gbx_status fill(gbx_json_reader *r, const char *text, gbx_mcp_sound sound,
-                       char **ret)
+static gbx_status fill(gbx_json_reader *r, const char *text, char **ret)
 {
-    use u = {r, sound};
-    gbx_status status = gbx_variables_fill(text, on_variable, &u, ret, r->err);
+    gbx_status status = gbx_variables_fill(text, on_variable, r, ret, r->err);
 
     return r->err->line == 0 ? gbx_json_placed(r, status) : status;
 }
 
-static gbx_status read_text(gbx_json_reader *r, const json_t *value,
-                            gbx_mcp_sound sound, char **ret)
+static gbx_status read_text(gbx_json_reader *r, const json_t *value, char **ret)
 {
     if (!json_is_string(value))
         return gbx_json_refuse_type(r, value, "a string");
-    return fill(r, json_string_value(value), sound, ret);
+    return fill(r, json_string_value(value), ret);
 }
 
 /* A number or a boolean counts as its text, as in editors. */
-static gbx_status read_value(gbx_json_reader *r, const json_t *value,
-                             gbx_mcp_sound sound, char **ret)
+static gbx_status read_value(gbx_json_reader *r, const json_t *value, char **ret)
 {
     const char *text = json_is_true(value) ? "true" : "false";
     size_t len = strlen(text);
@@ -162,7 +150,7 @@ static gbx_status read_value(gbx_json_reader *r, const json_t *value,
     if (json_is_number(value))
         text = gbx_json_written(r, &len);
     else if (!json_is_boolean(value))
-        return read_text(r, value, sound, ret);
+        return read_text(r, value, ret);
     *ret = strndup(text, len);
     return *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
 }
@@ -176,12 +164,12 @@ static gbx_status read_word(gbx_json_reader *r, const json_t *value, char **ret)
     GBX_CLEANUP(gbx_free) char *below = NULL;
 
     if (*tilde != '~' || (tilde[1] != '/' && tilde[1] != '\0'))
-        return read_value(r, value, GBX_MCP_PLAIN, ret);
+        return read_value(r, value, ret);
     if (tilde > text)
-        return fill(r, text + 1, GBX_MCP_PLAIN, ret);
+        return fill(r, text + 1, ret);
     if (asprintf(&below, "${HOME}%s", tilde + 1) < 0)
         return gbx_list_nomem(r->err);
-    return fill(r, below, GBX_MCP_PLAIN, ret);
+    return fill(r, below, ret);
 }
 
 /* A path is relative to the file, as its other paths are. */
@@ -260,14 +248,12 @@ static gbx_status read_args(gbx_json_reader *r, const json_t *value,
 {
     entry *e = target;
     bool is_command = strcmp(key->name, "command") == 0;
-    gbx_status status;
 
     if (e->server->arg_count > 0 && json_array_size(value) > is_command)
         return gbx_json_refuse(r, "\"command\" and \"args\" both list arguments: write "
                                   "them in one of the two");
-    status = gbx_json_read_items(r, value, is_command ? read_command_word : read_arg,
-                                 e->server);
-    return status == GBX_OK ? gbx_mcp_keep_args(r, e->server) : status;
+    return gbx_json_read_items(r, value, is_command ? read_command_word : read_arg,
+                               e->server);
 }
 
 /* A program, or a list of a program and its arguments. */
@@ -292,7 +278,8 @@ static gbx_status read_url(gbx_json_reader *r, const json_t *value,
     if (e->server->url != NULL)
         return gbx_json_refuse_key(r, "the server has another URL already: leave one "
                                       "out");
-    return read_text(r, value, GBX_MCP_PLAIN, &e->server->url);
+    e->url = json_string_value(value);
+    return read_text(r, value, &e->server->url);
 }
 
 typedef struct pairs {
@@ -320,7 +307,6 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
                             void *target)
 {
     pairs *p = target;
-    gbx_mcp_sound sound = gbx_mcp_sounds_secret(name);
     gbx_mcp_variable *room;
     gbx_status status = check_pair(r, p, name);
 
@@ -333,20 +319,11 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     room->name = strdup(name);
     if (room->name == NULL)
         return gbx_list_nomem(r->err);
-    /* A variable's value in a header may well be a credential. */
-    status =
-        read_value(r, value,
-                   p->headers_of != NULL && sound == GBX_MCP_PLAIN ? GBX_MCP_PERHAPS
-                                                                   : sound,
-                   &room->value);
-    if (status != GBX_OK)
-        return status;
-    if (p->headers_of != NULL && strpbrk(room->value, "\r\n") != NULL)
+    status = read_value(r, value, &room->value);
+    if (status == GBX_OK && p->headers_of != NULL &&
+        strpbrk(room->value, "\r\n") != NULL)
         return gbx_json_refuse(r, "a header has no line end in it, with its variables");
-    return gbx_mcp_keep_written(r,
-                                p->headers_of != NULL ? GBX_MCP_HEADER
-                                                      : GBX_MCP_VARIABLE,
-                                name, room->value);
+    return status;
 }
 
 static gbx_status read_env(gbx_json_reader *r, const json_t *value,
@@ -401,15 +378,18 @@ static gbx_status add_inherited(gbx_json_reader *r, const char *text, size_t len
                                 void *target)
 {
     gbx_mcp_upstream_config *server = target;
-    const char *value = getenv(text);
-    gbx_status status;
 
     if (len == 0 || memchr(text, '=', len) != NULL)
         return gbx_refuse(r->err, text, 0, "this is not the name of a variable");
-    status = gbx_names_add(&server->inherit, &server->inherit_count, text, len, r->err);
-    return status == GBX_OK && value != NULL
-               ? gbx_mcp_keep_written(r, GBX_MCP_VARIABLE, text, value)
-               : status;
+    return gbx_names_add(&server->inherit, &server->inherit_count, text, len, r->err);
+}
+
+static gbx_status add_plain(gbx_json_reader *r, const char *text, size_t len,
+                            void *target)
+{
+    gbx_mcp_upstream_config *server = target;
+
+    return gbx_names_add(&server->plain, &server->plain_count, text, len, r->err);
 }
 
 static gbx_status read_description(gbx_json_reader *r, const json_t *value,
@@ -461,6 +441,7 @@ static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
         NUMBER("callsAtOnce", calls_at_once, 1, 1024),
         NUMBER("processes", processes, 1, 64),
         {.name = "env", .read = gbx_json_read_list, .add = add_inherited},
+        {.name = "plain", .read = gbx_json_read_list, .add = add_plain},
         {.name = "description", .read = read_description},
         {.name = "eager", .read = read_eager},
     };
@@ -546,7 +527,7 @@ static gbx_status check_whole(gbx_json_reader *r, const entry *e)
     if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
         return gbx_json_refuse(r, "the URL begins with http:// or https://, with its "
                                   "variables");
-    return gbx_mcp_keep_url(r, url);
+    return GBX_OK;
 }
 
 static bool is_off(const json_t *value)
@@ -576,7 +557,10 @@ static gbx_status read_entry(gbx_json_reader *r, const char *name, const json_t 
     status = gbx_json_read_members(r, value, read_member, &e);
     if (status == GBX_OK)
         status = take_unset(gbx_mcp_reader_of(r), server);
-    return status == GBX_OK && !server->disabled ? check_whole(r, &e) : status;
+    if (status != GBX_OK || server->disabled)
+        return status;
+    status = check_whole(r, &e);
+    return status == GBX_OK ? gbx_mcp_hide_values(r, server, e.url) : status;
 }
 
 static bool is_in_file(const gbx_rules_reader *rules, const char *name)

@@ -11,13 +11,181 @@
 #include "base/json_view.h"
 #include "base/utf8.h"
 #include "mcp/config/config_reader.h"
+#include "policy/capability_grants.h"
 #include "policy/policy.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the settings: the members of "glovebox" at the top of a file -------------- */
+
+static gbx_status read_tool_names(gbx_json_reader *r, const json_t *value,
+                                  const gbx_json_key *key, void *target)
+{
+    gbx_mcp_settings *settings = target;
+    const char *text = json_string_value(value);
+    (void)key;
+
+    if (text == NULL || (*text != '\0' && strcmp(text, "mcp_") != 0))
+        return gbx_json_refuse(r,
+                               "this is \"\" or \"mcp_\": what the names of the tools "
+                               "begin with");
+    free(settings->tool_prefix);
+    settings->tool_prefix = strdup(text);
+    return settings->tool_prefix != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
+/* Relative to the file, as its other paths are. */
+static gbx_status read_audit(gbx_json_reader *r, const json_t *value,
+                             const gbx_json_key *key, void *target)
+{
+    gbx_mcp_settings *settings = target;
+    char path[PATH_MAX];
+    gbx_status status;
+    (void)key;
+
+    if (!json_is_string(value) || json_string_length(value) == 0)
+        return gbx_json_refuse_type(r, value, "the path of a file, or \"-\"");
+    status = gbx_full_path(r->base_dir, json_string_value(value),
+                           json_string_length(value), path, r->err);
+    if (status != GBX_OK)
+        return gbx_json_placed(r, status);
+    settings->audit_path =
+        strdup(strcmp(json_string_value(value), "-") == 0 ? "-" : path);
+    return settings->audit_path != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
+static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+#define NUMBER(name, field, least, most) \
+    GBX_JSON_NUMBER(name, gbx_mcp_settings, field, least, most)
+    static const gbx_json_key keys[] = {
+        NUMBER("timeoutMs", timeout_ms, 1, 600000),
+        NUMBER("sleepMs", sleep_ms, 1, 600000),
+        NUMBER("codeBytes", code_bytes, 1, GBX_MIB(1)),
+        NUMBER("outputBytes", output_bytes, 1, GBX_MIB(256)),
+        NUMBER("memoryBytes", memory_bytes, GBX_MIB(8), GBX_MIB(4096)),
+        NUMBER("replyBytes", reply_bytes, 1000, GBX_MIB(1)),
+        NUMBER("calls", calls, 1, 1000000),
+        NUMBER("callsAtOnce", calls_at_once, 1, 1024),
+        NUMBER("artifactMs", artifact_ms, 1000, 86400000),
+        NUMBER("artifactBytes", artifact_bytes, 1000, GBX_MIB(1024)),
+    };
+#undef NUMBER
+    (void)key;
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), target);
+}
+
+static void gbx_mcp_settings_default(gbx_mcp_settings *settings)
+{
+    *settings = (gbx_mcp_settings){
+        .tool_prefix = strdup(""),
+        .timeout_ms = 120000,
+        .sleep_ms = 30000,
+        .code_bytes = GBX_KIB(50),
+        .output_bytes = GBX_MIB(10),
+        .memory_bytes = GBX_MIB(128),
+        .reply_bytes = 40000,
+        .calls = 1000,
+        .calls_at_once = 32,
+        .artifact_ms = 3600000,
+        .artifact_bytes = GBX_MIB(64),
+    };
+}
+
+/* Read our own top-level key. */
+static gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "toolNames", .read = read_tool_names},
+        {.name = "limits", .read = read_limits},
+        {.name = "rules", .read = gbx_rules_read},
+        {.name = "defaults", .read = gbx_rules_read_defaults},
+        {.name = "secrets", .read = gbx_rules_read_secrets},
+        {.name = "audit", .read = read_audit},
+    };
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys),
+                                &gbx_mcp_reader_of(r)->config->settings);
+}
+
+/* ---- the fingerprint -------------------------------------------------------- */
+
+/* The contents decide, not the time: editors and file
+ * synchronizers rewrite files without changing them. */
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_size == b->st_size &&
+           memcmp(&a->st_mtim, &b->st_mtim, sizeof a->st_mtim) == 0 &&
+           memcmp(&a->st_ctim, &b->st_ctim, sizeof a->st_ctim) == 0;
+}
+
+static bool has_digest(const gbx_config_fingerprint *stamp, const void *text,
+                       size_t len)
+{
+    uint8_t digest[GBX_SHA256_SIZE];
+
+    gbx_sha256_of(text, len, digest);
+    return memcmp(digest, stamp->digest, sizeof digest) == 0;
+}
+
+/* Read everything, or just enough to see a difference: one byte more than before. */
+static bool read_text(int fd, size_t max, gbx_buf *to)
+{
+    while (to->len < max) {
+        uint8_t *at = gbx_buf_reserve(to, max - to->len);
+        ssize_t n = at != NULL ? read(fd, at, max - to->len) : -1;
+
+        if (n < 0 && at != NULL && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n == 0;
+        to->len += (size_t)n;
+    }
+    return true;
+}
+
+/* Note the open file fd and its contents. */
+static void gbx_config_fingerprint_set(gbx_config_fingerprint *stamp, int fd,
+                                       const void *text, size_t len)
+{
+    stamp->is_set = fstat(fd, &stamp->then) == 0 && S_ISREG(stamp->then.st_mode);
+    gbx_sha256_of(text, len, stamp->digest);
+    stamp->len = len;
+}
+
+bool gbx_config_has_changed(const gbx_mcp_config *config)
+{
+    gbx_config_fingerprint *stamp = config->stamp;
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    struct stat now;
+    bool has_changed = false;
+
+    if (!stamp->is_set || stat(config->path, &now) != 0 || !S_ISREG(now.st_mode) ||
+        is_same_file(&now, &stamp->then))
+        return false;
+    fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &now) != 0 || !S_ISREG(now.st_mode))
+        return false;
+    gbx_buf_init_secret(&text, stamp->len + 1);
+    if (read_text(fd, stamp->len + 1, &text)) {
+        has_changed = !has_digest(stamp, text.data, text.len);
+        if (!has_changed)
+            stamp->then = now;
+    }
+    return has_changed;
+}
+
+/* ---- the file ---------------------------------------------------------------- */
 
 #define CONFIG_BYTES_MAX GBX_MIB(4)
 #define CONFIG_DEPTH_MAX 100 /* of what hosts keep besides the servers */

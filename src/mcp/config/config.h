@@ -29,7 +29,30 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* ---- edit.c -------------------------------------------------------------- */
+/* ---- jsonc.c ------------------------------------------------------------- */
+
+/* Editors accept comments in JSON, commas before closing brackets, and a byte order
+ * mark. All of them are replaced by blanks, so that everything else keeps its place. */
+
+/* Members of an object to keep; "*" matches all. A NULL name ends the list. */
+typedef struct gbx_jsonc_wanted {
+    const char *name;
+    const struct gbx_jsonc_wanted *below; /* kept of its value; NULL: all */
+} gbx_jsonc_wanted;
+
+/* Blank out a range in place; line breaks stay. */
+void gbx_jsonc_erase(char *text, size_t from, size_t to);
+
+/* In place; line breaks stay. Text that is neither JSON nor a comment stays. */
+void gbx_jsonc_blank(char *text, size_t len);
+
+/* In place, after gbx_jsonc_blank(): blank out unwanted members. Hosts keep users'
+ * texts next to their servers, and a parser refuses the whole file for one "\u0000",
+ * 1e400 or half a surrogate pair. Text that is not JSON stays. */
+void gbx_jsonc_keep(char *text, size_t len, const gbx_jsonc_wanted *wanted);
+
+/* Length of the byte order mark, or 0: editors do not count it as a column. */
+size_t gbx_jsonc_mark_len(const char *text, size_t len);
 
 /*
  * Add to a user's JSON file, and leave all the rest unchanged, byte by byte: comments,
@@ -51,35 +74,6 @@ void gbx_edit_close(gbx_edit *edit);
  * the text is unchanged. */
 bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
                          const char *json);
-
-/* ---- jsonc.c ------------------------------------------------------------- */
-
-/* Editors accept comments in JSON, commas before closing brackets, and a byte order
- * mark. All of them are replaced by blanks, so that everything else keeps its place. */
-
-/* Members of an object to keep; "*" matches all. A NULL name ends the list. */
-typedef struct gbx_jsonc_wanted {
-    const char *name;
-    const struct gbx_jsonc_wanted *below; /* kept of its value; NULL: all */
-} gbx_jsonc_wanted;
-
-/* The offset behind the comment at `at`; or `at` itself if no whole comment is
- * there. */
-size_t gbx_jsonc_past_comment(const char *text, size_t len, size_t at);
-
-/* Blank out a range in place; line breaks stay. */
-void gbx_jsonc_erase(char *text, size_t from, size_t to);
-
-/* In place; line breaks stay. Text that is neither JSON nor a comment stays. */
-void gbx_jsonc_blank(char *text, size_t len);
-
-/* In place, after gbx_jsonc_blank(): blank out unwanted members. Hosts keep users'
- * texts next to their servers, and a parser refuses the whole file for one "\u0000",
- * 1e400 or half a surrogate pair. Text that is not JSON stays. */
-void gbx_jsonc_keep(char *text, size_t len, const gbx_jsonc_wanted *wanted);
-
-/* Length of the byte order mark, or 0: editors do not count it as a column. */
-size_t gbx_jsonc_mark_len(const char *text, size_t len);
 
 /* ---- replace.c ----------------------------------------------------------- */
 
@@ -116,7 +110,7 @@ void gbx_file_make_folders(const char *path);
 gbx_status gbx_file_replace(const char *path, const char *data, size_t len,
                             mode_t withheld, char backup[PATH_MAX], gbx_error *reterr);
 
-/* ---- variable.c ---------------------------------------------------------- */
+/* ---- variables.c --------------------------------------------------------- */
 
 /*
  * ${VAR}, ${VAR:-default} and ${env:VAR} in texts of a configuration.
@@ -163,7 +157,7 @@ typedef struct gbx_mcp_variable {
 
 /* One upstream server. */
 typedef struct gbx_mcp_upstream_config {
-    char *name; /* the key: gbx_mcp_is_name() */
+    char *name; /* the key: letters, digits, '_', '.', '-' */
     gbx_mcp_transport transport;
     char *command;
     char **args; /* ends in NULL */
@@ -247,12 +241,10 @@ void gbx_mcp_config_free(gbx_mcp_config *config);
 const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,
                                                      const char *name);
 
-/* May a server have this name? */
-bool gbx_mcp_is_name(const char *name);
 /* Turn name into a valid server name: "Google Drive" becomes "Google-Drive". */
 void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1]);
 
-/* ---- fingerprint.c ------------------------------------------------------- */
+/* ---- the fingerprint, in config.c ---------------------------------------- */
 
 /*
  * Has a configuration's file changed since it was read? We go on with what was read,
@@ -265,10 +257,6 @@ typedef struct gbx_config_fingerprint {
     size_t len;
     uint8_t digest[GBX_SHA256_SIZE];
 } gbx_config_fingerprint;
-
-/* Note the open file fd and its contents. */
-void gbx_config_fingerprint_set(gbx_config_fingerprint *stamp, int fd, const void *text,
-                                size_t len);
 
 /* Does the file at config->path have other contents? The contents are compared only if
  * the file was written or replaced. False if it is gone or unreadable, since a restart

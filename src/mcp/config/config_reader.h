@@ -33,17 +33,9 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
 /* Keep only the name: a half-read server is of no use. */
 void gbx_mcp_free_server(gbx_mcp_upstream_config *server);
 
-/* Leave out the headers that the transport sets itself, but keep their names. */
-gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
-                                    gbx_mcp_upstream_config *server);
-
 /* Read the variables of a file, except those that the server already has. */
 gbx_status gbx_mcp_read_env_file(gbx_json_reader *r, gbx_mcp_upstream_config *server,
                                  const char *path);
-
-/* Read our own top-level key. */
-gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value);
-void gbx_mcp_settings_default(gbx_mcp_settings *settings);
 
 /* The word that name is probably a misspelling of: it differs in case, or in '_', '-'
  * and blanks; from the first `loose` words, which resemble no key of a host, also in a

@@ -7,6 +7,7 @@
  */
 #include "mcp/config/config_reader.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "mcp/config/config.h"
@@ -15,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#define ITEMS_MAX 1000 /* of args, env or headers */
+#define ITEMS_MAX      1000 /* of args, env or headers */
+#define NAME_MAX_SHOWN 64   /* of a header's name in a message */
 
 /* What a server's entry says about how to reach it. */
 typedef struct entry {
@@ -73,6 +76,42 @@ void gbx_mcp_free_server(gbx_mcp_upstream_config *server)
     free_parts(server);
     free(server->name);
 }
+
+/* ---- names of servers: rules, code and messages use them unquoted ---------- */
+
+static bool is_letter(char c)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_.-";
+
+    return c != '\0' && strchr(letters, c) != NULL;
+}
+
+/* May a server have this name? */
+static bool is_server_name(const char *name)
+{
+    size_t len = 0;
+
+    while (is_letter(name[len]))
+        len++;
+    return len > 0 && len <= GBX_MCP_NAME_MAX && name[len] == '\0';
+}
+
+void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1])
+{
+    size_t len = 0;
+
+    for (; *name != '\0' && len < GBX_MCP_NAME_MAX; name++)
+        if (is_letter(*name))
+            out[len++] = *name;
+        else if (len > 0 && out[len - 1] != '-')
+            out[len++] = '-';
+    out[len] = '\0';
+    if (len == 0)
+        memcpy(out, "server", sizeof "server");
+}
+
+/* ---- entries -------------------------------------------------------------------- */
 
 /* An unset variable disables only this server. All of its variables are checked before
  * that is reported. */
@@ -336,6 +375,60 @@ static gbx_status read_env(gbx_json_reader *r, const json_t *value,
     return gbx_json_read_members(r, value, read_pair, &p);
 }
 
+static bool is_own(const char *name)
+{
+    static const char *const own[] = {
+        "Accept",         "Accept-Encoding",
+        "Connection",     "Content-Encoding",
+        "Content-Length", "Content-Type",
+        "Expect",         "Keep-Alive",
+        "Last-Event-ID",  "MCP-Protocol-Version",
+        "Mcp-Method",     "Mcp-Name",
+        "Mcp-Session-Id", "TE",
+        "Trailer",        "Transfer-Encoding",
+        "Upgrade",
+    };
+    static const char params[] = "Mcp-Param-";
+
+    for (size_t i = 0; i < GBX_COUNTOF(own); i++)
+        if (strcasecmp(name, own[i]) == 0)
+            return true;
+    return strncasecmp(name, params, sizeof params - 1) == 0;
+}
+
+static void free_header(gbx_mcp_variable *header)
+{
+    explicit_bzero(header->value, strlen(header->value));
+    free(header->value);
+    free(header->name);
+}
+
+/* Leave out the headers that the transport sets itself, but keep their names. */
+static gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
+                                           gbx_mcp_upstream_config *server)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {0};
+    size_t kept = 0;
+
+    gbx_buf_init(&names, server->header_count * (NAME_MAX_SHOWN + 2) + 1);
+    for (size_t i = 0; i < server->header_count; i++) {
+        gbx_mcp_variable *header = &server->headers[i];
+
+        if (!is_own(header->name)) {
+            server->headers[kept++] = *header;
+            continue;
+        }
+        (void)gbx_buf_printf(&names, "%s%.*s", names.len > 0 ? ", " : "",
+                             NAME_MAX_SHOWN, header->name);
+        free_header(header);
+    }
+    if (kept == server->header_count)
+        return GBX_OK;
+    server->header_count = kept;
+    server->unsent_headers = gbx_buf_take_string(&names, NULL);
+    return server->unsent_headers != NULL ? GBX_OK : gbx_list_nomem(r->err);
+}
+
 static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
                                const gbx_json_key *key, void *target)
 {
@@ -548,7 +641,7 @@ static gbx_status read_entry(gbx_json_reader *r, const char *name, const json_t 
             *r->err = all->unread[i].err;
             return GBX_E_POLICY;
         }
-    if (!server->disabled && !gbx_mcp_is_name(name))
+    if (!server->disabled && !is_server_name(name))
         return gbx_json_refuse_key(r,
                                    "a server's name has from 1 to %d letters, "
                                    "digits, '_', '.' and '-': write \"%s\", or take "
@@ -624,10 +717,10 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
         return gbx_json_refuse_key(r, "there are more than %d servers",
                                    GBX_MCP_SERVERS_MAX);
     } else {
-        if (!gbx_mcp_is_name(name))
+        if (!is_server_name(name))
             find_name(all, name, own_name);
         server =
-            add_server(config, gbx_mcp_is_name(name) ? name : own_name, is_off(value));
+            add_server(config, is_server_name(name) ? name : own_name, is_off(value));
         if (server == NULL)
             return gbx_list_nomem(r->err);
         status = read_entry(r, name, value, server);
@@ -643,37 +736,4 @@ const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *confi
             strcmp(config->servers[i].name, name) == 0)
             return &config->servers[i];
     return NULL;
-}
-
-/* ---- names of servers: rules, code and messages use them unquoted ---------- */
-
-static bool is_letter(char c)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789_.-";
-
-    return c != '\0' && strchr(letters, c) != NULL;
-}
-
-bool gbx_mcp_is_name(const char *name)
-{
-    size_t len = 0;
-
-    while (is_letter(name[len]))
-        len++;
-    return len > 0 && len <= GBX_MCP_NAME_MAX && name[len] == '\0';
-}
-
-void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1])
-{
-    size_t len = 0;
-
-    for (; *name != '\0' && len < GBX_MCP_NAME_MAX; name++)
-        if (is_letter(*name))
-            out[len++] = *name;
-        else if (len > 0 && out[len - 1] != '-')
-            out[len++] = '-';
-    out[len] = '\0';
-    if (len == 0)
-        memcpy(out, "server", sizeof "server");
 }

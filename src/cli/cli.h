@@ -34,6 +34,103 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* ---- term.c -------------------------------------------------------------- */
+
+/*
+ * What may reach a terminal, and in which colour.
+ *
+ * Text that guest code can choose never reaches a terminal unescaped. Colours are only
+ * for a terminal, unless --color=always asks for them; NO_COLOR and TERM=dumb turn them
+ * off.
+ */
+
+typedef enum gbx_color {
+    GBX_COLOR_AUTO = 0,
+    GBX_COLOR_ALWAYS = 1,
+    GBX_COLOR_NEVER = 2,
+} gbx_color;
+
+typedef enum gbx_paint {
+    GBX_PAINT_NONE,
+    GBX_PAINT_BOLD,
+    GBX_PAINT_DIM,
+    GBX_PAINT_RED,
+    GBX_PAINT_GREEN,
+    GBX_PAINT_YELLOW,
+    GBX_PAINT_CYAN,
+} gbx_paint;
+
+/* A stream, and whether it is coloured. */
+typedef struct gbx_term {
+    FILE *stream;
+    bool has_color;
+    bool is_terminal;
+} gbx_term;
+
+gbx_term gbx_term_open(FILE *stream, gbx_color color);
+
+/* Print text in a colour. The text must be ours. */
+void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Print untrusted text, escaped; GBX_ESCAPE_TEXT keeps newlines and tabs. */
+void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
+                      gbx_escape how);
+
+/* The same, each line indented by some columns, the last with a newline. */
+void gbx_term_block(const gbx_term *term, const char *text, int indent);
+
+/* Print JSON: unchanged to a file or pipe; to a terminal, characters that could steer
+ * it become \uXXXX, which is the same JSON. */
+void gbx_term_json(const gbx_term *term, const char *json, size_t len);
+
+/* `glovebox: WHAT: message`, escaped; what may be NULL. Without a newline. */
+void gbx_term_headline(const gbx_term *term, const char *what, const char *message);
+
+/* ---- report.c ------------------------------------------------------------ */
+
+/*
+ * A command's failure, printed the same way whoever noticed it: the host (gbx_status),
+ * the code (gbx_code of a result) or the command itself.
+ */
+
+typedef struct gbx_trouble {
+    int exit;         /* exit status; 0: not set */
+    const char *code; /* "MEMORY", as in a result; NULL for the host's failures */
+    const char *name; /* "GBX_E_OS", "NO_INPUT"; with code NULL */
+    const char *file; /* the position in err is in this file, or NULL; borrowed */
+    const char *hint; /* constant, or NULL */
+    gbx_error err;
+} gbx_trouble;
+
+/* The host's own failure, as the library reported it in trouble->err. */
+void gbx_trouble_host(gbx_trouble *trouble, gbx_status status);
+
+/* A file could not be read; trouble->err says why. */
+void gbx_trouble_input(gbx_trouble *trouble, gbx_status status);
+
+/* Something could not be written; trouble->err says why. */
+void gbx_trouble_output(gbx_trouble *trouble);
+
+/* The input is at fault, as if the worker had reported it; trouble->err says why. */
+void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file);
+
+/* `glovebox: MEMORY: message` with position and hint. */
+void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble);
+
+/* {"ok":false,...}: "code" or "status", "error", and the position. */
+void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble);
+
+/* One console line of the code: `[warn] text`. */
+void gbx_log_print(const gbx_term *term, const gbx_log *log);
+
+/* Print a call's outcome: its value on `out`, the rest on `err`. */
+
+/* Returns the exit status for the result's code. json: print all of it on `out`.
+ * logs_shown: its console lines were printed before. */
+int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *result,
+                     bool json, bool logs_shown);
+
 /* ---- attack_matrix.c ----------------------------------------------------- */
 
 /*
@@ -76,12 +173,6 @@ typedef struct gbx_matrix_sum {
     unsigned unanswered;
 } gbx_matrix_sum;
 
-/* The description of attack number i. */
-const gbx_attack_info *gbx_matrix_info(size_t i);
-
-/* True if the layer alone stops an attack that succeeds without it. */
-bool gbx_matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column);
-
 /* progress is called before each column with a name; may be NULL. */
 gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
                            void (*progress)(const char *name), gbx_error *reterr);
@@ -89,6 +180,11 @@ gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
 gbx_matrix_sum gbx_matrix_add_up(const gbx_matrix *matrix);
 
 const char *gbx_matrix_column_name(size_t column);
+
+/* Attack by layer; then what the signs mean, and the sum. */
+void gbx_matrix_print(const gbx_term *out, const gbx_matrix *matrix);
+
+void gbx_matrix_print_json(const gbx_term *out, const gbx_matrix *matrix);
 
 /* ---- opt.c --------------------------------------------------------------- */
 
@@ -146,83 +242,15 @@ gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
 /* Print every table with its title, one row per option, wrapped for a terminal. */
 void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count);
 
-/* ---- term.c -------------------------------------------------------------- */
+/* A point in time as people write it: milliseconds since 1970, or ISO 8601. */
 
 /*
- * What may reach a terminal, and in which colour.
- *
- * Text that guest code can choose never reaches a terminal unescaped. Colours are only
- * for a terminal, unless --color=always asks for them; NO_COLOR and TERM=dumb turn them
- * off.
+ * `1767225600000`, `-1`, `2026-01-01`, `2026-01-01T12:30Z`, with seconds, with
+ * milliseconds, with an offset (+02:00). Without an offset it is UTC, the only time
+ * zone that sandboxed code knows. False for any other form, and for a day that does not
+ * exist.
  */
-
-typedef enum gbx_color {
-    GBX_COLOR_AUTO = 0,
-    GBX_COLOR_ALWAYS = 1,
-    GBX_COLOR_NEVER = 2,
-} gbx_color;
-
-typedef enum gbx_paint {
-    GBX_PAINT_NONE,
-    GBX_PAINT_BOLD,
-    GBX_PAINT_DIM,
-    GBX_PAINT_RED,
-    GBX_PAINT_GREEN,
-    GBX_PAINT_YELLOW,
-    GBX_PAINT_CYAN,
-} gbx_paint;
-
-/* A stream, and whether it is coloured. */
-typedef struct gbx_term {
-    FILE *stream;
-    bool has_color;
-    bool is_terminal;
-} gbx_term;
-
-gbx_term gbx_term_open(FILE *stream, gbx_color color);
-
-/* Print text in a colour. The text must be ours. */
-void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Print untrusted text, escaped; GBX_ESCAPE_TEXT keeps newlines and tabs. */
-void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
-                      gbx_escape how);
-
-/* The same, each line indented by some columns, the last with a newline. */
-void gbx_term_block(const gbx_term *term, const char *text, int indent);
-
-/* Print JSON: unchanged to a file or pipe; to a terminal, characters that could steer
- * it become \uXXXX, which is the same JSON. */
-void gbx_term_json(const gbx_term *term, const char *json, size_t len);
-
-/* `glovebox: WHAT: message`, escaped; what may be NULL. Without a newline. */
-void gbx_term_headline(const gbx_term *term, const char *what, const char *message);
-
-/* ---- doctor.c ------------------------------------------------------------ */
-
-/* The engine's report as a table that people can read. */
-
-/* A summary of the layers. */
-typedef struct gbx_doctor_count {
-    unsigned total;
-    unsigned standing;
-    unsigned required_missing;
-} gbx_doctor_count;
-
-gbx_doctor_count gbx_doctor_count_layers(gbx_view report);
-
-/* Every member of the report: versions first, then the layers, then the rest. */
-void gbx_doctor_print(const gbx_term *out, gbx_view report);
-
-/* ---- doctor_attack.c ----------------------------------------------------- */
-
-/* The attack matrix, for people and for programs. */
-
-/* Attack by layer; then what the signs mean, and the sum. */
-void gbx_matrix_print(const gbx_term *out, const gbx_matrix *matrix);
-
-void gbx_matrix_print_json(const gbx_term *out, const gbx_matrix *matrix);
+bool gbx_moment_parse(const char *text, int64_t *ret_ms);
 
 /* ---- engine_args.c ------------------------------------------------------- */
 
@@ -254,45 +282,37 @@ extern const gbx_opt_table gbx_engine_table;
 gbx_options gbx_engine_args_options(const gbx_engine_args *engine,
                                     const gbx_limit_args *limits);
 
-/* ---- failure.c ----------------------------------------------------------- */
+/* What code may reach, as options for every command with a policy. */
+
+/* A row for commands that read files that decide; the member is a bool. */
+#define GBX_OPT_TRUST_FILES(type, member)                                             \
+    {                                                                                 \
+        "trust-files", NULL,                                                          \
+            "accept policies, configurations and secrets from files that others can " \
+            "change or read",                                                         \
+            GBX_OPT_FLAG, offsetof(type, member), 0, 0, NULL                          \
+    }
+
+typedef struct gbx_policy_args {
+    const char *file;
+    gbx_opt_list allow;
+    gbx_opt_list secrets;
+    bool trust_files;
+    char at_fault[96]; /* for gbx_trouble.file: the refused option */
+} gbx_policy_args;
+
+extern const gbx_opt_table gbx_policy_table;
 
 /*
- * A command's failure, printed the same way whoever noticed it: the host (gbx_status),
- * the code (gbx_code of a result) or the command itself.
+ * The policy from the options, or NULL without any; free it with gbx_policy_free().
+ * Without a file it begins with a call's default: console and timers. Its warnings go
+ * to standard error. False with *trouble filled, which borrows from args.
  */
+bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret,
+                          gbx_trouble *trouble);
 
-typedef struct gbx_trouble {
-    int exit;         /* exit status; 0: not set */
-    const char *code; /* "MEMORY", as in a result; NULL for the host's failures */
-    const char *name; /* "GBX_E_OS", "NO_INPUT"; with code NULL */
-    const char *file; /* the position in err is in this file, or NULL; borrowed */
-    const char *hint; /* constant, or NULL */
-    gbx_error err;
-} gbx_trouble;
-
-/* The host's own failure, as the library reported it in trouble->err. */
-void gbx_trouble_host(gbx_trouble *trouble, gbx_status status);
-
-/* A file could not be read; trouble->err says why. */
-void gbx_trouble_input(gbx_trouble *trouble, gbx_status status);
-
-/* Something could not be written; trouble->err says why. */
-void gbx_trouble_output(gbx_trouble *trouble);
-
-/* The input is at fault, as if the worker had reported it; trouble->err says why. */
-void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file);
-
-/* `glovebox: MEMORY: message` with position and hint. */
-void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble);
-
-/* {"ok":false,...}: "code" or "status", "error", and the position. */
-void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble);
-
-/* A result that is not a value: headline, position, frame, hint. */
-void gbx_result_print_failure(const gbx_term *term, const gbx_result *result);
-
-/* One console line of the code: `[warn] text`. */
-void gbx_log_print(const gbx_term *term, const gbx_log *log);
+/* Print to standard error, unless nobody reads there. */
+void gbx_policy_print_warnings(const gbx_policy *policy);
 
 /* ---- interrupt.c --------------------------------------------------------- */
 
@@ -318,21 +338,6 @@ gbx_status gbx_interrupt_start(gbx_interrupt *interrupt, gbx_error *reterr);
 
 /* No call may still use the signal. A zeroed one is ignored. */
 void gbx_interrupt_stop(gbx_interrupt *interrupt);
-
-/* ---- mcp_doctor_rules.c -------------------------------------------------- */
-
-/*
- * Tool patterns in rules that match no tool.
- *
- * A misspelt denial denies nothing, and only the servers can show that. Rules about a
- * server whose tools are unknown are not judged.
- */
-
-/* Call on_one for each, with its rule's number from 1 on. tools: of each server of the
- * configuration, or no value if unknown. */
-void gbx_mcp_idle_patterns(const gbx_mcp_config *config, const gbx_view *tools,
-                           void (*on_one)(void *user, size_t rule, const char *pattern),
-                           void *user);
 
 /* ---- security_log.c ------------------------------------------------------ */
 
@@ -403,61 +408,6 @@ gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
 /* Call after the loop has ended, before the server is freed and the log is closed. */
 void gbx_mcp_servers_close(gbx_mcp_servers *servers);
 
-/* ---- moment.c ------------------------------------------------------------ */
-
-/* A point in time as people write it: milliseconds since 1970, or ISO 8601. */
-
-/*
- * `1767225600000`, `-1`, `2026-01-01`, `2026-01-01T12:30Z`, with seconds, with
- * milliseconds, with an offset (+02:00). Without an offset it is UTC, the only time
- * zone that sandboxed code knows. False for any other form, and for a day that does not
- * exist.
- */
-bool gbx_moment_parse(const char *text, int64_t *ret_ms);
-
-/* ---- policy_args.c ------------------------------------------------------- */
-
-/* What code may reach, as options for every command with a policy. */
-
-/* A row for commands that read files that decide; the member is a bool. */
-#define GBX_OPT_TRUST_FILES(type, member)                                             \
-    {                                                                                 \
-        "trust-files", NULL,                                                          \
-            "accept policies, configurations and secrets from files that others can " \
-            "change or read",                                                         \
-            GBX_OPT_FLAG, offsetof(type, member), 0, 0, NULL                          \
-    }
-
-typedef struct gbx_policy_args {
-    const char *file;
-    gbx_opt_list allow;
-    gbx_opt_list secrets;
-    bool trust_files;
-    char at_fault[96]; /* for gbx_trouble.file: the refused option */
-} gbx_policy_args;
-
-extern const gbx_opt_table gbx_policy_table;
-
-/*
- * The policy from the options, or NULL without any; free it with gbx_policy_free().
- * Without a file it begins with a call's default: console and timers. Its warnings go
- * to standard error. False with *trouble filled, which borrows from args.
- */
-bool gbx_policy_args_make(gbx_policy_args *args, gbx_policy **ret,
-                          gbx_trouble *trouble);
-
-/* Print to standard error, unless nobody reads there. */
-void gbx_policy_print_warnings(const gbx_policy *policy);
-
-/* ---- print_result.c ------------------------------------------------------ */
-
-/* Print a call's outcome: its value on `out`, the rest on `err`. */
-
-/* Returns the exit status for the result's code. json: print all of it on `out`.
- * logs_shown: its console lines were printed before. */
-int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *result,
-                     bool json, bool logs_shown);
-
 /* ---- read_file.c --------------------------------------------------------- */
 
 /*
@@ -498,7 +448,7 @@ bool gbx_file_text_has_lines(const char *path);
 
 void gbx_file_text_cleanup(gbx_file_text *text);
 
-/* ---- record_file.c ------------------------------------------------------- */
+/* ---- cmd_replay.c -------------------------------------------------------- */
 
 /*
  * The file of --record: opened before anything runs, so that a call is made only if its
@@ -654,11 +604,6 @@ typedef struct gbx_import {
     gbx_term err;
 } gbx_import;
 
-/* Open our file. It is locked until gbx_import_close(), unless is_dry. */
-bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
-                     gbx_trouble *trouble);
-void gbx_import_close(gbx_import *im);
-
 /* Report an unreadable file: its path, and the command's exit status. */
 void gbx_import_name_file(gbx_trouble *trouble, const char *path, gbx_status status);
 
@@ -666,11 +611,6 @@ void gbx_import_name_file(gbx_trouble *trouble, const char *path, gbx_status sta
  * sets im->exit, and does not keep the rest from being imported. */
 void gbx_import_host(gbx_import *im, gbx_host_kind host);
 void gbx_import_file(gbx_import *im, const char *path);
-
-/* Will our file load with its changes? Otherwise nothing is written. A rule may have
- * waited for the servers that are added now. */
-bool gbx_import_check(gbx_import *im, gbx_trouble *trouble);
-bool gbx_import_write(gbx_import *im, gbx_trouble *trouble);
 
 /* ---- run_input.c --------------------------------------------------------- */
 

@@ -7,13 +7,17 @@
 #include "guard/arena.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "guard/guard.h"
 
 #include <assert.h>
 #include <setjmp.h>
 #include <stdalign.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define CLASS_MIN_SHIFT 5 /* the smallest block: 32 bytes, half of it header */
 #define CLASS_MAX_SHIFT 13
@@ -191,8 +195,6 @@ static void release(struct arena *a)
     }
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_arena_end gbx_arena_run(size_t ceiling, void (*work)(void *user), void *user)
 {
     struct arena a = {.left = ceiling,
@@ -266,4 +268,45 @@ _Noreturn void gbx_arena_abandon(void)
 {
     assert(current != NULL);
     leave(current, GBX_ARENA_ABANDONED);
+}
+
+/* One per thread, like the arena: the parser's callbacks are called from
+ * too deep to pass it. */
+
+/* NULL except between begin and end; one function calls both, so nothing leaks. */
+static _Thread_local gbx_time_budget *taken;
+
+void gbx_time_budget_begin(gbx_time_budget *patience)
+{
+    patience->is_lost = false;
+    patience->until_ns =
+        patience->left_ns > 0 ? gbx_time_budget_now_ns() + patience->left_ns : 0;
+    patience->outer = taken;
+    taken = patience;
+}
+
+void gbx_time_budget_end(gbx_time_budget *patience)
+{
+    assert(taken == patience);
+    taken = patience->outer;
+    if (patience->left_ns > 0)
+        patience->left_ns = patience->until_ns - gbx_time_budget_now_ns();
+}
+
+bool gbx_time_budget_is_over(void)
+{
+    if (taken == NULL || taken->is_lost)
+        return taken != NULL;
+    if (taken->until_ns == 0 || (taken->stop != NULL && atomic_load(taken->stop)) ||
+        gbx_time_budget_now_ns() >= taken->until_ns)
+        taken->is_lost = true;
+    return taken->is_lost;
+}
+
+int64_t gbx_time_budget_now_ns(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000 * GBX_NS_PER_MS + now.tv_nsec;
 }

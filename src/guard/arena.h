@@ -3,8 +3,8 @@
  * arena - the memory of one parse: bounded, and freed as a whole, whatever happens.
  *
  * When memory is out or an assert fails, the parser can only abort the process. Hostile
- * code must not cause that in the host. So the parser is compiled with the hooks below
- * (see hooks.h): it allocates from the arena of the running gbx_arena_run(), and when
+ * code must not cause that in the host. So the parser is compiled with the hooks of
+ * runtime.c: it allocates from the arena of the running gbx_arena_run(), and when
  * that refuses, or an assert fails, longjmp abandons the run and its memory is freed.
  * Code that runs inside therefore holds nothing else: no lock, no descriptor, no memory
  * from malloc.
@@ -28,7 +28,7 @@ gbx_arena_end gbx_arena_run(size_t ceiling, void (*work)(void *user), void *user
 /* Zeroed memory, aligned for any type; never NULL. Inside work() only. */
 void *gbx_arena_calloc(size_t count, size_t size);
 
-/* ---- for hooks.h ---------------------------------------------------------- */
+/* ---- for runtime.c -------------------------------------------------------- */
 
 void *gbx_arena_malloc(size_t size);
 void *gbx_arena_realloc(void *payload, size_t size);

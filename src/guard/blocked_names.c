@@ -3,7 +3,6 @@
 #include "guard/internal.h"
 
 #include "base/cleanup.h"
-#include "guard/source_region.h"
 
 #include <glovebox/glovebox.h>
 
@@ -206,8 +205,6 @@ static const char *advice_on(uint32_t capability, uint32_t capabilities)
             return (capabilities & capability) != 0 ? advices[i].on : advices[i].off;
     return "";
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 size_t gbx_word_find(const char *name, size_t len)
 {

@@ -3,12 +3,12 @@
  * faults - an unmatched bracket makes the parser report errors in correct places, so if
  * there is one, only that is reported.
  */
-#include "guard/faults.h"
+
+#include "guard/internal.h"
 
 #include "base/cleanup.h"
 #include "base/lines.h"
 #include "guard/arena.h"
-#include "guard/internal.h"
 
 #include <string.h>
 
@@ -154,8 +154,6 @@ static bool is_raw_escape(const gbx_tree *t, uint32_t i)
            t->nodes[parent].field == GBX_FIELD_ARGUMENTS &&
            t->text[t->nodes[i].start] == '\\';
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open)
 {

@@ -437,8 +437,6 @@ static void trim_semicolons(const char *text, gbx_region *code)
         code->end--;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f)
 {

@@ -3,9 +3,7 @@
 #ifndef GBX_GUARD_INTERNAL_H
 #define GBX_GUARD_INTERNAL_H
 
-#include "guard/findings.h"
 #include "guard/guard.h"
-#include "guard/source_region.h"
 #include "guard/tree.h"
 
 #include <stdbool.h>
@@ -64,6 +62,51 @@ const char *gbx_word_write_hint(void);
 /* Advice for code that loads the module of that name, or NULL if we do not know it. */
 const char *gbx_module_hint(const char *name, size_t len, uint32_t capabilities);
 
+/* ---- findings.c ----------------------------------------------------------- */
+
+/*
+ * The passes' objections, before they become a report.
+ *
+ * Fixed size, without allocations: a pass may be abandoned at any time.
+ */
+
+#define GBX_FINDING_MESSAGE_SIZE 160
+
+typedef struct gbx_finding {
+    gbx_code code;
+    const char *rule; /* constant */
+    size_t offset;    /* in the caller's text */
+    const char *hint; /* constant, or "" */
+    char message[GBX_FINDING_MESSAGE_SIZE];
+} gbx_finding;
+
+typedef struct gbx_findings {
+    size_t count; /* at most GBX_GUARD_VIOLATIONS_MAX, the first in the text */
+    size_t total;
+    gbx_finding list[GBX_GUARD_VIOLATIONS_MAX];
+} gbx_findings;
+
+/* Names of rules that more than one place uses. */
+#define GBX_RULE_FORM     "form"
+#define GBX_RULE_SIZE     "size"
+#define GBX_RULE_ENCODING "encoding"
+#define GBX_RULE_SYNTAX   "syntax"
+
+/* Insert in order of offset; when full, the one latest in the text is dropped. */
+void gbx_findings_add(gbx_findings *f, gbx_code code, const char *rule, size_t offset,
+                      const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* The report that gbx_report_free() frees; *ret is NULL if nothing was found. */
+gbx_status gbx_findings_report(const gbx_findings *f, const char *text, size_t len,
+                               gbx_report **ret, gbx_error *reterr);
+
+/* ---- faults.c ------------------------------------------------------------- */
+
+/* Add the faults of the flat tree t as SYNTAX findings. base: the offset of the code
+ * in the caller's text. */
+void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f);
+
 /* ---- form.c -------------------------------------------------------------- */
 
 /*
@@ -89,7 +132,7 @@ size_t gbx_form_last_expression(const gbx_tree *t);
  * await at its top, outside all functions and classes. */
 bool gbx_form_is_async_body(const gbx_tree *t, gbx_form form);
 
-/* ---- leaves.c ------------------------------------------------------------ */
+/* ---- tree.c: leaves ------------------------------------------------------- */
 
 /*
  * The code as a sequence of tokens, for questions that a tree with errors cannot
@@ -120,7 +163,6 @@ bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k);
 
 /* The leaf before k and after it, or GBX_NO_LEAF. */
 uint32_t gbx_leaf_before(const gbx_leaves *l, uint32_t k);
-uint32_t gbx_leaf_after(const gbx_leaves *l, uint32_t k);
 
 /* The innermost bracket that is open at k, or GBX_NO_LEAF if none is near. */
 uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k);
@@ -196,16 +238,6 @@ size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k);
 
 /* Count one walk over the tree; false after too many. */
 bool gbx_case_may_walk(gbx_case *c);
-
-/* hints_promise.c: true if the expression, as the engine quotes it, begins with a
- * promise; or if a pattern, a loop or a spread on the line gets one. */
-bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len);
-bool gbx_line_spreads_promise(gbx_case *c);
-/* True if a call on the line has a promise among its arguments. */
-bool gbx_line_passes_promise(gbx_case *c);
-
-/* hints_syntax_words.c: the hint for a message of the engine, or NULL. */
-const char *gbx_syntax_wording(const char *message);
 
 void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);

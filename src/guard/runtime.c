@@ -4,7 +4,17 @@
  * inline across its files, and all of it gets the hooks. alloc.c (mutable pointers to
  * the allocator) and query.c (not used) are left out.
  */
-#include "hooks.h"
+/* Its allocator and its asserts are replaced by ours (see arena.h). */
+#include "arena.h"
+
+#define ts_malloc  gbx_arena_malloc
+#define ts_calloc  gbx_arena_calloc
+#define ts_realloc gbx_arena_realloc
+#define ts_free    gbx_arena_free
+
+/* The runtime's own ts_assert.h is shadowed by defining its include guard. */
+#define TREE_SITTER_ASSERT_H_
+#define ts_assert(e) ((e) ? (void)0 : gbx_arena_abandon())
 
 #include "src/get_changed_ranges.c"
 #include "src/language.c"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* source_region - computes offsets; nothing is copied or moved. */
-#include "guard/source_region.h"
+#include "guard/internal.h"
 
 #include <string.h>
 
@@ -55,8 +55,6 @@ static bool closes(const char *text, size_t line, size_t end, char mark, size_t 
     return r.start < r.end && text[r.start] == mark &&
            fence_run(text, r.start, r.end) == r.end - r.start && r.end - r.start >= run;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_text_is_name(unsigned char c)
 {

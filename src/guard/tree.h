@@ -198,4 +198,46 @@ bool gbx_tree_is_function(const gbx_tree *t, uint32_t i);
 /* True if function i has the token async before its parameters. */
 bool gbx_tree_is_async(const gbx_tree *t, uint32_t i);
 
+/* ---- faults.c -------------------------------------------------------------- */
+
+/*
+ * Syntax errors that the tree shows without an engine: unmatched brackets,
+ * tokens that the parser missed, words of other languages.
+ */
+
+/* The first bracket without its partner, or GBX_NO_NODE. *ret_is_open: it is not
+ * closed; else it closes nothing. */
+uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open);
+
+/* Where the first error of the flat tree t begins; the end if it has none. */
+size_t gbx_faults_first(const gbx_tree *t);
+
+/* True if node i is a string without a closing quote, or one that goes past its
+ * line. */
+bool gbx_faults_open_string(const gbx_tree *t, uint32_t i);
+
+/* ---- source_region.c -------------------------------------------------------- */
+
+/*
+ * Which bytes of the caller's text are the code.
+ *
+ * Models answer with their code in a Markdown fence: a fence around all of the text is
+ * left out. Everything else stays in place, so that an offset in the region plus its
+ * start is an offset in the caller's text.
+ */
+
+typedef struct gbx_region {
+    size_t start; /* first byte of the code, white space before it left out */
+    size_t end;   /* past its last, white space after it left out */
+} gbx_region;
+
+/* Leave out a byte order mark, white space and one closed fence around the code. */
+gbx_region gbx_text_region(const char *text, size_t len);
+
+/* True if a line in [from, end) begins a Markdown fence; its offset is stored. */
+bool gbx_text_find_fence(const char *text, size_t from, size_t end, size_t *ret_at);
+
+/* True if c can be part of a JavaScript name; every byte past ASCII counts as such. */
+bool gbx_text_is_name(unsigned char c);
+
 #endif

@@ -484,8 +484,6 @@ static void judge(struct pass *p)
     }
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form,
                    const gbx_guard_world *world, gbx_findings *f)
 {

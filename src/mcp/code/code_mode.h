@@ -250,7 +250,7 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
 /* Remove what models leave around code: fences and extra escapes. */
 
 /*
- * Blank a Markdown fence that guard/source_region.h does not recognise: one whose first
+ * Blank a Markdown fence that source_region.c does not recognise: one whose first
  * line says more than a language, or one that is never closed. Only if the code is
  * complete and without text around it. No byte moves.
  */

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/source_region.h"
 #include "guard/tree.h"
 #include "mcp/code/code_mode.h"
 

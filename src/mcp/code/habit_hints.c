@@ -6,7 +6,7 @@
 #include "mcp/code/habit_hints.h"
 
 #include "base/cleanup.h"
-#include "guard/source_region.h"
+#include "guard/tree.h"
 #include "mcp/code/code.h"
 #include "mcp/code/code_mode.h"
 

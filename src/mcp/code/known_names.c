@@ -5,7 +5,7 @@
 #include "base/edit_distance.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "guard/source_region.h"
+#include "guard/tree.h"
 #include "mcp/code/code_mode.h"
 
 #include <ctype.h>

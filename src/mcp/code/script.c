@@ -14,8 +14,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/faults.h"
-#include "guard/source_region.h"
+#include "guard/tree.h"
 #include "mcp/code/code_mode.h"
 
 #include <stdlib.h>

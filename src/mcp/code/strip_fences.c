@@ -2,7 +2,7 @@
 /* strip_fences - scans only as much as it needs to tell text from code. */
 #include "mcp/code/code_mode.h"
 
-#include "guard/source_region.h"
+#include "guard/tree.h"
 
 #include <ctype.h>
 #include <stdbool.h>

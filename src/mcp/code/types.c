@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
-#include "guard/faults.h"
+#include "guard/tree.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "mcp/code/code_mode.h"
 
 #include "guard/arena.h"
-#include "guard/source_region.h"
+#include "guard/tree.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
-#include "guard/source_region.h"
+#include "guard/tree.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/guard.h"
-#include "guard/source_region.h"
 #include "guard/tree.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "guard/source_region.h"
+#include "guard/tree.h"
 #include "mcp/code/code.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * attack_table - what a compromised worker would try, one line each.
  *
  * The table is shared: the worker program has the code (attack_*.c), the host has the
- * texts (attack_names.c). The index of a line is its number in gbx_msg_attack.
+ * texts (attack_table.c). The index of a line is its number in gbx_msg_attack.
  *
  * An attack judges by effect (a byte was read, code ran, a descriptor came back), not
  * by a return value alone: some calls are answered without being executed. It never

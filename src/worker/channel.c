@@ -11,8 +11,6 @@
 
 #define FDS_MAX 2
 
-/* ---- public to other modules -------------------------------------------- */
-
 ssize_t gbx_channel_read_some(int fd, void *data, size_t len)
 {
     ssize_t n;

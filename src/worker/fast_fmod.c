@@ -96,8 +96,6 @@ EXPORTED double fmod(double x, double y)
     return gbx_modulo(x, y);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 double gbx_modulo(double x, double y)
 {
     uint64_t x_bits = bits_of(x) & ~SIGN_BIT;

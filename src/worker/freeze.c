@@ -9,7 +9,21 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+int gbx_memfile_new(const char *name, size_t size)
+{
+    struct rlimit limit;
+    int fd;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size)
+        return -1;
+    fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)size) < 0)
+        gbx_fd_close(&fd);
+    return fd;
+}
 
 #define PAGE 4096u
 
@@ -131,8 +145,6 @@ static void unmap_clean(int pagemap, const gbx_range *range)
 
 /* Ranges that now belong to a file. */
 static gbx_ranges frozen;
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_freeze(bool (*run)(void *user), void *user)
 {

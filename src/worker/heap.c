@@ -88,8 +88,6 @@ static bool take(size_t bytes)
     return taken != NULL;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_heap_keep_together(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, (int)BLOCK_MAX);

@@ -163,8 +163,6 @@ static void replace_chosen(const gbx_ranges *ranges, const uint8_t *chosen,
     gbx_fd_close(&file);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 size_t gbx_text_enlarge(size_t count, bool (*run)(void *user), void *user)
 {
     gbx_ranges ranges = {0};

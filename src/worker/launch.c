@@ -6,10 +6,9 @@
 #include "wire/messages.h"
 #include "wire/wire.h"
 
-#include <glovebox/version.h>
-
 #include <errno.h>
 #include <fcntl.h>
+#include <glovebox/version.h>
 #include <grp.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -205,8 +204,6 @@ static void take_identity(const gbx_identity *identity)
         end("take the identity of a user of its own");
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_launch_check_version(char **argv, int argc, int index, int count)
 {
     if (argc == count && number_of(argv[index]) == GBX_WIRE_VERSION)
@@ -219,7 +216,9 @@ void gbx_launch_check_version(char **argv, int argc, int index, int count)
     _exit(3);
 }
 
-void gbx_launch_template(char **argv, int argc, gbx_launch *ret)
+/* argv comes from the host (wire/wire.h). Returns in the template. A failure is
+ * printed on the error output and ends the process. */
+static void gbx_launch_template(char **argv, int argc, gbx_launch *ret)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     gbx_launch_check_version(argv, argc, GBX_START_VERSION, GBX_START_ARGS);
@@ -243,4 +242,30 @@ void gbx_launch_fork(uint32_t layers_off, bool is_grouped, const char *uids,
     take_identity(&ret->identity);
     /* A fork and a change of ids clear it. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/*
+ * The untrusted program. The library starts it with a built environment
+ * and one socket; started by hand it only prints what it is.
+ */
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "--serve") == 0) {
+        gbx_launch launch;
+
+        gbx_stack_clear();
+        gbx_launch_template(argv, argc, &launch);
+        _exit(gbx_template_serve(&launch, NULL)); /* worker/worker.h explains _exit() */
+    }
+    if (argc >= 2 && strcmp(argv[1], "--zygote") == 0) {
+        gbx_stack_clear();
+        _exit(gbx_zygote_serve(argv, argc));
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        (void)printf("glovebox-worker " GBX_VERSION "\n");
+        return 0;
+    }
+    (void)fprintf(stderr, "glovebox-worker: started by libglovebox, not by hand; "
+                          "see glovebox(1)\n");
+    return 64;
 }

@@ -50,8 +50,6 @@ static bool read_line(const char *line, gbx_mapping *ret)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_maps gbx_maps_read(bool with_own)
 {
     gbx_maps maps = {.list = make_list()};

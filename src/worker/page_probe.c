@@ -51,8 +51,6 @@ static _Noreturn void learn(int closed, bool (*run)(void *user), void *user)
     _exit(run(user) ? 0 : 1);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_ranges_add(gbx_ranges *ranges, uintptr_t from, uintptr_t to, int prot)
 {
     if (ranges->count == GBX_RANGES_MAX || from == 0 || from >= to)

@@ -135,8 +135,6 @@ static _Noreturn void learn(bool (*run)(void *user), void *user, int report)
     _exit(open_ring() >= 0 ? 0 : 1);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_pages_learn(gbx_pages *pages, bool (*run)(void *user), void *user)
 {
     gbx_pages found = {0};

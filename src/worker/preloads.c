@@ -62,8 +62,6 @@ static bool read_one(int control, gbx_realm_preload *ret)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_preloads_read(gbx_preloads *preloads, int control, uint32_t count)
 {
     preloads->count = 0;

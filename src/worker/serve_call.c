@@ -320,8 +320,6 @@ static void serve(gbx_realm *realm, session *s)
         send_error(s, &outcome.error);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int channel,
                                gbx_session_proof proof)
 {

@@ -9,6 +9,7 @@
 #include "wire/wire.h"
 #include "zones/zones.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,10 +17,67 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* Which process is which worker, and how each ended. */
+
+#define GBX_CHILDREN_MAX 1100 /* more than the host's maximum, to include killed ones */
+
+typedef struct gbx_children {
+    size_t count;
+    struct gbx_child {
+        pid_t pid;
+        uint64_t worker_id;
+    } list[GBX_CHILDREN_MAX];
+} gbx_children;
+
+static uint64_t microseconds(const struct timeval *tv)
+{
+    return (uint64_t)tv->tv_sec * 1000000u + (uint64_t)tv->tv_usec;
+}
+
+static bool gbx_children_full(const gbx_children *children)
+{
+    return children->count == GBX_CHILDREN_MAX;
+}
+
+static void gbx_children_add(gbx_children *children, pid_t pid, uint64_t worker_id)
+{
+    assert(!gbx_children_full(children));
+    children->list[children->count++] =
+        (struct gbx_child){.pid = pid, .worker_id = worker_id};
+}
+
+/* Reap one child that has ended; false if none has. */
+static bool gbx_children_reap(gbx_children *children, gbx_msg_exited *ret)
+{
+    struct rusage usage;
+    int status;
+    pid_t pid;
+
+    while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+        for (size_t i = 0; i < children->count; i++) {
+            if (children->list[i].pid != pid)
+                continue;
+            *ret = (gbx_msg_exited){
+                .worker_id = children->list[i].worker_id,
+                .status = (uint32_t)status,
+                .cpu_us = microseconds(&usage.ru_utime) + microseconds(&usage.ru_stime),
+                .max_rss_kib = (uint64_t)usage.ru_maxrss,
+            };
+            children->list[i] = children->list[--children->count];
+            return true;
+        }
+        /* As pid 1 of its namespace the template also inherits orphans, which are
+         * not workers. */
+    }
+    return false;
+}
 
 /* A smaller mapping is not worth it; few inputs need more. */
 #define ROOM_MIN GBX_MIB(8)
@@ -388,8 +446,6 @@ static bool complete(template *t, const char **ret_reason)
     gbx_preloads_unwatch();
     return is_made;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
 {

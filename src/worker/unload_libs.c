@@ -59,8 +59,6 @@ static bool has_jit_memory(const gbx_maps *maps)
     return false;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_libs_drop_libraries(void)
 {
     gbx_maps maps;

@@ -29,8 +29,6 @@
  * the channel and end the process with a GBX_ATTACK_EXIT status. */
 _Noreturn void gbx_attack_run(uint32_t index);
 
-/* ---- attack_try.c -------------------------------------------------------- */
-
 /*
  * The building blocks of the attacks. They run raw system calls, in a process that may
  * have all layers, one, or none.
@@ -73,7 +71,7 @@ bool gbx_code_runs(const void *code);
 GBX_ATTACK_MAP(XX)
 #undef XX
 
-/* ---- attack_victims.c ---------------------------------------------------- */
+/* ---- attack_table.c ------------------------------------------------------ */
 
 /*
  * Targets that the host provides for attacks: a listening abstract socket, a System V
@@ -120,26 +118,6 @@ bool gbx_channel_read_header_fd(int fd, gbx_header *ret, int *ret_fd);
 bool gbx_channel_write_fds(int fd, const void *data, size_t len, const int *fds,
                            size_t fd_count);
 
-/* ---- children.c ---------------------------------------------------------- */
-
-/* Which process is which worker, and how each ended. */
-
-#define GBX_CHILDREN_MAX 1100 /* more than the host's maximum, to include killed ones */
-
-typedef struct gbx_children {
-    size_t count;
-    struct gbx_child {
-        pid_t pid;
-        uint64_t worker_id;
-    } list[GBX_CHILDREN_MAX];
-} gbx_children;
-
-bool gbx_children_full(const gbx_children *children);
-void gbx_children_add(gbx_children *children, pid_t pid, uint64_t worker_id);
-
-/* Reap one child that has ended; false if none has. */
-bool gbx_children_reap(gbx_children *children, gbx_msg_exited *ret);
-
 /* ---- fast_fmod.c --------------------------------------------------------- */
 
 /*
@@ -175,6 +153,12 @@ void gbx_freeze(bool (*run)(void *user), void *user);
 /* Call when the template is sealed: unmaps what it has read of the file since then,
  * or forks would copy those entries, too. */
 void gbx_freeze_end(void);
+
+/* An anonymous file in memory. */
+
+/* A file of that many bytes, all holes. Returns its descriptor, or -1; also -1 if it
+ * would exceed the process's file size limit, since trying would kill the process. */
+int gbx_memfile_new(const char *name, size_t size);
 
 /* ---- heap.c -------------------------------------------------------------- */
 
@@ -268,10 +252,6 @@ typedef struct gbx_launch {
     gbx_identity identity; /* already in effect if there is a user namespace */
 } gbx_launch;
 
-/* argv comes from the host (wire/wire.h). Returns in the template. A failure is
- * printed on the error output and ends the process. */
-void gbx_launch_template(char **argv, int argc, gbx_launch *ret);
-
 /* The same in a fork of the zygote, which has no arguments. */
 void gbx_launch_fork(uint32_t layers_off, bool is_grouped, const char *uids,
                      gbx_launch *ret);
@@ -318,14 +298,6 @@ void gbx_pagemap_open(void);
 /* Its descriptor, -1 if it could not be opened. */
 int gbx_pagemap(void);
 void gbx_pagemap_close(void);
-
-/* ---- memfile.c ----------------------------------------------------------- */
-
-/* An anonymous file in memory. */
-
-/* A file of that many bytes, all holes. Returns its descriptor, or -1; also -1 if it
- * would exceed the process's file size limit, since trying would kill the process. */
-int gbx_memfile_new(const char *name, size_t size);
 
 /* ---- page_probe.c -------------------------------------------------------- */
 

@@ -111,8 +111,6 @@ static void fork_template(int control, const gbx_prepared *prepared, request *r)
     gbx_fd_close(&pidfd);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 int gbx_zygote_serve(char **argv, int argc)
 {
     gbx_zygote_answer ready = {0};

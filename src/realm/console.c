@@ -49,8 +49,6 @@ static void send(gbx_realm *realm, uint8_t level, const char *text, size_t len)
     } while (len > 0 && !realm->log_ended);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text)
 {
     size_t units = JSStringGetLength(text);

@@ -326,8 +326,6 @@ static void begin(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret)
         gbx_origin_close(&realm->origin, realm->in->code);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
                   size_t size, uint32_t *ret_line, uint32_t *ret_column)
 {

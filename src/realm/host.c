@@ -226,8 +226,6 @@ void gbx_host_wait(gbx_realm *realm, JSValueRef *exception)
         gbx_timers_step(realm, exception);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg)
 {
     JSContextRef ctx = realm->ctx;

@@ -153,7 +153,7 @@ bool gbx_url_host(const uint8_t *text, size_t len, bool is_special, gbx_buf *to)
 /* Decode %XX to bytes. */
 void gbx_url_undo_percent(const uint8_t *text, size_t len, gbx_buf *to);
 
-/* ---- cell_blocks.c ------------------------------------------------------- */
+/* ---- cell.c: blocks of cells -------------------------------------------- */
 
 /* Private to realm's allocator: blocks aligned to their own size. */
 
@@ -166,7 +166,7 @@ void *gbx_block_take(void);
 /* False if `block` does not come from gbx_block_take(). */
 bool gbx_block_give(void *block);
 
-/* ---- refusal.c ----------------------------------------------------------- */
+/* ---- interpose.c: the allocator ----------------------------------------- */
 
 /* Private to realm: the allocator's figures for the process's memory. */
 
@@ -242,14 +242,12 @@ bool gbx_cell_is_oom(const gbx_cells *cells, JSContextRef ctx, JSValueRef value)
 /* Collect, and check whether the engine asks us when to collect. */
 void gbx_garbage_collect(gbx_realm *realm);
 
-/* ---- rejections.c: promises that the engine keeps to report ------------------- */
+/* ---- garbage.c: promises that the engine keeps to report ---------------- */
 
 /* Learn where the engine keeps them; anything that cannot be learned stays unknown. */
 void gbx_rejections_learn(gbx_realm *realm);
-/* Call before a collection: drops handled promises from the list. */
-void gbx_rejections_let_go(gbx_realm *realm);
 
-/* ---- strings.c: where the engine keeps the characters of a string ----------- */
+/* ---- convert.c: where the engine keeps the characters of a string ------- */
 
 typedef struct gbx_strings {
     bool known;
@@ -262,7 +260,7 @@ void gbx_strings_learn(gbx_strings *ret);
  * NULL if it has two bytes each, or that is unknown. */
 const uint8_t *gbx_string_narrow(const gbx_strings *strings, JSStringRef text);
 
-/* ---- origin.c: from the engine's positions to the caller's ------------------- */
+/* ---- forms.c: from the engine's positions to the caller's --------------- */
 
 typedef struct gbx_origin {
     uint32_t first_line; /* where the code begins in the caller's text */
@@ -278,8 +276,6 @@ typedef struct gbx_origin {
 void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column);
 /* Record where the code ends: everything after it is our suffix. */
 void gbx_origin_close(gbx_origin *origin, gbx_span code);
-/* Record len columns of ours inserted at byte offset at of the code. */
-void gbx_origin_insert(gbx_origin *origin, gbx_span code, size_t at, uint32_t len);
 
 /* ---- dateparse.c ------------------------------------------------------------ */
 
@@ -383,7 +379,7 @@ void gbx_string_release(JSStringRef *text);
 /* How many UTF-16 units a piece of UTF-8 becomes. */
 size_t gbx_utf16_units(const char *text, size_t len);
 
-/* ---- objects.c -------------------------------------------------------------- */
+/* ---- realm.c: functions, members and scripts of the engine -------------- */
 
 /* The one realm of the process: the engine passes no pointer of ours to callbacks. */
 gbx_realm *gbx_realm_self(void);
@@ -465,7 +461,7 @@ void gbx_helpers_begin(gbx_realm *realm);
 /* Restore the helper `name` after a capability of the same name was removed. */
 void gbx_helpers_restore(gbx_realm *realm, JSStringRef name);
 
-/* ---- web.c ------------------------------------------------------------------- */
+/* ---- helper_natives.c: what fetch/ needs -------------------------------- */
 
 /* natives, extended with what the script of fetch needs. */
 JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
@@ -514,14 +510,6 @@ JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
 /* The call's values, in realm->env and as a global. */
 void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
 
-/* ---- warm_host.c -------------------------------------------------------------- */
-
-/* Run what calls with these capabilities run first. */
-void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities);
-/* Run the function that a preload has left: until it is compiled, or as the script
- * `code` calls it, for which it is gbx_warm(). */
-void gbx_warm_preloads(gbx_realm *realm, const char *code);
-
 /* ---- forms.c ---------------------------------------------------------------- */
 
 #define GBX_ARGS_MAX 66u /* this, params, env ... : at most 64 bindings */
@@ -554,13 +542,7 @@ void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
                   size_t size, uint32_t *ret_line, uint32_t *ret_column);
 
-/* ---- serialize.c --------------------------------------------------------------- */
-
-/* Serialise within limit bytes. False with *ret_error filled. */
-bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
-                   gbx_msg_result *ret, gbx_msg_error *ret_error);
-
-/* ---- wallclock.c ------------------------------------------------------------ */
+/* ---- interpose.c: the clock --------------------------------------------- */
 
 /* From now on the process's wall clock is fixed at ms since 1970. */
 void gbx_wallclock_fix(double ms);

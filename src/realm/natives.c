@@ -200,8 +200,6 @@ static JSValueRef on_quote(ARGUMENTS)
     return value;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 JSObjectRef gbx_natives_new(gbx_realm *realm)
 {
     static const struct {

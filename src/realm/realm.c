@@ -8,14 +8,88 @@
  */
 #include "realm/internal.h"
 
-#include <glovebox/glovebox.h>
+#include "realm/realm.h"
 
 #include <assert.h>
+#include <glovebox/glovebox.h>
 #include <jsc/jsc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The realm of this process, and functions, members and scripts of its engine. */
+
+/* The one realm of the process. */
+static gbx_realm the_realm;
+
+gbx_realm *gbx_realm_self(void)
+{
+    return &the_realm;
+}
+
+JSObjectRef gbx_native(JSContextRef ctx, const char *name,
+                       JSObjectCallAsFunctionCallback fn)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+    JSObjectRef made = JSObjectMakeFunctionWithCallback(ctx, text, fn);
+
+    JSStringRelease(text);
+    return made;
+}
+
+void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
+             JSPropertyAttributes attributes)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+
+    JSObjectSetProperty(ctx, object, text, value, attributes, NULL);
+    JSStringRelease(text);
+}
+
+JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+    JSValueRef value = JSObjectGetProperty(ctx, object, text, NULL);
+
+    JSStringRelease(text);
+    return value != NULL && JSValueIsObject(ctx, value) ? gbx_object(value) : NULL;
+}
+
+JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
+                     JSValueRef *exception)
+{
+    JSValueRef text = gbx_value_of_text(ctx, message, strlen(message));
+    JSObjectRef constructor = gbx_get_object(ctx, gbx_realm_self()->errors, type);
+
+    *exception = JSObjectCallAsConstructor(ctx, constructor, 1, &text, NULL);
+    return JSValueMakeUndefined(ctx);
+}
+
+JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source)
+{
+    JSStringRef text = gbx_string_new_z(source, strlen(source));
+    JSValueRef value = JSEvaluateScript(realm->ctx, text, NULL, NULL, 1, NULL);
+
+    JSStringRelease(text);
+    return value;
+}
+
+JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
+                            const JSValueRef argv[])
+{
+    JSValueRef fn = gbx_evaluate_script(realm, source);
+    JSValueRef exception = NULL;
+    JSValueRef made;
+
+    if (fn == NULL || !JSValueIsObject(realm->ctx, fn))
+        return NULL;
+    made = JSObjectCallAsFunction(realm->ctx, gbx_object(fn), NULL, argc, argv,
+                                  &exception);
+    if (exception != NULL || made == NULL)
+        return NULL;
+    return JSValueIsObject(realm->ctx, made) ? gbx_object(made) : realm->global;
+}
 
 static JSStringRef name(const char *text)
 {
@@ -294,8 +368,6 @@ static const char *start(gbx_realm *realm)
     return build(realm);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_realm *gbx_realm_begin(const char **ret_reason)
 {
     gbx_realm *realm = gbx_realm_self();
@@ -365,4 +437,29 @@ const char *gbx_realm_engine(void)
 bool gbx_realm_knows_oom(const gbx_realm *realm)
 {
     return realm->cells.knows_oom;
+}
+
+/* See realm.h. Values need no separate release: they go with the VM. */
+
+void gbx_realm_free(gbx_realm *realm)
+{
+    if (realm == NULL)
+        return;
+    JSStringRef *const names[] = {
+        &realm->url,           &realm->eval_off,  &realm->input_name, &realm->n_then,
+        &realm->n_name,        &realm->n_message, &realm->n_cause,    &realm->n_errors,
+        &realm->n_constructor, &realm->n_stack,   &realm->n_line,     &realm->n_column,
+        &realm->n_source_url,  &realm->n_status,  &realm->n_value,    &realm->n_execute,
+        &realm->n_run,         &realm->n_params,  &realm->n_env,      &realm->n_console,
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (*names[i] != NULL)
+            JSStringRelease(*names[i]);
+    free(realm->timers.slots);
+    free(realm->timers.heap);
+    free(realm->large);
+    if (realm->ctx != NULL)
+        JSGlobalContextRelease(realm->ctx);
+    memset(realm, 0, sizeof *realm);
 }

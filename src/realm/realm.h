@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "wire/messages.h"
 
-/* ---- threads.c ----------------------------------------------------------- */
+/* ---- interpose.c: threads ----------------------------------------------- */
 
 /* Keeps the process at one thread. */
 
@@ -153,14 +153,14 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
  * reactions. */
 void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg);
 
-/* Set when the kernel refuses memory to the allocator (realm/refusal.c). The first
+/* Set when the kernel refuses memory to the allocator (realm/interpose.c). The first
  * time, notify is called, once: it must not allocate. Refusals before the call of
  * gbx_realm_on_refusal() are forgotten. The program itself must link the realm: the
  * engine does not see an allocator or a clock in a shared library. */
 void gbx_realm_on_refusal(void (*notify)(void *user), void *user);
 bool gbx_realm_was_refused(void);
 
-/* ---- free.c -------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------ */
 
 /* For a realm that is not the process's last, as in the memory runner. */
 

@@ -318,8 +318,6 @@ static void fire(gbx_realm *realm, uint32_t slot, JSValueRef *exception)
     sift(t, t->count - 1);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 double gbx_timers_now(gbx_realm *realm)
 {
     if (realm->in != NULL && (realm->in->flags & GBX_CALL_WIRE_FIXED_NOW) != 0)

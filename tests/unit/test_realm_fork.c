@@ -386,7 +386,7 @@ static void test_realm__survives_the_short_array(void **state)
 {
     (void)state;
 
-    /* See refusal.c: the engine writes past the end of these without our padding. */
+    /* See interpose.c: the engine writes past the end of these without our padding. */
     for (int i = 0; i < 5; i++)
         gives("() => { const made = []; for (let k = 0; k < 200; k++) {"
               " const a = new Array(4000); for (let i = 0; i < 4000; i++) a[i] = i;"

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refusal - the entry to the allocator: tracks how much memory is in use, and whether
- * the kernel has refused any.
+ * interpose - functions of the C library and of the engine that the worker program has
+ * instead.
+ *
+ * The entry to the allocator tracks how much memory is in use, and whether the kernel has
+ * refused any.
  *
  * The program that links this file overrides malloc and mmap for every library in it,
  * the engine's included. The file must be linked into the executable itself: a shared
@@ -18,12 +21,16 @@
 
 #include "realm/realm.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* From this size on the engine gives each array a block of its own; rounded down. */
@@ -46,6 +53,15 @@ static struct {
     void (*notify)(void *user);
     void *user;
 } state;
+
+void gbx_refusal_note(void)
+{
+    if (state.refused)
+        return;
+    state.refused = true;
+    if (state.notify != NULL)
+        state.notify(state.user);
+}
 
 static void *noted(void *block)
 {
@@ -159,20 +175,9 @@ EXPORTED int munmap(void *addr, size_t len)
     return (int)result;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 size_t gbx_memory_used(void)
 {
     return state.used;
-}
-
-void gbx_refusal_note(void)
-{
-    if (state.refused)
-        return;
-    state.refused = true;
-    if (state.notify != NULL)
-        state.notify(state.user);
 }
 
 void gbx_realm_on_refusal(void (*notify)(void *user), void *user)
@@ -185,4 +190,76 @@ void gbx_realm_on_refusal(void (*notify)(void *user), void *user)
 bool gbx_realm_was_refused(void)
 {
     return state.refused;
+}
+
+/* ---- the clock ------------------------------------------------------------------ */
+
+/*
+ * The time of day that the engine sees.
+ *
+ * A fixed clock applies to Date in all its forms and to Intl, without a replaced Date
+ * that code could detect. Monotonic clocks are never touched.
+ */
+
+typedef int (*clock_fn)(clockid_t id, struct timespec *ret);
+
+static struct {
+    clock_fn real; /* the C library's: no system call where there is a vDSO */
+    bool fixed;
+    struct timespec at;
+} day;
+
+__attribute__((constructor)) static void find_real(void)
+{
+    void *found = dlsym(RTLD_NEXT, "clock_gettime");
+
+    __builtin_memcpy(&day.real, &found, sizeof found);
+}
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock_id,
+                                                         struct timespec *tp)
+{
+    if (clock_id == CLOCK_REALTIME && day.fixed) {
+        *tp = day.at;
+        return 0;
+    }
+    /* Other libraries' constructors may call this before ours has run. */
+    if (day.real == NULL)
+        return (int)syscall(SYS_clock_gettime, clock_id, tp);
+    return day.real(clock_id, tp);
+}
+
+void gbx_wallclock_fix(double ms)
+{
+    double seconds = floor(ms / 1000.0);
+
+    day.at.tv_sec = (time_t)seconds;
+    /* A microsecond more: the engine rounds its own product down to milliseconds. */
+    day.at.tv_nsec = (long)((ms - seconds * 1000.0) * 1e6) + 1000;
+    day.fixed = true;
+}
+
+void gbx_wallclock_release(void)
+{
+    day.fixed = false;
+}
+
+/* ---- threads of the engine --------------------------------------------------------- */
+
+/*
+ * With the JIT on, the engine's allocator of compiled code starts a thread
+ * that gives memory back, even with Malloc=1. A fork would not have that thread, would
+ * try to start it again some seconds later and die in the filter. The engine's library
+ * exports a switch in 2.50, declared in no header. If a version lacks it, the template,
+ * which counts its threads before it serves, refuses to serve with two.
+ */
+
+extern bool pas_scavenger_is_enabled __attribute__((weak));
+
+void gbx_realm_forbid_threads(void)
+{
+    bool *is_enabled = &pas_scavenger_is_enabled;
+
+    if (is_enabled != 0)
+        *is_enabled = false;
 }

@@ -17,6 +17,5 @@ function(bundle name file tail)
     file(WRITE ${OUTPUT}/${name}.js "${head}${middle}${tail}")
 endfunction()
 
-file(READ ${here}/tail.js tail)
-bundle(fetch ${here}/main.js "${tail}")
+bundle(fetch ${here}/fetch.js "return web.default(host);\n})\n")
 bundle(encodings ${here}/../helpers/encodings.js "return web;\n})\n")

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch - a request's way to the host, and the answer's or the abort's way back. */
-import { Request, partsOf } from './request.js';
-import { fromHost } from './response.js';
-import { need, pairsOf } from './headers.js';
-import { PromiseOf } from './primordials.js';
-import { onAbort } from './shared.js';
-import { explain, refusal } from './refusal.js';
+/* fetch - a request's way to the host, and the answer's or the abort's way back; and what
+ * becomes global. */
+import { Headers, isHeaders, need, pairsOf } from './headers.js';
+import {
+  PromiseOf, defineProperty, explain, getOwnPropertyDescriptor, onAbort, ownKeys, refusal, uncurry,
+} from './primordials.js';
+import { Request, isRequest, partsOf } from './request.js';
+import { Response, fromHost, isResponse } from './response.js';
 
 /* `await` on a native promise calls nothing that code could replace. */
 async function settle(promise, resolve, reject) {
@@ -49,7 +50,7 @@ function send(host, request) {
   });
 }
 
-export function makeFetch(host) {
+function makeFetch(host) {
   return {
     async fetch(input, init = undefined) {
       need(arguments, 1, 'fetch');
@@ -57,4 +58,83 @@ export function makeFetch(host) {
       return await send(host, new Request(input, init));
     },
   }.fetch;
+}
+
+/* ---- what the console shows of an interface's object, whose state is private ---- */
+
+const SEEN = {
+  __proto__: null,
+  request: ['method', 'url', 'headers', 'redirect', 'bodyUsed', 'signal'],
+  response: [
+    'status', 'statusText', 'headers', 'bodyUsed', 'ok', 'redirected', 'type', 'url',
+  ],
+};
+
+/* The current getters, by name. */
+const gettersOf = (proto) => {
+  const getters = { __proto__: null };
+  for (const name of ownKeys(proto)) {
+    const own = getOwnPropertyDescriptor(proto, name);
+    if (own.get !== undefined) getters[name] = uncurry(own.get);
+  }
+  return getters;
+};
+let interfaces; /* set by prepare() */
+
+function prepare({ Request, Response }) {
+  interfaces = [
+    { is: isResponse, names: SEEN.response, get: gettersOf(Response.prototype) },
+    { is: isRequest, names: SEEN.request, get: gettersOf(Request.prototype) },
+  ];
+}
+
+function pick(value, names, getters) {
+  const fields = { __proto__: null };
+  for (let i = 0; i < names.length; i++) fields[names[i]] = getters[names[i]](value);
+  return fields;
+}
+
+function headersView(headers) {
+  const fields = { __proto__: null }, pairs = pairsOf(headers);
+  for (let i = 0; i < pairs.length; i++) {
+    const name = pairs[i][0], value = pairs[i][1];
+    fields[name] = fields[name] === undefined ? value : `${fields[name]}, ${value}`;
+  }
+  return fields;
+}
+
+/* { fields }, an object without prototype; { pairs }, a list; { text }; undefined
+ * for any other object. */
+function view(value) {
+  for (let i = 0; i < interfaces.length; i++)
+    if (interfaces[i].is(value))
+      return { __proto__: null, fields: pick(value, interfaces[i].names, interfaces[i].get) };
+  if (isHeaders(value)) return { __proto__: null, fields: headersView(value) };
+  return undefined;
+}
+
+/* ---- what becomes global; includes the helpers where they are missing ---- */
+
+/* Returned directly, these would silently become {}. */
+const ADVICE = {
+  __proto__: null,
+  Response: [Response, 'use await response.json() or await response.text()'],
+  Request: [Request, 'use its url, method and headers'],
+  Headers: [Headers, 'use Object.fromEntries(headers)'],
+};
+const HELPERS = ['exception', 'event', 'abort', 'text', 'clone', 'url', 'params'];
+
+export default function (host) {
+  for (const name in ADVICE) natives.refuse(ADVICE[name][0].prototype, name, ADVICE[name][1]);
+  prepare({ Request, Response });
+  natives.views[natives.views.length] = view;
+  const made = { Headers, Request, Response, fetch: makeFetch(host) };
+  /* The bundle is minified. */
+  for (const name in made) defineProperty(made[name], 'name', { value: name, configurable: true });
+  const { isGlobal, load } = natives.lazy;
+  for (let i = 0; i < HELPERS.length && !isGlobal(); i++) {
+    const { own, ...helpers } = load(HELPERS[i]);
+    for (const name in helpers) made[name] = helpers[name];
+  }
+  return made;
 }

@@ -2,10 +2,9 @@
 /* headers - names and values of a request or a response, by the Fetch standard. */
 import {
   apply, charCodeAt, defineProperty, deleteProperty, getOwnPropertyDescriptor,
-  getPrototypeOf, iterator, matches, ownKeys, push, setPrototypeOf, slice, sort, tag,
+  getPrototypeOf, iterator, matches, ownKeys, push, refusal, setPrototypeOf, slice, sort, tag,
   toLowerCase, toStringTag,
 } from './primordials.js';
-import { refusal } from './refusal.js';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 

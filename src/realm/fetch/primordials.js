@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* primordials - the built-ins, captured before any code could change them. */
+/* primordials - the built-ins and helpers, captured before any code could change them, and
+ * errors about a request. */
 const { apply } = Reflect;
 
 /* A method as a function of (this, ...arguments). */
@@ -66,4 +67,32 @@ export function push(list, item) {
 /* Sets what Object.prototype.toString returns for its instances. */
 export function tag(constructor, name) {
   defineProperty(constructor.prototype, toStringTag, { value: name, configurable: true });
+}
+
+/* ---- what also exists without fetch (helpers/) ---- */
+
+const { load } = natives.lazy;
+
+export const { DOMException } = load('exception');
+export const { URL } = load('url');
+export const { URLSearchParams } = load('params');
+export const { AbortSignal, own: { isSignal, makeSignal, onAbort } } = load('abort');
+
+/* ---- errors about a request, by the host's codes ---- */
+
+const put = (error, name, value) =>
+  defineProperty(error, name, { value, writable: true, configurable: true });
+
+/* Adds the text that Node puts into the cause of such an error. */
+export function explain(error) {
+  if (error.code !== undefined && error.cause === undefined)
+    put(error, 'cause', { code: error.code, message: error.message });
+  return error;
+}
+
+/* code: 'URL', 'METHOD', 'HEADER' or 'REQUEST'. */
+export function refusal(code, message) {
+  const error = new TypeError(message);
+  put(error, 'code', `ERR_FETCH_${code}`);
+  return explain(error);
 }

@@ -3,7 +3,7 @@
 import { addBodyMethods, cloneBody, extract, makeBody } from './body.js';
 import { Headers, makeImmutable, need } from './headers.js';
 import { matches, stringify, tag } from './primordials.js';
-import { isSearchParams, readURL } from './address.js';
+import { isSearchParams, readURL } from './request.js';
 
 const KEY = { __proto__: null }; /* the holder of this key may make any response */
 const STATUS_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;

@@ -1,2 +1,0 @@
-  return web.default(host);
-})

@@ -81,13 +81,14 @@ static void keep(void *user, const char *mime_type, const void *data, size_t len
 static void check_value(gbx_view result)
 {
     const gbx_value_keeper keeper = {keep, NULL};
+    gbx_value_parts parts = gbx_value_parts_of(result);
     gbx_buf message;
     gbx_view value;
     gbx_buf to;
 
     gbx_buf_init(&message, GBX_MIB(1));
     gbx_buf_init(&to, GBX_MIB(64));
-    if (gbx_value_of_result(result, &keeper, &to, &message))
+    if (gbx_value_of_result(&parts, &keeper, &to, &message))
         assert(gbx_view_open((char *)to.data, to.len, &value));
     else
         assert(message.len > 0);

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!gbx_view_open((const char *)data, size, &view))
         return 0;
-    shape = size % 2 == 0 ? gbx_schema_of(view, NULL) : gbx_schema_of_table(view, NULL);
+    shape = gbx_schema_of(view, size % 2 != 0, NULL);
     assert(shape != NULL);
     gbx_buf_init(&buf, 1 << 24);
     assert(gbx_describe_type(shape, &place, ROOM, &buf));

@@ -12,7 +12,6 @@
 
 #include "base/cleanup.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/link_http.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

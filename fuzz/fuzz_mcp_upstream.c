@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "mcp/rpc/rpc.h"
-#include "mcp/upstream/internal.h"
+#include "mcp/upstream/servers.h"
 #include "policy/policy.h"
 
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static void add_words(const gbx_link *link, char *text, size_t size)
     assert(strlen(text) < size);
 }
 
-static const char *containment(const gbx_link *link)
+static const char *containment(gbx_link *link)
 {
     (void)link;
     return "";

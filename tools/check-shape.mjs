@@ -11,14 +11,14 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 111800,
-  'lines in src/mcp': 46250,
-  'lines in src/mcp/code': 15180,
-  'lines in src/mcp/data': 7500,
-  'lines in tests and node/test': 88100,
-  'files in src': 562,
-  'headers in src': 98,
-  'C files under 60 lines': 33,
+  'lines in src': 108000,
+  'lines in src/mcp': 44200,
+  'lines in src/mcp/code': 14500,
+  'lines in src/mcp/data': 7150,
+  'lines in tests and node/test': 77900,
+  'files in src': 349,
+  'headers in src': 66,
+  'C files under 60 lines': 6,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
   'file names in two folders': 0,
@@ -27,7 +27,7 @@ const BARS = {
   'pages in docs': 9,
   'words in pages of docs': 14000,
   'words in ARCHITECTURE.md': 2500,
-  'call cycles between files of src': 7,
+  'call cycles between files of src': 4,
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -54,7 +54,7 @@ for (const row of rows) {
   else lines.push(`    ${row}`);
 }
 writeFileSync(path, `/* SPDX-License-Identifier: MIT */
-/* letters_table - written by tools/letter-cases.mjs from Unicode ${process.versions.unicode}. For letters.c alone. */
+/* letters_table - written by tools/letter-cases.mjs from Unicode ${process.versions.unicode}. For glob.c alone. */
 #ifndef GBX_MCP_RULES_LETTERS_TABLE_H
 #define GBX_MCP_RULES_LETTERS_TABLE_H
 

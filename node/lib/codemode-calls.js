@@ -35,7 +35,7 @@ function mimeOf(given, usual) {
   throw new CallError('INVALID_ARGS', 'mimeType is a type and a subtype, as in "text/csv"');
 }
 
-/* Words without meaning for a search; as in src/mcp/code/search_words.c. */
+/* Words without meaning for a search; as in src/mcp/code/search.c. */
 const STOPS = new Set(`a an and are as at be by can do does for from has have how i if in into is it its me my of on or
   our so that the their them there these they this those to was we what when where which who why will with you your`.split(/\s+/));
 

@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test';
 
 import { createCodeMode, createSandboxTools } from '../lib/index.js';
 import { connect, sdks } from './support/sdk.mjs';
-import { busyWorkers, gone, until } from './support/workers.mjs';
+import { busyWorkers, gone, until } from './support/processes.mjs';
 
 const textOf = (result) => result.content.map(({ text }) => text).join('\n');
 

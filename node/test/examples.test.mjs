@@ -11,7 +11,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 
 import { SANDBOX_SYSTEM_INSTRUCTION } from '../lib/index.js';
 import { makeProject } from './support/project.mjs';
-import { busyWorkers, gone, noneBelow, workersBelow } from './support/workers.mjs';
+import { busyWorkers, gone, noneBelow, boxes } from './support/processes.mjs';
 
 const folder = fileURLToPath(new URL('../../examples/node/', import.meta.url));
 const examples = readdirSync(folder).filter((name) => name.endsWith('.mjs'));
@@ -64,7 +64,7 @@ describe('the example of an MCP server', () => {
     request.abort();
     await cancelled;
     const left = await Promise.race([gone([first]).then(() => second), gone([second]).then(() => first)]);
-    assert.ok(workersBelow(pid).some((worker) => worker.pid === left));
+    assert.ok(boxes(pid).some((worker) => worker.pid === left));
 
     const counted = await client.callTool({ name: 'orders_compute', arguments: { expression: '(orders) => orders.length' } });
     assert.equal(textOf(counted), '3');

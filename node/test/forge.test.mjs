@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 import { SandboxedToolForge } from '../lib/index.js';
-import { busyWorkers, gone, workersBelow } from './support/workers.mjs';
+import { busyWorkers, gone, boxes } from './support/processes.mjs';
 
 const forge = new SandboxedToolForge({ timeoutMs: 5000 });
 after(() => forge.dispose());
 
 /* Each engine has one template, which is below no worker. */
 function countEngines() {
-  const all = workersBelow(process.pid);
+  const all = boxes(process.pid);
   const ids = new Set(all.map(({ pid }) => pid));
   return all.filter(({ parent }) => !ids.has(parent)).length;
 }

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import {
   createSandboxClient, glovebox, memory, memoryAdapter, nodeWorkerAdapter, SandboxExecutionError,
 } from '../lib/index.js';
-import { busyWorkers, gone } from './support/workers.mjs';
+import { busyWorkers, gone } from './support/processes.mjs';
 
 const all = {
   executionParams: {}, envVars: {}, contextVariables: {}, isCustomTool: false, timeout: 5000,

@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test';
 
 import { createSandboxTools } from '../lib/index.js';
 import { connect, sdks } from './support/sdk.mjs';
-import { busyWorkers, gone } from './support/workers.mjs';
+import { busyWorkers, gone } from './support/processes.mjs';
 
 const INFO = { name: 'test', version: '1' };
 const textOf = (result) => result.content.map(({ text }) => text).join('\n');

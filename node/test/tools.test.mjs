@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { after, describe, it } from 'node:test';
 
 import { createSandboxTools, SANDBOX_SYSTEM_INSTRUCTION, SandboxEngine } from '../lib/index.js';
-import { busyWorkers, gone } from './support/workers.mjs';
+import { busyWorkers, gone } from './support/processes.mjs';
 
 const spin = '() => { for (;;); }';
 const textOf = (result) => result.content.map(({ text }) => text).join('\n');

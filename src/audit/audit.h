@@ -130,7 +130,7 @@ const char *gbx_log_line_end(gbx_log_line *line, size_t *ret_len);
  * Returns the length. */
 size_t gbx_log_line_escape(const void *text, size_t len, char *to, size_t size);
 
-/* ---- suspicion.c --------------------------------------------------------- */
+/* ---- events.c: suspicion ------------------------------------------------- */
 
 /*
  * When do refusals add up to an attack?
@@ -204,7 +204,7 @@ void gbx_suspicion_init(gbx_suspicion *s, uint32_t threshold, uint32_t window_ms
 bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
                        gbx_suspect_counts *of_call, int64_t now_ns, gbx_cluster *ret);
 
-/* ---- tally.c ------------------------------------------------------------ */
+/* ---- events.c: limits ---------------------------------------------------- */
 
 /* A token bucket: a burst size and a rate a second. Time is an argument. */
 
@@ -220,7 +220,7 @@ void gbx_bucket_init(gbx_bucket *bucket, uint32_t size, uint32_t per_s, int64_t 
 /* Take one; false if none is left. */
 bool gbx_bucket_take(gbx_bucket *bucket, int64_t now_ns);
 
-/* ---- tally.c ------------------------------------------------------------- */
+/* ---- events.c: counts ---------------------------------------------------- */
 
 /*
  * Counts what the log of one call omits, by event and by function.

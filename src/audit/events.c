@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* events - the table as data. */
+/*
+ * events - the table of events, counts of what the log omits, limits on its lines, and
+ * when refusals add up.
+ */
 #include "audit/audit.h"
+
+#include "base/clock.h"
+
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -11,8 +18,6 @@ static const struct {
     GBX_AUDIT_MAP(XX)
 #undef XX
 };
-
-/* ---- public to other modules -------------------------------------------- */
 
 const char *gbx_audit_name(gbx_audit_event event)
 {
@@ -27,4 +32,159 @@ const char *gbx_audit_text(gbx_audit_event event)
 bool gbx_audit_is_for(gbx_audit_event event, unsigned who)
 {
     return (events[event].who & who) != 0;
+}
+
+/* ---- counts of what one call omits ----------------------------------------- */
+
+void gbx_tally_add(gbx_tally *t, gbx_audit_event event, const char *function)
+{
+    t->total++;
+    t->events[event]++;
+    for (size_t i = 0; function != NULL && i < GBX_TALLY_MAX; i++) {
+        if (t->functions[i].name == NULL)
+            t->functions[i].name = function;
+        if (strcmp(t->functions[i].name, function) == 0) {
+            t->functions[i].count++;
+            return;
+        }
+    }
+}
+
+void gbx_tally_put(const gbx_tally *t, gbx_log_line *line)
+{
+    gbx_log_line_count(line, "lines", t->total);
+    gbx_log_line_open(line, "events", '{');
+    for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++)
+        if (t->events[i] > 0)
+            gbx_log_line_count(line, gbx_audit_name((gbx_audit_event)i), t->events[i]);
+    gbx_log_line_close(line);
+    if (t->functions[0].name == NULL)
+        return;
+    gbx_log_line_open(line, "functions", '{');
+    for (size_t i = 0; i < GBX_TALLY_MAX && t->functions[i].name != NULL; i++)
+        gbx_log_line_count(line, t->functions[i].name, t->functions[i].count);
+    gbx_log_line_close(line);
+}
+
+/* ---- a bucket of lines --------------------------------------------------- */
+
+void gbx_bucket_init(gbx_bucket *b, uint32_t size, uint32_t per_s, int64_t now_ns)
+{
+    *b = (gbx_bucket){.size = size, .per_s = per_s, .left = size, .at_ns = now_ns};
+}
+
+bool gbx_bucket_take(gbx_bucket *b, int64_t now_ns)
+{
+    if (now_ns > b->at_ns) {
+        b->left += (double)(now_ns - b->at_ns) / 1e9 * b->per_s;
+        if (b->left > b->size)
+            b->left = b->size;
+        b->at_ns = now_ns;
+    }
+    if (b->left < 1)
+        return false;
+    b->left -= 1;
+    return true;
+}
+
+/* ---- suspicion ------------------------------------------------------------- */
+
+/* Once a window has passed since the last report, everything in it is old: the next
+ * cluster consists of new refusals. */
+
+static const struct {
+    const char *name;
+    uint32_t weight;
+} kinds[] = {
+#define XX(name, text, weight, what) {text, weight},
+    GBX_SUSPECT_MAP(XX)
+#undef XX
+};
+
+static void forget_old(gbx_suspicion *s, int64_t now_ns)
+{
+    while (s->count > 0 && now_ns - s->kept[s->first].at_ns >= s->window_ns) {
+        s->first = (s->first + 1) % GBX_SUSPICION_KEPT;
+        s->count--;
+    }
+}
+
+static void keep(gbx_suspicion *s, gbx_suspect kind, uint64_t call, int64_t now_ns)
+{
+    size_t at = (s->first + s->count) % GBX_SUSPICION_KEPT;
+
+    if (s->count == GBX_SUSPICION_KEPT)
+        s->first = (s->first + 1) % GBX_SUSPICION_KEPT;
+    else
+        s->count++;
+    s->kept[at].at_ns = now_ns;
+    s->kept[at].call = call;
+    s->kept[at].kind = kind;
+}
+
+static uint32_t sum(const gbx_suspect_counts *counts)
+{
+    uint32_t total = 0;
+
+    for (size_t i = 0; i < GBX_SUSPECT_COUNT; i++)
+        total += counts->of[i];
+    return total;
+}
+
+static void name_call(gbx_cluster *c, uint64_t call)
+{
+    for (size_t i = 0; i < c->call_count; i++)
+        if (c->calls[i] == call)
+            return;
+    if (c->call_count < GBX_SUSPICION_CALLS)
+        c->calls[c->call_count++] = call;
+}
+
+/* Everything that is kept: what happened within the window. */
+static void describe_window(const gbx_suspicion *s, gbx_cluster *ret)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        size_t at = (s->first + i) % GBX_SUSPICION_KEPT;
+
+        ret->counts.of[s->kept[at].kind]++;
+        name_call(ret, s->kept[at].call);
+    }
+}
+
+const char *gbx_suspect_name(gbx_suspect kind)
+{
+    return kinds[kind].name;
+}
+
+void gbx_suspicion_init(gbx_suspicion *s, uint32_t threshold, uint32_t window_ms)
+{
+    memset(s, 0, sizeof *s);
+    s->threshold = threshold;
+    s->window_ns = (int64_t)window_ms * GBX_NS_PER_MS;
+}
+
+bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
+                       gbx_suspect_counts *of_call, int64_t now_ns, gbx_cluster *ret)
+{
+    bool is_cluster;
+
+    of_call->of[kind]++;
+    forget_old(s, now_ns);
+    keep(s, kind, call, now_ns);
+    is_cluster = s->count >= s->threshold || kinds[kind].weight == 0 ||
+                 sum(of_call) >= s->threshold;
+    if (!is_cluster || (s->was_told && now_ns - s->told_ns < s->window_ns))
+        return false;
+    *ret = (gbx_cluster){0};
+    if (sum(of_call) > s->count) { /* one long call, older than the window */
+        ret->counts = *of_call;
+        name_call(ret, call);
+    } else {
+        describe_window(s, ret);
+    }
+    ret->total = sum(&ret->counts);
+    *of_call = (gbx_suspect_counts){0};
+    s->was_told = true;
+    s->told_ns = now_ns;
+    return true;
 }

@@ -5,7 +5,6 @@
  */
 #include "audit/audit.h"
 
-#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
 

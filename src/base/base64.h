@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* base64 - decode base64 (RFC 4648, section 4), strictly or as others write it. */
+/* base64 - bytes as text: base64 (RFC 4648, section 4), decoded strictly or as others
+ * write it, and hexadecimal digits. */
 #ifndef GBX_BASE_BASE64_H
 #define GBX_BASE_BASE64_H
 
 #include "base/buf.h"
+
+/* Write 4 characters for every 3 bytes, padded; returns how many. */
+size_t gbx_base64_encode(const uint8_t *data, size_t len, char *to);
 
 bool gbx_base64_append(gbx_buf *to, const void *data, size_t len);
 
@@ -15,5 +19,14 @@ bool gbx_base64_decode(const char *text, size_t len, uint8_t *to, size_t *ret_le
 /* Decode buf in place, as others write base64: in lines, and perhaps without padding.
  * False if it is not base64; the contents of buf are then of no use. */
 bool gbx_base64_undo(gbx_buf *buf);
+
+/* The value of a hexadecimal digit; -1 if it is not one. */
+static inline int gbx_hex_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
 
 #endif

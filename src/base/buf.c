@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* buf - only gbx_buf_reserve() grows a buffer, and only wipe() wipes one. Keep it that
- * way. */
+ * way. Secrets that are not in a buffer have memory of their own. */
 #include "base/buf.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define READ_SIZE 16384
 
 static void wipe(const gbx_buf *buf, size_t from, size_t to)
 {
@@ -29,8 +34,6 @@ static uint8_t *resize(const gbx_buf *buf, size_t capacity)
     free(buf->data);
     return data;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_buf_init(gbx_buf *buf, size_t ceiling)
 {
@@ -138,6 +141,23 @@ bool gbx_buf_vprintf(gbx_buf *buf, const char *format, va_list args)
     return ok;
 }
 
+bool gbx_buf_read(gbx_buf *buf, int fd)
+{
+    while (buf->len < buf->ceiling) {
+        size_t left = buf->ceiling - buf->len;
+        size_t room = left < READ_SIZE ? left : READ_SIZE;
+        uint8_t *to = gbx_buf_reserve(buf, room);
+        ssize_t n = to != NULL ? read(fd, to, room) : 0;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n == 0 && to != NULL;
+        buf->len += (size_t)n;
+    }
+    return !buf->failed;
+}
+
 void gbx_buf_consume(gbx_buf *buf, size_t n)
 {
     assert(n <= buf->len);
@@ -164,4 +184,26 @@ char *gbx_buf_take_string(gbx_buf *buf, size_t *ret_len)
     if (ret_len != NULL)
         *ret_len = taken.len;
     return (char *)taken.data;
+}
+
+/* ---- memory for secrets ------------------------------------------------------ */
+
+/* Whole pages, so that their settings affect nothing else. */
+void *gbx_secret_memory_new(size_t size)
+{
+    void *data = mmap(NULL, size > 0 ? size : 1, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (data == MAP_FAILED)
+        return NULL;
+    (void)madvise(data, size > 0 ? size : 1, MADV_DONTDUMP);
+    return data;
+}
+
+void gbx_secret_memory_free(void *data, size_t size)
+{
+    if (data == NULL)
+        return;
+    explicit_bzero(data, size);
+    (void)munmap(data, size > 0 ? size : 1);
 }

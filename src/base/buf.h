@@ -41,11 +41,26 @@ bool gbx_buf_printf(gbx_buf *buf, const char *format, ...)
 bool gbx_buf_vprintf(gbx_buf *buf, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/* Append what fd has, up to its end or the ceiling. False with errno, or without memory,
+ * which fails the buffer. */
+bool gbx_buf_read(gbx_buf *buf, int fd);
+
 /* Drop the first n bytes (n <= len). */
 void gbx_buf_consume(gbx_buf *buf, size_t n);
 
 /* Move the contents out, with a NUL at the end: free() them. NULL if the buffer failed
  * or memory is out; the buffer is empty afterwards in any case. */
 char *gbx_buf_take_string(gbx_buf *buf, size_t *ret_len);
+
+/*
+ * Memory for secrets: not in core dumps, on pages of its own, wiped before it is freed.
+ * It may be swapped out, and a debugger that may trace the process can read it.
+ */
+
+/* Zeroed; NULL if memory is out. */
+void *gbx_secret_memory_new(size_t size);
+
+/* size as it was requested. NULL is ignored. */
+void gbx_secret_memory_free(void *data, size_t size);
 
 #endif

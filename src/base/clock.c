@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* clock - see clock.h. */
+/* clock - the clocks, and how long we wait for others (timeouts.h). */
 #include "base/clock.h"
 
-#include <time.h>
+#include "base/timeouts.h"
 
-/* ---- public to other modules -------------------------------------------- */
+#include <time.h>
 
 int64_t gbx_clock_now_ns(void)
 {
@@ -20,4 +20,15 @@ int64_t gbx_clock_wall_ms(void)
 
     (void)clock_gettime(CLOCK_REALTIME, &ts);
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+uint32_t gbx_timeout_ms(gbx_timeout timeout)
+{
+    static const uint32_t table[] = {
+#define XX(name, ms, what) ms,
+        GBX_TIMEOUT_MAP(XX)
+#undef XX
+    };
+
+    return table[timeout];
 }

@@ -3,11 +3,43 @@
 #ifndef GBX_BASE_CLOCK_H
 #define GBX_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/time.h>
 
 #define GBX_NS_PER_MS INT64_C(1000000)
 
 int64_t gbx_clock_now_ns(void);  /* CLOCK_MONOTONIC */
 int64_t gbx_clock_wall_ms(void); /* CLOCK_REALTIME, since 1970 */
+
+static inline struct timeval gbx_clock_timeval(uint32_t ms)
+{
+    return (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+}
+
+/* When to retry after a failure: after 1 s, then twice as long after each further
+ * failure, at most 32 s. A zeroed one has no failures. */
+
+#define GBX_BACKOFF_DOUBLINGS 5u
+
+typedef struct gbx_backoff {
+    unsigned failures; /* in a row */
+    int64_t last_ns;
+} gbx_backoff;
+
+static inline void gbx_backoff_fail(gbx_backoff *b, int64_t now_ns)
+{
+    b->failures++;
+    b->last_ns = now_ns;
+}
+
+static inline bool gbx_backoff_is_over(const gbx_backoff *b, int64_t now_ns)
+{
+    unsigned doublings = b->failures > 0 ? b->failures - 1 : 0;
+
+    if (doublings > GBX_BACKOFF_DOUBLINGS)
+        doublings = GBX_BACKOFF_DOUBLINGS;
+    return now_ns - b->last_ns >= (INT64_C(1000) << doublings) * GBX_NS_PER_MS;
+}
 
 #endif

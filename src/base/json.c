@@ -5,6 +5,7 @@
  */
 #include "base/json.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
@@ -30,21 +31,11 @@ static bool refuse(checker *c, const char *message)
     return false;
 }
 
-static bool is_space(uint8_t b)
-{
-    return b == ' ' || b == '\n' || b == '\t' || b == '\r';
-}
-
 /* White space that is not allowed is not skipped; it then fails as a token. */
 static void skip_space(checker *c)
 {
-    while (!c->is_strict && c->at < c->end && is_space(*c->at))
+    while (!c->is_strict && c->at < c->end && gbx_json_is_space((char)*c->at))
         c->at++;
-}
-
-static bool is_hex(uint8_t b)
-{
-    return (b >= '0' && b <= '9') || (b >= 'a' && b <= 'f') || (b >= 'A' && b <= 'F');
 }
 
 static bool is_short_escape(uint8_t b)
@@ -61,7 +52,7 @@ static bool escape(checker *c)
     if (*c->at == 'u') {
         for (int i = 0; i < 4; i++) {
             c->at++;
-            if (c->at == c->end || !is_hex(*c->at))
+            if (c->at == c->end || gbx_hex_digit(*c->at) < 0)
                 return refuse(c, "expected four hexadecimal digits after '\\u'");
         }
     } else if (!is_short_escape(*c->at)) {
@@ -386,7 +377,7 @@ bool gbx_json_append_compact(gbx_buf *buf, const char *text, size_t len)
             in_text = !in_text;
         else if (in_text)
             i += text[i] == '\\';
-        else if (is_space((uint8_t)text[i])) {
+        else if (gbx_json_is_space(text[i])) {
             (void)gbx_buf_append(buf, text + done, i - done);
             done = i + 1;
         }

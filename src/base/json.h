@@ -21,6 +21,12 @@ typedef struct gbx_json_fault {
     const char *message; /* constant: "expected ',' or ']'", ... */
 } gbx_json_fault;
 
+/* White space between tokens. */
+static inline bool gbx_json_is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
 /* True if text is exactly one JSON value with optional white space around it. */
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault);

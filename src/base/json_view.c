@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 /* Past the string that begins at text[at]. Most strings have no escape: the quote is
  * looked for, and then whether it is one of the string's own. */
 static size_t past_string(const char *text, size_t at)
@@ -67,7 +62,7 @@ static gbx_view take_value(gbx_view container, size_t *at)
 
 static void skip(gbx_view container, size_t *at, char also)
 {
-    while (is_space(container.at[*at]) || container.at[*at] == also)
+    while (gbx_json_is_space(container.at[*at]) || container.at[*at] == also)
         (*at)++;
 }
 
@@ -182,11 +177,11 @@ bool gbx_view_open(const char *text, size_t len, gbx_view *ret)
 
     if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &fault))
         return false;
-    while (is_space(*text)) {
+    while (gbx_json_is_space(*text)) {
         text++;
         len--;
     }
-    while (is_space(text[len - 1]))
+    while (gbx_json_is_space(text[len - 1]))
         len--;
     *ret = (gbx_view){.at = text, .len = len};
     return true;

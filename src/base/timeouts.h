@@ -13,7 +13,6 @@
 #include "base/clock.h"
 
 #include <stdint.h>
-#include <sys/time.h>
 
 /* XX(name, milliseconds, for what) */
 #define GBX_TIMEOUT_MAP(XX)                                                            \
@@ -69,9 +68,7 @@ static inline int64_t gbx_timeout_ns(gbx_timeout timeout)
 
 static inline struct timeval gbx_timeout_timeval(gbx_timeout timeout)
 {
-    uint32_t ms = gbx_timeout_ms(timeout);
-
-    return (struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+    return gbx_clock_timeval(gbx_timeout_ms(timeout));
 }
 
 #endif

@@ -124,9 +124,7 @@ static bool append_run(gbx_buf *buf, const uint8_t *data, size_t len)
 
     if (len <= room)
         return gbx_buf_append(buf, data, len);
-    while (room > 0 && is_tail(data[room]))
-        room--;
-    (void)gbx_buf_append(buf, data, room);
+    (void)gbx_buf_append(buf, data, gbx_utf8_cut(data, len, room));
     buf->failed = true;
     return false;
 }
@@ -144,8 +142,6 @@ static bool append_escape(gbx_buf *buf, uint32_t c, gbx_escape how)
                           (unsigned)(0xD800 + ((c - 0x10000) >> 10)),
                           (unsigned)(0xDC00 + (c & 0x3FF)));
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 size_t gbx_utf8_sequence(const uint8_t *d, size_t len)
 {
@@ -250,6 +246,17 @@ bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count)
     return true;
 }
 
+size_t gbx_utf8_cut(const void *text, size_t len, size_t max)
+{
+    const uint8_t *d = text;
+
+    if (len <= max)
+        return len;
+    while (max > 0 && is_tail(d[max]))
+        max--;
+    return max;
+}
+
 bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len)
 {
     const uint8_t *d = data;
@@ -264,23 +271,16 @@ bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len)
     return gbx_buf_append(buf, d, len);
 }
 
-static bool is_inside(const uint8_t *data, size_t len, size_t at)
-{
-    return at < len && (data[at] & 0xC0) == 0x80;
-}
-
 bool gbx_utf8_append_ends(gbx_buf *buf, const void *data, size_t len, size_t max)
 {
     const uint8_t *d = data;
-    size_t head = max / 2;
+    size_t head = gbx_utf8_cut(data, len, max / 2);
     size_t tail;
 
     if (len <= max)
         return gbx_utf8_append_lossy(buf, data, len);
-    tail = len - (max - head);
-    while (head > 0 && is_inside(d, len, head))
-        head--;
-    while (is_inside(d, len, tail))
+    tail = len - (max - max / 2);
+    while (tail < len && is_tail(d[tail]))
         tail++;
     return gbx_utf8_append_lossy(buf, d, head) &&
            gbx_buf_printf(buf, " [... %zu bytes ...] ", tail - head) &&
@@ -365,6 +365,8 @@ bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point)
     return is_steering(*ret_point);
 }
 
+/* ---- lines and columns ------------------------------------------------------- */
+
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                        uint32_t *ret_column)
 {
@@ -377,6 +379,67 @@ void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *re
             column = 1;
         } else if (!is_tail((uint8_t)text[i])) {
             column++;
+        }
+    }
+    *ret_line = line;
+    *ret_column = column;
+}
+
+size_t gbx_lines_end(const char *text, size_t len)
+{
+    const uint8_t *d = (const uint8_t *)text;
+
+    if (d[0] == '\n')
+        return 1;
+    if (d[0] == '\r')
+        return len > 1 && d[1] == '\n' ? 2 : 1;
+    return len > 2 && d[0] == 0xE2 && d[1] == 0x80 && (d[2] | 1) == 0xA9 ? 3 : 0;
+}
+
+/* The offset of the end of the line that has `at`, or len. */
+static size_t end_of(const char *text, size_t len, size_t at)
+{
+    while (at < len && gbx_lines_end(text + at, len - at) == 0)
+        at++;
+    return at;
+}
+
+bool gbx_lines_find(const char *text, size_t len, uint32_t line, size_t *ret_start,
+                    size_t *ret_end)
+{
+    size_t start = 0;
+    size_t end = end_of(text, len, 0);
+
+    for (uint32_t n = 1; n < line; n++) {
+        if (end == len) {
+            *ret_start = *ret_end = len;
+            return false;
+        }
+        start = end + gbx_lines_end(text + end, len - end);
+        end = end_of(text, len, start);
+    }
+    *ret_start = start;
+    *ret_end = end;
+    return true;
+}
+
+void gbx_lines_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
+                        uint32_t *ret_column)
+{
+    size_t stop = offset < len ? offset : len;
+    uint32_t line = 1;
+    uint32_t column = 1;
+
+    for (size_t i = 0; i < stop;) {
+        size_t n = gbx_lines_end(text + i, len - i);
+
+        if (n > 0 && i + n <= stop) {
+            line++;
+            column = 1;
+            i += n;
+        } else {
+            column += !is_tail((uint8_t)text[i]);
+            i++;
         }
     }
     *ret_line = line;

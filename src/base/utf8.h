@@ -16,8 +16,8 @@ size_t gbx_utf8_sequence(const uint8_t *data, size_t len);
 /* The character of a valid sequence of n bytes. */
 uint32_t gbx_utf8_decode(const uint8_t *data, size_t n);
 
-/* Write a character up to U+10FFFF that is not a surrogate; returns the number of
- * bytes. */
+/* Write a character up to U+10FFFF; returns the number of bytes. A surrogate gets three,
+ * which are not UTF-8. */
 size_t gbx_utf8_encode(uint32_t point, uint8_t ret[4]);
 
 /* True if all of it is valid; *ret_bad (may be NULL) is the first bad offset. */
@@ -25,6 +25,9 @@ bool gbx_utf8_valid(const uint8_t *data, size_t len, size_t *ret_bad);
 
 /* Append UTF-16 as UTF-8; an unpaired surrogate becomes U+FFFD. */
 bool gbx_utf8_append_utf16(gbx_buf *buf, const uint16_t *units, size_t count);
+
+/* The length of text, cut between characters to at most max bytes. */
+size_t gbx_utf8_cut(const void *text, size_t len, size_t max);
 
 /* Append, with each invalid byte replaced by U+FFFD. */
 bool gbx_utf8_append_lossy(gbx_buf *buf, const void *data, size_t len);
@@ -61,8 +64,26 @@ size_t gbx_utf8_unescaped(const void *data, size_t len, gbx_escape how);
 /* Is the valid sequence of n bytes at data such a character? *ret_point is it. */
 bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point);
 
-/* Line and column (from 1; column in characters) of a byte offset. */
+/* Line and column (from 1; column in characters) of a byte offset. A line of data ends in
+ * "\n". */
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                        uint32_t *ret_column);
+
+/*
+ * The lines of JavaScript, as engines and editors count them: one ends in "\n", "\r",
+ * "\r\n", U+2028 or U+2029.
+ */
+
+/* Length of the line end at text, which has at least one byte; 0 if it is not one. */
+size_t gbx_lines_end(const char *text, size_t len);
+
+/* The bytes [*ret_start, *ret_end) of that line (from 1), without its end. If there are
+ * fewer lines, false, and both are len. */
+bool gbx_lines_find(const char *text, size_t len, uint32_t line, size_t *ret_start,
+                    size_t *ret_end);
+
+/* Line and column (from 1; column in characters) of a byte offset. */
+void gbx_lines_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
+                        uint32_t *ret_column);
 
 #endif

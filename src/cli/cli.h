@@ -15,11 +15,6 @@
 #include "base/fail.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
-#include "mcp/code/code.h"
-#include "mcp/config/config.h"
-#include "mcp/import/import.h"
-#include "seal/seal.h"
-#include "worker/attack_table.h"
 
 #include <glovebox/glovebox.h>
 #include <glovebox/policy.h>
@@ -87,7 +82,7 @@ void gbx_term_json(const gbx_term *term, const char *json, size_t len);
 /* `glovebox: WHAT: message`, escaped; what may be NULL. Without a newline. */
 void gbx_term_headline(const gbx_term *term, const char *what, const char *message);
 
-/* ---- report.c ------------------------------------------------------------ */
+/* ---- result_report.c ---------------------------------------------------------- */
 
 /*
  * A command's failure, printed the same way whoever noticed it: the host (gbx_status),
@@ -130,61 +125,6 @@ void gbx_log_print(const gbx_term *term, const gbx_log *log);
  * logs_shown: its console lines were printed before. */
 int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *result,
                      bool json, bool logs_shown);
-
-/* ---- attack_matrix.c ----------------------------------------------------- */
-
-/*
- * Every attack of worker/attack_table.h against every layer alone.
- *
- * Processes of the installed worker program seal themselves as a worker does, with all
- * layers, with none, and with each layer alone, and then attack. The other results are
- * compared with those without any layer: an attack that fails even then does not apply
- * to this machine.
- */
-
-typedef enum gbx_cell {
-    GBX_CELL_UNKNOWN, /* not tried, or no answer */
-    GBX_CELL_KILLED,  /* the process was killed for it */
-    GBX_CELL_REFUSED, /* the kernel refused it */
-    GBX_CELL_BREACH,  /* it succeeded */
-    GBX_CELL_ABSENT,  /* the target does not exist on this machine */
-} gbx_cell;
-
-enum {
-#define XX(function, id, topic, name, layers, note) GBX_ATTACK_NUMBER_##function,
-    GBX_ATTACK_MAP(XX)
-#undef XX
-        GBX_ATTACK_COUNT
-};
-
-/* Columns: the layers by number, then these two. */
-enum { GBX_COLUMN_ALL = GBX_LAYER_COUNT, GBX_COLUMN_NONE, GBX_COLUMN_COUNT };
-
-typedef struct gbx_matrix {
-    bool tried[GBX_COLUMN_COUNT]; /* the layer works on this machine */
-    gbx_cell cells[GBX_ATTACK_COUNT][GBX_COLUMN_COUNT];
-} gbx_matrix;
-
-typedef struct gbx_matrix_sum {
-    unsigned attacks;  /* number that succeed here without any layer */
-    unsigned stopped;  /* of these, stopped with every layer */
-    unsigned twice;    /* of these, stopped by at least two layers alone */
-    unsigned breaches; /* of all attacks, successes with every layer: must be 0 */
-    unsigned unanswered;
-} gbx_matrix_sum;
-
-/* progress is called before each column with a name; may be NULL. */
-gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
-                           void (*progress)(const char *name), gbx_error *reterr);
-
-gbx_matrix_sum gbx_matrix_add_up(const gbx_matrix *matrix);
-
-const char *gbx_matrix_column_name(size_t column);
-
-/* Attack by layer; then what the signs mean, and the sum. */
-void gbx_matrix_print(const gbx_term *out, const gbx_matrix *matrix);
-
-void gbx_matrix_print_json(const gbx_term *out, const gbx_matrix *matrix);
 
 /* ---- opt.c --------------------------------------------------------------- */
 
@@ -378,36 +318,6 @@ void gbx_security_log_use(gbx_security_log *log, gbx_options *options);
 /* Call after the engine is freed. Not GBX_OK if a line was lost. */
 gbx_status gbx_security_log_close(gbx_security_log *log, gbx_error *reterr);
 
-/* ---- mcp_servers.c ------------------------------------------------------- */
-
-/*
- * Code mode of `glovebox mcp`: the configuration, the servers in it, the
- * gate before them, and the tools over them.
- */
-
-/* Zeroed: no servers. */
-typedef struct gbx_mcp_servers {
-    gbx_mcp_config *config;
-    gbx_upstreams *upstreams;
-    gbx_gate *gate;
-    gbx_mcp_code *code;
-} gbx_mcp_servers;
-
-/* Read the file with mcpServers. If it is a FIFO, this waits for it, so signals must
- * still do what they do in a fresh process. gbx_mcp_servers_close() undoes it, also
- * after a failure. */
-gbx_status gbx_mcp_servers_read(gbx_mcp_servers *servers, const char *path,
-                                gbx_trust trust, gbx_error *reterr);
-
-/* Start what has been read. The log that the file names is opened if none is yet, and
- * everything made from options then writes to it; the caller owns both. */
-gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
-                                gbx_mcp_server *server, gbx_security_log *log,
-                                gbx_options *options, gbx_error *reterr);
-
-/* Call after the loop has ended, before the server is freed and the log is closed. */
-void gbx_mcp_servers_close(gbx_mcp_servers *servers);
-
 /* ---- read_file.c --------------------------------------------------------- */
 
 /*
@@ -564,53 +474,6 @@ gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr);
 /* The absolute path of a configuration; the file need not exist. GBX_E_OS: no file can
  * be there. */
 gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr);
-
-/* ---- mcp_import.c -------------------------------------------------------- */
-
-/*
- * Collect servers of hosts into a configuration of ours.
- *
- * First everything is read and decided; then, if the new configuration loads, ours is
- * written, with a backup. The hosts' files stay unchanged.
- */
-
-#define GBX_IMPORT_PLACES_MAX 32
-
-/* One place that has servers, and their outcome. */
-typedef struct gbx_import_place {
-    gbx_host_place place;
-    const json_t *inputs; /* of its file, only while that is read */
-    gbx_buf taken;        /* servers that now start here: "a, b" */
-    bool has_us;          /* it runs us with our file */
-} gbx_import_place;
-
-typedef struct gbx_import {
-    gbx_trust trust; /* of all files that are read */
-    char own_path[PATH_MAX];
-    int own_lock;    /* keeps others from changing our file; -1: none */
-    gbx_edit own;    /* our file with its changes */
-    bool own_is_new; /* it does not exist yet */
-    bool own_changed;
-    mode_t withheld;       /* rights that others lack for a file that servers came
-                              from */
-    gbx_status own_status; /* of loading our file unchanged */
-    gbx_error own_err;
-    json_t *servers; /* all of ours: the old ones, and those added now */
-    gbx_import_place places[GBX_IMPORT_PLACES_MAX];
-    size_t place_count;
-    char reported[PATH_MAX]; /* the last unreadable file */
-    int exit;                /* of the first unreadable file; 0: none */
-    gbx_term out;
-    gbx_term err;
-} gbx_import;
-
-/* Report an unreadable file: its path, and the command's exit status. */
-void gbx_import_name_file(gbx_trouble *trouble, const char *path, gbx_status status);
-
-/* Read every place of one host; or a file by its path. An unreadable one is reported,
- * sets im->exit, and does not keep the rest from being imported. */
-void gbx_import_host(gbx_import *im, gbx_host_kind host);
-void gbx_import_file(gbx_import *im, const char *path);
 
 /* ---- run_input.c --------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "cli/cli.h"
-#include "mcp/approval/grants_file.h"
+#include "mcp/approval/gate.h"
 #include "mcp/config/config.h"
 
 #include <string.h>

@@ -28,6 +28,9 @@ typedef struct gbx_hash gbx_hash;
 /* Load OpenSSL's libcrypto, in the template. NULL, or a constant reason why not. */
 const char *gbx_hash_load(void);
 
+/* The same by another name of the library. */
+const char *gbx_hash_load_file(const char *file);
+
 /* ---- algorithms, from 0; sorted by name ------------------------------------ */
 
 size_t gbx_hash_count(void);
@@ -62,6 +65,22 @@ void gbx_hash_free(gbx_hash *hash);
 
 /* In time that depends only on len. */
 bool gbx_hash_equal(const void *a, const void *b, size_t len);
+
+/* ---- random bytes ------------------------------------------------------------ */
+
+/*
+ * Unpredictable bytes in a process that may not ask the kernel for any: a ChaCha20
+ * keystream from the key that came with the call. The same key gives the same bytes,
+ * which makes a call repeatable.
+ */
+
+#define GBX_CRYPTO_SEED_SIZE 32u
+
+/* Begin a stream; NULL ends it. */
+void gbx_crypto_seed(const uint8_t *key);
+
+/* The next bytes of the stream. False without a stream. */
+bool gbx_crypto_random(uint8_t *to, size_t len);
 
 /* ---- encoding.c ---------------------------------------------------------- */
 
@@ -108,24 +127,7 @@ const uint8_t *gbx_decode(gbx_decoder *decoder, const gbx_text_units *text, uint
 
 /* Number of characters for len bytes: in hex, base64 and base64url. */
 size_t gbx_encoded_len(gbx_encoding encoding, size_t len);
-/* Write them and a NUL. base64url needs as much room as base64. The library (crypto.h)
- * must be loaded. */
+/* Write them and a NUL. base64url needs as much room as base64. */
 void gbx_encode(gbx_encoding encoding, const uint8_t *data, size_t len, char *to);
-
-/* ---- random.c ------------------------------------------------------------ */
-
-/*
- * Unpredictable bytes in a process that may not ask the kernel for any: a ChaCha20
- * keystream from the key that came with the call. The same key gives the same bytes,
- * which makes a call repeatable.
- */
-
-#define GBX_CRYPTO_SEED_SIZE 32u
-
-/* Begin a stream; NULL ends it. */
-void gbx_crypto_seed(const uint8_t *key);
-
-/* The next bytes of the stream. False without a stream. */
-bool gbx_crypto_random(uint8_t *to, size_t len);
 
 #endif

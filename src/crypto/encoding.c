@@ -2,7 +2,8 @@
 /* encoding - see crypto.h. Hostile text is the normal case: every unit is checked. */
 #include "crypto/crypto.h"
 
-#include "crypto/library.h"
+#include "base/base64.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <string.h>
@@ -83,26 +84,6 @@ static size_t decode_base64(gbx_decoder *d, const gbx_text_units *text, uint8_t 
     return n;
 }
 
-static uint8_t *put_point(uint8_t *to, uint32_t c)
-{
-    if (c < 0x80) {
-        *to++ = (uint8_t)c;
-    } else if (c < 0x800) {
-        *to++ = (uint8_t)(0xC0 | c >> 6);
-        *to++ = (uint8_t)(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        *to++ = (uint8_t)(0xE0 | c >> 12);
-        *to++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        *to++ = (uint8_t)(0x80 | (c & 0x3F));
-    } else {
-        *to++ = (uint8_t)(0xF0 | c >> 18);
-        *to++ = (uint8_t)(0x80 | (c >> 12 & 0x3F));
-        *to++ = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-        *to++ = (uint8_t)(0x80 | (c & 0x3F));
-    }
-    return to;
-}
-
 /* Writes the leading ASCII units, four at once; returns how many. */
 static size_t put_ascii(uint8_t *to, const uint16_t *units, size_t count)
 {
@@ -140,7 +121,7 @@ static size_t decode_wide_utf8(const uint16_t *units, size_t count, uint8_t *to)
             c = 0x10000 + ((c - 0xD800) << 10) + (units[i++] - 0xDC00u);
         else if (c >= 0xD800 && c <= 0xDFFF)
             c = 0xFFFD;
-        to = put_point(to, c);
+        to += gbx_utf8_encode(c, to);
     }
     return (size_t)(to - begin);
 }
@@ -167,7 +148,7 @@ static size_t decode_narrow_utf8(const uint8_t *text, size_t count, uint8_t *to)
     uint8_t *begin = to;
 
     for (size_t i = 0; i < count; i++)
-        to = put_point(to, text[i]);
+        to += gbx_utf8_encode(text[i], to);
     return (size_t)(to - begin);
 }
 
@@ -244,8 +225,7 @@ void gbx_encode(gbx_encoding encoding, const uint8_t *data, size_t len, char *to
         to[2 * len] = 0;
         return;
     }
-    to[0] = 0;
-    (void)gbx_libcrypto_get()->EVP_EncodeBlock((unsigned char *)to, data, (int)len);
+    to[gbx_base64_encode(data, len, to)] = 0;
     if (encoding == GBX_ENCODING_BASE64URL) {
         size_t used = gbx_encoded_len(encoding, len);
 

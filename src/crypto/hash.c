@@ -1,33 +1,225 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hash - every failure of libcrypto here means that memory is out: algorithm, key and
+ * hash - OpenSSL's libcrypto: loaded by name, its hashes, and random bytes from its stream
+ * cipher. Once it is loaded every failure means that memory is out: algorithm, key and
  * length were checked before.
  */
 #include "crypto/crypto.h"
 
 #include "base/cleanup.h"
-#include "crypto/library.h"
 
 #include <assert.h>
 #include <dlfcn.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/opensslv.h>
 #include <openssl/params.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger than any hash's block: a longer key is replaced by its hash (RFC 2104). */
-#define KEY_MAX 256u
+/* ---- libcrypto, loaded once ------------------------------------------------ */
 
-struct gbx_hash {
-    const gbx_digest *digest;
-    size_t len;
-    EVP_MD_CTX *md;   /* of a hash, and of a MAC's long key */
-    EVP_MAC_CTX *mac; /* NULL while a MAC gets its key */
-    uint8_t *key;     /* NULL in a hash */
-    size_t key_len;
+/*
+ * Loaded by name, in the template, before the seal. By then everything that hashing needs
+ * has been fetched and has run once, so a sealed worker opens no file, takes no lock that
+ * another thread could hold, and asks the kernel only for memory. Configuration files
+ * and environment variables have no effect. What is loaded stays for the life of the
+ * process.
+ *
+ * Fetching takes locks, searches and allocates. All of it is done here, once; nothing
+ * else of realm or worker may fetch.
+ */
+
+/* All of its functions that are called. */
+#define LIBCRYPTO_MAP(XX)                \
+    XX(OPENSSL_init_crypto)              \
+    XX(OPENSSL_version_major)            \
+    XX(OSSL_PARAM_construct_end)         \
+    XX(OSSL_PARAM_construct_utf8_string) \
+    XX(CRYPTO_memcmp)                    \
+    XX(EVP_MD_fetch)                     \
+    XX(EVP_MD_get_size)                  \
+    XX(EVP_MD_CTX_new)                   \
+    XX(EVP_MD_CTX_free)                  \
+    XX(EVP_MD_CTX_copy_ex)               \
+    XX(EVP_DigestInit_ex2)               \
+    XX(EVP_DigestUpdate)                 \
+    XX(EVP_DigestFinal_ex)               \
+    XX(EVP_DigestFinalXOF)               \
+    XX(EVP_MAC_fetch)                    \
+    XX(EVP_MAC_CTX_new)                  \
+    XX(EVP_MAC_CTX_dup)                  \
+    XX(EVP_MAC_CTX_free)                 \
+    XX(EVP_MAC_init)                     \
+    XX(EVP_MAC_update)                   \
+    XX(EVP_MAC_final)                    \
+    XX(EVP_CIPHER_fetch)                 \
+    XX(EVP_CIPHER_CTX_new)               \
+    XX(EVP_EncryptInit_ex2)              \
+    XX(EVP_EncryptUpdate)
+
+typedef struct libcrypto {
+#define XX(name) __typeof__(name) *name;
+    LIBCRYPTO_MAP(XX)
+#undef XX
+} libcrypto;
+
+/* One algorithm, as it was fetched. */
+typedef struct digest {
+    EVP_MD *md;
+    EVP_MAC_CTX *mac; /* HMAC with it, without a key; NULL: not available */
+    size_t len;       /* of its value; if the length is free: the default */
+    bool is_free;
+} digest;
+
+#define TEXT_OF(x)  TEXT_OF2(x)
+#define TEXT_OF2(x) #x
+/* The version of the headers that this was built with. */
+#define LIBRARY "libcrypto.so." TEXT_OF(OPENSSL_SHLIB_VERSION)
+
+#define ALIASES_MAX 3
+
+/* Sorted by name. OpenSSL has other names for some. */
+static const struct algorithm {
+    const char *name;
+    const char *fetched_as;
+    size_t free_len; /* not 0: the length is free, and this is its default */
+    const char *aliases[ALIASES_MAX];
+} algorithms[] = {
+    {"blake2b512", "BLAKE2B-512", 0, {"blake2b-512"}},
+    {"blake2s256", "BLAKE2S-256", 0, {"blake2s-256"}},
+    {"md5", "MD5", 0, {NULL}},
+    {"sha1", "SHA1", 0, {"sha-1"}},
+    {"sha224", "SHA2-224", 0, {"sha-224", "sha2-224"}},
+    {"sha256", "SHA2-256", 0, {"sha-256", "sha2-256"}},
+    {"sha3-224", "SHA3-224", 0, {NULL}},
+    {"sha3-256", "SHA3-256", 0, {NULL}},
+    {"sha3-384", "SHA3-384", 0, {NULL}},
+    {"sha3-512", "SHA3-512", 0, {NULL}},
+    {"sha384", "SHA2-384", 0, {"sha-384", "sha2-384"}},
+    {"sha512", "SHA2-512", 0, {"sha-512", "sha2-512"}},
+    {"sha512-224", "SHA2-512/224", 0, {"sha-512/224", "sha2-512/224"}},
+    {"sha512-256", "SHA2-512/256", 0, {"sha-512/256", "sha2-512/256"}},
+    {"shake128", "SHAKE-128", 16, {"shake-128"}},
+    {"shake256", "SHAKE-256", 32, {"shake-256"}},
 };
+
+static struct {
+    bool is_loaded;
+    const char *file;
+    libcrypto functions;
+    digest digests[GBX_COUNTOF(algorithms)];
+    EVP_CIPHER_CTX *stream;
+    char reason[128];
+} state;
+
+static const char *lacks(const char *what)
+{
+    (void)snprintf(state.reason, sizeof state.reason, "'%s' has no %s", state.file,
+                   what);
+    return state.reason;
+}
+
+static const char *find_functions(void *library)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } table[] = {
+#define XX(name) {#name, offsetof(libcrypto, name)},
+        LIBCRYPTO_MAP(XX)
+#undef XX
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
+        void *found = dlsym(library, table[i].name);
+
+        if (found == NULL)
+            return lacks(table[i].name);
+        memcpy((char *)&state.functions + table[i].offset, &found, sizeof found);
+    }
+    return NULL;
+}
+
+/* HMAC over the algorithm, ready for a key. */
+static EVP_MAC_CTX *make_mac(EVP_MAC *hmac, const char *fetched_as)
+{
+    const libcrypto *lib = &state.functions;
+    EVP_MAC_CTX *mac = lib->EVP_MAC_CTX_new(hmac);
+    char name[32];
+    OSSL_PARAM params[2];
+
+    (void)snprintf(name, sizeof name, "%s", fetched_as);
+    params[0] = lib->OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0);
+    params[1] = lib->OSSL_PARAM_construct_end();
+    if (mac == NULL || !lib->EVP_MAC_init(mac, (const uint8_t *)"", 0, params))
+        return NULL;
+    return mac;
+}
+
+static const char *fetch_digests(void)
+{
+    const libcrypto *lib = &state.functions;
+    EVP_MAC *hmac = lib->EVP_MAC_fetch(NULL, "HMAC", NULL);
+
+    if (hmac == NULL)
+        return lacks("HMAC");
+    for (size_t i = 0; i < GBX_COUNTOF(algorithms); i++) {
+        const struct algorithm *a = &algorithms[i];
+        digest *d = &state.digests[i];
+
+        d->md = lib->EVP_MD_fetch(NULL, a->fetched_as, NULL);
+        if (d->md == NULL)
+            return lacks(a->fetched_as);
+        d->is_free = a->free_len > 0;
+        d->len = d->is_free ? a->free_len : (size_t)lib->EVP_MD_get_size(d->md);
+        d->mac = d->is_free ? NULL : make_mac(hmac, a->fetched_as);
+        if (!d->is_free && d->mac == NULL)
+            return lacks("HMAC of every hash");
+    }
+    return NULL;
+}
+
+static const char *fetch_stream(void)
+{
+    static const uint8_t zeros[32];
+    const libcrypto *lib = &state.functions;
+    EVP_CIPHER *cipher = lib->EVP_CIPHER_fetch(NULL, "ChaCha20", NULL);
+    uint8_t out[64];
+    int len;
+
+    state.stream = lib->EVP_CIPHER_CTX_new();
+    if (cipher == NULL || state.stream == NULL ||
+        !lib->EVP_EncryptInit_ex2(state.stream, cipher, zeros, zeros, NULL) ||
+        !lib->EVP_EncryptUpdate(state.stream, out, &len, zeros, sizeof zeros))
+        return lacks("ChaCha20");
+    return NULL;
+}
+
+static const libcrypto *lib(void)
+{
+    assert(state.is_loaded);
+    return &state.functions;
+}
+
+size_t gbx_hash_count(void)
+{
+    return GBX_COUNTOF(algorithms);
+}
+
+const char *gbx_hash_name(size_t algorithm)
+{
+    return algorithms[algorithm].name;
+}
+
+const char *gbx_hash_alias(size_t algorithm, size_t i)
+{
+    return i < ALIASES_MAX ? algorithms[algorithm].aliases[i] : NULL;
+}
+
+/* ---- one hash ---------------------------------------------------------------- */
 
 static void must(bool worked)
 {
@@ -35,13 +227,17 @@ static void must(bool worked)
         abort();
 }
 
-static const gbx_libcrypto *lib(void)
-{
-    const gbx_libcrypto *functions = gbx_libcrypto_get();
+/* Larger than any hash's block: a longer key is replaced by its hash (RFC 2104). */
+#define KEY_MAX 256u
 
-    assert(functions != NULL);
-    return functions;
-}
+struct gbx_hash {
+    const digest *digest;
+    size_t len;
+    EVP_MD_CTX *md;   /* of a hash, and of a MAC's long key */
+    EVP_MAC_CTX *mac; /* NULL while a MAC gets its key */
+    uint8_t *key;     /* NULL in a hash */
+    size_t key_len;
+};
 
 static gbx_hash *make(size_t algorithm, size_t len)
 {
@@ -49,7 +245,7 @@ static gbx_hash *make(size_t algorithm, size_t len)
 
     assert(algorithm < gbx_hash_count());
     must(hash != NULL);
-    hash->digest = gbx_libcrypto_digest(algorithm);
+    hash->digest = &state.digests[algorithm];
     hash->len = len;
     return hash;
 }
@@ -80,19 +276,14 @@ static void update_key(gbx_hash *hash, const void *data, size_t len)
     update_md(hash, data, len);
 }
 
-const char *gbx_hash_load(void)
-{
-    return gbx_libcrypto_load();
-}
-
 size_t gbx_hash_len(size_t algorithm)
 {
-    return gbx_libcrypto_digest(algorithm)->len;
+    return state.digests[algorithm].len;
 }
 
 bool gbx_hash_len_is_free(size_t algorithm)
 {
-    return gbx_libcrypto_digest(algorithm)->is_free;
+    return state.digests[algorithm].is_free;
 }
 
 gbx_hash *gbx_hash_new(size_t algorithm, size_t len)
@@ -191,136 +382,7 @@ bool gbx_hash_equal(const void *a, const void *b, size_t len)
     return lib()->CRYPTO_memcmp(a, b, len) == 0;
 }
 
-/* ---- libcrypto, loaded once ------------------------------------------------ */
-
-/*
- * Fetching takes locks, searches and allocates. All of it is done here, once; nothing
- * else of realm or worker may fetch.
- */
-
-#define TEXT_OF(x)  TEXT_OF2(x)
-#define TEXT_OF2(x) #x
-/* The version of the headers that this was built with. */
-#define LIBRARY "libcrypto.so." TEXT_OF(OPENSSL_SHLIB_VERSION)
-
-#define ALIASES_MAX 3
-
-/* Sorted by name. OpenSSL has other names for some. */
-static const struct algorithm {
-    const char *name;
-    const char *fetched_as;
-    size_t free_len; /* not 0: the length is free, and this is its default */
-    const char *aliases[ALIASES_MAX];
-} algorithms[] = {
-    {"blake2b512", "BLAKE2B-512", 0, {"blake2b-512"}},
-    {"blake2s256", "BLAKE2S-256", 0, {"blake2s-256"}},
-    {"md5", "MD5", 0, {NULL}},
-    {"sha1", "SHA1", 0, {"sha-1"}},
-    {"sha224", "SHA2-224", 0, {"sha-224", "sha2-224"}},
-    {"sha256", "SHA2-256", 0, {"sha-256", "sha2-256"}},
-    {"sha3-224", "SHA3-224", 0, {NULL}},
-    {"sha3-256", "SHA3-256", 0, {NULL}},
-    {"sha3-384", "SHA3-384", 0, {NULL}},
-    {"sha3-512", "SHA3-512", 0, {NULL}},
-    {"sha384", "SHA2-384", 0, {"sha-384", "sha2-384"}},
-    {"sha512", "SHA2-512", 0, {"sha-512", "sha2-512"}},
-    {"sha512-224", "SHA2-512/224", 0, {"sha-512/224", "sha2-512/224"}},
-    {"sha512-256", "SHA2-512/256", 0, {"sha-512/256", "sha2-512/256"}},
-    {"shake128", "SHAKE-128", 16, {"shake-128"}},
-    {"shake256", "SHAKE-256", 32, {"shake-256"}},
-};
-
-static struct {
-    bool is_loaded;
-    const char *file;
-    gbx_libcrypto functions;
-    gbx_digest digests[GBX_COUNTOF(algorithms)];
-    EVP_CIPHER_CTX *stream;
-    char reason[128];
-} state;
-
-static const char *lacks(const char *what)
-{
-    (void)snprintf(state.reason, sizeof state.reason, "'%s' has no %s", state.file,
-                   what);
-    return state.reason;
-}
-
-static const char *find_functions(void *library)
-{
-    static const struct {
-        const char *name;
-        size_t offset;
-    } table[] = {
-#define XX(name) {#name, offsetof(gbx_libcrypto, name)},
-        GBX_LIBCRYPTO_MAP(XX)
-#undef XX
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
-        void *found = dlsym(library, table[i].name);
-
-        if (found == NULL)
-            return lacks(table[i].name);
-        memcpy((char *)&state.functions + table[i].offset, &found, sizeof found);
-    }
-    return NULL;
-}
-
-/* HMAC over the algorithm, ready for a key. */
-static EVP_MAC_CTX *make_mac(EVP_MAC *hmac, const char *fetched_as)
-{
-    const gbx_libcrypto *lib = &state.functions;
-    EVP_MAC_CTX *mac = lib->EVP_MAC_CTX_new(hmac);
-    char name[32];
-    OSSL_PARAM params[2];
-
-    (void)snprintf(name, sizeof name, "%s", fetched_as);
-    params[0] = lib->OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0);
-    params[1] = lib->OSSL_PARAM_construct_end();
-    if (mac == NULL || !lib->EVP_MAC_init(mac, (const uint8_t *)"", 0, params))
-        return NULL;
-    return mac;
-}
-
-static const char *fetch_digests(void)
-{
-    const gbx_libcrypto *lib = &state.functions;
-    EVP_MAC *hmac = lib->EVP_MAC_fetch(NULL, "HMAC", NULL);
-
-    if (hmac == NULL)
-        return lacks("HMAC");
-    for (size_t i = 0; i < GBX_COUNTOF(algorithms); i++) {
-        const struct algorithm *a = &algorithms[i];
-        gbx_digest *d = &state.digests[i];
-
-        d->md = lib->EVP_MD_fetch(NULL, a->fetched_as, NULL);
-        if (d->md == NULL)
-            return lacks(a->fetched_as);
-        d->is_free = a->free_len > 0;
-        d->len = d->is_free ? a->free_len : (size_t)lib->EVP_MD_get_size(d->md);
-        d->mac = d->is_free ? NULL : make_mac(hmac, a->fetched_as);
-        if (!d->is_free && d->mac == NULL)
-            return lacks("HMAC of every hash");
-    }
-    return NULL;
-}
-
-static const char *fetch_stream(void)
-{
-    static const uint8_t zeros[32];
-    const gbx_libcrypto *lib = &state.functions;
-    EVP_CIPHER *cipher = lib->EVP_CIPHER_fetch(NULL, "ChaCha20", NULL);
-    uint8_t out[64];
-    int len;
-
-    state.stream = lib->EVP_CIPHER_CTX_new();
-    if (cipher == NULL || state.stream == NULL ||
-        !lib->EVP_EncryptInit_ex2(state.stream, cipher, zeros, zeros, NULL) ||
-        !lib->EVP_EncryptUpdate(state.stream, out, &len, zeros, sizeof zeros))
-        return lacks("ChaCha20");
-    return NULL;
-}
+/* ---- loading ----------------------------------------------------------------- */
 
 /* Run everything that a worker will do once: this does the set-up of first uses. */
 static void warm(void)
@@ -346,12 +408,7 @@ static void warm(void)
     }
 }
 
-const char *gbx_libcrypto_load(void)
-{
-    return gbx_libcrypto_load_file(LIBRARY);
-}
-
-const char *gbx_libcrypto_load_file(const char *file)
+const char *gbx_hash_load_file(const char *file)
 {
     const char *reason;
     void *library;
@@ -385,32 +442,40 @@ const char *gbx_libcrypto_load_file(const char *file)
     return NULL;
 }
 
-const gbx_libcrypto *gbx_libcrypto_get(void)
+const char *gbx_hash_load(void)
 {
-    return state.is_loaded ? &state.functions : NULL;
+    return gbx_hash_load_file(LIBRARY);
 }
 
-const gbx_digest *gbx_libcrypto_digest(size_t algorithm)
+/* ---- random bytes ------------------------------------------------------------ */
+
+/* The cipher keeps the stream's position: nothing is buffered here. */
+
+/* libcrypto counts in int. */
+#define PIECE ((size_t)1 << 30)
+
+static bool is_seeded;
+
+void gbx_crypto_seed(const uint8_t *key)
 {
-    return &state.digests[algorithm];
+    static const uint8_t start[16];
+
+    is_seeded = state.is_loaded && key != NULL;
+    if (is_seeded)
+        must(lib()->EVP_EncryptInit_ex2(state.stream, NULL, key, start, NULL) == 1);
 }
 
-EVP_CIPHER_CTX *gbx_libcrypto_stream(void)
+bool gbx_crypto_random(uint8_t *to, size_t len)
 {
-    return state.stream;
-}
+    if (!is_seeded)
+        return false;
+    memset(to, 0, len);
+    while (len > 0) {
+        int n = (int)(len < PIECE ? len : PIECE);
 
-size_t gbx_hash_count(void)
-{
-    return GBX_COUNTOF(algorithms);
-}
-
-const char *gbx_hash_name(size_t algorithm)
-{
-    return algorithms[algorithm].name;
-}
-
-const char *gbx_hash_alias(size_t algorithm, size_t i)
-{
-    return i < ALIASES_MAX ? algorithms[algorithm].aliases[i] : NULL;
+        must(lib()->EVP_EncryptUpdate(state.stream, to, &n, to, n) == 1);
+        to += n;
+        len -= (size_t)n;
+    }
+    return true;
 }

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,7 +206,7 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
         header.type != GBX_MSG_FORKED || fds[0] < 0)
         return GBX_ATTACK_UNKNOWN;
     if (!receive_frame(s, &header, GBX_TIMEOUT_ATTACK, fds)) {
-        (void)syscall(SYS_pidfd_send_signal, fds[1], SIGKILL, NULL, 0);
+        gbx_pidfd_kill(fds[1]);
         (void)receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds);
     }
     if (header.type == GBX_MSG_EXITED &&

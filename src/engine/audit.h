@@ -12,9 +12,10 @@
 #define GBX_ENGINE_AUDIT_H
 
 #include "audit/audit.h"
-#include "engine/audit_detail.h"
 #include "engine/result.h"
 #include "engine/verdict.h"
+#include "policy/policy.h"
+#include "wire/messages.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -78,22 +79,52 @@ void gbx_audit_engine_refusal(gbx_engine *engine, gbx_audit_event event,
 /* The log's name of the call with this ticket; `to` has room for GBX_CALL_ID_SIZE. */
 void gbx_call_id(const gbx_engine *engine, gbx_ticket ticket, char *to);
 
-/* The field "capabilities": an array of names. */
-void gbx_audit_put_capabilities(gbx_log_line *line, uint32_t bits);
+/* ---- audit_detail.c: a request besides its answer ------------------------------ */
 
-/* Does anybody listen to this event? */
-bool gbx_audit_hears(const gbx_engine *engine, gbx_audit_event event);
+/*
+ * Its target. Made when a request arrives, if somebody listens; filled by the
+ * capability that serves it; freed when it is written. Texts are cut, and hostile.
+ */
+typedef struct gbx_audit_detail {
+    char function[GBX_NAME_MAX]; /* the requested name, if the host lacks it */
+    char target[512]; /* fetch: the URL without query and user; a file: its path */
+    /* Of a fetch, once it was attempted: */
+    char method[16];
+    char address[80]; /* of the last peer, or of the refused one */
+    char detail[256]; /* the reason, in more detail than the code gets */
+    uint16_t status;
+    uint32_t hops;
+} gbx_audit_detail;
 
-/* Fields are added to entry->line between these two. detail: one line, for the
- * callback. */
-void gbx_entry_begin(gbx_audit_entry *entry, gbx_engine *engine, struct gbx_run *run,
-                     gbx_audit_event event);
-void gbx_entry_emit(gbx_audit_entry *entry, const char *detail);
+struct gbx_fetch_report;
 
-/* A call tried something that counts as suspicious; reported if enough adds up. */
-void gbx_audit_suspect(struct gbx_run *run, gbx_suspect kind);
+/* A request, kept by the host until it is answered and logged. */
+typedef struct gbx_audit_asked {
+    const char *name; /* lives as long as the engine; "": unknown function */
+    bool is_ours;     /* a capability or an unknown name, not an embedder's function */
+    gbx_audit_detail *note; /* owned; NULL: without a listener */
+    uint64_t bytes_out;
+    int64_t start_ns;
+} gbx_audit_asked;
 
-/* ---- audit_call.c: one call; its driver only -------------------------------- */
+/* The outcome of a request. */
+typedef struct gbx_audit_answer {
+    const gbx_msg_answer *msg; /* NULL: unanswered when the call ended */
+    bool is_ours;              /* from the library, not from an embedder's function */
+    bool is_over;              /* the original answer exceeded the call's limit */
+    int64_t end_ns;
+} gbx_audit_answer;
+
+/* NULL if memory is out. name is asked->name. */
+gbx_audit_detail *gbx_audit_detail_new(const char *name, const gbx_msg_hostcall *msg);
+
+/* What a fetch reports, replacing what was requested; the function stays. policy is
+ * the engine's: values of its secrets are removed. */
+void gbx_audit_detail_fetch(gbx_audit_detail *note, const gbx_policy *policy,
+                            const struct gbx_fetch_report *report);
+void gbx_audit_detail_free(gbx_audit_detail *note);
+
+/* ---- one call; its driver only ---------------------------------------------------- */
 
 void gbx_audit_call_started(struct gbx_run *run);
 void gbx_audit_guard(struct gbx_run *run, const gbx_report *report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* audit_detail - see audit_detail.h. A URL is cut as text: it may not parse. */
-#include "engine/audit_detail.h"
+/* audit_detail - what the log reports about a request besides its answer. A URL is cut as text: it may not parse. */
+#include "engine/audit.h"
 
 #include "base/cleanup.h"
 #include "base/json_view.h"

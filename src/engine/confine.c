@@ -42,7 +42,7 @@ static uint64_t dataset_bytes(const gbx_engine *engine)
     return sum;
 }
 
-/* ---- to the other files of the broker ------------------------------------ */
+/* ---- to the other files of this folder ---------------------------------- */
 
 uint64_t gbx_confine_memory(const gbx_options *o, uint64_t bytes)
 {

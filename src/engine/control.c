@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control - handles a template's messages, frame by frame. The table `rules` is
+ * control - the host's end of a template's control channel. The table `rules` is
  * complete: a frame that is not in it, out of turn or malformed ends the template.
- * template.c receives the bytes.
  */
 #include "engine/engine.h"
 
@@ -19,10 +18,88 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A forked worker must be sealed and READY within this time, or is replaced. */
-
 /* The longest frame of a template, whatever its header says. */
 #define BODY_MAX GBX_KIB(16)
+
+/* ---- what the host sends --------------------------------------------------- */
+
+static gbx_span name_of(const gbx_dataset *d)
+{
+    return (gbx_span){(const uint8_t *)d->name, strlen(d->name)};
+}
+
+/* One frame with a descriptor; releases the buffer. */
+static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec iov = {.iov_base = buf->data, .iov_len = buf->len};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    bool sent;
+
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    sent = !buf->failed && sendmsg(t->process.control, &msg,
+                                   MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)buf->len;
+    gbx_buf_cleanup(buf);
+    return sent;
+}
+
+bool gbx_template_send_expose(gbx_template *t, const char *name)
+{
+    gbx_buf buf;
+    bool sent;
+
+    gbx_buf_init(&buf, 512);
+    sent = gbx_msg_put_expose(&buf, (gbx_span){(const uint8_t *)name, strlen(name)}) &&
+           send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+               (ssize_t)buf.len;
+    gbx_buf_cleanup(&buf);
+    return sent;
+}
+
+bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *d)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, 512);
+    (void)gbx_msg_put_preload(&buf,
+                              &(gbx_msg_preload){.size = d->size, .name = name_of(d)});
+    return send_with(t, &buf, d->memfd);
+}
+
+bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
+{
+    gbx_buf buf;
+
+    gbx_buf_init(&buf, 512);
+    (void)gbx_msg_put_load(&buf, &(gbx_msg_load){.size = d->size, .name = name_of(d)});
+    return send_with(t, &buf, d->memfd);
+}
+
+/* ---- what a template sends ------------------------------------------------- */
+
+void gbx_renewal_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error)
+{
+    gbx_renewal *r = engine->renewal;
+
+    /* The waiting thread may wait for another template than this one. */
+    if (r == NULL || (t != NULL && t->content_seq != engine->content_seq))
+        return;
+    if (error != NULL)
+        r->error = *error;
+    r->is_done = true;
+    engine->renewal = NULL;
+    (void)pthread_cond_broadcast(&engine->changed);
+}
 
 static bool is_socket(int fd)
 {
@@ -270,6 +347,15 @@ static bool is_enough(const gbx_engine *engine, gbx_error *reterr)
     return true;
 }
 
+void gbx_template_retire(gbx_template *t)
+{
+    gbx_engine *engine = t->engine;
+
+    t->state = GBX_TEMPLATE_RETIRED;
+    if (engine->current == t)
+        engine->current = NULL;
+}
+
 /* False if a call would find less than the engine now has. The lock is held. */
 static bool serves(gbx_template *t)
 {
@@ -288,7 +374,7 @@ static bool serves(gbx_template *t)
         engine->load_seq++;
         engine->coming = 0;
         gbx_pool_discard_stale(engine);
-        gbx_template_restart_end(engine, t, NULL);
+        gbx_renewal_end(engine, t, NULL);
     }
     (void)pthread_cond_broadcast(&engine->changed);
     gbx_pool_fill(engine);
@@ -329,7 +415,7 @@ static bool on_hello(gbx_template *t, gbx_span body)
     if (!ok)
         gbx_queue_lacks(engine, error.message, 0);
     if (!ok && t->is_renewal)
-        gbx_template_restart_end(engine, t, &error);
+        gbx_renewal_end(engine, t, &error);
     if (!ok && !engine->has_started) {
         engine->start_error = error;
         engine->has_started = true;
@@ -365,7 +451,7 @@ static void refuse_renewal(gbx_template *t, gbx_span message)
         return;
     gbx_utf8_copy_line(text, sizeof text, message.data, message.len);
     (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
-    gbx_template_restart_end(t->engine, t, &error);
+    gbx_renewal_end(t->engine, t, &error);
 }
 
 static bool on_loaded(gbx_template *t, gbx_span body)
@@ -416,8 +502,6 @@ static bool dispatch(gbx_template *t, const gbx_header *header, gbx_span body)
     return false;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
 {
     if (!gbx_msg_get_hello_version(body, &ret->version))
@@ -432,6 +516,75 @@ gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
         return gbx_fail(reterr, GBX_E_PROTOCOL,
                         "the first message of the worker program is malformed");
     return ret->failure.len > 0 ? explain(ret, reterr) : GBX_OK;
+}
+
+/* ---- receiving ------------------------------------------------------------------- */
+
+static void keep_fd(gbx_template *t, int fd)
+{
+    if (t->fd_count < GBX_COUNTOF(t->fds))
+        t->fds[t->fd_count++] = fd;
+    else
+        gbx_fd_close(&fd);
+}
+
+/* The descriptors of one recvmsg all belong to one frame: the kernel reads no
+ * further than a message that carries some. If we had no room for both, -1 replaces
+ * each, so that the frame shows it. */
+static void take_descriptors(gbx_template *t, struct msghdr *msg)
+{
+    bool is_cut = (msg->msg_flags & MSG_CTRUNC) != 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred sender;
+
+            memcpy(&sender, CMSG_DATA(c), sizeof sender);
+            t->sender = sender.pid;
+        }
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            if (is_cut)
+                (void)close(fd);
+            else
+                keep_fd(t, fd);
+        }
+    }
+    if (is_cut) {
+        keep_fd(t, -1);
+        keep_fd(t, -1);
+    }
+}
+
+/* One recvmsg: bytes into t->in, at most two descriptors into t->fds. */
+static ssize_t receive(gbx_template *t)
+{
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    uint8_t *room = gbx_buf_reserve(&t->in, GBX_KIB(16));
+    struct iovec iov = {.iov_base = room, .iov_len = GBX_KIB(16)};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = sizeof control};
+    ssize_t n;
+
+    if (room == NULL)
+        return 0;
+    n = recvmsg(t->process.control, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n <= 0)
+        return n;
+    t->in.len += (size_t)n;
+    take_descriptors(t, &msg);
+    return n;
 }
 
 bool gbx_control_take_frames(gbx_template *t)
@@ -453,4 +606,18 @@ bool gbx_control_take_frames(gbx_template *t)
     gbx_buf_consume(&t->in, used);
     /* Only a FORKED comes with descriptors. */
     return ok && (t->in.len > 0 || t->fd_count == 0);
+}
+bool gbx_control_read(gbx_template *t)
+{
+    for (int i = 0; i < 64; i++) { /* then let others run */
+        ssize_t n = receive(t);
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return true;
+        if (n <= 0 || !gbx_control_take_frames(t))
+            return false;
+        if (t->state >= GBX_TEMPLATE_SERVING)
+            (void)event_remove_timer(t->control);
+    }
+    return true;
 }

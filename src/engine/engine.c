@@ -1,15 +1,107 @@
 /* SPDX-License-Identifier: MIT */
-/* engine - the handle: made, loaded with datasets, described, ended. */
+/* engine - the handle: made, described, ended. */
 #include "engine/engine.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "fetch/libcurl.h"
 #include "policy/policy.h"
 
-#include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
+
+/* ---- its description, for people and programs ------------------------------------ */
+
+static void put_text(gbx_buf *to, const char *key, const char *text)
+{
+    (void)gbx_buf_printf(to, "\"%s\":", key);
+    (void)gbx_json_append_string(to, text, strlen(text));
+    (void)gbx_buf_puts(to, ",");
+}
+
+static void put_layers(gbx_buf *to, const gbx_engine_facts *facts)
+{
+    static const struct {
+        const char *name;
+        const char *what;
+        bool is_required;
+    } table[] = {
+#define XX(name, text, required, what) {text, what, required},
+        GBX_LAYER_MAP(XX)
+#undef XX
+    };
+
+    (void)gbx_buf_puts(to, "\"layers\":[");
+    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+        (void)gbx_buf_puts(to, i > 0 ? ",{" : "{");
+        put_text(to, "name", table[i].name);
+        (void)gbx_buf_printf(to, "\"stands\":%s,\"required\":%s,",
+                             facts->layers[i].stands ? "true" : "false",
+                             table[i].is_required ? "true" : "false");
+        put_text(to, "what", table[i].what);
+        (void)gbx_buf_puts(to, "\"reason\":");
+        (void)gbx_json_append_string(to, facts->layers[i].reason,
+                                     strlen(facts->layers[i].reason));
+        (void)gbx_buf_puts(to, "}");
+    }
+    (void)gbx_buf_puts(to, "],");
+}
+
+static void put_pool(gbx_buf *to, const gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+
+    (void)gbx_buf_printf(
+        to,
+        "\"pool\":{\"size\":%u,\"kept\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
+        "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu},",
+        o->pool_size, engine->kept, engine->ready_count, engine->alive, o->max_workers,
+        engine->running.count, engine->waiting.count,
+        (unsigned long long)engine->calls_ended,
+        (unsigned long long)engine->templates_started);
+    (void)
+        gbx_buf_printf(to,
+                       "\"limits\":{\"timeoutMs\":%u,\"cpuMs\":%u,\"memoryBytes\":%llu,"
+                       "\"outputBytes\":%llu,\"logBytes\":%u},",
+                       o->limits.timeout_ms, o->limits.cpu_ms,
+                       (unsigned long long)o->limits.memory_bytes,
+                       (unsigned long long)o->limits.output_bytes, o->limits.log_bytes);
+}
+
+/* Writes nothing without a group: the layers give the reason. */
+static void put_group(gbx_buf *to, const gbx_cgroup *group)
+{
+    if (group->dir < 0)
+        return;
+    (void)gbx_buf_puts(to, "\"cgroup\":{");
+    put_text(to, "name", group->name);
+    (void)gbx_buf_printf(to, "\"memoryBytes\":%llu,\"processes\":%u",
+                         (unsigned long long)group->limits.memory_bytes,
+                         group->limits.processes);
+    if (group->limits.cpu_percent > 0)
+        (void)gbx_buf_printf(to, ",\"cpuPercent\":%u", group->limits.cpu_percent);
+    (void)gbx_buf_puts(to, "},");
+}
+
+static void put_datasets(gbx_buf *to, const gbx_engine *engine)
+{
+    const char *separator = "";
+
+    (void)gbx_buf_puts(to, "\"datasets\":[");
+    for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
+        (void)gbx_buf_puts(to, separator);
+        (void)gbx_buf_puts(to, "{");
+        put_text(to, "name", d->name);
+        (void)gbx_buf_printf(to, "\"jsonBytes\":%llu}", (unsigned long long)d->size);
+        separator = ",";
+    }
+    (void)gbx_buf_puts(to, "]");
+}
+
+/* ---- made and ended ------------------------------------------------------------- */
 
 static gbx_status init_locks(gbx_engine *engine, gbx_error *reterr)
 {
@@ -50,7 +142,7 @@ static void close_engine(gbx_engine *engine)
         gbx_run_abort_locked(run);
     (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
-    gbx_supervisor_wake(engine);
+    gbx_engine_wake(engine);
     (void)pthread_join(engine->thread, NULL);
 }
 
@@ -67,9 +159,9 @@ static void free_rest(gbx_engine *engine)
         event_base_free(engine->base);
     gbx_confine_close(engine);
     gbx_fd_close(&engine->wake_fd);
-    gbx_dataset_loader_free_all(&engine->datasets);
-    gbx_dataset_loader_free_all(&engine->preloads);
-    gbx_dataset_loader_drop_runner(engine);
+    gbx_loader_free_all(&engine->datasets);
+    gbx_loader_free_all(&engine->preloads);
+    gbx_runner_cleanup(engine);
     gbx_provider_end(engine);
     gbx_hostcalls_cleanup(engine);
     gbx_guard_cache_cleanup(&engine->known);
@@ -93,24 +185,6 @@ static gbx_status check_fetch(const gbx_engine *engine, gbx_error *reterr)
     if (status == GBX_OK)
         gbx_libcurl_unload(&lib);
     return status;
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
-bool gbx_engine_is_ours(const gbx_engine *engine)
-{
-    return engine->owner == getpid();
-}
-
-gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr)
-{
-    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
-        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
-    if (!gbx_engine_is_ours(engine))
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "the engine belongs to the process that made it: a child of "
-                        "fork() makes one of its own");
-    return GBX_OK;
 }
 
 /* ---- public API ---------------------------------------------------------- */
@@ -153,9 +227,9 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
         free_rest(engine);
         return status;
     }
-    status = gbx_dataset_loader_take_runner(engine, reterr);
+    status = gbx_runner_init(engine, reterr);
     if (status == GBX_OK)
-        status = gbx_preloads_init(engine, reterr);
+        status = gbx_loader_preloads_init(engine, reterr);
     if (status == GBX_OK && engine->runner.execute == NULL)
         status = gbx_confine_open(engine, reterr);
     if (status == GBX_OK)
@@ -187,4 +261,64 @@ void gbx_engine_free(gbx_engine *engine)
     close_engine(engine);
     gbx_audit_engine_ended(engine);
     free_rest(engine);
+}
+
+gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *reterr)
+{
+    static const char *const jits[] = {"default", "full", "baseline", "off"};
+    const gbx_options *o;
+    const gbx_engine_facts *facts;
+    struct utsname uts = {.release = ""};
+    gbx_status status = gbx_engine_need(engine, reterr);
+    gbx_buf buf;
+
+    if (status != GBX_OK)
+        return status;
+    if (ret_json == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "ret_json is missing");
+    o = &engine->settings.options;
+    facts = &engine->facts;
+    (void)uname(&uts);
+    gbx_buf_init(&buf, GBX_MIB(1));
+    (void)pthread_mutex_lock(&engine->lock);
+    (void)gbx_buf_puts(&buf, "{");
+    put_text(&buf, "version", GBX_VERSION);
+    put_text(&buf, "runner",
+             engine->runner.name != NULL ? engine->runner.name : "process");
+    (void)gbx_buf_printf(&buf, "\"isolated\":%s,",
+                         engine->runner.execute == NULL ? "true" : "false");
+    put_text(&buf, "kernel", uts.release);
+    put_text(&buf, "kernelNeeded", GBX_LINUX_MIN);
+    put_text(&buf, "libevent", event_get_version());
+    put_text(&buf, "worker", o->worker_path != NULL ? o->worker_path : "");
+    put_text(&buf, "jit", jits[o->jit]);
+    put_text(&buf, "require", o->require == GBX_REQUIRE_STRICT ? "strict" : "default");
+    put_text(&buf, "fresh", o->fresh == GBX_FRESH_EXEC ? "exec" : "fork");
+    put_text(&buf, "globals",
+             o->globals == GBX_GLOBALS_MINIMAL ? "minimal" : "standard");
+    if (facts->known) {
+        put_text(&buf, "engine", facts->engine);
+        if (facts->user[0] != 0) {
+            put_text(&buf, "user", facts->user);
+            put_text(&buf, "addressLayout", facts->layout);
+            put_text(&buf, "speculation", facts->speculation);
+            put_text(&buf, "timeZones", facts->time_zones);
+        }
+        (void)gbx_buf_printf(&buf,
+                             "\"threads\":%u,\"landlockAbi\":%u,\"writableCode\":%s,"
+                             "\"knowsOutOfMemory\":%s,",
+                             facts->threads, facts->landlock_abi,
+                             facts->jit_page ? "true" : "false",
+                             facts->oom_known ? "true" : "false");
+        put_layers(&buf, facts);
+    }
+    put_pool(&buf, engine);
+    put_group(&buf, &engine->group);
+    put_datasets(&buf, engine);
+    (void)gbx_buf_puts(&buf, "}");
+    (void)pthread_mutex_unlock(&engine->lock);
+    *ret_json = gbx_buf_take_string(&buf, NULL);
+    return *ret_json != NULL
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the report");
 }

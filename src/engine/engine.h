@@ -15,8 +15,6 @@
 #include "cgroup/cgroup.h"
 #include "engine/audit.h"
 #include "engine/hostcall.h"
-#include "engine/provider.h"
-#include "engine/replayer.h"
 #include "engine/result.h"
 #include "engine/run.h"
 #include "engine/spawn.h"
@@ -111,14 +109,7 @@ const char *gbx_attack_note(const gbx_attack_session *session);
 
 void gbx_attack_close(gbx_attack_session *session);
 
-/* ---- spawn.c ------------------------------------------------------- */
-
-/* The complete environment of the worker program. */
-
-/* Ends in NULL; constant. jit is not GBX_JIT_DEFAULT. */
-const char *const *gbx_worker_environment(gbx_jit jit);
-
-/* ---- guard_cache.c ------------------------------------------------------- */
+/* ---- code_check.c -------------------------------------------------------- */
 
 /*
  * A cache of code that the guard has recently passed: the same text need not be parsed
@@ -159,7 +150,7 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
                                  gbx_guard_span *ret_span, gbx_report **ret_report,
                                  gbx_error *reterr);
 
-/* ---- options.c ----------------------------------------------------------- */
+/* ---- settings.c ---------------------------------------------------------- */
 
 /* Options, limits and calls of the caller, checked and completed. */
 
@@ -211,6 +202,9 @@ bool gbx_pidfd_is_there(int pidfd);
 bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
                         int *ret_status_fd);
 
+/* Send SIGKILL. */
+void gbx_pidfd_kill(int pidfd);
+
 /* A file of /proc/PID, or -1. */
 int gbx_pidfd_open_proc(int pidfd, pid_t pid, const char *name);
 
@@ -223,69 +217,57 @@ int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid);
  * Writes a call to its recording: the worker's requests and the answers to them, at the
  * one place that both pass through, whoever answered.
  *
- * All of it runs on the thread that drives the run. Without a recording each function
- * does nothing. A failed write leaves the recording cut; the call is not affected.
+ * All of it runs on the thread that drives the run, and only if the run has a
+ * recording. A failed write leaves the recording cut; the call is not affected.
  */
-
-struct gbx_run;
 
 /* The call is checked and has its limits and policy: fix its seed and clock, and
  * record its inputs. */
-gbx_status gbx_recorder_begin(struct gbx_run *run, gbx_error *reterr);
+gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr);
+
+/* The same seed gives the same randomness: a caller that sets a seed does not want
+ * it secret. */
+void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
 
 /* The run has its worker. */
-void gbx_recorder_start(struct gbx_run *run);
+void gbx_recorder_start(gbx_run *run);
 
-void gbx_recorder_request(struct gbx_run *run, const gbx_msg_hostcall *msg);
-void gbx_recorder_cancel(struct gbx_run *run, uint32_t id);
-void gbx_recorder_wait(struct gbx_run *run, uint32_t ms);
-void gbx_recorder_answer(struct gbx_run *run, const gbx_msg_answer *msg);
-void gbx_recorder_wake(struct gbx_run *run);
+void gbx_recorder_request(gbx_run *run, const gbx_msg_hostcall *msg);
+void gbx_recorder_cancel(gbx_run *run, uint32_t id);
+void gbx_recorder_wait(gbx_run *run, uint32_t ms);
+void gbx_recorder_answer(gbx_run *run, const gbx_msg_answer *msg);
+void gbx_recorder_wake(gbx_run *run);
 
 /* The result is complete. */
-void gbx_recorder_end(struct gbx_run *run);
+void gbx_recorder_end(gbx_run *run);
 
 /* The run is gone; if it never ended, its recording stays empty. */
-void gbx_recorder_leave(struct gbx_run *run);
+void gbx_recorder_leave(gbx_run *run);
 
 /* What the recording says about a result; borrows from it. */
 void gbx_record_end_of(const gbx_result *result, gbx_record_end *ret);
-
-/* ---- source_digests.c ---------------------------------------------------------------------- */
 
 /* Names and digests of everything the engine was given besides calls, with their
  * load_seq. A digest is computed once. */
 gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
                             uint64_t *ret_load_seq, gbx_error *reterr);
 
-/* ---- answer.c ----------------------------------------------------- */
-
-/* Removes the values of secrets from answers on their way to the worker. */
-
-/* An answer and what its spans may point to. */
-typedef struct gbx_redacted {
-    gbx_msg_answer msg;
-    gbx_buf json, bytes, message, name, code;
-} gbx_redacted;
-
-/* Must an answer be searched for secrets at all? policy may be NULL. */
-bool gbx_redact_is_due(const gbx_policy *policy);
-
-/* Copy of from without secrets; *ret borrows from `from`; clean it up in either
- * case. False: the search failed, and the answer must not be passed on. policy is
- * the engine's. */
-bool gbx_redact_answer(const gbx_policy *policy, const gbx_msg_answer *from,
-                       gbx_redacted *ret);
-void gbx_redacted_cleanup(gbx_redacted *stripped);
-
-/* ---- runner_result.c ----------------------------------------------------- */
+/* ---- runner.c ------------------------------------------------------------ */
 
 /* A call on an external runner: its outcome becomes a result. */
+
+/* Set engine->runner from the options: nothing for "process". */
+gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr);
+void gbx_runner_cleanup(gbx_engine *engine);
 
 /* Run it on engine->runner, on this thread, to its end. */
 gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr);
 
-/* ---- worker_uid.c -------------------------------------------------------- */
+/* ---- program.c: its environment and its user ------------------------------- */
+
+/* The complete environment of the worker program: ends in NULL; constant. jit is not
+ * GBX_JIT_DEFAULT. */
+const char *const *gbx_worker_environment(gbx_jit jit);
 
 /*
  * The user that a root host's templates become.
@@ -344,7 +326,7 @@ typedef struct gbx_worker {
     pid_t pid;           /* in the host's pid namespace; 0: unknown */
     uint64_t rss_kib;    /* at READY */
     struct event *ready; /* waits for READY; owned by the supervisor */
-    struct gbx_run *run; /* while BUSY */
+    gbx_run *run;        /* while BUSY */
     bool has_exited;
     bool died_early;       /* its channel closed before READY */
     bool is_lost;          /* exited, but the exit status is unknown */
@@ -380,10 +362,10 @@ typedef struct gbx_template {
     bool was_useful;          /* one of its workers became READY */
     uint32_t function_serial; /* of the last function that its CONFIG names */
     uint64_t content_seq;     /* of the preloads and datasets it has */
-    bool is_renewal;          /* a thread waits for it in gbx_template_restart() */
+    bool is_renewal;          /* a thread waits for it: loader.c */
     uint64_t replaced_bytes;  /* of replaced datasets: memory that it cannot reuse */
     int64_t born_ns;
-    int64_t watched_ns; /* when the FORK was sent that template_watchdog.c watches */
+    int64_t watched_ns;     /* when the FORK was sent that is watched */
     int64_t watched_cpu_ns; /* processor time at the start of watching */
     uint32_t still_ticks;   /* in a row, without activity */
 } gbx_template;
@@ -494,6 +476,14 @@ struct gbx_engine {
     uint64_t templates_started;
 };
 
+/* ---- pidfd.c: a worker -------------------------------------------------- */
+
+/* Resident memory of a live worker, as the kernel reports it; 0: unknown. */
+uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak);
+
+/* The state letter in /proc/PID/stat; 0 if it cannot be read. */
+char gbx_process_state(const gbx_spawned *process);
+
 /* After this many failed templates in a row, calls are refused at once instead of
  * waiting for their time limit. */
 #define GBX_FAILED_STARTS_MAX 3
@@ -503,7 +493,7 @@ struct gbx_engine {
 
 #define GBX_ENGINE_MAGIC 0x67627845u
 
-/* ---- engine.c ------------------------------------------------------------- */
+/* ---- state.c: lies lowest, and calls nothing above it ---------------------- */
 
 /* A child of fork() shares the sockets of its parent's workers, and may have locks
  * that nobody will release: check this before anything else. */
@@ -512,19 +502,41 @@ bool gbx_engine_is_ours(const gbx_engine *engine);
 /* Fails if engine is NULL or not ours. */
 gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr);
 
-/* ---- pool.c: workers; the lock is held by the caller of all of these ----- */
+/* Wake the supervisor. */
+void gbx_engine_wake(gbx_engine *engine);
 
-/* Take a READY worker for run, or NULL. */
-gbx_worker *gbx_pool_take(gbx_engine *engine, gbx_run *run);
+/* Is the serving template being sent something? It does not fork meanwhile. The lock is
+ * held. */
+bool gbx_engine_is_updating(const gbx_engine *engine);
+
+/* Runs; the lock is held by the caller of all of these. */
+
+/* Give the run a place among the running. */
+void gbx_queue_link(gbx_engine *engine, gbx_run *run);
+void gbx_queue_unlink(gbx_engine *engine, gbx_run *run);
+
+/* Record why no worker could be made, for waiting runs; error: an errno, or 0. */
+void gbx_queue_lacks(gbx_engine *engine, const char *what, int error);
+void gbx_queue_remove(gbx_engine *engine, gbx_run *run);
+gbx_run *gbx_queue_pop(gbx_engine *engine);
+
+/* End the oldest waiting run for this reason; lack says it in words, or is "". False
+ * if none waits. */
+bool gbx_queue_fail_first(gbx_engine *engine, gbx_end how, const char *lack);
+
+/* No template is available: waiting runs will get no worker. */
+void gbx_queue_fail_all(gbx_engine *engine);
+
+/* ---- pool.c: workers; the lock is held by the caller of all of these ----- */
 
 /* The run is over: kill the worker; forget it when its end is reported. */
 void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);
 
-/* A call has arrived: higher demand justifies more ready workers. */
-void gbx_pool_note_call(gbx_engine *engine, int64_t now_ns);
-
 /* No call for a while: fewer ready workers are justified; excess ones are ended. */
 void gbx_pool_trim(gbx_engine *engine);
+
+/* Take a worker, wait for one, or set run->unserved to the reason why it gets none. */
+void gbx_queue_enter(gbx_engine *engine, gbx_run *run);
 
 /* Request as many forks as the pool and the queue want. */
 void gbx_pool_fill(gbx_engine *engine);
@@ -554,47 +566,10 @@ int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t);
 /* Kill idle workers whose datasets are not the engine's current ones. */
 void gbx_pool_discard_stale(gbx_engine *engine);
 
-/* ---- queue.c: runs; the lock is held by the caller of all of these -------- */
-
-/* Give the run a place among the running. */
-void gbx_queue_link(gbx_engine *engine, gbx_run *run);
-void gbx_queue_unlink(gbx_engine *engine, gbx_run *run);
-
-/* Take a worker, wait for one, or set run->unserved to the reason why it gets none. */
-void gbx_queue_enter(gbx_engine *engine, gbx_run *run);
-
-/* Record why no worker could be made, for waiting runs; error: an errno, or 0. */
-void gbx_queue_lacks(gbx_engine *engine, const char *what, int error);
-void gbx_queue_remove(gbx_engine *engine, gbx_run *run);
-gbx_run *gbx_queue_pop(gbx_engine *engine);
-
-/* End the oldest waiting run for this reason; lack says it in words, or is "". False
- * if none waits. */
-bool gbx_queue_fail_first(gbx_engine *engine, gbx_end how, const char *lack);
-
-/* No template is available: waiting runs will get no worker. */
-void gbx_queue_fail_all(gbx_engine *engine);
-
-/* ---- template.c: supervisor thread only, but for kill and send_load ---------- */
+/* ---- template.c: supervisor thread only ------------------------------------ */
 
 /* Start a template; it becomes current when it serves. The lock is not held. */
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr);
-
-/* Send it the name of a function. */
-bool gbx_template_send_expose(gbx_template *t, const char *name);
-
-/* Send it a preload, before its HELLO. */
-bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *preload);
-
-/* Send it a dataset. */
-bool gbx_template_send_load(gbx_template *t, const gbx_dataset *dataset);
-
-/* It does not do its part: kill it; the supervisor will notice. Any thread; the lock
- * is held and the template is the current one. */
-void gbx_template_kill(const gbx_template *t);
-
-/* It forks no more, and ends with its last worker. The lock is held. */
-void gbx_template_retire(gbx_template *t);
 
 /* Free retired templates without workers, and dead ones. The lock is not held. */
 void gbx_template_sweep(gbx_engine *engine);
@@ -602,41 +577,40 @@ void gbx_template_sweep(gbx_engine *engine);
 /* Kill it and everything it forked, and free it. The lock is not held. */
 void gbx_template_end(gbx_template *t);
 
-/* ---- template_watchdog.c: supervisor thread only, at every tick ---------------------------- */
-
-/* Kill templates that hang. The lock is not held. */
+/* At every tick: kill templates that hang. The lock is not held. */
 void gbx_watch_templates(gbx_engine *engine);
 
-/* ---- control.c: supervisor thread only ------------------------------------- */
+/* ---- control.c: supervisor thread only, but for sending --------------------- */
+
+/* Read what has arrived and act on it. False if something is not valid, or the template
+ * is gone: it must end. The lock is not held. */
+bool gbx_control_read(gbx_template *t);
 
 /* Act on every whole frame in t->in, with the descriptors in t->fds. False if one is
- * not valid: the template must end. The lock is not held. */
+ * not valid: the template must end. */
 bool gbx_control_take_frames(gbx_template *t);
+
+/* Send it the name of a function. */
+bool gbx_template_send_expose(gbx_template *t, const char *name);
+
+/* Send it a dataset. */
+bool gbx_template_send_load(gbx_template *t, const gbx_dataset *dataset);
+
+/* Send it a preload, before its HELLO. */
+bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *preload);
+
+/* It forks no more, and ends with its last worker. The lock is held. */
+void gbx_template_retire(gbx_template *t);
+
+/* The template (NULL: it could not even be started) serves, or never will: then why.
+ * Reports it to the waiting thread. The lock is held. */
+void gbx_renewal_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error);
 
 /* HELLO. GBX_E_PROTOCOL: it is malformed. Any other failure is the program's reason
  * for not serving, and its version has been read. Any thread. */
 gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr);
 
-/* ---- dataset_loader.c -------------------------------------------------------------- */
-
-/* Is the serving template loading something? It does not fork meanwhile. The lock is
- * held. */
-bool gbx_dataset_loader_is_busy(const gbx_engine *engine);
-
-/* Send the template one more function's name, and wait until workers have it. */
-gbx_status gbx_dataset_loader_expose(gbx_engine *engine, const gbx_function *function,
-                                     gbx_error *reterr);
-
-/* ---- preload_loader.c ------------------------------------------------------------- */
-
-/* Keep the preloads of the options. */
-gbx_status gbx_preloads_init(gbx_engine *engine, gbx_error *reterr);
-uint32_t gbx_preloads_count(const gbx_engine *engine);
-
-/* Send all of them, after CONFIG. */
-bool gbx_preloads_send(gbx_template *t);
-
-/* ---- program.c ------------------------------------------------------------- */
+/* ---- program.c: how it failed ------------------------------------------------ */
 
 #define GBX_SAID_SIZE 301
 
@@ -649,66 +623,31 @@ const char *gbx_worker_said(const void *data, size_t len, char to[GBX_SAID_SIZE]
  * with the likely cause. */
 gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr);
 
-/* ---- template_restart.c --------------------------------------------------------------- */
+/* ---- loader.c ------------------------------------------------------------------ */
 
-/* Start a template with the current lists, and wait until it serves; a failure
- * changes nothing. The lock is held, and the engine is settled. */
-gbx_status gbx_template_restart(gbx_engine *engine, gbx_error *reterr);
+/* Keep the preloads of the options. */
+gbx_status gbx_loader_preloads_init(gbx_engine *engine, gbx_error *reterr);
 
-/* The template (NULL: it could not even be started) serves, or never will: then why.
- * Reports it to the waiting thread. The lock is held. */
-void gbx_template_restart_end(gbx_engine *engine, const gbx_template *t,
-                              const gbx_error *error);
+/* GBX_E_USAGE unless a dataset of that name exists; "*" stands for all. Takes the
+ * lock. */
+gbx_status gbx_loader_find(gbx_engine *engine, const char *name, gbx_error *reterr);
+
+void gbx_loader_free_all(gbx_dataset **list);
 
 /* ---- supervisor.c ---------------------------------------------------------- */
 
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr);
-void gbx_supervisor_wake(gbx_engine *engine);
 
-/* ---- execute.c ------------------------------------------------------------- */
+/* ---- replayer.c ------------------------------------------------------------ */
 
-/* gbx_engine_free() waits for threads between these two. */
-gbx_status gbx_engine_enter(gbx_engine *engine, const gbx_call *call,
-                            gbx_error *reterr);
-void gbx_engine_leave(gbx_engine *engine);
-
-/* ---- dataset_loader.c ---------------------------------------------------- */
-
-/* What an engine has besides calls: datasets, and a runner. */
-
-/* Bytes as an entry of a list, in a memfd that nobody can change; what is "dataset"
- * or the like, for messages. */
-gbx_status gbx_dataset_loader_keep(const char *what, const char *name, const void *data,
-                                   size_t len, gbx_dataset **ret, gbx_error *reterr);
-void gbx_dataset_loader_free(gbx_dataset *dataset);
-
-/* Add it to the list, or replace the entry of the same name, which is returned in
- * *ret_old. The lock is held. */
-void gbx_dataset_loader_link(gbx_dataset **list, gbx_dataset *dataset,
-                             gbx_dataset **ret_old);
-void gbx_dataset_loader_unlink(gbx_dataset **list, gbx_dataset *dataset,
-                               gbx_dataset *old);
-
-/* Wait until a template serves and nothing else is being sent to it; the lock is
- * held. */
-gbx_status gbx_dataset_loader_settle(gbx_engine *engine, gbx_error *reterr);
-
-/* GBX_E_USAGE unless a dataset of that name exists; "*" stands for all. Takes the
- * lock. */
-gbx_status gbx_dataset_loader_find(gbx_engine *engine, const char *name,
-                                   gbx_error *reterr);
-
-void gbx_dataset_loader_free_all(gbx_dataset **list);
-
-/* Set engine->runner from the options: nothing for "process". */
-gbx_status gbx_dataset_loader_take_runner(gbx_engine *engine, gbx_error *reterr);
-void gbx_dataset_loader_drop_runner(gbx_engine *engine);
-
-/* ---- replayer_parts ------------------------------------------------------ */
-
-/* Shared by the files of the replayer. */
-
-struct gbx_replayer {
+/*
+ * A call that gets every answer from a recording.
+ *
+ * It replaces the host's functions and capabilities: nothing behind them is ever
+ * reached. Each message of the worker is compared with the recorded one; the first
+ * difference ends the call.
+ */
+typedef struct gbx_replayer {
     gbx_record_head head;
     gbx_record_cursor cursor;
     gbx_record_event next; /* the event that must come now */
@@ -717,13 +656,38 @@ struct gbx_replayer {
     gbx_policy *sites;          /* what the guard may see; nothing is fetched */
     bool is_over;
     uint32_t seen; /* requests of the worker */
-};
+} gbx_replayer;
 
-/* ---- replay_box.c ------------------------------------------------------------------- */
+/* call.replay is set: take the call from the recording. Call before its limits are
+ * resolved and its code is checked. */
+gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr);
 
-gbx_status gbx_replayer_take_sites(struct gbx_replayer *replayer, gbx_error *reterr);
+/* For the exchange; user is the run. */
+void gbx_replayer_request(void *user, const gbx_msg_hostcall *msg);
+void gbx_replayer_cancel(void *user, uint32_t id);
+
+/* The worker waits: send it the recorded answers. False if the call is over. */
+bool gbx_replayer_wake(gbx_run *run);
+
+/* The result is complete, like that of any call: add how it compares. */
+void gbx_replayer_end(gbx_run *run);
+
+void gbx_replayer_free(gbx_replayer *replayer);
+
+/* Errors in the parameters of a replay come from the recording, not from the caller. */
+gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr);
 
 /* ---- compare.c ----------------------------------------------------------------------- */
+
+/* Does this engine have what the recorded call had? */
+gbx_status gbx_replayer_check(const gbx_run *run, gbx_error *reterr);
+
+/* Is name the root of a function that the recorded call had? */
+bool gbx_replayer_has_root(const gbx_run *run, const char *name);
+
+/* Names of the engine's functions that the recorded call did not have, a line each,
+ * and the recorded values of env. */
+void gbx_replayer_put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env);
 
 /* Maximum length of texts about actual and expected events. */
 #define GBX_COMPARED_MAX GBX_KIB(4)

@@ -5,12 +5,8 @@
  */
 #include "engine/exchange.h"
 
-#include "base/clock.h"
-#include "base/utf8.h"
-
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 static void tell_line(gbx_exchange *x)
 {
@@ -286,23 +282,6 @@ void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type)
     (void)snprintf(x->reason, sizeof x->reason, "%s (message %u)", what, type);
 }
 
-gbx_span gbx_exchange_output(const gbx_exchange *x)
-{
-    if (x->head_sent < x->head.len)
-        return (gbx_span){x->head.data + x->head_sent, x->head.len - x->head_sent};
-    if (x->tail_sent < x->tail.len)
-        return (gbx_span){x->tail.data + x->tail_sent, x->tail.len - x->tail_sent};
-    return (gbx_span){0};
-}
-
-void gbx_exchange_sent(gbx_exchange *x, size_t len)
-{
-    if (x->head_sent < x->head.len)
-        x->head_sent += len;
-    else
-        x->tail_sent += len;
-}
-
 void gbx_exchange_end(gbx_exchange *x)
 {
     gbx_result_end_line(x->result);
@@ -337,10 +316,4 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
         gbx_buf_consume(&x->in, used);
     else if (!gbx_buf_append(&x->in, data + used, len - used))
         x->is_nomem = true;
-}
-
-bool gbx_exchange_has_ended(const gbx_exchange *x)
-{
-    return x->state == GBX_EXCHANGE_VALUE || x->state == GBX_EXCHANGE_ERROR ||
-           x->state == GBX_EXCHANGE_BROKEN;
 }

@@ -71,10 +71,6 @@ void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type);
 /* Queue a WAKE; only in state WAITING, which ends. */
 bool gbx_exchange_wake(gbx_exchange *x);
 
-/* What to send next; len 0: nothing. */
-gbx_span gbx_exchange_output(const gbx_exchange *x);
-void gbx_exchange_sent(gbx_exchange *x, size_t len);
-
 /* End of input: an unfinished console line is reported as it is. */
 void gbx_exchange_end(gbx_exchange *x);
 
@@ -83,6 +79,28 @@ void gbx_exchange_end(gbx_exchange *x);
 void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len,
                        int64_t now_ns);
 
-bool gbx_exchange_has_ended(const gbx_exchange *x);
+/* What to send next; len 0: nothing. */
+static inline gbx_span gbx_exchange_output(const gbx_exchange *x)
+{
+    if (x->head_sent < x->head.len)
+        return (gbx_span){x->head.data + x->head_sent, x->head.len - x->head_sent};
+    if (x->tail_sent < x->tail.len)
+        return (gbx_span){x->tail.data + x->tail_sent, x->tail.len - x->tail_sent};
+    return (gbx_span){0};
+}
+
+static inline void gbx_exchange_sent(gbx_exchange *x, size_t len)
+{
+    if (x->head_sent < x->head.len)
+        x->head_sent += len;
+    else
+        x->tail_sent += len;
+}
+
+static inline bool gbx_exchange_has_ended(const gbx_exchange *x)
+{
+    return x->state == GBX_EXCHANGE_VALUE || x->state == GBX_EXCHANGE_ERROR ||
+           x->state == GBX_EXCHANGE_BROKEN;
+}
 
 #endif

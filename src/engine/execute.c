@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * execute - a call driven by the thread that makes it. From the worker's READY to its
- * result no other thread of the host has to run.
+ * execute - the three ways to drive a call: by the thread that makes it, by the
+ * supervisor (supervisor.c has its part), and by another event loop, in steps. All
+ * pump and close the run alike (run.h); here is how each of them waits.
  */
 #include "engine/engine.h"
 
 #include "base/clock.h"
 
 #include <errno.h>
+#include <glovebox/drive.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- on the thread that makes the call --------------------------------------------- */
 
 /* Code that awaits one function after the other reacts to an answer within
  * microseconds, and waking an idle processor takes longer: spinning raised 15,000
@@ -23,32 +32,6 @@ static struct timespec to_timespec(int64_t ns)
     if (ns < 0)
         ns = 0;
     return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-}
-
-/* Wait until the run has a worker or never will. */
-static gbx_end wait_for_worker(gbx_run *run)
-{
-    gbx_engine *engine = run->engine;
-    struct timespec deadline;
-    gbx_end how = GBX_END_SAID;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    gbx_queue_enter(engine, run);
-    deadline = to_timespec(run->deadline_ns);
-    while (run->worker == NULL && how == GBX_END_SAID) {
-        if (atomic_load(&run->is_aborted) || engine->is_closing)
-            how = GBX_END_ABORT;
-        else if (run->unserved != GBX_END_SAID)
-            how = run->unserved;
-        else if (pthread_cond_timedwait(&run->changed, &engine->lock, &deadline) ==
-                     ETIMEDOUT &&
-                 run->worker == NULL)
-            how = GBX_END_NO_WORKER;
-    }
-    if (run->is_waiting)
-        gbx_queue_remove(engine, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    return how;
 }
 
 static bool hears_soon(gbx_run *run)
@@ -83,53 +66,35 @@ static void sleep_on_channel(gbx_run *run)
         (void)!read(fds[1].fd, &count, sizeof count);
 }
 
-/* Sleep until the worker's end is reported. */
-static void sleep_on_exit(gbx_run *run)
-{
-    struct timespec deadline = to_timespec(gbx_run_next_ns(run));
-
-    (void)pthread_mutex_lock(&run->engine->lock);
-    if (!run->worker->has_exited && !atomic_load(&run->is_aborted))
-        (void)pthread_cond_timedwait(&run->changed, &run->engine->lock, &deadline);
-    (void)pthread_mutex_unlock(&run->engine->lock);
-}
-
-static void drive(gbx_run *run)
-{
-    gbx_run_start(run, gbx_clock_now_ns());
-    if (run->leaves_few && !gbx_run_step(run, gbx_clock_now_ns()))
-        gbx_pool_fill_for(run); /* the worker has its call and runs by now */
-    while (!gbx_run_step(run, gbx_clock_now_ns())) {
-        if (run->phase == GBX_RUN_DYING)
-            sleep_on_exit(run);
-        else
-            sleep_on_channel(run);
-    }
-}
-
-static gbx_status run_on_process(gbx_run *run, gbx_error *reterr)
+/* Sleep until it has a worker, or its worker's end is reported. */
+static void sleep_on_news(gbx_run *run)
 {
     gbx_engine *engine = run->engine;
-    gbx_end how;
+    struct timespec deadline = to_timespec(gbx_run_next_ns(run));
+    bool has_news;
 
     (void)pthread_mutex_lock(&engine->lock);
-    if (engine->is_closing) {
-        (void)pthread_mutex_unlock(&engine->lock);
-        return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
+    has_news = run->phase == GBX_RUN_DYING
+                   ? run->worker->has_exited
+                   : run->worker != NULL || run->unserved != GBX_END_SAID ||
+                         engine->is_closing;
+    if (!has_news && !atomic_load(&run->is_aborted))
+        (void)pthread_cond_clockwait(&run->changed, &engine->lock, CLOCK_MONOTONIC,
+                                     &deadline);
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
+static gbx_status drive_to_end(gbx_run *run, gbx_error *reterr)
+{
+    gbx_status status = gbx_run_enter(run, reterr);
+
+    while (status == GBX_OK && !gbx_run_pump(run)) {
+        if (run->phase == GBX_RUN_STARTED)
+            sleep_on_channel(run);
+        else
+            sleep_on_news(run);
     }
-    gbx_queue_link(engine, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    how = wait_for_worker(run);
-    if (how == GBX_END_SAID)
-        drive(run);
-    else
-        gbx_run_end_unserved(run, how);
-    (void)pthread_mutex_lock(&engine->lock);
-    if (run->worker != NULL)
-        gbx_pool_release(engine, run->worker);
-    gbx_queue_unlink(engine, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    return GBX_OK;
+    return status;
 }
 
 static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
@@ -140,25 +105,6 @@ static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
     if (status == GBX_OK && call == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "call is NULL");
     return status;
-}
-
-/*
- * If a submitted run need not wait, the submitting thread starts it: the worker is at
- * work before the supervisor wakes. After that it belongs to the supervisor. Nobody
- * else touches it meanwhile: it is not in any list of driven runs.
- */
-static void start_at_once(gbx_run *run)
-{
-    gbx_engine *engine = run->engine;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    if (engine->ready_count > 0 && engine->inbox.count == 0)
-        gbx_queue_enter(engine, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    if (run->worker == NULL)
-        return;
-    gbx_run_start(run, gbx_clock_now_ns());
-    gbx_run_send(run);
 }
 
 /* Leave the run to the supervisor. */
@@ -174,12 +120,12 @@ static void hand_over(gbx_run *run)
     engine->inbox.last = run;
     engine->inbox.count++;
     (void)pthread_mutex_unlock(&engine->lock);
-    gbx_supervisor_wake(engine);
+    gbx_engine_wake(engine);
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
-gbx_status gbx_engine_enter(gbx_engine *engine, const gbx_call *call, gbx_error *reterr)
+/* gbx_engine_free() waits for threads between these two. */
+static gbx_status enter_engine(gbx_engine *engine, const gbx_call *call,
+                               gbx_error *reterr)
 {
     gbx_status status = check_engine(engine, call, reterr);
     bool is_closing;
@@ -195,13 +141,144 @@ gbx_status gbx_engine_enter(gbx_engine *engine, const gbx_call *call, gbx_error 
                       : GBX_OK;
 }
 
-void gbx_engine_leave(gbx_engine *engine)
+static void leave_engine(gbx_engine *engine)
 {
     (void)pthread_mutex_lock(&engine->lock);
     engine->executing--;
     if (engine->is_closing)
-        gbx_supervisor_wake(engine);
+        gbx_engine_wake(engine);
     (void)pthread_mutex_unlock(&engine->lock);
+}
+
+/* ---- in steps -------------------------------------------------------------------- */
+
+/*
+ * One descriptor covers the three reasons to step: the worker's channel, the clock, and
+ * the eventfd by which other threads announce a worker, an answer, or an end. A step
+ * never waits for the worker, however briefly: the loop has other work.
+ */
+
+/* A template with one worker needs nearly as many. Calls that used them all would
+ * wait for workers whose descriptors nobody can receive. */
+#define SPARE_FDS 16
+
+struct gbx_drive {
+    gbx_run run;
+    int fd; /* epoll: timer, run.calls.wake_fd, the worker's channel */
+    int timer;
+    uint32_t watched; /* EPOLL* of the channel; 0: not in the set */
+    int64_t armed_ns;
+    bool is_over;
+};
+
+static bool watch(const gbx_drive *d, int operation, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events};
+
+    return epoll_ctl(d->fd, operation, fd, &event) == 0;
+}
+
+/* The kernel assigns the lowest free descriptor: all below this one are in use. */
+static bool leaves_some(int fd)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)fd + SPARE_FDS < limit.rlim_cur)
+        return true;
+    errno = EMFILE;
+    return false;
+}
+
+static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
+{
+    d->fd = epoll_create1(EPOLL_CLOEXEC);
+    d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    d->run.calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    /* A thread that throws the call's signal already reads this. */
+    (void)pthread_mutex_lock(&d->run.engine->lock);
+    d->run.is_stepped = d->run.calls.wake_fd >= 0;
+    (void)pthread_mutex_unlock(&d->run.engine->lock);
+    if (d->fd < 0 || d->timer < 0 || d->run.calls.wake_fd < 0 ||
+        !leaves_some(d->run.calls.wake_fd) ||
+        !watch(d, EPOLL_CTL_ADD, d->timer, EPOLLIN) ||
+        !watch(d, EPOLL_CTL_ADD, d->run.calls.wake_fd, EPOLLIN))
+        return gbx_fail(reterr, GBX_E_OS, "no descriptors for a call: %s",
+                        strerror(errno));
+    return GBX_OK;
+}
+
+/* Wait for the clock and the channel; false if the kernel is out of memory. */
+static bool arm(gbx_drive *d)
+{
+    gbx_run *run = &d->run;
+    int64_t next = gbx_run_next_ns(run);
+    struct itimerspec at = {
+        .it_value = {.tv_sec = next / 1000000000, .tv_nsec = next % 1000000000}};
+    uint32_t want = 0;
+
+    if (next != d->armed_ns &&
+        timerfd_settime(d->timer, TFD_TIMER_ABSTIME, &at, NULL) < 0)
+        return false;
+    d->armed_ns = next;
+    if (run->phase == GBX_RUN_STARTED)
+        want = EPOLLIN | (gbx_run_wants_write(run) ? EPOLLOUT : 0);
+    if (want != d->watched && !watch(d,
+                                     d->watched == 0 ? EPOLL_CTL_ADD
+                                     : want == 0     ? EPOLL_CTL_DEL
+                                                     : EPOLL_CTL_MOD,
+                                     run->worker->channel, want))
+        return false;
+    d->watched = want;
+    return true;
+}
+
+/* Clear everything that is about to be handled. A clock that has run out must be set
+ * again, even to the same time. */
+static void drain(gbx_drive *d)
+{
+    uint64_t count;
+
+    (void)!read(d->run.calls.wake_fd, &count, sizeof count);
+    if (gbx_clock_now_ns() >= d->armed_ns) {
+        (void)!read(d->timer, &count, sizeof count);
+        d->armed_ns = 0;
+    }
+}
+
+static gbx_result *finish(gbx_drive *d)
+{
+    if (d->watched != 0) /* the channel may outlive this */
+        (void)watch(d, EPOLL_CTL_DEL, d->run.worker->channel, 0);
+    d->watched = 0;
+    d->is_over = true;
+    return gbx_run_close(&d->run, GBX_OK);
+}
+
+static void free_drive(gbx_drive *d)
+{
+    gbx_fd_close(&d->timer);
+    gbx_fd_close(&d->fd);
+    free(d);
+}
+
+static gbx_status start_drive(gbx_drive *d, const gbx_call *call, gbx_engine *engine,
+                              gbx_error *reterr)
+{
+    gbx_run *run = &d->run;
+    gbx_status status = gbx_run_init(run, engine, call, reterr);
+
+    if (status == GBX_OK)
+        status = open_descriptors(d, reterr);
+    if (status == GBX_OK)
+        status = gbx_run_own(run, reterr);
+    if (status == GBX_OK && run->phase != GBX_RUN_ENDED &&
+        engine->runner.execute != NULL)
+        status = gbx_outcome_run(run, reterr);
+    if (status == GBX_OK)
+        status = gbx_run_enter(run, reterr);
+    if (status != GBX_OK)
+        (void)gbx_run_close(run, status);
+    return status;
 }
 
 /* ---- public API ---------------------------------------------------------- */
@@ -209,27 +286,23 @@ void gbx_engine_leave(gbx_engine *engine)
 gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
                        gbx_result **ret_result, gbx_error *reterr)
 {
+    gbx_result *result;
     gbx_status status;
     gbx_run run;
 
     if (ret_result == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "ret_result is missing");
-    status = gbx_engine_enter(engine, call, reterr);
+    status = enter_engine(engine, call, reterr);
     if (status != GBX_OK)
         return status;
     status = gbx_run_init(&run, engine, call, reterr);
     if (status == GBX_OK && run.phase != GBX_RUN_ENDED)
         status = engine->runner.execute != NULL ? gbx_outcome_run(&run, reterr)
-                                                : run_on_process(&run, reterr);
+                                                : drive_to_end(&run, reterr);
+    result = gbx_run_close(&run, status);
     if (status == GBX_OK)
-        gbx_run_conclude(&run);
-    gbx_audit_call_ended(&run, status);
-    if (status == GBX_OK) {
-        *ret_result = run.result;
-        run.result = NULL;
-    }
-    gbx_run_cleanup(&run);
-    gbx_engine_leave(engine);
+        *ret_result = result;
+    leave_engine(engine);
     return status;
 }
 
@@ -250,6 +323,8 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
     if (status == GBX_OK)
         status = gbx_run_own(run, reterr);
     if (status == GBX_OK) {
+        run->on_done = on_done;
+        run->done_user = user;
         /* A thread that throws the call's signal already reads this. */
         (void)pthread_mutex_lock(&engine->lock);
         run->is_async = true;
@@ -258,27 +333,101 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
     if (status == GBX_OK && run->phase != GBX_RUN_ENDED &&
         engine->runner.execute != NULL)
         status = gbx_outcome_run(run, reterr);
-    if (status == GBX_OK) {
-        run->on_done = on_done;
-        run->done_user = user;
+    if (status == GBX_OK)
+        status = gbx_run_enter(run, reterr);
+    if (status != GBX_OK) {
+        (void)gbx_run_close(run, status);
+        free(run);
+        return status;
+    }
+    if (ret_ticket != NULL)
+        *ret_ticket = run->ticket;
+    /* If it need not wait, its worker is at work before the supervisor wakes. After
+     * that it belongs to the supervisor. Nobody else touches it meanwhile: it is not in
+     * any list of driven runs. */
+    if (run->worker != NULL)
+        gbx_run_begin(run);
+    hand_over(run);
+    return GBX_OK;
+}
+
+gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call *call,
+                         gbx_drive **ret_drive, gbx_ticket *ret_ticket,
+                         gbx_error *reterr)
+{
+    gbx_status status;
+    gbx_drive *d;
+
+    if (ret_drive == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "ret_drive is missing");
+    status = enter_engine(engine, call, reterr);
+    if (status != GBX_OK)
+        return status;
+    d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        leave_engine(engine);
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
+    }
+    d->fd = d->timer = -1;
+    status = start_drive(d, call, engine, reterr);
+    if (status != GBX_OK) {
+        free_drive(d);
+        leave_engine(engine);
+        return status;
+    }
+    if (ret_ticket != NULL)
+        *ret_ticket = d->run.ticket;
+    *ret_drive = d;
+    if (d->run.phase == GBX_RUN_QUEUED)
+        gbx_run_begin(&d->run);
+    if (d->run.leaves_few && d->run.phase == GBX_RUN_STARTED)
+        gbx_pool_fill_for(&d->run);
+    /* If sending failed, the first step finds out. */
+    if (d->run.phase == GBX_RUN_ENDED || d->run.exchange.is_nomem || !arm(d))
+        gbx_run_notify(&d->run);
+    return GBX_OK;
+}
+
+int gbx_drive_fd(const gbx_drive *drive)
+{
+    return drive->fd;
+}
+
+gbx_result *gbx_drive_step(gbx_drive *drive)
+{
+    gbx_run *run = &drive->run;
+
+    if (drive->is_over || !gbx_engine_is_ours(run->engine))
+        return NULL;
+    drain(drive);
+    if (!gbx_run_pump(run) && !arm(drive)) {
+        if (run->phase == GBX_RUN_QUEUED)
+            return NULL; /* the next step comes when it has a worker */
+        gbx_run_end_nomem(run);
+    }
+    return run->phase == GBX_RUN_ENDED ? finish(drive) : NULL;
+}
+
+int gbx_drive_takes_turns(const gbx_drive *drive)
+{
+    return gbx_run_takes_turns(&drive->run);
+}
+
+void gbx_drive_free(gbx_drive *drive)
+{
+    gbx_engine *engine;
+
+    if (drive == NULL)
+        return;
+    engine = drive->run.engine;
+    if (!gbx_engine_is_ours(engine))
+        return;
+    if (!drive->is_over) {
         (void)pthread_mutex_lock(&engine->lock);
-        if (engine->is_closing) {
-            status = gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
-        } else {
-            gbx_queue_link(engine, run);
-            if (ret_ticket != NULL)
-                *ret_ticket = run->ticket;
-        }
+        gbx_run_abort_locked(&drive->run);
         (void)pthread_mutex_unlock(&engine->lock);
+        gbx_result_free(gbx_drive_step(drive));
     }
-    if (status == GBX_OK) {
-        if (run->phase != GBX_RUN_ENDED)
-            start_at_once(run);
-        hand_over(run);
-        return GBX_OK;
-    }
-    gbx_audit_call_ended(run, status);
-    gbx_run_cleanup(run);
-    free(run);
-    return status;
+    free_drive(drive);
+    leave_engine(engine);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostcall - the table of open requests. A request's number gives its place in one
+ * hostcall - functions of the host, open requests and their answers. A request's number gives its place in one
  * step: its low half is 1 + the place, its high half a serial number.
  */
-#include "engine/hostcall.h"
+#include "engine/engine.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "engine/engine.h"
+#include "engine/hostcall.h"
 #include "fetch/fetch.h"
+#include "policy/policy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -105,6 +108,16 @@ static gbx_span text_span(const char *text, size_t max)
     return (gbx_span){(const uint8_t *)text, len};
 }
 
+/* An error as an answer; borrows the texts, any of which may be NULL, and cuts them. */
+static gbx_msg_answer gbx_error_answer(const char *name, const char *message,
+                                       const char *code)
+{
+    return (gbx_msg_answer){.is_error = 1,
+                            .name = text_span(name, GBX_NAME_MAX - 1),
+                            .message = text_span(message, GBX_MESSAGE_MAX - 1),
+                            .code = text_span(code, GBX_NAME_MAX - 1)};
+}
+
 gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg)
 {
     gbx_reply *r = malloc(sizeof *r + (size_t)size_of(msg));
@@ -145,7 +158,7 @@ static void wake_driver(gbx_run *run)
     if (run->calls.wake_fd >= 0)
         (void)!write(run->calls.wake_fd, &one, sizeof one);
     else if (run->is_async)
-        gbx_supervisor_wake(run->engine);
+        gbx_engine_wake(run->engine);
 }
 
 /* Replaces an answer that exceeds what is left of the limit. */
@@ -181,17 +194,73 @@ static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
     run->calls.replies_end = &reply->next;
 }
 
+/* ---- removing secrets: policy/policy.h searches --------------------------------- */
+
+/* An answer and what its spans may point to. */
+typedef struct redacted {
+    gbx_msg_answer msg;
+    gbx_buf json, bytes, message, name, code;
+} redacted;
+
+static bool strip_span(const gbx_policy *policy, gbx_secret_text kind, gbx_span from,
+                       gbx_buf *buf, gbx_span *ret)
+{
+    bool changed = false;
+
+    *ret = from;
+    if (from.len == 0)
+        return true;
+    gbx_buf_init(buf, from.len * 8 + GBX_KIB(4));
+    if (!gbx_secrets_strip(policy, kind, from, buf, &changed))
+        return false;
+    if (changed)
+        *ret = (gbx_span){buf->data, buf->len};
+    return true;
+}
+
+bool gbx_redact_is_due(const gbx_policy *policy)
+{
+    return policy != NULL && policy->secret_count > 0;
+}
+
+/* Copy of from without secrets; *ret borrows from `from`; clean it up in either case.
+ * False: the search failed, and the answer must not be passed on. policy is the
+ * engine's. */
+static bool redact_answer(const gbx_policy *policy, const gbx_msg_answer *from,
+                          redacted *ret)
+{
+    *ret = (redacted){.msg = *from};
+    return strip_span(policy, GBX_SECRET_DATA, from->json, &ret->json,
+                      &ret->msg.json) &&
+           strip_span(policy, GBX_SECRET_DATA, from->bytes, &ret->bytes,
+                      &ret->msg.bytes) &&
+           strip_span(policy, GBX_SECRET_LINE, from->message, &ret->message,
+                      &ret->msg.message) &&
+           strip_span(policy, GBX_SECRET_LINE, from->name, &ret->name,
+                      &ret->msg.name) &&
+           strip_span(policy, GBX_SECRET_LINE, from->code, &ret->code, &ret->msg.code);
+}
+
+static void cleanup_redacted(redacted *stripped)
+{
+    gbx_buf_cleanup(&stripped->json);
+    gbx_buf_cleanup(&stripped->bytes);
+    gbx_buf_cleanup(&stripped->message);
+    gbx_buf_cleanup(&stripped->name);
+    gbx_buf_cleanup(&stripped->code);
+}
+
 /* The answer without secrets; NULL if memory is out. */
 static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg)
 {
     const gbx_policy *policy = engine->settings.options.policy;
     gbx_msg_answer refusal;
-    gbx_redacted stripped;
+    redacted stripped;
     gbx_reply *reply;
 
     if (!gbx_redact_is_due(policy))
         return gbx_reply_copy(msg);
-    if (gbx_redact_answer(policy, msg, &stripped)) {
+    if (redact_answer(policy, msg, &stripped)) {
         reply = gbx_reply_copy(&stripped.msg);
     } else {
         refusal = gbx_error_answer("Error",
@@ -200,7 +269,7 @@ static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg
                                    "ERR_HOST_ANSWER");
         reply = gbx_reply_copy(&refusal);
     }
-    gbx_redacted_cleanup(&stripped);
+    cleanup_redacted(&stripped);
     return reply;
 }
 
@@ -238,14 +307,6 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
 
 /* ---- public to other modules -------------------------------------------- */
 
-gbx_msg_answer gbx_error_answer(const char *name, const char *message, const char *code)
-{
-    return (gbx_msg_answer){.is_error = 1,
-                            .name = text_span(name, GBX_NAME_MAX - 1),
-                            .message = text_span(message, GBX_MESSAGE_MAX - 1),
-                            .code = text_span(code, GBX_NAME_MAX - 1)};
-}
-
 bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *msg)
 {
@@ -272,11 +333,61 @@ void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
     (void)pthread_mutex_unlock(&h->lock);
 }
 
-void gbx_run_calls_init(gbx_run *run)
+bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool withheld,
+                         gbx_buf *to, uint32_t *ret_serial)
 {
-    run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
-    run->calls.is_open = true;
-    run->calls.replies_end = &run->calls.replies;
+    gbx_hostcalls *h = &engine->hostcalls;
+
+    (void)pthread_mutex_lock(&h->lock);
+    if (ret_serial != NULL)
+        *ret_serial = h->function_serial;
+    for (const gbx_function *f = h->functions; f != NULL; f = f->next) {
+        bool is_allowed = policy == NULL || gbx_policy_allows_function(policy, f->name);
+
+        if (is_allowed != withheld)
+            (void)gbx_buf_printf(to, "%s%s", to->len > 0 ? "\n" : "", f->name);
+    }
+    (void)pthread_mutex_unlock(&h->lock);
+    return !to->failed;
+}
+
+gbx_status gbx_hostcalls_init(gbx_engine *engine, gbx_error *reterr)
+{
+    engine->hostcalls.has_lock = pthread_mutex_init(&engine->hostcalls.lock, NULL) == 0;
+    return engine->hostcalls.has_lock
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
+}
+
+void gbx_hostcalls_cleanup(gbx_engine *engine)
+{
+    gbx_hostcalls *h = &engine->hostcalls;
+
+    while (h->functions != NULL) {
+        gbx_function *next = h->functions->next;
+
+        free(h->functions);
+        h->functions = next;
+    }
+    free(h->pending);
+    if (h->has_lock)
+        (void)pthread_mutex_destroy(&h->lock);
+}
+
+/* Nobody waits for request any more. The lock is held. */
+static void forget_job(gbx_engine *engine, gbx_request request)
+{
+    gbx_job *const lists[] = {engine->providers.posted, engine->providers.active};
+
+    for (size_t i = 0; i < GBX_COUNTOF(lists); i++) {
+        for (gbx_job *job = lists[i]; job != NULL; job = job->next) {
+            if (job->request != request)
+                continue;
+            job->is_unwanted = true;
+            gbx_engine_wake(engine);
+            return;
+        }
+    }
 }
 
 /* Forget one open request; false if none is left. */
@@ -292,14 +403,14 @@ static bool take_open(gbx_run *run, gbx_audit_asked *ret)
 
         *ret = p->asked;
         p->asked.note = NULL;
-        gbx_provider_forget(run->engine, p->id);
+        forget_job(run->engine, p->id);
         give_up(h, p);
     }
     (void)pthread_mutex_unlock(&h->lock);
     return has;
 }
 
-static gbx_reply *take_replies(gbx_run *run)
+gbx_reply *gbx_hostcall_replies(gbx_run *run)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     gbx_reply *replies;
@@ -314,7 +425,7 @@ static gbx_reply *take_replies(gbx_run *run)
     return replies;
 }
 
-static gbx_reply *log_and_free(gbx_run *run, gbx_reply *reply)
+gbx_reply *gbx_hostcall_log(gbx_run *run, gbx_reply *reply)
 {
     gbx_reply *next = reply->next;
     gbx_audit_answer answered = {.msg = &reply->msg,
@@ -327,23 +438,29 @@ static gbx_reply *log_and_free(gbx_run *run, gbx_reply *reply)
     return next;
 }
 
-void gbx_run_calls_end(gbx_run *run)
+/* First the open ones: once none is left, answers can no longer arrive. */
+static void log_all(gbx_run *run)
 {
     gbx_reply *replies;
     gbx_audit_asked asked;
 
-    if (!run->calls.is_open)
-        return;
-    /* First the open ones: once none is left, answers can no longer arrive. */
     while (take_open(run, &asked)) {
         gbx_audit_answer never = {.end_ns = gbx_clock_now_ns()};
 
         gbx_audit_answered(run, &asked, &never);
         gbx_audit_detail_free(asked.note);
     }
-    replies = take_replies(run);
+    replies = gbx_hostcall_replies(run);
     while (replies != NULL)
-        replies = log_and_free(run, replies);
+        replies = gbx_hostcall_log(run, replies);
+}
+
+void gbx_run_calls_end(gbx_run *run)
+{
+    if (!run->calls.is_open)
+        return;
+    if (run->exchange.last_request != 0) /* else it made no request */
+        log_all(run);
     gbx_fd_close(&run->calls.wake_fd);
     run->calls.is_open = false;
 }
@@ -387,40 +504,21 @@ void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *na
     (void)answer(engine, request, &msg, true);
 }
 
-void gbx_hostcall_cancel(void *user, uint32_t wire_id)
+void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
 {
-    gbx_run *run = user;
     gbx_hostcalls *h = &run->engine->hostcalls;
     gbx_request request = 0;
 
-    gbx_recorder_cancel(run, wire_id);
     (void)pthread_mutex_lock(&h->lock);
     for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)
         if (h->pending[at - 1].wire_id == wire_id)
             request = h->pending[at - 1].id;
     if (request != 0)
-        gbx_provider_forget(run->engine, request);
+        forget_job(run->engine, request);
     (void)pthread_mutex_unlock(&h->lock);
     if (request != 0) /* else its answer is already on the way */
         gbx_hostcall_refuse(run->engine, request, "AbortError",
                             "the request was cancelled", "ABORT_ERR");
-}
-
-size_t gbx_hostcall_deliver(gbx_run *run)
-{
-    gbx_reply *replies;
-    size_t count = 0;
-
-    if (!run->calls.is_open)
-        return 0;
-    for (replies = take_replies(run); replies != NULL; count++) {
-        gbx_recorder_answer(run, &replies->msg);
-        if (!gbx_exchange_answer(&run->exchange, &replies->msg))
-            run->exchange.is_nomem = true;
-        replies = log_and_free(run, replies);
-    }
-    run->calls.was_answered = count > 0;
-    return count;
 }
 
 bool gbx_hostcall_may_sleep(gbx_run *run, int *ret_fd)
@@ -468,4 +566,59 @@ const char *gbx_hostcall_awaited(gbx_run *run)
         name = h->pending[at - 1].asked.name; /* the oldest is last */
     (void)pthread_mutex_unlock(&h->lock);
     return name;
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+static gbx_status nobody_waits(gbx_error *reterr)
+{
+    return gbx_fail(reterr, GBX_E_CLOSED,
+                    "nobody waits for this answer: it was given before, or the call "
+                    "has ended");
+}
+
+gbx_status gbx_answer(gbx_engine *engine, gbx_request request, const char *json,
+                      size_t json_len, gbx_error *reterr)
+{
+    gbx_msg_answer msg = {.json = {(const uint8_t *)json, json != NULL ? json_len : 0}};
+    gbx_json_fault fault = {0};
+    gbx_status status = gbx_engine_need(engine, reterr);
+    char message[128];
+
+    if (status != GBX_OK)
+        return status;
+    if ((json == NULL && json_len > 0) || json_len > UINT32_MAX / 2)
+        return gbx_fail(reterr, GBX_E_USAGE, "json is missing, or too long");
+    if (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, &fault)) {
+        /* Says what is wrong, not where: only the host gets the position. */
+        if (strcmp(fault.message, "nested too deep") == 0)
+            (void)snprintf(message, sizeof message,
+                           "the host's answer is nested deeper than %d levels",
+                           GBX_JSON_DEPTH_MAX);
+        else
+            (void)snprintf(message, sizeof message, "the host's answer is not JSON: %s",
+                           fault.message);
+        msg = gbx_error_answer("Error", message, "ERR_HOST_ANSWER");
+        (void)gbx_hostcall_reply(engine, request, &msg);
+        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
+                           "the answer is not JSON: %s at line %u, column %u",
+                           fault.message, fault.line, fault.column);
+    }
+    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
+}
+
+gbx_status gbx_answer_error(gbx_engine *engine, gbx_request request, const char *name,
+                            const char *message, const char *code, gbx_error *reterr)
+{
+    gbx_msg_answer msg = gbx_error_answer(name, message, code);
+    gbx_status status = gbx_engine_need(engine, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (!gbx_utf8_valid(msg.name.data, msg.name.len, NULL) ||
+        !gbx_utf8_valid(msg.message.data, msg.message.len, NULL) ||
+        !gbx_utf8_valid(msg.code.data, msg.code.len, NULL))
+        msg = gbx_error_answer("Error", "the host's error is not UTF-8",
+                               "ERR_HOST_ANSWER");
+    return gbx_hostcall_reply(engine, request, &msg) ? GBX_OK : nobody_waits(reterr);
 }

@@ -10,7 +10,9 @@
 #ifndef GBX_ENGINE_HOSTCALL_H
 #define GBX_ENGINE_HOSTCALL_H
 
-#include "engine/audit_detail.h"
+#include "engine/audit.h"
+#include "file/file.h"
+#include "policy/policy.h"
 #include "wire/messages.h"
 
 #include <glovebox/host.h>
@@ -18,6 +20,7 @@
 #include <stdatomic.h>
 
 struct gbx_run;
+struct gbx_fetch_report;
 
 /* One function of the host. */
 typedef struct gbx_function {
@@ -83,18 +86,9 @@ void gbx_hostcalls_cleanup(gbx_engine *engine);
 bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool withheld,
                          gbx_buf *to, uint32_t *ret_serial);
 
-void gbx_run_calls_init(struct gbx_run *run);
-
 /* The run no longer waits: open requests are forgotten, arrived answers dropped, and
  * both logged. Driver only; a second call does nothing. */
 void gbx_run_calls_end(struct gbx_run *run);
-
-/* ---- dispatch.c ---- */
-
-/* A request has arrived; user is the run. Driver only. */
-void gbx_hostcall_take(void *user, const gbx_msg_hostcall *msg);
-
-/* ---- hostcall.c ---- */
 
 /* A place for a request; 0 if none is left. name lives as long as the engine; NULL:
  * unknown function. */
@@ -105,11 +99,14 @@ gbx_request gbx_hostcall_open(struct gbx_run *run, const char *name, bool is_our
 void gbx_hostcall_refuse(gbx_engine *engine, gbx_request request, const char *name,
                          const char *message, const char *code);
 
-/* The code no longer wants an answer; user is the run. Driver only. */
-void gbx_hostcall_cancel(void *user, uint32_t wire_id);
+/* The code no longer wants an answer. Driver only. */
+void gbx_hostcall_cancel(struct gbx_run *run, uint32_t wire_id);
 
-/* Move the answers into the exchange, which is WAITING; returns how many. */
-size_t gbx_hostcall_deliver(struct gbx_run *run);
+/* The answers that have arrived, in their order. Driver only. */
+gbx_reply *gbx_hostcall_replies(struct gbx_run *run);
+
+/* An answer is in the exchange, or never will be: log and free it. Returns the next. */
+gbx_reply *gbx_hostcall_log(struct gbx_run *run, gbx_reply *reply);
 
 /* Call before the driver sleeps: false if something can be delivered. *ret_fd is a
  * descriptor to poll besides the channel, or -1. */
@@ -122,6 +119,9 @@ bool gbx_hostcall_can_deliver(struct gbx_run *run);
 /* The name of a function that the run waits for, or NULL. */
 const char *gbx_hostcall_awaited(struct gbx_run *run);
 
+/* Must an answer be searched for secrets at all? policy may be NULL. */
+bool gbx_redact_is_due(const gbx_policy *policy);
+
 /* A fetch has ended: what the log will report about it. Call before its answer. */
 void gbx_hostcall_report(gbx_engine *engine, gbx_request request,
                          const struct gbx_fetch_report *report);
@@ -131,13 +131,52 @@ gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg);
 /* Free a copy that was not searched for secrets. NULL is ignored. */
 void gbx_reply_wipe(gbx_reply *reply);
 
-/* An error as an answer; borrows the texts, any of which may be NULL, and cuts them. */
-gbx_msg_answer gbx_error_answer(const char *name, const char *message,
-                                const char *code);
-
 /* Answer by number. Copies msg without the values of secrets, which takes time to
  * search for. False if nobody waits. */
 bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *msg);
+
+/* ---- providers.c: who serves a request ------------------------------------------- */
+
+/*
+ * A function of the embedder is called at once. The capabilities that the host itself
+ * answers, fetch and files, make a job of a request, with copies of everything it
+ * needs. Fetches run on the supervisor's loop, files on the I/O thread. All answer by
+ * number, so a call that has ended needs no special handling.
+ */
+struct gbx_fetch;
+struct gbx_fetcher;
+
+typedef struct gbx_job {
+    struct gbx_job *next;
+    gbx_engine *engine;
+    gbx_request request;
+    gbx_policy *policy;      /* a reference of its own */
+    struct gbx_fetch *fetch; /* owned by the supervisor; NULL: none, or not started */
+    bool is_unwanted;        /* guarded by hostcalls.lock */
+    gbx_span args;           /* these two point to data */
+    gbx_span body;
+    uint8_t data[];
+} gbx_job;
+
+/* The engine's part; guarded by hostcalls.lock, except what the supervisor owns. */
+typedef struct gbx_providers {
+    gbx_io *io;      /* NULL: no file was requested yet */
+    gbx_job *posted; /* fetches that the supervisor has not seen */
+    gbx_job *active; /* those that it has seen; it alone links and unlinks them */
+    struct gbx_fetcher *fetcher; /* the supervisor's */
+} gbx_providers;
+
+/* A request has arrived, with a JSON array of arguments. Driver only. */
+void gbx_hostcall_take(struct gbx_run *run, const gbx_msg_hostcall *msg);
+
+/* Start posted fetches, drop forgotten ones. Supervisor only. */
+void gbx_provider_tick(gbx_engine *engine);
+
+/* Call without remaining runs, in the supervisor's thread, at its end. */
+void gbx_provider_end_fetches(gbx_engine *engine);
+
+/* Call without remaining runs, after the supervisor has ended: joins the I/O thread. */
+void gbx_provider_end(gbx_engine *engine);
 
 #endif

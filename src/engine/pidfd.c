@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pidfd - see engine.h. */
+/* pidfd - what the kernel reports about a process that a pidfd holds; see engine.h. */
 #include "engine/engine.h"
 
 #include "base/cleanup.h"
@@ -106,6 +106,11 @@ bool gbx_pidfd_is_there(int pidfd)
     return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno != ESRCH;
 }
 
+void gbx_pidfd_kill(int pidfd)
+{
+    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
 bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
                         int *ret_status_fd)
 {
@@ -159,4 +164,44 @@ int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid)
         !gbx_pidfd_is_there(pidfd))
         return -1;
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* The state letter in /proc/PID/stat; 0 if it cannot be read. */
+char gbx_process_state(const gbx_spawned *process)
+{
+    char text[512];
+    const char *end;
+    ssize_t n;
+    int fd = gbx_pidfd_open_proc(process->pidfd, process->pid, "stat");
+
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, sizeof text - 1);
+    (void)close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    end = strrchr(text, ')'); /* end of its name, which may contain anything */
+    return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
+}
+
+static uint64_t field_kib(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak)
+{
+    char text[2048];
+    ssize_t n;
+
+    if (worker->status_fd < 0)
+        return 0;
+    n = pread(worker->status_fd, text, sizeof text - 1, 0);
+    if (n <= 0)
+        return 0;
+    text[n] = 0;
+    return field_kib(text, peak ? "VmHWM:" : "VmRSS:");
 }

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FORK_FRAME_SIZE (GBX_FRAME_HEADER_SIZE + 8)
@@ -28,10 +27,13 @@
 /* The pool does not wait for the end of a longer call. */
 #define LONG_NS (INT64_C(50) * GBX_NS_PER_MS)
 
+/* Overlapping calls at shorter intervals than this use all processors. */
+#define LOAD_NS (INT64_C(2) * GBX_NS_PER_MS)
+
 static void kill_worker(gbx_worker *w)
 {
     if (w->pidfd >= 0)
-        (void)syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
+        gbx_pidfd_kill(w->pidfd);
 }
 
 static void free_worker(gbx_engine *engine, gbx_worker *w)
@@ -157,7 +159,7 @@ static size_t forks_wanted(const gbx_engine *engine)
     size_t want = may_wait_for_pause(engine) ? 0 : size_for_now(engine);
 
     want += engine->waiting.count;
-    if (t == NULL || engine->is_closing || gbx_dataset_loader_is_busy(engine) ||
+    if (t == NULL || engine->is_closing || gbx_engine_is_updating(engine) ||
         have >= want || engine->alive >= o->max_workers ||
         t->forks >= o->recycle_calls ||
         (engine->fork_ns != 0 && gbx_clock_now_ns() < engine->fork_ns))
@@ -183,13 +185,14 @@ gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
     return NULL;
 }
 
-gbx_worker *gbx_pool_take(gbx_engine *engine, gbx_run *run)
+static gbx_worker *take_ready(gbx_engine *engine, gbx_run *run)
 {
     gbx_worker *w = engine->ready;
 
     if (w == NULL)
         return NULL;
-    remove_ready(engine, w);
+    engine->ready = w->next_ready;
+    engine->ready_count--;
     give(w, run);
     return w;
 }
@@ -236,10 +239,10 @@ void gbx_pool_fill(gbx_engine *engine)
      * of a live template, and a dead one is about to be replaced. */
     if (buf.len > 0 && send(t->process.control, buf.data, buf.len,
                             MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)buf.len)
-        gbx_template_kill(t);
+        gbx_pidfd_kill(t->process.pidfd);
     gbx_buf_cleanup(&buf);
     if (t->forks >= o->recycle_calls)
-        gbx_supervisor_wake(engine);
+        gbx_engine_wake(engine);
 }
 
 void gbx_pool_fill_in_pauses(gbx_engine *engine)
@@ -315,12 +318,57 @@ void gbx_pool_discard(gbx_engine *engine, gbx_worker *w)
     spend(engine, w);
 }
 
-void gbx_pool_note_call(gbx_engine *engine, int64_t now_ns)
+/* What a call's arrival says about load, the current sequence of calls without a pause,
+ * and demand for ready workers. */
+static void note_call(gbx_engine *engine, int64_t now_ns)
 {
-    size_t size = engine->settings.options.pool_size;
+    uint32_t size = engine->settings.options.pool_size;
+    bool is_beside = engine->running.count > 1;
 
+    if (now_ns - engine->called_ns >= LOAD_NS)
+        engine->load = 0;
+    else if (is_beside && engine->load < 2 * size)
+        engine->load++;
+    else if (!is_beside && engine->load > 0)
+        engine->load--;
+    if (!is_beside && now_ns - engine->ended_ns >= GBX_PAUSE_NS)
+        engine->place = 0;
+    if (engine->place <= size)
+        engine->place++;
+    engine->called_ns = now_ns;
     engine->demand_ns = now_ns;
     engine->kept = (uint32_t)least(size, engine->kept > 0 ? 2 * engine->kept : 1);
+}
+
+void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
+{
+    run->queued_ns = gbx_clock_now_ns();
+    note_call(engine, run->queued_ns);
+    run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
+    if (atomic_load(&run->is_aborted))
+        return;
+    if (take_ready(engine, run) == NULL) {
+        if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
+            run->unserved = GBX_END_NO_WORKER;
+        else if (engine->waiting.count >= engine->settings.options.queue_length)
+            run->unserved = GBX_END_QUEUE_FULL;
+        if (run->unserved != GBX_END_SAID)
+            return;
+        if (engine->waiting.last != NULL)
+            engine->waiting.last->next_wait = run;
+        else
+            engine->waiting.first = run;
+        engine->waiting.last = run;
+        engine->waiting.count++;
+        run->is_waiting = true;
+    }
+    /* A replacement is requested when the end of the call's worker is reported, off
+     * every call's path. It is requested now only if a call waits, and during the
+     * call if the next ones may have to wait. */
+    if (run->is_waiting)
+        gbx_pool_fill(engine);
+    else
+        run->leaves_few = engine->ready_count + engine->coming < (engine->kept + 1) / 2;
 }
 
 void gbx_pool_trim(gbx_engine *engine)

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program - finds glovebox-worker. The descriptor is opened here, once, and executed:
+ * program - the worker program, its user and its environment. Finds glovebox-worker. The descriptor is opened here, once, and executed:
  * the path is not looked up again, and the user nobody need not reach it. Also explains
  * the program's output if it fails to start.
  */
-#include "engine/spawn.h"
+#include "engine/engine.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "engine/engine.h"
+#include "engine/spawn.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #ifndef GLOVEBOX_WORKER_INSTALLED
@@ -247,4 +252,111 @@ gbx_status gbx_worker_died_early(const gbx_spawned *process, gbx_error *reterr)
     errno = 0; /* the cause is not a system call of ours */
     return gbx_fail(reterr, GBX_E_OS, "the worker program died before it was ready%s%s",
                     *cause != 0 ? ": " : "", cause);
+}
+
+/* ---- the user that the templates of a root host become --------------------- */
+
+/* systemd's range for services without a user of their own; systemd applies the same
+ * test: no name. */
+#define UID_FIRST 61184u
+#define UID_LAST  65519u
+#define TRIES     64
+
+#define NOBODY 65534u
+
+static bool is_named(uint32_t id)
+{
+    char text[4096];
+    struct passwd user;
+    struct passwd *named = NULL;
+    struct group group;
+    struct group *grouped = NULL;
+
+    return getpwuid_r((uid_t)id, &user, text, sizeof text, &named) == ERANGE ||
+           named != NULL ||
+           getgrgid_r((gid_t)id, &group, text, sizeof text, &grouped) == ERANGE ||
+           grouped != NULL;
+}
+
+/* As far as this process can see. */
+static bool has_process(uint32_t uid)
+{
+    errno = 0;
+    (void)getpriority(PRIO_USER, (id_t)uid);
+    return errno != ESRCH;
+}
+
+static uint32_t find_free(void)
+{
+    uint32_t count = UID_LAST - UID_FIRST + 1;
+    uint32_t at = 0;
+
+    (void)!getrandom(&at, sizeof at, GRND_NONBLOCK);
+    for (uint32_t i = 0; i < TRIES; i++) {
+        uint32_t uid = UID_FIRST + (at + i) % count;
+
+        if (!has_process(uid) && !is_named(uid))
+            return uid;
+    }
+    return 0;
+}
+
+void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE])
+{
+    const size_t size = GBX_WORKER_UIDS_SIZE;
+    uint32_t found;
+
+    to[0] = 0;
+    if (geteuid() != 0)
+        return;
+    if (asked != 0) {
+        (void)snprintf(to, size, "%u", asked);
+        return;
+    }
+    found = find_free();
+    if (found != 0)
+        (void)snprintf(to, size, "%u,%u", found, NOBODY);
+    else
+        (void)snprintf(to, size, "%u,%u", NOBODY, NOBODY);
+}
+
+/* ---- the environment of the worker program ------------------------------- */
+
+/*
+ * Built from nothing: JSC_*, LD_PRELOAD, GLIBC_TUNABLES, ICU_DATA and the like in the
+ * host's environment must never reach the engine.
+ */
+
+/*
+ * The engine reads its options before main(). Malloc=1 and the marker count keep it at
+ * one thread; otherwise a fork would be incomplete. The pool of compiled code is
+ * bounded, since it is reserved up front and no limit counts its growth. Without tail
+ * calls the stack, and so the reported line, is the code's own. The two upper tiers
+ * compile on the one thread there is. So they start later, when they cost less than
+ * they save; for that, entering a function counts as one turn of a loop, not fifteen. A
+ * heap of this kind is collected after each MiB at first, four times in a call with an
+ * input of one MiB; collecting after two is as good, and keeps uncollected memory
+ * small. A large heap may have garbage of three times its size before it is collected,
+ * counting a dataset in it, so code that holds nothing would reach its memory limit. 16
+ * MiB are enough. Symbols are bound at the start: workers lack libraries that a search
+ * would pass (worker/unload_libs.c), and each worker would search anew.
+ */
+#define COMMON                                                                        \
+    "TZ=UTC", "LANG=C", "LD_BIND_NOW=1", "Malloc=1", "GIGACAGE_ENABLED=0",            \
+        "JSC_useConcurrentJIT=0", "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", \
+        "JSC_useWasm=0", "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",          \
+        "JSC_jitMemoryReservationSize=33554432",                                      \
+        "JSC_thresholdForOptimizeAfterWarmUp=15000",                                  \
+        "JSC_executionCounterIncrementForEntry=1",                                    \
+        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000", "JSC_smallHeapSize=2097152", \
+        "JSC_gcMaxHeapSize=16777216"
+
+static const char *const full[] = {COMMON, NULL};
+static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};
+static const char *const off[] = {COMMON, "JSC_useJIT=0", NULL};
+
+const char *const *gbx_worker_environment(gbx_jit jit)
+{
+    assert(jit != GBX_JIT_DEFAULT);
+    return jit == GBX_JIT_FULL ? full : jit == GBX_JIT_BASELINE ? baseline : off;
 }

@@ -3,10 +3,9 @@
  * replayer - always holds the next event of the recording. The whole text has been
  * checked: an event cannot be malformed, only differ from the actual one.
  */
-#include "engine/replayer.h"
+#include "engine/engine.h"
 
 #include "base/utf8.h"
-#include "engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +128,25 @@ static void take_call(gbx_run *run)
 
 /* ---- public to other modules -------------------------------------------- */
 
+gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr)
+{
+    if (status != GBX_E_USAGE && status != GBX_E_POLICY)
+        return status;
+    if (reterr != NULL)
+        reterr->status = GBX_E_DATA;
+    return GBX_E_DATA;
+}
+
+static gbx_status take_sites(gbx_replayer *replayer, gbx_error *reterr)
+{
+    const gbx_record_head *h = &replayer->head;
+
+    if ((h->capabilities & GBX_CAP_FETCH) == 0)
+        return GBX_OK;
+    return gbx_replay_as_data(gbx_policy_of_sites(h->sites, &replayer->sites, reterr),
+                              reterr);
+}
+
 gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
 {
     const gbx_recording *r = run->call.replay;
@@ -137,8 +155,6 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
     bool is_whole;
     size_t len;
 
-    if (r == NULL)
-        return GBX_OK;
     status = check_alone(&run->call, reterr);
     if (status != GBX_OK)
         return status;
@@ -161,7 +177,7 @@ gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
     if (status == GBX_OK)
         status = gbx_record_next(&run->replayer->cursor, &run->replayer->next, reterr);
     if (status == GBX_OK)
-        status = gbx_replayer_take_sites(run->replayer, reterr);
+        status = take_sites(run->replayer, reterr);
     if (status == GBX_OK)
         take_call(run);
     return status;
@@ -241,11 +257,6 @@ bool gbx_replayer_wake(gbx_run *run)
     return false;
 }
 
-bool gbx_replayer_is_over(const gbx_run *run)
-{
-    return run->replayer != NULL && run->replayer->is_over;
-}
-
 /* The result of a call that was stopped is the recorded one. */
 static void end_as_recorded(gbx_run *run)
 {
@@ -304,8 +315,6 @@ void gbx_replayer_end(gbx_run *run)
     gbx_replay *found = &run->result->replay;
     bool was_stopped = gbx_record_is_chance(run->result->code);
 
-    if (p == NULL)
-        return;
     name_engines(run);
     if (p->is_over && found->how == GBX_REPLAYED_NOT) {
         found->how = GBX_REPLAYED_UNFINISHED; /* memory was out */
@@ -325,8 +334,6 @@ void gbx_replayer_end(gbx_run *run)
 
 void gbx_replayer_free(gbx_replayer *replayer)
 {
-    if (replayer == NULL)
-        return;
     gbx_record_cursor_cleanup(&replayer->cursor);
     gbx_record_head_cleanup(&replayer->head);
     gbx_policy_free(replayer->sites);

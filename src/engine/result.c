@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* result - makes the text from a worker valid UTF-8. */
+/*
+ * result - what a call gives its caller: filled from the text of a worker, which is made
+ * valid UTF-8 here; the names of its codes; and the whole as one JSON object.
+ */
 #include "engine/result.h"
 
+#include "base/json.h"
 #include "base/utf8.h"
 
+#include <glovebox/glovebox.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,4 +312,182 @@ void gbx_result_free(gbx_result *result)
     for (size_t i = 0; i < GBX_COUNTOF(result->replay_texts); i++)
         free(result->replay_texts[i]);
     free(result);
+}
+
+/* ---- names of the codes ---------------------------------------------------- */
+
+const char *gbx_status_name(gbx_status status)
+{
+    switch (status) {
+#define XX(name, number, exit, rpc, text) \
+    case GBX_##name: return "GBX_" #name;
+        GBX_STATUS_MAP(XX)
+#undef XX
+    }
+    return "GBX_E_UNKNOWN";
+}
+
+const char *gbx_code_name(gbx_code code)
+{
+    switch (code) {
+#define XX(name, number, exit, text) \
+    case GBX_CODE_##name: return number == 0 ? "OK" : #name;
+        GBX_CODE_MAP(XX)
+#undef XX
+    }
+    return "UNKNOWN";
+}
+
+const char *gbx_code_text(gbx_code code)
+{
+    switch (code) {
+#define XX(name, number, exit, text) \
+    case GBX_CODE_##name: return text;
+        GBX_CODE_MAP(XX)
+#undef XX
+    }
+    return "unknown code";
+}
+
+int gbx_code_exit(gbx_code code)
+{
+    switch (code) {
+#define XX(name, number, exit, text) \
+    case GBX_CODE_##name: return exit;
+        GBX_CODE_MAP(XX)
+#undef XX
+    }
+    return 70;
+}
+
+const char *gbx_form_name(gbx_form form)
+{
+    static const char *const names[] = {"function", "execute", "body", "script"};
+
+    return form <= GBX_FORM_SCRIPT ? names[form] : "unknown";
+}
+
+const char *gbx_version(void)
+{
+    return GBX_VERSION;
+}
+
+void gbx_string_free(char *string)
+{
+    free(string);
+}
+
+/* ---- the whole as one JSON object ------------------------------------------ */
+
+static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
+
+static void put_member(gbx_buf *to, const char *key, const char *text)
+{
+    (void)gbx_buf_printf(to, ",\"%s\":", key);
+    (void)gbx_json_append_string(to, text, strlen(text));
+}
+
+static void put_failure(gbx_buf *to, const gbx_result *r)
+{
+    (void)gbx_buf_printf(to, "{\"ok\":false,\"code\":\"%s\"", gbx_code_name(r->code));
+    put_member(to, "error", gbx_result_error(r));
+    if (*r->hint != 0)
+        put_member(to, "hint", r->hint);
+    if (r->location.line != 0) {
+        (void)gbx_buf_printf(to, ",\"location\":{\"line\":%u,\"column\":%u",
+                             r->location.line, r->location.column);
+        put_member(to, "frame", r->location.frame);
+        (void)gbx_buf_puts(to, "}");
+    }
+    if (*gbx_result_stack(r) != 0)
+        put_member(to, "stack", gbx_result_stack(r));
+}
+
+static void put_logs(gbx_buf *to, const gbx_result *r)
+{
+    (void)gbx_buf_puts(to, ",\"logs\":[");
+    for (size_t i = 0; i < r->log_count; i++) {
+        const gbx_log *log = &r->logs[i];
+
+        (void)gbx_buf_printf(to, "%s{\"level\":\"%s\",\"timeMs\":", i > 0 ? "," : "",
+                             levels[log->level]);
+        (void)gbx_json_append_number(to, log->time_ms);
+        (void)gbx_buf_puts(to, ",\"text\":");
+        (void)gbx_json_append_string(to, log->text, log->text_len);
+        (void)gbx_buf_puts(to, "}");
+    }
+    (void)gbx_buf_puts(to, "]");
+    if (r->is_truncated)
+        (void)gbx_buf_puts(to, ",\"logsTruncated\":true");
+}
+
+static void put_stats(gbx_buf *to, const gbx_result *r)
+{
+    const gbx_stats *s = &r->stats;
+
+    (void)gbx_buf_puts(to, ",\"stats\":{\"cpuMs\":");
+    (void)gbx_json_append_number(to, s->cpu_ms);
+    (void)gbx_buf_printf(to,
+                         ",\"peakMemoryBytes\":%llu,\"inputBytes\":%llu,"
+                         "\"outputBytes\":%llu,\"logBytes\":%llu,\"hostCalls\":%u}",
+                         (unsigned long long)s->peak_memory_bytes,
+                         (unsigned long long)s->input_bytes,
+                         (unsigned long long)s->output_bytes,
+                         (unsigned long long)s->log_bytes, s->host_calls);
+}
+
+static void put_replay(gbx_buf *to, const gbx_replay *replay)
+{
+    static const char *const words[] = {"", "same", "upTo", "diverged", "unfinished"};
+
+    (void)gbx_buf_printf(
+        to, ",\"replay\":{\"outcome\":\"%s\",\"hostCalls\":%u,\"recordedCode\":\"%s\"",
+        words[replay->how], replay->host_calls, gbx_code_name(replay->recorded_code));
+    put_member(to, "recordedEngine", replay->recorded_engine);
+    put_member(to, "engine", replay->engine);
+    if (replay->how == GBX_REPLAYED_DIVERGED) {
+        put_member(to, "what", replay->what);
+        (void)gbx_buf_printf(to, ",\"hostCall\":%u,\"line\":%u", replay->host_call,
+                             replay->line);
+        put_member(to, "recorded", replay->recorded);
+        put_member(to, "came", replay->came);
+    }
+    (void)gbx_buf_puts(to, "}");
+}
+
+const char *gbx_result_json(gbx_result *result, size_t *ret_len)
+{
+    gbx_buf buf;
+
+    if (result->json == NULL) {
+        gbx_buf_init(&buf, SIZE_MAX / 2);
+        if (result->code == GBX_CODE_VALUE) {
+            (void)gbx_buf_puts(&buf, "{\"ok\":true");
+            if (result->has_value) {
+                (void)gbx_buf_puts(&buf, ",\"value\":");
+                (void)gbx_buf_append(&buf, result->value, result->value_len);
+            }
+        } else {
+            put_failure(&buf, result);
+        }
+        (void)gbx_buf_puts(&buf, ",\"executionMs\":");
+        (void)gbx_json_append_number(&buf, result->stats.wall_ms);
+        put_logs(&buf, result);
+        put_stats(&buf, result);
+        if (result->replay.how != GBX_REPLAYED_NOT)
+            put_replay(&buf, &result->replay);
+        put_member(&buf, "runner", result->runner);
+        if (!result->is_isolated)
+            (void)gbx_buf_puts(&buf, ",\"isolated\":false");
+        if (*result->jit != 0)
+            put_member(&buf, "jit", result->jit);
+        (void)gbx_buf_printf(&buf, ",\"call\":%llu", (unsigned long long)result->call);
+        if (*result->call_id != 0)
+            put_member(&buf, "callId", result->call_id);
+        (void)gbx_buf_puts(&buf, "}");
+        result->json = gbx_buf_take_string(&buf, &result->json_len);
+    }
+    if (ret_len != NULL)
+        *ret_len = result->json_len;
+    return result->json;
 }

@@ -3,14 +3,12 @@
  * run - phases only go forward. Every exit of a phase is in step_*(); drivers may use
  * only the functions in run.h.
  */
-#include "engine/run.h"
+#include "engine/engine.h"
 
 #include "base/clock.h"
 #include "base/cpu_affinity.h"
+#include "base/json.h"
 #include "base/timeouts.h"
-#include "base/utf8.h"
-#include "engine/engine.h"
-#include "engine/replayer.h"
 #include "policy/policy.h"
 
 #include <errno.h>
@@ -20,25 +18,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* 1 MiB, then the clock is checked. */
 #define READS_PER_STEP 16
 
-static gbx_status init_cond(gbx_run *run, gbx_error *reterr)
-{
-    pthread_condattr_t attr;
-
-    if (pthread_condattr_init(&attr) != 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    run->has_cond = pthread_cond_init(&run->changed, &attr) == 0;
-    (void)pthread_condattr_destroy(&attr);
-    return run->has_cond ? GBX_OK
-                         : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
-}
+/* ---- checks that need no worker ------------------------------------------------- */
 
 /* A call's own policy must not be wider than the engine's, or than what an engine
  * without one allows. */
@@ -47,8 +33,6 @@ static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
     const gbx_options *options = &run->engine->settings.options;
     gbx_policy plain = {.capabilities = options->capabilities, .all_functions = true};
 
-    if (own == NULL || own == options->policy)
-        return GBX_OK;
     if (!gbx_policy_covers(options->policy != NULL ? options->policy : &plain, own,
                            reterr))
         return GBX_E_POLICY;
@@ -61,17 +45,10 @@ static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
 static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
 {
     const gbx_violation *first = &report->list[0];
-    gbx_result *r = run->result;
-    bool filled = gbx_result_fail(r, first->code, first->message, first->hint);
+    bool filled =
+        gbx_result_fail(run->result, first->code, first->message, first->hint);
 
-    r->location.line = first->line;
-    r->location.column = first->column;
-    if (first->line != 0) {
-        r->frame = gbx_guard_frame(run->call.code, run->call.code_len, first->line,
-                                   first->column);
-        if (r->frame != NULL)
-            r->location.frame = r->frame;
-    }
+    gbx_run_point_at(run, first->line, first->column);
     gbx_audit_guard(run, report);
     gbx_report_free(report);
     run->phase = GBX_RUN_ENDED;
@@ -111,7 +88,219 @@ static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
     return status;
 }
 
-/* ---- stepping ------------------------------------------------------------- */
+/* End a run that never got a worker. */
+static void end_unserved(gbx_run *run, gbx_end how)
+{
+    gbx_run_finish(run, how, gbx_clock_now_ns());
+    run->phase = GBX_RUN_ENDED;
+}
+
+gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
+                        gbx_error *reterr)
+{
+    gbx_policy *own;
+    gbx_status status;
+
+    memset(run, 0, sizeof *run);
+    run->engine = engine;
+    run->cpu_start_ns = -1;
+    run->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    status = gbx_call_import(call, &run->call, reterr);
+    if (status == GBX_OK && run->call.replay != NULL)
+        status = gbx_replayer_begin(run, reterr);
+    own = run->call.policy;
+    run->call.policy = NULL; /* freed with the run once it is our own reference */
+    if (status == GBX_OK)
+        status = gbx_limits_resolve(&engine->settings.options.limits, run->call.limits,
+                                    run->call.form, &run->limits, reterr);
+    if (status == GBX_OK && own != NULL && own != engine->settings.options.policy)
+        status = take_policy(run, own, reterr);
+    if (status == GBX_OK && run->replayer != NULL)
+        status = gbx_replayer_check(run, reterr);
+    if (status == GBX_OK && run->call.dataset != NULL)
+        status = gbx_loader_find(engine, run->call.dataset, reterr);
+    if (status == GBX_OK && run->call.record != NULL)
+        status = gbx_recorder_begin(run, reterr);
+    if (status != GBX_OK)
+        return status;
+    run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
+    run->calls.replies_end = &run->calls.replies;
+    run->calls.is_open = true;
+    run->result = gbx_result_new();
+    if (run->result == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+    run->result->stats.input_bytes = run->call.input_len;
+    run->ticket = ++engine->next_ticket;
+    gbx_call_id(engine, run->ticket, run->call_id);
+    run->result->call = run->ticket;
+    memcpy(run->result->call_id, run->call_id, sizeof run->call_id);
+    if (engine->audit.is_heard)
+        gbx_audit_call_started(run);
+    if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
+        run->call.signal = NULL;
+        end_unserved(run, GBX_END_ABORT);
+        return GBX_OK;
+    }
+    return run_guard(run, reterr);
+}
+
+gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
+{
+    gbx_call *c = &run->call;
+    size_t dataset_len = c->dataset != NULL ? strlen(c->dataset) + 1 : 0;
+    bool is_lent = (c->flags & GBX_CALL_LENT) != 0;
+    size_t texts_len = is_lent ? 0 : c->code_len + c->input_len + c->bindings_len;
+    char *at = malloc(texts_len + dataset_len + 1);
+
+    if (at == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
+    run->copy = at;
+#define OWN(field)                            \
+    if (c->field != NULL && !is_lent) {       \
+        memcpy(at, c->field, c->field##_len); \
+        c->field = at;                        \
+        at += c->field##_len;                 \
+    }
+    OWN(code)
+    OWN(input)
+    OWN(bindings)
+#undef OWN
+    if (c->dataset != NULL)
+        c->dataset = memcpy(at, c->dataset, dataset_len);
+    c->limits = NULL; /* already resolved */
+    return GBX_OK;
+}
+
+/* ---- the CALL: the one message that gives a worker its call ---------------------- */
+
+/* The functions that the call may not use, and its values of env. */
+static void put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env)
+{
+    gbx_buf_init(withheld, GBX_CONFIG_MAX);
+    gbx_buf_init(env, GBX_CONFIG_MAX);
+    if (run->replayer != NULL) {
+        gbx_replayer_put_lists(run, withheld, env);
+        return;
+    }
+    if (run->call.policy != NULL)
+        (void)gbx_hostcalls_names(run->engine, run->call.policy, true, withheld, NULL);
+    if (gbx_run_capabilities(run) & GBX_CAP_ENV)
+        (void)gbx_policy_put_env(gbx_run_policy(run), env);
+}
+
+/* The part from the call itself; lists, seed and entropy are added later. */
+static gbx_msg_call message_of(const gbx_run *run)
+{
+    const gbx_call *call = &run->call;
+    uint32_t capabilities = gbx_run_capabilities(run);
+    gbx_msg_call msg = {
+        .form = (uint8_t)call->form,
+        .capabilities = capabilities,
+        .now_ms = call->now_ms,
+        .memory_bytes = run->limits.memory_bytes,
+        .output_bytes = run->limits.output_bytes,
+        .log_bytes = run->limits.log_bytes,
+        .first_line = run->span.line,
+        .first_column = run->span.column,
+        .last_expr = (uint32_t)run->span.last_expr,
+        .host_calls = run->limits.host_calls,
+        .host_calls_at_once = run->limits.host_calls_at_once,
+        .host_out_bytes = run->limits.host_out_bytes,
+        .code = {(const uint8_t *)call->code + run->span.start, run->span.len},
+        .dataset = {(const uint8_t *)call->dataset,
+                    call->dataset != NULL ? strlen(call->dataset) : 0},
+        .bindings = {(const uint8_t *)call->bindings, call->bindings_len},
+        .input = {(const uint8_t *)call->input, call->input_len},
+    };
+
+    if (capabilities & GBX_CAP_CONSOLE)
+        msg.flags |= GBX_CALL_WIRE_CONSOLE;
+    if (capabilities & GBX_CAP_TIMERS)
+        msg.flags |= GBX_CALL_WIRE_TIMERS;
+    if (run->span.is_parsed)
+        msg.flags |= GBX_CALL_WIRE_PARSED;
+    if (call->flags & GBX_CALL_FIXED_NOW)
+        msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
+    if (call->input != NULL)
+        msg.flags |= GBX_CALL_WIRE_HAS_INPUT;
+    return msg;
+}
+
+static void on_request(void *user, const gbx_msg_hostcall *msg)
+{
+    gbx_run *run = user;
+
+    /* A worker's own script cannot produce anything else. */
+    if (msg->args.data[0] != '[' ||
+        !gbx_json_check_strict((const char *)msg->args.data, msg->args.len,
+                               GBX_JSON_DEPTH_MAX, NULL)) {
+        gbx_exchange_break(&run->exchange,
+                           "arguments that are not a compact JSON array",
+                           GBX_MSG_HOSTCALL);
+        return;
+    }
+    if (run->recording != NULL)
+        gbx_recorder_request(run, msg);
+    gbx_hostcall_take(run, msg);
+}
+
+static void on_cancel(void *user, uint32_t id)
+{
+    gbx_run *run = user;
+
+    if (run->recording != NULL)
+        gbx_recorder_cancel(run, id);
+    gbx_hostcall_cancel(run, id);
+}
+
+static void start(gbx_run *run, int64_t now_ns)
+{
+    const gbx_call *call = &run->call;
+    gbx_msg_call msg = message_of(run);
+    struct {
+        uint64_t call_id;
+        uint64_t seed;
+        uint8_t entropy[GBX_ENTROPY_SIZE];
+    } random = {0};
+    gbx_buf withheld, env;
+    bool has_random;
+
+    put_lists(run, &withheld, &env);
+    msg.withheld = (gbx_span){withheld.data, withheld.len};
+    msg.env = (gbx_span){env.data, env.len};
+    has_random = getrandom(&random, sizeof random, 0) == (ssize_t)sizeof random;
+    msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random.seed;
+    if (call->flags & GBX_CALL_SEEDED)
+        gbx_recorder_spread_seed(call->seed, random.entropy);
+    if (run->has_entropy)
+        memcpy(random.entropy, run->entropy, sizeof random.entropy);
+    msg.entropy = (gbx_span){random.entropy, sizeof random.entropy};
+    run->has_exchange = true;
+    gbx_exchange_init(&run->exchange, random.call_id, &run->limits, run->result);
+    run->exchange.on_request =
+        run->replayer != NULL ? gbx_replayer_request : on_request;
+    run->exchange.on_cancel = run->replayer != NULL ? gbx_replayer_cancel : on_cancel;
+    run->exchange.on_limited = gbx_audit_limited;
+    run->exchange.request_user = run;
+    run->exchange.on_log = call->on_log;
+    run->exchange.log_user = call->log_user;
+    run->exchange.start_ns = now_ns;
+    /* A worker that could guess its call's id could send messages before it gets the
+     * call. */
+    if (!has_random || withheld.failed || env.failed ||
+        !gbx_exchange_call(&run->exchange, &msg))
+        run->exchange.is_nomem = true;
+    gbx_buf_cleanup(&withheld);
+    gbx_buf_cleanup(&env);
+    if (run->recording != NULL)
+        gbx_recorder_start(run);
+    run->phase = GBX_RUN_STARTED;
+    run->deadline_ns = now_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
+    run->cpu_check_ns = now_ns + (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
+    run->cpu_start_ns = gbx_pidfd_cpu_ns(run->worker->pidfd, run->worker->pid);
+}
+
+/* ---- stepping ---------------------------------------------------------------------- */
 
 /* False if the worker accepts no more data. */
 static bool send_some(gbx_run *run)
@@ -193,7 +382,7 @@ static bool is_over_cpu(gbx_run *run, int64_t now_ns)
 
     if (now_ns < run->cpu_check_ns || run->cpu_start_ns < 0)
         return false;
-    cpu = gbx_worker_cpu_ns(run->worker);
+    cpu = gbx_pidfd_cpu_ns(run->worker->pidfd, run->worker->pid);
     if (cpu < 0)
         return false;
     cpu -= run->cpu_start_ns;
@@ -204,6 +393,31 @@ static bool is_over_cpu(gbx_run *run, int64_t now_ns)
     return false;
 }
 
+/* Put the answers that have arrived into the exchange, which is WAITING; returns how
+ * many. */
+static size_t deliver(gbx_run *run)
+{
+    size_t count = 0;
+
+    if (!run->calls.is_open)
+        return 0;
+    for (gbx_reply *r = gbx_hostcall_replies(run); r != NULL; count++) {
+        if (run->recording != NULL)
+            gbx_recorder_answer(run, &r->msg);
+        if (!gbx_exchange_answer(&run->exchange, &r->msg))
+            run->exchange.is_nomem = true;
+        r = gbx_hostcall_log(run, r);
+    }
+    run->calls.was_answered = count > 0;
+    return count;
+}
+
+/* Has a replay nothing more to say? */
+static bool is_replayed(const gbx_run *run)
+{
+    return run->replayer != NULL && run->replayer->is_over;
+}
+
 static void step_waiting(gbx_run *run, int64_t now_ns)
 {
     bool asked_one = run->exchange.last_request - run->woken_request == 1;
@@ -212,14 +426,16 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
         return;
     if (run->wake_ns == 0 && run->replayer == NULL) {
         run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
-        gbx_recorder_wait(run, run->exchange.wake_ms);
+        if (run->recording != NULL)
+            gbx_recorder_wait(run, run->exchange.wake_ms);
     }
     if (run->replayer != NULL ? !gbx_replayer_wake(run)
-                              : gbx_hostcall_deliver(run) == 0 && now_ns < run->wake_ns)
+                              : deliver(run) == 0 && now_ns < run->wake_ns)
         return;
     run->wake_ns = 0;
     run->woken_request = run->exchange.last_request;
-    gbx_recorder_wake(run);
+    if (run->recording != NULL)
+        gbx_recorder_wake(run);
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
     if (asked_one && run->exchange.host_open == 0 && gbx_run_takes_turns(run))
@@ -245,7 +461,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
         return end(run, GBX_END_ABORT);
     can_read = send_some(run);
     what = receive_some(run);
-    if (gbx_replayer_is_over(run))
+    if (is_replayed(run))
         return end(run, GBX_END_REPLAYED);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
         return end(run, GBX_END_BROKEN);
@@ -267,7 +483,7 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     step_waiting(run, now_ns);
     if (run->exchange.is_nomem) /* an answer is lost, and nothing would wake us */
         return end(run, GBX_END_SAID);
-    return gbx_replayer_is_over(run) && end(run, GBX_END_REPLAYED);
+    return is_replayed(run) && end(run, GBX_END_REPLAYED);
 }
 
 static bool step_dying(gbx_run *run, int64_t now_ns)
@@ -298,117 +514,116 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
      * this one. */
     run->was_closed = true;
     run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_END);
-    (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
+    gbx_pidfd_kill(run->worker->pidfd);
     return false;
 }
 
-/* ---- public to other modules -------------------------------------------- */
+/* ---- what all drivers do ------------------------------------------------------------ */
 
-gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
-                        gbx_error *reterr)
+gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
 {
-    gbx_policy *own;
-    gbx_status status;
+    gbx_engine *engine = run->engine;
+    bool is_closing;
 
-    memset(run, 0, sizeof *run);
-    run->engine = engine;
-    run->cpu_start_ns = -1;
-    status = gbx_call_import(call, &run->call, reterr);
-    if (status == GBX_OK)
-        status = gbx_replayer_begin(run, reterr);
-    own = run->call.policy;
-    run->call.policy = NULL; /* freed with the run once it is our own reference */
-    if (status == GBX_OK)
-        status = gbx_limits_resolve(&engine->settings.options.limits, run->call.limits,
-                                    run->call.form, &run->limits, reterr);
-    if (status == GBX_OK)
-        status = take_policy(run, own, reterr);
-    if (status == GBX_OK)
-        status = gbx_replayer_check(run, reterr);
-    if (status == GBX_OK && run->call.dataset != NULL)
-        status = gbx_dataset_loader_find(engine, run->call.dataset, reterr);
-    if (status == GBX_OK)
-        status = gbx_recorder_begin(run, reterr);
-    if (status == GBX_OK)
-        status = init_cond(run, reterr);
-    if (status != GBX_OK)
-        return status;
-    gbx_run_calls_init(run);
-    run->result = gbx_result_new();
-    if (run->result == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
-    run->result->stats.input_bytes = run->call.input_len;
-    run->ticket = ++engine->next_ticket;
-    gbx_call_id(engine, run->ticket, run->call_id);
-    run->result->call = run->ticket;
-    memcpy(run->result->call_id, run->call_id, sizeof run->call_id);
-    gbx_audit_call_started(run);
-    if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
-        run->call.signal = NULL;
-        gbx_run_end_unserved(run, GBX_END_ABORT);
-        return GBX_OK;
+    (void)pthread_mutex_lock(&engine->lock);
+    is_closing = engine->is_closing;
+    if (!is_closing) {
+        gbx_queue_link(engine, run);
+        if (run->phase == GBX_RUN_QUEUED &&
+            (!run->is_async || (engine->ready_count > 0 && engine->inbox.count == 0)))
+            gbx_queue_enter(engine, run);
     }
-    return run_guard(run, reterr);
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_closing ? gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed")
+                      : GBX_OK;
 }
 
-gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
+void gbx_run_begin(gbx_run *run)
 {
-    gbx_call *c = &run->call;
-    size_t dataset_len = c->dataset != NULL ? strlen(c->dataset) + 1 : 0;
-    bool is_lent = (c->flags & GBX_CALL_LENT) != 0;
-    size_t texts_len = is_lent ? 0 : c->code_len + c->input_len + c->bindings_len;
-    char *at = malloc(texts_len + dataset_len + 1);
+    gbx_engine *engine = run->engine;
+    gbx_end how = GBX_END_SAID;
+    bool has_worker;
 
-    if (at == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
-    run->copy = at;
-#define OWN(field)                            \
-    if (c->field != NULL && !is_lent) {       \
-        memcpy(at, c->field, c->field##_len); \
-        c->field = at;                        \
-        at += c->field##_len;                 \
+    (void)pthread_mutex_lock(&engine->lock);
+    has_worker = run->worker != NULL;
+    if (!has_worker) {
+        if (atomic_load(&run->is_aborted) || engine->is_closing)
+            how = GBX_END_ABORT;
+        else if (run->unserved != GBX_END_SAID)
+            how = run->unserved;
+        else if (gbx_clock_now_ns() >= run->deadline_ns)
+            how = GBX_END_NO_WORKER;
+        if (how != GBX_END_SAID && run->is_waiting)
+            gbx_queue_remove(engine, run);
     }
-    OWN(code)
-    OWN(input)
-    OWN(bindings)
-#undef OWN
-    if (c->dataset != NULL)
-        c->dataset = memcpy(at, c->dataset, dataset_len);
-    c->limits = NULL; /* already resolved */
-    return GBX_OK;
+    (void)pthread_mutex_unlock(&engine->lock);
+    if (has_worker) {
+        start(run, gbx_clock_now_ns());
+        (void)send_some(run); /* a failure will recur in the first step */
+    } else if (how != GBX_END_SAID) {
+        end_unserved(run, how);
+    }
 }
 
-void gbx_run_cleanup(gbx_run *run)
+bool gbx_run_pump(gbx_run *run)
 {
-    if (run->call.signal != NULL)
-        gbx_signal_detach(run->call.signal, run);
-    gbx_run_calls_end(run);
-    gbx_recorder_leave(run);
-    gbx_replayer_free(run->replayer);
-    gbx_policy_free(run->call.policy);
-    if (run->has_exchange)
-        gbx_exchange_cleanup(&run->exchange);
-    if (run->has_cond)
-        (void)pthread_cond_destroy(&run->changed);
-    gbx_result_free(run->result);
-    free(run->copy);
-}
-
-void gbx_run_send(gbx_run *run)
-{
-    (void)send_some(run); /* a failure will recur in the driver */
-}
-
-bool gbx_run_step(gbx_run *run, int64_t now_ns)
-{
+    if (run->phase == GBX_RUN_QUEUED)
+        gbx_run_begin(run);
+    if (run->leaves_few && run->phase != GBX_RUN_QUEUED)
+        gbx_pool_fill_for(run); /* the worker has its call and runs by now */
     switch (run->phase) {
-    case GBX_RUN_STARTED: return step_started(run, now_ns);
-    case GBX_RUN_DYING: return step_dying(run, now_ns);
+    case GBX_RUN_STARTED: return step_started(run, gbx_clock_now_ns());
+    case GBX_RUN_DYING: return step_dying(run, gbx_clock_now_ns());
     case GBX_RUN_QUEUED: return false;
     case GBX_RUN_ENDED: return true;
     }
     return true;
 }
+
+void gbx_run_end_nomem(gbx_run *run)
+{
+    run->exchange.is_nomem = true;
+    (void)end(run, GBX_END_SAID);
+}
+
+gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
+{
+    gbx_engine *engine = run->engine;
+    gbx_result *result = run->result;
+
+    if (run->is_linked) { /* no message can reach it after this */
+        (void)pthread_mutex_lock(&engine->lock);
+        if (run->worker != NULL)
+            gbx_pool_release(engine, run->worker);
+        gbx_queue_unlink(engine, run);
+        (void)pthread_mutex_unlock(&engine->lock);
+    }
+    if (status == GBX_OK && run->replayer != NULL)
+        gbx_replayer_end(run);
+    if (status == GBX_OK && run->recording != NULL)
+        gbx_recorder_end(run);
+    gbx_run_calls_end(run); /* unanswered requests are logged before the last line */
+    if (run->audit.is_open)
+        gbx_audit_call_ended(run, status);
+    if (run->call.signal != NULL)
+        gbx_signal_detach(run->call.signal, run);
+    if (run->recording != NULL)
+        gbx_recorder_leave(run);
+    if (run->replayer != NULL)
+        gbx_replayer_free(run->replayer);
+    if (run->call.policy != NULL)
+        gbx_policy_free(run->call.policy);
+    if (run->has_exchange)
+        gbx_exchange_cleanup(&run->exchange);
+    free(run->copy);
+    run->result = NULL;
+    if (status == GBX_OK)
+        return result;
+    gbx_result_free(result);
+    return NULL;
+}
+
+/* ---- what a driver waits for --------------------------------------------------------- */
 
 int64_t gbx_run_next_ns(const gbx_run *run)
 {
@@ -440,36 +655,4 @@ bool gbx_run_takes_turns(const gbx_run *run)
 bool gbx_run_wants_write(const gbx_run *run)
 {
     return run->phase == GBX_RUN_STARTED && gbx_exchange_output(&run->exchange).len > 0;
-}
-
-void gbx_run_end_unserved(gbx_run *run, gbx_end how)
-{
-    if (how == GBX_END_NO_WORKER && run->unserved != GBX_END_SAID)
-        how = run->unserved;
-    gbx_run_finish(run, how, gbx_clock_now_ns());
-    run->phase = GBX_RUN_ENDED;
-}
-
-void gbx_run_abort_locked(gbx_run *run)
-{
-    if (atomic_exchange(&run->is_aborted, true))
-        return;
-    if (run->worker != NULL) {
-        (void)syscall(SYS_pidfd_send_signal, run->worker->pidfd, SIGKILL, NULL, 0);
-        /* A process closes its descriptors last; this wakes us first. */
-        (void)shutdown(run->worker->channel, SHUT_RDWR);
-    }
-    gbx_run_notify(run);
-}
-
-void gbx_run_notify(gbx_run *run)
-{
-    uint64_t one = 1;
-
-    if (run->is_async)
-        gbx_supervisor_wake(run->engine);
-    else if (run->is_stepped)
-        (void)!write(run->calls.wake_fd, &one, sizeof one);
-    else
-        (void)pthread_cond_signal(&run->changed);
 }

@@ -4,8 +4,8 @@
  *
  * gbx_execute() drives a run on the caller's thread, with poll: no other thread is
  * woken. gbx_submit() has the supervisor drive it, with events; gbx_drive_step() is for
- * other event loops. All of them only call gbx_run_step() when the channel or the clock
- * needs attention.
+ * other event loops. All three init, enter, pump until the run has ended, and close; in
+ * between they sleep in their own way until the channel or the clock needs attention.
  */
 #ifndef GBX_ENGINE_RUN_H
 #define GBX_ENGINE_RUN_H
@@ -54,17 +54,17 @@ typedef struct gbx_run {
     gbx_run_phase phase;
     atomic_bool is_aborted;
     bool is_async;          /* the supervisor drives it */
-    bool is_stepped;        /* drive.c: calls.wake_fd is open from the start */
+    bool is_stepped;        /* by an event loop: calls.wake_fd is open from the start */
     uint32_t woken_request; /* the last request before it was woken */
     bool has_exchange;
     bool was_closed;  /* killed by us after it closed its channel */
     gbx_end unserved; /* why it never gets a worker; SAID: it may; under the lock */
     char lack[200];   /* with it, what its worker did; "": see the engine */
     bool is_driven;   /* async: the supervisor has started to drive it */
+    bool is_linked;   /* is in the list of running ones; under the lock */
     bool is_waiting;  /* is in the queue; under the lock */
     bool leaves_few;  /* took one of the last workers: more should be requested */
-    pthread_cond_t changed; /* worker set, worker exited, aborted */
-    bool has_cond;
+    pthread_cond_t changed; /* worker set, worker exited, aborted; by CLOCK_MONOTONIC */
     gbx_done_fn on_done;
     void *done_user;
     struct event *io; /* async only */
@@ -91,19 +91,28 @@ uint32_t gbx_run_capabilities(const gbx_run *run);
 /* What its code will find; borrows the run. */
 gbx_guard_world gbx_run_globals(gbx_run *run);
 
+/* Its error is here in its code: the place, and the lines around it. line 0: unknown. */
+void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column);
+
 /* Copy what the call borrows; for runs that outlive the function. */
 gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr);
-void gbx_run_cleanup(gbx_run *run);
+/* Enter the engine: its list, where others may end the run, and its queue. A submitted
+ * run that would have to wait is left to the supervisor. */
+gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr);
 
-/* The run has just received its worker: start the clocks, queue the CALL. */
-void gbx_run_start(gbx_run *run, int64_t now_ns);
+/* A queued run: has it a worker, or no hope of one? Starts it and sends what the worker
+ * accepts at once, or ends it. */
+void gbx_run_begin(gbx_run *run);
 
-/* Send what the worker accepts at once, and read nothing: for a thread that starts a
- * run which another thread will drive. */
-void gbx_run_send(gbx_run *run);
+/* Do everything possible without blocking; true when the run has ended. */
+bool gbx_run_pump(gbx_run *run);
 
-/* Do everything possible at now_ns without blocking; true when the run has ended. */
-bool gbx_run_step(gbx_run *run, int64_t now_ns);
+/* Memory is out, so the driver cannot wait for the run: it ends. */
+void gbx_run_end_nomem(gbx_run *run);
+
+/* Leave the engine, and free everything but the run itself. Returns the result, or NULL
+ * if status is not GBX_OK. */
+gbx_result *gbx_run_close(gbx_run *run, gbx_status status);
 
 /* When to step again even if the channel is silent. */
 int64_t gbx_run_next_ns(const gbx_run *run);
@@ -113,9 +122,6 @@ bool gbx_run_wants_write(const gbx_run *run);
  * most? False with several runs, since the thread may not get to this one for long. */
 bool gbx_run_takes_turns(const gbx_run *run);
 
-/* End a run that never got a worker. */
-void gbx_run_end_unserved(gbx_run *run, gbx_end how);
-
 /* Request its end, from any thread; the engine's lock is held. */
 void gbx_run_abort_locked(gbx_run *run);
 
@@ -123,25 +129,13 @@ void gbx_run_abort_locked(gbx_run *run);
  * thread; the engine's lock is held, unless nobody else knows the run. */
 void gbx_run_notify(gbx_run *run);
 
-/* The same seed gives the same randomness: a caller that sets a seed does not want
- * it secret. */
-void gbx_run_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
-
-/* ---- conclude.c -------------------------------------------------------------- */
+/* ---- verdict.c -------------------------------------------------------------- */
 
 /* Judge and fill the result; the worker, if any, is still alive or its end was
  * reported. */
 void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns);
 
-/* After this only a replay's comparison may change the result. Call once, before the
- * end is reported to anybody. */
-void gbx_run_conclude(gbx_run *run);
-
-/* The kernel's figures for a live worker; false if they are not available. */
-int64_t gbx_worker_cpu_ns(const struct gbx_worker *worker);
-uint64_t gbx_worker_rss_kib(const struct gbx_worker *worker, bool peak);
-
-/* ---- abort.c: the link between runs and gbx_signal ------------------------- */
+/* ---- state.c: the link between runs and gbx_signal ------------------------- */
 
 /* False if the signal was thrown already. */
 bool gbx_signal_attach(gbx_signal *signal, gbx_run *run);

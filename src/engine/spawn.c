@@ -14,7 +14,6 @@
 #include "engine/engine.h"
 #include "wire/messages.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -26,7 +25,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -275,7 +273,7 @@ static void wait_for(int pidfd)
 
 static void kill_by(int pidfd)
 {
-    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    gbx_pidfd_kill(pidfd);
 }
 
 /* The executed program and all its forks are our children and one process group. Its
@@ -389,45 +387,4 @@ void gbx_spawned_close(gbx_spawned *spawned)
 {
     gbx_spawned_kill(spawned);
     gbx_spawned_reap(spawned);
-}
-
-/* ---- the environment of the worker program ------------------------------- */
-
-/*
- * Built from nothing: JSC_*, LD_PRELOAD, GLIBC_TUNABLES, ICU_DATA and the like in the
- * host's environment must never reach the engine.
- */
-
-/*
- * The engine reads its options before main(). Malloc=1 and the marker count keep it at
- * one thread; otherwise a fork would be incomplete. The pool of compiled code is
- * bounded, since it is reserved up front and no limit counts its growth. Without tail
- * calls the stack, and so the reported line, is the code's own. The two upper tiers
- * compile on the one thread there is. So they start later, when they cost less than
- * they save; for that, entering a function counts as one turn of a loop, not fifteen. A
- * heap of this kind is collected after each MiB at first, four times in a call with an
- * input of one MiB; collecting after two is as good, and keeps uncollected memory
- * small. A large heap may have garbage of three times its size before it is collected,
- * counting a dataset in it, so code that holds nothing would reach its memory limit. 16
- * MiB are enough. Symbols are bound at the start: workers lack libraries that a search
- * would pass (worker/unload_libs.c), and each worker would search anew.
- */
-#define COMMON                                                                        \
-    "TZ=UTC", "LANG=C", "LD_BIND_NOW=1", "Malloc=1", "GIGACAGE_ENABLED=0",            \
-        "JSC_useConcurrentJIT=0", "JSC_useConcurrentGC=0", "JSC_numberOfGCMarkers=1", \
-        "JSC_useWasm=0", "JSC_useSharedArrayBuffer=0", "JSC_useTailCalls=0",          \
-        "JSC_jitMemoryReservationSize=33554432",                                      \
-        "JSC_thresholdForOptimizeAfterWarmUp=15000",                                  \
-        "JSC_executionCounterIncrementForEntry=1",                                    \
-        "JSC_thresholdForFTLOptimizeAfterWarmUp=500000", "JSC_smallHeapSize=2097152", \
-        "JSC_gcMaxHeapSize=16777216"
-
-static const char *const full[] = {COMMON, NULL};
-static const char *const baseline[] = {COMMON, "JSC_useDFGJIT=0", NULL};
-static const char *const off[] = {COMMON, "JSC_useJIT=0", NULL};
-
-const char *const *gbx_worker_environment(gbx_jit jit)
-{
-    assert(jit != GBX_JIT_DEFAULT);
-    return jit == GBX_JIT_FULL ? full : jit == GBX_JIT_BASELINE ? baseline : off;
 }

@@ -45,22 +45,13 @@ static void free_events(gbx_run *run)
 /* Pass the result to the caller; the run is gone after that. */
 static void deliver(gbx_run *run)
 {
-    gbx_engine *engine = run->engine;
-    gbx_result *result = run->result;
     gbx_done_fn on_done = run->on_done;
     void *user = run->done_user;
     gbx_ticket ticket = run->ticket;
+    gbx_result *result;
 
     free_events(run);
-    (void)pthread_mutex_lock(&engine->lock);
-    if (run->worker != NULL)
-        gbx_pool_release(engine, run->worker);
-    gbx_queue_unlink(engine, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    gbx_run_conclude(run);
-    gbx_audit_call_ended(run, GBX_OK);
-    run->result = NULL;
-    gbx_run_cleanup(run);
+    result = gbx_run_close(run, GBX_OK);
     free(run);
     on_done(user, ticket, result);
 }
@@ -79,6 +70,8 @@ static bool arm(gbx_run *run)
     struct timeval tv = until(gbx_run_next_ns(run));
     short want = (short)(EV_READ | (gbx_run_wants_write(run) ? EV_WRITE : 0));
 
+    if (run->phase == GBX_RUN_QUEUED) /* a wake or a tick looks after it */
+        return true;
     if (run->timer == NULL)
         run->timer = evtimer_new(base, on_channel, run);
     if (run->timer == NULL || evtimer_add(run->timer, &tv) < 0)
@@ -100,43 +93,10 @@ static bool arm(gbx_run *run)
 
 static void drive(gbx_run *run)
 {
-    int64_t now = gbx_clock_now_ns();
-
-    if (!gbx_run_step(run, now) && !arm(run)) {
-        run->exchange.is_nomem = true;
-        gbx_run_finish(run, GBX_END_SAID, now);
-        run->phase = GBX_RUN_ENDED;
-    }
+    if (!gbx_run_pump(run) && !arm(run))
+        gbx_run_end_nomem(run);
     if (run->phase == GBX_RUN_ENDED)
         deliver(run);
-}
-
-/* A queued submitted run: does it have a worker, or no hope of one? */
-static void look_after_queued(gbx_run *run, int64_t now)
-{
-    gbx_engine *engine = run->engine;
-    bool has_worker;
-    bool give_up;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    has_worker = run->worker != NULL;
-    give_up =
-        !has_worker && (run->unserved != GBX_END_SAID || now >= run->deadline_ns ||
-                        atomic_load(&run->is_aborted) || engine->is_closing);
-    if (give_up && run->is_waiting)
-        gbx_queue_remove(engine, run);
-    (void)pthread_mutex_unlock(&engine->lock);
-    if (has_worker) {
-        gbx_run_start(run, now);
-        if (run->leaves_few && !gbx_run_step(run, now))
-            gbx_pool_fill_for(run);
-        drive(run);
-    } else if (give_up) {
-        bool wanted = !atomic_load(&run->is_aborted) && !engine->is_closing;
-
-        gbx_run_end_unserved(run, wanted ? GBX_END_NO_WORKER : GBX_END_ABORT);
-        deliver(run);
-    }
 }
 
 static gbx_run *pop_inbox(gbx_engine *engine)
@@ -151,6 +111,8 @@ static gbx_run *pop_inbox(gbx_engine *engine)
             engine->inbox.last = NULL;
         engine->inbox.count--;
         run->next_wait = NULL;
+        if (run->phase == GBX_RUN_QUEUED) /* else the guard or its thread was first */
+            gbx_queue_enter(engine, run);
     }
     (void)pthread_mutex_unlock(&engine->lock);
     return run;
@@ -161,26 +123,8 @@ static void take_inbox(gbx_engine *engine)
     gbx_run *run;
 
     while ((run = pop_inbox(engine)) != NULL) {
-        if (run->phase == GBX_RUN_ENDED) { /* decided by the guard */
-            deliver(run);
-            continue;
-        }
-        if (run->phase == GBX_RUN_STARTED) { /* by the submitting thread */
-            run->is_driven = true;
-            if (run->leaves_few)
-                gbx_pool_fill_for(run);
-            drive(run);
-            continue;
-        }
-        (void)pthread_mutex_lock(&engine->lock);
-        gbx_queue_enter(engine, run);
-        (void)pthread_mutex_unlock(&engine->lock);
-        if (run->unserved != GBX_END_SAID) {
-            gbx_run_end_unserved(run, run->unserved);
-            deliver(run);
-        } else {
-            run->is_driven = true;
-        }
+        run->is_driven = true;
+        drive(run);
     }
 }
 
@@ -210,10 +154,7 @@ static void look_after_runs(gbx_engine *engine)
         (void)pthread_mutex_unlock(&engine->lock);
         if (found != NULL) {
             again = true;
-            if (found->phase == GBX_RUN_QUEUED)
-                look_after_queued(found, now);
-            else
-                drive(found);
+            drive(found);
         }
     }
 }
@@ -243,7 +184,7 @@ static void fail_start(gbx_engine *engine, const gbx_error *error)
 {
     (void)pthread_mutex_lock(&engine->lock);
     if (engine->renewal != NULL) {
-        gbx_template_restart_end(engine, NULL, error);
+        gbx_renewal_end(engine, NULL, error);
     } else {
         engine->failed_starts++;
         engine->retry_ns = gbx_clock_now_ns() + INT64_C(200) * GBX_NS_PER_MS;
@@ -411,11 +352,4 @@ gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
         return gbx_fail(reterr, GBX_E_OS, "cannot start the engine's thread: %s",
                         strerror(e));
     return GBX_OK;
-}
-
-void gbx_supervisor_wake(gbx_engine *engine)
-{
-    uint64_t one = 1;
-
-    (void)!write(engine->wake_fd, &one, sizeof one);
 }

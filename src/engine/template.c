@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * template - the host's end of the control channel. A template has parsed datasets but
- * never run code. Its bytes are checked all the same, and invalid ones kill it.
+ * template - the life of a template: start, end, and whether it hangs. It has parsed
+ * datasets but never run code. control.c reads what it sends.
  */
 #include "engine/engine.h"
 
@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,73 +42,6 @@ static void lacks(gbx_template *t, const char *what, int error)
     (void)pthread_mutex_unlock(&t->engine->lock);
 }
 
-static void keep(gbx_template *t, int fd)
-{
-    if (t->fd_count < GBX_COUNTOF(t->fds))
-        t->fds[t->fd_count++] = fd;
-    else
-        gbx_fd_close(&fd);
-}
-
-/* The descriptors of one recvmsg all belong to one frame: the kernel reads no
- * further than a message that carries some. If we had no room for both, -1 replaces
- * each, so that the frame shows it. */
-static void take_descriptors(gbx_template *t, struct msghdr *msg)
-{
-    bool is_cut = (msg->msg_flags & MSG_CTRUNC) != 0;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
-        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
-            struct ucred sender;
-
-            memcpy(&sender, CMSG_DATA(c), sizeof sender);
-            t->sender = sender.pid;
-        }
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (is_cut)
-                (void)close(fd);
-            else
-                keep(t, fd);
-        }
-    }
-    if (is_cut) {
-        keep(t, -1);
-        keep(t, -1);
-    }
-}
-
-/* One recvmsg: bytes into t->in, at most two descriptors into t->fds. */
-static ssize_t receive(gbx_template *t)
-{
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
-    } control;
-    uint8_t *room = gbx_buf_reserve(&t->in, GBX_KIB(16));
-    struct iovec iov = {.iov_base = room, .iov_len = GBX_KIB(16)};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof control};
-    ssize_t n;
-
-    if (room == NULL)
-        return 0;
-    n = recvmsg(t->process.control, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (n <= 0)
-        return n;
-    t->in.len += (size_t)n;
-    take_descriptors(t, &msg);
-    return n;
-}
-
 static void on_ended(evutil_socket_t fd, short what, void *arg)
 {
     gbx_template *t = arg;
@@ -119,7 +51,7 @@ static void on_ended(evutil_socket_t fd, short what, void *arg)
     event_free(t->ended);
     t->ended = NULL;
     gbx_spawned_reap(&t->process);
-    gbx_supervisor_wake(t->engine); /* it sweeps */
+    gbx_engine_wake(t->engine); /* it sweeps */
 }
 
 /* Kill it; the rest follows when it has ended. Freeing gigabytes of datasets takes a
@@ -163,7 +95,7 @@ static void died(gbx_template *t)
     if (t->is_renewal && !was_useful) {
         if (was_loading)
             (void)gbx_fail(&early, GBX_E_DATA, DIED_LOADING);
-        gbx_template_restart_end(engine, t, &early);
+        gbx_renewal_end(engine, t, &early);
     } else if (!was_useful) {
         engine->failed_starts++;
         if (engine->lack[0] == 0)
@@ -179,7 +111,7 @@ static void died(gbx_template *t)
             engine->has_started = true;
         }
     }
-    if (was_current && gbx_dataset_loader_is_busy(engine)) {
+    if (was_current && gbx_engine_is_updating(engine)) {
         engine->load_failed = true;
         engine->load_done = true;
         (void)snprintf(engine->load_message, sizeof engine->load_message, "%s",
@@ -194,7 +126,7 @@ static void died(gbx_template *t)
     }
     (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
-    gbx_supervisor_wake(engine);
+    gbx_engine_wake(engine);
 }
 
 static void on_control(evutil_socket_t fd, short what, void *arg)
@@ -202,23 +134,9 @@ static void on_control(evutil_socket_t fd, short what, void *arg)
     gbx_template *t = arg;
 
     (void)fd;
-    if ((what & EV_TIMEOUT) != 0) {
-        if (t->state < GBX_TEMPLATE_SERVING)
-            died(t);
-        return;
-    }
-    for (int i = 0; i < 64; i++) { /* then let others run */
-        ssize_t n = receive(t);
-
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-            return;
-        if (n <= 0 || !gbx_control_take_frames(t)) {
-            died(t);
-            return;
-        }
-        if (t->state >= GBX_TEMPLATE_SERVING)
-            (void)event_remove_timer(t->control);
-    }
+    if ((what & EV_TIMEOUT) != 0 ? t->state < GBX_TEMPLATE_SERVING
+                                 : !gbx_control_read(t))
+        died(t);
 }
 
 /* The first message: CONFIG. */
@@ -236,11 +154,12 @@ static bool send_config(gbx_template *t)
         .capabilities = o->capabilities,
         .memory_bytes = o->limits.memory_bytes,
         .cpu_s = o->limits.cpu_ms / 1000 + 2,
-        .preloads = gbx_preloads_count(t->engine),
     };
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
+    for (const gbx_dataset *d = t->engine->preloads; d != NULL; d = d->next)
+        config.preloads++;
     gbx_buf_init(&names, GBX_CONFIG_MAX / 2);
     gbx_buf_init(&buf, GBX_CONFIG_MAX);
     if (!gbx_hostcalls_names(t->engine, o->policy, false, &names, &t->function_serial))
@@ -251,34 +170,12 @@ static bool send_config(gbx_template *t)
                (ssize_t)buf.len;
 }
 
-static gbx_span name_of(const gbx_dataset *d)
+static bool send_preloads(gbx_template *t)
 {
-    return (gbx_span){(const uint8_t *)d->name, strlen(d->name)};
-}
-
-/* One frame with a descriptor; releases the buffer. */
-static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
-{
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec iov = {.iov_base = buf->data, .iov_len = buf->len};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof control};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-    bool sent;
-
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    sent = !buf->failed && sendmsg(t->process.control, &msg,
-                                   MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)buf->len;
-    gbx_buf_cleanup(buf);
-    return sent;
+    for (const gbx_dataset *d = t->engine->preloads; d != NULL; d = d->next)
+        if (!gbx_template_send_preload(t, d))
+            return false;
+    return true;
 }
 
 /* A replacement template is executed: it then has an address layout of its own, and
@@ -290,8 +187,6 @@ static bool may_fork_from_zygote(const gbx_engine *engine)
     return o->zygote == GBX_ZYGOTE_ON && o->fresh == GBX_FRESH_FORK &&
            o->pool_size > 1 && engine->current == NULL;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
 {
@@ -319,7 +214,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
         status = gbx_spawn(&options, &t->process, &err);
     if (status == GBX_OK)
         status = check_pidfds(&t->process, &err);
-    if (status == GBX_OK && (!send_config(t) || !gbx_preloads_send(t)))
+    if (status == GBX_OK && (!send_config(t) || !send_preloads(t)))
         status = gbx_worker_died_early(&t->process, &err);
     if (status == GBX_OK) {
         t->control = event_new(engine->base, t->process.control, EV_READ | EV_PERSIST,
@@ -342,52 +237,6 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     engine->is_spawning = false;
     (void)pthread_mutex_unlock(&engine->lock);
     return GBX_OK;
-}
-
-bool gbx_template_send_expose(gbx_template *t, const char *name)
-{
-    gbx_buf buf;
-    bool sent;
-
-    gbx_buf_init(&buf, 512);
-    sent = gbx_msg_put_expose(&buf, (gbx_span){(const uint8_t *)name, strlen(name)}) &&
-           send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
-               (ssize_t)buf.len;
-    gbx_buf_cleanup(&buf);
-    return sent;
-}
-
-bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *d)
-{
-    gbx_buf buf;
-
-    gbx_buf_init(&buf, 512);
-    (void)gbx_msg_put_preload(&buf,
-                              &(gbx_msg_preload){.size = d->size, .name = name_of(d)});
-    return send_with(t, &buf, d->memfd);
-}
-
-bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
-{
-    gbx_buf buf;
-
-    gbx_buf_init(&buf, 512);
-    (void)gbx_msg_put_load(&buf, &(gbx_msg_load){.size = d->size, .name = name_of(d)});
-    return send_with(t, &buf, d->memfd);
-}
-
-void gbx_template_kill(const gbx_template *t)
-{
-    (void)syscall(SYS_pidfd_send_signal, t->process.pidfd, SIGKILL, NULL, 0);
-}
-
-void gbx_template_retire(gbx_template *t)
-{
-    gbx_engine *engine = t->engine;
-
-    t->state = GBX_TEMPLATE_RETIRED;
-    if (engine->current == t)
-        engine->current = NULL;
 }
 
 void gbx_template_sweep(gbx_engine *engine)
@@ -428,4 +277,66 @@ void gbx_template_end(gbx_template *t)
         gbx_fd_close(&t->fds[i]);
     gbx_buf_cleanup(&t->in);
     free(t);
+}
+
+/* ---- does it hang? -------------------------------------------------------------- */
+
+/*
+ * Is a template that does not answer hung, or only slow? Replacing
+ * it ends every call of its workers, so a machine under load must never look like a
+ * hang: a process that waits for a processor does not count as sleeping.
+ */
+
+/* More processor time than any fork takes. */
+#define SPIN_NS (INT64_C(1000) * GBX_NS_PER_MS)
+
+/* A working template sleeps for moments, too. */
+#define STILL_TICKS 3
+
+/* It sleeps with work to do, is stopped, or loops. */
+static bool seems_to_hang(gbx_template *t)
+{
+    char state = gbx_process_state(&t->process);
+    int64_t cpu = gbx_pidfd_cpu_ns(t->process.pidfd, t->process.pid);
+
+    if (cpu - t->watched_cpu_ns > SPIN_NS)
+        return true;
+    return state == 'S' || state == 'T' || state == 't';
+}
+
+static bool hangs(gbx_template *t, int64_t asked_ns, bool is_waited_for)
+{
+    int64_t waited = gbx_clock_now_ns() - asked_ns;
+
+    if (t->watched_ns != asked_ns) {
+        t->watched_ns = asked_ns;
+        t->watched_cpu_ns =
+            asked_ns != 0 ? gbx_pidfd_cpu_ns(t->process.pidfd, t->process.pid) : -1;
+        if (t->watched_cpu_ns < 0)
+            t->watched_cpu_ns = INT64_MAX; /* unknown: no later value is larger */
+        t->still_ticks = 0;
+    }
+    if (asked_ns == 0 || waited < gbx_timeout_ns(GBX_TIMEOUT_FORK_LOOK))
+        return false;
+    if (waited > gbx_timeout_ns(GBX_TIMEOUT_FORK))
+        return true;
+    t->still_ticks = is_waited_for && seems_to_hang(t) ? t->still_ticks + 1 : 0;
+    return t->still_ticks >= STILL_TICKS;
+}
+
+void gbx_watch_templates(gbx_engine *engine)
+{
+    for (gbx_template *t = engine->templates; t != NULL; t = t->next) {
+        int64_t asked_ns;
+        bool is_waited_for;
+
+        (void)pthread_mutex_lock(&engine->lock);
+        asked_ns = t->state == GBX_TEMPLATE_DEAD ? 0 : gbx_pool_oldest_fork(engine, t);
+        if (t == engine->current && gbx_engine_is_updating(engine))
+            asked_ns = 0; /* FORKs are answered after that */
+        is_waited_for = t == engine->current && engine->waiting.count > 0;
+        (void)pthread_mutex_unlock(&engine->lock);
+        if (hangs(t, asked_ns, is_waited_for))
+            gbx_pidfd_kill(t->process.pidfd);
+    }
 }

@@ -15,10 +15,96 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool host_memory(gbx_fetch *fetch)
+struct gbx_fetch {
+    gbx_fetcher *fetcher;
+    gbx_fetch *next; /* of the fetcher's flights */
+    gbx_fetch **link;
+    const gbx_policy *policy;
+    gbx_fetch_policy rules; /* the policy's, with every limit filled in; borrows its
+                               lists */
+    gbx_fetch_done done;
+    void *user;
+
+    gbx_fetch_request request;
+    gbx_url url;       /* of this hop */
+    gbx_reach reach;   /* addresses that the policy allows for this hop */
+    gbx_fields filled; /* the headers of this hop, with secrets */
+    gbx_response response;
+    gbx_fault fault;
+
+    /* The pending operation: at most one of these. */
+    gbx_query *query;
+    gbx_transfer *transfer;
+    gbx_transport_token token;
+
+    struct event *step;     /* continues, or reports the end, in a separate loop turn */
+    struct event *deadline; /* for the whole request */
+    int64_t started_ns;
+    uint32_t redirects;
+    uint32_t hops;
+    uint64_t bytes_out;
+    char address[GBX_IP_TEXT_MAX];
+};
+
+/* ---- the end of a request ---------------------------------------------------- */
+
+/* Stop the pending operation without a report. */
+static void abandon(gbx_fetch *fetch)
 {
-    return gbx_fault_set(&fetch->fault, GBX_FAULT_HOST,
-                         "fetch: the host is out of memory");
+    gbx_query_drop(fetch->query);
+    fetch->query = NULL;
+    if (fetch->transfer != NULL && gbx_transfer_address(fetch->transfer)[0] != '\0')
+        (void)snprintf(fetch->address, sizeof fetch->address, "%s",
+                       gbx_transfer_address(fetch->transfer));
+    gbx_transfer_free(fetch->transfer);
+    fetch->transfer = NULL;
+    gbx_transport_forget(fetch->fetcher->transport, fetch->token);
+    fetch->token = 0;
+}
+
+static void report(gbx_fetch *fetch)
+{
+    const gbx_fetcher_options *options = &fetch->fetcher->options;
+    gbx_fetch_report report = {.method = fetch->request.method,
+                               .url = fetch->url.text != NULL ? fetch->url.text : "",
+                               .address = fetch->address,
+                               .status = fetch->response.status,
+                               .hops = fetch->hops,
+                               .bytes_out = fetch->bytes_out,
+                               .bytes_in = fetch->response.body.len,
+                               .wall_ms =
+                                   (double)(gbx_clock_now_ns() - fetch->started_ns) /
+                                   1e6,
+                               .code = gbx_fault_code_text(fetch->fault.code),
+                               .detail = fetch->fault.detail};
+
+    if (options->on_report != NULL)
+        options->on_report(options->report_user, fetch->user, &report);
+}
+
+static void free_flight(gbx_fetch *fetch)
+{
+    if (fetch->step != NULL)
+        event_free(fetch->step);
+    if (fetch->deadline != NULL)
+        event_free(fetch->deadline);
+    gbx_request_cleanup(&fetch->request);
+    gbx_url_cleanup(&fetch->url);
+    gbx_fields_cleanup(&fetch->filled);
+    gbx_response_cleanup(&fetch->response);
+    free(fetch);
+}
+
+/* Report to the observer, give the answer (NULL: it is not wanted), and free. */
+static void end(gbx_fetch *fetch, const gbx_msg_answer *answer)
+{
+    *fetch->link = fetch->next;
+    if (fetch->next != NULL)
+        fetch->next->link = fetch->link;
+    report(fetch);
+    if (answer != NULL)
+        fetch->done(fetch->user, answer);
+    free_flight(fetch);
 }
 
 static gbx_span span_of(const char *text)
@@ -32,12 +118,12 @@ static void finish(gbx_fetch *fetch)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json = {0};
     gbx_msg_answer answer = {0};
 
-    gbx_flight_abandon(fetch);
+    abandon(fetch);
     gbx_buf_init_secret(&json, GBX_MIB(1));
     if (fetch->fault.code == GBX_FAULT_NONE &&
         !gbx_response_write(&fetch->response, fetch->url.text, fetch->redirects > 0,
                             &json))
-        (void)host_memory(fetch);
+        (void)gbx_fault_no_memory(&fetch->fault);
     if (fetch->fault.code == GBX_FAULT_NONE) {
         answer.json = (gbx_span){.data = json.data, .len = json.len};
         answer.bytes = (gbx_span){.data = fetch->response.body.data,
@@ -48,8 +134,10 @@ static void finish(gbx_fetch *fetch)
         answer.message = span_of(fetch->fault.message);
         answer.code = span_of(gbx_fault_code_text(fetch->fault.code));
     }
-    gbx_flight_end(fetch, &answer);
+    end(fetch, &answer);
 }
+
+/* ---- hops -------------------------------------------------------------------- */
 
 static bool begin_hop(gbx_fetch *fetch);
 
@@ -67,7 +155,7 @@ static void judge_response(gbx_fetch *fetch)
     case GBX_REDIRECT_TO: break;
     }
     fetch->redirects++;
-    gbx_flight_abandon(fetch);
+    abandon(fetch);
     gbx_url_cleanup(&fetch->url);
     fetch->url = next;
     if (!begin_hop(fetch))
@@ -187,7 +275,7 @@ static bool ask_transport(gbx_fetch *fetch)
         headers[i] = (gbx_http_header){filled->items[i].name, filled->items[i].value};
     fetch->token =
         gbx_transport_ask(fetch->fetcher->transport, &request, on_transport, fetch);
-    return fetch->token != 0 || host_memory(fetch);
+    return fetch->token != 0 || gbx_fault_no_memory(&fetch->fault);
 }
 
 static bool resolve(gbx_fetch *fetch)
@@ -195,7 +283,7 @@ static bool resolve(gbx_fetch *fetch)
     fetch->query =
         gbx_resolve(fetch->fetcher->resolver, fetch->url.host, fetch->rules.nameservers,
                     fetch->rules.nameserver_count, on_resolved, fetch);
-    return fetch->query != NULL || host_memory(fetch);
+    return fetch->query != NULL || gbx_fault_no_memory(&fetch->fault);
 }
 
 /* The checks of a hop, in the order of docs/internals/fetch.md. False with a fault. */
@@ -217,19 +305,6 @@ static bool begin_hop(gbx_fetch *fetch)
     if (fetch->url.is_literal)
         return connect_to(fetch, &fetch->url.address, 1);
     return resolve(fetch);
-}
-
-void gbx_flight_abandon(gbx_fetch *fetch)
-{
-    gbx_query_drop(fetch->query);
-    fetch->query = NULL;
-    if (fetch->transfer != NULL && gbx_transfer_address(fetch->transfer)[0] != '\0')
-        (void)snprintf(fetch->address, sizeof fetch->address, "%s",
-                       gbx_transfer_address(fetch->transfer));
-    gbx_transfer_free(fetch->transfer);
-    fetch->transfer = NULL;
-    gbx_transport_forget(fetch->fetcher->transport, fetch->token);
-    fetch->token = 0;
 }
 
 /* The loop's callbacks: the next hop or the end; the deadline. */
@@ -255,7 +330,7 @@ static void flight_late(int fd, short what, void *user)
     finish(fetch);
 }
 
-/* ---- a fetcher: its life, and the beginning and end of its requests -------- */
+/* ---- a fetcher, and the beginning of its requests ---------------------------- */
 
 #define STALL_MS_DEFAULT 10000u
 
@@ -289,9 +364,7 @@ static gbx_fetch_policy rules_of(const gbx_policy *policy)
 static bool make_events(gbx_fetch *fetch)
 {
     struct event_base *base = fetch->fetcher->options.base;
-    struct timeval limit = {.tv_sec = fetch->rules.timeout_ms / 1000,
-                            .tv_usec =
-                                (suseconds_t)(fetch->rules.timeout_ms % 1000) * 1000};
+    struct timeval limit = gbx_clock_timeval(fetch->rules.timeout_ms);
 
     fetch->step = event_new(base, -1, 0, flight_step, fetch);
     fetch->deadline = evtimer_new(base, flight_late, fetch);
@@ -308,39 +381,6 @@ static void link_in(gbx_fetch *fetch)
     if (fetch->next != NULL)
         fetch->next->link = &fetch->next;
     fetcher->flights = fetch;
-}
-
-static void report(gbx_fetch *fetch)
-{
-    const gbx_fetcher_options *options = &fetch->fetcher->options;
-    gbx_fetch_report report = {.method = fetch->request.method,
-                               .url = fetch->url.text != NULL ? fetch->url.text : "",
-                               .address = fetch->address,
-                               .status = fetch->response.status,
-                               .hops = fetch->hops,
-                               .bytes_out = fetch->bytes_out,
-                               .bytes_in = fetch->response.body.len,
-                               .wall_ms =
-                                   (double)(gbx_clock_now_ns() - fetch->started_ns) /
-                                   1e6,
-                               .code = gbx_fault_code_text(fetch->fault.code),
-                               .detail = fetch->fault.detail};
-
-    if (options->on_report != NULL)
-        options->on_report(options->report_user, fetch->user, &report);
-}
-
-static void free_flight(gbx_fetch *fetch)
-{
-    if (fetch->step != NULL)
-        event_free(fetch->step);
-    if (fetch->deadline != NULL)
-        event_free(fetch->deadline);
-    gbx_request_cleanup(&fetch->request);
-    gbx_url_cleanup(&fetch->url);
-    gbx_fields_cleanup(&fetch->filled);
-    gbx_response_cleanup(&fetch->response);
-    free(fetch);
 }
 
 gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret,
@@ -413,21 +453,12 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
     return fetch;
 }
 
-void gbx_fetch_cancel(gbx_fetch *fetch)
-{
-    gbx_flight_abandon(fetch);
-    fetch->fault = (gbx_fault){0};
-    (void)gbx_fault_set(&fetch->fault, GBX_FAULT_ABORTED,
-                        "fetch: the request was aborted");
-    event_active(fetch->step, EV_TIMEOUT, 0);
-}
-
 void gbx_fetch_drop(gbx_fetch *fetch)
 {
-    gbx_flight_abandon(fetch);
+    abandon(fetch);
     (void)gbx_fault_set(&fetch->fault, GBX_FAULT_ABORTED,
                         "fetch: the call ended before the request did");
-    gbx_flight_end(fetch, NULL);
+    end(fetch, NULL);
 }
 
 gbx_status gbx_fetcher_answer(gbx_fetcher *fetcher, gbx_transport_token token,
@@ -436,15 +467,4 @@ gbx_status gbx_fetcher_answer(gbx_fetcher *fetcher, gbx_transport_token token,
     if (fetcher->transport == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "the engine has no transport");
     return gbx_transport_give(fetcher->transport, token, response, reterr);
-}
-
-void gbx_flight_end(gbx_fetch *fetch, const gbx_msg_answer *answer)
-{
-    *fetch->link = fetch->next;
-    if (fetch->next != NULL)
-        fetch->next->link = fetch->link;
-    report(fetch);
-    if (answer != NULL)
-        fetch->done(fetch->user, answer);
-    free_flight(fetch);
 }

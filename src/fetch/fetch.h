@@ -18,45 +18,7 @@
 #include "wire/messages.h"
 
 #include <glovebox/fetch.h>
-#include <stdbool.h>
 #include <stdint.h>
-
-/* ---- multi.c ------------------------------------------------------------- */
-
-/*
- * libcurl's transfers on a libevent loop: sockets and one timer, without blocking.
- */
-
-struct event_base;
-
-typedef struct gbx_multi gbx_multi;
-
-/* lib is borrowed. When connections_max of them are in use, requests wait for one,
- * within their own deadlines; 0: the caller limits them. NULL: memory is out. */
-gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base,
-                         long connections_max);
-
-/* All transfers must have ended. */
-void gbx_multi_free(gbx_multi *multi);
-
-/* Called when a transfer has ended, outside of libcurl: any function may be called. */
-typedef void (*gbx_multi_done)(void *user, CURLcode result);
-
-typedef struct gbx_multi_entry {
-    gbx_multi_done done;
-    void *user;
-} gbx_multi_entry;
-
-/* Both are borrowed until easy is removed or done was called; the multi uses the
- * handle's CURLOPT_PRIVATE. False: memory is out. */
-bool gbx_multi_add(gbx_multi *multi, CURL *easy, const gbx_multi_entry *entry);
-
-/* Run the transfers without the loop, which must not run any more, until none is left
- * or ms have passed. Blocks. Their ends are not reported. */
-void gbx_multi_drain(gbx_multi *multi, uint32_t ms);
-
-/* Must not be called from a libcurl callback. */
-void gbx_multi_remove(gbx_multi *multi, CURL *easy);
 
 struct event_base;
 
@@ -105,7 +67,7 @@ gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret
  */
 void gbx_fetcher_free(gbx_fetcher *fetcher);
 
-/* The answer is borrowed until done returns; its id is 0. done may start and cancel. */
+/* The answer is borrowed until done returns; its id is 0. done may start and drop others. */
 typedef void (*gbx_fetch_done)(void *user, const gbx_msg_answer *answer);
 
 /*
@@ -119,11 +81,7 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
                            gbx_span args, gbx_span body, gbx_fetch_done done,
                            void *user);
 
-/* The code no longer wants it: done is called with an AbortError, but not from within
- * this function. */
-void gbx_fetch_cancel(gbx_fetch *fetch);
-
-/* The caller is gone: done will not be called. */
+/* The answer is not wanted any more: done will not be called. */
 void gbx_fetch_drop(gbx_fetch *fetch);
 
 /* May be called from any thread. GBX_E_CLOSED: the request does not wait for it; it was

@@ -4,7 +4,6 @@
 #define GBX_FETCH_INTERNAL_H
 
 #include "base/buf.h"
-#include "base/json_view.h"
 #include "fetch/fetch.h"
 #include "fetch/libcurl.h"
 #include "policy/policy.h"
@@ -16,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- fetch_error.c ------------------------------------------------------- */
+/* ---- http.c: faults ------------------------------------------------------ */
 
 /*
  * Why a request was refused or failed: for the code, and for the host.
@@ -69,6 +68,7 @@ typedef struct gbx_fault {
  * first. */
 bool gbx_fault_set(gbx_fault *fault, gbx_fault_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+bool gbx_fault_no_memory(gbx_fault *fault);
 
 /* Add details that only the host may see. */
 void gbx_fault_detail(gbx_fault *fault, const char *format, ...)
@@ -84,7 +84,7 @@ typedef struct gbx_quoted {
 } gbx_quoted;
 gbx_quoted gbx_fault_quote(const void *text, size_t len);
 
-/* ---- fields.c ------------------------------------------------------------ */
+/* ---- http.c: header fields ----------------------------------------------- */
 
 /*
  * Header fields: a short list of names and values that HTTP allows.
@@ -189,6 +189,9 @@ bool gbx_head_line(gbx_head *head, const char *line, size_t len);
 bool gbx_response_append(gbx_response *response, const void *data, size_t len,
                          gbx_fault *fault);
 
+/* The fault of such a body. */
+bool gbx_response_too_large(const gbx_response *response, gbx_fault *fault);
+
 /* Add one header, from any transport. */
 bool gbx_response_add_header(gbx_response *response, const char *name, size_t name_len,
                              const char *value, size_t value_len, gbx_fault *fault);
@@ -281,11 +284,6 @@ void gbx_url_cleanup(gbx_url *url);
 /* True if scheme, host and port are the same. */
 bool gbx_url_same_origin(const gbx_url *a, const gbx_url *b);
 
-/* "https" or "http". */
-const char *gbx_url_scheme_name(uint8_t scheme);
-
-/* ---- allow.c ------------------------------------------------------------- */
-
 /*
  * Does the policy list this destination, and this method?
  *
@@ -300,80 +298,6 @@ bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
 /* method is in the form that will be sent. */
 bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
                       gbx_fault *fault);
-
-/* Does the fetch standard forbid it everywhere? Pure. */
-bool gbx_method_is_forbidden(const char *method);
-
-/* ---- curl_setup.c -------------------------------------------------------- */
-
-/*
- * Set up libcurl for one hop, with everything off that is not needed, and translate its
- * result codes for the sandboxed code.
- */
-
-#define GBX_TRANSFER_ADDRESSES_MAX 64u
-
-struct gbx_hop;
-
-typedef struct gbx_easy {
-    const gbx_libcurl *lib; /* borrowed */
-    CURL *curl;
-    CURLSH *share; /* holds the only addresses that this handle can find */
-    struct curl_slist *headers;
-    struct curl_slist *resolve;
-    char error[CURL_ERROR_SIZE]; /* libcurl's message, for the host's log */
-} gbx_easy;
-
-/* False: memory is out; clean it up in either case. It must not move afterwards. */
-bool gbx_easy_init(gbx_easy *easy, const struct gbx_hop *hop);
-
-void gbx_easy_cleanup(gbx_easy *easy);
-
-/* Fill *fault from a result code, unless it is already set. */
-void gbx_easy_fault(const gbx_easy *easy, CURLcode result, const char *host,
-                    gbx_fault *fault);
-
-/* ---- header_secrets.c ---------------------------------------------------- */
-
-/*
- * The headers of one hop as sent, with the secrets that its site may have.
- */
-
-/* *to is emptied first. A field of from that names a secret is marked is_secret. */
-bool gbx_fill_headers(const gbx_policy *policy, const gbx_url *url, gbx_fields *from,
-                      gbx_fields *to, gbx_fault *fault);
-
-/* ---- resolve.c -------------------------------------------------------- */
-
-/* The host's own table of names; it is small, so it is read each time. */
-
-/* Find at most max addresses of a name (in lower case); returns their number. */
-size_t gbx_hosts_find(const char *path, const char *name, gbx_ip *ret, size_t max);
-
-/* ---- nameservers.c ------------------------------------------------------- */
-
-/*
- * The name servers to query: the policy's, or the system's current ones.
- *
- * There is one libevent resolver for each list of servers that policies name, a few at
- * most.
- */
-
-struct event_base;
-struct evdns_base;
-
-typedef struct gbx_nameservers gbx_nameservers;
-
-/* resolv_path is borrowed. NULL: memory is out. */
-gbx_nameservers *gbx_nameservers_new(struct event_base *base, const char *resolv_path);
-
-/* Pending queries end without an answer, in the loop's next turn. */
-void gbx_nameservers_free(gbx_nameservers *all);
-
-/* The resolver for a list of "ip:port"; the system's for an empty list. NULL: no
- * servers, or memory is out. Borrowed until the next call. */
-struct evdns_base *gbx_nameservers_get(gbx_nameservers *all, char *const *servers,
-                                       size_t count);
 
 /* ---- request.c ----------------------------------------------------------- */
 
@@ -408,15 +332,13 @@ typedef struct gbx_fetch_request {
 bool gbx_request_read(gbx_span args, gbx_span body, const gbx_fetch_policy *policy,
                       gbx_fetch_request *ret, gbx_fault *fault);
 
-/* Make it a GET without a body, as some redirects do. */
-void gbx_request_become_get(gbx_fetch_request *request);
-
 void gbx_request_cleanup(gbx_fetch_request *request);
 
-/* True for headers that only the transport, a browser or a proxy may set. */
-bool gbx_header_is_forbidden(const char *name);
+/* The headers of one hop as sent, with the secrets that its site may have. */
 
-/* ---- redirect.c ---------------------------------------------------------- */
+/* *to is emptied first. A field of from that names a secret is marked is_secret. */
+bool gbx_fill_headers(const gbx_policy *policy, const gbx_url *url, gbx_fields *from,
+                      gbx_fields *to, gbx_fault *fault);
 
 /*
  * How a redirect changes a request.
@@ -481,7 +403,7 @@ gbx_query *gbx_resolve(gbx_resolver *resolver, const char *name, char *const *se
 /* done will not be called. Not allowed after done was called. */
 void gbx_query_drop(gbx_query *query);
 
-/* ---- transfer.c ---------------------------------------------------------- */
+/* ---- connect.c ----------------------------------------------------------- */
 
 /*
  * One hop: one connection to a checked address, one request, one response.
@@ -492,8 +414,6 @@ void gbx_query_drop(gbx_query *query);
  * against the addresses given here: this second layer would suffice alone, as the first
  * would.
  */
-
-typedef struct gbx_transfer gbx_transfer;
 
 /* Everything is borrowed until the transfer is freed, except addresses and reach, which
  * are copied. */
@@ -510,6 +430,36 @@ typedef struct gbx_hop {
     gbx_fault *fault;       /* filled on failure */
 } gbx_hop;
 
+/* libcurl, set up for one hop, with everything off that is not needed. */
+
+typedef struct gbx_easy {
+    const gbx_libcurl *lib; /* borrowed */
+    CURL *curl;
+    CURLSH *share; /* holds the only addresses that this handle can find */
+    struct curl_slist *headers;
+    struct curl_slist *resolve;
+    char error[CURL_ERROR_SIZE]; /* libcurl's message, for the host's log */
+} gbx_easy;
+
+/* False: memory is out; clean it up in either case. It must not move afterwards. */
+bool gbx_easy_init(gbx_easy *easy, const gbx_hop *hop);
+
+void gbx_easy_cleanup(gbx_easy *easy);
+
+/*
+ * The last check before the kernel: may a socket be opened to this very address?
+ *
+ * It checks the address that libcurl is about to connect to: it must be allowed, be
+ * among the checked ones, and have the URL's port. Pure.
+ */
+
+/* NULL if it may. Else why not, for the host's log; text, of GBX_IP_TEXT_MAX bytes, is
+ * the address in either case, or "". */
+const char *gbx_socket_refusal(const gbx_hop *hop, const struct sockaddr *to,
+                               size_t len, char *text);
+
+typedef struct gbx_transfer gbx_transfer;
+
 /* succeeded: the response's head is complete, and its body unless it redirects. */
 typedef void (*gbx_transfer_done)(void *user, bool succeeded);
 
@@ -525,22 +475,6 @@ void gbx_transfer_free(gbx_transfer *transfer);
 /* The address it is or was connected to, or that was refused; "" before that.
  * Borrowed. */
 const char *gbx_transfer_address(const gbx_transfer *transfer);
-
-/* ---- socket.c ------------------------------------------------------------ */
-
-/*
- * The last check before the kernel: may a socket be opened to this very address?
- *
- * It checks the address that libcurl is about to connect to: it must be allowed, be
- * among the checked ones, and have the URL's port. Pure.
- */
-
-struct sockaddr;
-
-/* NULL if it may. Else why not, for the host's log; text, of GBX_IP_TEXT_MAX bytes, is
- * the address in either case, or "". */
-const char *gbx_socket_refusal(const gbx_hop *hop, const struct sockaddr *to,
-                               size_t len, char *text);
 
 /* ---- transport.c --------------------------------------------------------- */
 
@@ -581,11 +515,7 @@ gbx_status gbx_transport_give(gbx_transport *transport, gbx_transport_token toke
                               const gbx_transport_response *response,
                               gbx_error *reterr);
 
-/* ---- flight -------------------------------------------------------------- */
-
-/* Internals of a fetcher and of one request in flight; only for src/fetch. */
-
-struct event;
+/* ---- fetch.c ----------------------------------------------------------------- */
 
 struct gbx_fetcher {
     gbx_fetcher_options options;
@@ -595,42 +525,5 @@ struct gbx_fetcher {
     gbx_transport *transport; /* NULL: libcurl */
     gbx_fetch *flights;       /* requests that have not been answered */
 };
-
-struct gbx_fetch {
-    gbx_fetcher *fetcher;
-    gbx_fetch *next; /* of the fetcher's flights */
-    gbx_fetch **link;
-    const gbx_policy *policy;
-    gbx_fetch_policy rules; /* the policy's, with every limit filled in; borrows its
-                               lists */
-    gbx_fetch_done done;
-    void *user;
-
-    gbx_fetch_request request;
-    gbx_url url;       /* of this hop */
-    gbx_reach reach;   /* addresses that the policy allows for this hop */
-    gbx_fields filled; /* the headers of this hop, with secrets */
-    gbx_response response;
-    gbx_fault fault;
-
-    /* The pending operation: at most one of these. */
-    gbx_query *query;
-    gbx_transfer *transfer;
-    gbx_transport_token token;
-
-    struct event *step;     /* continues, or reports the end, in a separate loop turn */
-    struct event *deadline; /* for the whole request */
-    int64_t started_ns;
-    uint32_t redirects;
-    uint32_t hops;
-    uint64_t bytes_out;
-    char address[GBX_IP_TEXT_MAX];
-};
-
-/* Stop the pending operation without a report. */
-void gbx_flight_abandon(gbx_fetch *fetch);
-
-/* Report to the observer, give the answer (NULL: it is not wanted), and free. */
-void gbx_flight_end(gbx_fetch *fetch, const gbx_msg_answer *answer);
 
 #endif

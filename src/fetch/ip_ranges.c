@@ -8,8 +8,6 @@
  */
 #include "fetch/internal.h"
 
-#include "base/cleanup.h"
-
 #include <arpa/inet.h>
 #include <string.h>
 

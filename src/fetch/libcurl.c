@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libcurl - see libcurl.h. */
+/* libcurl - the library, loaded by name. */
 #include "fetch/libcurl.h"
 
 #include "base/cleanup.h"
@@ -59,8 +59,6 @@ static const char *find_functions(void *library, gbx_libcurl *ret)
     }
     return NULL;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_libcurl_load(gbx_libcurl *ret, gbx_error *reterr)
 {

@@ -11,6 +11,8 @@
 #define GBX_FETCH_LIBCURL_H
 
 #include <glovebox/glovebox.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The type checks are macros with the functions' names. */
 #define CURL_DISABLE_TYPECHECK
@@ -61,5 +63,40 @@ void gbx_libcurl_unload(const gbx_libcurl *lib);
 
 /* Free a list of headers; there may be secrets in them. */
 void gbx_libcurl_wipe(const gbx_libcurl *lib, struct curl_slist *list);
+
+/*
+ * libcurl's transfers on a libevent loop: sockets and one timer, without blocking.
+ */
+
+struct event_base;
+
+typedef struct gbx_multi gbx_multi;
+
+/* lib is borrowed. When connections_max of them are in use, requests wait for one,
+ * within their own deadlines; 0: the caller limits them. NULL: memory is out. */
+gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base,
+                         long connections_max);
+
+/* All transfers must have ended. */
+void gbx_multi_free(gbx_multi *multi);
+
+/* Called when a transfer has ended, outside of libcurl: any function may be called. */
+typedef void (*gbx_multi_done)(void *user, CURLcode result);
+
+typedef struct gbx_multi_entry {
+    gbx_multi_done done;
+    void *user;
+} gbx_multi_entry;
+
+/* Both are borrowed until easy is removed or done was called; the multi uses the
+ * handle's CURLOPT_PRIVATE. False: memory is out. */
+bool gbx_multi_add(gbx_multi *multi, CURL *easy, const gbx_multi_entry *entry);
+
+/* Run the transfers without the loop, which must not run any more, until none is left
+ * or ms have passed. Blocks. Their ends are not reported. */
+void gbx_multi_drain(gbx_multi *multi, uint32_t ms);
+
+/* Must not be called from a libcurl callback. */
+void gbx_multi_remove(gbx_multi *multi, CURL *easy);
 
 #endif

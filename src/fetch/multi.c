@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * multi - libcurl chooses sockets and timeouts, libevent waits for them. libcurl is
- * never called from one of its own callbacks.
- */
+/* multi - transfers on the loop: libcurl chooses sockets and timeouts, libevent waits for
+ * them. libcurl is never called from one of its own callbacks. */
 #include "fetch/fetch.h"
 
 #include "base/clock.h"
@@ -81,15 +79,13 @@ static int watch(CURL *easy, curl_socket_t fd, int what, void *user, void *watch
 static int set_timer(CURLM *curl, long ms, void *user)
 {
     gbx_multi *multi = user;
-    struct timeval after = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+    struct timeval after = gbx_clock_timeval(ms > 0 ? (uint32_t)ms : 0);
 
     (void)curl;
     if (ms < 0)
         return event_del(multi->timer);
     return event_add(multi->timer, &after);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_multi *gbx_multi_new(const gbx_libcurl *lib, struct event_base *base,
                          long connections_max)

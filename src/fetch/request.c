@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* request - the only place that reads the code's own description of a request. */
+/*
+ * request - what is sent: the only place that reads the code's own description of a
+ * request, the secrets in its headers, and how a redirect changes it.
+ */
 #include "fetch/internal.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/json_view.h"
 #include "policy/policy.h"
 
 #include <assert.h>
@@ -40,11 +44,6 @@ static bool refuse_shape(gbx_fault *fault, const char *what)
     return gbx_fault_set(fault, GBX_FAULT_REQUEST, "fetch: %s", what);
 }
 
-static bool host_memory(gbx_fault *fault)
-{
-    return gbx_fault_set(fault, GBX_FAULT_HOST, "fetch: the host is out of memory");
-}
-
 /* The braces may have been escaped on the way here. */
 static bool holds_placeholder(const char *text, size_t len)
 {
@@ -75,7 +74,7 @@ static bool read_text(gbx_view view, size_t max, char **ret, size_t *ret_len,
         return refuse_shape(fault, what);
     }
     *ret = gbx_buf_take_string(&text, ret_len);
-    return *ret != NULL || host_memory(fault);
+    return *ret != NULL || gbx_fault_no_memory(fault);
 }
 
 static bool read_url(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
@@ -145,12 +144,24 @@ static bool to_bytes(char *text, size_t *len)
     return true;
 }
 
+/* Only the transport, a browser or a proxy may set it. */
+static bool is_forbidden_header(const char *name)
+{
+    if (evutil_ascii_strncasecmp(name, "proxy-", 6) == 0 ||
+        evutil_ascii_strncasecmp(name, "sec-", 4) == 0)
+        return true;
+    for (size_t i = 0; i < GBX_COUNTOF(forbidden_headers); i++)
+        if (evutil_ascii_strcasecmp(name, forbidden_headers[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool check_header(const char *name, const char *value,
                          const gbx_fetch_policy *policy, gbx_fault *fault)
 {
     gbx_quoted quoted = gbx_fault_quote(name, strlen(name));
 
-    if (gbx_header_is_forbidden(name))
+    if (is_forbidden_header(name))
         return gbx_fault_set(fault, GBX_FAULT_HEADER,
                              "fetch: the header '%s' is not for the code to set",
                              quoted.text);
@@ -188,7 +199,7 @@ static bool add_header(const char *name, size_t name_len, char *value, size_t va
             "fetch: more than 100 headers, or more than 32 KiB of them");
     case GBX_FIELD_NO_MEMORY: break;
     }
-    return host_memory(fault);
+    return gbx_fault_no_memory(fault);
 }
 
 static bool read_header(gbx_view pair, const gbx_fetch_policy *policy,
@@ -237,18 +248,13 @@ static bool read_headers(gbx_view list, const gbx_fetch_policy *policy,
     return true;
 }
 
-static bool view_is(gbx_view view, const char *quoted)
-{
-    return view.len == strlen(quoted) && memcmp(view.at, quoted, view.len) == 0;
-}
-
 static bool read_redirect(gbx_view view, gbx_fetch_request *ret, gbx_fault *fault)
 {
-    if (view.at == NULL || view_is(view, "\"follow\""))
+    if (view.at == NULL || gbx_view_is_text(view, "follow"))
         ret->redirect = GBX_REDIRECT_FOLLOW;
-    else if (view_is(view, "\"error\""))
+    else if (gbx_view_is_text(view, "error"))
         ret->redirect = GBX_REDIRECT_ERROR;
-    else if (view_is(view, "\"manual\""))
+    else if (gbx_view_is_text(view, "manual"))
         ret->redirect = GBX_REDIRECT_MANUAL;
     else
         return refuse_shape(fault, "redirect is 'follow', 'error' or 'manual'");
@@ -271,13 +277,11 @@ static bool read_body(gbx_span body, const gbx_fetch_policy *policy,
                              "fetch: secrets are filled in in headers, not in a body");
     ret->body = malloc(body.len);
     if (ret->body == NULL)
-        return host_memory(fault);
+        return gbx_fault_no_memory(fault);
     memcpy(ret->body, body.data, body.len);
     ret->body_len = body.len;
     return true;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_request_read(gbx_span args, gbx_span body, const gbx_fetch_policy *policy,
                       gbx_fetch_request *ret, gbx_fault *fault)
@@ -299,7 +303,115 @@ bool gbx_request_read(gbx_span args, gbx_span body, const gbx_fetch_policy *poli
            read_body(body, policy, ret, fault);
 }
 
-void gbx_request_become_get(gbx_fetch_request *request)
+void gbx_request_cleanup(gbx_fetch_request *request)
+{
+    free(request->url);
+    free(request->body);
+    gbx_fields_cleanup(&request->headers);
+    *request = (gbx_fetch_request){0};
+}
+
+/* ---- secrets ----------------------------------------------------------------- */
+
+/* The code's headers, with a value in place of each reference. */
+#define FILLED_MAX (GBX_REQUEST_HEADER_BYTES_MAX + GBX_SECRETS_BYTES_MAX)
+
+static bool add(gbx_fields *to, const gbx_field *from, gbx_span value, gbx_fault *fault)
+{
+    switch (gbx_fields_add(to, from->name, strlen(from->name),
+                           value.len > 0 ? (const char *)value.data : "", value.len,
+                           GBX_REQUEST_HEADERS_MAX, FILLED_MAX)) {
+    case GBX_FIELD_FINE: return true;
+    case GBX_FIELD_BAD_NAME:
+    case GBX_FIELD_BAD_VALUE:
+        return gbx_fault_set(
+            fault, GBX_FAULT_SECRET,
+            "fetch: the secret in the header '%s' has a character that "
+            "no header has",
+            gbx_fault_quote(from->name, strlen(from->name)).text);
+    case GBX_FIELD_TOO_MANY:
+        return gbx_fault_set(fault, GBX_FAULT_HEADER,
+                             "fetch: the headers are too long with their secrets");
+    case GBX_FIELD_NO_MEMORY: break;
+    }
+    return gbx_fault_no_memory(fault);
+}
+
+static bool fill_one(const gbx_policy *policy, const gbx_url *url, gbx_field *from,
+                     gbx_fields *to, gbx_fault *fault)
+{
+    gbx_secret_target target = {.host = url->host,
+                                .port = url->port,
+                                .scheme = url->scheme};
+    gbx_span text = {.data = (const uint8_t *)from->value, .len = strlen(from->value)};
+    gbx_error error = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
+    gbx_status status;
+
+    if (!gbx_secrets_are_in(text))
+        return add(to, from, text, fault);
+    from->is_secret = true;
+    gbx_buf_init(&filled, FILLED_MAX);
+    status = gbx_secrets_fill(policy, &target, text, &filled, &error);
+    if (status == GBX_OK)
+        return add(to, from, (gbx_span){filled.data, filled.len}, fault);
+    if (status == GBX_E_POLICY)
+        return gbx_fault_set(fault, GBX_FAULT_SECRET, "fetch: %s", error.message);
+    return gbx_fault_no_memory(fault);
+}
+
+bool gbx_fill_headers(const gbx_policy *policy, const gbx_url *url, gbx_fields *from,
+                      gbx_fields *to, gbx_fault *fault)
+{
+    gbx_fields_cleanup(to);
+    for (size_t i = 0; i < from->count; i++)
+        if (!fill_one(policy, url, &from->items[i], to, fault))
+            return false;
+    return true;
+}
+
+/* ---- redirects --------------------------------------------------------------- */
+
+static bool is_redirect_status(uint16_t status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 ||
+           status == 308;
+}
+
+static gbx_redirect refuse(gbx_fault *fault, const char *why)
+{
+    (void)gbx_fault_set(fault, GBX_FAULT_REDIRECT, "fetch: %s", why);
+    return GBX_REDIRECT_FAILED;
+}
+
+/* True if there is a single location, even if it is given twice. */
+static bool one_location(const gbx_response *response)
+{
+    const char *first = gbx_fields_get(&response->headers, "location");
+
+    for (size_t i = 0; i < response->headers.count; i++) {
+        const gbx_field *field = &response->headers.items[i];
+
+        if (evutil_ascii_strcasecmp(field->name, "location") == 0 &&
+            strcmp(field->value, first) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Data meant for one origin is not sent to another. */
+static void drop_credentials(gbx_fetch_request *request)
+{
+    static const char *const credentials[] = {"authorization", "cookie",
+                                              "proxy-authorization"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(credentials); i++)
+        gbx_fields_remove(&request->headers, credentials[i]);
+    gbx_fields_remove_secret(&request->headers);
+}
+
+/* Make it a GET without a body, as some redirects do. */
+static void become_get(gbx_fetch_request *request)
 {
     static const char *const of_bodies[] = {"content-encoding", "content-language",
                                             "content-location", "content-type"};
@@ -312,21 +424,55 @@ void gbx_request_become_get(gbx_fetch_request *request)
         gbx_fields_remove(&request->headers, of_bodies[i]);
 }
 
-void gbx_request_cleanup(gbx_fetch_request *request)
+static void change_method(gbx_fetch_request *request, uint16_t status)
 {
-    free(request->url);
-    free(request->body);
-    gbx_fields_cleanup(&request->headers);
-    *request = (gbx_fetch_request){0};
+    bool is_post = strcmp(request->method, "POST") == 0;
+    bool is_safe =
+        strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+
+    if (((status == 301 || status == 302) && is_post) || (status == 303 && !is_safe))
+        become_get(request);
 }
 
-bool gbx_header_is_forbidden(const char *name)
+gbx_redirect gbx_redirect_next(gbx_fetch_request *request, const gbx_url *url,
+                               const gbx_response *response, uint32_t redirects,
+                               uint32_t max_redirects, gbx_url *ret_next,
+                               gbx_fault *fault)
 {
-    if (evutil_ascii_strncasecmp(name, "proxy-", 6) == 0 ||
-        evutil_ascii_strncasecmp(name, "sec-", 4) == 0)
-        return true;
-    for (size_t i = 0; i < GBX_COUNTOF(forbidden_headers); i++)
-        if (evutil_ascii_strcasecmp(name, forbidden_headers[i]) == 0)
-            return true;
-    return false;
+    const char *location = gbx_fields_get(&response->headers, "location");
+    gbx_fault why = {0};
+
+    if (!is_redirect_status(response->status) || location == NULL ||
+        request->redirect == GBX_REDIRECT_MANUAL)
+        return GBX_REDIRECT_NONE;
+    if (request->redirect == GBX_REDIRECT_ERROR)
+        return refuse(fault, "the server redirects, which the request forbids");
+    if (redirects >= max_redirects) {
+        (void)gbx_fault_set(fault, GBX_FAULT_REDIRECT,
+                            "fetch: redirected more than %u times",
+                            (unsigned)max_redirects);
+        return GBX_REDIRECT_FAILED;
+    }
+    if (!one_location(response))
+        return refuse(fault, "the server redirects to two places at once");
+    if (!gbx_url_join(url, location, ret_next, &why)) {
+        gbx_quoted quoted = gbx_fault_quote(location, strlen(location));
+
+        (void)gbx_fault_set(fault, GBX_FAULT_REDIRECT,
+                            "fetch: the server redirects to '%s', which is refused: %s",
+                            quoted.text, why.message);
+        return GBX_REDIRECT_FAILED;
+    }
+    change_method(request, response->status);
+    if (!gbx_url_same_origin(url, ret_next))
+        drop_credentials(request);
+    return GBX_REDIRECT_TO;
+}
+
+bool gbx_redirect_ends_body(const gbx_fetch_request *request,
+                            const gbx_response *response)
+{
+    return request->redirect != GBX_REDIRECT_MANUAL &&
+           is_redirect_status(response->status) &&
+           gbx_fields_get(&response->headers, "location") != NULL;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resolve - a query outlives its drop: libevent answers even cancelled queries, in a
- * later turn of the loop; the last answer frees the query.
+ * resolve - the addresses of a name: from the file of hosts, or from name servers.
+ *
+ * A query outlives its drop: libevent answers even cancelled queries, in a later turn of
+ * the loop; the last answer frees the query.
  */
 #include "fetch/internal.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 
 #include <event2/dns.h>
@@ -13,6 +16,203 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* ---- the file of hosts --------------------------------------------------- */
+
+#define LINE_MAX_BYTES 1024
+#define LINES_MAX      10000 /* a longer file is a mistake */
+
+static const char blanks[] = " \t\r\n";
+
+/* Does the rest of a line, after its address, contain the name? */
+static bool names(char *state, const char *name)
+{
+    char *word;
+
+    while ((word = strtok_r(NULL, blanks, &state)) != NULL)
+        if (evutil_ascii_strcasecmp(word, name) == 0)
+            return true;
+    return false;
+}
+
+/* Find at most max addresses of a name (in lower case); returns their number. The file is
+ * small, so it is read each time. */
+static size_t find_in_hosts(const char *path, const char *name, gbx_ip *ret, size_t max)
+{
+    FILE *file = fopen(path, "re");
+    char line[LINE_MAX_BYTES];
+    size_t count = 0;
+
+    if (file == NULL)
+        return 0;
+    for (int i = 0; i < LINES_MAX && count < max; i++) {
+        char *state = NULL;
+        char *word;
+
+        if (fgets(line, sizeof line, file) == NULL)
+            break;
+        line[strcspn(line, "#")] = '\0';
+        word = strtok_r(line, blanks, &state);
+        if (word != NULL && gbx_ip_parse(word, &ret[count]) && names(state, name))
+            count++;
+    }
+    (void)fclose(file);
+    return count;
+}
+
+/* ---- the name servers: the policy's, or the system's current ones ------------ */
+
+#define LISTS_MAX 8 /* the least recently used one is replaced */
+
+typedef struct server_list {
+    char *key; /* the servers, one a line; "" is the system's */
+    struct evdns_base *dns;
+    struct timespec changed; /* of resolv.conf as it was read, for the system's list */
+    ino_t inode;
+} server_list;
+
+typedef struct nameservers {
+    struct event_base *base;
+    const char *resolv_path;
+    server_list lists[LISTS_MAX]; /* the most recently used one first */
+    size_t count;
+} nameservers;
+
+/* Without this libevent writes to the program's standard error. */
+static void say_nothing(int is_warning, const char *message)
+{
+    (void)is_warning;
+    (void)message;
+}
+
+/* Three queries of three seconds. The letters' case in the query is random and must
+ * come back: it makes an answer harder to guess. */
+static const struct {
+    const char *name;
+    const char *value;
+} settings[] = {{"timeout:", "3"},
+                {"attempts:", "3"},
+                {"randomize-case:", "1"},
+                {"max-inflight:", "256"}};
+
+static struct evdns_base *new_dns(struct event_base *base)
+{
+    struct evdns_base *dns = evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+
+    evdns_set_log_fn(say_nothing);
+    for (size_t i = 0; dns != NULL && i < GBX_COUNTOF(settings); i++)
+        (void)evdns_base_set_option(dns, settings[i].name, settings[i].value);
+    return dns;
+}
+
+/* Read resolv.conf if it has changed, since networks change. Search domains are not
+ * used: a name means itself. */
+static void follow_system(nameservers *all, server_list *list)
+{
+    struct stat st;
+
+    if (stat(all->resolv_path, &st) != 0)
+        return;
+    if (st.st_ino == list->inode && st.st_mtim.tv_sec == list->changed.tv_sec &&
+        st.st_mtim.tv_nsec == list->changed.tv_nsec)
+        return;
+    list->inode = st.st_ino;
+    list->changed = st.st_mtim;
+    (void)evdns_base_clear_nameservers_and_suspend(list->dns);
+    (void)evdns_base_resolv_conf_parse(list->dns, DNS_OPTION_NAMESERVERS,
+                                       all->resolv_path);
+    (void)evdns_base_resume(list->dns);
+}
+
+static void free_list(server_list *list)
+{
+    if (list->dns != NULL)
+        evdns_base_free(list->dns, 1);
+    free(list->key);
+    *list = (server_list){0};
+}
+
+static char *make_key(char *const *servers, size_t count)
+{
+    gbx_buf key;
+
+    gbx_buf_init(&key, 4096);
+    for (size_t i = 0; i < count; i++)
+        (void)gbx_buf_printf(&key, "%s\n", servers[i]);
+    return gbx_buf_take_string(&key, NULL);
+}
+
+/* Move list i to the front. */
+static server_list *use(nameservers *all, size_t i)
+{
+    server_list used = all->lists[i];
+
+    memmove(&all->lists[1], &all->lists[0], i * sizeof used);
+    all->lists[0] = used;
+    return &all->lists[0];
+}
+
+static server_list *add(nameservers *all, char *const *servers, size_t count, char *key)
+{
+    struct evdns_base *dns = new_dns(all->base);
+
+    if (dns == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        (void)evdns_base_nameserver_ip_add(dns, servers[i]);
+    if (all->count == LISTS_MAX)
+        free_list(&all->lists[--all->count]);
+    all->lists[all->count] = (server_list){.key = key, .dns = dns};
+    return use(all, all->count++);
+}
+
+static nameservers *nameservers_new(struct event_base *base, const char *resolv_path)
+{
+    nameservers *all = calloc(1, sizeof *all);
+
+    if (all != NULL) {
+        all->base = base;
+        all->resolv_path = resolv_path;
+    }
+    return all;
+}
+
+static void nameservers_free(nameservers *all)
+{
+    if (all == NULL)
+        return;
+    for (size_t i = 0; i < all->count; i++)
+        free_list(&all->lists[i]);
+    free(all);
+}
+
+/* The resolver for a list of "ip:port"; the system's for an empty list. NULL: no servers,
+ * or memory is out. Borrowed until the next call. */
+static struct evdns_base *nameservers_get(nameservers *all, char *const *servers,
+                                          size_t count)
+{
+    GBX_CLEANUP(gbx_free) char *key = make_key(servers, count);
+    server_list *found = NULL;
+
+    if (key == NULL)
+        return NULL;
+    for (size_t i = 0; i < all->count && found == NULL; i++)
+        if (strcmp(all->lists[i].key, key) == 0)
+            found = use(all, i);
+    if (found == NULL) {
+        found = add(all, servers, count, key);
+        if (found == NULL)
+            return NULL;
+        key = NULL; /* the list owns it */
+    }
+    if (count == 0)
+        follow_system(all, found);
+    return evdns_base_count_nameservers(found->dns) > 0 ? found->dns : NULL;
+}
+
+/* ---- queries ----------------------------------------------------------------- */
 
 /* Once one family has addresses, wait so long for the other. */
 static const struct timeval grace = {.tv_sec = 1};
@@ -20,7 +220,7 @@ static const struct timeval grace = {.tv_sec = 1};
 struct gbx_resolver {
     struct event_base *base;
     const char *hosts_path;
-    gbx_nameservers *nameservers;
+    nameservers *nameservers;
 };
 
 struct gbx_query {
@@ -183,19 +383,17 @@ static void find(gbx_resolver *resolver, gbx_query *query, const char *name,
         insert(query, &loopback[1]);
         return;
     }
-    count = gbx_hosts_find(resolver->hosts_path, name, listed, GBX_ADDRESSES_MAX);
+    count = find_in_hosts(resolver->hosts_path, name, listed, GBX_ADDRESSES_MAX);
     for (size_t i = 0; i < count; i++)
         insert(query, &listed[i]);
     if (count > 0)
         return;
-    dns = gbx_nameservers_get(resolver->nameservers, servers, server_count);
+    dns = nameservers_get(resolver->nameservers, servers, server_count);
     if (dns == NULL)
         query->problem = "no name server to ask";
     else
         ask(query, dns, name);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_resolver *gbx_resolver_new(struct event_base *base, const char *hosts_path,
                                const char *resolv_path)
@@ -206,7 +404,7 @@ gbx_resolver *gbx_resolver_new(struct event_base *base, const char *hosts_path,
         return NULL;
     resolver->base = base;
     resolver->hosts_path = hosts_path;
-    resolver->nameservers = gbx_nameservers_new(base, resolv_path);
+    resolver->nameservers = nameservers_new(base, resolv_path);
     if (resolver->nameservers == NULL) {
         free(resolver);
         return NULL;
@@ -218,7 +416,7 @@ void gbx_resolver_free(gbx_resolver *resolver)
 {
     if (resolver == NULL)
         return;
-    gbx_nameservers_free(resolver->nameservers);
+    nameservers_free(resolver->nameservers);
     free(resolver);
 }
 
@@ -250,45 +448,4 @@ void gbx_query_drop(gbx_query *query)
     (void)event_del(query->timer);
     cancel_questions(query);
     unless_pending(query);
-}
-
-/* ---- the file of hosts --------------------------------------------------- */
-
-#define LINE_MAX_BYTES 1024
-#define LINES_MAX      10000 /* a longer file is a mistake */
-
-static const char blanks[] = " \t\r\n";
-
-/* Does the rest of a line, after its address, contain the name? */
-static bool names(char *state, const char *name)
-{
-    char *word;
-
-    while ((word = strtok_r(NULL, blanks, &state)) != NULL)
-        if (evutil_ascii_strcasecmp(word, name) == 0)
-            return true;
-    return false;
-}
-
-size_t gbx_hosts_find(const char *path, const char *name, gbx_ip *ret, size_t max)
-{
-    FILE *file = fopen(path, "re");
-    char line[LINE_MAX_BYTES];
-    size_t count = 0;
-
-    if (file == NULL)
-        return 0;
-    for (int i = 0; i < LINES_MAX && count < max; i++) {
-        char *state = NULL;
-        char *word;
-
-        if (fgets(line, sizeof line, file) == NULL)
-            break;
-        line[strcspn(line, "#")] = '\0';
-        word = strtok_r(line, blanks, &state);
-        if (word != NULL && gbx_ip_parse(word, &ret[count]) && names(state, name))
-            count++;
-    }
-    (void)fclose(file);
-    return count;
 }

@@ -6,6 +6,7 @@
 #include "fetch/internal.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 #include <event2/util.h>
 #include <string.h>
@@ -14,13 +15,6 @@ static bool refuse(gbx_fault *fault, const char *why)
 {
     return gbx_fault_set(fault, GBX_FAULT_RESPONSE, "fetch: the server's answer %s",
                          why);
-}
-
-static bool too_large(gbx_fault *fault, size_t max_bytes)
-{
-    return gbx_fault_set(fault, GBX_FAULT_TOO_LARGE,
-                         "fetch: the response is larger than the limit of %zu bytes",
-                         max_bytes);
 }
 
 static bool is_digit(char c)
@@ -153,8 +147,6 @@ static bool end_head(gbx_head *head)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_response_init(gbx_response *response, size_t max_bytes)
 {
     *response = (gbx_response){0};
@@ -195,14 +187,21 @@ bool gbx_head_line(gbx_head *head, const char *line, size_t len)
     return true;
 }
 
+bool gbx_response_too_large(const gbx_response *response, gbx_fault *fault)
+{
+    return gbx_fault_set(fault, GBX_FAULT_TOO_LARGE,
+                         "fetch: the response is larger than the limit of %zu bytes",
+                         response->body.ceiling);
+}
+
 bool gbx_response_append(gbx_response *response, const void *data, size_t len,
                          gbx_fault *fault)
 {
     if (gbx_buf_append(&response->body, data, len))
         return true;
     if (len <= response->body.ceiling - response->body.len)
-        return gbx_fault_set(fault, GBX_FAULT_HOST, "fetch: the host is out of memory");
-    return too_large(fault, response->body.ceiling);
+        return gbx_fault_no_memory(fault);
+    return gbx_response_too_large(response, fault);
 }
 
 bool gbx_response_add_header(gbx_response *response, const char *name, size_t name_len,
@@ -216,7 +215,7 @@ bool gbx_response_add_header(gbx_response *response, const char *name, size_t na
     case GBX_FIELD_TOO_MANY: return refuse(fault, "has more than 256 headers");
     case GBX_FIELD_NO_MEMORY: break;
     }
-    return gbx_fault_set(fault, GBX_FAULT_HOST, "fetch: the host is out of memory");
+    return gbx_fault_no_memory(fault);
 }
 
 /* Bytes as the characters U+0000 to U+00FF, which is how the standard decodes headers. */
@@ -226,10 +225,9 @@ static void write_bytes(gbx_buf *to, const char *bytes)
 
     gbx_buf_init_secret(&text, strlen(bytes) * 2);
     for (; *bytes != '\0'; bytes++) {
-        uint8_t c = (uint8_t)*bytes;
-        uint8_t pair[2] = {(uint8_t)(0xC0 | c >> 6), (uint8_t)(0x80 | (c & 0x3F))};
+        uint8_t point[4];
 
-        (void)gbx_buf_append(&text, c < 0x80 ? &c : pair, c < 0x80 ? 1 : 2);
+        (void)gbx_buf_append(&text, point, gbx_utf8_encode((uint8_t)*bytes, point));
     }
     (void)gbx_json_append_string(to, text.data, text.len);
     to->failed = to->failed || text.failed;

@@ -131,7 +131,7 @@ static bool read_port(const pieces *in, gbx_url *ret, gbx_fault *fault)
 {
     unsigned port = 0;
 
-    ret->port = in->scheme == GBX_SCHEME_HTTPS ? 443 : 80;
+    ret->port = gbx_scheme_port(in->scheme);
     if (in->port == NULL)
         return true;
     if (in->port_len == 0 || in->port_len > 5 || in->port[0] == '0' ||
@@ -220,11 +220,10 @@ static bool agrees(CURLU *handle, const gbx_url *url)
         same = evutil_ascii_strcasecmp(host, url->host) == 0;
     }
     lib->curl_free(host);
-    same =
-        same &&
-        lib->curl_url_get(handle, CURLUPART_USER, &absent, 0) == CURLUE_NO_USER &&
-        part_is(lib, handle, CURLUPART_SCHEME, 0, gbx_url_scheme_name(url->scheme)) &&
-        part_is(lib, handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, port);
+    same = same &&
+           lib->curl_url_get(handle, CURLUPART_USER, &absent, 0) == CURLUE_NO_USER &&
+           part_is(lib, handle, CURLUPART_SCHEME, 0, gbx_scheme_name(url->scheme)) &&
+           part_is(lib, handle, CURLUPART_PORT, CURLU_DEFAULT_PORT, port);
     lib->curl_free(absent);
     return same;
 }
@@ -233,7 +232,6 @@ static bool agrees(CURLU *handle, const gbx_url *url)
 static char *write_text(CURLU *handle, const gbx_url *url)
 {
     const gbx_libcurl *lib = url->lib;
-    uint16_t usual = url->scheme == GBX_SCHEME_HTTPS ? 443 : 80;
     bool is_v6 = url->is_literal && url->address.is_v6;
     char *path = NULL;
     char *query = NULL;
@@ -242,9 +240,9 @@ static char *write_text(CURLU *handle, const gbx_url *url)
     (void)lib->curl_url_get(handle, CURLUPART_PATH, &path, 0);
     (void)lib->curl_url_get(handle, CURLUPART_QUERY, &query, 0);
     gbx_buf_init(&text, GBX_URL_MAX + 16);
-    (void)gbx_buf_printf(&text, "%s://%s%s%s", gbx_url_scheme_name(url->scheme),
+    (void)gbx_buf_printf(&text, "%s://%s%s%s", gbx_scheme_name(url->scheme),
                          is_v6 ? "[" : "", url->host, is_v6 ? "]" : "");
-    if (url->port != usual)
+    if (url->port != gbx_scheme_port(url->scheme))
         (void)gbx_buf_printf(&text, ":%u", (unsigned)url->port);
     (void)gbx_buf_puts(&text, path != NULL ? path : "/");
     if (query != NULL) {
@@ -254,11 +252,6 @@ static char *write_text(CURLU *handle, const gbx_url *url)
     lib->curl_free(path);
     lib->curl_free(query);
     return gbx_buf_take_string(&text, NULL);
-}
-
-static bool host_memory(gbx_fault *fault)
-{
-    return gbx_fault_set(fault, GBX_FAULT_HOST, "fetch: the host is out of memory");
 }
 
 /* text ends in NUL and has no other. */
@@ -276,13 +269,13 @@ static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
         return false;
     handle = lib->curl_url();
     if (handle == NULL)
-        return host_memory(fault);
+        return gbx_fault_no_memory(fault);
     if (lib->curl_url_set(handle, CURLUPART_URL, text, CURLU_DISALLOW_USER) !=
             CURLUE_OK ||
         !agrees(handle, ret))
         (void)refuse(fault, "the URL can be read in more than one way");
     else if ((ret->text = write_text(handle, ret)) == NULL)
-        (void)host_memory(fault);
+        (void)gbx_fault_no_memory(fault);
     lib->curl_url_cleanup(handle);
     return ret->text != NULL;
 }
@@ -307,7 +300,7 @@ static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
     bool fine;
 
     if (handle == NULL)
-        return host_memory(fault);
+        return gbx_fault_no_memory(fault);
     fine = lib->curl_url_set(handle, CURLUPART_URL, base->text, 0) == CURLUE_OK &&
            lib->curl_url_set(handle, CURLUPART_URL, path, 0) == CURLUE_OK &&
            lib->curl_url_get(handle, CURLUPART_URL, &joined, 0) == CURLUE_OK;
@@ -342,8 +335,6 @@ static char *escape_location(const char *location)
     return gbx_buf_take_string(&text, NULL);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_url_parse(const gbx_libcurl *lib, const char *text, size_t len, gbx_url *ret,
                    gbx_fault *fault)
 {
@@ -359,7 +350,7 @@ bool gbx_url_parse(const gbx_libcurl *lib, const char *text, size_t len, gbx_url
     /* A fragment is the code's own business and is never sent. */
     copy = strndup(text, fragment != NULL ? (size_t)(fragment - text) : len);
     if (copy == NULL)
-        return host_memory(fault);
+        return gbx_fault_no_memory(fault);
     if (!parse(copy, &url, fault))
         return false;
     *ret = url;
@@ -376,7 +367,7 @@ bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
         return refuse(fault, "the URL is longer than 8192 characters");
     escaped = escape_location(location);
     if (escaped == NULL)
-        return host_memory(fault);
+        return gbx_fault_no_memory(fault);
     escaped[strcspn(escaped, "#")] = '\0';
     if (!check_characters(escaped, strlen(escaped), fault))
         return false;
@@ -386,8 +377,8 @@ bool gbx_url_join(const gbx_url *base, const char *location, gbx_url *ret,
         return gbx_url_parse(base->lib, escaped, strlen(escaped), ret, fault);
     if (strncmp(escaped, "//", 2) != 0)
         return join_path(base, escaped, ret, fault);
-    if (asprintf(&whole, "%s:%s", gbx_url_scheme_name(base->scheme), escaped) < 0)
-        return host_memory(fault);
+    if (asprintf(&whole, "%s:%s", gbx_scheme_name(base->scheme), escaped) < 0)
+        return gbx_fault_no_memory(fault);
     return gbx_url_parse(base->lib, whole, strlen(whole), ret, fault);
 }
 
@@ -403,7 +394,140 @@ bool gbx_url_same_origin(const gbx_url *a, const gbx_url *b)
            strcmp(a->host, b->host) == 0;
 }
 
-const char *gbx_url_scheme_name(uint8_t scheme)
+/* ---- may it be fetched? ------------------------------------------------------ */
+
+/* The policy has the lists; the only list of ours is that of the bad ports. */
+
+#define SHOWN_MAX 300u /* characters of a list in a message */
+
+/* Ports of protocols that interpret parts of an HTTP request as commands, as listed in
+ * the fetch standard. An entry that names such a port allows it; ":*" does not. */
+static const uint16_t bad_ports[] = {
+    1,    7,    9,    11,   13,   15,   17,   19,   20,   21,   22,   23,   25,   37,
+    42,   43,   53,   69,   77,   79,   87,   95,   101,  102,  103,  104,  109,  110,
+    111,  113,  115,  117,  119,  123,  135,  137,  139,  143,  161,  179,  389,  427,
+    465,  512,  513,  514,  515,  526,  530,  531,  532,  540,  548,  554,  556,  563,
+    587,  601,  636,  989,  990,  993,  995,  1719, 1720, 1723, 2049, 3659, 4045, 4190,
+    5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080};
+
+static const char *const usual_methods[] = {"GET",   "HEAD",   "POST",   "PUT",
+                                            "PATCH", "DELETE", "OPTIONS"};
+
+static bool is_bad_port(uint16_t port)
 {
-    return scheme == GBX_SCHEME_HTTPS ? "https" : "http";
+    for (size_t i = 0; i < GBX_COUNTOF(bad_ports); i++)
+        if (bad_ports[i] == port)
+            return true;
+    return false;
+}
+
+/* Write the start of the list, whole entries only, with the number of the rest. */
+static void write_sites(const gbx_fetch_policy *policy, char *text, size_t size)
+{
+    char site[GBX_SITE_TEXT_SIZE];
+    gbx_buf list;
+    size_t shown = 0;
+
+    gbx_buf_init(&list, size - 32);
+    while (shown < policy->site_count) {
+        size_t before = list.len;
+
+        (void)gbx_site_print(&policy->sites[shown], site);
+        (void)gbx_buf_printf(&list, "%s%s", shown > 0 ? ", " : "",
+                             site + (strncmp(site, "https://", 8) == 0 ? 8 : 0));
+        if (list.failed) {
+            list.len = before;
+            break;
+        }
+        shown++;
+    }
+    (void)snprintf(text, size, "%.*s", (int)list.len,
+                   list.data != NULL ? (const char *)list.data : "");
+    if (shown < policy->site_count)
+        (void)snprintf(text + list.len, size - list.len, "%s%zu more",
+                       shown > 0 ? " and " : "", policy->site_count - shown);
+    if (policy->site_count == 0)
+        (void)snprintf(text, size, "nothing");
+    gbx_buf_cleanup(&list);
+}
+
+static bool refuse_url(const gbx_fetch_policy *policy, const gbx_url *url,
+                       gbx_fault *fault)
+{
+    char list[SHOWN_MAX];
+    gbx_quoted host = gbx_fault_quote(url->host, strlen(url->host));
+
+    write_sites(policy, list, sizeof list);
+    return gbx_fault_set(fault, GBX_FAULT_NOT_ALLOWED,
+                         "fetch: the host '%s' with %s and port %u is not on the list; "
+                         "allowed: %s",
+                         host.text, gbx_scheme_name(url->scheme), (unsigned)url->port,
+                         list);
+}
+
+bool gbx_allow_url(const gbx_fetch_policy *policy, const gbx_url *url,
+                   gbx_reach *ret_reach, gbx_fault *fault)
+{
+    gbx_reach reach = {.networks = policy->networks,
+                       .network_count = policy->network_count};
+    bool is_listed = false;
+    bool port_is_named = false;
+
+    for (size_t i = 0; i < policy->site_count; i++) {
+        const gbx_site *site = &policy->sites[i];
+
+        if (!gbx_site_matches(site, url->host, url->port, url->scheme))
+            continue;
+        is_listed = true;
+        port_is_named = port_is_named || !site->any_port;
+        reach.loopback = reach.loopback || site->loopback;
+        reach.has_named = reach.has_named || (url->is_literal && !site->below);
+    }
+    if (!is_listed)
+        return refuse_url(policy, url, fault);
+    if (!port_is_named && is_bad_port(url->port))
+        return gbx_fault_set(
+            fault, GBX_FAULT_NOT_ALLOWED,
+            "fetch: port %u belongs to another protocol than HTTP; the "
+            "list would have to name it",
+            (unsigned)url->port);
+    reach.named = url->address;
+    *ret_reach = reach;
+    return true;
+}
+
+/* Does the fetch standard forbid it everywhere? */
+static bool is_forbidden_method(const char *method)
+{
+    return evutil_ascii_strcasecmp(method, "CONNECT") == 0 ||
+           evutil_ascii_strcasecmp(method, "TRACE") == 0 ||
+           evutil_ascii_strcasecmp(method, "TRACK") == 0;
+}
+
+bool gbx_allow_method(const gbx_fetch_policy *policy, const char *method,
+                      gbx_fault *fault)
+{
+    gbx_quoted quoted = gbx_fault_quote(method, strlen(method));
+    char list[SHOWN_MAX];
+    size_t len = 0;
+
+    if (is_forbidden_method(method))
+        return gbx_fault_set(fault, GBX_FAULT_METHOD,
+                             "fetch: the method '%s' is never sent", quoted.text);
+    list[0] = '\0';
+    for (size_t i = 0; i < (policy->method_count > 0 ? policy->method_count
+                                                     : GBX_COUNTOF(usual_methods));
+         i++) {
+        const char *allowed =
+            policy->method_count > 0 ? policy->methods[i] : usual_methods[i];
+
+        if (strcmp(allowed, method) == 0)
+            return true;
+        if (len + strlen(allowed) + 2 < sizeof list)
+            len += (size_t)snprintf(list + len, sizeof list - len, "%s%s",
+                                    len > 0 ? ", " : "", allowed);
+    }
+    return gbx_fault_set(fault, GBX_FAULT_METHOD,
+                         "fetch: the method '%s' is not on the list; allowed: %s",
+                         quoted.text, list);
 }

@@ -20,7 +20,6 @@
 #include "file/file.h"
 
 #include "base/utf8.h"
-#include "file/path.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,10 @@
 #ifndef GBX_FILE_FILE_H
 #define GBX_FILE_FILE_H
 
+#include "base/buf.h"
 #include "policy/policy.h"
 #include "wire/messages.h"
+#include "wire/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,6 +56,42 @@ bool gbx_io_submit(gbx_io *io, const gbx_io_job *job);
 /* Wait for the running job, drop the waiting ones, free io. Called by one thread,
  * once; after that no other may use io. NULL is ignored. */
 void gbx_io_stop(gbx_io *io);
+
+/* ---- path.c -------------------------------------------------------------- */
+
+/*
+ * From the path that the code wrote to the names to try below a directory.
+ *
+ * Text only: nothing here looks at a file or protects anything. A name that leads out
+ * of the directory is passed on unchanged, for the kernel to refuse.
+ */
+
+/* Extract the path from `[path]`; it ends in NUL and contains no other. NULL, or the
+ * fault: a constant text, and the code of the error. */
+typedef struct gbx_path_fault {
+    const char *name; /* "TypeError" */
+    const char *code;
+    const char *text;
+} gbx_path_fault;
+
+const gbx_path_fault *gbx_path_from_args(gbx_span args_json, gbx_buf *path);
+
+/* The names for a path below one directory, in the order in which to try them; NULL
+ * if not applicable. */
+typedef struct gbx_path_names {
+    const char *named; /* the path begins with the policy's name for the directory:
+                          the rest of it, or "." */
+    const char *whole; /* the unchanged path, unless that is the same */
+} gbx_path_names;
+
+/*
+ * ret borrows from path. Components are compared one by one. "." and repeated slashes
+ * are ignored, ".." is a component like any other, and nothing is normalised: names are
+ * bytes.
+ */
+void gbx_path_below(const char *path, const char *root_name, gbx_path_names *ret);
+
+/* ---- file.c -------------------------------------------------------------- */
 
 /*
  * args_json is what the worker sent, `[path]`: hostile, read only as a string

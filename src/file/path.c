@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* path - see path.h. The text is hostile; PATH_MAX bounds all of it. */
-#include "file/path.h"
+/* path - see file.h. The text is hostile; PATH_MAX bounds all of it. */
+#include "file/file.h"
 
 #include "base/json_view.h"
 

@@ -7,7 +7,7 @@
 #include "guard/internal.h"
 
 #include "base/cleanup.h"
-#include "base/lines.h"
+#include "base/utf8.h"
 #include "guard/arena.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/lines.h"
 #include "base/utf8.h"
 #include "guard/guard.h"
 

@@ -10,7 +10,6 @@
 #include "guard/guard.h"
 
 #include "base/cleanup.h"
-#include "base/lines.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/internal.h"

@@ -190,7 +190,7 @@ const char *gbx_leaf_typescript(const gbx_leaves *l, uint32_t k);
 void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form,
                    const gbx_guard_world *world, gbx_findings *f);
 
-/* ---- hints.c ------------------------------------------------------------- */
+/* ---- explain.c ----------------------------------------------------------- */
 
 /*
  * Shared by the files of gbx_guard_explain(), and by no others.

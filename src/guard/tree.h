@@ -216,7 +216,7 @@ size_t gbx_faults_first(const gbx_tree *t);
  * line. */
 bool gbx_faults_open_string(const gbx_tree *t, uint32_t i);
 
-/* ---- source_region.c -------------------------------------------------------- */
+/* ---- tree.c: the region -------------------------------------------------- */
 
 /*
  * Which bytes of the caller's text are the code.

@@ -1,36 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* capability_grants - see capability_grants.h. */
-#include "policy/capability_grants.h"
+/* capability_grants - add one item to a policy, from text; see policy.h. */
+#include "policy/internal.h"
 
-#include "base/secret_memory.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/utf8.h"
 #include "policy/policy.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #define NAME_LEN_MAX 128
-
-static bool is_name_start(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-
-/* Bytes of the name at text: letters, digits, '_' and '$', not beginning with a digit. */
-static size_t name_length(const char *text, size_t len)
-{
-    size_t n = 0;
-
-    while (n < len &&
-           (is_name_start(text[n]) || (n > 0 && text[n] >= '0' && text[n] <= '9')))
-        n++;
-    return n;
-}
 
 static gbx_status check_name(const char *text, size_t len, gbx_error *reterr)
 {
     char quote[GBX_QUOTE_SIZE];
-    size_t n = name_length(text, len);
+    size_t n = gbx_name_length(text, len);
 
     if (len == 0)
         return gbx_refuse(reterr, text, 0, "the name is missing");
@@ -45,14 +38,6 @@ static gbx_status check_name(const char *text, size_t len, gbx_error *reterr)
     return GBX_OK;
 }
 
-static gbx_status refuse_twice(const char *text, size_t len, gbx_error *reterr)
-{
-    char quote[GBX_QUOTE_SIZE];
-
-    return gbx_refuse(reterr, text, 0, "'%s' is listed twice: leave one out",
-                      gbx_quote(quote, text, len));
-}
-
 /* A path of names and dots; the last part may be a star. */
 static gbx_status check_pattern(const char *text, size_t len, gbx_error *reterr)
 {
@@ -65,7 +50,7 @@ static gbx_status check_pattern(const char *text, size_t len, gbx_error *reterr)
         return gbx_refuse(reterr, text, 0, "the name is longer than %d characters",
                           NAME_LEN_MAX);
     for (;;) {
-        size_t n = name_length(text + at, len - at);
+        size_t n = gbx_name_length(text + at, len - at);
 
         if (n == 0 && at + 1 == len && text[at] == '*')
             return GBX_OK;
@@ -113,8 +98,6 @@ static char *copy_value(const char *value, size_t len)
     return copy;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
                           const char *text, size_t len, gbx_error *reterr)
 {
@@ -130,7 +113,7 @@ gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
         if (!gbx_site_equals(&(*sites)[i], &site))
             continue;
         free(site.host);
-        return i >= since ? refuse_twice(text, len, reterr) : GBX_OK;
+        return i >= since ? gbx_refuse_twice(reterr, text, len) : GBX_OK;
     }
     room = gbx_list_room(sites, *count, sizeof site);
     if (room == NULL) {
@@ -164,7 +147,7 @@ gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entr
                        memcmp(policy->env[at].value, entry->value, pair.value_len) == 0;
 
         return at >= since || !is_same
-                   ? refuse_twice(entry->name, entry->name_len, reterr)
+                   ? gbx_refuse_twice(reterr, entry->name, entry->name_len)
                    : GBX_OK;
     }
     if (env_bytes(policy) + entry->name_len + pair.value_len > GBX_ENV_MAX)
@@ -194,7 +177,7 @@ gbx_status gbx_grant_function(char ***patterns, size_t *count, bool *all, size_t
     if (status != GBX_OK)
         return status;
     if (at < *count)
-        return at >= since ? refuse_twice(text, len, reterr) : GBX_OK;
+        return at >= since ? gbx_refuse_twice(reterr, text, len) : GBX_OK;
     if (len == 1 && text[0] == '*')
         *all = true;
     return gbx_names_add(patterns, count, text, len, reterr);
@@ -212,7 +195,7 @@ gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
     for (size_t i = 0; status == GBX_OK && i < policy->secret_count; i++)
         if (strlen(policy->secrets[i].name) == entry->name_len &&
             memcmp(policy->secrets[i].name, entry->name, entry->name_len) == 0)
-            status = refuse_twice(entry->name, entry->name_len, reterr);
+            status = gbx_refuse_twice(reterr, entry->name, entry->name_len);
     if (status != GBX_OK)
         return status;
     /* The value itself never enters a message. */
@@ -239,30 +222,258 @@ gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
     return GBX_OK;
 }
 
-gbx_policy_mark gbx_policy_here(const gbx_policy *policy)
+/*
+ * Directories below which code may read, opened when the policy is made.
+ *
+ * From then on a root is its descriptor: renaming the directory, or replacing it by a
+ * link, changes nothing.
+ */
+
+/* ---- directories ------------------------------------------------------------- */
+
+/* File systems whose "files" are the kernel and other processes. */
+static const long not_files[] = {
+    PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,
+    TRACEFS_MAGIC,      CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+    DEVPTS_SUPER_MAGIC, BPF_FS_MAGIC,       SECURITYFS_MAGIC,
+};
+
+static gbx_status refuse_path(const char *text, size_t len, int e, gbx_error *reterr)
 {
-    return (gbx_policy_mark){
-        .capabilities = policy->capabilities,
-        .all_functions = policy->all_functions,
-        .sites = policy->fetch.site_count,
-        .roots = policy->file.root_count,
-        .env = policy->env_count,
-        .secrets = policy->secret_count,
-        .functions = policy->function_count,
-    };
+    char quote[GBX_QUOTE_SIZE];
+
+    (void)gbx_quote(quote, text, len);
+    if (e == ENOENT)
+        return gbx_refuse(reterr, text, 0, "the directory '%s' does not exist", quote);
+    if (e == ENOTDIR)
+        return gbx_refuse(reterr, text, 0,
+                          "'%s' is not a directory: list the one that the file is in",
+                          quote);
+    return gbx_refuse(reterr, text, 0, "the directory '%s' cannot be opened: %s", quote,
+                      strerror(e));
 }
 
-void gbx_policy_back_to(gbx_policy *policy, const gbx_policy_mark *mark)
+/* Directories that are more than a collection of files. */
+static gbx_status check_place(const char *path, int fd, const char *text, size_t len,
+                              gbx_error *reterr)
 {
-    policy->capabilities = mark->capabilities;
-    policy->all_functions = mark->all_functions;
-    gbx_sites_cut(policy->fetch.sites, mark->sites, policy->fetch.site_count);
-    policy->fetch.site_count = mark->sites;
-    gbx_roots_cut(&policy->file, mark->roots);
-    gbx_pairs_cut(policy->env, mark->env, policy->env_count);
-    policy->env_count = mark->env;
-    gbx_secrets_cut(policy->secrets, mark->secrets, policy->secret_count);
-    policy->secret_count = mark->secrets;
-    gbx_names_cut(policy->functions, mark->functions, policy->function_count);
-    policy->function_count = mark->functions;
+    struct statfs fs;
+
+    if (strcmp(path, "/") == 0)
+        return gbx_refuse(reterr, text, 0,
+                          "'/' is the whole machine: list the directories that the "
+                          "code needs");
+    if (strcmp(path, "/dev") == 0 || strncmp(path, "/dev/", 5) == 0)
+        return gbx_refuse(reterr, text, 0, "there are devices in '/dev', not files");
+    if (fstatfs(fd, &fs) != 0)
+        return refuse_path(text, len, errno, reterr);
+    for (size_t i = 0; i < GBX_COUNTOF(not_files); i++)
+        if (fs.f_type == not_files[i])
+            return gbx_refuse(reterr, text, 0,
+                              "what is there is the kernel's and other processes', no "
+                              "files");
+    return GBX_OK;
+}
+
+/* Open the directory and resolve its real path. */
+static gbx_status open_root(const char *path, const char *text, size_t len, int *ret_fd,
+                            char **ret_path, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
+    gbx_status status;
+
+    if (real != NULL)
+        fd = open(real, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOMEM)
+        return gbx_list_nomem(reterr);
+    if (fd < 0)
+        return refuse_path(text, len, errno, reterr);
+    status = check_place(real, fd, text, len, reterr);
+    if (status != GBX_OK)
+        return status;
+    *ret_fd = gbx_fd_take(&fd);
+    *ret_path = real;
+    real = NULL;
+    return GBX_OK;
+}
+
+/* Add to all three lists, or to none. */
+static gbx_status keep(gbx_file_policy *file, int *fd, char *real, const char *text,
+                       size_t len, gbx_error *reterr)
+{
+    int *fd_room = gbx_list_room(&file->root_fds, file->root_count, sizeof *fd_room);
+    char **root = gbx_list_room(&file->roots, file->root_count, sizeof *root);
+    char **name = gbx_list_room(&file->names, file->root_count, sizeof *name);
+
+    if (fd_room == NULL || root == NULL || name == NULL)
+        return gbx_list_nomem(reterr);
+    *name = strndup(text, len);
+    *root = strdup(real);
+    if (*name == NULL || *root == NULL) {
+        free(*name);
+        free(*root);
+        return gbx_list_nomem(reterr);
+    }
+    *fd_room = gbx_fd_take(fd);
+    file->root_count++;
+    return GBX_OK;
+}
+
+gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, char *out,
+                         gbx_error *reterr)
+{
+    bool is_absolute = len > 0 && text[0] == '/';
+    int n;
+
+    if (len == 0)
+        return gbx_refuse(reterr, text, 0, "the path is missing");
+    if (memchr(text, '\0', len) != NULL)
+        return gbx_refuse(reterr, text, 0, "a path has no NUL");
+    n = len >= PATH_MAX
+            ? PATH_MAX
+            : snprintf(out, PATH_MAX, "%s%s%.*s", is_absolute ? "" : base_dir,
+                       is_absolute ? "" : "/", (int)len, text);
+    if (n >= PATH_MAX)
+        return gbx_refuse(reterr, text, 0, "the path is longer than %d bytes",
+                          PATH_MAX - 1);
+    return GBX_OK;
+}
+
+gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_dir,
+                          const char *text, size_t len, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_free) char *real = NULL;
+    char path[PATH_MAX];
+    gbx_status status = gbx_list_check(file->root_count, "directories", reterr);
+
+    if (status == GBX_OK)
+        status = gbx_full_path(base_dir, text, len, path, reterr);
+    if (status == GBX_OK)
+        status = open_root(path, text, len, &fd, &real, reterr);
+    if (status != GBX_OK)
+        return status;
+    assert(real != NULL); /* else opening it has failed */
+    for (size_t i = 0; i < file->root_count; i++) {
+        if (strcmp(file->roots[i], real) != 0)
+            continue;
+        return i < since ? GBX_OK : gbx_refuse_twice(reterr, text, len);
+    }
+    return keep(file, &fd, real, text, len, reterr);
+}
+
+/* ---- values from the host's environment and files ---------------------------- */
+
+/* A value, its line end, and one byte more to detect that it is too long. */
+#define ROOM (GBX_SECRET_MAX + 3)
+
+static gbx_status refuse_file(const char *path, size_t len, int e, gbx_error *reterr)
+{
+    char quote[GBX_QUOTE_SIZE];
+
+    return gbx_refuse(reterr, path, 0, "the file '%s' cannot be read: %s",
+                      gbx_quote(quote, path, len), strerror(e));
+}
+
+/* full is the path to open, path the text as written. */
+static gbx_status open_secret(gbx_policy *policy, const char *full, const char *path,
+                              size_t len, int *ret_fd, gbx_error *reterr)
+{
+    const gbx_trusted_file file = {full, "the secret ", O_RDONLY, policy->trust, true};
+    char warning[GBX_ERROR_MESSAGE_SIZE];
+    gbx_error err = {0};
+    gbx_status status = gbx_trusted_file_open(&file, ret_fd, warning, &err);
+
+    if (status != GBX_OK && err.os_errno != EPERM)
+        return refuse_file(path, len, err.os_errno, reterr);
+    if (status != GBX_OK)
+        return gbx_refuse(reterr, path, 0, "%s", err.message);
+    return *warning == '\0' ? GBX_OK
+                            : gbx_names_add(&policy->warnings, &policy->warning_count,
+                                            warning, strlen(warning), reterr);
+}
+
+static size_t without_line_end(const char *text, size_t len)
+{
+    if (len > 0 && text[len - 1] == '\n')
+        len--;
+    if (len > 0 && text[len - 1] == '\r')
+        len--;
+    return len;
+}
+
+gbx_status gbx_host_value(const char *name, size_t name_len, gbx_entry *ret,
+                          gbx_error *reterr)
+{
+    char copy[256];
+    char quote[GBX_QUOTE_SIZE];
+    const char *value;
+
+    (void)gbx_quote(quote, name, name_len);
+    if (name_len == 0 || name_len >= sizeof copy ||
+        memchr(name, '=', name_len) != NULL || memchr(name, '\0', name_len) != NULL)
+        return gbx_refuse(reterr, name, 0,
+                          "'%s' is not the name of an environment variable", quote);
+    memcpy(copy, name, name_len);
+    copy[name_len] = '\0';
+    value = getenv(copy);
+    if (value == NULL)
+        return gbx_refuse(reterr, name, 0,
+                          "the environment variable '%s' is not set: set it, or leave "
+                          "the entry out",
+                          quote);
+    ret->value = value;
+    ret->value_len = strlen(value);
+    return GBX_OK;
+}
+
+gbx_status gbx_file_disown(gbx_file_policy *file, int fd, gbx_error *reterr)
+{
+    gbx_file_id *id;
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot examine a file of the policy");
+    id = gbx_list_room(&file->own, file->own_count, sizeof *id);
+    if (id == NULL)
+        return gbx_list_nomem(reterr);
+    *id = (gbx_file_id){.device = st.st_dev, .inode = st.st_ino};
+    file->own_count++;
+    return GBX_OK;
+}
+
+void gbx_host_text_free(gbx_host_text *text)
+{
+    gbx_secret_memory_free(text->data, ROOM + 1);
+    *text = (gbx_host_text){0};
+}
+
+gbx_status gbx_host_file(gbx_policy *policy, const char *base_dir, const char *path,
+                         size_t len, gbx_host_text *ret, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_host_text_free) gbx_host_text text = {0};
+    char full[PATH_MAX];
+    gbx_buf buf;
+    gbx_status status = gbx_full_path(base_dir, path, len, full, reterr);
+
+    if (status == GBX_OK)
+        status = open_secret(policy, full, path, len, &fd, reterr);
+    if (status != GBX_OK)
+        return status;
+    text.data = gbx_secret_memory_new(ROOM + 1);
+    if (text.data == NULL)
+        return gbx_list_nomem(reterr);
+    buf = (gbx_buf){.data = (uint8_t *)text.data, .capacity = ROOM, .ceiling = ROOM};
+    if (!gbx_buf_read(&buf, fd))
+        return refuse_file(path, len, errno, reterr);
+    text.len = without_line_end(text.data, buf.len);
+    text.data[text.len] = '\0';
+    status = gbx_file_disown(&policy->file, fd, reterr);
+    if (status != GBX_OK)
+        return status;
+    *ret = text;
+    text.data = NULL;
+    return GBX_OK;
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- ip_address.c -------------------------------------------------------- */
+/* ---- address.c ----------------------------------------------------------- */
 
 /*
  * Internet addresses and networks, as a policy may write them.
@@ -21,10 +21,6 @@
  */
 
 #define GBX_ADDRESS_TEXT_SIZE 48
-
-/* Four decimal numbers, or IPv6 without brackets and zone; IPv4 becomes ::ffff:a.b.c.d.
- * False if text is neither. */
-bool gbx_address_parse(const char *text, size_t len, uint8_t ret[16]);
 
 /* Print in the single notation: IPv4 as such, IPv6 as inet_ntop() writes it. */
 void gbx_address_print(const uint8_t address[16], char out[GBX_ADDRESS_TEXT_SIZE]);
@@ -38,13 +34,6 @@ bool gbx_network_covers(const gbx_network *outer, const gbx_network *inner);
 /* What network contains that no policy may open ("link-local addresses"), or NULL.
  * Loopback is not part of that. */
 const char *gbx_network_never(const gbx_network *network);
-
-/*
- * Addresses in notations that URL parsers accept, but that people do not write:
- * 2130706433, 0x7f.1, 0177.0.0.1. True if the last part of host is a number; *ret_ok
- * tells whether the whole is then an address.
- */
-bool gbx_address_any_notation(const char *host, uint8_t ret[16], bool *ret_ok);
 
 /* "10.0.0.0/8", "fd00::/8"; a single address is a network of one. */
 gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
@@ -68,85 +57,6 @@ gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
 /* A port from 1 to 65535, without sign, space or leading zero. */
 bool gbx_port_parse(const char *text, size_t len, uint16_t *ret);
 
-/* ---- secret_forms.c ------------------------------------------------------ */
-
-/*
- * All forms of a policy's secrets to strip from text, as one automaton
- * (Aho-Corasick) that reads each byte once.
- *
- * The forms of a value are: itself; its hexadecimal digits in both cases; the part of
- * its base64, in both alphabets, that does not change with its place in the encoded
- * bytes; and itself with every escape undone, since the automaton also reads text in
- * that form (secret_find).
- *
- * Read-only once it is made: any thread may use it. It holds values, so it is in a
- * vault.
- */
-
-/* The base64 character before the match also holds bits of the value. */
-#define GBX_FORM_EDGE_BEFORE 1u
-#define GBX_FORM_EDGE_AFTER  2u
-
-typedef struct gbx_secret_form {
-    uint32_t secret; /* index in the policy */
-    uint32_t len;
-    uint32_t edges;
-} gbx_secret_form;
-
-/* State 0 is the root. A state's children are a list by sibling; few have more than
- * one. */
-typedef struct gbx_secret_node {
-    uint32_t child;
-    uint32_t sibling;
-    uint32_t fail;
-    uint32_t form; /* 1 + the longest form that ends here; 0: none */
-    uint16_t depth;
-    uint8_t byte;
-} gbx_secret_node;
-
-typedef struct gbx_secret_forms {
-    size_t size; /* of the vault that holds all of it */
-    gbx_secret_node *nodes;
-    gbx_secret_form *forms;
-    uint32_t node_count;
-    uint32_t form_count;
-    uint32_t longest;
-    uint32_t first[256]; /* from the root, by byte */
-    /* One bit for each pair of bytes that begins a form, or in which a byte begins an
-     * escape. */
-    uint8_t pairs[65536 / 8];
-} gbx_secret_forms;
-
-/* NULL if memory is out. */
-gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count);
-void gbx_secret_forms_free(gbx_secret_forms *forms);
-
-/* Can a form or an escape begin with the first byte, or an escape with the second? */
-static inline bool gbx_forms_begin_so(const gbx_secret_forms *f, uint8_t a, uint8_t b)
-{
-    unsigned pair = (unsigned)a << 8 | b;
-
-    return (f->pairs[pair >> 3] >> (pair & 7) & 1) != 0;
-}
-
-/* The state after one byte more. */
-static inline uint32_t gbx_forms_step(const gbx_secret_forms *f, uint32_t state,
-                                      uint8_t byte)
-{
-    while (state != 0) {
-        uint32_t child = f->nodes[state].child;
-
-        while (child != 0 && f->nodes[child].byte != byte)
-            child = f->nodes[child].sibling;
-        if (child != 0)
-            return child;
-        state = f->nodes[state].fail;
-    }
-    return f->first[byte];
-}
-
-/* ---- host_name.c --------------------------------------------------------- */
-
 /*
  * The canonical form of a host name: listed and requested names are compared as these
  * bytes.
@@ -169,26 +79,65 @@ typedef struct gbx_host {
 gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
                           gbx_host *ret, gbx_error *reterr);
 
-/* ---- json_place.c -------------------------------------------------------- */
+/* ---- capability_grants.c ------------------------------------------------- */
 
 /*
- * Find the position of a value in JSON text.
+ * Add one item to a policy, from text; used by the policy file and by the command's
+ * flags. policy.h has more of them.
  *
- * The library that parses the text into values keeps no positions; only a refused value
- * needs one. So the text is walked again, to the member with the same number: a path of
- * ordinals, since members keep their order.
+ * A refusal has line 1 and a column in the text given; nothing was added then. An item
+ * that is already listed is refused if it was listed since index `since`, that is in
+ * the same list, where it is a slip; else the list stays as it is.
  */
 
-/*
- * The byte offset of the value that is member path[0] of the whole, member path[1] of
- * that, and so on; with depth 0, of the whole. is_key: of the last member's key
- * instead. text must be valid JSON; if it is not, the offset is anywhere in it.
- */
-size_t gbx_json_place(const char *text, size_t len, const size_t *path, size_t depth,
-                      bool is_key);
+/* Bytes of the value of one variable. */
+#define GBX_VALUE_MAX 65536
 
-/* The offset of the last token that begins before end. */
-size_t gbx_json_token_before(const char *text, size_t len, size_t end);
+/* Bytes of all variables together: they go along with every call, as JSON up to six
+ * times as long. */
+#define GBX_ENV_MAX 131072
+
+gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
+                          const char *text, size_t len, gbx_error *reterr);
+
+/* A relative directory is below base_dir. */
+gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_dir,
+                          const char *text, size_t len, gbx_error *reterr);
+
+/* Set the value of ret to that of the host's environment variable of that name. */
+gbx_status gbx_host_value(const char *name, size_t name_len, gbx_entry *ret,
+                          gbx_error *reterr);
+
+/* A file's contents without a line end at the end, in a vault. */
+typedef struct gbx_host_text {
+    char *data; /* ends in NUL; NULL: nothing */
+    size_t len;
+} gbx_host_text;
+
+/* The contents of a file that holds one secret, if the policy trusts the file. Code can
+ * never read that file: it is added to policy->file.own. A relative path is below
+ * base_dir. */
+gbx_status gbx_host_file(gbx_policy *policy, const char *base_dir, const char *path,
+                         size_t len, gbx_host_text *ret, gbx_error *reterr);
+void gbx_host_text_free(gbx_host_text *text);
+
+/* Keep code that may read the file's directory from reading this file. */
+gbx_status gbx_file_disown(gbx_file_policy *file, int fd, gbx_error *reterr);
+
+gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entry,
+                         gbx_error *reterr);
+
+/* "db.query", "db.*"; "*" sets *all, which may be NULL if that is not possible. */
+gbx_status gbx_grant_function(char ***patterns, size_t *count, bool *all, size_t since,
+                              const char *text, size_t len, gbx_error *reterr);
+
+/* ---- policy_lists.c ------------------------------------------------------ */
+
+/* Bytes of the name at text: letters, digits, '_' and '$', not beginning with a digit. */
+size_t gbx_name_length(const char *text, size_t len);
+
+/* Refuse an entry that its list has already. */
+gbx_status gbx_refuse_twice(gbx_error *reterr, const char *text, size_t len);
 
 /* ---- secret_find.c ------------------------------------------------------- */
 
@@ -196,6 +145,9 @@ size_t gbx_json_token_before(const char *text, size_t len, size_t end);
  * Find the forms of secrets in bytes: in the bytes as they are, and with every escape
  * undone (unescape.c). One pass searches both.
  */
+
+/* All forms of a policy's secrets to search for. */
+typedef struct gbx_secret_forms gbx_secret_forms;
 
 typedef struct gbx_hit {
     size_t start;
@@ -208,6 +160,10 @@ typedef struct gbx_hits {
     size_t count;
     size_t capacity;
 } gbx_hits;
+
+/* NULL if memory is out. */
+gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count);
+void gbx_secret_forms_free(gbx_secret_forms *forms);
 
 /* False if memory is out, or once *stop (which may be NULL) is true: the result is then
  * unknown. Free ret->items in any case. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* json_reader - see json_reader.h. */
+/* json_reader - objects by tables of keys, and refusals with their position. */
 #include "policy/json_reader.h"
 
-#include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "base/json.h"
+#include "base/json_view.h"
 #include "base/utf8.h"
 #include "policy/internal.h"
-#include "policy/policy.h"
 
 #include <assert.h>
 #include <malloc.h>
@@ -15,6 +14,132 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- positions ----------------------------------------------------------- */
+
+/*
+ * The library that parses the text into values keeps no positions; only a refused value
+ * needs one. So the text is walked again, to the member with the same number: a path of
+ * ordinals, since members keep their order.
+ */
+
+/* The byte offset of the value that is being read, or of its key. */
+static size_t offset_of(const gbx_json_reader *r, bool is_key)
+{
+    gbx_view name = {0};
+    gbx_view value;
+
+    if (!gbx_view_open(r->text, r->len, &value))
+        return 0;
+    for (size_t i = 0; i < r->depth; i++) {
+        gbx_view container = value;
+        size_t cursor = 0;
+
+        for (size_t n = 0; n <= r->path[i]; n++)
+            (void)gbx_view_next(container, &cursor, &name, &value);
+    }
+    return (size_t)((is_key && name.at != NULL ? name.at : value.at) - r->text);
+}
+
+/* The offset of the last token of JSON text that begins before end. */
+static size_t token_before(const char *text, size_t len, size_t end)
+{
+    size_t last = 0;
+
+    for (size_t at = 0; at < end && at < len;) {
+        if (memchr(" \t\r\n", text[at], 4) != NULL) {
+            at++;
+            continue;
+        }
+        last = at;
+        if (text[at] == '"')
+            at += gbx_view_string_at(text + at).len;
+        else if (memchr("[]{},:", text[at], 6) != NULL)
+            at++;
+        else
+            while (at < len && memchr(" \t\r\n[]{},:", text[at], 10) == NULL)
+                at++;
+    }
+    return last;
+}
+
+/* ---- do values match their text? --------------------------------------------- */
+
+/* Walks text and values side by side, since members keep their order. */
+
+/* A shorter number fits into the library's initial buffer. */
+#define SHORT_NUMBER 12
+
+static bool is_same(gbx_view view, const json_t *value);
+
+static bool is_same_number(gbx_view view, const json_t *value)
+{
+    char text[32];
+    int len;
+
+    if (!json_is_integer(value) || view.len < SHORT_NUMBER)
+        return json_is_number(value);
+    len =
+        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    return (size_t)len == view.len && memcmp(text, view.at, view.len) == 0;
+}
+
+static bool is_same_object(gbx_view view, const json_t *value)
+{
+    json_t *object = (json_t *)(uintptr_t)value; /* iterating changes nothing */
+    void *at = json_object_iter(object);
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view member;
+
+    while (gbx_view_next(view, &cursor, &name, &member)) {
+        if (at == NULL || !gbx_view_is_text(name, json_object_iter_key(at)) ||
+            !is_same(member, json_object_iter_value(at)))
+            return false;
+        at = json_object_iter_next(object, at);
+    }
+    return at == NULL;
+}
+
+static bool is_same_array(gbx_view view, const json_t *value)
+{
+    size_t cursor = 0;
+    size_t index = 0;
+    gbx_view name;
+    gbx_view element;
+
+    while (gbx_view_next(view, &cursor, &name, &element))
+        if (!is_same(element, json_array_get(value, index++)))
+            return false;
+    return index == json_array_size(value);
+}
+
+/* Recurses as deep as the text, which was checked. */
+static bool is_same(gbx_view view, const json_t *value)
+{
+    if (value == NULL)
+        return false;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return is_same_object(view, value);
+    case JSON_ARRAY: return is_same_array(view, value);
+    case JSON_STRING: return gbx_view_is_text(view, json_string_value(value));
+    case JSON_INTEGER:
+    case JSON_REAL: return is_same_number(view, value);
+    case JSON_TRUE:
+    case JSON_FALSE:
+    case JSON_NULL:
+    default: return true; /* incomplete words do not parse */
+    }
+}
+
+bool gbx_json_is_whole(const char *text, size_t len, const json_t *value)
+{
+    gbx_view view;
+
+    return gbx_view_open(text, len, &view) && is_same(view, value);
+}
+
+/* ---- the reader -------------------------------------------------------------- */
 
 #define KEYS_MAX 24 /* in one table */
 
@@ -45,7 +170,7 @@ static void print_path(const gbx_json_reader *r, char *out, size_t size)
 
 static gbx_status fail(gbx_json_reader *r, bool is_key, const char *message)
 {
-    size_t at = gbx_json_place(r->text, r->len, r->path, r->depth, is_key);
+    size_t at = offset_of(r, is_key);
     char path[200];
     uint32_t line;
     uint32_t column;
@@ -105,8 +230,7 @@ static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
         message = "an escape in the string stands for no character";
         break;
     }
-    at = gbx_json_token_before(r->text, r->len,
-                               e->position > 0 ? (size_t)e->position : 1);
+    at = token_before(r->text, r->len, e->position > 0 ? (size_t)e->position : 1);
     gbx_utf8_position(r->text, r->len, at, &line, &column);
     return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s", message);
 }
@@ -117,8 +241,6 @@ static void wipe_and_free(void *data)
         explicit_bzero(data, malloc_usable_size(data));
     free(data);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_json_wipe_freed(void)
 {
@@ -149,7 +271,7 @@ gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_ma
 
 const char *gbx_json_written(const gbx_json_reader *r, size_t *ret_len)
 {
-    size_t from = gbx_json_place(r->text, r->len, r->path, r->depth, false);
+    size_t from = offset_of(r, false);
     size_t to = from;
 
     while (to < r->len && strchr("+-.0123456789eE", r->text[to]) != NULL &&
@@ -213,31 +335,6 @@ gbx_status gbx_json_placed_key(gbx_json_reader *r, gbx_status status)
     return place(r, status, true);
 }
 
-gbx_status gbx_json_read_object(gbx_json_reader *r, const json_t *value,
-                                const gbx_json_key *keys, size_t count, void *target)
-{
-    gbx_status status = GBX_OK;
-    size_t index = 0;
-
-    if (!json_is_object(value))
-        return gbx_json_refuse_type(r, value, "an object");
-    for (void *at = json_object_iter((json_t *)(uintptr_t)value);
-         at != NULL && status == GBX_OK;
-         at = json_object_iter_next((json_t *)(uintptr_t)value, at), index++) {
-        const char *name = json_object_iter_key(at);
-        const gbx_json_key *key = NULL;
-
-        for (size_t i = 0; i < count && key == NULL; i++)
-            if (strcmp(keys[i].name, name) == 0)
-                key = &keys[i];
-        push(r, index, name);
-        status = key == NULL ? unknown_key(r, name, keys, count)
-                             : key->read(r, json_object_iter_value(at), key, target);
-        r->depth--;
-    }
-    return status;
-}
-
 gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
                                  gbx_json_member_fn read, void *target)
 {
@@ -256,6 +353,30 @@ gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
         r->depth--;
     }
     return status;
+}
+
+/* The rows of an object's keys, and what they fill. */
+typedef struct rows {
+    const gbx_json_key *keys;
+    size_t count;
+    void *target;
+} rows;
+
+static gbx_status read_by_row(gbx_json_reader *r, const char *name, const json_t *value,
+                              void *target)
+{
+    const rows *of = target;
+
+    for (size_t i = 0; i < of->count; i++)
+        if (strcmp(of->keys[i].name, name) == 0)
+            return of->keys[i].read(r, value, &of->keys[i], of->target);
+    return unknown_key(r, name, of->keys, of->count);
+}
+
+gbx_status gbx_json_read_object(gbx_json_reader *r, const json_t *value,
+                                const gbx_json_key *keys, size_t count, void *target)
+{
+    return gbx_json_read_members(r, value, read_by_row, &(rows){keys, count, target});
 }
 
 gbx_status gbx_json_read_items(gbx_json_reader *r, const json_t *value,

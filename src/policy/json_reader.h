@@ -6,7 +6,7 @@
 #ifndef GBX_POLICY_JSON_READER_H
 #define GBX_POLICY_JSON_READER_H
 
-#include "policy/capability_grants.h"
+#include "policy/policy.h"
 
 #include <jansson.h>
 
@@ -25,7 +25,7 @@ typedef struct gbx_json_reader {
                                            array */
 } gbx_json_reader;
 
-/* Add one element of an array of strings; refuses as in capability_grants.h, without a
+/* Add one element of an array of strings; refuses as in policy/internal.h, without a
  * place. */
 typedef gbx_status (*gbx_json_text_fn)(gbx_json_reader *r, const char *text, size_t len,
                                        void *target);
@@ -109,5 +109,16 @@ gbx_status gbx_json_require(gbx_json_reader *r, const json_t *value, const char 
  * from a function that does not know the file. Returns status. */
 gbx_status gbx_json_placed(gbx_json_reader *r, gbx_status status);
 gbx_status gbx_json_placed_key(gbx_json_reader *r, gbx_status status);
+
+/* ---- policy_file.c ------------------------------------------------------- */
+
+/*
+ * Read one secret of r->policy: its value by "from", "file" or "value", and its targets
+ * by lists, whose target is the gbx_secret. why_first: the first list is required, and
+ * this says why; or NULL.
+ */
+gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name,
+                                  const json_t *value, const gbx_json_key *lists,
+                                  size_t list_count, const char *why_first);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* policy - its lifetime, and the queries at run time. */
+/* policy - its lifetime, the queries at run time, its digest, and the comparison of two. */
 #include "policy/policy.h"
 
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "policy/capability_grants.h"
+#include "policy/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +56,6 @@ static void free_all(gbx_policy *policy)
     free(policy);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_policy *gbx_policy_ref(gbx_policy *policy)
 {
     atomic_fetch_add_explicit(&policy->refcount, 1, memory_order_relaxed);
@@ -69,14 +68,6 @@ bool gbx_policy_allows_function(const gbx_policy *policy, const char *name)
         return false;
     return policy->all_functions ||
            gbx_names_function(policy->functions, policy->function_count, name);
-}
-
-gbx_status gbx_policy_unused(const gbx_policy *policy, gbx_error *reterr)
-{
-    if (atomic_load_explicit(&policy->refcount, memory_order_relaxed) > 1)
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "the policy is in use and cannot be changed any more");
-    return GBX_OK;
 }
 
 void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by)
@@ -127,4 +118,336 @@ void gbx_policy_free(gbx_policy *policy)
     if (policy != NULL &&
         atomic_fetch_sub_explicit(&policy->refcount, 1, memory_order_acq_rel) == 1)
         free_all(policy);
+}
+
+/* The listed values as the JSON object that is sent with a call. */
+
+/* ---- the digest -------------------------------------------------------------- */
+
+/*
+ * A policy in 32 bytes: two policies with the same digest allow the same.
+ *
+ * Every field has a letter and every text its length, so that no two policies encode
+ * alike. Of secrets it covers names and targets, never values.
+ */
+
+static void add_number(gbx_sha256 *s, char letter, uint64_t number)
+{
+    uint8_t bytes[9] = {(uint8_t)letter};
+
+    for (size_t i = 0; i < 8; i++)
+        bytes[1 + i] = (uint8_t)(number >> (8 * i));
+    gbx_sha256_add(s, bytes, sizeof bytes);
+}
+
+static void add_text(gbx_sha256 *s, char letter, const char *text)
+{
+    add_number(s, letter, text != NULL ? strlen(text) + 1 : 0);
+    if (text != NULL)
+        gbx_sha256_add(s, text, strlen(text));
+}
+
+static void add_names(gbx_sha256 *s, char letter, char *const *names, size_t count)
+{
+    add_number(s, letter, count);
+    for (size_t i = 0; i < count; i++)
+        add_text(s, letter, names[i]);
+}
+
+static void add_sites(gbx_sha256 *s, const gbx_site *sites, size_t count)
+{
+    add_number(s, 's', count);
+    for (size_t i = 0; i < count; i++) {
+        const gbx_site *site = &sites[i];
+
+        add_text(s, 'h', site->host);
+        add_number(s, 'p',
+                   site->port | (uint64_t)site->schemes << 16 |
+                       (uint64_t)site->below << 24 | (uint64_t)site->any_port << 25 |
+                       (uint64_t)site->loopback << 26);
+    }
+}
+
+static void add_fetch(gbx_sha256 *s, const gbx_fetch_policy *fetch)
+{
+    add_sites(s, fetch->sites, fetch->site_count);
+    add_number(s, 'n', fetch->network_count);
+    for (size_t i = 0; i < fetch->network_count; i++) {
+        gbx_sha256_add(s, fetch->networks[i].address,
+                       sizeof fetch->networks[i].address);
+        add_number(s, 'b', fetch->networks[i].prefix_bits);
+    }
+    add_names(s, 'm', fetch->methods, fetch->method_count);
+    add_number(s, 'x', fetch->max_bytes);
+    add_number(s, 'q', fetch->max_request_bytes);
+    add_number(s, 't', fetch->timeout_ms);
+    add_number(s, 'r', fetch->max_redirects);
+    add_names(s, 'd', fetch->nameservers, fetch->nameserver_count);
+    add_text(s, 'a', fetch->ca_file);
+}
+
+void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE])
+{
+    gbx_sha256 s;
+
+    gbx_sha256_init(&s);
+    add_number(&s, 'C', policy->capabilities);
+    add_fetch(&s, &policy->fetch);
+    add_names(&s, 'R', policy->file.roots, policy->file.root_count);
+    add_number(&s, 'X', policy->file.max_bytes);
+    add_number(&s, 'E', policy->env_count);
+    for (size_t i = 0; i < policy->env_count; i++) {
+        add_text(&s, 'e', policy->env[i].name);
+        add_text(&s, 'v', policy->env[i].value);
+    }
+    add_number(&s, 'S', policy->secret_count);
+    for (size_t i = 0; i < policy->secret_count; i++) {
+        const gbx_secret *secret = &policy->secrets[i];
+
+        add_text(&s, 'k', secret->name);
+        add_sites(&s, secret->sites, secret->site_count);
+        add_names(&s, 'f', secret->functions, secret->function_count);
+    }
+    add_names(&s, 'F', policy->functions, policy->function_count);
+    add_number(&s, 'A', policy->all_functions);
+    gbx_sha256_end(&s, ret);
+}
+
+/* ---- is a call's policy within its engine's? --------------------------------- */
+
+/*
+ * May a call have this policy, given its engine's policy?
+ *
+ * Every question is "does narrow have something that wide lacks"; parts that narrow
+ * does not switch on are not examined.
+ */
+
+#define WIDER "the call's policy is wider than the engine's: "
+
+static bool wider_number(uint64_t wide, uint64_t narrow, const char *what,
+                         gbx_error *reterr)
+{
+    if (narrow <= wide)
+        return false;
+    (void)gbx_fail(reterr, GBX_E_POLICY, WIDER "%s is %llu, not %llu at most", what,
+                   (unsigned long long)narrow, (unsigned long long)wide);
+    return true;
+}
+
+static bool wider_text(const char *what, const char *text, gbx_error *reterr)
+{
+    char quote[GBX_QUOTE_SIZE];
+
+    (void)gbx_fail(reterr, GBX_E_POLICY, WIDER "%s '%s'", what,
+                   gbx_quote(quote, text, strlen(text)));
+    return true;
+}
+
+static bool wider_capability(uint32_t wide, uint32_t narrow, gbx_error *reterr)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {
+        {GBX_CAP_CONSOLE, "console"}, {GBX_CAP_TIMERS, "timers"},
+        {GBX_CAP_FETCH, "fetch"},     {GBX_CAP_FILE, "file"},
+        {GBX_CAP_CRYPTO, "crypto"},   {GBX_CAP_ENV, "env"},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if ((narrow & ~wide & names[i].bit) != 0)
+            return wider_text("capability", names[i].name, reterr);
+    return false;
+}
+
+static bool wider_sites(const gbx_site *wide, size_t wide_count, const gbx_site *narrow,
+                        size_t narrow_count, const char *what, gbx_error *reterr)
+{
+    char text[GBX_SITE_TEXT_SIZE];
+
+    for (size_t n = 0; n < narrow_count; n++) {
+        size_t w = 0;
+
+        while (w < wide_count && !gbx_site_covers(&wide[w], &narrow[n]))
+            w++;
+        if (w == wide_count)
+            return wider_text(what, gbx_site_print(&narrow[n], text), reterr);
+    }
+    return false;
+}
+
+static bool wider_networks(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                           gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->network_count; n++) {
+        const gbx_network *network = &narrow->networks[n];
+        bool is_v4 = gbx_address_is_v4(network->address);
+        char address[GBX_ADDRESS_TEXT_SIZE];
+        char text[GBX_ADDRESS_TEXT_SIZE + 8];
+        size_t w = 0;
+
+        while (w < wide->network_count &&
+               !gbx_network_covers(&wide->networks[w], network))
+            w++;
+        if (w < wide->network_count)
+            continue;
+        gbx_address_print(network->address, address);
+        (void)snprintf(text, sizeof text, "%s/%d", address,
+                       network->prefix_bits - (is_v4 ? 96 : 0));
+        return wider_text("network", text, reterr);
+    }
+    return false;
+}
+
+/* No list means all methods. */
+static bool wider_methods(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                          gbx_error *reterr)
+{
+    if (wide->method_count == 0)
+        return false;
+    if (narrow->method_count == 0)
+        return wider_text("methods", "all", reterr);
+    for (size_t i = 0; i < narrow->method_count; i++)
+        if (gbx_names_find(wide->methods, 0, wide->method_count, narrow->methods[i],
+                           strlen(narrow->methods[i])) == wide->method_count)
+            return wider_text("method", narrow->methods[i], reterr);
+    return false;
+}
+
+/* Only the engine decides which name servers and certificate authorities to trust. */
+static bool other_trust(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                        gbx_error *reterr)
+{
+    bool same_servers = wide->nameserver_count == narrow->nameserver_count;
+
+    for (size_t i = 0; same_servers && i < wide->nameserver_count; i++)
+        same_servers = strcmp(wide->nameservers[i], narrow->nameservers[i]) == 0;
+    if (!same_servers)
+        return wider_text("it differs in", "fetch.nameservers", reterr);
+    if ((wide->ca_file == NULL) != (narrow->ca_file == NULL) ||
+        (wide->ca_file != NULL && strcmp(wide->ca_file, narrow->ca_file) != 0))
+        return wider_text("it differs in", "fetch.caFile", reterr);
+    return false;
+}
+
+static bool wider_fetch(const gbx_fetch_policy *wide, const gbx_fetch_policy *narrow,
+                        gbx_error *reterr)
+{
+    return wider_sites(wide->sites, wide->site_count, narrow->sites, narrow->site_count,
+                       "site", reterr) ||
+           wider_networks(wide, narrow, reterr) ||
+           wider_methods(wide, narrow, reterr) || other_trust(wide, narrow, reterr) ||
+           wider_number(wide->max_bytes, narrow->max_bytes, "fetch.maxBytes", reterr) ||
+           wider_number(wide->max_request_bytes, narrow->max_request_bytes,
+                        "fetch.maxRequestBytes", reterr) ||
+           wider_number(wide->timeout_ms, narrow->timeout_ms, "fetch.timeoutMs",
+                        reterr) ||
+           wider_number(wide->max_redirects, narrow->max_redirects,
+                        "fetch.maxRedirects", reterr);
+}
+
+static bool is_below(const char *root, const char *path)
+{
+    size_t len = strlen(root);
+
+    return strncmp(root, path, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+static bool wider_file(const gbx_file_policy *wide, const gbx_file_policy *narrow,
+                       gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->root_count; n++) {
+        size_t w = 0;
+
+        while (w < wide->root_count && !is_below(wide->roots[w], narrow->roots[n]))
+            w++;
+        if (w == wide->root_count)
+            return wider_text("directory", narrow->roots[n], reterr);
+    }
+    return wider_number(wide->max_bytes, narrow->max_bytes, "file.maxBytes", reterr);
+}
+
+static bool wider_env(const gbx_policy *wide, const gbx_policy *narrow,
+                      gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->env_count; n++) {
+        size_t w = 0;
+
+        while (w < wide->env_count &&
+               strcmp(wide->env[w].name, narrow->env[n].name) != 0)
+            w++;
+        if (w == wide->env_count)
+            return wider_text("variable", narrow->env[n].name, reterr);
+    }
+    return false;
+}
+
+/* A pattern is covered by itself, and by a shorter one that ends in a star. */
+static bool wider_functions(char *const *wide, size_t wide_count, char *const *narrow,
+                            size_t narrow_count, gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow_count; n++)
+        if (!gbx_names_function(wide, wide_count, narrow[n]))
+            return wider_text("function", narrow[n], reterr);
+    return false;
+}
+
+static bool wider_secrets(const gbx_policy *wide, const gbx_policy *narrow,
+                          gbx_error *reterr)
+{
+    for (size_t n = 0; n < narrow->secret_count; n++) {
+        const gbx_secret *secret = &narrow->secrets[n];
+        const gbx_secret *of_engine = NULL;
+
+        for (size_t w = 0; w < wide->secret_count && of_engine == NULL; w++)
+            if (strcmp(wide->secrets[w].name, secret->name) == 0)
+                of_engine = &wide->secrets[w];
+        if (of_engine == NULL)
+            return wider_text("secret", secret->name, reterr);
+        if (wider_sites(of_engine->sites, of_engine->site_count, secret->sites,
+                        secret->site_count, "site of a secret", reterr) ||
+            wider_functions(of_engine->functions, of_engine->function_count,
+                            secret->functions, secret->function_count, reterr))
+            return true;
+    }
+    return false;
+}
+
+/* A limit that one of them leaves out is checked where limits are resolved, with the
+ * defaults. */
+static bool wider_limits(const gbx_limits *wide, const gbx_limits *narrow,
+                         gbx_error *reterr)
+{
+#define WIDER_LIMIT(field, name)               \
+    (wide->field != 0 && narrow->field != 0 && \
+     wider_number(wide->field, narrow->field, "limits." name, reterr))
+    return WIDER_LIMIT(timeout_ms, "timeoutMs") || WIDER_LIMIT(cpu_ms, "cpuMs") ||
+           WIDER_LIMIT(memory_bytes, "memoryBytes") ||
+           WIDER_LIMIT(output_bytes, "outputBytes") ||
+           WIDER_LIMIT(code_bytes, "codeBytes") || WIDER_LIMIT(log_bytes, "logBytes") ||
+           WIDER_LIMIT(host_calls, "hostCalls") ||
+           WIDER_LIMIT(host_calls_at_once, "hostCallsAtOnce") ||
+           WIDER_LIMIT(host_out_bytes, "hostOutBytes") ||
+           WIDER_LIMIT(host_in_bytes, "hostInBytes");
+#undef WIDER_LIMIT
+}
+
+bool gbx_policy_covers(const gbx_policy *wide, const gbx_policy *narrow,
+                       gbx_error *reterr)
+{
+    uint32_t on = narrow->capabilities;
+
+    return !(
+        wider_capability(wide->capabilities, on, reterr) ||
+        ((on & GBX_CAP_FETCH) != 0 &&
+         wider_fetch(&wide->fetch, &narrow->fetch, reterr)) ||
+        ((on & GBX_CAP_FILE) != 0 && wider_file(&wide->file, &narrow->file, reterr)) ||
+        ((on & GBX_CAP_ENV) != 0 && wider_env(wide, narrow, reterr)) ||
+        (!wide->all_functions && narrow->all_functions &&
+         wider_text("function", "*", reterr)) ||
+        (!wide->all_functions &&
+         wider_functions(wide->functions, wide->function_count, narrow->functions,
+                         narrow->function_count, reterr)) ||
+        wider_secrets(wide, narrow, reterr) ||
+        wider_limits(&wide->limits, &narrow->limits, reterr));
 }

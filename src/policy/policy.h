@@ -38,7 +38,7 @@
  * back as the same number. Free the text; NULL: memory is out. */
 char *gbx_json_text(const json_t *value, size_t flags);
 
-/* ---- json_whole.c -------------------------------------------------------- */
+/* ---- json_reader.c ------------------------------------------------------- */
 
 /*
  * Do values match their text?
@@ -50,28 +50,6 @@ char *gbx_json_text(const json_t *value, size_t flags);
 /* text is valid JSON without duplicate members. Numbers with a fraction are not
  * compared. */
 bool gbx_json_is_whole(const char *text, size_t len, const json_t *value);
-
-/* ---- refuse.c ------------------------------------------------------------ */
-
-/*
- * Refusals of a policy's text: what is wrong, where, and what to write instead.
- *
- * A policy's text is hostile to messages too: it enters them escaped and cut.
- */
-
-#define GBX_QUOTE_SIZE 100
-
-/* text for a message: one line, cut to a maximum length; returns out. */
-const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len);
-
-/* GBX_E_POLICY; the position is that of the byte at offset in text, which is one line.
- * The column is in characters, from 1. */
-gbx_status gbx_refuse(gbx_error *reterr, const char *text, size_t offset,
-                      const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* An error was made for a part of text that begins at offset: convert its column to one
- * of text. */
-void gbx_refused_within(gbx_error *err, const char *text, size_t offset);
 
 /* ---- trusted_file.c ------------------------------------------------------ */
 
@@ -113,6 +91,16 @@ gbx_status gbx_trusted_file_open(const gbx_trusted_file *file, int *ret_fd,
 
 #define GBX_SCHEME_HTTPS 1u
 #define GBX_SCHEME_HTTP  2u
+
+static inline const char *gbx_scheme_name(uint8_t scheme)
+{
+    return (scheme & GBX_SCHEME_HTTPS) != 0 ? "https" : "http";
+}
+
+static inline uint16_t gbx_scheme_port(uint8_t scheme)
+{
+    return (scheme & GBX_SCHEME_HTTPS) != 0 ? 443 : 80;
+}
 
 /* A network of addresses; IPv4 is ::ffff:a.b.c.d, its prefix 96 longer. */
 typedef struct gbx_network {
@@ -230,14 +218,11 @@ bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
 /* What by says lowers limits; its zeros say nothing. */
 void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
 
+/* Identifies a policy in logs; contains no value of a secret. */
+void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE]);
+
 /* Is name one of the patterns? "db.*" is every name below "db", "*" is every name. */
 bool gbx_names_function(char *const *patterns, size_t count, const char *name);
-
-/* ---- digest.c ------------------------------------------------------------ */
-
-/* Identifies a policy in logs; contains no value of a secret. */
-
-void gbx_policy_digest(const gbx_policy *policy, uint8_t ret[GBX_SHA256_SIZE]);
 
 /* ---- policy_lists.c ------------------------------------------------------ */
 
@@ -273,7 +258,47 @@ void gbx_pairs_cut(gbx_pair *pairs, size_t from, size_t count);
 void gbx_secrets_cut(gbx_secret *secrets, size_t from, size_t count);
 void gbx_roots_cut(gbx_file_policy *file, size_t from);
 
-/* ---- replay_policy.c ----------------------------------------------------- */
+/*
+ * Refusals of a policy's text: what is wrong, where, and what to write instead.
+ *
+ * A policy's text is hostile to messages too: it enters them escaped and cut.
+ */
+
+#define GBX_QUOTE_SIZE 100
+
+/* text for a message: one line, cut to a maximum length; returns out. */
+const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len);
+
+/* GBX_E_POLICY; the position is that of the byte at offset in text, which is one line.
+ * The column is in characters, from 1. */
+gbx_status gbx_refuse(gbx_error *reterr, const char *text, size_t offset,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* An error was made for a part of text that begins at offset: convert its column to one
+ * of text. */
+void gbx_refused_within(gbx_error *err, const char *text, size_t offset);
+
+/* ---- capability_grants.c ------------------------------------------------- */
+
+/* Add one item to a policy, from text. */
+
+/* A path of the policy as one to open; out has PATH_MAX bytes. */
+gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, char *out,
+                         gbx_error *reterr);
+
+/* A name and its value; borrowed. */
+typedef struct gbx_entry {
+    const char *name;
+    size_t name_len;
+    const char *value;
+    size_t value_len;
+} gbx_entry;
+
+/* Add the secret without its sites and functions; they are then added to *ret. */
+gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
+                            gbx_secret **ret, gbx_error *reterr);
+
+/* ---- policy_add.c -------------------------------------------------------- */
 
 /* Policies that make names visible to code, with nothing behind them. */
 

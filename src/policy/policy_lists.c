@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* policy_lists - see policy.h. */
-#include "policy/policy.h"
+/* policy_lists - the arrays of a policy, and the refusal of an entry. */
+#include "policy/internal.h"
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fail.h"
-#include "base/secret_memory.h"
+#include "base/utf8.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +19,6 @@ static void free_value(char *value, size_t len)
         explicit_bzero(value, len);
     free(value);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void *gbx_list_room(void *pointer_to_list, size_t count, size_t item_size)
 {
@@ -110,6 +111,23 @@ void gbx_roots_cut(gbx_file_policy *file, size_t from)
     file->root_count = from < file->root_count ? from : file->root_count;
 }
 
+/* ---- names ------------------------------------------------------------------- */
+
+static bool is_name_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+size_t gbx_name_length(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len &&
+           (is_name_start(text[n]) || (n > 0 && text[n] >= '0' && text[n] <= '9')))
+        n++;
+    return n;
+}
+
 static bool names(const char *pattern, const char *name)
 {
     size_t len = strlen(pattern);
@@ -126,4 +144,62 @@ bool gbx_names_function(char *const *patterns, size_t count, const char *name)
         if (names(patterns[i], name))
             return true;
     return false;
+}
+
+/* ---- refusals ---------------------------------------------------------------- */
+
+#define CUT "..."
+
+static uint32_t column_of(const char *text, size_t offset)
+{
+    uint32_t line;
+    uint32_t column;
+
+    gbx_utf8_position(text, offset, offset, &line, &column);
+    return column;
+}
+
+const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    size_t at = 0;
+
+    gbx_buf_init(&buf, GBX_QUOTE_SIZE - sizeof CUT);
+    while (at < len) {
+        size_t n = gbx_utf8_sequence((const uint8_t *)text + at, len - at);
+
+        n = n == 0 ? 1 : n;
+        if (!gbx_utf8_append_escaped(&buf, text + at, n, GBX_ESCAPE_LINE))
+            break;
+        at += n;
+    }
+    (void)snprintf(out, GBX_QUOTE_SIZE, "%.*s%s", (int)buf.len,
+                   buf.data != NULL ? (const char *)buf.data : "", at < len ? CUT : "");
+    return out;
+}
+
+gbx_status gbx_refuse(gbx_error *reterr, const char *text, size_t offset,
+                      const char *format, ...)
+{
+    char message[GBX_ERROR_MESSAGE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return gbx_fail_at(reterr, GBX_E_POLICY, 1, column_of(text, offset), "%s", message);
+}
+
+gbx_status gbx_refuse_twice(gbx_error *reterr, const char *text, size_t len)
+{
+    char quote[GBX_QUOTE_SIZE];
+
+    return gbx_refuse(reterr, text, 0, "'%s' is listed twice: leave one out",
+                      gbx_quote(quote, text, len));
+}
+
+void gbx_refused_within(gbx_error *err, const char *text, size_t offset)
+{
+    if (err->column > 0)
+        err->column += column_of(text, offset) - 1;
 }

@@ -1,9 +1,340 @@
 /* SPDX-License-Identifier: MIT */
-/* secret_find - see internal.h. */
+/*
+ * secret_find - all forms of a policy's secrets, and the search for them.
+ *
+ * The forms of a value are: itself; its hexadecimal digits in both cases; the part of
+ * its base64, in both alphabets, that does not change with its place in the encoded
+ * bytes; and itself with every escape undone, since the search also reads text in that
+ * form.
+ */
 #include "policy/internal.h"
 
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "policy/policy.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the forms --------------------------------------------------------------- */
+
+/*
+ * One automaton (Aho-Corasick) has all forms of a policy's secrets and reads each byte
+ * once. Read-only once it is made: any thread may use it. It holds values, so it is in a
+ * vault: sizes are counted before anything is made, and a single vault holds all, so
+ * growing leaves no copy of a value behind.
+ */
+
+/* The base64 character before the match also holds bits of the value. */
+#define EDGE_BEFORE 1u
+#define EDGE_AFTER  2u
+
+typedef struct secret_form {
+    uint32_t secret; /* index in the policy */
+    uint32_t len;
+    uint32_t edges;
+} secret_form;
+
+/* State 0 is the root. A state's children are a list by sibling; few have more than
+ * one. */
+typedef struct secret_node {
+    uint32_t child;
+    uint32_t sibling;
+    uint32_t fail;
+    uint32_t form; /* 1 + the longest form that ends here; 0: none */
+    uint16_t depth;
+    uint8_t byte;
+} secret_node;
+
+struct gbx_secret_forms {
+    size_t size; /* of the vault that holds all of it */
+    secret_node *nodes;
+    secret_form *forms;
+    uint32_t node_count;
+    uint32_t form_count;
+    uint32_t longest;
+    uint32_t first[256]; /* from the root, by byte */
+    /* One bit for each pair of bytes that begins a form, or in which a byte begins an
+     * escape. */
+    uint8_t pairs[65536 / 8];
+};
+
+/* Can a form or an escape begin with the first byte, or an escape with the second? */
+static bool begins_so(const gbx_secret_forms *f, uint8_t a, uint8_t b)
+{
+    unsigned pair = (unsigned)a << 8 | b;
+
+    return (f->pairs[pair >> 3] >> (pair & 7) & 1) != 0;
+}
+
+/* The state after one byte more. */
+static uint32_t next_state(const gbx_secret_forms *f, uint32_t state, uint8_t byte)
+{
+    while (state != 0) {
+        uint32_t child = f->nodes[state].child;
+
+        while (child != 0 && f->nodes[child].byte != byte)
+            child = f->nodes[child].sibling;
+        if (child != 0)
+            return child;
+        state = f->nodes[state].fail;
+    }
+    return f->first[byte];
+}
+
+static const char standard[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_safe[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* Itself with and without escapes, hexadecimal digits in two cases, two base64
+ * alphabets at three alignments. */
+#define FORMS_EACH 10u
+
+/* Bytes of all forms of a value: 2 + 2 * 2 + 6 * 4 / 3 times its size. */
+static size_t forms_bytes(size_t value_len)
+{
+    return value_len * 14 + 6;
+}
+
+/* ---- the trie ------------------------------------------------------------ */
+
+static uint32_t child_of(gbx_secret_forms *f, uint32_t state, uint8_t byte)
+{
+    uint32_t *link = state == 0 ? &f->first[byte] : &f->nodes[state].child;
+    secret_node *node;
+
+    while (*link != 0 && f->nodes[*link].byte != byte)
+        link = &f->nodes[*link].sibling;
+    if (*link == 0) {
+        *link = f->node_count++;
+        node = &f->nodes[*link];
+        node->byte = byte;
+        node->depth = (uint16_t)(f->nodes[state].depth + 1);
+    }
+    return *link;
+}
+
+/* Record a finished form in the state where it ends. If two secrets have the same form,
+ * it is the first one's. */
+static void end_form(gbx_secret_forms *f, uint32_t state, uint32_t secret,
+                     uint32_t edges)
+{
+    secret_node *node = &f->nodes[state];
+
+    if (state == 0 || node->form != 0)
+        return;
+    f->forms[f->form_count++] =
+        (secret_form){.secret = secret, .len = node->depth, .edges = edges};
+    node->form = f->form_count;
+    if (node->depth > f->longest)
+        f->longest = node->depth;
+}
+
+static void add_itself(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
+{
+    uint32_t state = 0;
+
+    for (size_t i = 0; i < s->value_len; i++)
+        state = child_of(f, state, (uint8_t)s->value[i]);
+    end_form(f, state, index, 0);
+}
+
+typedef struct path {
+    gbx_secret_forms *forms;
+    uint32_t state;
+} path;
+
+static void on_form_byte(void *user, uint8_t byte, size_t start, size_t end)
+{
+    path *p = user;
+
+    (void)start, (void)end;
+    p->state = child_of(p->forms, p->state, byte);
+}
+
+/* The rest may be too short to search for. */
+static void add_unescaped(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
+{
+    path p = {.forms = f};
+    gbx_unescaper unescaper = {.emit = on_form_byte, .user = &p};
+
+    for (size_t i = 0; i < s->value_len; i++)
+        gbx_unescape_take(&unescaper, (uint8_t)s->value[i], i);
+    gbx_unescape_end(&unescaper);
+    if (f->nodes[p.state].depth >= GBX_SECRET_MIN)
+        end_form(f, p.state, index, 0);
+}
+
+static void add_hex(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
+                    const char *digits)
+{
+    uint32_t state = 0;
+
+    for (size_t i = 0; i < s->value_len; i++) {
+        uint8_t byte = (uint8_t)s->value[i];
+
+        state = child_of(f, state, (uint8_t)digits[byte >> 4]);
+        state = child_of(f, state, (uint8_t)digits[byte & 15]);
+    }
+    end_form(f, state, index, 0);
+}
+
+/* Six bits, from that bit on, of `before` unknown bytes followed by the value. */
+static unsigned sextet(const gbx_secret *s, size_t bit, size_t before)
+{
+    unsigned bits = 0;
+
+    for (size_t i = bit; i < bit + 6; i++) {
+        uint8_t byte = (uint8_t)s->value[i / 8 - before];
+
+        bits = bits << 1 | (byte >> (7 - i % 8) & 1u);
+    }
+    return bits;
+}
+
+/* Add the base64 characters that the value alone determines if it follows so many other
+ * bytes. */
+static void add_base64(gbx_secret_forms *f, const gbx_secret *s, uint32_t index,
+                       size_t before, const char *alphabet)
+{
+    size_t end = (before + s->value_len) * 8;
+    size_t bit = (before * 8 + 5) / 6 * 6;
+    uint32_t state = 0;
+
+    for (; bit + 6 <= end; bit += 6)
+        state = child_of(f, state, (uint8_t)alphabet[sextet(s, bit, before)]);
+    end_form(f, state, index,
+             (before > 0 ? EDGE_BEFORE : 0) | (end % 6 != 0 ? EDGE_AFTER : 0));
+}
+
+/* The part of a value to search for: blanks at its ends may get lost on the way. A
+ * value that would be too short without them stays whole. */
+static gbx_secret between_blanks(const gbx_secret *s)
+{
+    gbx_secret part = *s;
+
+    while (part.value_len > 0 && *part.value == ' ') {
+        part.value++;
+        part.value_len--;
+    }
+    while (part.value_len > 0 && part.value[part.value_len - 1] == ' ')
+        part.value_len--;
+    return part.value_len >= GBX_SECRET_MIN ? part : *s;
+}
+
+static void add_secret(gbx_secret_forms *f, const gbx_secret *s, uint32_t index)
+{
+    add_itself(f, s, index);
+    add_unescaped(f, s, index);
+    add_hex(f, s, index, "0123456789abcdef");
+    add_hex(f, s, index, "0123456789ABCDEF");
+    for (size_t before = 0; before < 3; before++) {
+        add_base64(f, s, index, before, standard);
+        add_base64(f, s, index, before, url_safe);
+    }
+}
+
+/* ---- where to go on after a byte that does not fit --------------------------- */
+
+static void note_pair(gbx_secret_forms *f, uint8_t a, uint8_t b)
+{
+    unsigned pair = (unsigned)a << 8 | b;
+
+    f->pairs[pair >> 3] |= (uint8_t)(1u << (pair & 7));
+}
+
+/* With escapes undone, a space is a plus. */
+static void note_pair_or_space(gbx_secret_forms *f, uint8_t a, uint8_t b)
+{
+    note_pair(f, a, b);
+    note_pair(f, a == '+' ? ' ' : a, b);
+    note_pair(f, a, b == '+' ? ' ' : b);
+    note_pair(f, a == '+' ? ' ' : a, b == '+' ? ' ' : b);
+}
+
+static void note_escapes(gbx_secret_forms *f)
+{
+    for (unsigned a = 0; a < 256; a++)
+        for (unsigned b = 0; b < 256; b++)
+            if (gbx_unescape_begins((uint8_t)a) || gbx_unescape_begins((uint8_t)b))
+                note_pair(f, (uint8_t)a, (uint8_t)b);
+}
+
+/* Breadth first: a state's failure state is less deep than itself. queue has room for
+ * every node. */
+static void link_failures(gbx_secret_forms *f, uint32_t *queue)
+{
+    size_t count = 0;
+
+    for (unsigned byte = 0; byte < 256; byte++)
+        if (f->first[byte] != 0)
+            queue[count++] = f->first[byte];
+    for (size_t i = 0; i < count; i++) {
+        secret_node *node = &f->nodes[queue[i]];
+
+        if (node->form == 0)
+            node->form = f->nodes[node->fail].form;
+        for (uint32_t c = node->child; c != 0; c = f->nodes[c].sibling) {
+            f->nodes[c].fail = next_state(f, node->fail, f->nodes[c].byte);
+            if (node->depth == 1)
+                note_pair_or_space(f, node->byte, f->nodes[c].byte);
+            queue[count++] = c;
+        }
+    }
+}
+
+static gbx_secret_forms *room(const gbx_secret *secrets, size_t count)
+{
+    size_t nodes = 1;
+    size_t size;
+    gbx_secret_forms *f;
+
+    for (size_t i = 0; i < count; i++)
+        nodes += forms_bytes(secrets[i].value_len);
+    assert(nodes < UINT32_MAX);
+    size = sizeof *f + nodes * sizeof f->nodes[0] +
+           count * FORMS_EACH * sizeof f->forms[0];
+    f = gbx_secret_memory_new(size);
+    if (f == NULL)
+        return NULL;
+    f->size = size;
+    f->nodes = (secret_node *)(f + 1);
+    f->forms = (secret_form *)(f->nodes + nodes);
+    f->node_count = 1;
+    return f;
+}
+
+gbx_secret_forms *gbx_secret_forms_new(const gbx_secret *secrets, size_t count)
+{
+    GBX_CLEANUP(gbx_free) uint32_t *queue = NULL;
+    gbx_secret_forms *f = room(secrets, count);
+
+    if (f == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        gbx_secret part = between_blanks(&secrets[i]);
+
+        add_secret(f, &part, (uint32_t)i);
+    }
+    queue = malloc(f->node_count * sizeof *queue);
+    if (queue == NULL) {
+        gbx_secret_forms_free(f);
+        return NULL;
+    }
+    link_failures(f, queue);
+    note_escapes(f);
+    return f;
+}
+
+void gbx_secret_forms_free(gbx_secret_forms *forms)
+{
+    if (forms != NULL)
+        gbx_secret_memory_free(forms, forms->size);
+}
+
+/* ---- the search -------------------------------------------------------------- */
 
 /* How often *stop is checked. */
 #define STOP_BYTES 4096
@@ -20,8 +351,6 @@ typedef struct finder {
     size_t *starts; /* a ring: positions in the data of the last of them */
     size_t mask;
 } finder;
-
-/* ---- hits ------------------------------------------------------------------ */
 
 static bool is_base64(uint8_t c)
 {
@@ -56,14 +385,14 @@ static void append_hit(finder *f, const gbx_hit *hit)
 
 static void found(finder *f, uint32_t form_number, size_t start, size_t end)
 {
-    const gbx_secret_form *form = &f->forms->forms[form_number - 1];
+    const secret_form *form = &f->forms->forms[form_number - 1];
     gbx_hit hit = {.start = start, .end = end, .secret = form->secret};
     gbx_hit *last = f->hits->count > 0 ? &f->hits->items[f->hits->count - 1] : NULL;
 
-    if ((form->edges & GBX_FORM_EDGE_BEFORE) != 0 && start > 0 &&
+    if ((form->edges & EDGE_BEFORE) != 0 && start > 0 &&
         is_base64(f->data.data[start - 1]) && !is_escaped(f->data, start - 1))
         hit.start--;
-    if ((form->edges & GBX_FORM_EDGE_AFTER) != 0 && end < f->data.len &&
+    if ((form->edges & EDGE_AFTER) != 0 && end < f->data.len &&
         is_base64(f->data.data[end]))
         hit.end++;
     /* Both searches may find the same hit, and a value may overlap itself for long. */
@@ -102,13 +431,11 @@ static void sort_and_merge(gbx_hits *hits)
     hits->count = kept + 1;
 }
 
-/* ---- one pass ------------------------------------------------------------------ */
-
 static void step(finder *f, size_t at)
 {
     uint32_t form;
 
-    f->state = gbx_forms_step(f->forms, f->state, f->data.data[at]);
+    f->state = next_state(f->forms, f->state, f->data.data[at]);
     form = f->forms->nodes[f->state].form;
     if (form != 0)
         found(f, form, at + 1 - f->forms->forms[form - 1].len, at + 1);
@@ -120,7 +447,7 @@ static void on_unescaped(void *user, uint8_t byte, size_t start, size_t end)
     uint32_t form;
 
     f->starts[f->seen++ & f->mask] = start;
-    f->unescaped = gbx_forms_step(f->forms, f->unescaped, byte);
+    f->unescaped = next_state(f->forms, f->unescaped, byte);
     form = f->forms->nodes[f->unescaped].form;
     if (form != 0)
         found(f, form, f->starts[(f->seen - f->forms->forms[form - 1].len) & f->mask],
@@ -135,7 +462,7 @@ static size_t step_over(const finder *f, size_t at, size_t limit)
 
     if (f->state != 0 || f->unescaped != 0 || f->unescaper.waiting != 0)
         return at;
-    while (at < limit && !gbx_forms_begin_so(f->forms, data[at], data[at + 1]))
+    while (at < limit && !begins_so(f->forms, data[at], data[at + 1]))
         at++;
     return at;
 }
@@ -159,8 +486,6 @@ static bool find(finder *f, const atomic_bool *stop)
     gbx_unescape_end(&f->unescaper);
     return !f->failed;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
                      const atomic_bool *stop, gbx_hits *ret)

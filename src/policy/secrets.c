@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* secrets - see policy.h. */
+/* secrets - fill the values of secrets in, and strip them from what comes back. */
 #include "policy/policy.h"
 
+#include "base/cleanup.h"
 #include "base/fail.h"
 #include "base/json.h"
 #include "policy/internal.h"
@@ -17,19 +18,39 @@
 #define OPEN_LEN  (sizeof OPEN - 1)
 #define CLOSE_LEN (sizeof CLOSE - 1)
 
-/* ---- filling in ------------------------------------------------------------- */
-
-/* As in a policy; see capability_grants.c. */
-static size_t name_length(const uint8_t *text, size_t len)
+void gbx_secrets_forget(gbx_policy *policy)
 {
-    size_t n = 0;
-
-    while (n < len && ((text[n] >= 'a' && text[n] <= 'z') ||
-                       (text[n] >= 'A' && text[n] <= 'Z') || text[n] == '_' ||
-                       text[n] == '$' || (n > 0 && text[n] >= '0' && text[n] <= '9')))
-        n++;
-    return n;
+    gbx_secret_forms_free(policy->secret_forms);
+    policy->secret_forms = NULL;
 }
+
+gbx_status gbx_secrets_prepare(gbx_policy *policy, gbx_error *reterr)
+{
+    gbx_secret_forms *forms = NULL;
+    size_t total = 0;
+
+    for (size_t i = 0; i < policy->secret_count; i++) {
+        size_t len = policy->secrets[i].value_len;
+
+        assert(len >= GBX_SECRET_MIN &&
+               len <= GBX_SECRET_MAX); /* capability_grants.c */
+        total += len;
+    }
+    if (total > GBX_SECRETS_BYTES_MAX)
+        return gbx_fail(reterr, GBX_E_POLICY,
+                        "all secrets together have more than %zu bytes",
+                        GBX_SECRETS_BYTES_MAX);
+    if (policy->secret_count > 0) {
+        forms = gbx_secret_forms_new(policy->secrets, policy->secret_count);
+        if (forms == NULL)
+            return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the secrets");
+    }
+    gbx_secrets_forget(policy);
+    policy->secret_forms = forms;
+    return GBX_OK;
+}
+
+/* ---- filling in ------------------------------------------------------------- */
 
 static const gbx_secret *find_secret(const gbx_policy *policy, const uint8_t *name,
                                      size_t len)
@@ -62,7 +83,7 @@ static gbx_status take_reference(const gbx_policy *policy,
 {
     const uint8_t *name = text.data + OPEN_LEN;
     size_t left = text.len - OPEN_LEN;
-    size_t len = name_length(name, left);
+    size_t len = gbx_name_length((const char *)name, left);
     int shown = len < 128 ? (int)len : 128;
     const gbx_secret *secret;
     char to[300];
@@ -74,8 +95,7 @@ static gbx_status take_reference(const gbx_policy *policy,
     if (secret == NULL)
         return gbx_fail(reterr, GBX_E_POLICY, "unknown secret '%.*s'", shown, name);
     if (target->host != NULL)
-        (void)snprintf(to, sizeof to, "%s://%.253s:%u",
-                       target->scheme == GBX_SCHEME_HTTPS ? "https" : "http",
+        (void)snprintf(to, sizeof to, "%s://%.253s:%u", gbx_scheme_name(target->scheme),
                        target->host, (unsigned)target->port);
     else
         (void)snprintf(to, sizeof to, "%.256s", target->function);
@@ -85,6 +105,94 @@ static gbx_status take_reference(const gbx_policy *policy,
     *ret = secret;
     *ret_len = OPEN_LEN + len + CLOSE_LEN;
     return GBX_OK;
+}
+
+bool gbx_secrets_are_in(gbx_span text)
+{
+    return text.len > 0 && memmem(text.data, text.len, OPEN, OPEN_LEN) != NULL;
+}
+
+gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
+                            gbx_span text, gbx_buf *out, gbx_error *reterr)
+{
+    out->is_secret = true;
+    while (text.len > 0) {
+        const uint8_t *next = memmem(text.data, text.len, OPEN, OPEN_LEN);
+        size_t before = next != NULL ? (size_t)(next - text.data) : text.len;
+        const gbx_secret *secret;
+        size_t reference;
+        gbx_status status;
+
+        (void)gbx_buf_append(out, text.data, before);
+        text = (gbx_span){text.data + before, text.len - before};
+        if (next == NULL)
+            break;
+        status = take_reference(policy, target, text, &secret, &reference, reterr);
+        if (status != GBX_OK) {
+            gbx_buf_cleanup(out);
+            return status;
+        }
+        (void)gbx_buf_append(out, secret->value, secret->value_len);
+        text = (gbx_span){text.data + reference, text.len - reference};
+    }
+    if (!out->failed)
+        return GBX_OK;
+    gbx_buf_cleanup(out);
+    return gbx_fail(reterr, GBX_E_NOMEM, "no room for a text with its secrets");
+}
+
+/* Fill secrets into JSON: a value goes into the string that refers to it,
+ * escaped as JSON, so it cannot end the string. */
+
+/* A value is at most six times as long in JSON; there may be many. */
+#define FILLED_MAX GBX_MIB(64)
+
+static gbx_status no_memory(gbx_error *reterr)
+{
+    return gbx_fail(reterr, GBX_E_NOMEM, "no memory for arguments with their secrets");
+}
+
+/* Append one reference, {{secret:NAME}}, as the inside of a JSON string. */
+static gbx_status put_value(const gbx_policy *policy, const gbx_secret_target *target,
+                            gbx_span reference, gbx_buf *out, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf quoted = {0};
+    gbx_status status;
+
+    gbx_buf_init_secret(&value, GBX_SECRET_MAX + 16);
+    gbx_buf_init_secret(&quoted, GBX_SECRET_MAX * 6 + 16);
+    status = gbx_secrets_fill(policy, target, reference, &value, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (gbx_json_append_string(&quoted, value.data, value.len) &&
+        gbx_buf_append(out, quoted.data + 1, quoted.len - 2))
+        return GBX_OK;
+    return no_memory(reterr);
+}
+
+gbx_status gbx_secrets_fill_json(const gbx_policy *policy, const char *function,
+                                 gbx_span args, gbx_buf *out, gbx_error *reterr)
+{
+    gbx_secret_target target = {.function = function};
+    gbx_status status = GBX_OK;
+
+    gbx_buf_init_secret(out, FILLED_MAX);
+    while (status == GBX_OK && args.len > 0) {
+        const uint8_t *at = memmem(args.data, args.len, OPEN, OPEN_LEN);
+        size_t before = at != NULL ? (size_t)(at - args.data) : args.len;
+        gbx_span rest = {args.data + before, args.len - before};
+        const uint8_t *end =
+            rest.len > 0 ? memmem(rest.data, rest.len, CLOSE, CLOSE_LEN) : NULL;
+
+        if (end != NULL)
+            rest.len = (size_t)(end + CLOSE_LEN - rest.data);
+        (void)gbx_buf_append(out, args.data, before);
+        if (rest.len > 0)
+            status = put_value(policy, &target, rest, out, reterr);
+        args = (gbx_span){rest.data + rest.len, args.len - before - rest.len};
+    }
+    return status == GBX_OK && out->failed ? no_memory(reterr) : status;
 }
 
 /* ---- stripping ---------------------------------------------------------------- */
@@ -189,74 +297,6 @@ static void strip_json(const gbx_policy *policy, const gbx_hits *hits, gbx_span 
         }
         at = end;
     }
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
-gbx_status gbx_secrets_prepare(gbx_policy *policy, gbx_error *reterr)
-{
-    gbx_secret_forms *forms = NULL;
-    size_t total = 0;
-
-    for (size_t i = 0; i < policy->secret_count; i++) {
-        size_t len = policy->secrets[i].value_len;
-
-        assert(len >= GBX_SECRET_MIN &&
-               len <= GBX_SECRET_MAX); /* capability_grants.c */
-        total += len;
-    }
-    if (total > GBX_SECRETS_BYTES_MAX)
-        return gbx_fail(reterr, GBX_E_POLICY,
-                        "all secrets together have more than %zu bytes",
-                        GBX_SECRETS_BYTES_MAX);
-    if (policy->secret_count > 0) {
-        forms = gbx_secret_forms_new(policy->secrets, policy->secret_count);
-        if (forms == NULL)
-            return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the secrets");
-    }
-    gbx_secrets_forget(policy);
-    policy->secret_forms = forms;
-    return GBX_OK;
-}
-
-void gbx_secrets_forget(gbx_policy *policy)
-{
-    gbx_secret_forms_free(policy->secret_forms);
-    policy->secret_forms = NULL;
-}
-
-bool gbx_secrets_are_in(gbx_span text)
-{
-    return text.len > 0 && memmem(text.data, text.len, OPEN, OPEN_LEN) != NULL;
-}
-
-gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
-                            gbx_span text, gbx_buf *out, gbx_error *reterr)
-{
-    out->is_secret = true;
-    while (text.len > 0) {
-        const uint8_t *next = memmem(text.data, text.len, OPEN, OPEN_LEN);
-        size_t before = next != NULL ? (size_t)(next - text.data) : text.len;
-        const gbx_secret *secret;
-        size_t reference;
-        gbx_status status;
-
-        (void)gbx_buf_append(out, text.data, before);
-        text = (gbx_span){text.data + before, text.len - before};
-        if (next == NULL)
-            break;
-        status = take_reference(policy, target, text, &secret, &reference, reterr);
-        if (status != GBX_OK) {
-            gbx_buf_cleanup(out);
-            return status;
-        }
-        (void)gbx_buf_append(out, secret->value, secret->value_len);
-        text = (gbx_span){text.data + reference, text.len - reference};
-    }
-    if (!out->failed)
-        return GBX_OK;
-    gbx_buf_cleanup(out);
-    return gbx_fail(reterr, GBX_E_NOMEM, "no room for a text with its secrets");
 }
 
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,

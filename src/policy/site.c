@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* site - see policy.h. */
+/* site - one allowed destination, from and to text, and what it matches. */
 #include "policy/policy.h"
 
 #include "policy/internal.h"
@@ -8,17 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct scheme {
-    const char *name;
-    uint8_t bit;
-    uint16_t port;
-} schemes[] = {
-    {"https", GBX_SCHEME_HTTPS, 443},
-    {"http", GBX_SCHEME_HTTP, 80},
-};
-
-#define SCHEMES (sizeof schemes / sizeof schemes[0])
 
 /* Read the scheme in front, if any; *at moves past it. */
 static gbx_status take_scheme(const char *text, size_t len, size_t *at, gbx_site *site,
@@ -32,10 +21,11 @@ static gbx_status take_scheme(const char *text, size_t len, size_t *at, gbx_site
     *at = 0;
     if (mark == NULL)
         return GBX_OK;
-    for (size_t i = 0; i < SCHEMES; i++) {
-        if (strlen(schemes[i].name) == name_len &&
-            strncasecmp(schemes[i].name, text, name_len) == 0) {
-            site->schemes = schemes[i].bit;
+    for (uint8_t scheme = GBX_SCHEME_HTTPS; scheme <= GBX_SCHEME_HTTP; scheme++) {
+        const char *known = gbx_scheme_name(scheme);
+
+        if (strlen(known) == name_len && strncasecmp(known, text, name_len) == 0) {
+            site->schemes = scheme;
             *at = name_len + 3;
             return GBX_OK;
         }
@@ -156,15 +146,6 @@ static gbx_status take_host(const char *text, const gbx_hostport *parts, gbx_sit
     return status;
 }
 
-static uint16_t port_of(const gbx_site *site)
-{
-    if (site->port != 0)
-        return site->port;
-    return site->schemes & GBX_SCHEME_HTTPS ? 443 : 80;
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_site_parse(const char *text, size_t len, gbx_site *ret,
                           gbx_error *reterr)
 {
@@ -202,6 +183,11 @@ gbx_status gbx_site_parse(const char *text, size_t len, gbx_site *ret,
     return GBX_OK;
 }
 
+static uint16_t port_of(const gbx_site *site)
+{
+    return site->port != 0 ? site->port : gbx_scheme_port(site->schemes);
+}
+
 bool gbx_site_equals(const gbx_site *a, const gbx_site *b)
 {
     return strcmp(a->host, b->host) == 0 && a->below == b->below &&
@@ -234,10 +220,9 @@ const char *gbx_site_print(const gbx_site *site, char out[GBX_SITE_TEXT_SIZE])
         (void)snprintf(port, sizeof port, ":*");
     else if (site->port != 0)
         (void)snprintf(port, sizeof port, ":%u", site->port);
-    (void)snprintf(out, GBX_SITE_TEXT_SIZE, "%s%s%s%s%s%s",
-                   site->schemes & GBX_SCHEME_HTTPS ? "https://" : "http://",
-                   site->below ? "*." : "", is_v6 ? "[" : "", site->host,
-                   is_v6 ? "]" : "", port);
+    (void)snprintf(out, GBX_SITE_TEXT_SIZE, "%s://%s%s%s%s%s",
+                   gbx_scheme_name(site->schemes), site->below ? "*." : "",
+                   is_v6 ? "[" : "", site->host, is_v6 ? "]" : "", port);
     return out;
 }
 
@@ -269,14 +254,12 @@ bool gbx_policy_may_fetch(const gbx_policy *policy, const char *url, size_t len,
 bool gbx_site_matches(const gbx_site *site, const char *canonical_host, uint16_t port,
                       uint8_t scheme)
 {
-    uint16_t wanted = site->port;
+    uint16_t wanted = site->port != 0 ? site->port : gbx_scheme_port(scheme);
     size_t host_len = strlen(canonical_host);
     size_t site_len = strlen(site->host);
 
     if ((site->schemes & scheme) == 0)
         return false;
-    if (wanted == 0)
-        wanted = scheme == GBX_SCHEME_HTTPS ? 443 : 80;
     if (!site->any_port && port != wanted)
         return false;
     if (!site->below)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* unescape - see internal.h. Each decision needs at most GBX_ESCAPE_MAX bytes. */
+/* unescape - undo the encodings that programs apply to text. Each decision needs at most
+ * GBX_ESCAPE_MAX bytes. */
 #include "policy/internal.h"
+
+#include "base/base64.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -29,31 +33,8 @@ static unescaped point(uint32_t c, uint8_t taken)
 {
     unescaped u = {.taken = taken};
 
-    if (c < 0x80) {
-        u.bytes[u.count++] = (uint8_t)c;
-        return u;
-    }
-    if (c < 0x800) {
-        u.bytes[u.count++] = (uint8_t)(0xC0 | c >> 6);
-    } else {
-        if (c < 0x10000) {
-            u.bytes[u.count++] = (uint8_t)(0xE0 | c >> 12);
-        } else {
-            u.bytes[u.count++] = (uint8_t)(0xF0 | (c >> 18 & 7));
-            u.bytes[u.count++] = (uint8_t)(0x80 | (c >> 12 & 0x3F));
-        }
-        u.bytes[u.count++] = (uint8_t)(0x80 | (c >> 6 & 0x3F));
-    }
-    u.bytes[u.count++] = (uint8_t)(0x80 | (c & 0x3F));
+    u.count = (uint8_t)gbx_utf8_encode(c, u.bytes);
     return u;
-}
-
-static int digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Read hexadecimal digits, up to max; returns their number. */
@@ -62,8 +43,8 @@ static size_t hex(const uint8_t *data, size_t len, size_t max, uint32_t *ret)
     size_t n = 0;
 
     *ret = 0;
-    while (n < len && n < max && digit(data[n]) >= 0)
-        *ret = *ret << 4 | (uint32_t)digit(data[n++]);
+    while (n < len && n < max && gbx_hex_digit(data[n]) >= 0)
+        *ret = *ret << 4 | (uint32_t)gbx_hex_digit(data[n++]);
     return n;
 }
 
@@ -148,7 +129,7 @@ static unescaped html_number(const uint8_t *data, size_t len)
     if (is_hex)
         at++;
     for (; at < len && at + 1 < GBX_ESCAPE_MAX; at++) {
-        int d = digit(data[at]);
+        int d = gbx_hex_digit(data[at]);
 
         if (d < 0 || (!is_hex && d > 9))
             break;
@@ -156,7 +137,7 @@ static unescaped html_number(const uint8_t *data, size_t len)
     }
     if (at == len)
         return need_more;
-    if (data[at] != ';' || digit(data[at - 1]) < 0 || value > 0x10FFFF)
+    if (data[at] != ';' || gbx_hex_digit(data[at - 1]) < 0 || value > 0x10FFFF)
         return as_itself(data[0]);
     return point(value, (uint8_t)(at + 1));
 }
@@ -255,8 +236,6 @@ static void take(gbx_unescaper *u, size_t depth, uint8_t byte, size_t start, siz
         undo(u, depth, false);
     }
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_unescape_take(gbx_unescaper *u, uint8_t byte, size_t at)
 {

@@ -22,7 +22,6 @@
  */
 #include "base/utf8.h"
 
-#include "base/lines.h"
 #include "realm/internal.h"
 
 #include <assert.h>

@@ -11,6 +11,27 @@
 
 #include <glovebox/glovebox.h>
 
+/*
+ * Put the values of the running call into realm->env and a global. They come with the
+ * call, so that a worker's memory never holds values that its own call may not see.
+ */
+static void gbx_env_begin(gbx_realm *realm, JSObjectRef made)
+{
+    JSContextRef ctx = realm->ctx;
+    gbx_span json = realm->in->env;
+    JSValueRef text = json.len > 0
+                          ? gbx_value_of_text(ctx, (const char *)json.data, json.len)
+                          : gbx_value_of_text(ctx, "{}", 2);
+    JSValueRef value = JSObjectCallAsFunction(ctx, gbx_get_object(ctx, made, "make"),
+                                              NULL, 1, &text, NULL);
+
+    if (value == NULL)
+        return;
+    realm->env = value;
+    JSObjectSetProperty(ctx, realm->global, realm->n_env, value,
+                        kJSPropertyAttributeDontEnum, NULL);
+}
+
 static const struct grant {
     uint32_t bit;
     const char *script;
@@ -99,28 +120,4 @@ void gbx_grants_begin(gbx_realm *realm)
         else if (grants[i].begin != NULL)
             grants[i].begin(realm, realm->granted[i]);
     }
-}
-
-/* ---- env ------------------------------------------------------------------- */
-
-/*
- * The values of the running call only. They come with the call, so that a worker's
- * memory never holds values that its own call may not see.
- */
-
-void gbx_env_begin(gbx_realm *realm, JSObjectRef made)
-{
-    JSContextRef ctx = realm->ctx;
-    gbx_span json = realm->in->env;
-    JSValueRef text = json.len > 0
-                          ? gbx_value_of_text(ctx, (const char *)json.data, json.len)
-                          : gbx_value_of_text(ctx, "{}", 2);
-    JSValueRef value = JSObjectCallAsFunction(ctx, gbx_get_object(ctx, made, "make"),
-                                              NULL, 1, &text, NULL);
-
-    if (value == NULL)
-        return;
-    realm->env = value;
-    JSObjectSetProperty(ctx, realm->global, realm->n_env, value,
-                        kJSPropertyAttributeDontEnum, NULL);
 }

@@ -174,9 +174,6 @@ bool gbx_block_give(void *block);
  * loader are not included. */
 size_t gbx_memory_used(void);
 
-/* Called by the allocator only. Does not allocate. */
-void gbx_refusal_note(void);
-
 /* The name that the user's code has in every stack. */
 #define GBX_CODE_URL "code.js"
 
@@ -481,7 +478,7 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
 /* Start the call's own randomness, if the call has any. */
 void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made);
 
-/* ---- files.c ----------------------------------------------------------------- */
+/* ---- natives.c: bytes as text ------------------------------------------------ */
 
 /* As fs.js numbers them. */
 typedef enum gbx_bytes_as {
@@ -504,11 +501,6 @@ size_t gbx_utf8_broken(const uint8_t *data, size_t len);
 
 JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
                               const char **ret_reason);
-
-/* ---- grant.c ------------------------------------------------------------------- */
-
-/* The call's values, in realm->env and as a global. */
-void gbx_env_begin(gbx_realm *realm, JSObjectRef made);
 
 /* ---- forms.c ---------------------------------------------------------------- */
 

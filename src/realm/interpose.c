@@ -54,7 +54,8 @@ static struct {
     void *user;
 } state;
 
-void gbx_refusal_note(void)
+/* Called by the allocator only. Does not allocate. */
+static void gbx_refusal_note(void)
 {
     if (state.refused)
         return;

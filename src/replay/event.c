@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* event - writes and reads one line of what happened. */
 #include "replay/record.h"
-#include "replay/recording_line.h"
-#include "replay/replay.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define AT(field) offsetof(gbx_record_event, field)
 #define ID                                                   \

@@ -9,8 +9,12 @@
 #ifndef GBX_REPLAY_RECORD_H
 #define GBX_REPLAY_RECORD_H
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/json_view.h"
 #include "base/sha256.h"
 #include "wire/messages.h"
+#include "wire/reader.h"
 
 #include <glovebox/record.h>
 
@@ -185,5 +189,110 @@ struct gbx_recording {
     bool is_checked; /* gbx_record_check() has accepted the text */
     gbx_buf text;
 };
+
+/* ---- names and memory of a head -------------------------------------------------------- */
+
+/* Memory for the spans of a head that was read; freed with it. */
+
+struct gbx_record_chunk {
+    struct gbx_record_chunk *next;
+    uint8_t data[];
+};
+
+/* The next of names that are a line each; false after the last. */
+bool gbx_record_next_name(gbx_span *lines, gbx_span *ret);
+
+/* NULL if memory is out. */
+uint8_t *gbx_record_chunk(gbx_record_head *head, size_t size);
+
+/* ---- recording_line.c: one line ------------------------------------------- */
+
+/*
+ * An object whose members a table describes.
+ *
+ * Strict: a member that is not in the table, appears twice or has the wrong kind of
+ * value is refused with its position; so is a missing one. Values are copied out of the
+ * text. They are as hostile as whoever wrote the file.
+ */
+
+typedef enum gbx_recording_field_kind {
+    GBX_FIELD_TEXT,    /* gbx_span: a string, or {"base64":"..."} if it is not UTF-8 */
+    GBX_FIELD_BYTES,   /* gbx_span: a string of base64 */
+    GBX_FIELD_UINT,    /* uint64_t, at most max */
+    GBX_FIELD_INT,     /* int64_t */
+    GBX_FIELD_DECIMAL, /* uint64_t: a string of digits, since many JSON readers have
+                          no integer so large */
+    GBX_FIELD_BOOL,    /* bool */
+    GBX_FIELD_DIGEST,  /* uint8_t[32]: a string of hexadecimal digits */
+    GBX_FIELD_WORD,    /* int: the index of a string in words */
+    GBX_FIELD_WORDS,   /* uint32_t: a bit for each element, by its index in words */
+    GBX_FIELD_NAMES,   /* gbx_span: an array of names, stored a line each */
+    GBX_FIELD_VALUES,  /* gbx_span: an object of strings, as written */
+    GBX_FIELD_IGNORED, /* a number that is only for people */
+} gbx_recording_field_kind;
+
+typedef struct gbx_recording_field {
+    const char *name;
+    gbx_recording_field_kind kind;
+    bool required;
+    size_t offset;                       /* of the field to fill */
+    uint64_t max;                        /* UINT */
+    const char *(*word)(unsigned index); /* WORD, WORDS: NULL past the last */
+} gbx_recording_field;
+
+/* The first member of every line. */
+#define GBX_LINE_WHAT "what"
+
+typedef struct gbx_recording_line {
+    gbx_view view;   /* the object */
+    gbx_view what;   /* the value of its first member */
+    uint32_t number; /* from 1 */
+} gbx_recording_line;
+
+/*
+ * The line at text[*at]; moves *at past it. False at the end of the text. A line that
+ * is not one object with "what" first is refused: then *ret_status is not GBX_OK.
+ */
+bool gbx_recording_line_next(const char *text, size_t len, size_t *at,
+                             gbx_recording_line *line, gbx_status *ret_status,
+                             gbx_error *reterr);
+
+bool gbx_recording_line_is(const gbx_recording_line *line, const char *what);
+
+/*
+ * Fill into with the members that the table lists; missing ones are left alone. Spans
+ * point to `room`, which has at least as many bytes as the line.
+ */
+gbx_status gbx_recording_line_read(const gbx_recording_line *line,
+                                   const gbx_recording_field *fields, size_t count,
+                                   void *into, uint8_t *room, gbx_error *reterr);
+
+/* GBX_E_DATA with the position of `at`, which lies in the line. */
+gbx_status gbx_recording_line_refuse(const gbx_recording_line *line, const char *at,
+                                     gbx_error *reterr, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Members of a line as they are written. */
+
+/* {"what":"..." ; a line is closed by gbx_put_line_end(). */
+void gbx_put_line(gbx_buf *to, const char *what);
+bool gbx_put_line_end(gbx_buf *to);
+
+void gbx_put_text(gbx_buf *to, const char *name, gbx_span text);
+void gbx_put_string(gbx_buf *to, const char *name, const char *text);
+void gbx_put_bytes(gbx_buf *to, const char *name, gbx_span bytes);
+void gbx_put_uint(gbx_buf *to, const char *name, uint64_t value);
+void gbx_put_true(gbx_buf *to, const char *name, bool value); /* false: nothing */
+void gbx_put_digest(gbx_buf *to, const char *name, const uint8_t *digest);
+void gbx_put_ms(gbx_buf *to, const char *name, double ms);
+
+/* ---- words --------------------------------------------------------------- */
+
+/* The names of choices in a recording; NULL past the last. */
+
+const char *gbx_record_form(unsigned index);       /* gbx_form */
+const char *gbx_record_globals(unsigned index);    /* gbx_globals */
+const char *gbx_record_capability(unsigned index); /* bit of gbx_capability */
+const char *gbx_record_code(unsigned index);       /* gbx_code */
 
 #endif

@@ -1,10 +1,162 @@
 /* SPDX-License-Identifier: MIT */
-/* recording - the handle, and everything that needs no engine. */
+/* recording - the handle, and whether a text is a recording. */
 #include "base/fail.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
 #include "replay/record.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- can the lines follow each other in this order? ---------------------------- */
+
+/* Requests have growing ids. Answers come between a wait and a wake, for open requests.
+ * The end is the last line. */
+
+/* The most that a call can have under way, and that can be tracked here. */
+#define OPEN_MAX 4096u
+
+/* What is known so far. */
+typedef struct track {
+    uint32_t open[OPEN_MAX]; /* ids without an answer, growing */
+    size_t open_count;
+    uint32_t last_id;
+    bool is_waiting;
+    bool has_ended;
+    bool is_whole;
+} track;
+
+static gbx_status refuse(const gbx_record_event *e, gbx_error *reterr, const char *why)
+{
+    return gbx_fail_at(reterr, GBX_E_DATA, e->line, 1, "the recording cannot be: %s",
+                       why);
+}
+
+/* Its index in open, or open_count. */
+static size_t find_open(const track *t, uint32_t id)
+{
+    size_t low = 0, high = t->open_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (t->open[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->open_count && t->open[low] == id ? low : t->open_count;
+}
+
+static gbx_status on_request(track *t, const gbx_record_event *e, gbx_error *reterr)
+{
+    const gbx_record_request *r = &e->request;
+
+    if (t->is_waiting)
+        return refuse(e, reterr, "a request while the code waits");
+    if (e->id <= t->last_id)
+        return refuse(e, reterr, "the ids of requests must grow");
+    if (t->open_count == OPEN_MAX)
+        return refuse(e, reterr, "too many requests without an answer");
+    if (r->name.len == 0 || r->name.len >= GBX_NAME_MAX || r->args.len > r->args_size ||
+        r->body.len > r->body_size)
+        return refuse(e, reterr, "the sizes of a request do not fit what it holds");
+    t->last_id = (uint32_t)e->id;
+    t->open[t->open_count++] = t->last_id;
+    return GBX_OK;
+}
+
+static gbx_status on_answer(track *t, const gbx_record_event *e, gbx_error *reterr)
+{
+    size_t at = find_open(t, (uint32_t)e->id);
+    const gbx_msg_answer *a = &e->answer;
+
+    if (!t->is_waiting)
+        return refuse(e, reterr, "an answer while the code does not wait");
+    if (at == t->open_count)
+        return refuse(e, reterr, "an answer to no open request");
+    if (a->name.len >= GBX_NAME_MAX || a->message.len >= GBX_MESSAGE_MAX ||
+        a->code.len >= GBX_NAME_MAX)
+        return refuse(e, reterr, "the text of an error is too long");
+    if (a->json.len > 0 && !gbx_json_check((const char *)a->json.data, a->json.len,
+                                           GBX_JSON_DEPTH_MAX, NULL))
+        return refuse(e, reterr, "'json' of an answer is not JSON");
+    memmove(t->open + at, t->open + at + 1,
+            (t->open_count - at - 1) * sizeof t->open[0]);
+    t->open_count--;
+    return GBX_OK;
+}
+
+static gbx_status on_end(track *t, const gbx_record_event *e, gbx_error *reterr)
+{
+    if (e->end.code == GBX_CODE_DIVERGED)
+        return refuse(e, reterr, "only a replay can end so");
+    if (e->end.value.data != NULL && e->end.value.len > e->end.value_size)
+        return refuse(e, reterr, "the value is larger than its size");
+    t->has_ended = true;
+    t->is_whole = e->end.is_whole;
+    return GBX_OK;
+}
+
+static gbx_status follow(track *t, const gbx_record_event *e, gbx_error *reterr)
+{
+    switch (e->kind) {
+    case GBX_RECORD_REQUEST: return on_request(t, e, reterr);
+    case GBX_RECORD_CANCEL:
+        if (t->is_waiting || e->id > t->last_id || e->id == 0)
+            return refuse(e, reterr, "this cannot be cancelled here");
+        return GBX_OK;
+    case GBX_RECORD_WAIT:
+        if (t->is_waiting)
+            return refuse(e, reterr, "the code waits already");
+        t->is_waiting = true;
+        return GBX_OK;
+    case GBX_RECORD_ANSWER: return on_answer(t, e, reterr);
+    case GBX_RECORD_WAKE:
+        if (!t->is_waiting)
+            return refuse(e, reterr, "the code does not wait");
+        t->is_waiting = false;
+        return GBX_OK;
+    case GBX_RECORD_END: return on_end(t, e, reterr);
+    }
+    return GBX_OK;
+}
+
+static gbx_status follow_all(gbx_record_cursor *c, track *t, gbx_error *reterr)
+{
+    gbx_status status = GBX_OK;
+    gbx_record_event event;
+
+    while (status == GBX_OK && !t->has_ended) {
+        status = gbx_record_next(c, &event, reterr);
+        if (status == GBX_OK)
+            status = follow(t, &event, reterr);
+    }
+    if (status == GBX_OK && c->at < c->len)
+        status = gbx_fail_at(reterr, GBX_E_DATA, c->line + 1, 1,
+                             "the recording cannot be: something follows its end");
+    return status;
+}
+
+gbx_status gbx_record_check(const char *text, size_t len, bool *ret_whole,
+                            gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head head = {0};
+    GBX_CLEANUP(gbx_record_cursor_cleanup) gbx_record_cursor cursor;
+    GBX_CLEANUP(gbx_free) track *t = calloc(1, sizeof *t);
+    gbx_status status;
+
+    gbx_record_cursor_init(&cursor, text, len);
+    if (t == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
+    status = gbx_record_head_read(&cursor, &head, reterr);
+    if (status == GBX_OK)
+        status = follow_all(&cursor, t, reterr);
+    if (status == GBX_OK)
+        *ret_whole = t->is_whole;
+    return status;
+}
 
 /* Room for the end line after a text of GBX_RECORD_MAX. */
 #define TEXT_MAX (GBX_RECORD_MAX + GBX_RECORD_END_MAX)

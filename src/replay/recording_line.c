@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* recording_line - see recording_line.h. The checker has accepted a line's text
- * before it is walked. */
-#include "replay/recording_line.h"
+/*
+ * recording_line - one line of a recording, read and written. The JSON checker has
+ * accepted a line's text before it is walked.
+ */
+#include "replay/record.h"
 
 #include "base/base64.h"
 #include "base/json.h"
@@ -11,7 +13,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* An object that contains an object or an array. */
@@ -249,7 +250,7 @@ static gbx_status refuse_member(const reading *r, gbx_view name, const char *why
                                      gbx_quote(quoted, name.at + 1, name.len - 2), why);
 }
 
-/* ---- public to other modules -------------------------------------------- */
+/* ---- a line ------------------------------------------------------------------ */
 
 gbx_status gbx_recording_line_refuse(const gbx_recording_line *line, const char *at,
                                      gbx_error *reterr, const char *format, ...)
@@ -342,4 +343,75 @@ gbx_status gbx_recording_line_read(const gbx_recording_line *line,
             return gbx_recording_line_refuse(line, line->view.at, reterr,
                                              "'%s' is missing", fields[i].name);
     return GBX_OK;
+}
+
+/* ---- writing: a buffer's failure is checked once, at the end of the line ------ */
+
+static void put_name(gbx_buf *to, const char *name)
+{
+    (void)gbx_buf_printf(to, ",\"%s\":", name);
+}
+
+void gbx_put_line(gbx_buf *to, const char *what)
+{
+    (void)gbx_buf_printf(to, "{\"what\":\"%s\"", what);
+}
+
+bool gbx_put_line_end(gbx_buf *to)
+{
+    return gbx_buf_puts(to, "}\n");
+}
+
+void gbx_put_text(gbx_buf *to, const char *name, gbx_span text)
+{
+    put_name(to, name);
+    if (gbx_utf8_valid(text.data, text.len, NULL)) {
+        (void)gbx_json_append_safe(to, text.data, text.len);
+        return;
+    }
+    (void)gbx_buf_puts(to, "{\"base64\":\"");
+    (void)gbx_base64_append(to, text.data, text.len);
+    (void)gbx_buf_puts(to, "\"}");
+}
+
+void gbx_put_string(gbx_buf *to, const char *name, const char *text)
+{
+    gbx_put_text(to, name, (gbx_span){(const uint8_t *)text, strlen(text)});
+}
+
+void gbx_put_bytes(gbx_buf *to, const char *name, gbx_span bytes)
+{
+    put_name(to, name);
+    (void)gbx_buf_puts(to, "\"");
+    (void)gbx_base64_append(to, bytes.data, bytes.len);
+    (void)gbx_buf_puts(to, "\"");
+}
+
+void gbx_put_uint(gbx_buf *to, const char *name, uint64_t value)
+{
+    put_name(to, name);
+    (void)gbx_buf_printf(to, "%llu", (unsigned long long)value);
+}
+
+void gbx_put_true(gbx_buf *to, const char *name, bool value)
+{
+    if (!value)
+        return;
+    put_name(to, name);
+    (void)gbx_buf_puts(to, "true");
+}
+
+void gbx_put_digest(gbx_buf *to, const char *name, const uint8_t *digest)
+{
+    char text[GBX_SHA256_HEX_SIZE];
+
+    gbx_sha256_print(digest, text);
+    put_name(to, name);
+    (void)gbx_buf_printf(to, "\"%s\"", text);
+}
+
+void gbx_put_ms(gbx_buf *to, const char *name, double ms)
+{
+    put_name(to, name);
+    (void)gbx_json_append_number(to, ms);
 }

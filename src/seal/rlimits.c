@@ -101,8 +101,6 @@ static void lower_cpu(gbx_seal *seal)
         seal->cpu_s = (uint32_t)now.rlim_max;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_rlimits_prepare(gbx_seal *seal)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -157,4 +155,36 @@ bool gbx_rlimits_verify(const gbx_seal *seal)
             return false;
     return getrlimit(RLIMIT_DATA, &now) == 0 && now.rlim_max != RLIM_INFINITY &&
            getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_max != RLIM_INFINITY;
+}
+
+/* ---- descriptors ------------------------------------------------------------- */
+
+/*
+ * A worker holds one descriptor. The engine's own descriptors (two of
+ * /dev/urandom, an eventfd that siblings would share, the template's statm) are closed
+ * too: it runs without them.
+ */
+
+bool gbx_fds_place(int channel)
+{
+    return channel == GBX_CHANNEL_FD || dup2(channel, GBX_CHANNEL_FD) == GBX_CHANNEL_FD;
+}
+
+bool gbx_fds_close(const gbx_seal *seal)
+{
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_NO_FDS))
+        return true;
+    for (int fd = 0; fd < GBX_CHANNEL_FD; fd++)
+        (void)close(fd);
+    return syscall(SYS_close_range, GBX_CHANNEL_FD + 1, ~0u, 0) == 0;
+}
+
+bool gbx_fds_verify(const gbx_seal *seal)
+{
+    if (seal->layers_off & GBX_LAYER_BIT(GBX_LAYER_NO_FDS))
+        return true;
+    for (int fd = 0; fd < TEMPLATE_NOFILE; fd++)
+        if (fd != GBX_CHANNEL_FD && fcntl(fd, F_GETFD) >= 0)
+            return false;
+    return true;
 }

@@ -138,10 +138,6 @@ void gbx_seal_init(gbx_seal *seal, uint32_t layers_off, uint32_t ns_made,
 /* For this process and all its forks. False if it is requested but not available. */
 bool gbx_identity_guard_speculation(gbx_seal *seal, bool is_asked);
 
-/* Before root is dropped in favour of one of identity->wanted: a host without a user
- * namespace. False with errno. */
-bool gbx_identity_take(gbx_identity *identity);
-
 /* Step 2. Ends by sealing a probe as a worker and checking it; after that every
  * element of seal->layers is final. */
 void gbx_seal_template(gbx_seal *seal);

@@ -51,25 +51,4 @@ typedef struct gbx_zygote_answer {
     int32_t pid;
 } gbx_zygote_answer;
 
-/* ---- writer.c ------------------------------------------------------------ */
-
-/*
- * Append the fields of a frame to a buffer. A field that does not fit marks the buffer
- * failed; gbx_frame_end() reports it once. For the encoders of this folder.
- */
-
-void gbx_put_u8(gbx_buf *to, uint8_t value);
-void gbx_put_u32(gbx_buf *to, uint32_t value);
-void gbx_put_u64(gbx_buf *to, uint64_t value);
-void gbx_put_span(gbx_buf *to, gbx_span span);
-
-/* Write a header whose length is filled in by gbx_frame_end(). Returns where it is. */
-size_t gbx_frame_begin(gbx_buf *to, gbx_msg_type type, uint64_t call_id);
-
-/* Fill in the length of the frame begun at `at`, of which `beyond` more bytes follow. */
-bool gbx_frame_end(gbx_buf *to, size_t at, size_t beyond);
-
-/* A flag is 0 or 1; anything else fails the reader. */
-void gbx_read_flag(gbx_reader *r, uint8_t *ret);
-
 #endif

@@ -252,13 +252,6 @@ typedef struct gbx_launch {
     gbx_identity identity; /* already in effect if there is a user namespace */
 } gbx_launch;
 
-/* The same in a fork of the zygote, which has no arguments. */
-void gbx_launch_fork(uint32_t layers_off, bool is_grouped, const char *uids,
-                     gbx_launch *ret);
-
-/* Ends the process if the library is of another version. */
-void gbx_launch_check_version(char **argv, int argc, int index, int count);
-
 /* ---- maps.c -------------------------------------------------------------- */
 
 /*
@@ -298,8 +291,6 @@ void gbx_pagemap_open(void);
 /* Its descriptor, -1 if it could not be opened. */
 int gbx_pagemap(void);
 void gbx_pagemap_close(void);
-
-/* ---- page_probe.c -------------------------------------------------------- */
 
 /*
  * Finds by faults which pages of some ranges a child touches.
@@ -379,41 +370,6 @@ void gbx_pages_pin(gbx_pages *pages);
 /* In a worker, before it is sealed. */
 void gbx_pages_claim(const gbx_pages *pages);
 
-/* ---- preloads.c ---------------------------------------------------------- */
-
-/*
- * Brings the host's own scripts into the realm: reads them from the control channel,
- * maps them, and runs them within a limit of processor time.
- *
- * In the template alone, between CONFIG and HELLO. The host is trusted, but its scripts
- * may not end: one that loops must be reported by name.
- */
-
-typedef struct gbx_preloads {
-    gbx_realm_preload items[GBX_PRELOADS_MAX]; /* their spans are mapped */
-    size_t count;
-} gbx_preloads;
-
-/* Read count PRELOADs from the channel. False if the channel ends or brings anything
- * else. */
-bool gbx_preloads_read(gbx_preloads *preloads, int control, uint32_t count);
-
-/* Start counting the process's time. When it is up, sends HELLO with a failure that
- * names the preload, and ends the process. */
-void gbx_preloads_watch(const gbx_preloads *preloads, int control);
-
-/* The one at index is about to run. user is the gbx_preloads. */
-void gbx_preloads_begin(void *user, size_t index);
-
-/* All have run, or one has failed: stop counting. */
-void gbx_preloads_unwatch(void);
-
-/* Fill hello->preload and its position, if one has failed. */
-void gbx_preloads_report(const gbx_preloads *preloads, gbx_msg_hello *hello);
-
-/* Unmap the scripts: the realm does not need them any more. */
-void gbx_preloads_cleanup(gbx_preloads *preloads);
-
 /* ---- serve_call.c -------------------------------------------------------- */
 
 /* The life of one worker, from its fork to its one result. */
@@ -439,7 +395,7 @@ _Noreturn void gbx_session_run(gbx_realm *realm, const gbx_seal *seal, int chann
 /* Clear 32 KiB of stack that called functions have left behind. */
 void gbx_stack_clear(void);
 
-/* ---- zygote_main.c ------------------------------------------------------- */
+/* ---- launch.c: the zygote ------------------------------------------------ */
 
 /*
  * The engine and a warm realm, made once for all engines of a host process: each
@@ -457,7 +413,7 @@ typedef struct gbx_prepared {
     char time_zones[64];
 } gbx_prepared;
 
-/* ---- shared with an executed template (template_main.c) ------------------------- */
+/* ---- template_main.c: shared with the zygote ------------------------------ */
 
 /* NULL with a reason. time_zones receives their version. */
 gbx_realm *gbx_template_begin_realm(char time_zones[static 64],
@@ -477,12 +433,6 @@ void gbx_template_forget_handlers(void);
 /* Leave little to copy, fault in or free: this process is about to be forked many
  * times. */
 void gbx_template_make_light(gbx_realm *realm, size_t huge_pages);
-
-/* ---- the process ------------------------------------------------------------------ */
-
-/* argv comes from the host (wire/wire.h). Returns the exit status of the process:
- * of the zygote when its socket closes, of a template in a fork. */
-int gbx_zygote_serve(char **argv, int argc);
 
 /* ---- template_main.c ----------------------------------------------------- */
 

@@ -1,13 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * use - makes a package of one bundle for ICU's udata_setCommonData(). ICU searches it
- * before its own package.
+ * use - gives ICU the machine's zones: a package of one bundle for its
+ * udata_setCommonData(). ICU searches it before its own package.
  */
 #include "zones/zones.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the engine's ICU -------------------------------------------------------- */
+
+/* ICU puts its version number in every function name and is not linked here, so the
+ * functions are looked up. */
+
+static int find_icu(struct dl_phdr_info *info, size_t size, void *user)
+{
+    const char *name = strstr(info->dlpi_name, "libicuuc.so.");
+
+    (void)size;
+    if (name == NULL)
+        return 0;
+    *(int *)user = atoi(name + strlen("libicuuc.so."));
+    return 1;
+}
+
+/* Version of the engine's ICU; 0: not loaded. */
+static int icu_version(void)
+{
+    int version = 0;
+
+    (void)dl_iterate_phdr(find_icu, &version);
+    return version;
+}
+
+void *gbx_icu_function(const char *name)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof text, "%s_%d", name, icu_version());
+    return dlsym(RTLD_DEFAULT, text);
+}
+
+/* ---- the package ------------------------------------------------------------- */
 
 /* Built into the program: its version, 16 bytes, then a bundle; or nothing. */
 extern const uint8_t gbx_zones_built[], gbx_zones_built_end[];
@@ -71,8 +108,6 @@ static void write_head(uint8_t *to, int version)
                    "icudt%d%c/zoneinfo64.res", version, is_little_endian() ? 'l' : 'b');
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_zones_choose(const char *dir, gbx_buf *to)
 {
     size_t built = (size_t)(gbx_zones_built_end - gbx_zones_built);
@@ -101,7 +136,7 @@ void gbx_zones_use(char ret[static 64])
     gbx_buf_init(&package, GBX_ZONES_SIZE);
     head = gbx_buf_reserve(&package, BUNDLE_AT);
     if (head != NULL) {
-        write_head(head, gbx_icu_version());
+        write_head(head, icu_version());
         package.len = BUNDLE_AT;
         if (gbx_zones_choose(GBX_ZONES_DIR, &package))
             icu.set_common_data(package.data, &error); /* ICU owns it from here on */

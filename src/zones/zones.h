@@ -68,10 +68,8 @@ void gbx_zones_free(gbx_zones *zones);
 /* Append zoneinfo64.res, as ICU's genrb would write it. */
 bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to);
 
-/* ---- icu.c ---------------------------------------------------------------------- */
+/* ---- use.c: the engine's ICU --------------------------------------------------------- */
 
-/* Version of the engine's ICU; 0: not loaded. */
-int gbx_icu_version(void);
 /* NULL: it lacks that function. */
 void *gbx_icu_function(const char *name);
 

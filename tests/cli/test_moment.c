@@ -2,12 +2,7 @@
 /* moment - against values that `date -d` gives. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void test_a_moment__is_read_in_every_form(void **state)
 {
@@ -35,7 +30,6 @@ static void test_a_moment__is_read_in_every_form(void **state)
         {"2026-01-31T12:30:15+01:00", 1769859015000},
         {"2026-01-31T12:30:15-05:30", 1769882415000},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         int64_t ms = -12345;
@@ -75,7 +69,6 @@ static void test_what_is_no_moment__is_refused(void **state)
         "8640000000000001",
         "99999999999999999999",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         int64_t ms;

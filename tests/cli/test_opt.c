@@ -2,12 +2,10 @@
 /* opt - what is accepted, what is refused, and how the refusal names it. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct args {
     bool json;
@@ -49,75 +47,63 @@ static const char *parse(args *a, int *count, char *const *words)
     return err.message;
 }
 
-#define PARSE(...)                                \
-    args a = {0};                                 \
-    int count = -1;                               \
-    char *const words[] = {__VA_ARGS__, NULL};    \
-    const char *error = parse(&a, &count, words); \
-    (void)state;                                  \
-    (void)error
-
-static void test_values__come_after_a_space_or_an_equals_sign(void **state)
+/* What came of it: each option that was given, and how many arguments are left. */
+static void describe(const args *a, int count, char *text, size_t size)
 {
-    PARSE("--file", "a.js", "--timeout=30");
+    size_t len = (size_t)snprintf(text, size, "%s", a->json ? " json" : "");
 
-    assert_string_equal(error, "");
-    assert_string_equal(a.file, "a.js");
-    assert_int_equal(a.timeout, 30);
-    assert_int_equal(count, 0);
+    if (a->file != NULL)
+        len += (size_t)snprintf(text + len, size - len, " file=%s", a->file);
+    if (a->timeout != 0)
+        len += (size_t)snprintf(text + len, size - len, " timeout=%u",
+                                (unsigned)a->timeout);
+    if (a->jit != 0)
+        len += (size_t)snprintf(text + len, size - len, " jit=%d", a->jit);
+    for (size_t i = 0; i < a->sets.count; i++)
+        len += (size_t)snprintf(text + len, size - len, " set=%s", a->sets.item[i]);
+    if (count > 0)
+        (void)snprintf(text + len, size - len, " %d more", count);
 }
 
-static void test_values__may_be_empty_or_look_like_options(void **state)
+static void test_words__are_taken_or_refused_by_name(void **state)
 {
-    PARSE("--file=", "--set", "--json", "--set=a=b");
+    static const struct {
+        char *const words[6];
+        const char *outcome; /* or the error */
+    } cases[] = {
+        /* Values come after a space or an equals sign; may be empty or look like options. */
+        {{"--file", "a.js", "--timeout=30"}, " file=a.js timeout=30"},
+        {{"--file=", "--set", "--json", "--set=a=b"}, " file= set=--json set=a=b"},
+        /* Arguments keep their order among options, which two dashes end. */
+        {{"one", "--json", "-", "two"}, " json 3 more"},
+        {{"--", "--json", "--"}, " 2 more"},
+        /* The last of an option counts. */
+        {{"--timeout", "5", "--timeout", "6"}, " timeout=6"},
+        /* Choices count from their minimum. */
+        {{"--jit", "off"}, " jit=6"},
+        {{"--jit", "on"}, "'--jit' is one of full, off, not 'on'"},
+        {{"--file"}, "'--file' needs a value: --file FILE"},
+        {{"--json=yes"}, "'--json' takes no value"},
+        {{"--tiemout"}, "unknown option '--tiemout': did you mean '--timeout'?"},
+        {{"--fil=x"}, "unknown option '--fil': did you mean '--file'?"},
+        {{"--time"}, "unknown option '--time': did you mean '--timeout'?"},
+        {{"--verbose"}, "unknown option '--verbose'"},
+        {{"--=x"}, "unknown option '--=x'"},
+        {{"-x"},
+         "unknown option '-x': write '--' before an argument that begins with "
+         "'-'"},
+    };
 
-    assert_string_equal(error, "");
-    assert_string_equal(a.file, "");
-    assert_false(a.json);
-    assert_int_equal(a.sets.count, 2);
-    assert_string_equal(a.sets.item[0], "--json");
-    assert_string_equal(a.sets.item[1], "a=b");
-}
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
+        args a = {0};
+        int count = -1;
+        const char *error = parse(&a, &count, cases[i].words);
+        char text[200] = "";
 
-static void test_arguments__keep_their_order_among_options(void **state)
-{
-    PARSE("one", "--json", "-", "two");
-
-    assert_string_equal(error, "");
-    assert_true(a.json);
-    assert_int_equal(count, 3);
-}
-
-static void test_two_dashes__end_the_options(void **state)
-{
-    PARSE("--", "--json", "--");
-
-    assert_string_equal(error, "");
-    assert_false(a.json);
-    assert_int_equal(count, 2);
-}
-
-static void test_the_last__of_an_option_given_twice_counts(void **state)
-{
-    PARSE("--timeout", "5", "--timeout", "6");
-
-    assert_string_equal(error, "");
-    assert_int_equal(a.timeout, 6);
-}
-
-static void test_choices__count_from_their_minimum(void **state)
-{
-    PARSE("--jit", "off");
-
-    assert_string_equal(error, "");
-    assert_int_equal(a.jit, 6);
-}
-
-static void test_choices__name_what_may_be_chosen(void **state)
-{
-    PARSE("--jit", "on");
-
-    assert_string_equal(error, "'--jit' is one of full, off, not 'on'");
+        if (*error == '\0')
+            describe(&a, count, text, sizeof text);
+        assert_string_equal(*error != '\0' ? error : text, cases[i].outcome);
+    }
 }
 
 static void test_numbers__are_within_their_range(void **state)
@@ -126,7 +112,6 @@ static void test_numbers__are_within_their_range(void **state)
     static const char *const bad[] = {"0",   "601", "-1",   "+1",
                                       "1.5", "",    " 1",   "1 ",
                                       "x",   "1e2", "0x10", "18446744073709551616"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(good) + GBX_COUNTOF(bad); i++) {
         bool is_good = i < GBX_COUNTOF(good);
@@ -141,50 +126,11 @@ static void test_numbers__are_within_their_range(void **state)
     }
 }
 
-static void test_unknown__suggests_the_nearest(void **state)
-{
-    static const char *const cases[][2] = {
-        {"--tiemout", "unknown option '--tiemout': did you mean '--timeout'?"},
-        {"--fil=x", "unknown option '--fil': did you mean '--file'?"},
-        {"--time", "unknown option '--time': did you mean '--timeout'?"},
-        {"--verbose", "unknown option '--verbose'"},
-        {"--=x", "unknown option '--=x'"},
-        {"-x", "unknown option '-x': write '--' before an argument that begins with "
-               "'-'"},
-    };
-    (void)state;
-
-    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
-        char word[64];
-        char *const words[] = {word, NULL};
-        args a = {0};
-        int count = -1;
-
-        (void)strcpy(word, cases[i][0]);
-        assert_string_equal(parse(&a, &count, words), cases[i][1]);
-    }
-}
-
-static void test_a_missing_value__is_named(void **state)
-{
-    PARSE("--file");
-
-    assert_string_equal(error, "'--file' needs a value: --file FILE");
-}
-
-static void test_a_flag__takes_no_value(void **state)
-{
-    PARSE("--json=yes");
-
-    assert_string_equal(error, "'--json' takes no value");
-}
-
 static void test_a_list__has_an_end(void **state)
 {
     char *words[] = {"--set", "x", NULL};
     args a = {0};
     int count = -1;
-    (void)state;
 
     for (size_t i = 0; i < GBX_OPT_LIST_MAX; i++)
         assert_string_equal(parse(&a, &count, words), "");
@@ -205,7 +151,6 @@ static void test_help__wraps_within_eighty_columns(void **state)
     char line[200];
     FILE *file = tmpfile();
     size_t lines = 0;
-    (void)state;
 
     assert_non_null(file);
     gbx_opt_print(file, tables, 1);
@@ -219,17 +164,8 @@ static void test_help__wraps_within_eighty_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values__come_after_a_space_or_an_equals_sign),
-        cmocka_unit_test(test_values__may_be_empty_or_look_like_options),
-        cmocka_unit_test(test_arguments__keep_their_order_among_options),
-        cmocka_unit_test(test_two_dashes__end_the_options),
-        cmocka_unit_test(test_the_last__of_an_option_given_twice_counts),
-        cmocka_unit_test(test_choices__count_from_their_minimum),
-        cmocka_unit_test(test_choices__name_what_may_be_chosen),
+        cmocka_unit_test(test_words__are_taken_or_refused_by_name),
         cmocka_unit_test(test_numbers__are_within_their_range),
-        cmocka_unit_test(test_unknown__suggests_the_nearest),
-        cmocka_unit_test(test_a_missing_value__is_named),
-        cmocka_unit_test(test_a_flag__takes_no_value),
         cmocka_unit_test(test_a_list__has_an_end),
         cmocka_unit_test(test_help__wraps_within_eighty_columns),
     };

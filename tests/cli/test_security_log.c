@@ -3,20 +3,15 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef struct world {
     char path[64];
@@ -67,7 +62,6 @@ static void test_security_log__ends_a_line_of_which_a_part_was_written(void **st
 {
     gbx_error err = {0};
     world w;
-    (void)state;
 
     setup(&w, GBX_LOG_WAITS);
     have_room(12);
@@ -88,7 +82,6 @@ static void test_security_log__has_no_empty_line_where_nothing_was_written(void 
 {
     gbx_error err = {0};
     world w;
-    (void)state;
 
     setup(&w, GBX_LOG_WAITS);
     have_room(8);

@@ -2,16 +2,13 @@
 /* text - files of every kind, at the bound and one past it. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef struct fixture {
     char path[64];
@@ -94,7 +91,6 @@ static void test_what_cannot_be_read__is_named(void **state)
 {
     gbx_file_text text = {0};
     gbx_error err;
-    (void)state;
 
     assert_int_equal(gbx_file_text_read("/nowhere/x", 8, &text, &err), GBX_E_OS);
     assert_string_equal(err.message, "cannot read '/nowhere/x': no such file");
@@ -106,7 +102,6 @@ static void test_a_stream_without_end__is_read_no_further(void **state)
 {
     gbx_file_text text = {0};
     gbx_error err;
-    (void)state;
 
     assert_int_equal(gbx_file_text_read("/dev/zero", 1000, &text, &err), GBX_E_DATA);
     assert_null(text.data);
@@ -147,7 +142,6 @@ static void test_bytes_that_are_not_utf8__have_their_position(void **state)
     char data[] = "a\n\xC3\xA9\xFF";
     gbx_file_text text = gbx_file_text_borrow(data, "x");
     gbx_error err;
-    (void)state;
 
     assert_int_equal(gbx_file_text_check_utf8(&text, &err), GBX_E_DATA);
     assert_int_equal(err.line, 2);
@@ -157,8 +151,6 @@ static void test_bytes_that_are_not_utf8__have_their_position(void **state)
 
 static void test_names__tell_which_files_hold_lines(void **state)
 {
-    (void)state;
-
     assert_true(gbx_file_text_has_lines("a.ndjson"));
     assert_true(gbx_file_text_has_lines("/x.y/a.b.jsonl"));
     assert_false(gbx_file_text_has_lines("a.json"));

@@ -5,24 +5,22 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "calls.h"
+#include "test.h"
 #include "until.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 /* What a machine that does other work may add to a time limit; to a memory limit what
  * the engine takes before the kernel says no. */
 #define LATE_MS    5000
 #define MORE_MIB   48
 #define TIMEOUT_MS 120000
+#define SHORT_MS   1000 /* a call with less gets a worker that is ready */
 #define MEMORY_MIB 128
 
 /* Without the structural check, blocking; and with it, submitted. */
@@ -403,7 +401,14 @@ void judge_calls(const test_case *c, uint32_t memory_mib)
         gbx_result *result;
         double wall_ms;
 
+        /* The limit includes the wait for a worker, which a loaded machine makes long. */
+        if (limits.timeout_ms < SHORT_MS)
+            wait_until_full(engine);
         submit(engine, &call, &guarded);
+        if (limits.timeout_ms < SHORT_MS) {
+            wait_for(&guarded);
+            wait_until_full(engine);
+        }
         wall_ms = now_ms();
         result = call_run(engine, &bare);
         wall_ms = now_ms() - wall_ms;

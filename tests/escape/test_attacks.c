@@ -8,14 +8,13 @@
 #include "engine/engine.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 #include "worker/attack_table.h"
 #include "worker/worker.h"
 
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +26,6 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ALL_LAYERS  ((1u << GBX_LAYER_COUNT) - 1)
 #define ATTACKS_MAX 256
@@ -135,15 +132,11 @@ static int stop(void **state)
 
 static void test_table__has_at_least_sixty_attacks(void **state)
 {
-    (void)state;
-
     assert_in_range(gbx_attack_count(), 60, ATTACKS_MAX);
 }
 
 static void test_table__names_two_layers_or_says_why_not(void **state)
 {
-    (void)state;
-
     for (size_t i = 0; i < gbx_attack_count(); i++) {
         const gbx_attack_info *info = gbx_attack_info_get(i);
 

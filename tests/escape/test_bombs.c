@@ -5,18 +5,14 @@
  * while a neighbour on the same engine makes innocent calls.
  */
 #include "judge.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* ---- the neighbour -------------------------------------------------------------- */
 
@@ -99,7 +95,6 @@ static int compare(const void *a, const void *b)
 
 static int start(void **state)
 {
-    (void)state;
     judge_start(1U << WORLD_STANDARD);
     return 0;
 }
@@ -108,7 +103,6 @@ static int stop(void **state)
 {
     size_t count = neighbour.calls < 4096 ? neighbour.calls : 4096;
 
-    (void)state;
     qsort(neighbour.median_ms, count, sizeof neighbour.median_ms[0], compare);
     print_message(
         "neighbour: %zu calls, %.2f ms at the median, %.1f ms at the longest\n",

@@ -8,16 +8,13 @@
 #include "calls.h"
 #include "judge.h"
 #include "proc_memory.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ALL_WORLDS ((1U << WORLD_COUNT) - 1)
 
@@ -65,7 +62,6 @@ static void test_fingerprint__shows_what_a_call_could_leave_behind(void **state)
     gbx_call call = call_of(code);
     gbx_result *before;
 
-    (void)state;
     call.code_len = read_code("fingerprint.js", code, sizeof code);
     before = call_run(engine, &call);
     for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++) {
@@ -99,7 +95,6 @@ static void test_functions__with_odd_arguments_stay_within_the_seal(void **state
     gbx_call call = call_of(code);
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    (void)state;
     call.code_len = read_code("odd_calls.js", code, sizeof code);
     call.flags = GBX_CALL_SEEDED | GBX_CALL_NO_GUARD;
     call.limits = &limits;
@@ -122,7 +117,6 @@ static void test_memory__of_template_and_workers_lacks_the_hosts_secret(void **s
 {
     proc_tree tree;
 
-    (void)state;
     proc_memory_needs_root();
     assert_int_equal(proc_memory_has(getpid(), judge_secret()), 1);
     for (int world = 0; world < WORLD_COUNT; world++)
@@ -137,14 +131,12 @@ static void test_memory__of_template_and_workers_lacks_the_hosts_secret(void **s
 
 static int start(void **state)
 {
-    (void)state;
     judge_start(ALL_WORLDS);
     return 0;
 }
 
 static int stop(void **state)
 {
-    (void)state;
     judge_report();
     judge_stop();
     return 0;

@@ -5,13 +5,9 @@
  * expected values are the language's own is checked by with-node.mjs.
  */
 #include "judge.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static void test_case_gives_its_value(void **state)
 {
@@ -27,14 +23,12 @@ static void test_case_gives_its_value(void **state)
 
 static int start(void **state)
 {
-    (void)state;
     judge_start(1U << WORLD_STANDARD | 1U << WORLD_JIT_OFF | 1U << WORLD_OPEN);
     return 0;
 }
 
 static int stop(void **state)
 {
-    (void)state;
     judge_stop();
     return 0;
 }

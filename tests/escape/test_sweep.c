@@ -4,16 +4,13 @@
  * three thousand sealed processes, one a call.
  */
 #include "escape/sweep.h"
+#include "test.h"
 
 #include <glovebox/glovebox.h>
 
 #include <seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define X32_BIT 0x40000000u
 

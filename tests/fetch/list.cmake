@@ -8,13 +8,12 @@ target_link_libraries(gbx_fetch_world
 
 function(gbx_fetch_test name)
     add_executable(test_fetch_${name} fetch/test_${name}.c)
-    target_link_libraries(test_fetch_${name} PRIVATE gbx_fetch_world PkgConfig::CMOCKA)
+    target_link_libraries(test_fetch_${name} PRIVATE gbx_fetch_world gbx_table PkgConfig::CMOCKA)
     gbx_test(test_fetch_${name} unit 300)
 endfunction()
 
 gbx_fetch_test(ip)
 gbx_fetch_test(url)
-gbx_fetch_test(reading)
 gbx_fetch_test(allow)
 gbx_fetch_test(request)
 gbx_fetch_test(response)

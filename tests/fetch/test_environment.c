@@ -4,16 +4,13 @@
 #include "http_server.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void test_proxy__of_the_environment_is_not_used(void **state)
 {
@@ -24,7 +21,6 @@ static void test_proxy__of_the_environment_is_not_used(void **state)
     server *wanted = server_start(NULL);
     fetch_world world;
     char value[64];
-    (void)state;
     (void)snprintf(value, sizeof value, "http://127.0.0.1:%u", server_port(proxy));
     for (size_t i = 0; i < GBX_COUNTOF(variables); i++)
         assert_int_equal(setenv(variables[i], value, 1), 0);
@@ -50,7 +46,6 @@ static void test_files__of_the_user_add_nothing(void **state)
     fetch_world world;
     char path[64];
     FILE *file;
-    (void)state;
     assert_non_null(mkdtemp(home));
     assert_int_equal(setenv("HOME", home, 1), 0);
     (void)snprintf(path, sizeof path, "%s/.netrc", home);

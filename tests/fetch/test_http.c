@@ -4,14 +4,11 @@
 #include "http_server.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct fixture {
     fetch_world world;

@@ -5,16 +5,13 @@
 #include "http_server.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 
 #include <event2/event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const dns_name names[] = {
     {"plain.test", "127.0.0.1"},

@@ -9,16 +9,13 @@
 #include "http_server.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 
 #include <arpa/inet.h>
 #include <event2/event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct fixture {
     gbx_libcurl lib;

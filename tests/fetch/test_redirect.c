@@ -2,13 +2,10 @@
 /* redirect - the standard's rules for methods and bodies, and what is lost on the way. */
 #include "base/cleanup.h"
 #include "fetch/internal.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static gbx_libcurl lib;
 
@@ -22,13 +19,11 @@ typedef struct fixture {
 
 static int load(void **state)
 {
-    (void)state;
     return gbx_libcurl_load(&lib, NULL) == GBX_OK ? 0 : -1;
 }
 
 static int unload(void **state)
 {
-    (void)state;
     gbx_libcurl_unload(&lib);
     return 0;
 }
@@ -91,7 +86,6 @@ static const struct {
 
 static void test_method__and_body_change_as_the_standard_says(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(methods); i++) {
         fixture f;
         bool has_type;
@@ -110,7 +104,6 @@ static void test_method__and_body_change_as_the_standard_says(void **state)
 static void test_origin__that_is_the_same_keeps_credentials(void **state)
 {
     fixture f;
-    (void)state;
     begin(&f, "GET", 302, "https://a.example:443/y");
 
     assert_int_equal(next(&f), GBX_REDIRECT_TO);
@@ -125,7 +118,6 @@ static void test_origin__that_is_another_loses_every_credential(void **state)
     static const char *const others[] = {"https://b.example/", "http://a.example/",
                                          "https://a.example:8443/",
                                          "https://sub.a.example/", "//example/"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(others); i++) {
         fixture f;
@@ -144,7 +136,6 @@ static void test_response__without_a_place_to_go_is_the_answer(void **state)
 {
     static const uint16_t statuses[] = {200, 204, 300, 304, 305, 306, 400, 500};
     fixture f;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(statuses); i++) {
         begin(&f, "GET", statuses[i], "/y");
@@ -160,7 +151,6 @@ static void test_response__without_a_place_to_go_is_the_answer(void **state)
 static void test_mode__manual_gives_the_redirect_itself(void **state)
 {
     fixture f;
-    (void)state;
     begin(&f, "GET", 302, "http://10.0.0.1/");
     f.request.redirect = GBX_REDIRECT_MANUAL;
 
@@ -173,7 +163,6 @@ static void test_mode__manual_gives_the_redirect_itself(void **state)
 static void test_mode__error_refuses_any_redirect(void **state)
 {
     fixture f;
-    (void)state;
     begin(&f, "GET", 302, "/y");
     f.request.redirect = GBX_REDIRECT_ERROR;
 
@@ -186,7 +175,6 @@ static void test_mode__error_refuses_any_redirect(void **state)
 static void test_redirects__are_bounded_in_number(void **state)
 {
     fixture f;
-    (void)state;
     begin(&f, "GET", 302, "/y");
 
     assert_int_equal(gbx_redirect_next(&f.request, &f.from, &f.response, 4, 5, &f.to,
@@ -203,7 +191,6 @@ static void test_redirects__are_bounded_in_number(void **state)
 static void test_location__that_is_said_twice_is_one_or_none(void **state)
 {
     fixture f;
-    (void)state;
 
     begin(&f, "GET", 302, "/y");
     add(&f.response.headers, "LOCATION", "/y", false);
@@ -218,7 +205,6 @@ static void test_location__that_is_said_twice_is_one_or_none(void **state)
 static void test_location__that_is_no_url_says_why(void **state)
 {
     fixture f;
-    (void)state;
     begin(&f, "GET", 302, "gopher://b.example/\xe2\x80\xae");
 
     assert_int_equal(next(&f), GBX_REDIRECT_FAILED);

@@ -2,13 +2,11 @@
 /* response - heads are read line by line, and whatever could be read otherwise is none. */
 #include "base/cleanup.h"
 #include "fetch/internal.h"
+#include "table.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct fixture {
     gbx_response response;
@@ -37,106 +35,32 @@ static bool feed(fixture *f, const char *text)
     return true;
 }
 
-static const char *const accepted[] = {
-    "HTTP/1.1 200 OK\r\n\r\n",
-    "HTTP/1.0 200 OK\r\n\r\n",
-    "HTTP/1.1 200\r\n\r\n",
-    "HTTP/1.1 200 \r\n\r\n",
-    "HTTP/1.1 599 What\r\n\r\n",
-    "HTTP/1.1 200 OK\nA: b\n\n",
-    "HTTP/1.1 200 OK\r\nA:\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nA: \t b \t\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nA: b\r\nA: b\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nA: \xc3\xbc\xff\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 999999999999999999\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: GZIP\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: x-gzip\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding:\r\n\r\n",
-    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
-    "HTTP/1.1 103 Hints\r\nContent-Length: 1\r\n\r\nHTTP/1.1 200 OK\r\n"
-    "Content-Length: 2\r\n\r\n",
-    "HTTP/1.1 200 OK\r\n\r\nTrailer: x\r\n\r\n",
-};
-
-static const char *const refused[] = {
-    "hello\r\n",
-    "\r\n",
-    "HTTP/2 200 OK\r\n",
-    "HTTP/1.1 20 OK\r\n",
-    "HTTP/1.1 2000 OK\r\n",
-    "HTTP/1.1 200OK\r\n",
-    "HTTP/1.1 000 OK\r\n",
-    "HTTP/1.1 600 OK\r\n",
-    "HTTP/1.1 2x0 OK\r\n",
-    "HTTP/1.1  200 OK\r\n",
-    "HTTP/1.1 200 O\x01K\r\n",
-    "HTTP/1.1 200 O\rK\r\n",
-    "HTTP/1.1 101 Switching Protocols\r\n",
-    "HTTP/1.1 200 OK\r\nno colon\r\n",
-    "HTTP/1.1 200 OK\r\n: no name\r\n",
-    "HTTP/1.1 200 OK\r\na b: c\r\n",
-    "HTTP/1.1 200 OK\r\na : c\r\n",
-    "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n",
-    "HTTP/1.1 200 OK\r\nA: b\r\n\tfolded\r\n",
-    "HTTP/1.1 200 OK\r\n A: b\r\n",
-    "HTTP/1.1 200 OK\r\nA: b\rc\r\n",
-    "HTTP/1.1 200 OK\r\nA: b\x01\r\n",
-    "HTTP/1.1 200 OK\r\nA: b\x7f\r\n",
-    "HTTP/1.1 200 OK\r\n\xc3\xbc: b\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: \r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: +1\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 0x10\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 1 2\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551616\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: compress\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip,\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: , gzip\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Encoding: deflate64\r\n",
-};
-
 static void test_head__that_is_plain_is_accepted(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < GBX_COUNTOF(accepted); i++) {
+    const table_line *lines;
+    size_t count = table_lines("fetch/heads.txt", "accepted", true, &lines);
+
+    for (size_t i = 0; i < count; i++) {
         fixture f;
 
         begin(&f);
-        if (!feed(&f, accepted[i]) || f.head.state != GBX_HEAD_DONE)
-            fail_msg("'%s': %s", accepted[i], f.fault.message);
+        if (!feed(&f, lines[i].cell[0]) || f.head.state != GBX_HEAD_DONE)
+            fail_msg("'%s': %s", lines[i].cell[0], f.fault.message);
         gbx_response_cleanup(&f.response);
     }
 }
 
 static void test_head__that_frames_a_body_in_two_ways_is_refused(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < GBX_COUNTOF(refused); i++) {
+    const table_line *lines;
+    size_t count = table_lines("fetch/heads.txt", "refused", true, &lines);
+
+    for (size_t i = 0; i < count; i++) {
         fixture f;
 
         begin(&f);
-        if (feed(&f, refused[i]))
-            fail_msg("'%s' was accepted", refused[i]);
+        if (feed(&f, lines[i].cell[0]))
+            fail_msg("'%s' was accepted", lines[i].cell[0]);
         assert_int_equal(f.fault.code, GBX_FAULT_RESPONSE);
         gbx_response_cleanup(&f.response);
     }
@@ -145,7 +69,6 @@ static void test_head__that_frames_a_body_in_two_ways_is_refused(void **state)
 static void test_interim__is_forgotten_and_their_number_bounded(void **state)
 {
     fixture f;
-    (void)state;
     begin(&f);
 
     for (unsigned i = 0; i < GBX_RESPONSE_INTERIM_MAX; i++)
@@ -159,7 +82,6 @@ static void test_interim__is_forgotten_and_their_number_bounded(void **state)
 static void test_headers__are_bounded_in_number(void **state)
 {
     fixture f;
-    (void)state;
     begin(&f);
     assert_true(feed(&f, "HTTP/1.1 200 OK\r\n"));
 
@@ -177,7 +99,6 @@ static void test_headers__are_bounded_in_size_with_trailers_and_interim_ones(
                                          "HTTP/1.1 200 OK\r\n\r\n",
                                          "HTTP/1.1 103 Hints\r\n"};
     char line[1024];
-    (void)state;
     memset(line, 'x', sizeof line);
     memcpy(line, "X: ", 3);
     line[sizeof line - 1] = '\n';
@@ -199,7 +120,6 @@ static void test_body__fills_exactly_to_the_limit(void **state)
 {
     char data[101] = {0};
     fixture f;
-    (void)state;
 
     begin(&f);
     assert_true(gbx_response_append(&f.response, data, 60, &f.fault));
@@ -215,7 +135,6 @@ static void test_json__has_lower_case_names_and_bytes_as_characters(void **state
 {
     fixture f;
     gbx_buf json;
-    (void)state;
     begin(&f);
     gbx_buf_init(&json, 1000);
     assert_true(feed(&f,

@@ -5,14 +5,11 @@
 
 #include "base/cleanup.h"
 #include "fetch/internal.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define VALUE "s3cret-value-of-the-token"
 

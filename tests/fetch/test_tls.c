@@ -4,14 +4,11 @@
 #include "tls_identity.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const dns_name names[] = {{"good.test", "127.0.0.1"},
                                  {"other.test", "127.0.0.1"}};

@@ -3,16 +3,13 @@
 #include "fetch_world.h"
 
 #include "base/cleanup.h"
+#include "test.h"
 
 #include <event2/event.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const gbx_http_header plain[] = {{"Content-Type", "text/plain"}};
 static const gbx_http_header broken[] = {{"X", "a\r\nEvil: b"}};
@@ -217,13 +214,11 @@ static void test_answer__twice_late_and_for_nobody_finds_nobody(void **state)
     fetch = world_start(&f->world, "[{\"url\":\"https://a.example/\"}]", &result);
     while (f->asked == 1)
         (void)event_base_loop(f->world.base, EVLOOP_ONCE);
-    gbx_fetch_cancel(fetch);
+    gbx_fetch_drop(fetch);
     assert_int_equal(gbx_fetcher_answer(f->world.fetcher, f->token, &f->responses[0],
                                         NULL),
                      GBX_E_CLOSED);
-    world_run(&f->world, &result);
-    assert_string_equal(result.name, "AbortError");
-    result_free(&result);
+    assert_int_equal(result.told, 0);
     for (gbx_transport_token token = 0; token < 10; token++)
         assert_int_equal(gbx_fetcher_answer(f->world.fetcher, token, &f->responses[0],
                                             NULL),
@@ -273,7 +268,6 @@ static void test_answers__from_two_threads_are_heard_once_each(void **state)
     gbx_fetcher_options options = {.transport = on_ask_many, .transport_user = &f};
     pthread_t threads[2];
     uintptr_t heard = 0;
-    (void)state;
     world_open(&f.world, &options);
     world_allow(&f.world, "a.example", 0, PUBLIC_ONLY);
     f.responses[0] = (gbx_transport_response)GBX_TRANSPORT_RESPONSE_INIT;
@@ -305,7 +299,6 @@ static void test_fetcher__without_a_transport_takes_no_answers(void **state)
 {
     gbx_transport_response response = GBX_TRANSPORT_RESPONSE_INIT;
     fetch_world world;
-    (void)state;
     world_open(&world, NULL);
 
     assert_int_equal(gbx_fetcher_answer(world.fetcher, 1, &response, NULL),

@@ -68,5 +68,5 @@ set_property(TEST test_hostile_hangs APPEND PROPERTY ENVIRONMENT GLOVEBOX_TIMEOU
 foreach(name code_servers code_shapes code_typed)
     gbx_integration_test(${name})
     target_sources(test_${name} PRIVATE support/script_rows.c)
-    target_link_libraries(test_${name} PRIVATE gbx_mcp_code)
+    target_link_libraries(test_${name} PRIVATE gbx_mcp_code gbx_engine)
 endforeach()

@@ -2,17 +2,13 @@
 /* Aborting calls: before, during and after; one, many, and none by mistake. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static gbx_engine *engine;
 static footprint quiet;
@@ -21,7 +17,6 @@ static int start(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
-    (void)state;
     engine = engine_start(&options);
     for (int i = 0; i < 3; i++)
         check_alive(engine);
@@ -32,7 +27,6 @@ static int start(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     gbx_engine_free(engine);
     return proc_descendants() == 0 ? 0 : -1;
 }
@@ -40,7 +34,6 @@ static int finish(void **state)
 /* After each test: the engine serves, and there is nothing more than before. */
 static int look(void **state)
 {
-    (void)state;
     check_alive(engine);
     wait_until_full(engine);
     footprint_check(&quiet);
@@ -64,7 +57,6 @@ static void test_abort__before_the_start_uses_no_worker(void **state)
     size_t count;
     inbox box;
 
-    (void)state;
     gbx_signal_abort(sig);
     call.signal = sig;
     count = proc_workers(template_pid, before, 64);
@@ -96,7 +88,6 @@ static void test_abort__ends_a_running_call_at_once(void **state)
         "() => { for (;;) console.log('flood') }",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         gbx_call call = call_of(codes[i]);
         gbx_ticket ticket;
@@ -123,7 +114,6 @@ static void test_abort__is_idempotent_and_after_the_end_nothing(void **state)
     gbx_ticket ticket;
     inbox box;
 
-    (void)state;
     inbox_init(&box, 100000);
     ticket = call_submit(engine, &call, &box);
     for (int i = 0; i < 100; i++)
@@ -149,7 +139,6 @@ static void test_abort__of_one_never_touches_its_neighbours(void **state)
     char code[12][80];
     inbox box;
 
-    (void)state;
     inbox_init(&box, 100000);
     for (size_t i = 0; i < 12; i++) {
         gbx_call call;
@@ -186,7 +175,6 @@ static void test_abort__of_a_waiting_call_leaves_the_running_one(void **state)
     gbx_engine *small;
     inbox box;
 
-    (void)state;
     options.pool_size = options.max_workers = 1;
     small = engine_start(&options);
     wait_until_full(small);
@@ -251,7 +239,6 @@ static void test_signal__aborts_every_call_that_has_it_and_no_other(void **state
     gbx_call call = call_of("() => 1");
     double begin = now_ms();
 
-    (void)state;
     threads_run(9, share, &s);
 
     assert_int_equal(s.aborted, 6);
@@ -272,7 +259,6 @@ static void test_signal__is_shared_by_two_engines(void **state)
     inbox box;
     inbox box2;
 
-    (void)state;
     inbox_init(&box, 100000);
     inbox_init(&box2, 100000);
     here.signal = there.signal = sig;
@@ -303,7 +289,6 @@ static void test_abort__may_be_called_by_the_log_callback(void **state)
     gbx_ticket submitted;
     inbox box;
 
-    (void)state;
     inbox_init(&box, 100000);
     call.on_log = abort_by_log;
     call.log_user = &ticket;
@@ -349,7 +334,6 @@ static void test_abort__at_a_random_moment_leaves_exactly_one_result(void **stat
 {
     static chances c;
 
-    (void)state;
     inbox_init(&c.box, 1000000);
     threads_run(4, take_chances, &c);
     assert_true(inbox_wait(&c.box, c.submitted, 60000));
@@ -388,7 +372,6 @@ static void test_signal__thrown_while_calls_begin_and_end(void **state)
 {
     static gbx_signal *signals[300];
 
-    (void)state;
     for (size_t i = 0; i < 300; i++)
         signals[i] = gbx_signal_new();
     threads_run(6, execute_with_chances, signals);
@@ -399,21 +382,18 @@ static void test_signal__thrown_while_calls_begin_and_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_abort__before_the_start_uses_no_worker, look),
-        cmocka_unit_test_teardown(test_abort__ends_a_running_call_at_once, look),
-        cmocka_unit_test_teardown(test_abort__is_idempotent_and_after_the_end_nothing,
-                                  look),
-        cmocka_unit_test_teardown(test_abort__of_one_never_touches_its_neighbours,
-                                  look),
-        cmocka_unit_test_teardown(test_abort__of_a_waiting_call_leaves_the_running_one,
-                                  look),
-        cmocka_unit_test_teardown(
-            test_signal__aborts_every_call_that_has_it_and_no_other, look),
-        cmocka_unit_test_teardown(test_signal__is_shared_by_two_engines, look),
-        cmocka_unit_test_teardown(test_abort__may_be_called_by_the_log_callback, look),
-        cmocka_unit_test_teardown(
-            test_abort__at_a_random_moment_leaves_exactly_one_result, look),
-        cmocka_unit_test_teardown(test_signal__thrown_while_calls_begin_and_end, look),
+#define LOOKED(name) cmocka_unit_test_teardown(name, look)
+        LOOKED(test_abort__before_the_start_uses_no_worker),
+        LOOKED(test_abort__ends_a_running_call_at_once),
+        LOOKED(test_abort__is_idempotent_and_after_the_end_nothing),
+        LOOKED(test_abort__of_one_never_touches_its_neighbours),
+        LOOKED(test_abort__of_a_waiting_call_leaves_the_running_one),
+        LOOKED(test_signal__aborts_every_call_that_has_it_and_no_other),
+        LOOKED(test_signal__is_shared_by_two_engines),
+        LOOKED(test_abort__may_be_called_by_the_log_callback),
+        LOOKED(test_abort__at_a_random_moment_leaves_exactly_one_result),
+        LOOKED(test_signal__thrown_while_calls_begin_and_end),
+#undef LOOKED
     };
 
     return cmocka_run_group_tests_name("abort", tests, start, finish);

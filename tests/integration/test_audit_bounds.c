@@ -3,38 +3,19 @@
 #include "audit_world.h"
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* As docs/internals/security-log.md has them. */
 #define HOST_LINES    200
 #define REFUSAL_LINES 50
 #define AT_ONCE       500
 
-static audit_log heard;
 static host_functions host;
-
-static int before(void **state)
-{
-    (void)state;
-    audit_log_init(&heard);
-    return 0;
-}
-
-static int after(void **state)
-{
-    (void)state;
-    audit_log_cleanup(&heard);
-    return proc_descendants() == 0 ? 0 : -1;
-}
 
 /* ---- floods --------------------------------------------------------------------------- */
 
@@ -46,7 +27,6 @@ static void test_flood__of_refusals_is_counted_not_written(void **state)
     json_t *lines;
     json_t *dropped;
 
-    (void)state;
     check_code(engine, &call, GBX_CODE_VALUE);
     gbx_engine_free(engine);
     lines = audit_log_lines(&heard);
@@ -80,7 +60,6 @@ static void test_flood__of_calls_is_counted_by_function(void **state)
     json_t *lines;
     json_t *counts;
 
-    (void)state;
     check_code(engine, &call, GBX_CODE_VALUE);
     gbx_engine_free(engine);
     lines = audit_log_lines(&heard);
@@ -108,7 +87,6 @@ static void test_flood__begins_past_the_bound(void **state)
         {AUDIT_REFUSED(51), "host.refused", REFUSAL_LINES, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         gbx_options options;
         gbx_call call = call_of(table[i].code);
@@ -140,7 +118,6 @@ static void test_flood__of_many_calls_meets_the_bound_of_the_engine(void **state
     size_t said;
     json_t *lines;
 
-    (void)state;
     for (int i = 0; i < CALLS; i++)
         check_code(engine, &call, GBX_CODE_VALUE);
     allowed = AT_ONCE + (now_ms() - begun) / 1000 * 10 + 1;
@@ -178,7 +155,6 @@ static void test_forgery__by_paths(void **state)
     gbx_engine *engine = audit_start(&options, &host);
     json_t *lines;
 
-    (void)state;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         char code[512];
         gbx_call call;
@@ -242,7 +218,6 @@ static void test_forgery__by_names_of_a_hijacked_worker(void **state)
     gbx_engine *engine;
     json_t *lines;
 
-    (void)state;
     options.limits.timeout_ms = 60000;
     audit_log_hear(&heard, &options);
     engine = engine_start(&options);
@@ -273,16 +248,14 @@ static void test_forgery__by_names_of_a_hijacked_worker(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, before, after)
     static const struct CMUnitTest tests[] = {
-        TEST(test_flood__of_refusals_is_counted_not_written),
-        TEST(test_flood__of_calls_is_counted_by_function),
-        TEST(test_flood__begins_past_the_bound),
-        TEST(test_flood__of_many_calls_meets_the_bound_of_the_engine),
-        TEST(test_forgery__by_paths),
-        TEST(test_forgery__by_names_of_a_hijacked_worker),
+        AUDIT_TEST(test_flood__of_refusals_is_counted_not_written),
+        AUDIT_TEST(test_flood__of_calls_is_counted_by_function),
+        AUDIT_TEST(test_flood__begins_past_the_bound),
+        AUDIT_TEST(test_flood__of_many_calls_meets_the_bound_of_the_engine),
+        AUDIT_TEST(test_forgery__by_paths),
+        AUDIT_TEST(test_forgery__by_names_of_a_hijacked_worker),
     };
-#undef TEST
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,32 +3,12 @@
 #include "audit_log.h"
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static audit_log heard;
-
-static int before(void **state)
-{
-    (void)state;
-    audit_log_init(&heard);
-    return 0;
-}
-
-static int after(void **state)
-{
-    (void)state;
-    audit_log_cleanup(&heard);
-    return proc_descendants() == 0 ? 0 : -1;
-}
 
 /* ---- calls that get no worker ----------------------------------------------------- */
 
@@ -44,7 +24,6 @@ static void test_call__without_a_worker_has_its_lines_too(void **state)
     json_t *lines;
     inbox box;
 
-    (void)state;
     audit_log_hear(&heard, &options);
     options.pool_size = options.max_workers = 1;
     options.limits.timeout_ms = 120000;
@@ -102,7 +81,6 @@ static void test_call__of_a_runner_that_fails_ends_with_its_status(void **state)
     gbx_result *result = NULL;
     json_t *lines;
 
-    (void)state;
     audit_log_hear(&heard, &options);
     options.runner = &runner;
     engine = engine_start(&options);
@@ -145,7 +123,6 @@ static void test_template__that_dies_is_told_of_once(void **state)
     json_t *lines;
     pid_t pid = 0;
 
-    (void)state;
     audit_log_hear(&heard, &options);
     engine = engine_start(&options);
     wait_until_full(engine);
@@ -167,7 +144,6 @@ static void test_template__that_cannot_start_is_told_of(void **state)
     gbx_engine *engine = NULL;
     json_t *lines;
 
-    (void)state;
     audit_log_hear(&heard, &options);
     options.worker_path = "/nonexistent/glovebox-worker";
     assert_int_not_equal(gbx_engine_new(&options, &engine, NULL), GBX_OK);
@@ -183,7 +159,6 @@ static void test_engine__has_a_name_of_its_own(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     char names[2][9];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         audit_log_cleanup(&heard);
         audit_log_init(&heard);
@@ -202,7 +177,6 @@ static void test_event__is_heard_without_a_log(void **state)
     gbx_call call = call_of("() => require('fs')");
     gbx_engine *engine;
 
-    (void)state;
     audit_log_hear(&heard, &options);
     options.on_audit = NULL;
     engine = engine_start(&options);
@@ -215,16 +189,14 @@ static void test_event__is_heard_without_a_log(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, before, after)
     static const struct CMUnitTest tests[] = {
-        TEST(test_call__without_a_worker_has_its_lines_too),
-        TEST(test_call__of_a_runner_that_fails_ends_with_its_status),
-        TEST(test_template__that_dies_is_told_of_once),
-        TEST(test_template__that_cannot_start_is_told_of),
-        TEST(test_engine__has_a_name_of_its_own),
-        TEST(test_event__is_heard_without_a_log),
+        AUDIT_TEST(test_call__without_a_worker_has_its_lines_too),
+        AUDIT_TEST(test_call__of_a_runner_that_fails_ends_with_its_status),
+        AUDIT_TEST(test_template__that_dies_is_told_of_once),
+        AUDIT_TEST(test_template__that_cannot_start_is_told_of),
+        AUDIT_TEST(test_engine__has_a_name_of_its_own),
+        AUDIT_TEST(test_event__is_heard_without_a_log),
     };
-#undef TEST
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

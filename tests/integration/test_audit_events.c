@@ -4,189 +4,30 @@
 #include "audit_log.h"
 #include "calls.h"
 #include "proc.h"
+#include "table.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static audit_log heard;
-
-static int before(void **state)
-{
-    (void)state;
-    audit_log_init(&heard);
-    return 0;
-}
-
-static int after(void **state)
-{
-    (void)state;
-    audit_log_cleanup(&heard);
-    return proc_descendants() == 0 ? 0 : -1;
-}
-
 /* ---- one call ------------------------------------------------------------------- */
 
-enum { REAL, HOSTILE };
-
-/* What a call does, and all that is said of it between its first line and its last. */
-static const struct row {
-    const char *cause;
-    int worker;
-    const char *code;
-    gbx_limits limits;
-    const char *ends; /* the result's code */
-    const char *events[4];
-    const char *field; /* of the first event, and how it begins */
-    const char *text;
-} rows[] = {
-    {"a value", REAL, "() => 1", {.timeout_ms = 5000}, "OK", {NULL}, NULL, NULL},
-    {"an error",
-     REAL,
-     "() => { throw new Error('secret of the input') }",
-     {.timeout_ms = 5000},
-     "RUNTIME",
-     {NULL},
-     NULL,
-     NULL},
-    {"no JavaScript",
-     REAL,
-     "() => {",
-     {.timeout_ms = 5000},
-     "SYNTAX",
-     {NULL},
-     NULL,
-     NULL},
-    {"a name that is off",
-     REAL,
-     "() => require('fs')",
-     {.timeout_ms = 5000},
-     "INVALID_CODE",
-     {"guard.violation"},
-     "rule",
-     "require"},
-    {"code of another form",
-     REAL,
-     "1 + 1",
-     {.timeout_ms = 5000},
-     "INVALID_CODE",
-     {"guard.violation"},
-     "rule",
-     "form"},
-    {"code that is too long",
-     REAL,
-     "() => 1                                        ",
-     {.code_bytes = 20},
-     "INVALID_CODE",
-     {"guard.violation"},
-     "rule",
-     "size"},
-    {"a loop",
-     REAL,
-     "() => { for (;;); }",
-     {.timeout_ms = 300},
-     "TIMEOUT",
-     {"call.timeout", "worker.killed"},
-     "message",
-     "ran past the time limit of 300"},
-    {"processor time",
-     REAL,
-     "() => { for (;;); }",
-     {.timeout_ms = 60000, .cpu_ms = 50},
-     "TIMEOUT",
-     {"call.timeout", "worker.killed"},
-     "message",
-     "used more than 50 ms"},
-    {"memory",
-     REAL,
-     "() => { const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1)) }",
-     {.timeout_ms = 60000, .memory_bytes = 32 << 20},
-     "MEMORY",
-     {"call.memory", "worker.killed"},
-     "message",
-     "needed more memory"},
-    {"a message that is none",
-     HOSTILE,
-     "raw ffffffffffffffffffffffffffffffff",
-     {.timeout_ms = 20000},
-     "VIOLATION",
-     {"protocol.violation", "suspicious"},
-     "message",
-     "the worker broke the protocol"},
-    {"a value that is not JSON",
-     HOSTILE,
-     "result {",
-     {.timeout_ms = 20000},
-     "VIOLATION",
-     {"protocol.violation", "suspicious"},
-     "message",
-     "the worker sent a result that is not JSON"},
-    {"a system call",
-     HOSTILE,
-     "signal 31",
-     {.timeout_ms = 20000},
-     "VIOLATION",
-     {"seccomp.kill", "suspicious"},
-     "message",
-     "the worker asked for a system call"},
-    {"a crash",
-     HOSTILE,
-     "signal 11",
-     {.timeout_ms = 20000},
-     "CRASHED",
-     {"worker.crashed"},
-     "message",
-     "the worker died of signal 11"},
-    {"an exit",
-     HOSTILE,
-     "exit 3",
-     {.timeout_ms = 20000},
-     "CRASHED",
-     {"worker.crashed"},
-     "message",
-     "the worker exited with status 3"},
-    {"a closed channel",
-     HOSTILE,
-     "close\nhang",
-     {.timeout_ms = 20000},
-     "CRASHED",
-     {"worker.crashed"},
-     "message",
-     "the worker closed its channel"},
-    {"a limit that the worker met",
-     HOSTILE,
-     "frame 9 01\nresult 1",
-     {.timeout_ms = 20000, .host_calls = 7},
-     "OK",
-     {"host.refused"},
-     "code",
-     "ERR_HOST_CALLS"},
-    {"a function that is not there",
-     HOSTILE,
-     /* id 1, "a.b", "[]", no bytes; then WAIT */
-     "frame 7 0100000003000000612e62020000005b5d00000000\nwait 60000\nawait\nresult 1",
-     {.timeout_ms = 20000},
-     "OK",
-     {"host.refused"},
-     "code",
-     "ERR_NOT_ALLOWED"},
-};
-
-static bool is_among(const char *name, const struct row *row)
+/* Is it a word of the first line of what is to come? */
+static bool is_among(const char *name, const table_block *row)
 {
-    for (size_t i = 0; i < 4 && row->events[i] != NULL; i++)
-        if (strcmp(row->events[i], name) == 0)
+    size_t len = strlen(name);
+    size_t line_len = strcspn(row->value, "\n");
+
+    for (const char *at = row->value; (at = strstr(at, name)) != NULL; at += len)
+        if ((size_t)(at - row->value) < line_len && at != row->value && at[-1] == ' ' &&
+            (at[len] == ' ' || at[len] == '\n' || at[len] == 0))
             return true;
     return false;
 }
 
 /* Each event as often as the row says, in the log and by the callback. */
-static void check_events(const struct row *row, json_t *lines)
+static void check_events(const table_block *row, json_t *lines)
 {
     for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++) {
         gbx_audit_event event = (gbx_audit_event)i;
@@ -200,13 +41,13 @@ static void check_events(const struct row *row, json_t *lines)
 
         if (audit_log_count(lines, name) != in_log ||
             audit_log_heard(&heard, name) != by_callback)
-            fail_msg("%s: %zu lines of %s, %zu events", row->cause,
+            fail_msg("%s: %zu lines of %s, %zu events", row->name,
                      audit_log_count(lines, name), name, audit_log_heard(&heard, name));
     }
 }
 
 /* The same name in the result, in every line and in every event of the call. */
-static void check_call_id(const struct row *row, gbx_result *result, json_t *lines)
+static void check_call_id(const table_block *row, gbx_result *result, json_t *lines)
 {
     const char *id = gbx_result_call_id(result);
     json_t *whole = json_loads(gbx_result_json(result, NULL), 0, NULL);
@@ -231,7 +72,7 @@ static void check_call_id(const struct row *row, gbx_result *result, json_t *lin
         assert_int_not_equal(heard.events[i].call, 0);
     }
     assert_int_equal(json_array_size(lines) + heard.event_count > 4,
-                     row->events[0] != NULL);
+                     strcspn(row->value, " ") < strcspn(row->value, "\n"));
 }
 
 static void check_order(json_t *lines)
@@ -263,18 +104,25 @@ static gbx_result *run_submitted(gbx_engine *engine, const gbx_call *call)
     return result;
 }
 
-static void run_row(const struct row *row, bool submitted)
+static void run_row(const table_block *row, bool submitted)
 {
+    bool is_hostile = table_number(row, "hostile", 0) != 0;
     gbx_options options =
-        row->worker == HOSTILE ? hostile_options("") : (gbx_options)GBX_OPTIONS_INIT;
-    gbx_call call = row->worker == HOSTILE ? script_of(row->code) : call_of(row->code);
-    gbx_limits limits = row->limits;
+        is_hostile ? hostile_options("") : (gbx_options)GBX_OPTIONS_INIT;
+    gbx_call call = is_hostile ? script_of(row->text) : call_of(row->text);
+    char ends[32], first[32] = "", field[32], text[256];
+    const char *second = strchr(row->value, '\n');
     gbx_engine *engine;
     gbx_result *result;
     json_t *lines;
 
-    limits.struct_size = sizeof limits;
-    options.limits = limits;
+    options.limits = (gbx_limits)GBX_LIMITS_INIT;
+    options.limits.timeout_ms = (uint32_t)table_number(row, "timeout_ms", 0);
+    options.limits.cpu_ms = (uint32_t)table_number(row, "cpu_ms", 0);
+    options.limits.memory_bytes = table_number(row, "memory_bytes", 0);
+    options.limits.code_bytes = (uint32_t)table_number(row, "code_bytes", 0);
+    options.limits.host_calls = (uint32_t)table_number(row, "host_calls", 0);
+    assert_true(sscanf(row->value, "%31s %31s", ends, first) > 0);
     audit_log_cleanup(&heard);
     audit_log_init(&heard);
     audit_log_hear(&heard, &options);
@@ -282,25 +130,29 @@ static void run_row(const struct row *row, bool submitted)
     result = submitted ? run_submitted(engine, &call) : call_run(engine, &call);
     gbx_engine_free(engine);
 
-    if (strcmp(gbx_code_name(gbx_result_code(result)), row->ends) != 0)
-        fail_msg("%s: %s", row->cause, gbx_result_json(result, NULL));
+    if (strcmp(gbx_code_name(gbx_result_code(result)), ends) != 0)
+        fail_msg("%s: %s", row->name, gbx_result_json(result, NULL));
     lines = audit_log_lines(&heard);
     check_events(row, lines);
     check_call_id(row, result, lines);
     check_order(lines);
     assert_string_equal(audit_log_text(audit_log_get(lines, "call.ended", 0), "code"),
-                        row->ends);
-    if (row->field != NULL &&
-        strncmp(audit_log_text(audit_log_get(lines, row->events[0], 0), row->field),
-                row->text, strlen(row->text)) != 0)
-        fail_msg("%s: %s is not '%s'", row->cause, row->field, row->text);
+                        ends);
+    if (second != NULL) {
+        assert_int_equal(sscanf(second + 1, "%31s %255[^\n]", field, text), 2);
+        if (strncmp(audit_log_text(audit_log_get(lines, first, 0), field), text,
+                    strlen(text)) != 0)
+            fail_msg("%s: %s is not '%s'", row->name, field, text);
+    }
     gbx_result_free(result);
 }
 
 static void test_event__is_said_once_by_its_cause(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const table_block *rows;
+    size_t count = table_blocks("integration/scripts/audit_events.txt", &rows);
+
+    for (size_t i = 0; i < count; i++) {
         run_row(&rows[i], false);
         run_row(&rows[i], true);
     }
@@ -324,7 +176,6 @@ static void test_event__of_a_first_message_names_the_call_that_it_ends(void **st
     json_t *line;
     size_t i;
 
-    (void)state;
     audit_log_hear(&heard, &options);
     engine = engine_start(&options);
     assert_true(until(is_violation_heard, &heard, 10000));
@@ -360,7 +211,6 @@ static void test_log__has_nothing_of_input_value_console_or_error(void **state)
         call_of("(d) => { console.log(d.a); if (d.t) throw d.a; return d.a }");
     gbx_engine *engine;
 
-    (void)state;
     audit_log_hear(&heard, &options);
     engine = engine_start(&options);
     call.input = "{\"a\":\"canary\",\"t\":true}";
@@ -377,13 +227,11 @@ static void test_log__has_nothing_of_input_value_console_or_error(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, before, after)
     static const struct CMUnitTest tests[] = {
-        TEST(test_event__is_said_once_by_its_cause),
-        TEST(test_event__of_a_first_message_names_the_call_that_it_ends),
-        TEST(test_log__has_nothing_of_input_value_console_or_error),
+        AUDIT_TEST(test_event__is_said_once_by_its_cause),
+        AUDIT_TEST(test_event__of_a_first_message_names_the_call_that_it_ends),
+        AUDIT_TEST(test_log__has_nothing_of_input_value_console_or_error),
     };
-#undef TEST
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

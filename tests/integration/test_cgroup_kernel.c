@@ -5,17 +5,16 @@
  * memory controller does is tested where cgroup v2 has it, and else skipped.
  */
 #include "calls.h"
-#include "cgroup/group.h"
+#include "cgroup/cgroup.h"
 #include "engine/spawn.h"
 #include "seal/seal.h"
+#include "test.h"
 #include "until.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define CHECK(condition)                                                         \
     do {                                                                         \
@@ -325,30 +322,22 @@ static outcome sweep(scene *s)
 
 static void test_open__makes_groups_beside_a_host_that_steps_aside(void **state)
 {
-    (void)state;
-
     stage(open_and_close);
 }
 
 static void test_open__moves_nobody_but_its_own_process(void **state)
 {
-    (void)state;
-
     stage(shared);
 }
 
 static void test_spawn__a_template_is_made_in_the_group(void **state)
 {
-    (void)state;
-
     stage(spawn_into);
 }
 
 static void test_sweep__groups_of_dead_hosts_go_and_those_of_live_ones_stay(
     void **state)
 {
-    (void)state;
-
     stage(sweep);
 }
 
@@ -387,7 +376,6 @@ static void test_engine__a_kill_by_the_group_is_memory(void **state)
     gbx_engine *engine = start_confined();
     gbx_call call = call_of(BOMB);
     gbx_result *result;
-    (void)state;
 
     if (engine == NULL)
         skip();
@@ -409,7 +397,6 @@ static void test_engine__a_kill_by_the_group_leaves_neighbours_alone(void **stat
                                  " await sleep(50); return 7; }");
     gbx_ticket tickets[2];
     inbox box;
-    (void)state;
 
     if (engine == NULL)
         skip();
@@ -431,7 +418,6 @@ static void test_engine__a_limit_that_cannot_be_had_is_refused(void **state)
     gbx_engine *engine = NULL;
     gbx_error error = {0};
     gbx_status status;
-    (void)state;
 
     options.total_cpu_percent = 150;
 

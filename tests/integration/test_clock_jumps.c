@@ -5,16 +5,12 @@
  * clock go through here; a system's clock is not a test's to set.
  */
 #include "calls.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <sys/time.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define TEN_YEARS_S 315576000
 
@@ -72,7 +68,6 @@ static int start(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
-    (void)state;
     options.on_event = on_event; /* whose times are the wall clock's */
     engine = engine_start(&options);
     return 0;
@@ -80,19 +75,17 @@ static int start(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     gbx_engine_free(engine);
     return 0;
 }
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void test_clock__that_jumps_makes_no_timeout_early_or_late(void **state)
+TEST(clock__that_jumps_makes_no_timeout_early_or_late)
 {
     gbx_limits limits = timeout_of(300);
     gbx_call call = call_of("() => { for (;;); }");
 
-    (void)state;
     call.limits = &limits;
 
     for (int i = 0; i < 4; i++) {
@@ -106,11 +99,9 @@ static void test_clock__that_jumps_makes_no_timeout_early_or_late(void **state)
     assert_true(atomic_load(&looks) > 0); /* each kill is an event with its time */
 }
 
-static void test_clock__that_jumps_moves_no_timer(void **state)
+TEST(clock__that_jumps_moves_no_timer)
 {
     double begin = now_ms();
-
-    (void)state;
 
     check_value(engine, "async () => { await sleep(200); return 'awake' }", NULL,
                 "\"awake\"");
@@ -118,12 +109,11 @@ static void test_clock__that_jumps_moves_no_timer(void **state)
     assert_true(now_ms() - begin >= 199 && now_ms() - begin < 30000);
 }
 
-static void test_clock__that_jumps_ends_no_submitted_call(void **state)
+TEST(clock__that_jumps_ends_no_submitted_call)
 {
     gbx_call call = call_of("async () => { await sleep(100); return 1 }");
     inbox box;
 
-    (void)state;
     inbox_init(&box, 100);
     for (int i = 0; i < 8; i++)
         (void)call_submit(engine, &call, &box);
@@ -134,15 +124,4 @@ static void test_clock__that_jumps_ends_no_submitted_call(void **state)
     inbox_cleanup(&box);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-        TEST(test_clock__that_jumps_makes_no_timeout_early_or_late),
-        TEST(test_clock__that_jumps_moves_no_timer),
-        TEST(test_clock__that_jumps_ends_no_submitted_call),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("clock that jumps", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(start, finish)

@@ -2,31 +2,13 @@
 /* Datasets: loaded once, the same in every call, replaced between calls alone. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static int start(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-
-    *state = engine_start(&options);
-    return 0;
-}
-
-static int finish(void **state)
-{
-    gbx_engine_free(*state);
-    return proc_descendants() == 0 ? 0 : -1;
-}
 
 static void load(gbx_engine *engine, const char *name, const char *json)
 {
@@ -39,7 +21,6 @@ static void load(gbx_engine *engine, const char *name, const char *json)
 
 static void test_dataset__is_there_in_every_call(void **state)
 {
-    (void)state;
     load(*state, "orders", "[{\"id\":1},{\"id\":2}]");
     for (int i = 0; i < 8; i++)
         check_value(*state, "() => datasets.orders[1].id", NULL, "2");
@@ -338,7 +319,6 @@ static void test_load__while_templates_are_recycled(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     mix m = {0};
 
-    (void)state;
     options.recycle_calls = 4;
     m.engine = engine_start(&options);
     load(m.engine, "a", "0");
@@ -353,24 +333,22 @@ static void test_load__while_templates_are_recycled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-        TEST(test_dataset__is_there_in_every_call),
-        TEST(test_dataset__is_the_input_where_none_is_given),
-        TEST(test_dataset__that_a_call_names_comes_before_the_input),
-        TEST(test_dataset__is_pristine_whatever_the_last_call_did),
-        TEST(test_dataset__is_replaced_by_one_of_its_name),
-        TEST(test_dataset__of_a_call_in_flight_stays_what_it_was),
-        TEST(test_dataset__that_is_not_json_is_refused_with_its_place),
-        TEST(test_ndjson__is_an_array_of_its_lines),
-        TEST(test_ndjson__names_the_line_that_is_bad),
-        TEST(test_name__must_be_an_identifier),
-        TEST(test_format__must_be_one_of_its_values),
-        TEST(test_datasets__are_listed_in_the_report),
-        TEST(test_dataset__of_many_megabytes_costs_calls_nothing),
-        TEST(test_load__while_others_call),
-        TEST(test_load__from_many_threads_at_once),
-        TEST(test_load__while_templates_are_recycled),
-#undef TEST
+        ON_ENGINE(test_dataset__is_there_in_every_call),
+        ON_ENGINE(test_dataset__is_the_input_where_none_is_given),
+        ON_ENGINE(test_dataset__that_a_call_names_comes_before_the_input),
+        ON_ENGINE(test_dataset__is_pristine_whatever_the_last_call_did),
+        ON_ENGINE(test_dataset__is_replaced_by_one_of_its_name),
+        ON_ENGINE(test_dataset__of_a_call_in_flight_stays_what_it_was),
+        ON_ENGINE(test_dataset__that_is_not_json_is_refused_with_its_place),
+        ON_ENGINE(test_ndjson__is_an_array_of_its_lines),
+        ON_ENGINE(test_ndjson__names_the_line_that_is_bad),
+        ON_ENGINE(test_name__must_be_an_identifier),
+        ON_ENGINE(test_format__must_be_one_of_its_values),
+        ON_ENGINE(test_datasets__are_listed_in_the_report),
+        ON_ENGINE(test_dataset__of_many_megabytes_costs_calls_nothing),
+        ON_ENGINE(test_load__while_others_call),
+        ON_ENGINE(test_load__from_many_threads_at_once),
+        ON_ENGINE(test_load__while_templates_are_recycled),
     };
 
     return cmocka_run_group_tests_name("datasets", tests, NULL, NULL);

@@ -4,19 +4,16 @@
 #include "base/clock.h"
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
 #include <glovebox/drive.h>
 #include <glovebox/host.h>
 #include <poll.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* For what must come, on whatever machine. */
 #define PATIENCE_MS 30000
@@ -445,25 +442,25 @@ static int finish(void **state)
     return 0;
 }
 
-#define ON_ENGINE(test) cmocka_unit_test_setup_teardown(test, start, finish)
+#define ON_SMALL_ENGINE(test) cmocka_unit_test_setup_teardown(test, start, finish)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_ENGINE(test_drive__ends_in_the_value_and_leaves_nothing),
-        ON_ENGINE(test_drive__that_the_guard_refuses_says_so_in_its_first_step),
-        ON_ENGINE(test_drive__carries_inputs_and_results_larger_than_a_socket),
-        ON_ENGINE(test_drive__keeps_time_though_nobody_says_anything),
-        ON_ENGINE(test_drive__is_silent_while_the_worker_is),
-        ON_ENGINE(test_drive__waits_for_a_worker_as_others_do),
-        ON_ENGINE(test_drive__is_aborted_by_its_ticket_and_by_its_signal),
-        ON_ENGINE(test_drive__can_be_freed_at_any_time),
-        ON_ENGINE(test_functions__are_asked_on_the_thread_that_steps),
-        ON_ENGINE(test_functions__that_are_asked_without_end_leave_the_loop_free),
-        ON_ENGINE(test_functions__are_answered_by_any_thread),
-        ON_ENGINE(test_turns__are_taken_while_one_thing_is_under_way),
-        ON_ENGINE(test_turns__leave_a_worker_where_it_may_run),
-        ON_ENGINE(test_drive__without_a_call_is_refused),
+        ON_SMALL_ENGINE(test_drive__ends_in_the_value_and_leaves_nothing),
+        ON_SMALL_ENGINE(test_drive__that_the_guard_refuses_says_so_in_its_first_step),
+        ON_SMALL_ENGINE(test_drive__carries_inputs_and_results_larger_than_a_socket),
+        ON_SMALL_ENGINE(test_drive__keeps_time_though_nobody_says_anything),
+        ON_SMALL_ENGINE(test_drive__is_silent_while_the_worker_is),
+        ON_SMALL_ENGINE(test_drive__waits_for_a_worker_as_others_do),
+        ON_SMALL_ENGINE(test_drive__is_aborted_by_its_ticket_and_by_its_signal),
+        ON_SMALL_ENGINE(test_drive__can_be_freed_at_any_time),
+        ON_SMALL_ENGINE(test_functions__are_asked_on_the_thread_that_steps),
+        ON_SMALL_ENGINE(test_functions__that_are_asked_without_end_leave_the_loop_free),
+        ON_SMALL_ENGINE(test_functions__are_answered_by_any_thread),
+        ON_SMALL_ENGINE(test_turns__are_taken_while_one_thing_is_under_way),
+        ON_SMALL_ENGINE(test_turns__leave_a_worker_where_it_may_run),
+        ON_SMALL_ENGINE(test_drive__without_a_call_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

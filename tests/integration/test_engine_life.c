@@ -3,17 +3,15 @@
  * Engines begin, end, lose their template and get another: nothing of one reaches
  * another, nothing is left behind, and no call is lost.
  */
-#include "calls.h"
+#include "child.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
 #include <glovebox/drive.h>
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,20 +20,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 static footprint before_test;
 
 static int start(void **state)
 {
-    (void)state;
     before_test = footprint_take();
     return 0;
 }
 
 static int finish(void **state)
 {
-    (void)state;
     footprint_check(&before_test);
     return 0;
 }
@@ -103,14 +97,13 @@ static void end_while_running(void *user, size_t number)
     gbx_result_free(result);
 }
 
-static void test_free__aborts_what_is_running_and_what_waits(void **state)
+TEST_WITH(start, finish, free__aborts_what_is_running_and_what_waits)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call spin = call_of("() => { console.log('on'); for (;;); }");
     static ending e;
     double begin;
 
-    (void)state;
     options.max_workers = 8;
     options.limits.timeout_ms = 30000;
     e.engine = engine_start(&options);
@@ -130,20 +123,18 @@ static void test_free__aborts_what_is_running_and_what_waits(void **state)
     inbox_cleanup(&e.box);
 }
 
-static void test_free__at_once_after_new(void **state)
+TEST_WITH(start, finish, free__at_once_after_new)
 {
-    (void)state;
     for (int i = 0; i < 10; i++)
         gbx_engine_free(engine_of(8));
     gbx_engine_free(NULL);
 }
 
-static void test_what_gives_something__needs_a_place_for_it(void **state)
+TEST_WITH(start, finish, what_gives_something__needs_a_place_for_it)
 {
     gbx_call call = {.struct_size = sizeof call, .code = "() => 1", .code_len = 7};
     gbx_engine *engine = engine_of(1);
     gbx_error error;
-    (void)state;
 
     assert_int_equal(gbx_engine_new(NULL, NULL, &error), GBX_E_USAGE);
     assert_string_equal(error.message, "ret_engine is missing");
@@ -156,11 +147,10 @@ static void test_what_gives_something__needs_a_place_for_it(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_free__leaves_no_process_when_it_returns(void **state)
+TEST_WITH(start, finish, free__leaves_no_process_when_it_returns)
 {
     gbx_engine *engine = engine_of(8);
 
-    (void)state;
     wait_until_full(engine);
     gbx_engine_free(engine);
 
@@ -199,23 +189,21 @@ static void live_a_life(void *user, size_t number)
     }
 }
 
-static void test_engines__may_live_beside_each_other(void **state)
+TEST_WITH(start, finish, engines__may_live_beside_each_other)
 {
     atomic_size_t good = 0;
 
-    (void)state;
     threads_run(8, live_a_life, &good);
 
     assert_int_equal(good, 8 * 3 * 5);
 }
 
-static void test_engines__share_neither_workers_nor_datasets(void **state)
+TEST_WITH(start, finish, engines__share_neither_workers_nor_datasets)
 {
     gbx_engine *a = engine_of(2);
     gbx_engine *b = engine_of(2);
     proc_tree tree;
 
-    (void)state;
     assert_int_equal(gbx_engine_load(a, "d", "\"a\"", 3, GBX_DATA_JSON, NULL), GBX_OK);
     assert_int_equal(gbx_engine_load(b, "d", "\"b\"", 3, GBX_DATA_JSON, NULL), GBX_OK);
     assert_int_equal(gbx_engine_load(b, "e", "\"e\"", 3, GBX_DATA_JSON, NULL), GBX_OK);
@@ -239,18 +227,10 @@ static void test_engines__share_neither_workers_nor_datasets(void **state)
 
 /* ---- the template dies ----------------------------------------------------------- */
 
-static bool is_alive(void *user)
-{
-    gbx_call call = call_of("() => 2");
-
-    return call_code(user, &call) == GBX_CODE_VALUE;
-}
-
-static void test_template__killed_in_a_call_makes_it_crashed(void **state)
+TEST_WITH(start, finish, template__killed_in_a_call_makes_it_crashed)
 {
     gbx_engine *engine = engine_of(4);
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         gbx_call call = call_of("async () => { await sleep(3000) }");
         gbx_ticket ticket;
@@ -276,11 +256,10 @@ static bool is_replaced(void *user)
     return now != 0 && now != *(pid_t *)user;
 }
 
-static void test_template__killed_idle_is_replaced_with_its_datasets(void **state)
+TEST_WITH(start, finish, template__killed_idle_is_replaced_with_its_datasets)
 {
     gbx_engine *engine = engine_of(2);
 
-    (void)state;
     assert_int_equal(gbx_engine_load(engine, "d", "[1,2]", 5, GBX_DATA_JSON, NULL),
                      GBX_OK);
     for (int i = 0; i < 5; i++) {
@@ -306,7 +285,7 @@ static void call_a_while(void *user, size_t number)
             if (pid > 0)
                 (void)kill(pid, SIGKILL);
             /* Starts that fail one after the other would be another story. */
-            (void)until(is_alive, e->engine, 60000);
+            (void)until(child_is_alive, e->engine, 60000);
         }
         e->started = 1;
         return;
@@ -320,27 +299,25 @@ static void call_a_while(void *user, size_t number)
     }
 }
 
-static void test_template__killed_again_and_again_under_load(void **state)
+TEST_WITH(start, finish, template__killed_again_and_again_under_load)
 {
     static ending e;
 
-    (void)state;
     e.engine = engine_of(4);
     threads_run(4, call_a_while, &e);
 
     assert_int_equal(e.other, 0);
-    assert_true(until(is_alive, e.engine, 60000));
+    assert_true(until(child_is_alive, e.engine, 60000));
     gbx_engine_free(e.engine);
 }
 
-static void test_template__stopped_leaves_ready_workers_of_use(void **state)
+TEST_WITH(start, finish, template__stopped_leaves_ready_workers_of_use)
 {
     gbx_engine *engine = engine_of(4); /* one of them while nobody calls */
     gbx_call call = call_of("() => 1");
     gbx_limits limits = timeout_of(300);
     pid_t pid;
 
-    (void)state;
     wait_until_full(engine);
     pid = proc_template();
     call.limits = &limits;
@@ -349,17 +326,16 @@ static void test_template__stopped_leaves_ready_workers_of_use(void **state)
     check_code(engine, &call, GBX_CODE_UNAVAILABLE);
     assert_int_equal(kill(pid, SIGCONT), 0);
 
-    assert_true(until(is_alive, engine, 60000));
+    assert_true(until(child_is_alive, engine, 60000));
     assert_int_equal(proc_template(), pid);
     gbx_engine_free(engine);
 }
 
-static void test_free__does_not_wait_for_a_stopped_template(void **state)
+TEST_WITH(start, finish, free__does_not_wait_for_a_stopped_template)
 {
     gbx_engine *engine = engine_of(2);
     double begin;
 
-    (void)state;
     wait_until_full(engine);
     kill_template(SIGSTOP);
     begin = now_ms();
@@ -431,9 +407,8 @@ static void check_host_dies(int sig)
     (void)close(ends[0]);
 }
 
-static void test_host__killed_takes_everything_with_it(void **state)
+TEST_WITH(start, finish, host__killed_takes_everything_with_it)
 {
-    (void)state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     check_host_dies(SIGKILL);
     check_host_dies(SIGTERM);
@@ -446,15 +421,13 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static void test_processes__come_after_their_host_where_both_want_a_processor(
-    void **state)
+TEST(processes__come_after_their_host_where_both_want_a_processor)
 {
     gbx_engine *engine = engine_start(NULL);
     int below = least(getpriority(PRIO_PROCESS, 0) + 5, 19);
     pid_t workers[8];
     size_t count;
 
-    (void)state;
     wait_until_full(engine);
     assert_int_equal(getpriority(PRIO_PROCESS, (id_t)proc_template()), below);
     count = proc_workers(proc_template(), workers, 8);
@@ -464,26 +437,4 @@ static void test_processes__come_after_their_host_where_both_want_a_processor(
     gbx_engine_free(engine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            test_processes__come_after_their_host_where_both_want_a_processor),
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-        TEST(test_free__aborts_what_is_running_and_what_waits),
-        TEST(test_free__at_once_after_new),
-        TEST(test_what_gives_something__needs_a_place_for_it),
-        TEST(test_free__leaves_no_process_when_it_returns),
-        TEST(test_engines__may_live_beside_each_other),
-        TEST(test_engines__share_neither_workers_nor_datasets),
-        TEST(test_template__killed_in_a_call_makes_it_crashed),
-        TEST(test_template__killed_idle_is_replaced_with_its_datasets),
-        TEST(test_template__killed_again_and_again_under_load),
-        TEST(test_template__stopped_leaves_ready_workers_of_use),
-        TEST(test_free__does_not_wait_for_a_stopped_template),
-        TEST(test_host__killed_takes_everything_with_it),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("life of engines", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

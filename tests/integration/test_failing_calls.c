@@ -3,15 +3,11 @@
  * with each error it may meet, in the host and in what it forks. */
 #include "support/failing_calls.h"
 #include "support/fault_session.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void arm(const void *what, size_t nth)
 {
@@ -22,7 +18,6 @@ static void test_every_call__can_fail(void **state)
 {
     size_t total = 0;
     size_t kinds = 0;
-    (void)state;
 
     for (size_t i = 0; i < failing_calls_count; i++) {
         char name[96];

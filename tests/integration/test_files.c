@@ -2,21 +2,17 @@
 /* fs.readFile from the code in a sealed worker to the file and back. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 
 #include <glovebox/policy.h>
 
 #include <fcntl.h>
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define SECRET "tok-4f9a0c77e1b2"
 
@@ -45,7 +41,7 @@ static void put_text(const char *name, const char *text)
     put(name, text, strlen(text));
 }
 
-static gbx_policy *policy_of(const char *json)
+static gbx_policy *policy_here(const char *json)
 {
     gbx_policy *policy = NULL;
     gbx_error error;
@@ -60,7 +56,6 @@ static int start(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_error error;
 
-    (void)state;
     (void)umask(022);
     (void)strcpy(top, "/tmp/glovebox-read-XXXXXX");
     assert_non_null(mkdtemp(top));
@@ -97,7 +92,6 @@ static int remove_one(const char *path, const struct stat *st, int kind,
 
 static int finish(void **state)
 {
-    (void)state;
     gbx_engine_free(engine);
     (void)nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return proc_descendants() == 0 ? 0 : -1;
@@ -149,8 +143,6 @@ static const struct row {
 
 static void test_code__reads_what_is_listed_and_nothing_else(void **state)
 {
-    (void)state;
-
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_value(engine, rows[i].code, NULL, rows[i].value);
 }
@@ -158,7 +150,6 @@ static void test_code__reads_what_is_listed_and_nothing_else(void **state)
 static void test_file__over_the_limit_is_refused_and_at_it_is_read(void **state)
 {
     char *data = calloc(1, 100001);
-    (void)state;
     assert_non_null(data);
     put("data/most", data, 100000);
     put("data/more", data, 100001);
@@ -175,7 +166,6 @@ static void test_error__that_nobody_catches_has_the_position_of_the_call(void **
 {
     gbx_call call = call_of("async () => {\n  return await fs.readFile('../x')\n}");
     gbx_result *result = call_run(engine, &call);
-    (void)state;
 
     assert_int_equal(gbx_result_code(result), GBX_CODE_RUNTIME);
     assert_string_equal(gbx_result_error(result),
@@ -186,10 +176,9 @@ static void test_error__that_nobody_catches_has_the_position_of_the_call(void **
 
 static void test_call__with_a_narrower_policy_has_no_files(void **state)
 {
-    gbx_policy *narrow = policy_of("{\"console\": true}");
+    gbx_policy *narrow = policy_here("{\"console\": true}");
     gbx_call call = call_of("() => typeof globalThis['f' + 's']");
     gbx_result *result;
-    (void)state;
 
     call.policy = narrow;
     result = call_run(engine, &call);
@@ -207,11 +196,10 @@ static void test_narrower_policy__does_not_open_the_files_that_the_engines_keeps
     void **state)
 {
     gbx_policy *narrow =
-        policy_of("{\"file\": {\"allow\": [\"data\"], \"maxBytes\": 1000}}");
+        policy_here("{\"file\": {\"allow\": [\"data\"], \"maxBytes\": 1000}}");
     gbx_call call = call_of(CATCHING("fs.readFile('policy.json')"));
     gbx_result *result;
 
-    (void)state;
     call.policy = narrow;
     result = call_run(engine, &call);
     assert_string_equal(gbx_result_value(result, NULL), "\"ERR_FILE_NOT_ALLOWED\"");
@@ -229,10 +217,9 @@ static void test_reads__outlive_neither_call_nor_engine(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     footprint before;
     gbx_engine *own;
-    (void)state;
     wait_until_full(engine);
     before = footprint_take();
-    options.policy = policy_of("{\"file\": {\"allow\": [\"data\"]}}");
+    options.policy = policy_here("{\"file\": {\"allow\": [\"data\"]}}");
     own = engine_start(&options);
     gbx_policy_free(options.policy);
 

@@ -4,19 +4,15 @@
  * workers: it can do nothing with them, and nothing to them. It makes its own.
  */
 #include "calls.h"
+#include "test.h"
 
 #include <glovebox/drive.h>
 #include <glovebox/host.h>
 #include <glovebox/preload.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ENDLESS "() => { for (;;) {} }"
 
@@ -99,7 +95,7 @@ static int status_of(pid_t child)
     return status;
 }
 
-static void test_child__can_use_nothing_of_its_parents_engine(void **state)
+TEST(child__can_use_nothing_of_its_parents_engine)
 {
     family *f = *state;
     pid_t child = fork();
@@ -110,7 +106,7 @@ static void test_child__can_use_nothing_of_its_parents_engine(void **state)
     check_alive(f->engine);
 }
 
-static void test_child__ends_nothing_of_its_parents_engine(void **state)
+TEST(child__ends_nothing_of_its_parents_engine)
 {
     gbx_call call = call_of(ENDLESS);
     family *f = *state;
@@ -137,7 +133,7 @@ static void test_child__ends_nothing_of_its_parents_engine(void **state)
     gbx_drive_free(f->drive);
 }
 
-static void test_child__makes_an_engine_of_its_own(void **state)
+TEST(child__makes_an_engine_of_its_own)
 {
     family *f = *state;
     pid_t child = fork();
@@ -166,15 +162,4 @@ static int finish(void **state)
     return 0;
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, start, finish)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_child__can_use_nothing_of_its_parents_engine),
-        TEST(test_child__ends_nothing_of_its_parents_engine),
-        TEST(test_child__makes_an_engine_of_its_own),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(start, finish)

@@ -5,6 +5,7 @@
  */
 #include "child.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
 #include <dirent.h>
@@ -15,12 +16,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -30,22 +28,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 extern char **environ;
 
 /* ---- children and signals -------------------------------------------------------- */
 
-static bool ignore_children(void)
+static bool test_host__that_ignores_its_children(void)
 {
     (void)signal(SIGCHLD, SIG_IGN);
     return child_life();
-}
-
-static void test_host__that_ignores_its_children(void **state)
-{
-    (void)state;
-    in_child(ignore_children);
 }
 
 static void on_child(int number)
@@ -58,16 +48,10 @@ static void on_child(int number)
     errno = saved;
 }
 
-static bool handle_children(void)
+static bool test_host__that_reaps_in_a_handler(void)
 {
     (void)signal(SIGCHLD, on_child);
     return child_life();
-}
-
-static void test_host__that_reaps_in_a_handler(void **state)
-{
-    (void)state;
-    in_child(handle_children);
 }
 
 static void *reap_for_ever(void *arg)
@@ -81,7 +65,7 @@ static void *reap_for_ever(void *arg)
     return NULL;
 }
 
-static bool reap_in_a_thread(void)
+static bool test_host__that_waits_for_any_child(void)
 {
     atomic_bool is_over = false;
     pthread_t thread;
@@ -94,12 +78,6 @@ static bool reap_in_a_thread(void)
     return lived;
 }
 
-static void test_host__that_waits_for_any_child(void **state)
-{
-    (void)state;
-    in_child(reap_in_a_thread);
-}
-
 static atomic_int interrupts;
 
 static void on_interrupt(int number)
@@ -108,7 +86,7 @@ static void on_interrupt(int number)
     interrupts++;
 }
 
-static bool be_interrupted(void)
+static bool test_host__whose_system_calls_are_interrupted(void)
 {
     struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART */
     struct itimerval often = {{0, 700}, {0, 700}};
@@ -123,25 +101,13 @@ static bool be_interrupted(void)
     return lived;
 }
 
-static void test_host__whose_system_calls_are_interrupted(void **state)
-{
-    (void)state;
-    in_child(be_interrupted);
-}
-
-static bool block_signals(void)
+static bool test_host__that_blocks_every_signal(void)
 {
     sigset_t all;
 
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
     return child_life();
-}
-
-static void test_host__that_blocks_every_signal(void **state)
-{
-    (void)state;
-    in_child(block_signals);
 }
 
 /* ---- who it is ------------------------------------------------------------------- */
@@ -156,7 +122,7 @@ static bool write_text(const char *path, const char *text)
 }
 
 /* As in a container of an ordinary user: there is root, and no other id. */
-static bool be_root_of_a_namespace(void)
+static bool test_host__that_is_root_where_no_other_id_is(void)
 {
     char uids[32];
     char gids[32];
@@ -171,26 +137,14 @@ static bool be_root_of_a_namespace(void)
     return child_life();
 }
 
-static void test_host__that_is_root_where_no_other_id_is(void **state)
-{
-    (void)state;
-    in_child(be_root_of_a_namespace);
-}
-
 /* As in a container that was started with --cap-drop=ALL. */
-static bool be_root_without_capabilities(void)
+static bool test_host__that_is_root_and_may_not_change_its_ids(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
 
     CHECK(syscall(SYS_capset, &header, none) == 0);
     return child_life();
-}
-
-static void test_host__that_is_root_and_may_not_change_its_ids(void **state)
-{
-    (void)state;
-    in_child(be_root_without_capabilities);
 }
 
 /* ---- environment ------------------------------------------------------------------- */
@@ -238,7 +192,7 @@ static bool has_no_loader_variable(const char *text)
     return true;
 }
 
-static bool use_hostile_environment(void)
+static bool test_host__with_a_hostile_environment(void)
 {
     gbx_engine *engine = NULL;
     char path[64];
@@ -271,13 +225,7 @@ static bool use_hostile_environment(void)
     return true;
 }
 
-static void test_host__with_a_hostile_environment(void **state)
-{
-    (void)state;
-    in_child(use_hostile_environment);
-}
-
-static bool use_another_locale(void)
+static bool test_host__of_another_locale(void)
 {
     gbx_engine *engine = NULL;
 
@@ -288,15 +236,9 @@ static bool use_another_locale(void)
     return true;
 }
 
-static void test_host__of_another_locale(void **state)
-{
-    (void)state;
-    in_child(use_another_locale);
-}
-
 /* ---- descriptors -------------------------------------------------------------------- */
 
-static bool close_the_first(void)
+static bool test_host__without_standard_descriptors(void)
 {
     (void)close(0);
     (void)close(1);
@@ -305,13 +247,7 @@ static bool close_the_first(void)
     return child_life();
 }
 
-static void test_host__without_standard_descriptors(void **state)
-{
-    (void)state;
-    in_child(close_the_first);
-}
-
-static bool leave_descriptors_open(void)
+static bool test_template__has_no_descriptor_of_the_host(void)
 {
     gbx_engine *engine = NULL;
     char path[64];
@@ -334,12 +270,6 @@ static bool leave_descriptors_open(void)
     }
     gbx_engine_free(engine);
     return true;
-}
-
-static void test_template__has_no_descriptor_of_the_host(void **state)
-{
-    (void)state;
-    in_child(leave_descriptors_open);
 }
 
 /* ---- other children of the host -------------------------------------------------------- */
@@ -390,7 +320,7 @@ static void spawn_or_call(void *user, size_t number)
     s->is_over = true;
 }
 
-static bool have_other_children(void)
+static bool test_host__whose_other_children_get_no_descriptor(void)
 {
     static spawning s;
 
@@ -402,13 +332,7 @@ static bool have_other_children(void)
     return true;
 }
 
-static void test_host__whose_other_children_get_no_descriptor(void **state)
-{
-    (void)state;
-    in_child(have_other_children);
-}
-
-static bool have_a_child_that_stays(void)
+static bool test_host__that_forked_and_kept_every_descriptor(void)
 {
     gbx_engine *engine = NULL;
     pid_t pid;
@@ -429,12 +353,6 @@ static bool have_a_child_that_stays(void)
     (void)kill(pid, SIGKILL);
     (void)waitpid(pid, NULL, 0);
     return true;
-}
-
-static void test_host__that_forked_and_kept_every_descriptor(void **state)
-{
-    (void)state;
-    in_child(have_a_child_that_stays);
 }
 
 /* ---- its end ------------------------------------------------------------------------ */
@@ -489,7 +407,6 @@ static void test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker
     size_t count;
     char byte;
     pid_t host;
-    (void)state;
 
     assert_int_equal(pipe(begun), 0);
     host = fork();
@@ -515,19 +432,19 @@ static void test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host__that_ignores_its_children),
-        cmocka_unit_test(test_host__that_reaps_in_a_handler),
-        cmocka_unit_test(test_host__that_waits_for_any_child),
-        cmocka_unit_test(test_host__whose_system_calls_are_interrupted),
-        cmocka_unit_test(test_host__that_blocks_every_signal),
-        cmocka_unit_test(test_host__that_is_root_where_no_other_id_is),
-        cmocka_unit_test(test_host__that_is_root_and_may_not_change_its_ids),
-        cmocka_unit_test(test_host__with_a_hostile_environment),
-        cmocka_unit_test(test_host__of_another_locale),
-        cmocka_unit_test(test_host__without_standard_descriptors),
-        cmocka_unit_test(test_template__has_no_descriptor_of_the_host),
-        cmocka_unit_test(test_host__whose_other_children_get_no_descriptor),
-        cmocka_unit_test(test_host__that_forked_and_kept_every_descriptor),
+        CHILD_TEST(test_host__that_ignores_its_children),
+        CHILD_TEST(test_host__that_reaps_in_a_handler),
+        CHILD_TEST(test_host__that_waits_for_any_child),
+        CHILD_TEST(test_host__whose_system_calls_are_interrupted),
+        CHILD_TEST(test_host__that_blocks_every_signal),
+        CHILD_TEST(test_host__that_is_root_where_no_other_id_is),
+        CHILD_TEST(test_host__that_is_root_and_may_not_change_its_ids),
+        CHILD_TEST(test_host__with_a_hostile_environment),
+        CHILD_TEST(test_host__of_another_locale),
+        CHILD_TEST(test_host__without_standard_descriptors),
+        CHILD_TEST(test_template__has_no_descriptor_of_the_host),
+        CHILD_TEST(test_host__whose_other_children_get_no_descriptor),
+        CHILD_TEST(test_host__that_forked_and_kept_every_descriptor),
         cmocka_unit_test(
             test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker),
     };

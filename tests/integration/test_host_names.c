@@ -4,18 +4,13 @@
 #include "core_file.h"
 #include "host_functions.h"
 #include "proc.h"
+#include "test.h"
 
-#include <glovebox/policy.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static gbx_engine *engine;
 static host_functions host;
@@ -24,7 +19,6 @@ static int start(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
-    (void)state;
     engine = engine_start(&options);
     host_functions_expose(&host, engine);
     return 0;
@@ -32,7 +26,6 @@ static int start(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     gbx_engine_free(engine);
     return proc_descendants() == 0 ? 0 : -1;
 }
@@ -75,7 +68,6 @@ static void test_names__that_are_none_or_taken_are_refused(void **state)
     };
     char longest[140];
 
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         gbx_error error = {0};
 
@@ -94,7 +86,6 @@ static void test_names__that_are_none_or_taken_are_refused(void **state)
 
 static void test_exposed__later_is_there_in_later_calls(void **state)
 {
-    (void)state;
     check_value(engine, "() => typeof added", "null", "\"undefined\"");
     assert_int_equal(gbx_engine_expose(engine, "added", nothing, NULL, NULL), GBX_OK);
     check_value(engine, "async () => String(await added())", "null", "\"undefined\"");
@@ -106,7 +97,6 @@ static void test_exposed__is_there_after_the_template_was_replaced(void **state)
     gbx_engine *other;
     host_functions own;
 
-    (void)state;
     options.recycle_calls = 3;
     other = engine_start(&options);
     host_functions_expose(&own, other);
@@ -120,20 +110,9 @@ static void test_engines__do_not_share_functions_or_requests(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other = engine_start(&options);
 
-    (void)state;
     check_value(other, "() => typeof echo + typeof db", "null",
                 "\"undefinedundefined\"");
     gbx_engine_free(other);
-}
-
-static gbx_policy *policy_of(const char *json)
-{
-    gbx_policy *policy = NULL;
-    gbx_error error = {0};
-
-    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
-        fail_msg("%s", error.message);
-    return policy;
 }
 
 static void test_policy__leaves_out_what_it_does_not_list(void **state)
@@ -142,7 +121,6 @@ static void test_policy__leaves_out_what_it_does_not_list(void **state)
     gbx_engine *other;
     host_functions own;
 
-    (void)state;
     options.policy = policy_of("{\"functions\": [\"echo\", \"db.late\"]}");
     other = engine_start(&options);
     gbx_policy_free(options.policy);
@@ -161,7 +139,6 @@ static void test_policy__of_a_call_narrows_the_engines(void **state)
     gbx_result *result;
     gbx_error error;
 
-    (void)state;
     options.policy = policy_of("{\"console\": true, \"functions\": [\"*\"]}");
     other = engine_start(&options);
     gbx_policy_free(options.policy);
@@ -187,7 +164,6 @@ static void test_warming__of_capabilities_takes_no_calls_from_the_code(void **st
     gbx_engine *other;
     host_functions own;
 
-    (void)state;
     options.limits.host_calls = 3;
     options.policy =
         policy_of("{\"fetch\": {\"allow\": [\"a.example\"]}, \"crypto\": true,"
@@ -225,7 +201,6 @@ static void test_secret__reaches_the_function_and_never_the_code(void **state)
     gbx_engine *other;
     gbx_error error = {0};
 
-    (void)state;
     options.policy = policy_of("{\"functions\": [\"*\"]}");
     assert_int_equal(gbx_policy_secret(options.policy, "KEY", "a\"very\\secret", NULL,
                                        "api.*", &error),
@@ -321,7 +296,6 @@ static void test_secret__is_in_no_core_of_the_host(void **state)
     core_file core;
     const char *why;
 
-    (void)state;
     check_value(other,
                 "async () => { const got = [];"
                 " for (const n of [0, 100, 5000, 100000])"
@@ -374,7 +348,6 @@ static void test_guard__knows_what_a_call_will_find(void **state)
     gbx_engine *other = engine_start(&options);
     gbx_call call = call_of("() => fs.list() + crypto.sign()");
 
-    (void)state;
     check_code(other, &call, GBX_CODE_INVALID_CODE);
     assert_int_equal(gbx_engine_expose(other, "fs.list", answer_one, NULL, NULL),
                      GBX_OK);

@@ -17,18 +17,14 @@
 #include "calls.h"
 #include "proc.h"
 #include "sanitized.h"
+#include "test.h"
 #include "until.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define CASES_MAX  256
 #define SCRIPT_MAX 20480
@@ -309,7 +305,6 @@ static int start(void **state)
 {
     gbx_options options = hostile_options("");
 
-    (void)state;
     options.max_workers = 16;
     options.on_event = on_event;
     engine = engine_start(&options);
@@ -324,7 +319,6 @@ static int finish(void **state)
 {
     footprint none;
 
-    (void)state;
     gbx_engine_free(engine);
     none = footprint_take();
     assert_int_equal(none.processes, 0);

@@ -5,14 +5,10 @@
  */
 #include "base/timeouts.h"
 #include "calls.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct slow {
     double start_failed_ms;
@@ -81,7 +77,6 @@ static void test_hangs__end_within_their_own_deadlines(void **state)
     double hello_ms = gbx_timeout_ms(GBX_TIMEOUT_HELLO);
     slow all[4] = {{0}};
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) /* files are made on this thread alone */
         (void)hostile_worker(slow_plans[i]);
     threads_run(4, be_slow, all);
@@ -103,7 +98,6 @@ static void test_call__hears_that_no_worker_was_ready_in_time(void **state)
     gbx_engine *engine;
     gbx_result *result;
 
-    (void)state;
     options.limits.timeout_ms = 3 * gbx_timeout_ms(GBX_TIMEOUT_READY);
     engine = engine_start(&options);
     result = call_run(engine, &call);

@@ -2,19 +2,15 @@
 /* A worker program that fails where it is given a dataset, or never says that it has it. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void test_load__fails_with_the_reason_that_the_template_gives(void **state)
 {
@@ -22,7 +18,6 @@ static void test_load__fails_with_the_reason_that_the_template_gives(void **stat
     gbx_engine *engine = engine_start(&options);
     gbx_error error = {0};
 
-    (void)state;
     assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
                      GBX_E_DATA);
 
@@ -38,7 +33,6 @@ static void test_load__fails_when_the_template_dies_of_it(void **state)
     gbx_engine *engine = engine_start(&options);
     gbx_error error = {0};
 
-    (void)state;
     assert_int_equal(gbx_engine_load(engine, "d", "[1]", 3, GBX_DATA_JSON, &error),
                      GBX_E_DATA);
 
@@ -59,7 +53,6 @@ static void test_load__that_a_new_template_fails_leaves_what_was(void **state)
     size_t size = 2 << 20;
     char *json = malloc(size);
 
-    (void)state;
     memset(json, ' ', size);
     json[0] = '1';
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -127,7 +120,6 @@ static void test_load__of_a_large_one_in_the_place_of_another_holds_up_nobody(
     pthread_t loader;
     pid_t serving;
 
-    (void)state;
     assert_int_equal(gbx_engine_load(r.engine, "d", "[1]", 3, GBX_DATA_JSON, NULL),
                      GBX_OK);
     serving = proc_template();

@@ -9,19 +9,16 @@
 #include "engine/engine.h"
 #include "proc.h"
 #include "seal/seal.h"
+#include "table.h"
+#include "test.h"
 #include "until.h"
 #include "wire/messages.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- engines that do not start ------------------------------------------- */
 
@@ -63,7 +60,6 @@ static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
         "hello-type=2",  "hello-half",    "hello-stranger",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         gbx_options options = hostile_options(plans[i]);
         gbx_error error = {0};
@@ -78,7 +74,6 @@ static void test_start__names_the_versions_of_a_program_of_another(void **state)
 {
     static const char *const versions[] = {"0", "2", "99", "4294967295"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         gbx_options options;
         gbx_error error = {0};
@@ -104,7 +99,6 @@ static void test_start__is_refused_when_the_program_dies_at_a_step(void **state)
         "at-config=term", "begin-forked,at-config=exit",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         gbx_options options = hostile_options(plans[i]);
         gbx_error error = {0};
@@ -120,7 +114,6 @@ static void test_start__names_the_failure_that_the_program_reports(void **state)
     gbx_options options = hostile_options("hello-fails");
     gbx_error error = {0};
 
-    (void)state;
     assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
 
     assert_non_null(strstr(error.message, "cannot serve"));
@@ -137,37 +130,24 @@ static const struct {
 #undef XX
 };
 
-static void test_start__is_refused_without_a_required_layer(void **state)
+static void test_start__is_refused_without_a_layer_that_it_needs(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
+    for (size_t i = 0; i < 2 * GBX_LAYER_COUNT; i++) {
+        size_t layer = i % GBX_LAYER_COUNT;
+        bool is_strict = i >= GBX_LAYER_COUNT; /* any layer is needed */
         char plan[64];
         gbx_options options;
         gbx_error error = {0};
 
-        (void)snprintf(plan, sizeof plan, "missing-layer=%zu", i);
+        (void)snprintf(plan, sizeof plan, "missing-layer=%zu", layer);
         options = hostile_options(plan);
-        if (!layers[i].is_required)
+        if (is_strict)
+            options.require = GBX_REQUIRE_STRICT;
+        else if (!layers[layer].is_required)
             continue;
         assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
-        assert_non_null(strstr(error.message, layers[i].name));
+        assert_non_null(strstr(error.message, layers[layer].name));
         check_one_line(error.message);
-    }
-}
-
-static void test_start__is_refused_without_any_layer_if_strict(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
-        char plan[64];
-        gbx_options options;
-        gbx_error error = {0};
-
-        (void)snprintf(plan, sizeof plan, "missing-layer=%zu", i);
-        options = hostile_options(plan);
-        options.require = GBX_REQUIRE_STRICT;
-        assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
-        assert_non_null(strstr(error.message, layers[i].name));
     }
 }
 
@@ -176,45 +156,32 @@ static void test_start__is_refused_when_no_layer_is_named(void **state)
     gbx_options options = hostile_options("hello-layers=0");
     gbx_error error = {0};
 
-    (void)state;
     assert_int_equal(start_fails(&options, &error), GBX_E_UNSUPPORTED);
 }
 
 /* ---- engines that start all the same -------------------------------------- */
 
-static void test_start__reports_a_missing_optional_layer(void **state)
+/* What its report says, all of it harmless. */
+static void check_report(const char *plan, const char *said)
 {
-    gbx_options options = hostile_options("missing-layer=7"); /* landlock */
-    gbx_json_fault fault;
+    gbx_options options = hostile_options(plan);
     gbx_engine *engine = engine_start(&options);
+    gbx_json_fault fault;
     char *report = NULL;
 
-    (void)state;
     assert_int_equal(gbx_engine_report(engine, &report, NULL), GBX_OK);
-
     assert_true(gbx_json_check(report, strlen(report), 100, &fault));
-    assert_non_null(strstr(report, "the kernel"));
+    assert_non_null(strstr(report, said));
     check_one_line(report);
     gbx_string_free(report);
     check_hostile_alive(engine);
     gbx_engine_free(engine);
 }
 
-static void test_start__survives_hostile_text_and_slow_bytes(void **state)
+static void test_start__reports_a_missing_layer_and_survives_hostile_text(void **state)
 {
-    gbx_options options = hostile_options("hello-engine,hello-drip");
-    gbx_engine *engine = engine_start(&options);
-    gbx_json_fault fault;
-    char *report = NULL;
-
-    (void)state;
-    assert_int_equal(gbx_engine_report(engine, &report, NULL), GBX_OK);
-
-    assert_true(gbx_json_check(report, strlen(report), 100, &fault));
-    check_one_line(report);
-    gbx_string_free(report);
-    check_hostile_alive(engine);
-    gbx_engine_free(engine);
+    check_report("missing-layer=7", "the kernel"); /* landlock */
+    check_report("hello-engine,hello-drip", "");
 }
 
 /* ---- templates that go wrong while they serve ----------------------------- */
@@ -258,81 +225,14 @@ static void check_serving(const char *plan, const char *codes)
     footprint_check(&before);
 }
 
-static void test_template__that_sends_wrong_descriptors_is_replaced(void **state)
+static void test_calls__of_a_program_that_goes_wrong_end_as_they_may(void **state)
 {
-    (void)state;
-    check_serving("forked-fds=0", "UNAVAILABLE");
-    check_serving("forked-fds=1", "UNAVAILABLE");
-    check_serving("forked-null", "UNAVAILABLE");
-    check_serving("forked-no-pidfd", "UNAVAILABLE");
-    check_serving("forked-own", "UNAVAILABLE");
-    check_serving("forked-swapped", "UNAVAILABLE");
-    check_serving("fds-unasked", "UNAVAILABLE");
-    check_serving("forked-fds=6", "OK UNAVAILABLE");
-}
+    const table_line *plans;
+    size_t count = table_lines("integration/scripts/hostile_template.txt", "serving",
+                               false, &plans);
 
-static void test_template__that_names_other_workers_is_replaced(void **state)
-{
-    (void)state;
-    check_serving("forked-unknown", "UNAVAILABLE");
-    check_serving("forked-twice", "UNAVAILABLE CRASHED OK");
-    check_serving("exited-early", "UNAVAILABLE");
-}
-
-static void test_template__that_says_what_is_not_its_part_is_replaced(void **state)
-{
-    static const int types[] = {0, 1, 5, 33, 48, 50, 51, 255};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        char plan[32];
-
-        (void)snprintf(plan, sizeof plan, "say=%d", types[i]);
-        check_serving(plan, "UNAVAILABLE CRASHED OK");
-    }
-    check_serving("hello-twice", "UNAVAILABLE CRASHED OK");
-}
-
-static void test_template__that_lies_about_ends_harms_itself_only(void **state)
-{
-    (void)state;
-    check_serving("exited-unknown=20000", "OK");
-    check_serving("exited-twice", "OK");
-    check_serving("exited-lies", "OK");
-    check_serving("exited-status=31", "OK");
-    check_serving("exited-alive", "OK UNAVAILABLE CRASHED");
-    check_serving("exited-never", "OK");
-}
-
-static void test_template__that_cannot_fork_makes_calls_unavailable(void **state)
-{
-    (void)state;
-    check_serving("fail-first=1000000", "UNAVAILABLE");
-}
-
-static void test_template__that_could_not_fork_is_asked_again(void **state)
-{
-    (void)state;
-    check_serving("fail-first=5", "OK UNAVAILABLE");
-}
-
-static void test_worker__that_is_never_ready_is_no_worker(void **state)
-{
-    (void)state;
-    check_serving("at-start=exit", "UNAVAILABLE");
-    check_serving("at-start=segv", "UNAVAILABLE");
-    check_serving("ready-never", "UNAVAILABLE");
-    check_serving("at-start=stop", "UNAVAILABLE");
-}
-
-static void test_worker__whose_first_message_is_wrong_breaks_the_protocol(void **state)
-{
-    (void)state;
-    check_serving("ready-half", "VIOLATION");
-    check_serving("ready-type=2", "VIOLATION");
-    check_serving("ready-type=5", "VIOLATION");
-    check_serving("ready-id=7", "VIOLATION");
-    check_serving("ready-reserved", "VIOLATION");
+    for (size_t i = 0; i < count; i++)
+        check_serving(plans[i].cell[0], plans[i].cell[1]);
 }
 
 static void test_worker__that_ended_before_it_was_ready_is_said_to_have(void **state)
@@ -342,7 +242,6 @@ static void test_worker__that_ended_before_it_was_ready_is_said_to_have(void **s
         {"at-start=exit", "a worker ended before it was ready: exit status "},
     };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         gbx_options options = hostile_options(rows[i][0]);
         gbx_call call = script_of("result 1");
@@ -361,34 +260,12 @@ static void test_worker__that_ended_before_it_was_ready_is_said_to_have(void **s
     }
 }
 
-static void test_worker__that_was_not_ready_is_replaced(void **state)
-{
-    (void)state;
-    check_serving("ready-half,first=3", "OK VIOLATION");
-    check_serving("at-start=segv,first=5", "OK");
-    check_serving("at-start=exit,first=20", "OK UNAVAILABLE");
-}
-
-static void test_worker__that_is_ready_twice_breaks_the_protocol(void **state)
-{
-    (void)state;
-    check_serving("ready-twice", "VIOLATION");
-}
-
-static void test_worker__that_dies_idle_is_replaced(void **state)
-{
-    (void)state;
-    check_serving("at-ready=exit", "CRASHED UNAVAILABLE");
-    check_serving("at-ready=segv,first=2", "OK CRASHED");
-}
-
 /* ---- death and hang of the template at each step of a fork ----------------- */
 
 static void test_template__that_dies_in_a_fork_is_replaced(void **state)
 {
     static const char *const steps[] = {"fork", "forked", "sent"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         footprint before = footprint_take();
         char plan[64];
@@ -415,23 +292,11 @@ int main(void)
         cmocka_unit_test(test_start__names_the_versions_of_a_program_of_another),
         cmocka_unit_test(test_start__is_refused_when_the_program_dies_at_a_step),
         cmocka_unit_test(test_start__names_the_failure_that_the_program_reports),
-        cmocka_unit_test(test_start__is_refused_without_a_required_layer),
-        cmocka_unit_test(test_start__is_refused_without_any_layer_if_strict),
+        cmocka_unit_test(test_start__is_refused_without_a_layer_that_it_needs),
         cmocka_unit_test(test_start__is_refused_when_no_layer_is_named),
-        cmocka_unit_test(test_start__reports_a_missing_optional_layer),
-        cmocka_unit_test(test_start__survives_hostile_text_and_slow_bytes),
-        cmocka_unit_test(test_template__that_sends_wrong_descriptors_is_replaced),
-        cmocka_unit_test(test_template__that_names_other_workers_is_replaced),
-        cmocka_unit_test(test_template__that_says_what_is_not_its_part_is_replaced),
-        cmocka_unit_test(test_template__that_lies_about_ends_harms_itself_only),
-        cmocka_unit_test(test_template__that_cannot_fork_makes_calls_unavailable),
-        cmocka_unit_test(test_template__that_could_not_fork_is_asked_again),
-        cmocka_unit_test(test_worker__that_is_never_ready_is_no_worker),
-        cmocka_unit_test(test_worker__whose_first_message_is_wrong_breaks_the_protocol),
+        cmocka_unit_test(test_start__reports_a_missing_layer_and_survives_hostile_text),
+        cmocka_unit_test(test_calls__of_a_program_that_goes_wrong_end_as_they_may),
         cmocka_unit_test(test_worker__that_ended_before_it_was_ready_is_said_to_have),
-        cmocka_unit_test(test_worker__that_was_not_ready_is_replaced),
-        cmocka_unit_test(test_worker__that_is_ready_twice_breaks_the_protocol),
-        cmocka_unit_test(test_worker__that_dies_idle_is_replaced),
         cmocka_unit_test(test_template__that_dies_in_a_fork_is_replaced),
     };
 

@@ -6,29 +6,14 @@
  */
 #include "calls.h"
 #include "proc_memory.h"
+#include "test.h"
 
-#include <glovebox/policy.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #define CRYPTO ((unsigned)(GBX_CAP_CONSOLE | GBX_CAP_CRYPTO))
-
-static gbx_policy *policy_of(const char *json)
-{
-    gbx_policy *policy = NULL;
-    gbx_error error = {0};
-
-    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
-        fail_msg("%s: %s", json, error.message);
-    return policy;
-}
 
 static gbx_engine *engine_with(unsigned capabilities, gbx_fresh fresh, gbx_jit jit)
 {
@@ -90,7 +75,6 @@ static void test_crypto__is_there_in_every_kind_of_worker(void **state)
         {GBX_FRESH_FORK, GBX_JIT_OFF},
         {GBX_FRESH_EXEC, GBX_JIT_FULL},
     };
-    (void)state;
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         gbx_engine *engine = engine_with(CRYPTO, kinds[i].fresh, kinds[i].jit);
@@ -105,7 +89,6 @@ static void test_crypto__is_for_the_calls_that_have_it(void **state)
 {
     static const char code[] = "() => typeof globalThis.crypto?.createHash";
     gbx_engine *engine = engine_of_policy("{\"crypto\": true, \"timers\": true}");
-    (void)state;
 
     check_value(engine, code, "null", "\"function\"");
     check_narrowed(engine, "{\"timers\": true}", code, "\"undefined\"");
@@ -132,7 +115,6 @@ static bool is_mapped(const char *word)
 static void test_crypto__costs_nothing_where_it_is_not_allowed(void **state)
 {
     gbx_engine *engine;
-    (void)state;
 
     proc_memory_needs_root();
     engine = engine_with(0, GBX_FRESH_FORK, GBX_JIT_FULL);
@@ -156,7 +138,6 @@ static void test_random__no_two_calls_have_the_same(void **state)
     gbx_engine *engine = engine_with(CRYPTO, GBX_FRESH_FORK, GBX_JIT_FULL);
     gbx_call call = call_of(DRAW);
     gbx_result *results[CALLS];
-    (void)state;
 
     for (size_t i = 0; i < CALLS; i++)
         results[i] = call_run(engine, &call);
@@ -193,7 +174,6 @@ static void test_random__follows_the_seed_in_every_engine(void **state)
     char *again = draw_seeded(a, 7);
     char *there = draw_seeded(b, 7);
     char *other = draw_seeded(a, UINT64_C(7) << 56);
-    (void)state;
 
     assert_string_equal(first, again);
     assert_string_equal(first, there);
@@ -212,7 +192,6 @@ static void test_random__follows_the_seed_in_every_engine(void **state)
 static void test_env__has_the_values_that_are_listed(void **state)
 {
     gbx_engine *engine;
-    (void)state;
 
     assert_int_equal(setenv("GBX_TEST_LISTED", "of the host", 1), 0);
     assert_int_equal(setenv("GBX_TEST_OTHER", "not listed", 1), 0);
@@ -233,7 +212,6 @@ static void test_env__of_a_call_is_its_own_policys(void **state)
     static const char code[] = "() => typeof env === 'undefined' ? null : env";
     gbx_engine *engine =
         engine_of_policy("{\"env\": {\"A\": \"1\", \"B\": \"2\"}, \"timers\": true}");
-    (void)state;
 
     check_narrowed(engine, "{\"env\": {\"A\": \"1\"}}", code, "{\"A\":\"1\"}");
     check_narrowed(engine, "{\"env\": {\"B\": \"of the call\"}}", code,
@@ -247,7 +225,6 @@ static void test_env__is_the_parameter_of_a_body(void **state)
 {
     gbx_engine *engine = engine_of_policy("{\"env\": {\"A\": \"1\"}}");
     gbx_call call = call_of("return [env.A, env === globalThis.env]");
-    (void)state;
 
     call.form = GBX_FORM_BODY;
     check_with(engine, &call, "[\"1\",true]");
@@ -263,7 +240,6 @@ static void test_env__may_be_as_large_as_a_policy_may(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine;
     gbx_error error = {0};
-    (void)state;
 
     /* Control characters: six bytes each in JSON. */
     assert_non_null(value);
@@ -295,7 +271,6 @@ static void test_env__is_in_no_memory_but_that_of_its_call(void **state)
     static const char word[] = "canary-env-791";
     gbx_engine *engine;
     proc_tree tree;
-    (void)state;
 
     proc_memory_needs_root();
     engine = engine_of_policy(policy);
@@ -310,7 +285,6 @@ static void test_env__is_in_no_memory_but_that_of_its_call(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     return proc_descendants() == 0 ? 0 : -1;
 }
 

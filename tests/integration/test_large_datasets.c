@@ -3,16 +3,12 @@
  * memory that it is promised. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* [{"id":0,"name":"..."},...], other texts for another seed; the caller frees it. */
 static char *records(size_t count, unsigned seed, size_t *ret_len)
@@ -76,7 +72,6 @@ static void test_reload__leaves_nothing_of_what_was_replaced(void **state)
         unsigned times;
     } cases[] = {{40000, 21}, {1000, 301}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t once = template_after(cases[i].count, 1);
         size_t often = template_after(cases[i].count, cases[i].times);
@@ -92,7 +87,6 @@ static void test_memory__of_garbage_is_had_back_before_the_limit_is_met(void **s
 {
     gbx_engine *engine = engine_start(NULL);
 
-    (void)state;
     load_records(engine, 400000, 1);
     check_value(engine,
                 "d => { let n = 0; for (const r of d) for (const [k, v] of "
@@ -112,7 +106,6 @@ static void test_load__takes_more_shapes_than_a_call_may_make(void **state)
                             "own.push({ ['own' + i]: 1 }); return own.length }");
     size_t len = 0;
 
-    (void)state;
     for (size_t i = 0; i < count; i++)
         len += (size_t)sprintf(json + len, "{\"k%zu\":1}\n", i);
     if (gbx_engine_load(engine, "d", json, len, GBX_DATA_NDJSON, &error) != GBX_OK)

@@ -4,12 +4,9 @@
  * that waits for a worker shows which: its input is changed meanwhile.
  */
 #include "calls.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define PATIENCE_MS 30000
 
@@ -49,13 +46,11 @@ static void check_input_seen(uint32_t flags, const char *expected)
 
 static void test_submit__copies_the_texts_before_it_returns(void **state)
 {
-    (void)state;
     check_input_seen(0, "\"before\"");
 }
 
 static void test_submit__copies_nothing_that_is_lent(void **state)
 {
-    (void)state;
     check_input_seen(GBX_CALL_LENT, "\"after!\"");
 }
 

@@ -5,18 +5,14 @@
  */
 #include "measured.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- limits ---------------------------------------------------------------- */
 
@@ -24,7 +20,6 @@ static void test_output__at_its_limit_and_one_past(void **state)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    (void)state;
     for (uint64_t size = 1000; size <= 10000000; size *= 100) {
         char code[64];
         gbx_result *result;
@@ -46,7 +41,6 @@ static void test_output__of_one_byte(void **state)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    (void)state;
     limits.output_bytes = 1;
     measured_check("() => 7", &limits, GBX_CODE_VALUE);
     measured_check("() => undefined", &limits, GBX_CODE_VALUE);
@@ -68,7 +62,6 @@ static void test_output__over_its_limit_is_no_want_of_memory(void **state)
     };
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    (void)state;
     limits.memory_bytes = 64 * MIB;
     limits.output_bytes = MIB;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
@@ -105,7 +98,6 @@ static void test_code__at_its_limit_and_one_past(void **state)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    (void)state;
     check_code_size(GBX_FORM_FUNCTION, 65536, NULL, GBX_CODE_VALUE);
     check_code_size(GBX_FORM_FUNCTION, 65537, NULL, GBX_CODE_INVALID_CODE);
     check_code_size(GBX_FORM_SCRIPT, 51200, NULL, GBX_CODE_VALUE);
@@ -122,7 +114,6 @@ static void test_input__of_fifty_megabytes(void **state)
     gbx_call call = call_of("(d) => d.length");
     gbx_result *result;
 
-    (void)state;
     memset(input, 'a', len);
     input[0] = input[len - 1] = '"';
     call.input = input;
@@ -142,7 +133,6 @@ static void test_logs__are_cut_at_their_limit(void **state)
     gbx_limits limits = GBX_LIMITS_INIT;
     gbx_result *result;
 
-    (void)state;
     limits.log_bytes = 10000;
     result =
         measured_run("() => { for (let i = 0; i < 1000; i++) console.log('line', i) }",
@@ -178,7 +168,6 @@ static void test_logs__and_cost_come_with_every_failure(void **state)
     };
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    (void)state;
     limits.memory_bytes = 24 * MIB;
     limits.output_bytes = 5000;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -201,7 +190,6 @@ static void test_limits__are_never_raised_by_a_call(void **state)
     gbx_call call = call_of("() => 1");
     gbx_error error;
 
-    (void)state;
     for (size_t i = 0; i < 5; i++)
         raised[i] = (gbx_limits)GBX_LIMITS_INIT;
     raised[0].timeout_ms = 600000;
@@ -239,7 +227,6 @@ static void test_options__out_of_range_are_refused_by_name(void **state)
         o.member = (bad);                 \
         check_refused(&o, #member);       \
     }
-    (void)state;
     OPTION(limits.timeout_ms, 600001)
     OPTION(limits.memory_bytes, 8 * MIB - 1)
     OPTION(limits.memory_bytes, 4096 * MIB + 1)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Console lines as they are written: in order, on the thread that drives the call. */
 #include "calls.h"
+#include "test.h"
 #include "until.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- the live log ---------------------------------------------------------------------------- */
 
@@ -51,7 +47,6 @@ static void test_log__is_live_in_order_on_the_caller_s_thread(void **state)
     listener l = {0};
     gbx_result *result;
 
-    (void)state;
     call.on_log = listen;
     call.log_user = &l;
     result = call_run(engine, &call);
@@ -88,7 +83,6 @@ static void test_log__comes_before_the_result_of_a_submitted_call(void **state)
     gbx_call call = call_of(noisy);
     listener l = {0};
 
-    (void)state;
     call.on_log = listen;
     call.log_user = &l;
     assert_int_equal(gbx_submit(engine, &call, count_before_done, &l, NULL, NULL),

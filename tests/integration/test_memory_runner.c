@@ -4,25 +4,10 @@
  * Through the shared library, as a program that embeds it.
  */
 #include "calls.h"
+#include "test.h"
 
-#include <glovebox/policy.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static gbx_policy *policy_of(const char *json)
-{
-    gbx_policy *policy = NULL;
-    gbx_error error = {0};
-
-    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
-        fail_msg("%s: %s", json, error.message);
-    return policy;
-}
 
 static gbx_engine *engine_by(const char *runner)
 {
@@ -62,7 +47,6 @@ static void test_memory_runner__has_what_a_worker_serves_by_itself(void **state)
 {
     gbx_call call = call_of("() => [crypto.hash('sha1', 'abc').slice(0, 8), env.A]");
     char *value;
-    (void)state;
 
     value = value_by_both(&call);
 
@@ -74,7 +58,6 @@ static void test_memory_runner__draws_the_same_for_the_same_seed(void **state)
 {
     gbx_call call = call_of("() => [crypto.randomUUID(), Math.random()]");
     char *value;
-    (void)state;
 
     call.flags = GBX_CALL_SEEDED;
     call.seed = 9;
@@ -90,7 +73,6 @@ static void test_memory_runner__draws_others_without_a_seed(void **state)
     gbx_engine *engine = engine_by("memory");
     gbx_result *first = call_run(engine, &call);
     gbx_result *second = call_run(engine, &call);
-    (void)state;
 
     assert_string_not_equal(gbx_result_value(first, NULL),
                             gbx_result_value(second, NULL));
@@ -103,7 +85,6 @@ static void test_memory_runner__follows_the_policy_of_a_call(void **state)
 {
     gbx_call call = call_of("() => typeof env + typeof crypto");
     char *value;
-    (void)state;
 
     call.policy = policy_of("{\"crypto\": true}");
     value = value_by_both(&call);

@@ -5,16 +5,12 @@
 #include "support/fault_session.h"
 
 #include "calls.h"
+#include "test.h"
 
 #include <glovebox/drive.h>
 #include <glovebox/host.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static void arm(const void *what, size_t nth)
 {
@@ -26,7 +22,6 @@ static void test_every_allocation__can_fail(void **state)
 {
     const fault allocation = {arm, failing_malloc_disarm, NULL, "allocation"};
     size_t count;
-    (void)state;
 
     count = fault_sweep(&allocation);
 
@@ -56,7 +51,6 @@ static void test_an_answer_that_cannot_be_kept__ends_the_call(void **state)
     gbx_request request = 0;
     gbx_drive *drive;
     gbx_engine *engine;
-    (void)state;
 
     options.limits.timeout_ms = 60000;
     engine = engine_start(&options);

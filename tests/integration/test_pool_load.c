@@ -6,19 +6,15 @@
 #include "calls.h"
 #include "proc.h"
 #include "sanitized.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define THREADS          8
 #define CALLS_PER_THREAD 125
@@ -142,7 +138,6 @@ static void test_load__of_every_kind_gives_each_call_one_result(void **state)
     static load l;
     footprint busy;
 
-    (void)state;
     real.limits.timeout_ms = hostile.limits.timeout_ms = 60000;
     l.real = engine_start(&real);
     l.hostile = engine_start(&hostile);
@@ -234,7 +229,6 @@ static void test_workers__killed_at_any_moment_harm_their_own_call_alone(void **
     gbx_options options = GBX_OPTIONS_INIT;
     static killing k;
 
-    (void)state;
     k.engine = engine_start(&options);
     k.template_pid = proc_template();
     assert_int_not_equal(k.template_pid, 0);
@@ -281,7 +275,6 @@ static void test_load__of_one_in_ten_hostile_leaves_the_others_right(void **stat
     static load l;
     double start;
 
-    (void)state;
     options.limits.timeout_ms = 60000;
     l.hostile = engine_start(&options);
     start = now_ms();
@@ -336,7 +329,6 @@ static void test_max_workers__is_never_passed(void **state)
     gbx_options options = hostile_options("");
     static crowd c;
 
-    (void)state;
     options.pool_size = 2;
     options.max_workers = 3;
     options.limits.timeout_ms = 20000;
@@ -359,7 +351,6 @@ static void test_queue__past_its_length_is_unavailable_at_once(void **state)
     gbx_engine *engine;
     inbox box;
 
-    (void)state;
     options.pool_size = 1;
     options.max_workers = 1;
     options.queue_length = 2;
@@ -393,7 +384,6 @@ static void test_queue__is_served_in_order(void **state)
     gbx_engine *engine;
     inbox box;
 
-    (void)state;
     options.pool_size = 1;
     options.max_workers = 1;
     engine = engine_start(&options);
@@ -419,7 +409,6 @@ static void test_queue__ends_calls_whose_time_is_over(void **state)
     gbx_ticket ticket;
     inbox box;
 
-    (void)state;
     options.pool_size = 1;
     options.max_workers = 1;
     engine = engine_start(&options);
@@ -459,7 +448,6 @@ static void test_host__does_not_grow_with_the_calls(void **state)
     footprint before;
     size_t rss_kib;
 
-    (void)state;
     call_often(engine, 300);
     wait_until_full(engine);
     before = footprint_take();

@@ -2,17 +2,13 @@
 /* Preloads: run once in a template, there in every call, kept by every template. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <glovebox/host.h>
 #include <glovebox/preload.h>
@@ -20,20 +16,6 @@
 #define LIBRARY                                                        \
     "globalThis.lib = { list: [1, 2, 3], sum(l) { return l.reduce((a," \
     " b) => a + b, 0) } };"
-
-static int start(void **state)
-{
-    gbx_options options = GBX_OPTIONS_INIT;
-
-    *state = engine_start(&options);
-    return 0;
-}
-
-static int finish(void **state)
-{
-    gbx_engine_free(*state);
-    return proc_descendants() == 0 ? 0 : -1;
-}
 
 static void preload(gbx_engine *engine, const char *name, const char *source)
 {
@@ -73,7 +55,6 @@ static void test_options__preloads_are_there_in_every_call(void **state)
 {
     gbx_engine *engine = NULL;
     gbx_error error = {0};
-    (void)state;
 
     if (start_with(LIBRARY, GBX_GLOBALS_MINIMAL, &engine, &error) != GBX_OK)
         fail_msg("%s", error.message);
@@ -86,7 +67,6 @@ static void test_options__a_preload_that_throws_names_its_place(void **state)
 {
     gbx_engine *engine = NULL;
     gbx_error error = {0};
-    (void)state;
 
     assert_int_equal(start_with("var a;\n  a.b;", GBX_GLOBALS_STANDARD, &engine,
                                 &error),
@@ -102,7 +82,6 @@ static void test_options__a_preload_that_does_not_compile_names_its_line(void **
 {
     gbx_engine *engine = NULL;
     gbx_error error = {0};
-    (void)state;
 
     assert_int_equal(start_with("var a;\nvar = 1;", GBX_GLOBALS_STANDARD, &engine,
                                 &error),
@@ -115,7 +94,6 @@ static void test_options__a_preload_that_loops_is_named(void **state)
 {
     gbx_engine *engine = NULL;
     gbx_error error = {0};
-    (void)state;
 
     assert_int_equal(start_with("for (;;);", GBX_GLOBALS_STANDARD, &engine, &error),
                      GBX_E_DATA);
@@ -145,7 +123,6 @@ static void test_options__what_is_no_preload_is_refused(void **state)
         {"a.js", "a = '\xFF'", 8, GBX_E_DATA},
     };
     gbx_engine *engine = NULL;
-    (void)state;
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         gbx_preload preload = {bad[i].name, bad[i].source, bad[i].len};
@@ -163,7 +140,6 @@ static void test_options__two_of_one_name_and_too_many_are_refused(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = NULL;
     gbx_error error = {0};
-    (void)state;
 
     for (size_t i = 0; i < 65; i++)
         preloads[i] = (gbx_preload){"same.js", "", 0};
@@ -264,7 +240,6 @@ static void test_preload__is_kept_by_the_templates_that_follow(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine;
-    (void)state;
 
     options.recycle_calls = 3;
     options.pool_size = 2;
@@ -279,7 +254,6 @@ static void test_preload__is_run_anew_for_each_call_that_is_fresh(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine;
-    (void)state;
 
     options.fresh = GBX_FRESH_EXEC;
     options.pool_size = 1;
@@ -418,7 +392,6 @@ static void test_memory_runner__has_no_preloads(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_runner runner = GBX_RUNNER_INIT;
     gbx_engine *engine = NULL;
-    (void)state;
 
     runner.name = "own";
     runner.execute = (gbx_status(*)(void *, const gbx_call *, gbx_outcome *,
@@ -464,8 +437,6 @@ static void test_preload__warms_itself_in_each_worker_ahead_of_its_call(void **s
                     "[0,[2,2,10,10,2,2]]");
     }
 }
-
-#define ON_ENGINE(test) cmocka_unit_test_setup_teardown(test, start, finish)
 
 int main(void)
 {

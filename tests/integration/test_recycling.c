@@ -2,15 +2,11 @@
 /* Templates do not live for ever: the next one has another layout and the same data. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 typedef struct fresh {
     gbx_engine *engine;
@@ -41,7 +37,6 @@ static void test_recycling__by_calls_gives_another_layout(void **state)
     unsigned long layouts[4] = {0};
     size_t differing = 0;
 
-    (void)state;
     options.pool_size = 1;
     options.recycle_calls = 3;
     engine = engine_start(&options);
@@ -68,7 +63,6 @@ static void test_recycling__lets_running_calls_end(void **state)
     gbx_ticket ticket;
     inbox box;
 
-    (void)state;
     options.pool_size = 1;
     options.recycle_calls = 2;
     engine = engine_start(&options);
@@ -94,7 +88,6 @@ static void test_recycling__by_age_needs_no_call(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine;
 
-    (void)state;
     options.pool_size = 1;
     options.recycle_ms = 1000;
     engine = engine_start(&options);
@@ -122,7 +115,6 @@ static void test_fresh_exec__gives_each_call_a_template_of_its_own(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     static fresh e;
 
-    (void)state;
     options.fresh = GBX_FRESH_EXEC;
     options.pool_size = 2;
     options.limits.timeout_ms = 20000;

@@ -3,28 +3,12 @@
 #include "calls.h"
 #include "host_functions.h"
 #include "replays.h"
+#include "test.h"
 
-#include <glovebox/policy.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #define SECRET "tok-4f9a0c77e1b2"
-
-static gbx_policy *policy_of(const char *json)
-{
-    gbx_policy *policy = NULL;
-    gbx_error error;
-
-    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
-        fail_msg("%s", error.message);
-    return policy;
-}
 
 static gbx_engine *engine_with(gbx_policy *policy)
 {
@@ -55,7 +39,6 @@ static void test_secrets__are_in_no_recording(void **state)
     gbx_result *recorded, *replayed;
     char *text;
 
-    (void)state;
     host_functions_expose(&host, engine);
     text = record_call(engine, &call, GBX_RECORD_INPUT, &recorded);
     replayed = replay_alone(text, NULL);
@@ -81,15 +64,8 @@ static void test_env_and_crypto__are_as_they_were(void **state)
         call_of("() => [env.WHO, Object.keys(env), crypto.randomUUID(), "
                 "Array.from(crypto.getRandomValues(new Uint8Array(8))), typeof fetch, "
                 "typeof console, typeof setTimeout, typeof fs]");
-    gbx_result *recorded, *replayed;
-    char *text = record_call(engine, &call, 0, &recorded);
 
-    (void)state;
-    replayed = replay_alone(text, NULL);
-    check_same(recorded, replayed);
-    gbx_result_free(recorded);
-    gbx_result_free(replayed);
-    free(text);
+    check_replay(engine, &call, 0, false);
     gbx_engine_free(engine);
     gbx_policy_free(policy);
 }
@@ -105,17 +81,10 @@ static void test_what_the_guard_refused__is_refused_again(void **state)
         policy_of("{\"fetch\":{\"allow\":[\"https://api.example.com:1\"]}}");
     gbx_engine *engine = engine_with(policy);
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         gbx_call call = call_of(codes[i]);
-        gbx_result *recorded, *replayed;
-        char *text = record_call(engine, &call, 0, &recorded);
 
-        replayed = replay_alone(text, NULL);
-        check_same(recorded, replayed);
-        gbx_result_free(recorded);
-        gbx_result_free(replayed);
-        free(text);
+        check_replay(engine, &call, 0, false);
     }
     gbx_engine_free(engine);
     gbx_policy_free(policy);
@@ -137,7 +106,6 @@ static void test_other_data__is_refused(void **state)
     gbx_result *result;
     char *text;
 
-    (void)state;
     load(engine, "a", "[1]");
     call.input = "2";
     call.input_len = 1;
@@ -174,18 +142,10 @@ static void test_the_input__is_kept_if_asked_for(void **state)
 {
     gbx_engine *engine = engine_with(NULL);
     gbx_call call = call_of("(d) => d");
-    gbx_result *recorded, *replayed;
-    char *text;
 
-    (void)state;
     call.input = "{\"a\":\"\xC3\xA9\"}";
     call.input_len = strlen(call.input);
-    text = record_call(engine, &call, GBX_RECORD_INPUT, &recorded);
-    replayed = replay_alone(text, NULL);
-    check_same(recorded, replayed);
-    gbx_result_free(recorded);
-    gbx_result_free(replayed);
-    free(text);
+    check_replay(engine, &call, GBX_RECORD_INPUT, false);
     gbx_engine_free(engine);
 }
 
@@ -199,7 +159,6 @@ static void test_an_engine_that_lacks_something__is_refused(void **state)
     host_functions host;
     char *text;
 
-    (void)state;
     host_functions_expose(&host, engine);
     text = record_call(engine, &call, 0, NULL);
     again.replay = recording_of(text);
@@ -219,7 +178,6 @@ static void test_a_dataset__that_the_call_named_is_named_again(void **state)
     gbx_result *result;
     char *text;
 
-    (void)state;
     load(engine, "a", "[1]");
     load(engine, "b", "[2]");
     call.dataset = "b";
@@ -244,7 +202,6 @@ static void test_a_replay__takes_nothing_but_its_recording(void **state)
     gbx_limits limits = GBX_LIMITS_INIT;
     gbx_call wrong[8];
 
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         wrong[i] = (gbx_call)GBX_CALL_INIT;
         wrong[i].replay = recording;
@@ -275,7 +232,6 @@ static void test_a_recording__is_of_one_call(void **state)
     gbx_call call = call_of("() => 1");
     const char *before;
 
-    (void)state;
     call.record = recording;
     call.form = (gbx_form)9; /* refused: the recording stays empty */
     assert_int_equal(try(engine, &call, NULL), GBX_E_USAGE);

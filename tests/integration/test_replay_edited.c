@@ -3,14 +3,11 @@
 #include "calls.h"
 #include "host_functions.h"
 #include "replays.h"
+#include "table.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static gbx_engine *engine;
 static host_functions host;
@@ -25,7 +22,6 @@ static int start(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of(code);
 
-    (void)state;
     engine = engine_start(&options);
     host_functions_expose(&host, engine);
     text = record_call(engine, &call, 0, NULL);
@@ -34,7 +30,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    (void)state;
     free(text);
     gbx_engine_free(engine);
     return 0;
@@ -50,46 +45,21 @@ static void check_edit(char *changed, unsigned host_call, const char *what,
     free(changed);
 }
 
-static void test_other_arguments__are_found_at_their_call(void **state)
+static void test_an_edit__is_found_where_it_matters(void **state)
 {
-    (void)state;
+    const table_line *edits;
+    size_t count = table_lines("integration/scripts/edits.txt", "edits", false, &edits);
 
-    check_edit(edited(text, "await echo('third')", "await echo('THIRD')"), 3,
-               "another function", "echo [\"THIRD\"]");
-}
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = edits[i].cell;
 
-static void test_another_function__is_found(void **state)
-{
-    (void)state;
-
-    check_edit(edited(text, "await echo('third')", "await db.twice('third')"), 3,
-               "another function", "db.twice");
-}
-
-static void test_one_call_more_or_less__is_found(void **state)
-{
-    (void)state;
-
-    check_edit(edited(text, "return [", "await echo('more'); return ["), 4,
-               "calls a function", "more");
-    check_edit(edited(text, "const c = await echo('third')", "const c = 1"), 0,
-               "the call ends", "the end: OK");
-}
-
-static void test_another_answer__is_found_where_it_matters(void **state)
-{
-    (void)state;
-
-    check_edit(edited(text, "\"json\":\"[\\\"first\\\"]\"", "\"json\":\"[0]\""), 2,
-               "another function", "echo [\"second\",[0]]");
-    check_edit(edited(text, "\"json\":\"[\\\"third\\\"]\"", "\"json\":\"[3]\""), 0,
-               "the value is another", "[3]");
+        check_edit(edited(text, cell[0], cell[1]), (unsigned)atoi(cell[2]), cell[3],
+                   cell[4]);
+    }
 }
 
 static void test_an_answer_that_is_gone__is_found(void **state)
 {
-    (void)state;
-
     check_edit(without_line(text, line_of(text, "answer", 2)), 2, "waits for the host",
                "a wait");
 }
@@ -97,23 +67,10 @@ static void test_an_answer_that_is_gone__is_found(void **state)
 static void test_a_call_that_is_gone__is_found(void **state)
 {
     char *once = without_line(text, line_of(text, "answer", 2));
-    (void)state;
 
     check_edit(without_line(once, line_of(once, "request", 2)), 2, "calls a function",
                "second");
     free(once);
-}
-
-static void test_another_end__is_found(void **state)
-{
-    (void)state;
-
-    check_edit(edited(text, "'between'", "'Between'"), 0, "console lines", "1 lines");
-    check_edit(edited(text, "return [a, b, c]", "return a"), 0, "the value is another",
-               "[\"first\"]");
-    check_edit(edited(text, "return [a, b, c]", "return null.x"), 0,
-               "ends in another way", "TypeError");
-    check_edit(edited(text, "() => {", "() => ("), 0, "the call ends", "SYNTAX");
 }
 
 /* ---- calls that were stopped --------------------------------------------------- */
@@ -135,36 +92,37 @@ static void check_up_to(gbx_call *call, gbx_code ended, unsigned host_calls)
     free(stopped);
 }
 
-static void test_a_timeout__is_replayed_up_to_where_it_waited(void **state)
+static void test_a_call_that_met_a_limit__is_replayed_up_to_it(void **state)
 {
-    gbx_limits limits = timeout_of(300);
-    gbx_call call = call_of("async () => { await echo(1); await db.never(); }");
+    static const struct {
+        const char *code;
+        gbx_limits limits;
+        gbx_code ended;
+        unsigned host_calls;
+    } rows[] = {
+        {"async () => { await echo(1); await db.never(); }",
+         {.timeout_ms = 300},
+         GBX_CODE_TIMEOUT,
+         2},
+        {"async () => { await echo(1); for (;;); }",
+         {.timeout_ms = 300},
+         GBX_CODE_TIMEOUT,
+         1},
+        {"async () => { await echo(1); const a = []; for (;;) "
+         "a.push(new Uint8Array(1000000).fill(1)); }",
+         {.memory_bytes = 32 << 20},
+         GBX_CODE_MEMORY,
+         1},
+    };
 
-    (void)state;
-    call.limits = &limits;
-    check_up_to(&call, GBX_CODE_TIMEOUT, 2);
-}
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        gbx_limits limits = rows[i].limits;
+        gbx_call call = call_of(rows[i].code);
 
-static void test_a_timeout_of_a_loop__is_replayed_up_to_it(void **state)
-{
-    gbx_limits limits = timeout_of(300);
-    gbx_call call = call_of("async () => { await echo(1); for (;;); }");
-
-    (void)state;
-    call.limits = &limits;
-    check_up_to(&call, GBX_CODE_TIMEOUT, 1);
-}
-
-static void test_memory__is_replayed_up_to_where_it_ended(void **state)
-{
-    gbx_limits limits = GBX_LIMITS_INIT;
-    gbx_call call = call_of("async () => { await echo(1); const a = []; for (;;) "
-                            "a.push(new Uint8Array(1000000).fill(1)); }");
-
-    (void)state;
-    limits.memory_bytes = 32 << 20;
-    call.limits = &limits;
-    check_up_to(&call, GBX_CODE_MEMORY, 1);
+        limits.struct_size = sizeof limits;
+        call.limits = &limits;
+        check_up_to(&call, rows[i].ended, rows[i].host_calls);
+    }
 }
 
 static void test_an_aborted_call__is_replayed_up_to_it(void **state)
@@ -172,7 +130,6 @@ static void test_an_aborted_call__is_replayed_up_to_it(void **state)
     gbx_signal *signal = gbx_signal_new();
     gbx_call call = call_of("() => 1");
 
-    (void)state;
     gbx_signal_abort(signal);
     call.signal = signal;
     check_up_to(&call, GBX_CODE_ABORTED, 0);
@@ -186,7 +143,6 @@ static void test_a_replay_that_is_stopped__is_unfinished(void **state)
     gbx_call call = GBX_CALL_INIT;
     gbx_result *result;
 
-    (void)state;
     gbx_signal_abort(signal);
     call.replay = recording;
     call.signal = signal;
@@ -206,7 +162,6 @@ static void test_a_recording_that_says_it_is_cut__is_replayed_up_to_there(void *
     gbx_recording *recording = recording_of(shorter);
     gbx_result *result = replay_in(engine, shorter, NULL);
 
-    (void)state;
     assert_int_equal(gbx_recording_is_whole(recording), 0);
     assert_int_equal(gbx_result_replay(result).how, GBX_REPLAYED_UP_TO);
     assert_int_equal(gbx_result_replay(result).host_calls, 3);
@@ -219,16 +174,10 @@ static void test_a_recording_that_says_it_is_cut__is_replayed_up_to_there(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_other_arguments__are_found_at_their_call),
-        cmocka_unit_test(test_another_function__is_found),
-        cmocka_unit_test(test_one_call_more_or_less__is_found),
-        cmocka_unit_test(test_another_answer__is_found_where_it_matters),
+        cmocka_unit_test(test_an_edit__is_found_where_it_matters),
         cmocka_unit_test(test_an_answer_that_is_gone__is_found),
         cmocka_unit_test(test_a_call_that_is_gone__is_found),
-        cmocka_unit_test(test_another_end__is_found),
-        cmocka_unit_test(test_a_timeout__is_replayed_up_to_where_it_waited),
-        cmocka_unit_test(test_a_timeout_of_a_loop__is_replayed_up_to_it),
-        cmocka_unit_test(test_memory__is_replayed_up_to_where_it_ended),
+        cmocka_unit_test(test_a_call_that_met_a_limit__is_replayed_up_to_it),
         cmocka_unit_test(test_an_aborted_call__is_replayed_up_to_it),
         cmocka_unit_test(test_a_replay_that_is_stopped__is_unfinished),
         cmocka_unit_test(test_a_recording_that_says_it_is_cut__is_replayed_up_to_there),

@@ -6,28 +6,24 @@
 #include "base/cleanup.h"
 #include "child.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <glovebox/drive.h>
 #include <glovebox/preload.h>
 
 /* With n descriptors left an engine starts and works or says clearly why not; with
  * enough again it works. */
-static bool run_out_of_descriptors(void)
+static bool test_host__that_runs_out_of_descriptors(void)
 {
     struct rlimit limit;
 
@@ -62,12 +58,6 @@ static bool run_out_of_descriptors(void)
     return child_life();
 }
 
-static void test_host__that_runs_out_of_descriptors(void **state)
-{
-    (void)state;
-    in_child(run_out_of_descriptors);
-}
-
 /* As a thread of the host does that starts a program. */
 static void *open_and_close(void *arg)
 {
@@ -86,7 +76,7 @@ static void *open_and_close(void *arg)
 }
 
 /* What was free a moment ago need not be free when it is needed. */
-static bool lose_descriptors_to_others(void)
+static bool test_host__that_takes_the_descriptors_itself(void)
 {
     atomic_bool is_over = false;
     struct rlimit limit;
@@ -108,14 +98,8 @@ static bool lose_descriptors_to_others(void)
     return pthread_join(other, NULL) == 0;
 }
 
-static void test_host__that_takes_the_descriptors_itself(void **state)
-{
-    (void)state;
-    in_child(lose_descriptors_to_others);
-}
-
 /* The same in the middle of an engine's life. */
-static bool run_out_later(void)
+static bool test_host__that_runs_out_of_descriptors_later(void)
 {
     struct rlimit limit;
     gbx_engine *engine = NULL;
@@ -137,14 +121,8 @@ static bool run_out_later(void)
     return true;
 }
 
-static void test_host__that_runs_out_of_descriptors_later(void **state)
-{
-    (void)state;
-    in_child(run_out_later);
-}
-
 /* Not a time that has not passed, nor that there are too many calls. */
-static bool say_that_descriptors_are_out(void)
+static bool test_unavailable__says_that_descriptors_are_out(void)
 {
     struct rlimit limit;
     gbx_call call = call_of("() => 1");
@@ -171,14 +149,8 @@ static bool say_that_descriptors_are_out(void)
     return true;
 }
 
-static void test_unavailable__says_that_descriptors_are_out(void **state)
-{
-    (void)state;
-    in_child(say_that_descriptors_are_out);
-}
-
 /* Calls for which there is nothing left, beside one that runs. */
-static bool run_out_beside_a_call(void)
+static bool test_calls__that_run_when_descriptors_are_out_go_on(void)
 {
     gbx_limits limits = timeout_of(300);
     gbx_call call = call_of("() => 1");
@@ -213,15 +185,9 @@ static bool run_out_beside_a_call(void)
     return true;
 }
 
-static void test_calls__that_run_when_descriptors_are_out_go_on(void **state)
-{
-    (void)state;
-    in_child(run_out_beside_a_call);
-}
-
 /* As many driven calls at once as there are descriptors for, and more of them as soon as
  * some have ended: each takes what a worker would need. */
-static bool crowd_out_the_workers(void)
+static bool test_calls__leave_descriptors_for_the_workers_they_wait_for(void)
 {
     gbx_call call = call_of("() => 1");
     gbx_drive *drives[64] = {NULL};
@@ -269,15 +235,9 @@ static bool crowd_out_the_workers(void)
     return true;
 }
 
-static void test_calls__leave_descriptors_for_the_workers_they_wait_for(void **state)
-{
-    (void)state;
-    in_child(crowd_out_the_workers);
-}
-
 /* ---- processes ----------------------------------------------------------------------- */
 
-static bool run_out_of_processes(void)
+static bool test_host__that_runs_out_of_processes(void)
 {
     struct rlimit limit;
     struct rlimit none = {0, 0};
@@ -309,16 +269,10 @@ static bool run_out_of_processes(void)
     return true;
 }
 
-static void test_host__that_runs_out_of_processes(void **state)
-{
-    (void)state;
-    in_child(run_out_of_processes);
-}
-
 /* ---- files ---------------------------------------------------------------------------- */
 
 /* What is kept for templates is a file to the kernel, which ends who writes too much. */
-static bool run_into_the_size_of_files(void)
+static bool test_host__that_may_write_no_large_file(void)
 {
     static const char data[] =
         "[1,                                                   2]";
@@ -344,12 +298,6 @@ static bool run_into_the_size_of_files(void)
     return child_life();
 }
 
-static void test_host__that_may_write_no_large_file(void **state)
-{
-    (void)state;
-    in_child(run_into_the_size_of_files);
-}
-
 /* ---- a busy machine ------------------------------------------------------------------------ */
 
 #define SPINNERS 8
@@ -361,7 +309,6 @@ static void test_deadlines__hold_on_a_busy_machine(void **state)
     pid_t spinners[SPINNERS];
     double worst = 0;
 
-    (void)state;
     for (size_t i = 0; i < SPINNERS; i++) {
         spinners[i] = fork();
         if (spinners[i] == 0)
@@ -397,14 +344,14 @@ static void test_deadlines__hold_on_a_busy_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_host__that_runs_out_of_descriptors),
-        cmocka_unit_test(test_host__that_takes_the_descriptors_itself),
-        cmocka_unit_test(test_host__that_runs_out_of_descriptors_later),
-        cmocka_unit_test(test_unavailable__says_that_descriptors_are_out),
-        cmocka_unit_test(test_calls__that_run_when_descriptors_are_out_go_on),
-        cmocka_unit_test(test_calls__leave_descriptors_for_the_workers_they_wait_for),
-        cmocka_unit_test(test_host__that_runs_out_of_processes),
-        cmocka_unit_test(test_host__that_may_write_no_large_file),
+        CHILD_TEST(test_host__that_runs_out_of_descriptors),
+        CHILD_TEST(test_host__that_takes_the_descriptors_itself),
+        CHILD_TEST(test_host__that_runs_out_of_descriptors_later),
+        CHILD_TEST(test_unavailable__says_that_descriptors_are_out),
+        CHILD_TEST(test_calls__that_run_when_descriptors_are_out_go_on),
+        CHILD_TEST(test_calls__leave_descriptors_for_the_workers_they_wait_for),
+        CHILD_TEST(test_host__that_runs_out_of_processes),
+        CHILD_TEST(test_host__that_may_write_no_large_file),
         cmocka_unit_test(test_deadlines__hold_on_a_busy_machine),
     };
 

@@ -5,14 +5,12 @@
  * find nothing of the host in one that the host itself would not let him trace.
  */
 #include "calls.h"
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +20,6 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* What the host says of itself by its status. */
 enum { ALL_WELL = 0, NOT_TRACED = 10, NO_ENGINE, TOLD_WHY, NO_CALL, LEFT_A_CHILD };
@@ -182,7 +178,6 @@ static void test_start__survives_or_names_the_death_of_each_of_its_processes(
         {HELPER, BIRTH, TOLD_WHY},
         {TEMPLATE, BIRTH, TOLD_WHY},
     };
-    (void)state;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         trace t = {.victim = rows[i].victim, .when = rows[i].when};
@@ -327,7 +322,6 @@ static void look_for_leaks(trace *t, pid_t pid)
 static void test_start__of_root_lets_nobody_else_trace_any_step_of_it(void **state)
 {
     trace t = {.when = NEVER, .look = look_for_leaks};
-    (void)state;
 
     if (geteuid() != 0) {
         print_message("only root's processes become another user's\n");
@@ -343,7 +337,6 @@ static void test_start__of_root_lets_nobody_else_trace_any_step_of_it(void **sta
 static void test_start__of_a_host_that_was_root_lets_nobody_trace_it(void **state)
 {
     trace t = {.when = NEVER, .look = look_for_leaks, .uid = 61100};
-    (void)state;
 
     if (geteuid() != 0) {
         print_message("only root can change its ids\n");

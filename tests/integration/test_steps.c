@@ -3,21 +3,17 @@
  * A worker that is killed, stopped or ends by itself at each step of the protocol: the
  * call has one result, the right code, and the next one finds everything in order.
  */
-#include "calls.h"
+#include "child.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const struct action {
     const char *name;
@@ -72,21 +68,18 @@ static void check_step(const char *step, const struct action *action, bool has_r
 
 static void test_worker__that_ends_with_half_of_its_call_read(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ACTIONS; i++)
         check_step("header", &actions[i], false);
 }
 
 static void test_worker__that_ends_with_its_call_read(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ACTIONS; i++)
         check_step("call", &actions[i], false);
 }
 
 static void test_worker__that_ends_after_its_result(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ACTIONS; i++)
         check_step("end", &actions[i], true);
 }
@@ -118,7 +111,6 @@ static int start(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
-    (void)state;
     options.pool_size = 2;
     options.limits.timeout_ms = 700;
     engine = engine_start(&options);
@@ -130,7 +122,6 @@ static int start(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     gbx_engine_free(engine);
     return proc_descendants() == 0 ? 0 : -1;
 }
@@ -177,16 +168,9 @@ static void check_killed(const char *code, size_t number)
         (void)kill(pids[i], SIGKILL);
 }
 
-static bool is_alive(void *user)
-{
-    gbx_call call = call_of("() => 1");
-
-    return call_code(user, &call) == GBX_CODE_VALUE;
-}
-
 static void check_in_order(void)
 {
-    assert_true(until(is_alive, engine, 60000));
+    assert_true(until(child_is_alive, engine, 60000));
     wait_until_full(engine);
     check_alive(engine);
     wait_until_full(engine);
@@ -195,7 +179,6 @@ static void check_in_order(void)
 
 static void test_real_worker__killed_while_it_computes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIGNALS; i++) {
         check_killed("() => { console.log('on'); for (;;); }", i);
         check_in_order();
@@ -204,7 +187,6 @@ static void test_real_worker__killed_while_it_computes(void **state)
 
 static void test_real_worker__killed_while_it_waits(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIGNALS; i++) {
         check_killed("async () => { console.log('on'); await sleep(20000) }", i);
         check_in_order();
@@ -213,7 +195,6 @@ static void test_real_worker__killed_while_it_waits(void **state)
 
 static void test_real_worker__killed_idle(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIGNALS - 1; i++) {
         pid_t pids[64];
         size_t count = proc_workers(proc_template(), pids, 64);
@@ -234,7 +215,6 @@ static void test_real_worker__stopped_idle_costs_one_call_its_time(void **state)
     inbox box;
     gbx_ticket tickets[64] = {0};
 
-    (void)state;
     inbox_init(&box, 100000);
     for (size_t i = 0; i < count; i++)
         (void)kill(pids[i], SIGSTOP);
@@ -256,7 +236,6 @@ static void test_real_worker__has_one_descriptor(void **state)
     pid_t pids[64];
     size_t count = proc_workers(proc_template(), pids, 64);
 
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         long fds = proc_fds_of(pids[i]);
 

@@ -5,19 +5,15 @@
  */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 
 #include <linux/io_uring.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define JSON_MAX ((size_t)1 << 20)
 
@@ -97,7 +93,6 @@ static void test_huge_pages__are_as_many_as_the_engine_may_have(void **state)
     static const long kib[] = {3 * 2048, 2048, 6 * 2048};
     pid_t workers[8];
 
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         gbx_options options = GBX_OPTIONS_INIT;
         gbx_engine *engine;
@@ -139,7 +134,6 @@ static void test_pages_of_every_call__are_pinned_for_forks_to_copy(void **state)
     gbx_engine *engine;
     long have;
 
-    (void)state;
     if (!may_pin()) {
         print_message("skipped: this kernel or user may not pin memory\n");
         skip();
@@ -176,7 +170,6 @@ static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
-    (void)state;
     options.zygote = GBX_ZYGOTE_OFF;
     check_frozen(&options, 200);
 }
@@ -184,7 +177,6 @@ static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
 /* What completes the realm was not yet written when the zygote was frozen. */
 static void test_what_a_fork_of_a_zygote_writes__is_little(void **state)
 {
-    (void)state;
     gbx_engine_free(engine_start(NULL));
     check_frozen(NULL, 400);
     gbx_zygote_end();
@@ -212,7 +204,6 @@ static void test_pages_of_calls_over_a_dataset__are_the_workers_before_the_call(
     char *json = malloc(JSON_MAX);
     size_t len = 0;
 
-    (void)state;
     assert_non_null(json);
     if (before <= 0) {
         free(json);

@@ -2,19 +2,15 @@
 /* The engine's time zones are those of this machine, to the second. */
 #include "base/cleanup.h"
 #include "calls.h"
+#include "test.h"
 #include "zones/zones.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define DAY        86400
 #define FIRST_TIME (-80 * (int64_t)365 * DAY) /* about 1890 */
@@ -84,7 +80,6 @@ static void test_times__of_every_zone_are_those_of_the_c_library(void **state)
     gbx_buf rows;
     size_t count = 0;
 
-    (void)state;
     (void)gbx_zones_read(GBX_ZONES_DIR, &zones);
     skip_without_zones(zones.version);
     engine = engine_start(&options);
@@ -114,7 +109,6 @@ static void test_report__says_which_version_of_the_zones_is_in_use(void **state)
     char here[16], member[64];
     char *report = NULL;
 
-    (void)state;
     gbx_zones_version(GBX_ZONES_DIR, here);
     skip_without_zones(here);
     engine = engine_start(&options);
@@ -205,7 +199,6 @@ static void test_a_rule__is_written_with_times_within_a_day(void **state)
         {"IST-1GMT0,M10.5.0,M3.5.0/1", {2, -1, 1, 3600, 0, 9, -1, 1, 7200, 0, 3600}},
     };
 
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_zone zone;
 
@@ -221,7 +214,6 @@ static void test_a_file__that_ends_within_the_first_year_of_its_rule_is_complete
 {
     gbx_zone zone;
 
-    (void)state;
     /* 2020-06-01: of that year the end of summer time is left. */
     assert_true(read_zone(&zone, "CET-1CEST,M3.5.0,M10.5.0/3", 1590969600));
     assert_int_equal(zone.count, 3);
@@ -246,7 +238,6 @@ static void test_a_file__with_a_rule_that_icu_has_not_is_not_taken(void **state)
         "<CET-1CEST,M3.5.0,M10.5.0",
     };
 
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(rules); i++) {
         gbx_zone zone;
 
@@ -286,7 +277,6 @@ static void test_the_newer__of_the_machines_zones_and_the_programs_is_chosen(
         bool is_newer;
     } rows[] = {{"1999a", false}, {"2999a", true}};
 
-    (void)state;
     if (access(GBX_ZONES_DIR "/UTC", R_OK) != 0)
         skip_without_zones("");
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
@@ -308,7 +298,6 @@ static void test_a_folder__has_its_zones_and_their_other_names(void **state)
     gbx_zones zones;
     char dir[32];
 
-    (void)state;
     if (access(GBX_ZONES_DIR "/UTC", R_OK) != 0)
         skip_without_zones("");
     make_folder(dir, "2025b");

@@ -4,20 +4,16 @@
 #include "child.h"
 #include "engine/engine.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- the worker program ----------------------------------------------------------------- */
 
@@ -49,7 +45,6 @@ static void test_worker_program__that_is_none(void **state)
     char text[] = "/tmp/glovebox-not-a-program.XXXXXX";
     int fd = mkstemp(text);
 
-    (void)state;
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "not a program\n", 14), 14);
     (void)close(fd);
@@ -68,7 +63,6 @@ static void test_worker_program__that_is_none(void **state)
 
 static void test_worker_program__without_its_library_names_it(void **state)
 {
-    (void)state;
     check_no_engine(LIBRARYLESS_PROGRAM, "died before it was ready: the shared library "
                                          "'liblibrarygone-library.so' is missing");
 }
@@ -78,7 +72,6 @@ static void test_worker_program__of_another_version_names_both(void **state)
     char command[600];
     char said[300] = "";
     FILE *program;
-    (void)state;
 
     (void)snprintf(command, sizeof command, "'%s' --serve 9999 2>&1",
                    getenv("GLOVEBOX_WORKER"));
@@ -133,7 +126,6 @@ static bool is_named(void)
 static void test_kernel__without_a_call_is_named_with_the_linux_that_has_it(
     void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         lacking = &calls[i];
         in_child(is_named);
@@ -146,7 +138,6 @@ static void test_worker_program__of_a_path_too_long(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = NULL;
 
-    (void)state;
     memset(path, 'x', sizeof path);
     path[sizeof path - 1] = 0;
     options.worker_path = path;

@@ -2,17 +2,15 @@
 /* Engines whose templates are forks of one warm process. */
 #include "calls.h"
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
 #include <glovebox/preload.h>
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +18,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* How many children of pid are zygotes, and one of them. */
 static size_t zygotes_of(pid_t pid, pid_t *ret)
@@ -85,11 +81,10 @@ static int finish(void **state)
     return 0;
 }
 
-static void test_zygote__is_started_for_the_second_engine(void **state)
+TEST(zygote__is_started_for_the_second_engine)
 {
     gbx_engine *engine;
 
-    (void)state;
     gbx_engine_free(engine_start(NULL));
     assert_int_equal(zygote_of(getpid()), 0);
     engine = engine_start(NULL);
@@ -99,12 +94,11 @@ static void test_zygote__is_started_for_the_second_engine(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_zygote__is_not_started_for_who_wants_none(void **state)
+TEST(zygote__is_not_started_for_who_wants_none)
 {
     gbx_options off = GBX_OPTIONS_INIT, exec = GBX_OPTIONS_INIT, one = GBX_OPTIONS_INIT;
     const gbx_options *all[] = {&off, &exec, &one};
 
-    (void)state;
     off.zygote = GBX_ZYGOTE_OFF;
     exec.fresh = GBX_FRESH_EXEC;
     one.pool_size = 1;
@@ -132,13 +126,12 @@ static const char look[] =
 
 #define PLAIN ",function,function,function,function,true,true\""
 
-static void test_engines__of_one_zygote_have_each_their_own(void **state)
+TEST(engines__of_one_zygote_have_each_their_own)
 {
     gbx_options minimal = GBX_OPTIONS_INIT, preloaded = GBX_OPTIONS_INIT;
     gbx_engine *engines[5];
     pid_t zygote;
 
-    (void)state;
     zygote = start_zygote();
     minimal.globals = GBX_GLOBALS_MINIMAL;
     preloaded.preloads = preloads;
@@ -171,13 +164,12 @@ static void test_engines__of_one_zygote_have_each_their_own(void **state)
 }
 
 /* Of what the host has open, an exec would keep this. */
-static void test_zygote__has_no_descriptor_of_the_host(void **state)
+TEST(zygote__has_no_descriptor_of_the_host)
 {
     int kept = open("/etc/passwd", O_RDONLY);
     char folder[32];
     DIR *dir;
 
-    (void)state;
     (void)snprintf(folder, sizeof folder, "/proc/%d/fd", (int)start_zygote());
     dir = opendir(folder);
     assert_non_null(dir);
@@ -192,12 +184,11 @@ static void test_zygote__has_no_descriptor_of_the_host(void **state)
 }
 
 /* A fork inherits the limits that the zygote was started with. */
-static void test_zygote__is_another_where_the_host_has_other_limits(void **state)
+TEST(zygote__is_another_where_the_host_has_other_limits)
 {
     pid_t before = start_zygote();
     struct rlimit own, other;
 
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &own), 0);
     other = own;
     other.rlim_cur--;
@@ -228,18 +219,16 @@ static void check_goes_on(int sig)
     gbx_engine_free(before);
 }
 
-static void test_zygote__that_dies_is_missed_by_nobody(void **state)
+TEST(zygote__that_dies_is_missed_by_nobody)
 {
-    (void)state;
     check_goes_on(SIGKILL);
 }
 
-static void test_zygote__that_hangs_is_ended(void **state)
+TEST(zygote__that_hangs_is_ended)
 {
     pid_t zygote = start_zygote();
     gbx_engine *engine;
 
-    (void)state;
     assert_int_equal(kill(zygote, SIGSTOP), 0);
     engine = engine_start(NULL);
     check_alive(engine);
@@ -278,11 +267,10 @@ static void kill_when_it_comes(void *user, size_t thread)
     }
 }
 
-static void test_zygote__killed_at_any_step_costs_no_call(void **state)
+TEST(zygote__killed_at_any_step_costs_no_call)
 {
     killer k = {.sig = SIGKILL};
 
-    (void)state;
     threads_run(2, kill_when_it_comes, &k);
     assert_true(k.killed > 0);
 }
@@ -312,13 +300,12 @@ static bool have_gone(void *user)
 }
 
 /* The zygote stopped: it must not need to notice. */
-static void test_host__killed_takes_zygote_and_templates_with_it(void **state)
+TEST(host__killed_takes_zygote_and_templates_with_it)
 {
     pid_t pids[3];
     int ends[2];
     pid_t host;
 
-    (void)state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     assert_int_equal(pipe(ends), 0);
     host = fork();
@@ -336,14 +323,13 @@ static void test_host__killed_takes_zygote_and_templates_with_it(void **state)
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
-static void test_host__that_forked_has_a_zygote_of_its_own(void **state)
+TEST(host__that_forked_has_a_zygote_of_its_own)
 {
     pid_t zygote = start_zygote();
     gbx_engine *engine;
     int status;
     pid_t pid;
 
-    (void)state;
     pid = fork();
     if (pid == 0) {
         pid_t own = start_zygote();
@@ -384,32 +370,12 @@ static void use_many(void *user, size_t thread)
 }
 
 /* GLOVEBOX_ENGINES: how many, for a soak. */
-static void test_engines__made_from_eight_threads_leave_nothing(void **state)
+TEST(engines__made_from_eight_threads_leave_nothing)
 {
     const char *asked = getenv("GLOVEBOX_ENGINES");
     size_t each = (asked != NULL ? strtoul(asked, NULL, 10) : 80) / 8;
 
-    (void)state;
     threads_run(8, use_many, &each);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-        TEST(test_zygote__is_started_for_the_second_engine),
-        TEST(test_zygote__is_not_started_for_who_wants_none),
-        TEST(test_engines__of_one_zygote_have_each_their_own),
-        TEST(test_zygote__has_no_descriptor_of_the_host),
-        TEST(test_zygote__is_another_where_the_host_has_other_limits),
-        TEST(test_zygote__that_dies_is_missed_by_nobody),
-        TEST(test_zygote__that_hangs_is_ended),
-        TEST(test_zygote__killed_at_any_step_costs_no_call),
-        TEST(test_host__killed_takes_zygote_and_templates_with_it),
-        TEST(test_host__that_forked_has_a_zygote_of_its_own),
-        TEST(test_engines__made_from_eight_threads_leave_nothing),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("zygote", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(start, finish)

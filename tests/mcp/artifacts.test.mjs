@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What code and tools keep for the reader of the answer: all of it, or a reason.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { test } from 'node:test';
+import { allow, open, upstream } from './box.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'artifacts-'));
-let wire;
-before(async () => {
-  const path = join(folder, 'mcp.json');
-  writeFileSync(path, JSON.stringify({
-    mcpServers: { up: { command: process.execPath,
-      args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), '[{name:"say"}]'] } },
-    glovebox: { rules: [{ action: 'allow' }], limits: { artifactBytes: 1000000 } } }));
-  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await wire.initialize();
-});
-after(async () => {
-  await wire.close();
-  killAll();
-  rmSync(folder, { recursive: true });
-});
+const up = upstream('told', '[{name:"say"}]');
+const wire = await open(allow({ up }, { limits: { artifactBytes: 1000000 } }));
 
 const execute = async (code, input) => (await wire.call('execute', { code, input })).result;
 const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
@@ -66,12 +47,8 @@ async function serveOthers(own) {
 
 /** One with a secret, and with code under way that ends so: "now" was told. */
 async function openWithSecret(end) {
-  const path = join(folder, 'secret.json');
-  writeFileSync(path, JSON.stringify({ mcpServers: { up: { command: 'true' } },
-    glovebox: { secrets: { KEY: { value: 't0ken-of-the-test', servers: ['up'] } } } }));
-  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await own.initialize();
+  const own = await open({ mcpServers: { up: { command: 'true' } },
+    glovebox: { secrets: { KEY: { value: 't0ken-of-the-test', servers: ['up'] } } } });
   own.say({ id: 'long', method: 'tools/call', params: { name: 'execute', _meta: { progressToken: 1 },
     arguments: { code: `console.log('now'); ${end}`, input: 't0ken-of-the-test' } } });
   await own.hear((m) => m.method === 'notifications/progress');
@@ -139,15 +116,8 @@ test('so is all that a tool gives', async () => {
 });
 
 test('text that comes as bytes has no secret in it, and a long one is read as bytes', async () => {
-  const path = join(folder, 'bytes.json');
   const hex = Buffer.from('t0ken-of-the-test').toString('hex');
-  writeFileSync(path, JSON.stringify({ mcpServers: { up: { command: process.execPath,
-    args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), '[{name:"say"}]'] } },
-  glovebox: { rules: [{ action: 'allow' }],
-    secrets: { KEY: { value: 't0ken-of-the-test', servers: ['up'] } } } }));
-  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await own.initialize();
+  const own = await open(allow({ up }, { secrets: { KEY: { value: 't0ken-of-the-test', servers: ['up'] } } }));
   const blobOf = (text) => ({ content: [{ type: 'resource',
     resource: { uri: 'x:1', mimeType: 'text/plain', blob: Buffer.from(text).toString('base64') } }] });
   const read = async (code, text) => {

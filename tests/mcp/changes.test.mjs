@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Lists of tools: of how many pages they are, and when they are read again.
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { killAll } from './wire.mjs';
+import { until } from './processes.mjs';
 import { json, meet, sleep } from './web.mjs';
-
-after(killAll);
 
 const event = (response, message) =>
   response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`);
-const until = async (holds, ms = 15000) => {
-  const end = performance.now() + ms;
-  while (!holds() && performance.now() < end) await sleep(20);
-  assert.ok(holds());
-};
 
 /** A server of 2026-07-28 with the tools that `tools` has at the time; listen(response, id) is
  * asked for the stream of its changes. */

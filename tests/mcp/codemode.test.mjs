@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Code mode beside the official client and real servers: what a model asks for, and gets.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { env, folder, put } from './box.mjs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 const modules = fileURLToPath(new URL('node_modules/@modelcontextprotocol/', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'code-mode-'));
 const data = join(folder, 'data');
 const server = (name, ...args) => ({
   command: process.execPath, args: [join(modules, name, 'dist/index.js'), ...args],
@@ -24,15 +23,14 @@ const servers = {
 const clients = [];
 
 async function open(config, log, person) {
-  const path = join(folder, `mcp-${clients.length}.json`);
-  writeFileSync(path, JSON.stringify(config));
+  const path = put(`mcp-${clients.length}.json`, config);
   const args = ['mcp', '--config', path, ...(log ? ['--security-log', log] : [])];
   const client = new Client({ name: 'test', version: '1' },
     { capabilities: person ? { elicitation: {} } : {} });
   if (person) client.setRequestHandler(ElicitRequestSchema, person);
   await client.connect(new StdioClientTransport({
     command: process.env.GLOVEBOX, args, stderr: 'inherit',
-    env: { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder },
+    env,
   }));
   clients.push(client);
   return client;
@@ -48,7 +46,6 @@ before(async () => {
 });
 after(async () => {
   await Promise.all(clients.map((each) => each.close()));
-  rmSync(folder, { recursive: true });
 });
 
 const call = (name, args, options) =>

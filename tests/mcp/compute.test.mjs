@@ -14,7 +14,7 @@ import {
   ResourceUpdatedNotificationSchema, ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { busyOne, isAlive } from './processes.mjs';
+import { busyOne, isAlive, until } from './processes.mjs';
 
 const command = process.env.GLOVEBOX;
 const folder = mkdtempSync(join(tmpdir(), 'gbx-compute-'));
@@ -81,15 +81,6 @@ async function value(client, code, more = {}) {
 async function description(client) {
   const { tools } = await client.listTools();
   return tools.find((t) => t.name === 'compute').description;
-}
-
-/** Until it holds; the test's own limit is the deadline. */
-async function until(what) {
-  for (;;) {
-    const found = await what();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 test('the description tells types and patterns, and is the same each time', async () => {

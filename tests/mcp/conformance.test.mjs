@@ -3,14 +3,11 @@
 // our server, behind a bridge. What fails is listed here, with the reason.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { folder } from './box.mjs';
 import { bridge } from './bridge.mjs';
-
-const folder = mkdtempSync(join(tmpdir(), 'conformance-'));
-after(() => rmSync(folder, { recursive: true }));
 
 /** Runs the suite; the checks of each scenario, by its name. */
 async function suite(name, ...args) {

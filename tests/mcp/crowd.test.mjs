@@ -2,24 +2,18 @@
 // crowd: about as many calls at once as the layer of the protocol takes, also where few
 // descriptors are allowed at first.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { folder, put } from './box.mjs';
 import { Wire, killAll } from './wire.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'crowd-'));
-const file = (name, text) => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
-const served = ['mcp', '--timeout', '240000', '--data', `rows=${file('rows.json', '[1,2]')}`,
-  '--config', file('mcp.json', JSON.stringify({ mcpServers: { limited: { command: 'sh',
+const served = ['mcp', '--timeout', '240000', '--data', `rows=${put('rows.json', '[1,2]')}`,
+  '--config', put('mcp.json', { mcpServers: { limited: { command: 'sh',
     args: ['-c', 'ulimit -Sn > "$0"; exec "$1" "$2"', join(folder, 'limit'), process.execPath,
-      fileURLToPath(new URL('told-upstream.mjs', import.meta.url))] } } }))];
+      fileURLToPath(new URL('told-upstream.mjs', import.meta.url))] } } })];
 afterEach(killAll);
-after(() => rmSync(folder, { recursive: true }));
 
 /** A sanitizer makes each slower. */
 const MANY = process.env.SANITIZED ? 600 : 1000;
@@ -67,7 +61,7 @@ test('a hundred scripts that wait hold up no other', async () => {
 test('thousands of questions that a script asks at once hold up no other, nor its end', async () => {
   const tools = `Array.from({ length: 4000 }, (_, i) => ({ name: 'read_' + i,
     description: 'Reads the file of that number. '.repeat(20), inputSchema: { type: 'object' } }))`;
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', file('many.json', JSON.stringify({
+  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', put('many.json', ({
     mcpServers: { many: { command: process.execPath,
       args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), tools] } } }))]);
   await wire.initialize();

@@ -3,26 +3,16 @@
 // than it is called with.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { put } from './box.mjs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
 const command = process.env.GLOVEBOX;
-const folder = mkdtempSync(join(tmpdir(), 'gbx-datasets-'));
 const clients = [];
 after(async () => {
   await Promise.all(clients.map((client) => client.close()));
-  rmSync(folder, { recursive: true, force: true });
 });
-
-function file(name, value) {
-  const path = join(folder, name);
-  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value));
-  return path;
-}
 
 async function start(data, env = {}) {
   const client = new Client({ name: 'test', version: '1' });
@@ -37,8 +27,8 @@ const once = (make) => {
   let made;
   return () => (made ??= make());
 };
-const withReadings = once(() => start([`orders=${file('orders.json', orders)}`, `readings=${file('readings.json', readings)}`]));
-const withBroken = once(() => start([`orders=${file('orders.json', orders)}`, `bad=${file('bad.json', '[1,')}`]));
+const withReadings = once(() => start([`orders=${put('orders.json', orders)}`, `readings=${put('readings.json', readings)}`]));
+const withBroken = once(() => start([`orders=${put('orders.json', orders)}`, `bad=${put('bad.json', '[1,')}`]));
 
 /** What is told of the datasets, once all are read: a list waits for five seconds at most. */
 async function told(client) {
@@ -52,7 +42,7 @@ async function told(client) {
 
 test('of many wide datasets examples are left out, then types, and it is said', async () => {
   const row = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`some_column_name_${i}`, 'some text of a length']));
-  const wide = file('wide.json', Array(5).fill(row));
+  const wide = put('wide.json', Array(5).fill(row));
   const texts = [];
   for (const count of [3, 24, 64])
     texts.push(await told(await start(Array.from({ length: count }, (_, i) => `set${i}=${wide}`))));
@@ -88,7 +78,7 @@ test('code that reads a dataset which could not be read is refused, however it r
 });
 
 test('an engine that cannot be made is for who runs the server', async () => {
-  const client = await start([`orders=${file('orders.json', orders)}`], { GLOVEBOX_WORKER: '/nonexistent' });
+  const client = await start([`orders=${put('orders.json', orders)}`], { GLOVEBOX_WORKER: '/nonexistent' });
   const { code, error, hint } = await call(client, { code: 'data.length' });
   assert.equal(code, 'UNAVAILABLE');
   assert.match(error, /^cannot open the worker program/);
@@ -146,13 +136,13 @@ test('a dataset that there is none of: the hint says which there are', async () 
 
 test('a runner that has no datasets is refused at the start', () => {
   const { status, stderr } = spawnSync(command,
-    ['mcp', '--runner', 'memory', '--data', `orders=${file('orders.json', orders)}`], { input: '', encoding: 'utf8' });
+    ['mcp', '--runner', 'memory', '--data', `orders=${put('orders.json', orders)}`], { input: '', encoding: 'utf8' });
   assert.notEqual(status, 0);
   assert.match(stderr, /a runner other than 'process' has no datasets/);
 });
 
 test('an input that is read and was not given: the hint says so, and nothing of it else', async () => {
-  const client = await start([`orders=${file('orders.json', orders)}`]);
+  const client = await start([`orders=${put('orders.json', orders)}`]);
   const hint = async (code, more) => (await call(client, { code, ...more })).hint;
   for (const code of ['(d, i) => i.min', '(data, input) => input[0]', 'input.min', '(d, { min }) => min'])
     assert.equal(await hint(code), "no input was given: send it in the argument 'input'", code);

@@ -2,31 +2,11 @@
 // Integers beyond 2^53 - 1 keep their digits on every way through code mode, or are refused
 // where they have lost them: with another id another record is changed.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { test } from 'node:test';
+import { allow, open, upstream } from './box.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'digits-'));
 const ID = '1915883588174806058';
-let wire;
-before(async () => {
-  const path = join(folder, 'mcp.json');
-  writeFileSync(path, JSON.stringify({
-    mcpServers: { up: { command: process.execPath,
-      args: [fileURLToPath(new URL('exact-upstream.mjs', import.meta.url))] } },
-    glovebox: { rules: [{ action: 'allow' }] } }));
-  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await wire.initialize();
-});
-after(async () => {
-  await wire.close();
-  killAll();
-  rmSync(folder, { recursive: true });
-});
+const wire = await open(allow({ up: upstream('exact') }));
 
 /** input: JSON, to the byte. */
 async function execute(code, input = 'null') {

@@ -2,35 +2,14 @@
 // What a reply says of calls that code did not wait for, or that got no answer: a model that
 // is told less than what happened pays twice, or goes without.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { allow, open, upstream } from './box.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'effects-'));
-const plain = { command: process.execPath,
-  args: [fileURLToPath(new URL('plain-upstream.mjs', import.meta.url))] };
+const plain = upstream('plain');
 const DOUBT = 'it may have taken effect: look before you repeat it';
-
-let wire;
-before(async () => {
-  const path = join(folder, 'mcp.json');
-  writeFileSync(path, JSON.stringify({
-    mcpServers: { up: plain, cold: plain, slow: { ...plain, glovebox: { timeoutMs: 300 } },
-      patient: { ...plain, glovebox: { timeoutMs: 2000 } } },
-    glovebox: { rules: [{ action: 'allow' }], limits: { callsAtOnce: 5 } } }));
-  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await wire.initialize();
-  await execute('await servers.up.wait({ ms: 0 }); await servers.slow.wait({ ms: 0 })');
-});
-after(async () => {
-  await wire.close();
-  killAll();
-  rmSync(folder, { recursive: true });
-});
+const wire = await open(allow({ up: plain, cold: plain, slow: { ...plain, glovebox: { timeoutMs: 300 } },
+  patient: { ...plain, glovebox: { timeoutMs: 2000 } } }, { limits: { callsAtOnce: 5 } }));
+await execute('await servers.up.wait({ ms: 0 }); await servers.slow.wait({ ms: 0 })');
 
 async function execute(code, more = {}) {
   const { result } = await wire.call('execute', { code, ...more });

@@ -2,12 +2,9 @@
 // Servers that say more than anybody can listen to, or do not take what they are told: what
 // they cost is theirs alone.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { within } from './processes.mjs';
-import { killAll } from './wire.mjs';
 import { done, meet, sleep } from './web.mjs';
-
-after(killAll);
 
 const isCall = ({ url }, message) => url === '/mcp' && message?.method === 'tools/call';
 const isReply = (message) => message?.method === undefined && message?.id !== undefined;

@@ -2,34 +2,11 @@
 // held: what is slow to start delays the lists of what there is, for five seconds at most, and
 // nobody who does not use it.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { test } from 'node:test';
+import { allow, open, put, upstream } from './box.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'held-'));
-after(() => {
-  killAll();
-  rmSync(folder, { recursive: true });
-});
-const put = (name, text) => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
-const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder };
-const configure = (mcpServers) => put('mcp.json',
-  JSON.stringify({ mcpServers, glovebox: { rules: [{ action: 'allow' }] } }));
 const silent = { command: 'sleep', args: ['60'], glovebox: { eager: true } };
-const plain = { command: process.execPath, glovebox: { eager: true },
-  args: [fileURLToPath(new URL('plain-upstream.mjs', import.meta.url))] };
-
-async function open(...args) {
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', ...args], { env });
-  await wire.initialize();
-  return wire;
-}
+const plain = { ...upstream('plain'), glovebox: { eager: true } };
 
 /** Those are answered while the lists, and what waits as they do, are not yet; then these are. */
 async function expectLists(wire, those, late = []) {
@@ -49,7 +26,7 @@ async function expectLists(wire, those, late = []) {
 }
 
 test('an eager server that does not start delays the lists alone', async () => {
-  const wire = await open('--config', configure({ silent, plain }));
+  const wire = await open(allow({ silent, plain }));
   await expectLists(wire, [
     wire.call('execute', { code: 'return (await servers.plain.list_items()).items.length' }),
     wire.call('call', { server: 'plain', tool: 'list_items' }),
@@ -62,8 +39,8 @@ test('an eager server that does not start delays the lists alone', async () => {
 test('a query that runs on delays the lists, and what is told of its own data', async () => {
   const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) AS n FROM c';
   const orders = put('orders.json', '[1,2,3]');
-  const wire = await open('--data', `slow=sqlite:${put('empty.db', '')}?query=${endless}`,
-    '--data', `orders=${orders}`, '--config', configure({ plain }));
+  const wire = await open(allow({ plain }), { args: ['--data', `slow=sqlite:${put('empty.db', '')}?query=${endless}`,
+    '--data', `orders=${orders}`] });
   const [slow, quick] = ['slow', 'orders'].map((name) =>
     wire.ask('resources/read', { uri: `glovebox://dataset/${name}` }));
   await expectLists(wire, [

@@ -2,24 +2,18 @@
 // inspector: the official inspector's command line against the server, in both eras.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { folder, put } from './box.mjs';
 
 const cli = fileURLToPath(import.meta.resolve('@modelcontextprotocol/inspector/package.json'))
   .replace('package.json', 'clients/launcher/build/index.js');
-const folder = mkdtempSync(join(tmpdir(), 'glovebox-inspector-'));
-after(() => rmSync(folder, { recursive: true }));
 
-const servers = join(folder, 'servers.json');
-const upstreams = join(folder, 'upstreams.json');
-writeFileSync(upstreams, '{"mcpServers":{}}');
-writeFileSync(servers, JSON.stringify({ mcpServers: {
+const upstreams = put('upstreams.json', { mcpServers: {} });
+const servers = put('servers.json', { mcpServers: {
   glovebox: { command: process.env.GLOVEBOX, args: ['mcp', '--config', upstreams], env: { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER } },
   fixture: { command: process.env.FIXTURE },
-} }));
+} });
 
 /** Runs it; its exit status, and its output as JSON. */
 const inspect = (server, ...args) => new Promise((resolve) => {

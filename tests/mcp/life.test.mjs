@@ -3,25 +3,21 @@
 // what one call does is no other's business.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { busyOne, descendants, isAlive, nameOf, tick, until, within } from './processes.mjs';
+import { folder, open, put } from './box.mjs';
 import { META, Wire, killAll } from './wire.mjs';
 
 afterEach(killAll);
 
-const folder = mkdtempSync(join(tmpdir(), 'glovebox-life-'));
-after(() => rmSync(folder, { recursive: true }));
-const config = join(folder, 'empty.json');
-writeFileSync(config, '{"mcpServers":{}}');
+const config = put('empty.json', { mcpServers: {} });
 
 const SPIN = 'for (;;);';
 
 async function serve() {
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config]);
-  await wire.initialize();
+  const wire = await open(config);
   const { result } = await wire.call('execute', { code: 'return 6 * 7' });
   assert.equal(result.structuredContent.result, 42);
   return wire;
@@ -85,11 +81,8 @@ test('SIGTERM ends a server that waits for what it is to read, as it would any p
 
 test('an engine that could not start is started again when it is needed', async () => {
   const worker = join(folder, 'glovebox-worker');
-  const data = join(folder, 'd.json');
-  writeFileSync(data, '[1,2,3]');
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config, '--data', `d=${data}`],
-    { env: { ...process.env, GLOVEBOX_WORKER: worker } });
-  await wire.initialize();
+  const data = put('d.json', [1, 2, 3]);
+  const wire = await open(config, { args: ['--data', `d=${data}`], env: { GLOVEBOX_WORKER: worker } });
   const execute = async () => (await wire.call('execute', { code: 'return 6 * 7' })).result;
   const compute = async () => (await wire.call('compute', { code: '(data) => data.length' })).result;
 
@@ -109,12 +102,10 @@ test('an engine that could not start is started again when it is needed', async 
 
 for (const [tool, args] of [['discover', {}], ['provision', { server: 'mute' }]]) {
   test(`${tool} waits for a server that says nothing, and no longer when it is cancelled or the input ends`, async () => {
-    const path = join(folder, 'mute.json');
-    writeFileSync(path, JSON.stringify({ mcpServers: { mute: { command: 'sleep', args: ['1000'] } } }));
+    const path = put('mute.json', { mcpServers: { mute: { command: 'sleep', args: ['1000'] } } });
     const ends = [];
     for (const isCancelled of [true, true, true, false, false, false]) {
-      const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path]);
-      await wire.initialize();
+      const wire = await open(path);
       wire.say({ id: 'wait', method: 'tools/call', params: { name: tool, arguments: args } });
       await until(() => descendants(wire.child.pid).some((pid) => nameOf(pid) === 'sleep'));
       if (isCancelled) wire.say({ method: 'notifications/cancelled', params: { requestId: 'wait' } });
@@ -226,8 +217,7 @@ test('subscriptions are closed with their results at the end', async () => {
 });
 
 test('input from a file or from nowhere is input', () => {
-  const ping = join(folder, 'ping.jsonl');
-  writeFileSync(ping, '{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}');
+  const ping = put('ping.jsonl', '{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}');
   for (const [path, lines] of [[ping, 2], ['/dev/null', 0]]) {
     const fd = openSync(path);
     const { stdout, status } = spawnSync(process.env.GLOVEBOX, ['mcp', '--config', config], { stdio: [fd, 'pipe', 'inherit'] });
@@ -263,7 +253,7 @@ test('nothing to serve, and a word that is no command, are wrong use', () => {
 test('where no file of --data can be read, one is said by its whole path, as of no input', () => {
   for (const [spec, said] of [[join(folder, 'orders.csv'), /^glovebox: cannot read '(.*)\/orders\.csv': no such file\n$/],
     [`sqlite:${folder}/shop.db?query=SELECT 1`, /^glovebox: cannot read '(.*)\/shop\.db': no such file\n$/],
-    [folder, /^glovebox: cannot read '(.*)\/glovebox-life-[^/]*': it is not a file\n$/]]) {
+    [folder, /^glovebox: cannot read '(.*)\/glovebox-mcp-[^/]*': it is not a file\n$/]]) {
     const { status, stderr } = spawnSync(process.env.GLOVEBOX, ['mcp', '--data', `a=${folder}/nowhere`, '--data', `b=${spec}`],
       { input: '', encoding: 'utf8' });
     assert.match(stderr, said);

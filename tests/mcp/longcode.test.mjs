@@ -2,20 +2,16 @@
 // longcode: code that takes long to be read holds up nobody, and not the end. What is
 // counted is processor time of the loop's thread, and the order of answers.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, afterEach, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { afterEach, test } from 'node:test';
 import { busyOne, isAlive, until } from './processes.mjs';
+import { put } from './box.mjs';
 import { Wire, killAll } from './wire.mjs';
 
 afterEach(killAll);
 
-const folder = mkdtempSync(join(tmpdir(), 'glovebox-longcode-'));
-after(() => rmSync(folder, { recursive: true }));
-const config = join(folder, 'empty.json');
-writeFileSync(config, '{"mcpServers":{}}');
-writeFileSync(join(folder, 'orders.csv'), 'id,total\n1,2\n3,4\n');
+const config = put('empty.json', { mcpServers: {} });
+const orders = put('orders.csv', 'id,total\n1,2\n3,4\n');
 
 const SLOW = `f${'<'.repeat(25000)}${'>'.repeat(25000)}`;
 const LINE = '  const x = [1, 2, 3].filter((n) => n > 1).map((n) => ({ id: n, total: n }));\n';
@@ -23,7 +19,7 @@ const HONEST = `{\n${LINE}}\n`.repeat(600);
 
 const servers = {
   execute: ['--config', config],
-  compute: ['--data', `orders=${join(folder, 'orders.csv')}`],
+  compute: ['--data', `orders=${orders}`],
 };
 
 async function serve(tool) {

@@ -2,36 +2,13 @@
 // What models get wrong in code mode, and what they are told: a reply that names the mistake
 // saves the next one.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { test } from 'node:test';
+import { allow, open, put, upstream } from './box.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'mistakes-'));
-const plain = { command: process.execPath,
-  args: [fileURLToPath(new URL('plain-upstream.mjs', import.meta.url))] };
-
-async function open(limits = {}, version = undefined, more = []) {
-  const path = join(folder, 'mcp.json');
-  writeFileSync(path, JSON.stringify({
-    mcpServers: { up: plain, unset: { ...plain, env: { KEY: '${NOT_SET_ANYWHERE}' } },
-      off: { ...plain, disabled: true } },
-    glovebox: { rules: [{ action: 'allow' }], limits } }));
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path, ...more], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await wire.initialize(version);
-  return wire;
-}
-
-let wire;
-before(async () => { wire = await open(); });
-after(async () => {
-  await wire.close();
-  killAll();
-  rmSync(folder, { recursive: true });
-});
+const plain = upstream('plain');
+const servers = { up: plain, unset: { ...plain, env: { KEY: '${NOT_SET_ANYWHERE}' } }, off: { ...plain, disabled: true } };
+const openPlain = (limits = {}, version = undefined, args = []) => open(allow(servers, { limits }), { version, args });
+const wire = await openPlain();
 
 const call = async (name, args) => (await wire.call(name, args)).result;
 const execute = async (code) => (await call('execute', { code }));
@@ -42,11 +19,7 @@ const textOf = (result) => result.content[0].text;
 test('a configuration in which no server is found is said to have none', async () => {
   for (const [text, said] of [['{"mcp": {"servers": {"a": {"command": "x"}}}}', true], ['{}', true],
     ['{"servers": {"a": {"command": "x", "disabled": true}}}', false]]) {
-    const path = join(folder, 'none.json');
-    writeFileSync(path, text);
-    const none = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-      GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, HOME: folder } });
-    await none.initialize();
+    const none = await open(put('none.json', text));
     assert.equal((await none.close()).code, 0);
     assert.equal(/no servers in '.*none\.json': they belong under "mcpServers"/
       .test(none.stderr), said, text);
@@ -54,9 +27,7 @@ test('a configuration in which no server is found is said to have none', async (
 });
 
 test('a box that cannot be made is for who runs the server', async () => {
-  const none = new Wire(process.env.GLOVEBOX, ['mcp', '--config', join(folder, 'mcp.json')], { env: {
-    GLOVEBOX_WORKER: '/nonexistent', PATH: process.env.PATH, HOME: folder } });
-  await none.initialize();
+  const none = await open(allow(servers), { env: { GLOVEBOX_WORKER: '/nonexistent' } });
   const { error } = (await none.call('execute', { code: '1' })).result.structuredContent;
   await none.close();
   assert.equal(error.code, 'UNAVAILABLE');
@@ -85,14 +56,10 @@ test('a server whose variable is not set is reported by the name of that', async
 });
 
 test('a server whose entry is wrong is reported with its place, and costs no other', async () => {
-  const path = join(folder, 'wrong.json');
   const wrong = { 'no-command': { args: [] }, 'wrong-type': { command: 'x', env: [] }, 'no-object': 5,
     half: { command: 'x', args: ['a', {}] }, 'half-env': { command: 'x', env: { A: [] } }, 'half-header': { url: 'https://x/', headers: { A: {} } },
     'a b': plain, slip: { ...plain, disable: true }, 'unknown-key': { ...plain, glovebox: { timoutMs: 5 } } };
-  writeFileSync(path, JSON.stringify({ mcpServers: { ...wrong, up: plain }, glovebox: { rules: [{ action: 'allow' }] } }));
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await other.initialize();
+  const other = await open(allow({ ...wrong, up: plain }));
   const ask = async (name, args) => (await other.call(name, args)).result;
   const value = (await ask('execute', { code: 'return (await servers.up.list_items()).items.length' })).structuredContent;
   const all = textOf(await ask('discover', {}));
@@ -299,7 +266,7 @@ test('what discover is given wrongly is refused', async () => {
 });
 
 test('a reply that is cut has a link to the whole, for clients that know links', async () => {
-  const small = await open({ replyBytes: 1000 });
+  const small = await openPlain({ replyBytes: 1000 });
   for (const [name, args] of [['discover', { server: 'up', detail: 'types' }],
     ['call', { server: 'up', tool: 'get_item', args: { text: 'x'.repeat(3000) } }]]) {
     const { content } = (await small.call(name, args)).result;
@@ -309,14 +276,14 @@ test('a reply that is cut has a link to the whole, for clients that know links',
     assert.ok((await small.ask('resources/read', { uri })).result.contents[0].text.length >= link.size);
   }
   await small.close();
-  const old = await open({ replyBytes: 1000 }, '2025-03-26');
+  const old = await openPlain({ replyBytes: 1000 }, '2025-03-26');
   const { content } = (await old.call('discover', { server: 'up', detail: 'types' })).result;
   assert.deepEqual(content.map((block) => block.type), ['text']);
   await old.close();
 });
 
 test('of a log that is too long the beginning is kept, without gaps', async () => {
-  const small = await open({ outputBytes: 5000 });
+  const small = await openPlain({ outputBytes: 5000 });
   const { structuredContent: s, content } = (await small.call('execute', { code:
     "for (let i = 0; i < 100; i++) console.log(i + ' ' + 'x'.repeat(i % 7 * 20)); return 1" })).result;
   await small.close();
@@ -416,7 +383,7 @@ test('the reasons of a Promise.any that fails are told, with their place', async
 });
 
 test('a sleep that is longer than one may be says so', async () => {
-  const short = await open({ sleepMs: 20 });
+  const short = await openPlain({ sleepMs: 20 });
   const run = async (code) => (await short.call('execute', { code })).result.structuredContent;
   assert.deepEqual((await run('await sleep(1e5)')).logs,
     ['sleep(100000) ends after 20 ms, the limit of one sleep']);
@@ -443,7 +410,7 @@ test('what the code cannot do leads to the tools of servers, not to options of t
     assert.match(error.hint, hint);
     assert.doesNotMatch(error.hint, /--allow|outside/);
   }
-  const own = await open({}, undefined, ['--allow', 'fetch=a.test']);
+  const own = await openPlain({}, undefined, ['--allow', 'fetch=a.test']);
   const { error } = (await own.call('execute', { code: "await fetch('https://b.test/')" }))
     .result.structuredContent;
   assert.match(error.hint, /^ask a site that is allowed, or call a tool of a server/);

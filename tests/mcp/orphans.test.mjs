@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Whatever becomes of `glovebox mcp`, nothing that its servers have started is left.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { open } from './box.mjs';
 import { until, within } from './processes.mjs';
-import { Wire } from './wire.mjs';
-
-const here = dirname(fileURLToPath(import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'gbx-orphans-'));
-after(() => rmSync(folder, { recursive: true }));
 
 /** Processes that have this text in their environment, zombies not counted. */
 function marked(mark) {
@@ -31,22 +25,8 @@ let count = 0;
 /** A server in the middle of a call of a server of its own, which never answers. */
 async function inTheMiddle(server) {
   const mark = `GBX_ORPHANS_${process.pid}_${++count}`;
-  const config = join(folder, `${mark}.json`);
-  const env = { GBX_ORPHANS: mark };
-  writeFileSync(
-    config,
-    JSON.stringify({
-      mcpServers: { bad: { ...server, env } },
-      glovebox: { rules: [{ server: 'bad', action: 'allow' }] },
-    }),
-  );
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config]);
-  await wire.ask('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'test', version: '1' },
-  });
-  wire.say({ method: 'notifications/initialized' });
+  const wire = await open({ mcpServers: { bad: { ...server, env: { GBX_ORPHANS: mark } } },
+    glovebox: { rules: [{ server: 'bad', action: 'allow' }] } });
   const code = 'await servers.bad.echo({}); progress("called"); await servers.bad.hang({})';
   wire.ask('tools/call', { name: 'execute', arguments: { code }, _meta: { progressToken: 1 } })
     .catch(() => {});
@@ -56,7 +36,7 @@ async function inTheMiddle(server) {
   return { wire, mark };
 }
 
-const bad = join(here, 'bad-upstream.mjs');
+const bad = join(import.meta.dirname, 'bad-upstream.mjs');
 const servers = {
   'a server': { command: process.execPath, args: [bad] },
   'one that ignores everything': { command: process.execPath, args: [bad, 'stubborn'] },

@@ -2,36 +2,14 @@
 // The command's own policy beside its tools: what it gives to code comes on top of what
 // code has without it, and is told to models and hosts.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { test } from 'node:test';
+import { allow, folder, open, put, upstream } from './box.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'policy-'));
-const file = (name, value) => {
-  const path = join(folder, name);
-  writeFileSync(path, JSON.stringify(value));
-  return path;
-};
-const config = file('mcp.json', {
-  mcpServers: { up: { command: process.execPath,
-    args: [fileURLToPath(new URL('plain-upstream.mjs', import.meta.url))] } },
-  glovebox: { rules: [{ action: 'allow' }] } });
-const data = file('d.json', [{ a: 1 }]);
-after(() => {
-  killAll();
-  rmSync(folder, { recursive: true });
-});
-
-async function open(...args) {
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', ...args], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder,
-    A_TOKEN: 'the value of it' } });
-  await wire.initialize();
-  return wire;
-}
+const config = put('mcp.json', allow({ up: upstream('plain') }));
+const data = put('d.json', [{ a: 1 }]);
+const openWith = (...args) => open(undefined, { args, env: { A_TOKEN: 'the value of it' } });
 
 const console_ = { console: true, timers: true };
 for (const [args, code, value] of [
@@ -45,13 +23,13 @@ for (const [args, code, value] of [
   [['--allow', 'functions=*'], '1', 1],
   [['--allow', 'functions=codemode'], '1', 1],
   [['--secret', 'TOKEN=A_TOKEN@example.com'], '1', 1],
-  [['--policy', file('p.json', console_)], 'await sleep(1)', undefined],
-  [['--policy', file('empty.json', {})], 'typeof console', 'undefined'],
+  [['--policy', put('p.json', console_)], 'await sleep(1)', undefined],
+  [['--policy', put('empty.json', {})], 'typeof console', 'undefined'],
   [['--allow', 'crypto', '--data', `d=${data}`], 'typeof crypto.createHash', 'function'],
 ]) {
   test(`code has the servers as well as what is given to it: ${args.join(' ')
     .replaceAll(folder, '.')}`, async () => {
-    const wire = await open('--config', config, ...args);
+    const wire = await openWith('--config', config, ...args);
     const { result: { structuredContent: s } } = await wire.call('execute', {
       code: `const kept = await artifact('a', 'text');
         return [(await servers.up.list_items()).items.length, (await servers.up.tools()).length,
@@ -65,7 +43,7 @@ for (const [args, code, value] of [
 const everything = ['--allow', 'fetch=https://a.test,*.b.test', '--allow', `file=${folder}`,
   '--allow', 'crypto', '--allow', 'env=X=1,Y=2'];
 const toolOf = async (name, ...args) => {
-  const wire = await open(...args);
+  const wire = await openWith(...args);
   const { tools } = (await wire.ask('tools/list')).result;
   await wire.close();
   return tools.find((tool) => tool.name === name);
@@ -115,7 +93,7 @@ Nothing else: no modules. return`));
     /\nNothing else: no files or modules\. /);
   assert.match((await executeWith('--allow', `file=${folder}`)).description,
     /\nNothing else: no network or modules\. /);
-  assert.match((await executeWith('--policy', file('empty.json', {}))).description,
+  assert.match((await executeWith('--policy', put('empty.json', {}))).description,
     /\n- input; progress\(text\); await artifact/);
 });
 
@@ -132,9 +110,9 @@ for (const [args, annotations] of [
     { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }],
   [['--allow', 'fetch=a.test'],
     { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }],
-  [['--policy', file('get.json', { fetch: { allow: ['a.test'], methods: ['GET', 'HEAD'] } })],
+  [['--policy', put('get.json', { fetch: { allow: ['a.test'], methods: ['GET', 'HEAD'] } })],
     { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true }],
-  [['--policy', file('post.json', { fetch: { allow: ['a.test'], methods: ['GET', 'POST'] } })],
+  [['--policy', put('post.json', { fetch: { allow: ['a.test'], methods: ['GET', 'POST'] } })],
     { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }],
 ]) {
   test(`hosts are told whether compute can change anything: ${args.join(' ')
@@ -144,9 +122,9 @@ for (const [args, annotations] of [
 }
 
 test('the security log of the configuration has the calls of compute, too', async () => {
-  const logged = file('logged.json', { ...JSON.parse(readFileSync(config, 'utf8')),
+  const logged = put('logged.json', { ...JSON.parse(readFileSync(config, 'utf8')),
     glovebox: { audit: 'calls.log', rules: [{ action: 'allow' }] } });
-  const wire = await open('--config', logged, '--data', `d=${data}`);
+  const wire = await openWith('--config', logged, '--data', `d=${data}`);
   await wire.call('compute', { code: '(d) => d.length' });
   await wire.call('execute', { code: 'return servers.up.list_items()' });
   await wire.close();
@@ -156,7 +134,7 @@ test('the security log of the configuration has the calls of compute, too', asyn
 });
 
 test('a model is told the limits of the policy, or lower ones of the options', async () => {
-  const policy = file('limits.json', { limits: { timeoutMs: 20000, memoryBytes: 64 << 20 } });
+  const policy = put('limits.json', { limits: { timeoutMs: 20000, memoryBytes: 64 << 20 } });
   for (const [args, said] of [[[], '20 s, 64 MiB'], [['--timeout', '1000'], '1 s, 64 MiB'], [['--timeout', '30000'], '20 s, 64 MiB']]) {
     const { description } = await computeWith('--policy', policy, ...args);
     assert.ok(description.includes(`Limits of a call: ${said}`), description);

@@ -48,7 +48,7 @@ export const ticks = (pid) => Number(stat(pid)?.[11] ?? 0);
 export const tick = () => new Promise((resolve) => { setTimeout(resolve, 2); });
 
 /** Waits for something to be so; the longest wait is a failure, not a measure. */
-export async function until(what, ms = 60000) {
+export async function until(what, ms = 240000) {
   const end = performance.now() + ms;
   for (;;) {
     const value = await what();

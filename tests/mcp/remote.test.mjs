@@ -2,18 +2,13 @@
 // Upstream servers at an address, of the legacy era: what was done is not done again, and
 // what was not is, whatever becomes of connections and sessions.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { Wire, killAll } from './wire.mjs';
+import { after, test } from 'node:test';
+import { allow, open } from './box.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'remote-'));
 const TOOLS = [{ name: 'write', inputSchema: { type: 'object' } },
   { name: 'read', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }];
 
-let port;
 let sessions = 0;
 let oldest = 0; // sessions before it are forgotten
 const calls = []; // that came, and were not refused
@@ -44,25 +39,12 @@ const server = createServer(async (request, response) => {
   return reply(200, { id, result: { content: [{ type: 'text', text: `done ${params.arguments.n}` }] } });
 });
 
-let wire;
-before(async () => {
-  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  port = server.address().port;
-  const path = join(folder, 'mcp.json');
-  writeFileSync(path, JSON.stringify({
-    mcpServers: { up: { type: 'http', url: `http://127.0.0.1:${port}/mcp` } },
-    glovebox: { rules: [{ action: 'allow' }] } }));
-  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder } });
-  await wire.initialize();
-});
-after(async () => {
-  await wire.close();
-  killAll();
+await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+after(() => {
   server.closeAllConnections();
   server.close();
-  rmSync(folder, { recursive: true });
 });
+const wire = await open(allow({ up: { type: 'http', url: `http://127.0.0.1:${server.address().port}/mcp` } }));
 
 const call = async (tool, args) =>
   (await wire.call('call', { server: 'up', tool, args })).result.content[0].text;

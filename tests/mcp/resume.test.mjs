@@ -2,11 +2,8 @@
 // Servers that close the stream of a call before they have answered it, and give the answer
 // to who asks for what came after the last event: 2025-11-25 calls that polling.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { killAll } from './wire.mjs';
+import { test } from 'node:test';
 import { done, json, meet, sleep } from './web.mjs';
-
-after(killAll);
 
 const events = (response, text, end = true) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });

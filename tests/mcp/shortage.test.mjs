@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: MIT
 // shortage: the machine has not what is asked of it, and whoever asks is told so.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, test } from 'node:test';
+import { afterEach, test } from 'node:test';
+import { allow, folder, open, put } from './box.mjs';
 import { Wire, killAll } from './wire.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'glovebox-shortage-'));
 afterEach(killAll);
-after(() => rmSync(folder, { recursive: true }));
 
 // A sanitizer has an allocator of its own.
 const skip = process.env.SANITIZED ? 'built with a sanitizer' : false;
 
 async function start(settings = {}) {
-  const config = join(folder, 'servers.json');
-  writeFileSync(config, JSON.stringify({
-    mcpServers: { fixture: { command: process.env.FIXTURE } },
-    glovebox: { rules: [{ action: 'allow' }], ...settings },
-  }));
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config],
+  const wire = await open(allow({ fixture: { command: process.env.FIXTURE } }, settings),
     { env: { ...process.env, LD_PRELOAD: process.env.SHORT_MEMORY } });
-  await wire.initialize();
   await wire.call('execute', { code: 'return await servers.fixture.echo({})' });
   return wire;
 }
@@ -67,9 +58,7 @@ for (const [what, args, audit] of [
   ['in the configuration', [], join(folder, 'none/log')],
 ]) {
   test(`a security log named ${what} that cannot be opened ends the start with status 74`, async () => {
-    const config = join(folder, 'log.json');
-    writeFileSync(config, JSON.stringify({
-      mcpServers: { fixture: { command: process.env.FIXTURE } }, glovebox: { audit } }));
+    const config = put('log.json', { mcpServers: { fixture: { command: process.env.FIXTURE } }, glovebox: { audit } });
     const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config, ...args]);
 
     const { code } = await wire.exited;

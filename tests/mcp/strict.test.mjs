@@ -3,31 +3,12 @@
 // refuse, and the whole line with it. Wherever one comes from, it goes out as U+FFFD. What
 // nobody sees goes out as escapes, in text such that people see it. wire.mjs looks at every line.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { HIDDEN, Wire, killAll } from './wire.mjs';
+import { test } from 'node:test';
+import { open, put, upstream } from './box.mjs';
+import { HIDDEN } from './wire.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'strict-'));
 const TOOLS = "[{ name: 'tell', description: 'x\\ud83d', annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } }]";
-let wire;
-before(async () => {
-  const path = (name, text) => {
-    writeFileSync(join(folder, name), text);
-    return join(folder, name);
-  };
-  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--data', `rows=${path('rows.json', '[1,2]')}`,
-    '--config', path('mcp.json', JSON.stringify({ mcpServers: { up: { command: process.execPath,
-      args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), TOOLS] } } }))]);
-  await wire.initialize();
-});
-after(async () => {
-  await wire.close();
-  killAll();
-  rmSync(folder, { recursive: true });
-});
+const wire = await open({ mcpServers: { up: upstream('told', TOOLS) } }, { args: ['--data', `rows=${put('rows.json', '[1,2]')}`] });
 
 const structured = async (name, args) => (await wire.call(name, args)).result.structuredContent;
 

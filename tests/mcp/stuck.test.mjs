@@ -3,17 +3,13 @@
 // nobody but who asked for it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeFileSync, writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
+import { folder, open, put } from './box.mjs';
 import { Wire, killAll } from './wire.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'glovebox-stuck-'));
 afterEach(killAll);
-after(() => rmSync(folder, { recursive: true }));
 
 /** The C library looks for a name without a dot in this file first: to open it is to wait. */
 function lookUpForEver() {
@@ -30,12 +26,8 @@ const soon = (what, promise) => {
 };
 
 test('a name that is looked up for ever ends its call in time, and holds up nothing else', async () => {
-  const config = join(folder, 'far.json');
-  writeFileSync(config, JSON.stringify({ mcpServers: {
-    far: { type: 'http', url: 'http://nowhere/mcp', glovebox: { startMs: 500 } } } }));
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config],
+  const wire = await open({ mcpServers: { far: { type: 'http', url: 'http://nowhere/mcp', glovebox: { startMs: 500 } } } },
     { env: { ...process.env, ...lookUpForEver() } });
-  await wire.initialize();
 
   const { result } = await soon('the call', wire.call('call', { server: 'far', tool: 'x', args: {} }));
   await soon('an answer', wire.ask('ping'));
@@ -77,9 +69,7 @@ function fullPipe(t, name) {
 }
 
 test('a security log on standard error that nobody reads holds up neither calls nor the end', async (t) => {
-  const config = join(folder, 'audit.json');
-  writeFileSync(config, JSON.stringify({
-    mcpServers: { idle: { command: 'cat' } }, glovebox: { audit: '-' } }));
+  const config = put('audit.json', { mcpServers: { idle: { command: 'cat' } }, glovebox: { audit: '-' } });
   const pipe = fullPipe(t, 'audit');
   const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config],
     { stdio: ['pipe', 'pipe', pipe.theirs] });
@@ -99,9 +89,7 @@ test('a security log on standard error that nobody reads holds up neither calls 
 });
 
 test('a security log that has no room is said at once, at the end by its name, and calls go on', async () => {
-  const config = join(folder, 'full.json');
-  writeFileSync(config, JSON.stringify({
-    mcpServers: { idle: { command: 'cat' } }, glovebox: { audit: '/dev/full' } }));
+  const config = put('full.json', { mcpServers: { idle: { command: 'cat' } }, glovebox: { audit: '/dev/full' } });
   const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', config]);
   const lines = () => wire.stderr.split('\n').filter(Boolean);
   await wire.initialize();
@@ -127,8 +115,7 @@ for (const [what, name, option] of [
   ['servers that are not there', 'none.json', (path) => ['--config', path]],
 ])
   test(`a warning of ${what} that nobody reads holds up neither answers nor the end`, async (t) => {
-    const path = join(folder, name);
-    writeFileSync(path, name === 'none.json' ? '{"mcpServers":{}}' : '{"a":\n');
+    const path = put(name, name === 'none.json' ? '{"mcpServers":{}}' : '{"a":\n');
     const wire = new Wire(process.env.GLOVEBOX, ['mcp', ...option(path)],
       { stdio: ['pipe', 'pipe', fullPipe(t, `pipe-${name}`).theirs] });
 

@@ -3,43 +3,23 @@
 // told what went wrong, in the server's own words.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { Wire, killAll } from './wire.mjs';
+import { allow, env, folder, open, put, upstream } from './box.mjs';
+import { Wire } from './wire.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'upstreams-'));
-const told = (tools) => ({ command: process.execPath,
-  args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), tools] });
+const told = (tools) => upstream('told', tools);
 const TOOL = "{ name: 'tell', inputSchema: { type: 'object' } }";
+const configure = (name, mcpServers) => put(name, allow(mcpServers));
+const withToken = { env: { UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } };
 
-function configure(name, mcpServers) {
-  const path = join(folder, name);
-  writeFileSync(path, JSON.stringify({ mcpServers, glovebox: { rules: [{ action: 'allow' }] } }));
-  return path;
-}
-
-const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder };
-let wire;
-before(async () => {
-  const path = configure('mcp.json', {
-    up: told(`[${TOOL}, { ...${TOOL}, name: 'b\\u202ec' }]`),
-    long: told("[130, 200, 256].map((n) => ({ name: 'u'.repeat(n), "
-      + "inputSchema: { type: 'object' } }))"),
-    many: told("Array.from({ length: 4096 }, (_, i) => ({ name: 'tool_' + i, "
-      + "inputSchema: { type: 'object' } }))"),
-    dead: { command: 'sh', args: ['-c', 'echo no database >&2; exit 3'] } });
-  wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await wire.initialize();
-});
-after(async () => {
-  await wire.close();
-  killAll();
-  rmSync(folder, { recursive: true });
-});
+const wire = await open(allow({
+  up: told(`[${TOOL}, { ...${TOOL}, name: 'b\\u202ec' }]`),
+  long: told("[130, 200, 256].map((n) => ({ name: 'u'.repeat(n), inputSchema: { type: 'object' } }))"),
+  many: told("Array.from({ length: 4096 }, (_, i) => ({ name: 'tool_' + i, inputSchema: { type: 'object' } }))"),
+  dead: { command: 'sh', args: ['-c', 'echo no database >&2; exit 3'] } }));
 
 const call = async (name, args) => (await wire.call(name, args)).result;
 const execute = async (code, input) => (await call('execute', { code, input })).structuredContent;
@@ -54,8 +34,7 @@ test('a task in place of an answer is told to be none', async () => {
   assert.equal(await valueOf("return (await servers.up.tell({ result: input })).task", { structuredContent: { task: 1 }, task }), 1);
 });
 
-const bad = (...words) => ({ command: process.execPath,
-  args: [fileURLToPath(new URL('bad-upstream.mjs', import.meta.url)), ...words] });
+const bad = (...words) => upstream('bad', ...words);
 
 for (const [words, expected] of [
   [['picky=data'], /^\{"a":1\}$/], [['picky=words'], /^\{"a":1\}$/], [['nulls'], /^\{"a":1\}$/],
@@ -65,9 +44,7 @@ for (const [words, expected] of [
   [['complains'], /^UPSTREAM_START: .* it ended with status 3.*; on its standard output it wrote a line that is not a message: no licence: key \{\{secret:API_TOKEN\}\}/],
 ]) {
   test(`a server that speaks oddly is understood, or what is odd is said at once: ${words}`, async () => {
-    const path = configure(`odd-${words}.json`, { up: { ...bad(...words), env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });
-    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } });
-    await other.initialize();
+    const other = await open(allow({ up: { ...bad(...words), env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } }), withToken);
     const { result } = await other.call('call', { server: 'up', tool: 'echo', args: { a: 1 } });
     assert.match(result.content[0].text, expected);
     assert.doesNotMatch(result.content[0].text, /was not ready after|f00d/);
@@ -116,11 +93,8 @@ test('a server that is returned says how to go on', async () => {
 });
 
 test('what a server says of its end is told and logged, without the secret in it', async () => {
-  const path = configure('secret.json', { bad: { command: 'sh',
-    args: ['-c', 'echo token is $API_TOKEN >&2; exit 3'], env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } });
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path],
-    { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } });
-  await other.initialize();
+  const other = await open(allow({ bad: { command: 'sh',
+    args: ['-c', 'echo token is $API_TOKEN >&2; exit 3'], env: { API_TOKEN: '${UPSTREAMS_TEST_TOKEN}' } } }), withToken);
   const said = [];
   for (const [name, args] of [['provision', { server: 'bad' }], ['discover', { server: 'bad' }], ['discover', {}],
     ['call', { server: 'bad', tool: 'x', args: {} }], ['execute', { code: 'await servers.bad.x()' }]])
@@ -133,10 +107,7 @@ test('what a server says of its end is told and logged, without the secret in it
 });
 
 test('a log message of a server is logged beside its standard error, without the secret in it', async () => {
-  const path = configure('says.json', { up: { ...told(`[${TOOL}]`), env: { KEY: '${UPSTREAMS_TEST_TOKEN}' } } });
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path],
-    { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } });
-  await other.initialize();
+  const other = await open(allow({ up: { ...told(`[${TOOL}]`), env: { KEY: '${UPSTREAMS_TEST_TOKEN}' } } }), withToken);
   const says = [{ level: 'warning', logger: 'db', data: 'disk of KEY is full\nfor ever\u0000\x1b[31m' },
     { level: 'info', data: { rows: [1, 2] } }, { data: `${'x'.repeat(1995)}KEY` }, { data: 'y'.repeat(70000) },
     { level: 5, logger: '', data: 'KEY' }, { level: 'debug' }, null];
@@ -154,16 +125,14 @@ test('what a server says of itself is told without the secret in it', async () =
     + " inputSchema: { type: 'object', properties: { [k]: { default: k } } } })))";
   const path = configure('itself.json', { up: { ...told(tools), eager: true,
     env: { KEY: '${UPSTREAMS_TEST_TOKEN}' } } });
-  const options = { env: { ...env, UPSTREAMS_TEST_TOKEN: 'f00d-beef-12345' } };
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], options);
-  await other.initialize();
+    const other = await open(path, withToken);
   const said = [];
   for (const [name, args] of [['provision', { server: 'up' }], ['discover', { server: 'up', detail: 'types' }],
     ['discover', { query: 'f00d' }], ['execute', { code: 'return [await servers.up.tools(), await discover("f00d")]' }]])
     said.push(JSON.stringify((await other.call(name, args)).result));
   said.push(JSON.stringify((await other.ask('tools/list')).result));
   await other.close();
-  const doctor = spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path], options);
+  const doctor = spawnSync(process.env.GLOVEBOX, ['mcp', 'doctor', '--config', path], { env: { ...env, ...withToken.env } });
   said.push(other.stderr, `${doctor.stdout}`);
   for (const text of said) assert.doesNotMatch(text, /f00d-beef/);
   assert.match(said[0], /told-\{\{secret:KEY\}\}.*1 tools: a \(1 left out: 1 with a secret in the name/);
@@ -184,8 +153,7 @@ const edits = {
 for (const [name, { edit, says }] of Object.entries(edits))
   test(`a configuration that ${name} while it is used is ${says ? 'told of once' : 'no change'}`, async () => {
     const path = configure('edited.json', { up: told(`[${TOOL}]`) });
-    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-    await other.initialize();
+    const other = await open(path);
     const ask = async (tool, args) => (await other.call(tool, args)).result.content[0].text;
     assert.doesNotMatch(await ask('discover', {}), CHANGED);
     edit(path);
@@ -202,9 +170,7 @@ for (const [name, { edit, says }] of Object.entries(edits))
 
 test('a configuration that has changed is told of by provision, too, of a server that it knows or not', async () => {
   for (const server of ['up', 'more']) {
-    const path = configure('provided.json', { up: told(`[${TOOL}]`) });
-    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-    await other.initialize();
+    const other = await open(configure('provided.json', { up: told(`[${TOOL}]`) }));
     configure('provided.json', { more: told('[]') });
     assert.match((await other.call('provision', { server })).result.content[0].text, CHANGED, server);
     await other.close();
@@ -233,9 +199,7 @@ const failing = (file) => ({ command: 'sh',
 
 test('a server whose last start has failed keeps nobody waiting who asks for the tools of all', async () => {
   const file = join(folder, 'hangs');
-  const path = configure('broken.json', { bad: failing(file), up: told(`[${TOOL}]`) });
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await other.initialize();
+  const other = await open(allow({ bad: failing(file), up: told(`[${TOOL}]`) }));
   const names = async () => textOf((await other.call('discover')).result);
   assert.match(await names(), /^up: tell\n\[bad is not there, and is started again when it is asked for: it ended with status 3; .*no database\]\n$/);
   writeFileSync(file, '');
@@ -248,11 +212,8 @@ test('a server whose last start has failed keeps nobody waiting who asks for the
 
 test('a server that has failed is started again behind the answers, and is there once it has come', async () => {
   const file = join(folder, 'mended');
-  const bad = { command: process.execPath,
-    args: [fileURLToPath(new URL('bad-upstream.mjs', import.meta.url)), 'crashes-at-start', `upgrade=${file}`] };
-  const path = configure('mended.json', { bad, up: told(`[${TOOL}]`) });
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await other.initialize();
+  const bad = upstream('bad', 'crashes-at-start', `upgrade=${file}`);
+  const other = await open(allow({ bad, up: told(`[${TOOL}]`) }));
   const names = async () => textOf((await other.call('discover')).result);
   const until = async (fits) => {
     for (let i = 0; i < 1000; i++) {
@@ -299,11 +260,7 @@ test('a failure of many lines is the failure that it is, and keeps its lines', a
 });
 
 test('a denial whose reason has many lines is a denial', async () => {
-  const path = join(folder, 'denied.json');
-  writeFileSync(path, JSON.stringify({ mcpServers: { up: told(`[${TOOL}]`) },
-    glovebox: { rules: [{ action: 'deny', reason: 'not\nhere' }] } }));
-  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await own.initialize();
+  const own = await open({ mcpServers: { up: told(`[${TOOL}]`) }, glovebox: { rules: [{ action: 'deny', reason: 'not\nhere' }] } });
   const { error } = (await own.call('execute', { code: 'await servers.up.tell({})' })).result.structuredContent;
   assert.deepEqual([error.code, error.message], ['DENIED', 'the rules do not allow this call: not\nhere']);
   await own.close();
@@ -404,8 +361,7 @@ test('tools that cannot be called are counted, and those without a schema are no
   const json = JSON.parse(run('--json').stdout).servers[0];
   assert.deepEqual([json.tools, json.leftOutTools, json.leftOut], [2, 2, why]);
 
-  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await own.initialize();
+  const own = await open(path);
   assert.equal((await own.call('execute', { code: 'return servers.odd.free({})' })).result
     .structuredContent.result, 'free');
   assert.match(textOf((await own.call('discover', { server: 'odd', tool: 'free' })).result),
@@ -415,10 +371,7 @@ test('tools that cannot be called are counted, and those without a schema are no
 });
 
 test('a server that never answers stops no script over others, its own one neither', async () => {
-  const path = configure('hung.json', { up: told(`[${TOOL}]`), hung: { command: process.execPath,
-    args: [fileURLToPath(new URL('bad-upstream.mjs', import.meta.url))] } });
-  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await own.initialize();
+  const own = await open(allow({ up: told(`[${TOOL}]`), hung: upstream('bad') }));
   const hang = 'const all = Array.from({ length: 40 }, () => servers.hung.hang({}));';
   own.say({ id: 'holds', method: 'tools/call', params: { name: 'execute', _meta: { progressToken: 1 },
     arguments: { code: `${hang}\nconsole.log(await servers.up.tell({}));\nawait Promise.allSettled(all);` } } });
@@ -440,9 +393,7 @@ test('names that reorder text are shown escaped', async () => {
 test('a tool whose name and description are written with escapes is found by both', async () => {
   const up = told("[{ name: 'größe/datei', description: '検索', inputSchema: { type: 'object' } }]");
   up.args.push('escaped');
-  const path = configure('escaped.json', { up, other: told(`[${TOOL}]`) });
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await other.initialize();
+  const other = await open(allow({ up, other: told(`[${TOOL}]`) }));
   for (const args of [{ tool: 'größe/datei' }, { query: 'Größe' }, { query: '検索' }])
     assert.equal(textOf((await other.call('discover', { ...args, detail: 'names' })).result).replace('.', ': '),
       'up: größe/datei\n', JSON.stringify(args));
@@ -478,9 +429,7 @@ test('a summary says of a schema that is made of others that there are more argu
     ['call', { oneOf: [a] }, '("call", {...})', '.call'],
   ];
   const tools = rows.map(([name, schema]) => ({ name, description: 'It does.', inputSchema: { type: 'object', ...schema } }));
-  const path = configure('composed.json', { made: told(JSON.stringify(tools)) });
-  const own = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await own.initialize();
+  const own = await open(allow({ made: told(JSON.stringify(tools)) }));
   const summary = textOf((await own.call('discover', { server: 'made', detail: 'summary' })).result);
   await own.close();
   assert.deepEqual(summary.trimEnd().split('\n'),
@@ -489,11 +438,8 @@ test('a summary says of a schema that is made of others that there are more argu
 
 test('calls that are made while a server starts reach it in their order', async () => {
   const file = join(folder, 'order');
-  const counting = fileURLToPath(new URL('counting-upstream.mjs', import.meta.url));
-  const path = join(folder, 'order.json'); // no rules: which tools read is asked of the server
-  writeFileSync(path, JSON.stringify({ mcpServers: { up: { command: process.execPath, args: [counting, file] } } }));
-  const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-  await other.initialize();
+  // no rules: which tools read is asked of the server
+  const other = await open({ mcpServers: { up: upstream('counting', file) } });
   await Promise.all([0, 1, 2, 3, 4].map((n) =>
     other.call('call', { server: 'up', tool: 'look', args: { n } })));
   await other.close();
@@ -502,13 +448,11 @@ test('calls that are made while a server starts reach it in their order', async 
 });
 
 test('a link or a sound goes to clients whose version has it, and is text to others', async () => {
-  const path = configure('links.json', { up: told(`[${TOOL}]`) });
   const result = { content: [{ type: 'resource_link', uri: 'demo://1', name: 'one' },
     { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' }] };
   for (const [version, types] of [['2024-11-05', ['text', 'text']], ['2025-03-26', ['text', 'audio']],
     ['2025-06-18', ['resource_link', 'audio']]]) {
-    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-    await other.initialize(version);
+    const other = await open(allow({ up: told(`[${TOOL}]`) }), { version });
     const { content } = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
     await other.close();
     assert.deepEqual(content.slice(0, -1).map(({ type }) => type), types);
@@ -517,16 +461,14 @@ test('a link or a sound goes to clients whose version has it, and is text to oth
 });
 
 test('a value that has no block is told as text, too, in every version', async () => {
-  const path = configure('values.json', { up: told(`[${TOOL}]`) });
   const result = { content: [], structuredContent: { sum: 2 } };
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-    const other = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env });
-    await other.initialize(version);
-    const told = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
+    const other = await open(allow({ up: told(`[${TOOL}]`) }), { version });
+    const answer = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
     await other.close();
-    assert.deepEqual(told.structuredContent, { sum: 2 });
-    assert.deepEqual(told.content[0], { type: 'text', text: '{"sum":2}' });
-    assert.equal(told.content.length, 2);
+    assert.deepEqual(answer.structuredContent, { sum: 2 });
+    assert.deepEqual(answer.content[0], { type: 'text', text: '{"sum":2}' });
+    assert.equal(answer.content.length, 2);
   }
 });
 

@@ -3,30 +3,24 @@
 // now is what code finds.
 import assert from 'node:assert/strict';
 import {
-  appendFileSync, closeSync, mkdirSync, mkdtempSync, openSync, readSync, renameSync, rmSync,
+  appendFileSync, closeSync, mkdirSync, openSync, readSync, renameSync, rmSync,
   statSync, symlinkSync, writeFileSync, writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, test as testFor } from 'node:test';
-import { Wire, killAll } from './wire.mjs';
+import { test as testFor } from 'node:test';
+import { env, folder } from './box.mjs';
+import { Wire } from './wire.mjs';
 
-const folder = mkdtempSync(join(tmpdir(), 'watch-'));
 const at = (path) => join(folder, path);
 const write = (path, count) => {
   mkdirSync(dirname(at(path)), { recursive: true });
   writeFileSync(at(path), JSON.stringify(Array(count).fill(0)));
 };
-after(() => {
-  killAll();
-  rmSync(folder, { recursive: true });
-});
 
 /** limit: what `ulimit` takes, or nothing; query: of a database. */
 async function open(path, { limit, query } = {}) {
   const source = query === undefined ? at(path) : `sqlite:${at(path)}?query=${query}`;
   const args = ['mcp', '--timeout', '60000', '--data', `d=${source}`];
-  const env = { GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH };
   const wire = limit === undefined
     ? new Wire(process.env.GLOVEBOX, args, { env })
     : new Wire('sh', ['-c', `ulimit ${limit}; exec "$0" "$@"`, process.env.GLOVEBOX, ...args],

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // web: a server of MCP at an address of the legacy era, and `glovebox mcp` beside it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Wire } from './wire.mjs';
+import { allow, open } from './box.mjs';
 
 export const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
@@ -52,23 +49,15 @@ export async function meet(t, on, { session = () => 's1', own = {}, config = {},
     if (!greet(request, response, message, session())) json(response, 200, done(message.id));
   });
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const folder = mkdtempSync(join(tmpdir(), 'web-'));
-  const path = join(folder, 'mcp.json');
   const address = `http://127.0.0.1:${server.address().port}`;
-  writeFileSync(path, JSON.stringify({
-    mcpServers: { up: { type: 'http', url: `${address}/mcp`, glovebox: own,
-      ...(typeof config === 'function' ? config(server.address().port) : config) },
-      other: { type: 'http', url: `${address}/other` } },
-    glovebox: { rules: [{ action: 'allow' }] } }));
-  const wire = new Wire(process.env.GLOVEBOX, ['mcp', '--config', path], { env: {
-    GLOVEBOX_WORKER: process.env.GLOVEBOX_WORKER, PATH: process.env.PATH, HOME: folder, ...env } });
+  const up = { type: 'http', url: `${address}/mcp`, glovebox: own,
+    ...(typeof config === 'function' ? config(server.address().port) : config) };
+  const wire = await open(allow({ up, other: { type: 'http', url: `${address}/other` } }), { env });
   t.after(async () => {
     await wire.close();
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true });
   });
-  await wire.initialize();
   return {
     wire, server, seen,
     count: (what) => seen.filter((each) => each === what).length,

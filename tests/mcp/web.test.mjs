@@ -4,12 +4,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { after, test } from 'node:test';
-import { within } from './processes.mjs';
-import { killAll } from './wire.mjs';
+import { test } from 'node:test';
+import { until, within } from './processes.mjs';
 import { done, json, meet, raw, sleep } from './web.mjs';
-
-after(killAll);
 
 const isCall = (message) => message?.method === 'tools/call';
 const text = (message) => JSON.stringify({ jsonrpc: '2.0', ...done(message.id) });
@@ -255,11 +252,6 @@ for (const status of [429, 503])
 const openStream = (response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write('retry: 1\n\n');
-};
-const until = async (holds, ms = 8000) => {
-  const end = performance.now() + ms;
-  while (!holds() && performance.now() < end) await sleep(20);
-  return holds();
 };
 
 for (const [how, end] of [

@@ -2,14 +2,8 @@
 /* audit_log - callbacks only keep; what asserts runs on the test's own thread. */
 #include "audit_log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "proc.h"
+#include "test.h"
 
 static void on_line(void *user, const char *line, size_t len)
 {
@@ -164,4 +158,18 @@ size_t audit_log_heard(audit_log *log, const char *event)
         count += strcmp(log->events[i].name, event) == 0;
     (void)pthread_mutex_unlock(&log->lock);
     return count;
+}
+
+audit_log heard;
+
+int audit_log_before(void **state)
+{
+    audit_log_init(&heard);
+    return 0;
+}
+
+int audit_log_after(void **state)
+{
+    audit_log_cleanup(&heard);
+    return proc_descendants() == 0 ? 0 : -1;
 }

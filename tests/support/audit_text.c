@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* audit_text - written without the library's own tables: they are what is tested. */
 #include "audit_text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* The character at text[*at], stepped over; -1: not UTF-8. */
 static long next(const uint8_t *text, size_t len, size_t *at)

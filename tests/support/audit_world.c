@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* audit_world - see audit_world.h. */
 #include "audit_world.h"
+#include "test.h"
 
 #include "calls.h"
 
 #include <glovebox/policy.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 gbx_options audit_options(audit_log *log)
 {

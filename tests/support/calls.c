@@ -3,19 +3,12 @@
 #include "calls.h"
 
 #include "proc.h"
+#include "test.h"
 #include "until.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The time limit of calls that name none: on a loaded machine the product's own may end a
  * call that has hardly begun. */
@@ -46,6 +39,16 @@ gbx_limits timeout_of(uint32_t timeout_ms)
     return limits;
 }
 
+gbx_policy *policy_of(const char *json)
+{
+    gbx_policy *policy = NULL;
+    gbx_error error = {0};
+
+    if (gbx_policy_parse(json, strlen(json), NULL, &policy, &error) != GBX_OK)
+        fail_msg("%s: %s", json, error.message);
+    return policy;
+}
+
 gbx_engine *engine_start(const gbx_options *options)
 {
     gbx_options patient = GBX_OPTIONS_INIT;
@@ -59,6 +62,18 @@ gbx_engine *engine_start(const gbx_options *options)
     if (gbx_engine_new(&patient, &engine, &error) != GBX_OK)
         fail_msg("no engine: %s: %s", gbx_status_name(error.status), error.message);
     return engine;
+}
+
+int engine_before_test(void **state)
+{
+    *state = engine_start(NULL);
+    return 0;
+}
+
+int engine_after_test(void **state)
+{
+    gbx_engine_free(*state);
+    return proc_descendants() == 0 ? 0 : -1;
 }
 
 gbx_result *call_run(gbx_engine *engine, const gbx_call *call)

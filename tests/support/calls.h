@@ -10,6 +10,7 @@
 
 #include <glovebox/glovebox.h>
 
+#include <glovebox/policy.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -27,8 +28,18 @@ gbx_call script_of(const char *script);
 /* The same with other limits, which the call borrows. */
 gbx_limits timeout_of(uint32_t timeout_ms);
 
+/* Asserts. Free with gbx_policy_free(). */
+gbx_policy *policy_of(const char *json);
+
 /* Asserts. Where options name no time limit it is far longer than the product's own. */
 gbx_engine *engine_start(const gbx_options *options);
+/* A row in the table of tests: *state is an engine of all defaults, which is there before the test;
+ * after it no process is left. */
+#define ON_ENGINE(test) \
+    cmocka_unit_test_setup_teardown(test, engine_before_test, engine_after_test)
+int engine_before_test(void **state);
+int engine_after_test(void **state);
+
 gbx_result *call_run(gbx_engine *engine, const gbx_call *call);
 gbx_code call_code(gbx_engine *engine, const gbx_call *call); /* -1: not GBX_OK */
 

@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+void child_test_run(void **state)
+{
+    in_child(((child_test *)*state)->fn);
+}
+
 bool child_gives(gbx_engine *engine, const char *code, const char *value)
 {
     gbx_call call = call_of(code);

@@ -18,6 +18,19 @@
         }                                                                    \
     } while (0)
 
+/* A row in the table of tests: the function, of this name, in a child. Inside of a function. */
+typedef struct child_test {
+    bool (*fn)(void);
+} child_test;
+#define CHILD_TEST(name)                                 \
+    {                                                    \
+#        name, child_test_run, NULL, NULL, &(child_test) \
+        {                                                \
+            name                                         \
+        }                                                \
+    }
+void child_test_run(void **state);
+
 /* An engine of all defaults. */
 bool child_engine(gbx_engine **ret);
 

@@ -3,19 +3,13 @@
 #include "support/fault_session.h"
 
 #include "support/calls.h"
+#include "test.h"
 
 #include <glovebox/glovebox.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A sweep that gets here has gone astray. */
 #define FAULTS_MAX 3000

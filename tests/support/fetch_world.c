@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fetch_world - see fetch_world.h. */
 #include "fetch_world.h"
+#include "test.h"
 
 #include <event2/event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static char *copy_span(gbx_span span)
 {

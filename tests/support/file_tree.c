@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* file_tree - see file_tree.h. What cannot be made here (devices) is left out. */
 #include "file_tree.h"
+#include "test.h"
 
 #include "base/json.h"
 #include "file/file.h"
@@ -8,20 +9,12 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <linux/openat2.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 const char *tree_path(const file_tree *tree, const char *path)
 {

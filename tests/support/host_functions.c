@@ -2,18 +2,12 @@
 /* host_functions - see host_functions.h. */
 #include "host_functions.h"
 
+#include "test.h"
 #include "until.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static atomic_size_t late_threads;
 

@@ -4,18 +4,10 @@
  * that are the plans.
  */
 #include "calls.h"
+#include "test.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define FILES_MAX 128
 

@@ -3,14 +3,9 @@
 #include "measured.h"
 
 #include "proc.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 gbx_engine *measured_engine;
 
@@ -18,7 +13,6 @@ int measured_start(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
-    (void)state;
     options.limits.memory_bytes = 1024 * MIB;
     options.limits.output_bytes = 64 * MIB;
     measured_engine = engine_start(&options);
@@ -29,7 +23,6 @@ int measured_finish(void **state)
 {
     proc_tree tree;
 
-    (void)state;
     gbx_engine_free(measured_engine);
     proc_look(getpid(), &tree);
     return tree.count == 0 && tree.zombies == 0 ? 0 : -1;

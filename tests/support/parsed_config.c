@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* parsed_config - see parsed_config.h. */
 #include "parsed_config.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 gbx_mcp_config *parsed_config(const char *path, const char *json)
 {

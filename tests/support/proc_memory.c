@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* proc_memory - see proc_memory.h. */
 #include "proc_memory.h"
+#include "test.h"
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Does the memory from begin to end hold the word? What cannot be read holds nothing;
  * of a reservation only the beginning was ever touched. */

@@ -3,15 +3,7 @@
 #include "replays.h"
 
 #include "calls.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 char *record_call(gbx_engine *engine, gbx_call *call, unsigned flags,
                   gbx_result **ret_result)
@@ -143,6 +135,19 @@ void check_same(gbx_result *a, gbx_result *b)
     for (size_t i = 0; i < gbx_result_log_count(a); i++)
         assert_string_equal(gbx_result_log(a, i).text, gbx_result_log(b, i).text);
     assert_int_equal(gbx_result_replay(a).how, GBX_REPLAYED_NOT);
+}
+
+void check_replay(gbx_engine *engine, gbx_call *call, unsigned flags, bool in_engine)
+{
+    const char *input = (flags & GBX_RECORD_INPUT) != 0 ? NULL : call->input;
+    gbx_result *recorded, *replayed;
+    char *text = record_call(engine, call, flags, &recorded);
+
+    replayed = in_engine ? replay_in(engine, text, input) : replay_alone(text, input);
+    check_same(recorded, replayed);
+    gbx_result_free(replayed);
+    gbx_result_free(recorded);
+    free(text);
 }
 
 void check_diverged(const gbx_result *result, unsigned host_call, const char *what,

@@ -5,6 +5,7 @@
 #define GBX_TESTS_REPLAYS_H
 
 #include <glovebox/record.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Run the call and give the text of its recording, to be freed with free(); the result
@@ -31,6 +32,10 @@ size_t line_of(const char *text, const char *what, size_t nth);
 
 /* The value, error, stack and console lines of both are the same, and b is a replay. */
 void check_same(gbx_result *a, gbx_result *b);
+
+/* Record the call; what is replayed is the same: in that engine, or alone, with the call's input
+ * unless the recording has it. */
+void check_replay(gbx_engine *engine, gbx_call *call, unsigned flags, bool in_engine);
 
 /* It diverged at this host call; `came` is part of what came. */
 void check_diverged(const gbx_result *result, unsigned host_call, const char *what,

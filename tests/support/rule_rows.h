@@ -6,24 +6,19 @@
 #include "mcp/config/config.h"
 #include "mcp/rules/rules.h"
 
-#include <stddef.h>
-
-/* What becomes of a call. */
-typedef enum answer { ALLOW, ASK, DENY, FAULT, NO_ARGS } answer;
-
-typedef struct row {
-    const char *rules; /* the array without its brackets */
-    const char *call;  /* "server/tool {args}" */
-    answer wanted;
-} row;
-
-/* A configuration with these rules; the test fails if they cannot be read. Free with
- * gbx_mcp_config_free(). */
+/* A configuration with these rules, the array without its brackets; the test fails if
+ * they cannot be read. Free with gbx_mcp_config_free(). */
 gbx_mcp_config *config_of(const char *rules);
 
-answer ask_with(const gbx_gate_rules *rules, const char *call, gbx_gate_hint hint);
+/* What becomes of a call, "server/tool {args}": allow, ask, deny, fault (of the
+ * arguments), or malformed if they are not read. */
+const char *decided(const gbx_gate_rules *rules, const char *call);
 
-/* Every row, then fail if one is not as wanted. */
-void check_rows(const row *rows, size_t count);
+/* Asserts that call is decided so. */
+void check_decided(const char *rules, const char *call, const char *wanted);
+
+/* The same of every call of a table of cases: "=== RULES", of which there are at least so
+ * many, and below "VERDICT CALL" a line. */
+void check_rules(const char *path, size_t at_least);
 
 #endif

@@ -4,15 +4,8 @@
 
 #include "calls.h"
 #include "mcp/code/code.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "table.h"
+#include "test.h"
 
 static gbx_engine *engine;
 
@@ -60,26 +53,29 @@ static char *outcome(const char *code)
 
 int script_rows_start(void **state)
 {
-    (void)state;
     engine = engine_start(NULL);
     return 0;
 }
 
 int script_rows_finish(void **state)
 {
-    (void)state;
     gbx_engine_free(engine);
     return 0;
 }
 
-size_t script_rows_compare(const script_row *rows, size_t count, const char *prefix,
+size_t script_rows_compare(const char *table, const char *prefix,
                            char *(*outcome_of)(const char *code))
 {
+    const table_block *rows;
+    char path[128];
     size_t wrong = 0;
+    size_t count;
 
+    (void)snprintf(path, sizeof path, "integration/scripts/%s.txt", table);
+    count = table_blocks(path, &rows);
     for (size_t i = 0; i < count; i++) {
         const char *expected = rows[i].value;
-        char *text = outcome_of(rows[i].code);
+        char *text = outcome_of(rows[i].text);
         char *at = prefix != NULL ? strrchr(text, '@') : NULL;
         const char *was = at != NULL ? at + 1 : text;
         bool same = expected[0] == '~'
@@ -87,15 +83,15 @@ size_t script_rows_compare(const script_row *rows, size_t count, const char *pre
                         : strcmp(was, expected) == 0;
 
         if (!same)
-            print_message("%s\n  expected %s\n  was      %s\n", rows[i].name, expected,
-                          text);
+            print_message("%s: %s\n  expected %s\n  was      %s\n", table, rows[i].name,
+                          expected, text);
         wrong += !same;
         free(text);
     }
     return wrong;
 }
 
-size_t script_rows_check(const script_row *rows, size_t count, const char *prefix)
+size_t script_rows_check(const char *table, const char *prefix)
 {
-    return script_rows_compare(rows, count, prefix, outcome);
+    return script_rows_compare(table, prefix, outcome);
 }

@@ -4,21 +4,14 @@
 
 #include "base/cleanup.h"
 #include "marked.h"
+#include "test.h"
 #include "until.h"
 
 #include <arpa/inet.h>
 #include <ftw.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #ifndef SERVERS_FOLDER
 #    error "SERVERS_FOLDER must be tests/mcp"

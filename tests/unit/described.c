@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* described - see described.h. */
 #include "described.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 char *told_of(const char *json, part what, const gbx_shown *shown, size_t room)
 {
@@ -20,7 +13,7 @@ char *told_of(const char *json, part what, const gbx_shown *shown, size_t room)
     gbx_buf buf;
 
     assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_schema_of(view, NULL);
+    shape = gbx_schema_of(view, false, NULL);
     assert_non_null(shape);
     gbx_buf_init(&buf, GBX_MIB(16));
     switch (what) {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * documents - a file of texts, each with what is to be said of it.
- *
- * "=== HEAD" begins one; it ends before the next. Lines that begin with '#' are none of it.
- */
+/* documents - cases of JSON texts that a parser takes, or refuses at a place. */
 #ifndef GBX_TESTS_DOCUMENTS_H
 #define GBX_TESTS_DOCUMENTS_H
 
@@ -14,10 +10,10 @@ typedef gbx_status (*documents_parse_fn)(const char *text, size_t len,
                                          gbx_error *reterr);
 
 /*
- * Every document: "good" is taken; "shape LINE:COLUMN MESSAGE" and "value ..." are refused
- * with GBX_E_POLICY and a message that begins so. Prints what is otherwise, and says how
- * many. *ret_count: of all.
+ * Assert of every document, and that there are so many: "good" is taken; "shape
+ * LINE:COLUMN MESSAGE" and "value ..." are refused with GBX_E_POLICY and a message that
+ * begins so.
  */
-size_t documents_wrong(const char *path, documents_parse_fn parse, size_t *ret_count);
+void documents_check(const char *path, documents_parse_fn parse, size_t at_least);
 
 #endif

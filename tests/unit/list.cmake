@@ -92,7 +92,6 @@ gbx_host_test(guard)
 gbx_host_test(guard_explain)
 gbx_host_test(guard_bounds)
 gbx_host_test(guard_known)
-gbx_host_test(guard_world)
 # The worker's hashes; not its engine, so that a sanitizer may look.
 add_library(gbx_vectors STATIC support/vectors.c)
 target_include_directories(gbx_vectors PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})

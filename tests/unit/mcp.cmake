@@ -14,7 +14,7 @@ target_link_libraries(gbx_parsed_config PUBLIC gbx_mcp_config gbx_flags gbx_sani
 # What rules make of calls, as rows of a table.
 add_library(gbx_rule_rows STATIC support/rule_rows.c)
 target_include_directories(gbx_rule_rows PUBLIC support)
-target_link_libraries(gbx_rule_rows PUBLIC gbx_parsed_config)
+target_link_libraries(gbx_rule_rows PUBLIC gbx_parsed_config gbx_table)
 
 # The configuration: its text, and the schema that editors use.
 gbx_unit_test(mcp_config gbx_mcp_config gbx_documents gbx_parsed_config)
@@ -23,7 +23,6 @@ gbx_unit_test(mcp_edit gbx_mcp_config)
 gbx_unit_test(json_text gbx_policy)
 gbx_unit_test(mcp_rules gbx_rule_rows gbx_mcp_config)
 gbx_unit_test(mcp_spellings gbx_rule_rows gbx_mcp_config)
-gbx_unit_test(mcp_disguises gbx_rule_rows gbx_mcp_config)
 # Its servers and its person are played by the test.
 add_library(gbx_mcp_stage STATIC unit/mcp_stage.c)
 target_include_directories(gbx_mcp_stage PUBLIC unit)
@@ -33,7 +32,6 @@ foreach(part gate questions secrets shown)
     gbx_unit_test(mcp_${part} gbx_mcp_stage gbx_mcp_approval gbx_mcp_stage gbx_mcp_rpc)
 endforeach()
 target_compile_definitions(test_mcp_config PRIVATE
-    MCP_DOCUMENTS="${CMAKE_CURRENT_SOURCE_DIR}/unit/mcp/documents.txt"
     MCP_MANUAL="${PROJECT_SOURCE_DIR}/docs/mcp-reference.md")
 if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
     add_test(NAME mcp_schema COMMAND ${GLOVEBOX_NODE}

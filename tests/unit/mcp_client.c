@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_client - see mcp_client.h. */
 #include "mcp_client.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static bool on_send(void *user, const void *data, size_t len)
 {

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_stage - see mcp_stage.h. */
 #include "mcp_stage.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- servers that are played ----------------------------------------------------- */
 
@@ -383,7 +376,6 @@ gbx_mcp_request person(const char *answer)
 
 int stage_setup(void **state)
 {
-    (void)state;
     (void)umask(077);
     if (mkdtemp(folder) == NULL)
         return -1;
@@ -403,7 +395,6 @@ void forget_grants(void)
 
 int stage_teardown(void **state)
 {
-    (void)state;
     (void)unlink(path);
     forget_grants();
     return rmdir(folder);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* peer - see peer.h. */
 #include "peer.h"
+#include "base/cleanup.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -54,12 +55,11 @@ void peer_feed(peer *p, const void *data, size_t len, size_t piece)
 
 void peer_say(peer *p, uint8_t type, const void *body, size_t len)
 {
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     gbx_buf_init(&buf, len + GBX_FRAME_HEADER_SIZE);
     peer_frame(&buf, (uint32_t)len, type, GOLDEN_CALL_ID, body, len);
     peer_feed(p, buf.data, buf.len, GBX_EXCHANGE_FEED_MAX);
-    gbx_buf_cleanup(&buf);
 }
 
 void peer_say_golden(peer *p, uint8_t type)

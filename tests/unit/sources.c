@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* sources - see sources.h. */
 #include "sources.h"
+#include "test.h"
 
 #include "base/json.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 int enter_place(void **state)
 {

@@ -4,26 +4,17 @@
 #include "audit/audit.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define MS GBX_NS_PER_MS
 #define S  (1000 * GBX_NS_PER_MS)
 
 /* ---- bucket ------------------------------------------------------------------- */
 
-static void test_bucket__gives_so_many_at_once_and_a_second(void **state)
+TEST(bucket__gives_so_many_at_once_and_a_second)
 {
     gbx_bucket b;
 
-    (void)state;
     gbx_bucket_init(&b, 5, 10, 1000 * S);
     for (int i = 0; i < 5; i++)
         assert_true(gbx_bucket_take(&b, 1000 * S));
@@ -41,7 +32,7 @@ static void test_bucket__gives_so_many_at_once_and_a_second(void **state)
 
 /* ---- tally -------------------------------------------------------------------- */
 
-static void test_tally__counts_by_event_and_function(void **state)
+TEST(tally__counts_by_event_and_function)
 {
     static const gbx_log_line_head head = {.event = "log.dropped",
                                            .engine = "9f3a61c2"};
@@ -51,7 +42,6 @@ static void test_tally__counts_by_event_and_function(void **state)
     const char *text;
     size_t len;
 
-    (void)state;
     for (size_t i = 0; i < 20; i++) {
         (void)snprintf(names[i], sizeof names[i], "f%zu", i);
         gbx_tally_add(&tally, GBX_AUDIT_HOST_CALL, names[i]);
@@ -85,13 +75,12 @@ static bool refuse(watch *w, gbx_suspect kind, uint64_t call, int64_t at_ns)
     return gbx_suspicion_add(&w->s, kind, call, &w->calls[call], at_ns, &w->cluster);
 }
 
-static void test_suspicion__begins_at_the_threshold_and_not_one_below(void **state)
+TEST(suspicion__begins_at_the_threshold_and_not_one_below)
 {
     static const uint32_t thresholds[] = {1, 2, GBX_SUSPICION_THRESHOLD,
                                           GBX_SUSPICION_THRESHOLD_MAX};
     watch w;
 
-    (void)state;
     for (size_t t = 0; t < GBX_COUNTOF(thresholds); t++) {
         begin(&w, thresholds[t], 60000);
         for (uint32_t i = 0; i + 1 < thresholds[t]; i++)
@@ -102,11 +91,10 @@ static void test_suspicion__begins_at_the_threshold_and_not_one_below(void **sta
     }
 }
 
-static void test_suspicion__looks_back_one_window(void **state)
+TEST(suspicion__looks_back_one_window)
 {
     watch w;
 
-    (void)state;
     begin(&w, 3, 60000);
     assert_false(refuse(&w, GBX_SUSPECT_PATH, 1, 100 * S));
     assert_false(refuse(&w, GBX_SUSPECT_PATH, 2, 130 * S));
@@ -120,11 +108,10 @@ static void test_suspicion__looks_back_one_window(void **state)
     assert_true(refuse(&w, GBX_SUSPECT_PATH, 3, 160 * S - 1));
 }
 
-static void test_suspicion__of_one_call_has_all_its_time(void **state)
+TEST(suspicion__of_one_call_has_all_its_time)
 {
     watch w;
 
-    (void)state;
     begin(&w, 3, 1000);
     assert_false(refuse(&w, GBX_SUSPECT_PATH, 7, 100 * S));
     assert_false(refuse(&w, GBX_SUSPECT_SITE, 7, 200 * S));
@@ -137,24 +124,22 @@ static void test_suspicion__of_one_call_has_all_its_time(void **state)
     assert_int_equal(w.cluster.counts.of[GBX_SUSPECT_SITE], 2);
 }
 
-static void test_suspicion__is_told_once_a_window(void **state)
+TEST(suspicion__is_told_once_a_window)
 {
     watch w;
     size_t told = 0;
 
-    (void)state;
     begin(&w, 5, 60000);
     for (int i = 0; i < 300; i++) /* one a second, for five minutes */
         told += refuse(&w, GBX_SUSPECT_FUNCTION, (uint64_t)i, (1000 + i) * S);
     assert_int_equal(told, 5);
 }
 
-static void test_suspicion__at_once_for_a_broken_protocol_or_seal(void **state)
+TEST(suspicion__at_once_for_a_broken_protocol_or_seal)
 {
     static const gbx_suspect kinds[] = {GBX_SUSPECT_PROTOCOL, GBX_SUSPECT_SEAL};
     watch w;
 
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(kinds); i++) {
         begin(&w, 100, 60000);
         assert_false(refuse(&w, GBX_SUSPECT_PATTERN, 1, 100 * S));
@@ -166,11 +151,10 @@ static void test_suspicion__at_once_for_a_broken_protocol_or_seal(void **state)
     }
 }
 
-static void test_suspicion__names_each_call_once_and_not_without_bound(void **state)
+TEST(suspicion__names_each_call_once_and_not_without_bound)
 {
     watch w;
 
-    (void)state;
     begin(&w, 100, 60000);
     for (uint64_t i = 0; i < 99; i++)
         assert_false(refuse(&w, GBX_SUSPECT_SITE, i / 2, 100 * S));
@@ -181,11 +165,10 @@ static void test_suspicion__names_each_call_once_and_not_without_bound(void **st
 }
 
 /* More than are kept: the oldest give way, and nothing is counted twice. */
-static void test_suspicion__keeps_the_newest(void **state)
+TEST(suspicion__keeps_the_newest)
 {
     watch w;
 
-    (void)state;
     begin(&w, 100, 60000);
     for (uint64_t i = 0; i < 100; i++)
         (void)refuse(&w, GBX_SUSPECT_SITE, i, 100 * S);
@@ -196,19 +179,4 @@ static void test_suspicion__keeps_the_newest(void **state)
     assert_int_equal(w.cluster.counts.of[GBX_SUSPECT_SITE], 0);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bucket__gives_so_many_at_once_and_a_second),
-        cmocka_unit_test(test_tally__counts_by_event_and_function),
-        cmocka_unit_test(test_suspicion__begins_at_the_threshold_and_not_one_below),
-        cmocka_unit_test(test_suspicion__looks_back_one_window),
-        cmocka_unit_test(test_suspicion__of_one_call_has_all_its_time),
-        cmocka_unit_test(test_suspicion__is_told_once_a_window),
-        cmocka_unit_test(test_suspicion__at_once_for_a_broken_protocol_or_seal),
-        cmocka_unit_test(test_suspicion__names_each_call_once_and_not_without_bound),
-        cmocka_unit_test(test_suspicion__keeps_the_newest),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,15 +2,7 @@
 /* The manual of the security log has every event, each with a line that could be one. */
 #include "audit/audit.h"
 #include "audit_text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static char manual[64 * 1024];
 
@@ -19,7 +11,6 @@ static int read_manual(void **state)
     FILE *f = fopen(GBX_MANUAL, "r");
     size_t n;
 
-    (void)state;
     if (f == NULL)
         return -1;
     n = fread(manual, 1, sizeof manual - 1, f);
@@ -45,11 +36,10 @@ static const char *section_of(const char *event)
     return section;
 }
 
-static void test_manual__lists_every_event(void **state)
+TEST(manual__lists_every_event)
 {
     static const char *const heard[] = {"", "log", "callback", "log, callback"};
 
-    (void)state;
     for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++) {
         gbx_audit_event event = (gbx_audit_event)i;
         size_t who = (gbx_audit_is_for(event, GBX_AUDIT_LOG) ? 1u : 0u) |
@@ -84,9 +74,8 @@ static void check_fields(const char *event, json_t *line, const char *section)
     }
 }
 
-static void test_manual__has_a_line_of_each_event(void **state)
+TEST(manual__has_a_line_of_each_event)
 {
-    (void)state;
     for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++) {
         gbx_audit_event event = (gbx_audit_event)i;
         const char *name = gbx_audit_name(event);
@@ -118,7 +107,7 @@ static void test_manual__has_a_line_of_each_event(void **state)
     }
 }
 
-static void test_manual__lists_what_counts_towards_suspicion(void **state)
+TEST(manual__lists_what_counts_towards_suspicion)
 {
     static const char *const rows[] = {
 #define XX(name, text, weight, what) "| `" text "` | " what,
@@ -126,19 +115,9 @@ static void test_manual__lists_what_counts_towards_suspicion(void **state)
 #undef XX
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strstr(section_of("suspicious"), rows[i]) == NULL)
             fail_msg("the manual lacks this row: %s", rows[i]);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_manual__lists_every_event),
-        cmocka_unit_test(test_manual__has_a_line_of_each_event),
-        cmocka_unit_test(test_manual__lists_what_counts_towards_suspicion),
-    };
-
-    return cmocka_run_group_tests(tests, read_manual, NULL);
-}
+TEST_MAIN(read_manual, NULL)

@@ -2,17 +2,9 @@
 /* line - what a line of the security log may never be, whatever text goes into it. */
 #include "audit/audit.h"
 #include "audit_text.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const gbx_log_line_head head = {.wall_ms = INT64_C(1767225599007),
                                        .seq = 41,
@@ -20,12 +12,11 @@ static const gbx_log_line_head head = {.wall_ms = INT64_C(1767225599007),
                                        .engine = "9f3a61c2",
                                        .call_id = "9f3a61c2-17"};
 
-static void test_line__is_written_field_by_field(void **state)
+TEST(line__is_written_field_by_field)
 {
     gbx_log_line line;
     size_t len;
 
-    (void)state;
     gbx_log_line_begin(&line, &head);
     gbx_log_line_puts(&line, "function", "db.query");
     gbx_log_line_count(&line, "bytes", UINT64_MAX);
@@ -101,9 +92,8 @@ static const struct {
      "h\xC3\xA9llo \xE4\xB8\xAD \xF0\x9F\x98\x80"},
 };
 
-static void test_line__cannot_be_forged(void **state)
+TEST(line__cannot_be_forged)
 {
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         gbx_log_line line;
         const char *whole;
@@ -150,7 +140,7 @@ static char *parsed_of(const char *piece, size_t times)
     return parsed;
 }
 
-static void test_text__is_cut_at_a_character_and_says_so(void **state)
+TEST(text__is_cut_at_a_character_and_says_so)
 {
     static const struct {
         const char *piece;
@@ -170,7 +160,6 @@ static void test_text__is_cut_at_a_character_and_says_so(void **state)
         {"\xFF", 300, 399, true},       /* three bytes each */
     };
 
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
         char *parsed = parsed_of(table[i].piece, table[i].times);
         size_t len = strlen(parsed);
@@ -183,11 +172,10 @@ static void test_text__is_cut_at_a_character_and_says_so(void **state)
 }
 
 /* What is written after what did not fit must not stand there as if nothing were amiss. */
-static void test_line__that_is_full_says_so_and_is_whole(void **state)
+TEST(line__that_is_full_says_so_and_is_whole)
 {
     char text[300];
 
-    (void)state;
     memset(text, '"', sizeof text);
     for (size_t fields = 0; fields < 40; fields++) {
         gbx_log_line line;
@@ -217,9 +205,8 @@ static void test_line__that_is_full_says_so_and_is_whole(void **state)
 }
 
 /* At every length near the end. */
-static void test_line__fits_to_the_byte(void **state)
+TEST(line__fits_to_the_byte)
 {
-    (void)state;
     for (size_t n = 0; n < 256; n++) {
         char text[256];
         gbx_log_line line;
@@ -242,11 +229,10 @@ static void test_line__fits_to_the_byte(void **state)
     }
 }
 
-static void test_escape__fits_where_it_is_told(void **state)
+TEST(escape__fits_where_it_is_told)
 {
     char to[16];
 
-    (void)state;
     assert_int_equal(gbx_log_line_escape("a\nb", 3, to, sizeof to), 4);
     assert_string_equal(to, "a\\nb");
     (void)gbx_log_line_escape("0123456789abcdef", 16, to, sizeof to);
@@ -255,16 +241,4 @@ static void test_escape__fits_where_it_is_told(void **state)
     assert_string_equal(to, "\\u{1b}\\u{1b}\xE2\x80\xA6");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line__is_written_field_by_field),
-        cmocka_unit_test(test_line__cannot_be_forged),
-        cmocka_unit_test(test_text__is_cut_at_a_character_and_says_so),
-        cmocka_unit_test(test_line__that_is_full_says_so_and_is_whole),
-        cmocka_unit_test(test_line__fits_to_the_byte),
-        cmocka_unit_test(test_escape__fits_where_it_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,31 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* buf - contents grow to the ceiling and not a byte past it; failure is for ever. */
 #include "base/buf.h"
+#include "base/cleanup.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void test_zeroed__is_empty_and_takes_nothing(void **state)
+TEST(zeroed__is_empty_and_takes_nothing)
 {
-    gbx_buf buf = {0};
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
 
     assert_true(gbx_buf_append(&buf, "", 0));
     assert_false(gbx_buf_append(&buf, "x", 1));
 
     assert_true(buf.failed);
     assert_null(buf.data);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_append__fills_exactly_to_the_ceiling(void **state)
+TEST(append__fills_exactly_to_the_ceiling)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 5);
 
     assert_true(gbx_buf_append(&buf, "abc", 3));
@@ -33,13 +25,11 @@ static void test_append__fills_exactly_to_the_ceiling(void **state)
 
     assert_int_equal(buf.len, 5);
     assert_memory_equal(buf.data, "abcde", 5);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_append__past_the_ceiling_keeps_the_contents(void **state)
+TEST(append__past_the_ceiling_keeps_the_contents)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 5);
     assert_true(gbx_buf_append(&buf, "abc", 3));
 
@@ -48,13 +38,11 @@ static void test_append__past_the_ceiling_keeps_the_contents(void **state)
     assert_true(buf.failed);
     assert_int_equal(buf.len, 3);
     assert_memory_equal(buf.data, "abc", 3);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_failure__is_for_ever_even_if_less_would_fit(void **state)
+TEST(failure__is_for_ever_even_if_less_would_fit)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 4);
     assert_false(gbx_buf_append(&buf, "abcde", 5));
 
@@ -63,13 +51,11 @@ static void test_failure__is_for_ever_even_if_less_would_fit(void **state)
     assert_null(gbx_buf_reserve(&buf, 1));
 
     assert_int_equal(buf.len, 0);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_secret__is_wiped_where_it_is_consumed(void **state)
+TEST(secret__is_wiped_where_it_is_consumed)
 {
     gbx_buf buf;
-    (void)state;
     gbx_buf_init_secret(&buf, 64);
     assert_true(gbx_buf_append(&buf, "abcdefgh", 8));
 
@@ -81,10 +67,9 @@ static void test_secret__is_wiped_where_it_is_consumed(void **state)
     assert_true(buf.is_secret);
 }
 
-static void test_cleanup__makes_it_usable_again_with_its_ceiling(void **state)
+TEST(cleanup__makes_it_usable_again_with_its_ceiling)
 {
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 2);
     assert_false(gbx_buf_append(&buf, "abc", 3));
 
@@ -95,10 +80,9 @@ static void test_cleanup__makes_it_usable_again_with_its_ceiling(void **state)
     gbx_buf_cleanup(&buf);
 }
 
-static void test_capacity__never_passes_the_ceiling(void **state)
+TEST(capacity__never_passes_the_ceiling)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 1000);
 
     for (size_t i = 0; i < 1000; i++) {
@@ -107,14 +91,12 @@ static void test_capacity__never_passes_the_ceiling(void **state)
     }
 
     assert_false(gbx_buf_append(&buf, "x", 1));
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_reserve__counts_nothing_until_written(void **state)
+TEST(reserve__counts_nothing_until_written)
 {
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     uint8_t *room;
-    (void)state;
     gbx_buf_init(&buf, 8);
 
     room = gbx_buf_reserve(&buf, 8);
@@ -122,13 +104,11 @@ static void test_reserve__counts_nothing_until_written(void **state)
     assert_non_null(room);
     assert_int_equal(buf.len, 0);
     assert_null(gbx_buf_reserve(&buf, 9));
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_reserve__refuses_a_sum_that_would_wrap(void **state)
+TEST(reserve__refuses_a_sum_that_would_wrap)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, SIZE_MAX / 2);
     assert_true(gbx_buf_append(&buf, "abc", 3));
 
@@ -136,13 +116,11 @@ static void test_reserve__refuses_a_sum_that_would_wrap(void **state)
     assert_true(buf.failed);
 
     assert_int_equal(buf.len, 3);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_printf__appends_without_the_nul(void **state)
+TEST(printf__appends_without_the_nul)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 7);
 
     assert_true(gbx_buf_printf(&buf, "%d-%s", 42, "abcd"));
@@ -150,15 +128,13 @@ static void test_printf__appends_without_the_nul(void **state)
 
     assert_int_equal(buf.len, 7);
     assert_memory_equal(buf.data, "42-abcd", 7);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_printf__takes_texts_of_any_length(void **state)
+TEST(printf__takes_texts_of_any_length)
 {
     char word[2001];
     gbx_buf buf;
 
-    (void)state;
     memset(word, 'x', sizeof word - 1);
     word[sizeof word - 1] = 0;
     for (size_t len = 500; len < sizeof word; len += len < 520 ? 1 : 499) {
@@ -175,10 +151,9 @@ static void test_printf__takes_texts_of_any_length(void **state)
     gbx_buf_cleanup(&buf);
 }
 
-static void test_consume__drops_from_the_front(void **state)
+TEST(consume__drops_from_the_front)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 16);
     gbx_buf_consume(&buf, 0);
     assert_true(gbx_buf_puts(&buf, "abcdef"));
@@ -189,15 +164,13 @@ static void test_consume__drops_from_the_front(void **state)
     gbx_buf_consume(&buf, 2);
 
     assert_int_equal(buf.len, 0);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_take_string__ends_in_nul_even_at_the_ceiling(void **state)
+TEST(take_string__ends_in_nul_even_at_the_ceiling)
 {
     gbx_buf buf;
     size_t len = 0;
     char *text;
-    (void)state;
     gbx_buf_init(&buf, 3);
     assert_true(gbx_buf_puts(&buf, "abc"));
 
@@ -210,11 +183,10 @@ static void test_take_string__ends_in_nul_even_at_the_ceiling(void **state)
     free(text);
 }
 
-static void test_take_string__of_nothing_is_an_empty_string(void **state)
+TEST(take_string__of_nothing_is_an_empty_string)
 {
     gbx_buf buf = {0};
     char *text;
-    (void)state;
 
     text = gbx_buf_take_string(&buf, NULL);
 
@@ -222,10 +194,9 @@ static void test_take_string__of_nothing_is_an_empty_string(void **state)
     free(text);
 }
 
-static void test_take_string__of_a_failed_buffer_is_null_and_empties_it(void **state)
+TEST(take_string__of_a_failed_buffer_is_null_and_empties_it)
 {
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 3);
     assert_true(gbx_buf_puts(&buf, "abc"));
     assert_false(gbx_buf_puts(&buf, "d"));
@@ -237,25 +208,4 @@ static void test_take_string__of_a_failed_buffer_is_null_and_empties_it(void **s
     assert_false(buf.failed);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zeroed__is_empty_and_takes_nothing),
-        cmocka_unit_test(test_append__fills_exactly_to_the_ceiling),
-        cmocka_unit_test(test_append__past_the_ceiling_keeps_the_contents),
-        cmocka_unit_test(test_failure__is_for_ever_even_if_less_would_fit),
-        cmocka_unit_test(test_secret__is_wiped_where_it_is_consumed),
-        cmocka_unit_test(test_cleanup__makes_it_usable_again_with_its_ceiling),
-        cmocka_unit_test(test_capacity__never_passes_the_ceiling),
-        cmocka_unit_test(test_reserve__counts_nothing_until_written),
-        cmocka_unit_test(test_reserve__refuses_a_sum_that_would_wrap),
-        cmocka_unit_test(test_printf__appends_without_the_nul),
-        cmocka_unit_test(test_printf__takes_texts_of_any_length),
-        cmocka_unit_test(test_consume__drops_from_the_front),
-        cmocka_unit_test(test_take_string__ends_in_nul_even_at_the_ceiling),
-        cmocka_unit_test(test_take_string__of_nothing_is_an_empty_string),
-        cmocka_unit_test(test_take_string__of_a_failed_buffer_is_null_and_empties_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,15 +2,9 @@
 /* settings - one call: limits are lowered and never raised, fields are what they are. */
 #include "base/cleanup.h"
 #include "engine/engine.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const gbx_limits engine_limits = {
     .struct_size = sizeof(gbx_limits),
@@ -28,13 +22,12 @@ static gbx_status resolve(const gbx_limits *asked, gbx_limits *ret, gbx_error *e
     return gbx_limits_resolve(&engine_limits, asked, GBX_FORM_FUNCTION, ret, error);
 }
 
-static void test_limits__not_asked_for_are_the_engines(void **state)
+TEST(limits__not_asked_for_are_the_engines)
 {
     gbx_limits zero = GBX_LIMITS_INIT;
     gbx_limits a;
     gbx_limits b;
     gbx_error error;
-    (void)state;
 
     assert_int_equal(resolve(NULL, &a, &error), GBX_OK);
     assert_int_equal(resolve(&zero, &b, &error), GBX_OK);
@@ -85,10 +78,8 @@ static uint64_t get(const gbx_limits *l, const struct field *f)
     return f->is_wide ? wide : narrow;
 }
 
-static void test_limits__can_be_lowered_to_the_least(void **state)
+TEST(limits__can_be_lowered_to_the_least)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(fields) * 3; i++) {
         const struct field *f = &fields[i / 3];
         uint64_t values[] = {f->min, f->engines - 1, f->engines};
@@ -102,10 +93,8 @@ static void test_limits__can_be_lowered_to_the_least(void **state)
     }
 }
 
-static void test_limits__are_never_raised(void **state)
+TEST(limits__are_never_raised)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(fields); i++) {
         gbx_limits asked = GBX_LIMITS_INIT;
         gbx_limits got = {.timeout_ms = 77};
@@ -119,12 +108,11 @@ static void test_limits__are_never_raised(void **state)
     }
 }
 
-static void test_limits__below_the_least_are_refused(void **state)
+TEST(limits__below_the_least_are_refused)
 {
     gbx_limits asked = GBX_LIMITS_INIT;
     gbx_limits got;
     gbx_error error;
-    (void)state;
     asked.memory_bytes = (8 << 20) - 1;
 
     assert_int_equal(resolve(&asked, &got, &error), GBX_E_USAGE);
@@ -132,12 +120,11 @@ static void test_limits__below_the_least_are_refused(void **state)
     assert_non_null(strstr(error.message, "limits.memory_bytes must be from"));
 }
 
-static void test_limits__a_lower_timeout_lowers_the_processor_time(void **state)
+TEST(limits__a_lower_timeout_lowers_the_processor_time)
 {
     gbx_limits asked = GBX_LIMITS_INIT;
     gbx_limits got;
     gbx_error error;
-    (void)state;
     asked.timeout_ms = 500;
 
     assert_int_equal(resolve(&asked, &got, &error), GBX_OK);
@@ -148,12 +135,11 @@ static void test_limits__a_lower_timeout_lowers_the_processor_time(void **state)
     assert_int_equal(got.cpu_ms, 800);
 }
 
-static void test_limits__of_a_script_has_less_code(void **state)
+TEST(limits__of_a_script_has_less_code)
 {
     gbx_limits own = engine_limits;
     gbx_limits got;
     gbx_error error;
-    (void)state;
 
     assert_int_equal(gbx_limits_resolve(&own, NULL, GBX_FORM_SCRIPT, &got, &error),
                      GBX_OK);
@@ -165,7 +151,7 @@ static void test_limits__of_a_script_has_less_code(void **state)
     assert_int_equal(got.code_bytes, 1 << 20);
 }
 
-static void test_limits__follow_the_rule_of_struct_size(void **state)
+TEST(limits__follow_the_rule_of_struct_size)
 {
     union {
         gbx_limits known;
@@ -173,7 +159,6 @@ static void test_limits__follow_the_rule_of_struct_size(void **state)
     } asked = {.known = GBX_LIMITS_INIT};
     gbx_limits got;
     gbx_error error;
-    (void)state;
     asked.known.timeout_ms = 10;
     asked.known.log_bytes = 99999;
 
@@ -192,12 +177,11 @@ static void test_limits__follow_the_rule_of_struct_size(void **state)
     assert_string_equal(error.message, "call.limits.struct_size is not set");
 }
 
-static void test_limits__of_a_later_version_are_not_ignored(void **state)
+TEST(limits__of_a_later_version_are_not_ignored)
 {
     gbx_limits asked = GBX_LIMITS_INIT;
     gbx_limits got;
     gbx_error error;
-    (void)state;
     asked.reserved[7] = 1;
 
     assert_int_equal(resolve(&asked, &got, &error), GBX_E_USAGE);
@@ -216,12 +200,11 @@ static void assert_call_refused(const gbx_call *call, const char *message)
     assert_string_equal(error.message, message);
 }
 
-static void test_call__comes_through_whole(void **state)
+TEST(call__comes_through_whole)
 {
     gbx_call call = GBX_CALL_INIT;
     gbx_error error;
     gbx_call got;
-    (void)state;
     call.form = GBX_FORM_SCRIPT;
     call.flags =
         GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW | GBX_CALL_NO_GUARD | GBX_CALL_LENT;
@@ -235,12 +218,11 @@ static void test_call__comes_through_whole(void **state)
     assert_memory_equal(&got, &call, sizeof got);
 }
 
-static void test_call__without_code_has_empty_code(void **state)
+TEST(call__without_code_has_empty_code)
 {
     gbx_call call = GBX_CALL_INIT;
     gbx_error error;
     gbx_call got;
-    (void)state;
 
     assert_int_equal(gbx_call_import(&call, &got, &error), GBX_OK);
 
@@ -249,7 +231,7 @@ static void test_call__without_code_has_empty_code(void **state)
     assert_null(got.input); /* none is not the same as empty */
 }
 
-static void test_call__older_and_newer_ones_are_understood(void **state)
+TEST(call__older_and_newer_ones_are_understood)
 {
     union {
         gbx_call known;
@@ -257,7 +239,6 @@ static void test_call__older_and_newer_ones_are_understood(void **state)
     } given = {.known = GBX_CALL_INIT};
     gbx_error error;
     gbx_call got;
-    (void)state;
     memset(given.bytes + sizeof(gbx_call), 0, 8);
     given.known.code = "1";
     given.known.code_len = 1;
@@ -275,14 +256,13 @@ static void test_call__older_and_newer_ones_are_understood(void **state)
                         "call has fields that this version of the library lacks");
 }
 
-static void test_call__fields_out_of_range_are_refused_by_name(void **state)
+TEST(call__fields_out_of_range_are_refused_by_name)
 {
     gbx_call form = GBX_CALL_INIT;
     gbx_call flags = GBX_CALL_INIT;
     gbx_call size = GBX_CALL_INIT;
     gbx_call dataset = GBX_CALL_INIT;
     gbx_call bindings = GBX_CALL_INIT;
-    (void)state;
     dataset.dataset = "*";
     dataset.form = GBX_FORM_BODY;
     form.form = (gbx_form)4;
@@ -300,12 +280,11 @@ static void test_call__fields_out_of_range_are_refused_by_name(void **state)
     assert_call_refused(&size, "call.struct_size is not set");
 }
 
-static void test_call__a_length_needs_its_pointer(void **state)
+TEST(call__a_length_needs_its_pointer)
 {
     gbx_call code = GBX_CALL_INIT;
     gbx_call input = GBX_CALL_INIT;
     gbx_call bindings = GBX_CALL_INIT;
-    (void)state;
     code.code_len = input.input_len = bindings.bindings_len = 1;
 
     assert_call_refused(&code, "call has a length without its pointer");
@@ -313,11 +292,10 @@ static void test_call__a_length_needs_its_pointer(void **state)
     assert_call_refused(&bindings, "call has a length without its pointer");
 }
 
-static void test_call__lengths_that_no_frame_can_say_are_refused(void **state)
+TEST(call__lengths_that_no_frame_can_say_are_refused)
 {
     gbx_call input = GBX_CALL_INIT;
     gbx_call bindings = GBX_CALL_INIT;
-    (void)state;
     input.input = bindings.bindings = ""; /* never read this far */
     input.input_len = (size_t)UINT32_MAX / 2 + 1;
     bindings.bindings_len = SIZE_MAX;
@@ -326,24 +304,4 @@ static void test_call__lengths_that_no_frame_can_say_are_refused(void **state)
     assert_call_refused(&bindings, "call.input is larger than 2 GiB");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits__not_asked_for_are_the_engines),
-        cmocka_unit_test(test_limits__can_be_lowered_to_the_least),
-        cmocka_unit_test(test_limits__are_never_raised),
-        cmocka_unit_test(test_limits__below_the_least_are_refused),
-        cmocka_unit_test(test_limits__a_lower_timeout_lowers_the_processor_time),
-        cmocka_unit_test(test_limits__of_a_script_has_less_code),
-        cmocka_unit_test(test_limits__follow_the_rule_of_struct_size),
-        cmocka_unit_test(test_limits__of_a_later_version_are_not_ignored),
-        cmocka_unit_test(test_call__comes_through_whole),
-        cmocka_unit_test(test_call__without_code_has_empty_code),
-        cmocka_unit_test(test_call__older_and_newer_ones_are_understood),
-        cmocka_unit_test(test_call__fields_out_of_range_are_refused_by_name),
-        cmocka_unit_test(test_call__a_length_needs_its_pointer),
-        cmocka_unit_test(test_call__lengths_that_no_frame_can_say_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

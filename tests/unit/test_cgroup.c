@@ -4,20 +4,14 @@
  * what systemd has marked, who else is there. What the kernel itself does is looked at
  * in test_cgroup_kernel.
  */
-#include "cgroup/group.h"
+#include "cgroup/cgroup.h"
 #include "engine/engine.h"
+#include "test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char *const controllers[] = {"memory", "pids", NULL};
 
@@ -170,7 +164,7 @@ static void mark(const fake *f, const char *name, const char *value)
 
 /* ---- where we are ------------------------------------------------------------- */
 
-static void test_find__without_v2_says_how_to_get_it(void **state)
+TEST(find__without_v2_says_how_to_get_it)
 {
     fake *f = *state;
 
@@ -179,7 +173,7 @@ static void test_find__without_v2_says_how_to_get_it(void **state)
     check_refused(f, "systemd.unified_cgroup_hierarchy=1");
 }
 
-static void test_find__a_path_outside_of_the_namespace_is_none(void **state)
+TEST(find__a_path_outside_of_the_namespace_is_none)
 {
     fake *f = *state;
 
@@ -188,7 +182,7 @@ static void test_find__a_path_outside_of_the_namespace_is_none(void **state)
     check_refused(f, "no group of cgroup v2");
 }
 
-static void test_find__without_a_mount_says_so(void **state)
+TEST(find__without_a_mount_says_so)
 {
     fake *f = *state;
 
@@ -198,7 +192,7 @@ static void test_find__without_a_mount_says_so(void **state)
     check_refused(f, "cgroup2 is not mounted");
 }
 
-static void test_find__a_mount_of_another_part_is_no_use(void **state)
+TEST(find__a_mount_of_another_part_is_no_use)
 {
     fake *f = *state;
     char text[256];
@@ -211,7 +205,7 @@ static void test_find__a_mount_of_another_part_is_no_use(void **state)
     check_refused(f, "not under a mounted cgroup2");
 }
 
-static void test_find__a_mount_of_a_part_hides_what_is_above(void **state)
+TEST(find__a_mount_of_a_part_hides_what_is_above)
 {
     fake *f = *state;
     char text[256];
@@ -228,7 +222,7 @@ static void test_find__a_mount_of_a_part_hides_what_is_above(void **state)
 
 /* ---- what is ours --------------------------------------------------------------- */
 
-static void test_divide__the_root_of_all_groups_may_have_processes(void **state)
+TEST(divide__the_root_of_all_groups_may_have_processes)
 {
     fake *f = *state;
     char text[64];
@@ -245,7 +239,7 @@ static void test_divide__the_root_of_all_groups_may_have_processes(void **state)
     assert_string_equal(text, "+cpusry");
 }
 
-static void test_divide__a_root_without_controllers_says_how_to_get_them(void **state)
+TEST(divide__a_root_without_controllers_says_how_to_get_them)
 {
     fake *f = *state;
 
@@ -255,7 +249,7 @@ static void test_divide__a_root_without_controllers_says_how_to_get_them(void **
     check_refused(f, "no pids controller in cgroup v2 here: boot with cgroup v2 alone");
 }
 
-static void test_divide__the_group_above_ours_is_taken_if_it_is_given(void **state)
+TEST(divide__the_group_above_ours_is_taken_if_it_is_given)
 {
     fake *f = *state;
 
@@ -268,7 +262,7 @@ static void test_divide__the_group_above_ours_is_taken_if_it_is_given(void **sta
     check_divided(f, "cg root/unit", 1);
 }
 
-static void test_divide__what_systemd_did_not_mark_is_not_ours(void **state)
+TEST(divide__what_systemd_did_not_mark_is_not_ours)
 {
     fake *f = *state;
 
@@ -282,7 +276,7 @@ static void test_divide__what_systemd_did_not_mark_is_not_ours(void **state)
     check_refused(f, "systemd's and not delegated");
 }
 
-static void test_divide__our_own_group_is_ours_if_nobody_else_is_in_it(void **state)
+TEST(divide__our_own_group_is_ours_if_nobody_else_is_in_it)
 {
     fake *f = *state;
     char pid[32];
@@ -298,7 +292,7 @@ static void test_divide__our_own_group_is_ours_if_nobody_else_is_in_it(void **st
     check_divided(f, "cg root/unit", 1);
 }
 
-static void test_divide__others_in_our_group_are_not_moved(void **state)
+TEST(divide__others_in_our_group_are_not_moved)
 {
     fake *f = *state;
     char pids[64];
@@ -313,7 +307,7 @@ static void test_divide__others_in_our_group_are_not_moved(void **state)
     check_refused(f, "other processes share the delegated control group");
 }
 
-static void test_divide__a_controller_that_was_kept_back_is_named(void **state)
+TEST(divide__a_controller_that_was_kept_back_is_named)
 {
     fake *f = *state;
 
@@ -325,7 +319,7 @@ static void test_divide__a_controller_that_was_kept_back_is_named(void **state)
     check_refused(f, "the memory controller is not delegated here");
 }
 
-static void test_divide__an_ordinary_user_needs_to_be_given_it(void **state)
+TEST(divide__an_ordinary_user_needs_to_be_given_it)
 {
     fake *f = *state;
     char path[128];
@@ -345,10 +339,8 @@ static void test_divide__an_ordinary_user_needs_to_be_given_it(void **state)
 
 /* ---- the files of a group -------------------------------------------------------- */
 
-static void test_lists__finds_whole_words(void **state)
+TEST(lists__finds_whole_words)
 {
-    (void)state;
-
     assert_true(gbx_cgroup_lists("cpu memory pids\n", "memory"));
     assert_true(gbx_cgroup_lists("memory", "memory"));
     assert_false(gbx_cgroup_lists("memoryx xmemory\n", "memory"));
@@ -356,10 +348,9 @@ static void test_lists__finds_whole_words(void **state)
     assert_false(gbx_cgroup_lists(" \n", ""));
 }
 
-static void test_keyed__is_the_number_of_that_very_line(void **state)
+TEST(keyed__is_the_number_of_that_very_line)
 {
     static const char text[] = "oom 3\noom_kill 12\noom_group_kill 4";
-    (void)state;
 
     assert_int_equal(gbx_cgroup_keyed(text, "oom"), 3);
     assert_int_equal(gbx_cgroup_keyed(text, "oom_kill"), 12);
@@ -368,7 +359,7 @@ static void test_keyed__is_the_number_of_that_very_line(void **state)
     assert_int_equal(gbx_cgroup_keyed("", "oom"), 0);
 }
 
-static void test_write__makes_no_file(void **state)
+TEST(write__makes_no_file)
 {
     fake *f = *state;
     char path[128];
@@ -389,7 +380,7 @@ static void open_fake_group(fake *f)
     assert_true(f->group.dir >= 0 && f->group.parent >= 0);
 }
 
-static void test_allow__never_more_than_there_is(void **state)
+TEST(allow__never_more_than_there_is)
 {
     fake *f = *state;
     char path[128];
@@ -407,7 +398,7 @@ static void test_allow__never_more_than_there_is(void **state)
     assert_int_equal(f->group.limits.memory_bytes, 1000000);
 }
 
-static void test_take_kill__each_kill_is_taken_once(void **state)
+TEST(take_kill__each_kill_is_taken_once)
 {
     fake *f = *state;
     char path[128];
@@ -425,10 +416,9 @@ static void test_take_kill__each_kill_is_taken_once(void **state)
     assert_false(gbx_cgroup_take_kill(&f->group));
 }
 
-static void test_take_kill__without_a_group_nothing_was_killed(void **state)
+TEST(take_kill__without_a_group_nothing_was_killed)
 {
     gbx_cgroup none;
-    (void)state;
 
     gbx_cgroup_init(&none);
     assert_false(gbx_cgroup_take_kill(&none));
@@ -438,10 +428,9 @@ static void test_take_kill__without_a_group_nothing_was_killed(void **state)
 
 /* ---- how much --------------------------------------------------------------------- */
 
-static void test_memory__is_enough_for_every_worker_at_its_limit(void **state)
+TEST(memory__is_enough_for_every_worker_at_its_limit)
 {
     gbx_options o = GBX_OPTIONS_INIT;
-    (void)state;
 
     o.max_workers = 64;
     o.limits.memory_bytes = UINT64_C(128) << 20;
@@ -451,10 +440,9 @@ static void test_memory__is_enough_for_every_worker_at_its_limit(void **state)
                 2 * 24 * UINT64_C(1000000));
 }
 
-static void test_memory__what_is_asked_for_is_what_counts(void **state)
+TEST(memory__what_is_asked_for_is_what_counts)
 {
     gbx_options o = GBX_OPTIONS_INIT;
-    (void)state;
 
     o.max_workers = 64;
     o.limits.memory_bytes = UINT64_C(128) << 20;
@@ -463,33 +451,4 @@ static void test_memory__what_is_asked_for_is_what_counts(void **state)
     assert_int_equal(gbx_confine_memory(&o, 1 << 30), UINT64_C(300) << 20);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(test_find__without_v2_says_how_to_get_it),
-        TEST(test_find__a_path_outside_of_the_namespace_is_none),
-        TEST(test_find__without_a_mount_says_so),
-        TEST(test_find__a_mount_of_another_part_is_no_use),
-        TEST(test_find__a_mount_of_a_part_hides_what_is_above),
-        TEST(test_divide__the_root_of_all_groups_may_have_processes),
-        TEST(test_divide__a_root_without_controllers_says_how_to_get_them),
-        TEST(test_divide__the_group_above_ours_is_taken_if_it_is_given),
-        TEST(test_divide__what_systemd_did_not_mark_is_not_ours),
-        TEST(test_divide__our_own_group_is_ours_if_nobody_else_is_in_it),
-        TEST(test_divide__others_in_our_group_are_not_moved),
-        TEST(test_divide__a_controller_that_was_kept_back_is_named),
-        TEST(test_divide__an_ordinary_user_needs_to_be_given_it),
-        TEST(test_lists__finds_whole_words),
-        TEST(test_keyed__is_the_number_of_that_very_line),
-        TEST(test_write__makes_no_file),
-        TEST(test_allow__never_more_than_there_is),
-        TEST(test_take_kill__each_kill_is_taken_once),
-        TEST(test_take_kill__without_a_group_nothing_was_killed),
-        TEST(test_memory__is_enough_for_every_worker_at_its_limit),
-        TEST(test_memory__what_is_asked_for_is_what_counts),
-    };
-#undef TEST
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(setup, teardown)

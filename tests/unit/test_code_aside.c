@@ -3,14 +3,9 @@
 #include "base/clock.h"
 #include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
+#include "test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define LONG (GBX_ASIDE_SHORT + 1)
 
@@ -102,7 +97,7 @@ static int finish(void **state)
     return 0;
 }
 
-static void test_short_code__is_read_at_once_where_it_is(void **state)
+TEST(short_code__is_read_at_once_where_it_is)
 {
     scene *s = *state;
 
@@ -112,7 +107,7 @@ static void test_short_code__is_read_at_once_where_it_is(void **state)
     assert_int_equal(s->dones, 0);
 }
 
-static void test_long_code__is_read_in_another_thread_and_done_on_the_loop(void **state)
+TEST(long_code__is_read_in_another_thread_and_done_on_the_loop)
 {
     scene *s = *state;
 
@@ -124,7 +119,7 @@ static void test_long_code__is_read_in_another_thread_and_done_on_the_loop(void 
     assert_int_equal(s->dones, 1);
 }
 
-static void test_short_code__that_takes_long_is_read_again_in_the_thread(void **state)
+TEST(short_code__that_takes_long_is_read_again_in_the_thread)
 {
     scene *s = *state;
 
@@ -139,7 +134,7 @@ static void test_short_code__that_takes_long_is_read_again_in_the_thread(void **
     assert_true(s->patience.left_ns <= 0);
 }
 
-static void test_a_job__can_be_withdrawn_until_it_is_begun(void **state)
+TEST(a_job__can_be_withdrawn_until_it_is_begun)
 {
     scene *s = *state;
     gbx_parse_thread_job second = s->job, third = s->job;
@@ -164,7 +159,7 @@ static void test_a_job__can_be_withdrawn_until_it_is_begun(void **state)
 }
 
 /* It would else be waited for as long as its patience lasts: a day. */
-static void test_the_end__does_not_wait_for_what_is_being_read(void **state)
+TEST(the_end__does_not_wait_for_what_is_being_read)
 {
     scene *s = *state;
 
@@ -181,12 +176,11 @@ static void test_the_end__does_not_wait_for_what_is_being_read(void **state)
 
 /* ---- patience ------------------------------------------------------------------------- */
 
-static void test_patience__that_is_lost_leaves_the_code_as_it_is(void **state)
+TEST(patience__that_is_lost_leaves_the_code_as_it_is)
 {
     static const char code[] = "(x: number) => x";
     gbx_time_budget none = {.left_ns = 0};
     gbx_script script;
-    (void)state;
 
     gbx_time_budget_begin(&none);
     assert_int_equal(gbx_script_make(code, strlen(code), "input", &script, NULL),
@@ -199,13 +193,12 @@ static void test_patience__that_is_lost_leaves_the_code_as_it_is(void **state)
 }
 
 /* Parsed without one, this takes three times 50 ms and 50 us. */
-static void test_patience__bounds_all_parses_together(void **state)
+TEST(patience__bounds_all_parses_together)
 {
     size_t half = 25000;
     char *code = malloc(2 * half + 1);
     gbx_time_budget patience = {.left_ns = 10 * GBX_NS_PER_MS};
     gbx_script script;
-    (void)state;
 
     assert_non_null(code);
     memset(code, '<', half);
@@ -222,12 +215,11 @@ static void test_patience__bounds_all_parses_together(void **state)
 }
 
 /* Thousands of parameters, and as many uses of the last of them: minutes without one. */
-static void test_patience__bounds_the_search_for_names(void **state)
+TEST(patience__bounds_the_search_for_names)
 {
     char *code = malloc(100000);
     char *at = code;
     gbx_time_budget patience = {.left_ns = 50 * GBX_NS_PER_MS};
-    (void)state;
 
     assert_non_null(code);
     at = stpcpy(at, "[].map((");
@@ -246,20 +238,4 @@ static void test_patience__bounds_the_search_for_names(void **state)
     free(code);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-        TEST(test_short_code__is_read_at_once_where_it_is),
-        TEST(test_long_code__is_read_in_another_thread_and_done_on_the_loop),
-        TEST(test_short_code__that_takes_long_is_read_again_in_the_thread),
-        TEST(test_a_job__can_be_withdrawn_until_it_is_begun),
-        TEST(test_the_end__does_not_wait_for_what_is_being_read),
-        TEST(test_patience__that_is_lost_leaves_the_code_as_it_is),
-        TEST(test_patience__bounds_all_parses_together),
-        TEST(test_patience__bounds_the_search_for_names),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("beside the loop", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(start, finish)

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a client is given of a tool's content: blocks that it knows, and not too much. */
+#include "base/cleanup.h"
 #include "mcp/code/code_mode.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define ROOM 2000
 
@@ -73,7 +66,7 @@ static size_t count_of(const char *text, const char *part)
 
 /* ---- each block ------------------------------------------------------------------ */
 
-static void test_block__that_is_known_stays_as_it_is(void **state)
+TEST_WITH(set_up, tear_down, block__that_is_known_stays_as_it_is)
 {
     static const char *const same[] = {
         "{\"type\":\"text\",\"text\":\"a\\u0041\"}",
@@ -96,7 +89,7 @@ static void test_block__that_is_known_stays_as_it_is(void **state)
     }
 }
 
-static void test_block__shows_what_nobody_sees_in_its_text(void **state)
+TEST_WITH(set_up, tear_down, block__shows_what_nobody_sees_in_its_text)
 {
     static const struct {
         const char *given;
@@ -125,7 +118,7 @@ static void test_block__shows_what_nobody_sees_in_its_text(void **state)
     }
 }
 
-static void test_block__has_its_data_in_whole_groups(void **state)
+TEST_WITH(set_up, tear_down, block__has_its_data_in_whole_groups)
 {
     static const char *const written[] = {"AAEC\\nAAE=\\n", "AAECAAE", "AAEC\\u0041AE"};
 
@@ -141,7 +134,7 @@ static void test_block__has_its_data_in_whole_groups(void **state)
     }
 }
 
-static void test_block__that_no_client_knows_becomes_text(void **state)
+TEST_WITH(set_up, tear_down, block__that_no_client_knows_becomes_text)
 {
     static const char *const odd[] = {
         "5",
@@ -172,7 +165,7 @@ static void test_block__that_no_client_knows_becomes_text(void **state)
     }
 }
 
-static void test_block__that_a_version_does_not_have_becomes_text(void **state)
+TEST_WITH(set_up, tear_down, block__that_a_version_does_not_have_becomes_text)
 {
     static const struct {
         const char *version;
@@ -199,7 +192,7 @@ static void test_block__that_a_version_does_not_have_becomes_text(void **state)
     }
 }
 
-static void test_block__loses_the_members_that_are_not_as_they_must_be(void **state)
+TEST_WITH(set_up, tear_down, block__loses_the_members_that_are_not_as_they_must_be)
 {
     static const char content[] =
         "[{\"type\":\"text\",\"text\":\"a\",\"text\":5,\"other\":1,\"_meta\":2,"
@@ -213,7 +206,7 @@ static void test_block__loses_the_members_that_are_not_as_they_must_be(void **st
 }
 
 /* A client that is strict refuses the whole answer for one that is no time. */
-static void test_block__has_the_time_of_its_change_if_that_is_one(void **state)
+TEST_WITH(set_up, tear_down, block__has_the_time_of_its_change_if_that_is_one)
 {
     static const char *const times[] = {"2025-01-12T15:00:58Z",
                                         "2024-02-29T00:00:00.125+05:30",
@@ -271,7 +264,7 @@ static char *repeat(const char *block, size_t count, size_t *ret_len)
     return text;
 }
 
-static void test_blocks__that_are_many_are_cut_as_one_text(void **state)
+TEST_WITH(set_up, tear_down, blocks__that_are_many_are_cut_as_one_text)
 {
     world *w = *state;
     size_t len;
@@ -286,7 +279,7 @@ static void test_blocks__that_are_many_are_cut_as_one_text(void **state)
     assert_non_null(strstr((char *)w->left_out.data, "of 199999 bytes are shown"));
 }
 
-static void test_blocks__are_bounded_wherever_their_bytes_are(void **state)
+TEST_WITH(set_up, tear_down, blocks__are_bounded_wherever_their_bytes_are)
 {
     static const char *const forms[][2] = {
         {"{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"", "\"}}"},
@@ -310,7 +303,7 @@ static void test_blocks__are_bounded_wherever_their_bytes_are(void **state)
     }
 }
 
-static void test_blocks__of_images_are_whole_or_counted(void **state)
+TEST_WITH(set_up, tear_down, blocks__of_images_are_whole_or_counted)
 {
     world *w = *state;
     static char data[40001];
@@ -336,13 +329,12 @@ static void test_blocks__of_images_are_whole_or_counted(void **state)
         strstr((char *)w->left_out.data, " more images or files are left out"));
 }
 
-static void test_blocks__that_get_no_memory_at_all_have_failed(void **state)
+TEST(blocks__that_get_no_memory_at_all_have_failed)
 {
     static const char content[] = "[{\"type\":\"text\",\"text\":\"a\"}]";
     gbx_blocks_room room = {.max = ROOM, .name = "tool", .version = "2026-07-28"};
     gbx_view view;
-    gbx_buf none;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf none;
 
     gbx_buf_init(&none, 1);
     assert_true(gbx_view_open(content, sizeof content - 1, &view));
@@ -350,35 +342,6 @@ static void test_blocks__that_get_no_memory_at_all_have_failed(void **state)
     gbx_blocks_write(view, &room, &none, &none);
 
     assert_true(none.failed);
-    gbx_buf_cleanup(&none);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks__that_get_no_memory_at_all_have_failed),
-        cmocka_unit_test_setup_teardown(test_block__that_is_known_stays_as_it_is,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_block__shows_what_nobody_sees_in_its_text,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_block__has_its_data_in_whole_groups,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_block__that_no_client_knows_becomes_text,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_block__that_a_version_does_not_have_becomes_text, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_block__has_the_time_of_its_change_if_that_is_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_block__loses_the_members_that_are_not_as_they_must_be, set_up,
-            tear_down),
-        cmocka_unit_test_setup_teardown(test_blocks__that_are_many_are_cut_as_one_text,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_blocks__are_bounded_wherever_their_bytes_are, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_blocks__of_images_are_whole_or_counted,
-                                        set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests_name("code blocks", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What was made once is made again without looking, and is the same. */
 #include "mcp/code/code.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static int start(void **state)
 {
@@ -51,7 +44,7 @@ static bool is_known(gbx_recent *recent, const char *text)
     return known;
 }
 
-static void test_make__gives_the_same_script_again(void **state)
+TEST(make__gives_the_same_script_again)
 {
     static const char *const texts[] = {
         "return 1",
@@ -84,7 +77,7 @@ static void test_make__gives_the_same_script_again(void **state)
     }
 }
 
-static void test_make__parses_a_text_once(void **state)
+TEST(make__parses_a_text_once)
 {
     gbx_script script = make(*state, "return 1");
 
@@ -94,7 +87,7 @@ static void test_make__parses_a_text_once(void **state)
     assert_false(is_known(*state, "return 1 "));
 }
 
-static void test_make__forgets_the_oldest_first(void **state)
+TEST(make__forgets_the_oldest_first)
 {
     char text[32];
 
@@ -110,7 +103,7 @@ static void test_make__forgets_the_oldest_first(void **state)
     assert_false(is_known(*state, "return 0"));
 }
 
-static void test_make__keeps_nothing_that_is_long(void **state)
+TEST(make__keeps_nothing_that_is_long)
 {
     size_t len = GBX_RECENT_TEXT_MAX + 1;
     char *text = malloc(len + 1);
@@ -127,16 +120,4 @@ static void test_make__keeps_nothing_that_is_long(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-        TEST(test_make__gives_the_same_script_again),
-        TEST(test_make__parses_a_text_once),
-        TEST(test_make__forgets_the_oldest_first),
-        TEST(test_make__keeps_nothing_that_is_long),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("recent scripts", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(start, finish)

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a model reads: nothing is cut without a word, and what was cut can be read. */
+#include "base/cleanup.h"
 #include "base/json_view.h"
 #include "mcp/code/code.h"
-#include "mcp/code/script_reply.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "mcp/code/code_mode.h"
+#include "test.h"
 
 #define CAP 400
 
@@ -65,7 +58,7 @@ static void check(gbx_artifacts *store, const gbx_script_reply *reply,
 
 #define COST "(0 calls; 0 ms, 0 ms of them computing; 0.0 MB; left: 10 calls, 5.0 s)"
 
-static void test_reply__says_the_value_and_the_cost(void **state)
+TEST(reply__says_the_value_and_the_cost)
 {
     gbx_script_reply reply = quiet();
 
@@ -74,7 +67,7 @@ static void test_reply__says_the_value_and_the_cost(void **state)
     check(*state, &reply, "{\"a\":1}\n" COST);
 }
 
-static void test_reply__sets_in_the_lines_of_an_error(void **state)
+TEST(reply__sets_in_the_lines_of_an_error)
 {
     gbx_script_reply reply = quiet();
 
@@ -88,7 +81,7 @@ static void test_reply__sets_in_the_lines_of_an_error(void **state)
         "hint: ours\n" COST);
 }
 
-static void test_reply__shows_a_string_as_its_characters(void **state)
+TEST(reply__shows_a_string_as_its_characters)
 {
     gbx_script_reply reply = quiet();
 
@@ -97,7 +90,7 @@ static void test_reply__shows_a_string_as_its_characters(void **state)
     check(*state, &reply, "a\nb\n" COST);
 }
 
-static void test_reply__says_in_words_that_a_string_is_empty(void **state)
+TEST(reply__says_in_words_that_a_string_is_empty)
 {
     gbx_script_reply reply = quiet();
 
@@ -106,7 +99,7 @@ static void test_reply__says_in_words_that_a_string_is_empty(void **state)
     check(*state, &reply, "The value is an empty text\n" COST);
 }
 
-static void test_reply__without_a_value_says_so(void **state)
+TEST(reply__without_a_value_says_so)
 {
     gbx_script_reply_log logs[] = {{"log", "one", 3}, {"warn", "two", 3}};
     gbx_script_reply reply = quiet();
@@ -125,7 +118,7 @@ static void test_reply__without_a_value_says_so(void **state)
           "No value returned; collect is declared but not called\n" COST);
 }
 
-static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **state)
+TEST(reply__names_the_first_artifacts_and_counts_the_rest)
 {
     gbx_script_reply_artifact kept[GBX_REPLY_ARTIFACTS_MAX + 2] = {
         {.uri = "artifact://a/1"}};
@@ -143,7 +136,7 @@ static void test_reply__names_the_first_artifacts_and_counts_the_rest(void **sta
     free(structured);
 }
 
-static void test_reply__of_a_failure_says_what_was_done_before(void **state)
+TEST(reply__of_a_failure_says_what_was_done_before)
 {
     gbx_script_reply_call calls[] = {
         {.server = "s", .tool = "a", .line = 2, .gave = "{ content: string }"},
@@ -174,7 +167,7 @@ static void test_reply__of_a_failure_says_what_was_done_before(void **state)
 }
 
 /* Head, mark and tail are what the first line says, and the whole can be read in pages. */
-static void test_reply__that_is_too_long_is_cut_in_the_middle(void **state)
+TEST(reply__that_is_too_long_is_cut_in_the_middle)
 {
     gbx_script_reply reply = quiet();
     char value[3002];
@@ -220,7 +213,7 @@ static gbx_script_reply chatty(gbx_script_reply_log *logs, size_t count)
     return reply;
 }
 
-static void test_logs__have_the_room_that_the_value_leaves(void **state)
+TEST(logs__have_the_room_that_the_value_leaves)
 {
     gbx_script_reply_log logs[40];
     gbx_script_reply reply = chatty(logs, 40); /* CAP */
@@ -243,7 +236,7 @@ static void test_logs__have_the_room_that_the_value_leaves(void **state)
     free(text);
 }
 
-static void test_logs__beside_a_long_value_have_a_quarter(void **state)
+TEST(logs__beside_a_long_value_have_a_quarter)
 {
     gbx_script_reply_log logs[20];
     gbx_script_reply reply = chatty(logs, 20);
@@ -260,8 +253,7 @@ static void test_logs__beside_a_long_value_have_a_quarter(void **state)
     free(text);
 }
 
-static void test_logs__that_were_lost_are_said_and_the_rest_is_not_called_the_whole(
-    void **state)
+TEST(logs__that_were_lost_are_said_and_the_rest_is_not_called_the_whole)
 {
     gbx_script_reply_log logs[80];
     gbx_script_reply reply = chatty(logs, 80);
@@ -279,7 +271,7 @@ static void test_logs__that_were_lost_are_said_and_the_rest_is_not_called_the_wh
     free(text);
 }
 
-static void test_logs__have_the_room_that_the_error_leaves(void **state)
+TEST(logs__have_the_room_that_the_error_leaves)
 {
     gbx_script_reply_log logs[40];
     gbx_script_reply reply = chatty(logs, 40);
@@ -297,7 +289,7 @@ static void test_logs__have_the_room_that_the_error_leaves(void **state)
     free(text);
 }
 
-static void test_error__that_is_too_long_is_cut_in_the_middle(void **state)
+TEST(error__that_is_too_long_is_cut_in_the_middle)
 {
     gbx_script_reply_log logs[40];
     gbx_script_reply reply = chatty(logs, 40);
@@ -322,7 +314,7 @@ static void test_error__that_is_too_long_is_cut_in_the_middle(void **state)
 }
 
 /* The tool, or the engine, has left something out of it already. */
-static void test_error__that_was_cut_before_is_truncated(void **state)
+TEST(error__that_was_cut_before_is_truncated)
 {
     static const struct {
         const char *message;
@@ -355,10 +347,10 @@ static void check_pages(gbx_artifacts *store, unsigned length)
     assert_non_null(kept);
     (void)snprintf(uri, sizeof uri, "%s?offset=0&length=%u", kept->uri, length);
     for (int pages = 0; uri[0] != 0; pages++) {
-        gbx_buf page;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf page;
         gbx_view view;
         gbx_view next;
-        gbx_buf part;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf part;
         size_t cursor = 0;
 
         assert_true(pages < 9);
@@ -373,25 +365,23 @@ static void check_pages(gbx_artifacts *store, unsigned length)
         next = gbx_view_member(gbx_view_member(view, "_meta"), "next");
         (void)snprintf(uri, sizeof uri, "%.*s", next.len > 2 ? (int)next.len - 2 : 0,
                        next.len > 2 ? next.at + 1 : "");
-        gbx_buf_cleanup(&part);
-        gbx_buf_cleanup(&page);
     }
     assert_string_equal(all, text);
 }
 
-static void test_pages__are_the_whole_and_end_between_characters(void **state)
+TEST(pages__are_the_whole_and_end_between_characters)
 {
     for (unsigned length = 1; length <= 12; length++)
         check_pages(*state, length);
 }
 
-static void test_artifacts__that_are_old_or_too_many_are_gone(void **state)
+TEST(artifacts__that_are_old_or_too_many_are_gone)
 {
     gbx_artifacts *store = *state;
     char data[6000] = {0};
     char first[80];
     char second[80];
-    gbx_buf page;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf page;
 
     gbx_buf_init(&page, 1 << 20);
     strcpy(first, gbx_artifacts_add(store, "a", "image/png", data, 6000, 0)->uri);
@@ -401,14 +391,13 @@ static void test_artifacts__that_are_old_or_too_many_are_gone(void **state)
     assert_true(gbx_artifacts_read(store, second, 999999999, &page));
     assert_false(gbx_artifacts_read(store, second, 1000000000, &page));
     assert_null(gbx_artifacts_add(store, "c", "text/plain", data, 10001, 0));
-    gbx_buf_cleanup(&page);
 }
 
-static void test_artifacts__that_are_small_cost_more_than_their_bytes(void **state)
+TEST(artifacts__that_are_small_cost_more_than_their_bytes)
 {
     gbx_artifacts *store = *state;
     char first[80];
-    gbx_buf page;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf page;
 
     gbx_buf_init(&page, 1 << 20);
     strcpy(first, gbx_artifacts_add(store, "a", "text/plain", "x", 1, 0)->uri);
@@ -416,17 +405,16 @@ static void test_artifacts__that_are_small_cost_more_than_their_bytes(void **sta
     for (int i = 0; i < 100; i++)
         assert_non_null(gbx_artifacts_add(store, "b", "text/plain", "x", 1, 0));
     assert_false(gbx_artifacts_read(store, first, 0, &page));
-    gbx_buf_cleanup(&page);
 }
 
-static void test_pages__that_are_none_are_told_from_what_is_gone(void **state)
+TEST(pages__that_are_none_are_told_from_what_is_gone)
 {
     gbx_artifacts *store = *state;
     const char *kept = gbx_artifacts_add(store, "a", "text/plain", "abcdef", 6, 0)->uri;
     char whole[80];
     char escaped[120];
     char wrong[100];
-    gbx_buf page;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf page;
 
     gbx_buf_init(&page, 1 << 20);
     (void)snprintf(whole, sizeof whole, "%s?", kept);
@@ -441,10 +429,9 @@ static void test_pages__that_are_none_are_told_from_what_is_gone(void **state)
     assert_non_null(strstr(gbx_artifacts_fault(store, wrong), "has no such page"));
     assert_non_null(
         strstr(gbx_artifacts_fault(store, "artifact://x/1"), "not any more"));
-    gbx_buf_cleanup(&page);
 }
 
-static void test_artifacts__that_are_asked_for_wrongly_are_not_there(void **state)
+TEST(artifacts__that_are_asked_for_wrongly_are_not_there)
 {
     static const char *const queries[] = {
         "?offset=-1", "?offset=",           "?length=1&offset=99999999999999999999",
@@ -453,7 +440,7 @@ static void test_artifacts__that_are_asked_for_wrongly_are_not_there(void **stat
     const gbx_artifact *kept =
         gbx_artifacts_add(*state, "n", "text/plain", "abc", 3, 0);
     char uri[160];
-    gbx_buf page;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf page;
 
     gbx_buf_init(&page, 4096);
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
@@ -464,34 +451,6 @@ static void test_artifacts__that_are_asked_for_wrongly_are_not_there(void **stat
     (void)snprintf(uri, sizeof uri, "%s?offset=7", kept->uri);
     assert_true(gbx_artifacts_read(*state, uri, 0, &page));
     assert_non_null(memmem(page.data, page.len, "\"text\":\"\"", 9));
-    gbx_buf_cleanup(&page);
 }
 
-#define STORED(test) cmocka_unit_test_setup_teardown(test, start, finish)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STORED(test_reply__says_the_value_and_the_cost),
-        STORED(test_reply__shows_a_string_as_its_characters),
-        STORED(test_reply__sets_in_the_lines_of_an_error),
-        STORED(test_reply__says_in_words_that_a_string_is_empty),
-        STORED(test_reply__without_a_value_says_so),
-        STORED(test_reply__names_the_first_artifacts_and_counts_the_rest),
-        STORED(test_reply__of_a_failure_says_what_was_done_before),
-        STORED(test_reply__that_is_too_long_is_cut_in_the_middle),
-        STORED(test_logs__have_the_room_that_the_value_leaves),
-        STORED(test_logs__beside_a_long_value_have_a_quarter),
-        STORED(test_logs__that_were_lost_are_said_and_the_rest_is_not_called_the_whole),
-        STORED(test_logs__have_the_room_that_the_error_leaves),
-        STORED(test_error__that_is_too_long_is_cut_in_the_middle),
-        STORED(test_error__that_was_cut_before_is_truncated),
-        STORED(test_pages__are_the_whole_and_end_between_characters),
-        STORED(test_artifacts__that_are_old_or_too_many_are_gone),
-        STORED(test_artifacts__that_are_small_cost_more_than_their_bytes),
-        STORED(test_pages__that_are_none_are_told_from_what_is_gone),
-        STORED(test_artifacts__that_are_asked_for_wrongly_are_not_there),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(start, finish)

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a search for tools finds first, and that nothing it is given harms it. */
 #include "mcp/code/code_mode.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static const char *const tools[] = {
     "{\"name\":\"read_text_file\",\"description\":\"Read the complete contents of a "
@@ -57,9 +49,8 @@ static const struct row {
     {"zebra", NULL},
 };
 
-static void test_search__finds_what_is_meant(void **state)
+TEST(search__finds_what_is_meant)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         gbx_search_doc docs[COUNT];
         gbx_view name;
@@ -101,7 +92,7 @@ static void expect(const char *const *list, size_t count, const char *query,
 #define EXPECT(list, query, names) \
     expect(list, sizeof list / sizeof *list, query, names)
 
-static void test_search__reads_escapes(void **state)
+TEST(search__reads_escapes)
 {
     static const char *const list[] = {
         "{\"name\":\"a\",\"description\":\"one\\nwidget\\tgadget\\\"quoted\\\\slashed\"}",
@@ -110,7 +101,6 @@ static void test_search__reads_escapes(void **state)
         "{\"name\":\"c\",\"description\":\"\\ud83d\\ude00smiley \\ud800lonely\"}",
     };
 
-    (void)state;
     EXPECT(list, "widget", "a");
     EXPECT(list, "gadget", "a");
     EXPECT(list, "quoted", "a");
@@ -122,28 +112,26 @@ static void test_search__reads_escapes(void **state)
     EXPECT(list, "nwidget", "");
 }
 
-static void test_search__knows_the_cases_of_all_letters(void **state)
+TEST(search__knows_the_cases_of_all_letters)
 {
     static const char *const list[] = {
         "{\"name\":\"a\",\"description\":\"Ёлка, ÄRGER and ΣΟΦΟΣ\"}",
         "{\"name\":\"b\",\"description\":\"ёлка, ärger and σοφος\"}",
     };
 
-    (void)state;
     EXPECT(list, "ёлка", "a b");
     EXPECT(list, "ЁЛКА", "a b");
     EXPECT(list, "Ärger", "a b");
     EXPECT(list, "σοφοσ", "a b");
 }
 
-static void test_search__parts_words_at_signs_of_all_scripts(void **state)
+TEST(search__parts_words_at_signs_of_all_scripts)
 {
     static const char *const list[] = {
         "{\"name\":\"a\",\"description\":\"“alpha”—beta…gamma«delta»\"}",
         "{\"name\":\"b\",\"description\":\"検索、保存。ФАЙЛ（ｘ）\"}",
     };
 
-    (void)state;
     EXPECT(list, "alpha", "a");
     EXPECT(list, "beta", "a");
     EXPECT(list, "gamma", "a");
@@ -152,7 +140,7 @@ static void test_search__parts_words_at_signs_of_all_scripts(void **state)
     EXPECT(list, "файл", "b");
 }
 
-static void test_search__finds_words_where_no_gaps_are_written(void **state)
+TEST(search__finds_words_where_no_gaps_are_written)
 {
     static const char *const list[] = {
         "{\"name\":\"a\",\"description\":\"删除文件和目录\"}",
@@ -161,7 +149,6 @@ static void test_search__finds_words_where_no_gaps_are_written(void **state)
         "{\"name\":\"d\",\"description\":\"ค้นหาไฟล์\"}",
     };
 
-    (void)state;
     EXPECT(list, "文件", "a");
     EXPECT(list, "目录", "a");
     EXPECT(list, "件", "a");
@@ -174,7 +161,7 @@ static void test_search__finds_words_where_no_gaps_are_written(void **state)
     EXPECT(list, "图像", "");
 }
 
-static void test_search__goes_by_words_that_say_something(void **state)
+TEST(search__goes_by_words_that_say_something)
 {
     static const char *const list[] = {
         "{\"name\":\"a\",\"description\":\"how to do it: the way of the list to the end\"}",
@@ -182,13 +169,12 @@ static void test_search__goes_by_words_that_say_something(void **state)
         "{\"name\":\"withdraw\",\"description\":\"money\"}",
     };
 
-    (void)state;
     EXPECT(list, "how to draw a diagram of the money", "withdraw b");
     EXPECT(list, "how to do it", "a");
     EXPECT(list, "withdraw", "withdraw");
 }
 
-static void test_search__finds_beginnings_after_the_words_themselves(void **state)
+TEST(search__finds_beginnings_after_the_words_themselves)
 {
     static const char *const list[] = {
         "{\"name\":\"repository_repository\",\"description\":\"repository repository\"}",
@@ -199,7 +185,6 @@ static void test_search__finds_beginnings_after_the_words_themselves(void **stat
         "{\"name\":\"index\"}",
     };
 
-    (void)state;
     EXPECT(list, "repo", "a repository_repository");
     EXPECT(list, "repos", "a repository_repository");
     EXPECT(list, "repositories", "repository_repository a");
@@ -209,7 +194,7 @@ static void test_search__finds_beginnings_after_the_words_themselves(void **stat
     EXPECT(list, "re", "");
 }
 
-static void test_search__knows_a_name_in_one_word_and_in_parts(void **state)
+TEST(search__knows_a_name_in_one_word_and_in_parts)
 {
     static const char *const list[] = {
         "{\"name\":\"GitHubSearch\"}", "{\"name\":\"read_text_file\"}",
@@ -217,7 +202,6 @@ static void test_search__knows_a_name_in_one_word_and_in_parts(void **state)
         "{\"name\":\"createissue\"}",
     };
 
-    (void)state;
     EXPECT(list, "github search", "GitHubSearch");
     EXPECT(list, "gitHubSearch", "GitHubSearch");
     EXPECT(list, "kebabCaseName", "kebab-case-name");
@@ -229,12 +213,11 @@ static void test_search__knows_a_name_in_one_word_and_in_parts(void **state)
 #define MANY 5000
 
 /* All of them fit, each better than the one before: an order that is slow for some. */
-static void test_search__ranks_thousands_of_tools_the_same_each_time(void **state)
+TEST(search__ranks_thousands_of_tools_the_same_each_time)
 {
     static gbx_search_doc docs[MANY];
     static char texts[MANY][64];
 
-    (void)state;
     for (unsigned i = 0; i < MANY; i++) {
         (void)snprintf(texts[i], sizeof texts[i], "{\"name\":\"x\",\"title\":\"%.*s\"}",
                        (int)(MANY - i) / 200, "a-a-a-a-a-a-a-a-a-a-a-a-a-a-a");
@@ -250,12 +233,11 @@ static void test_search__ranks_thousands_of_tools_the_same_each_time(void **stat
 }
 
 /* A string of escapes that is cut in the middle of one. */
-static void test_search__reads_a_text_as_far_as_it_goes(void **state)
+TEST(search__reads_a_text_as_far_as_it_goes)
 {
     static char text[40000];
     gbx_search_doc doc = {.server = "up"};
 
-    (void)state;
     for (size_t shift = 0; shift < 12; shift++) {
         size_t len = (size_t)snprintf(text, sizeof text, "{\"name\":\"first%.*s",
                                       (int)shift, "............");
@@ -269,12 +251,11 @@ static void test_search__reads_a_text_as_far_as_it_goes(void **state)
     }
 }
 
-static void test_search__without_words_moves_nothing(void **state)
+TEST(search__without_words_moves_nothing)
 {
     static const char *const queries[] = {"", "  ", "?!-", "\""};
     gbx_search_doc docs[COUNT];
 
-    (void)state;
     for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
         fill(docs);
         assert_true(gbx_search_rank(docs, COUNT, queries[i], strlen(queries[i])));
@@ -283,7 +264,7 @@ static void test_search__without_words_moves_nothing(void **state)
     }
 }
 
-static void test_search__takes_tools_of_any_kind(void **state)
+TEST(search__takes_tools_of_any_kind)
 {
     static const char *const odd[] = {"{}",
                                       "null",
@@ -294,7 +275,6 @@ static void test_search__takes_tools_of_any_kind(void **state)
     gbx_search_doc docs[6];
     char query[2000];
 
-    (void)state;
     memset(query, 'a', sizeof query);
     for (size_t i = 0; i < 6; i++) {
         docs[i] = (gbx_search_doc){.server = ""};
@@ -305,22 +285,4 @@ static void test_search__takes_tools_of_any_kind(void **state)
     assert_true(gbx_search_rank(docs, 0, "a", 1));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search__finds_what_is_meant),
-        cmocka_unit_test(test_search__reads_escapes),
-        cmocka_unit_test(test_search__knows_the_cases_of_all_letters),
-        cmocka_unit_test(test_search__parts_words_at_signs_of_all_scripts),
-        cmocka_unit_test(test_search__finds_words_where_no_gaps_are_written),
-        cmocka_unit_test(test_search__goes_by_words_that_say_something),
-        cmocka_unit_test(test_search__finds_beginnings_after_the_words_themselves),
-        cmocka_unit_test(test_search__knows_a_name_in_one_word_and_in_parts),
-        cmocka_unit_test(test_search__ranks_thousands_of_tools_the_same_each_time),
-        cmocka_unit_test(test_search__reads_a_text_as_far_as_it_goes),
-        cmocka_unit_test(test_search__without_words_moves_nothing),
-        cmocka_unit_test(test_search__takes_tools_of_any_kind),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

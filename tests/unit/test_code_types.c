@@ -3,16 +3,9 @@
  * should, the engine says (tests/integration/test_code_typed.c). */
 #include "guard/arena.h"
 #include "mcp/code/code_mode.h"
+#include "test.h"
 
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #ifdef GBX_CODE_TAKES_TYPES
 #    define TEXT_MAX 500
@@ -121,9 +114,8 @@ static bool is_as_expected(const struct row *row)
 }
 #endif
 
-static void test_types__leave_the_code_where_it_stood(void **state)
+TEST(types__leave_the_code_where_it_stood)
 {
-    (void)state;
 #ifdef GBX_CODE_TAKES_TYPES
     size_t wrong = 0;
 
@@ -136,11 +128,4 @@ static void test_types__leave_the_code_where_it_stood(void **state)
 #endif
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types__leave_the_code_where_it_stood),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

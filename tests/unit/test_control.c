@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* control - what a template may say, when, and what the engine makes of it. */
+#include "base/cleanup.h"
 #include "puppet.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void serve(puppet *p)
 {
@@ -28,10 +24,9 @@ static bool say_frame(puppet *p, uint8_t type, const void *body, uint8_t len)
 
 /* ---- HELLO --------------------------------------------------------------------- */
 
-static void test_hello__makes_it_serve_and_fills_the_pool(void **state)
+TEST(hello__makes_it_serve_and_fills_the_pool)
 {
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
 
     serve(&p);
@@ -41,19 +36,15 @@ static void test_hello__makes_it_serve_and_fills_the_pool(void **state)
     assert_true(p.engine.facts.known);
     assert_int_equal(p.engine.facts.threads, 1);
     assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 5);
-    puppet_cleanup(&p);
 }
 
-static void test_hello__is_said_once(void **state)
+TEST(hello__is_said_once)
 {
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
 
     assert_false(puppet_say_hello(&p));
-
-    puppet_cleanup(&p);
 }
 
 /* HELLO with one thing changed; why the engine does not start, or "" if it does. */
@@ -78,20 +69,19 @@ static gbx_msg_hello all_layers(void)
     return hello;
 }
 
-static void test_hello__with_each_layer_missing(void **state)
+TEST(hello__with_each_layer_missing)
 {
     static const uint8_t required[] = {
 #define XX(name, text, is_required, what) is_required,
         GBX_LAYER_MAP(XX)
 #undef XX
     };
-    (void)state;
 
     for (size_t i = 0; i < (size_t)GBX_LAYER_COUNT * 2; i++) {
         gbx_options options = GBX_OPTIONS_INIT;
         gbx_msg_hello hello = all_layers();
         bool starts = i % 2 == 0 && !required[i / 2];
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
 
         options.require = i % 2 == 0 ? GBX_REQUIRE_DEFAULT : GBX_REQUIRE_STRICT;
         hello.layers[i / 2].stands = 0;
@@ -101,77 +91,65 @@ static void test_hello__with_each_layer_missing(void **state)
         assert_int_equal(p.engine.start_error.status,
                          starts ? GBX_OK : GBX_E_UNSUPPORTED);
         assert_string_equal(p.engine.facts.layers[i / 2].reason, "a\\nreason");
-        puppet_cleanup(&p);
     }
 }
 
-static void test_hello__a_layer_not_reported_does_not_stand(void **state)
+TEST(hello__a_layer_not_reported_does_not_stand)
 {
     gbx_msg_hello hello = all_layers();
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     hello.layer_count = GBX_LAYER_SECCOMP; /* it and those after it are left out */
 
     assert_non_null(
         strstr(greet(&p, NULL, &hello), "'seccomp' is required and missing"));
 
     assert_int_equal(p.engine.start_error.status, GBX_E_UNSUPPORTED);
-    puppet_cleanup(&p);
 }
 
-static void test_hello__says_why_it_cannot_serve(void **state)
+TEST(hello__says_why_it_cannot_serve)
 {
     gbx_msg_hello hello = all_layers();
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     hello.failure = (gbx_span){(const uint8_t *)"no \x1B[1mengine", 13};
 
     assert_string_equal(greet(&p, NULL, &hello),
                         "the worker program cannot serve: no \\u{1b}[1mengine");
-
-    puppet_cleanup(&p);
 }
 
-static void test_hello__of_another_layer_number_is_none_of_ours(void **state)
+TEST(hello__of_another_layer_number_is_none_of_ours)
 {
     gbx_msg_hello layer = all_layers();
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     layer.layers[0].layer = 255; /* of a newer worker */
     (void)greet(&p, NULL, &layer);
 
     assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
     assert_false(p.engine.facts.layers[0].stands);
-    puppet_cleanup(&p);
 }
 
 /* Nothing but the version is where it was. */
-static void test_hello__of_another_version_names_both_in_any_layout(void **state)
+TEST(hello__of_another_version_names_both_in_any_layout)
 {
     static const uint8_t body[] = {77, 0, 0, 0, 0xFF, 0xFF, 0xFF};
-    (void)state;
 
     for (uint8_t len = 4; len <= sizeof body; len++) {
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
 
         puppet_init(&p, NULL);
         assert_false(say_frame(&p, GBX_MSG_HELLO, body, len));
         assert_non_null(strstr(p.engine.start_error.message, "its protocol is 77,"));
         assert_string_equal(p.engine.lack, p.engine.start_error.message);
-        puppet_cleanup(&p);
     }
 }
 
 /* ---- every type, before and after HELLO ------------------------------------------- */
 
-static void test_every_type__that_is_not_a_templates_ends_it(void **state)
+TEST(every_type__that_is_not_a_templates_ends_it)
 {
-    (void)state;
-
     for (unsigned i = 0; i < 512; i++) {
         uint8_t type = (uint8_t)i;
         bool is_known = type >= GBX_MSG_HELLO && type <= GBX_MSG_LOADED;
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
 
         puppet_init(&p, NULL);
         if (i >= 256)
@@ -179,34 +157,30 @@ static void test_every_type__that_is_not_a_templates_ends_it(void **state)
         if (!is_known)
             assert_false(say_frame(&p, type, NULL, 0));
         assert_true(puppet_is_sound(&p));
-        puppet_cleanup(&p);
     }
 }
 
-static void test_bodies__of_no_length_or_too_long_end_it(void **state)
+TEST(bodies__of_no_length_or_too_long_end_it)
 {
     static const uint8_t types[] = {GBX_MSG_HELLO, GBX_MSG_FORKED, GBX_MSG_EXITED,
                                     GBX_MSG_LOADED};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(types) * 2; i++) {
         uint8_t zeros[64] = {0};
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
 
         puppet_init(&p, NULL);
         serve(&p);
         assert_false(say_frame(&p, types[i / 2], zeros, i % 2 == 0 ? 0 : 64));
-        puppet_cleanup(&p);
     }
 }
 
-static void test_length__over_the_limit_ends_it_at_the_header(void **state)
+TEST(length__over_the_limit_ends_it_at_the_header)
 {
     static const uint8_t long_one[GBX_FRAME_HEADER_SIZE] = {1, 0x40, 0, 0,
                                                             GBX_MSG_HELLO};
     static const uint8_t fits[GBX_FRAME_HEADER_SIZE] = {0, 0x40, 0, 0, GBX_MSG_HELLO};
     puppet p;
-    (void)state;
 
     puppet_init(&p, NULL);
     assert_true(puppet_hear(&p, fits, sizeof fits)); /* and waits for the body */
@@ -217,17 +191,16 @@ static void test_length__over_the_limit_ends_it_at_the_header(void **state)
     puppet_cleanup(&p);
 }
 
-static void test_frames__in_pieces_of_any_size(void **state)
+TEST(frames__in_pieces_of_any_size)
 {
     gbx_msg_hello hello = all_layers();
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, GBX_KIB(4));
     assert_true(gbx_msg_put_hello(&buf, &hello));
     assert_true(gbx_msg_put_exited(&buf, &(gbx_msg_exited){.worker_id = 77}));
 
     for (size_t piece = 1; piece <= buf.len; piece += 3) {
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
 
         puppet_init(&p, NULL);
         for (size_t at = 0; at < buf.len; at += piece)
@@ -235,17 +208,14 @@ static void test_frames__in_pieces_of_any_size(void **state)
                                     buf.len - at < piece ? buf.len - at : piece));
         assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
         assert_int_equal(p.template->in.len, 0);
-        puppet_cleanup(&p);
     }
-    gbx_buf_cleanup(&buf);
 }
 
 /* ---- FORKED, READY, EXITED ----------------------------------------------------------- */
 
-static void test_forked__brings_a_worker_and_ready_makes_it_one(void **state)
+TEST(forked__brings_a_worker_and_ready_makes_it_one)
 {
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
 
@@ -257,13 +227,11 @@ static void test_forked__brings_a_worker_and_ready_makes_it_one(void **state)
     assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_READY);
     assert_int_equal(p.engine.ready_count, 1);
     assert_true(puppet_is_sound(&p));
-    puppet_cleanup(&p);
 }
 
-static void test_forked__twice_for_a_worker_ends_the_template(void **state)
+TEST(forked__twice_for_a_worker_ends_the_template)
 {
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
     assert_true(puppet_say_forked(&p, 1, 0));
@@ -272,15 +240,13 @@ static void test_forked__twice_for_a_worker_ends_the_template(void **state)
     assert_false(puppet_say_forked(&p, 1, 11));
 
     assert_true(puppet_is_sound(&p));
-    puppet_cleanup(&p);
 }
 
-static void test_forked__of_nobody_or_without_descriptors_ends_it(void **state)
+TEST(forked__of_nobody_or_without_descriptors_ends_it)
 {
     gbx_msg_forked forked = {.worker_id = 1};
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     puppet p;
-    (void)state;
     gbx_buf_init(&buf, 256);
     assert_true(gbx_msg_put_forked(&buf, &forked));
     puppet_init(&p, NULL);
@@ -293,16 +259,14 @@ static void test_forked__of_nobody_or_without_descriptors_ends_it(void **state)
     serve(&p);
 
     assert_false(puppet_hear(&p, buf.data, buf.len));
-    gbx_buf_cleanup(&buf);
     puppet_cleanup(&p);
 }
 
-static void test_forked__whose_descriptors_were_lost_is_one_worker_less(void **state)
+TEST(forked__whose_descriptors_were_lost_is_one_worker_less)
 {
     gbx_msg_forked forked = {.worker_id = 1};
-    gbx_buf buf;
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     gbx_buf_init(&buf, 256);
     assert_true(gbx_msg_put_forked(&buf, &forked));
     puppet_init(&p, NULL);
@@ -321,14 +285,11 @@ static void test_forked__whose_descriptors_were_lost_is_one_worker_less(void **s
 
     assert_null(gbx_pool_find(&p.engine, 1));
     assert_true(puppet_is_sound(&p));
-    gbx_buf_cleanup(&buf);
-    puppet_cleanup(&p);
 }
 
-static void test_forked__with_an_error_is_asked_for_again_later(void **state)
+TEST(forked__with_an_error_is_asked_for_again_later)
 {
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
 
@@ -339,7 +300,6 @@ static void test_forked__with_an_error_is_asked_for_again_later(void **state)
     gbx_pool_fill(&p.engine);
 
     assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 1);
-    puppet_cleanup(&p);
 }
 
 /* All that a worker could say in READY's place. */
@@ -355,12 +315,10 @@ static const struct {
     {{0, 0, 0, 0, GBX_MSG_READY}, 15},             /* cut */
 };
 
-static void test_ready__anything_else_is_the_end_of_the_worker(void **state)
+TEST(ready__anything_else_is_the_end_of_the_worker)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(not_ready); i++) {
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
 
         puppet_init(&p, NULL);
         serve(&p);
@@ -371,14 +329,12 @@ static void test_ready__anything_else_is_the_end_of_the_worker(void **state)
         assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_SPENT);
         assert_int_equal(p.engine.ready_count, 0);
         assert_true(puppet_is_sound(&p));
-        puppet_cleanup(&p);
     }
 }
 
-static void test_ready__a_closed_channel_is_the_end_of_the_worker(void **state)
+TEST(ready__a_closed_channel_is_the_end_of_the_worker)
 {
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
     assert_true(puppet_say_forked(&p, 1, 0));
@@ -388,15 +344,12 @@ static void test_ready__a_closed_channel_is_the_end_of_the_worker(void **state)
 
     assert_int_equal(gbx_pool_find(&p.engine, 1)->state, GBX_WORKER_SPENT);
     assert_int_equal(p.engine.coming, 5); /* another one was asked for */
-    puppet_cleanup(&p);
 }
 
-static void test_exited__in_every_state_of_a_worker(void **state)
+TEST(exited__in_every_state_of_a_worker)
 {
-    (void)state;
-
     for (int step = 0; step < 3; step++) { /* forking, starting, ready */
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
 
         puppet_init(&p, NULL);
         serve(&p);
@@ -410,30 +363,25 @@ static void test_exited__in_every_state_of_a_worker(void **state)
         assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 1);
         assert_true(puppet_say_exited(&p, 1, 9)); /* of nobody: nothing */
         assert_true(puppet_is_sound(&p));
-        puppet_cleanup(&p);
     }
 }
 
 /* ---- LOADED ----------------------------------------------------------------------------- */
 
-static void test_loaded__that_nobody_asked_for_ends_it(void **state)
+TEST(loaded__that_nobody_asked_for_ends_it)
 {
     static const uint8_t loaded[] = {1, 0, 0, 0, 0};
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
 
     assert_false(say_frame(&p, GBX_MSG_LOADED, loaded, sizeof loaded));
-
-    puppet_cleanup(&p);
 }
 
-static void test_loaded__answers_the_load_in_progress(void **state)
+TEST(loaded__answers_the_load_in_progress)
 {
     static const uint8_t refused[] = {0, 3, 0, 0, 0, 'n', '\n', 'o'};
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
     p.engine.is_loading = true;
@@ -444,15 +392,13 @@ static void test_loaded__answers_the_load_in_progress(void **state)
     assert_true(p.engine.load_done);
     assert_true(p.engine.load_failed);
     assert_string_equal(p.engine.load_message, "n\\no");
-    puppet_cleanup(&p);
 }
 
-static void test_datasets__are_loaded_before_a_template_serves(void **state)
+TEST(datasets__are_loaded_before_a_template_serves)
 {
     static const uint8_t loaded[] = {1, 0, 0, 0, 0};
     gbx_dataset *d = calloc(1, sizeof *d);
-    puppet p;
-    (void)state;
+    GBX_CLEANUP(puppet_cleanup) puppet p;
     assert_non_null(d);
     puppet_init(&p, NULL);
     d->memfd = dup(p.far);
@@ -466,35 +412,6 @@ static void test_datasets__are_loaded_before_a_template_serves(void **state)
     assert_true(say_frame(&p, GBX_MSG_LOADED, loaded, sizeof loaded));
 
     assert_int_equal(p.template->state, GBX_TEMPLATE_SERVING);
-    puppet_cleanup(&p);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hello__makes_it_serve_and_fills_the_pool),
-        cmocka_unit_test(test_hello__is_said_once),
-        cmocka_unit_test(test_hello__with_each_layer_missing),
-        cmocka_unit_test(test_hello__a_layer_not_reported_does_not_stand),
-        cmocka_unit_test(test_hello__says_why_it_cannot_serve),
-        cmocka_unit_test(test_hello__of_another_layer_number_is_none_of_ours),
-        cmocka_unit_test(test_hello__of_another_version_names_both_in_any_layout),
-        cmocka_unit_test(test_every_type__that_is_not_a_templates_ends_it),
-        cmocka_unit_test(test_bodies__of_no_length_or_too_long_end_it),
-        cmocka_unit_test(test_length__over_the_limit_ends_it_at_the_header),
-        cmocka_unit_test(test_frames__in_pieces_of_any_size),
-        cmocka_unit_test(test_forked__brings_a_worker_and_ready_makes_it_one),
-        cmocka_unit_test(test_forked__twice_for_a_worker_ends_the_template),
-        cmocka_unit_test(test_forked__of_nobody_or_without_descriptors_ends_it),
-        cmocka_unit_test(test_forked__whose_descriptors_were_lost_is_one_worker_less),
-        cmocka_unit_test(test_forked__with_an_error_is_asked_for_again_later),
-        cmocka_unit_test(test_ready__anything_else_is_the_end_of_the_worker),
-        cmocka_unit_test(test_ready__a_closed_channel_is_the_end_of_the_worker),
-        cmocka_unit_test(test_exited__in_every_state_of_a_worker),
-        cmocka_unit_test(test_loaded__that_nobody_asked_for_ends_it),
-        cmocka_unit_test(test_loaded__answers_the_load_in_progress),
-        cmocka_unit_test(test_datasets__are_loaded_before_a_template_serves),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,17 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /* The hashes without an engine: every algorithm, every encoding, the stream. */
 #include "crypto/crypto.h"
-#include "crypto/library.h"
 #include "support/vectors.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+/* ---- loading ----------------------------------------------------------------------- */
 
-#include <cmocka.h>
+/* The first of all tests: nothing is loaded yet. */
+TEST(load__says_what_is_missing)
+{
+    static const uint8_t key[GBX_CRYPTO_SEED_SIZE];
+    uint8_t byte;
+
+    assert_string_equal(gbx_hash_load_file("libnowhere.so"),
+                        "'libnowhere.so' cannot be loaded: hashes need OpenSSL");
+    assert_string_equal(gbx_hash_load_file("libm.so.6"),
+                        "'libm.so.6' has no OPENSSL_init_crypto");
+    gbx_crypto_seed(key);
+    assert_false(gbx_crypto_random(&byte, 1));
+}
+
+/* main() has named a configuration that leaves no algorithm to be found. */
+TEST(load__asks_no_configuration_file)
+{
+    assert_null(gbx_hash_load());
+}
+
+TEST(load__may_be_asked_for_again)
+{
+    assert_null(gbx_hash_load());
+    assert_null(gbx_hash_load());
+}
+
+TEST(names__are_sorted_and_lower_case)
+{
+    for (size_t i = 0; i < gbx_hash_count(); i++) {
+        const char *name = gbx_hash_name(i);
+
+        assert_true(i == 0 || strcmp(gbx_hash_name(i - 1), name) < 0);
+        for (size_t k = 0; name != NULL; name = gbx_hash_alias(i, k++))
+            assert_int_equal(strcspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), strlen(name));
+    }
+}
 
 /* ---- hashes ------------------------------------------------------------------ */
 
@@ -61,10 +93,8 @@ static void check_whole(void *user, const vector *v)
     ends_as(hash, v);
 }
 
-static void test_hash__has_the_known_value_of_every_input(void **state)
+TEST(hash__has_the_known_value_of_every_input)
 {
-    (void)state;
-
     assert_int_equal(each_hash(check_whole, NULL), 250);
 }
 
@@ -77,10 +107,8 @@ static void check_pieces(void *user, const vector *v)
     ends_as(hash, v);
 }
 
-static void test_hash__is_the_same_in_pieces(void **state)
+TEST(hash__is_the_same_in_pieces)
 {
-    (void)state;
-
     (void)each_hash(check_pieces, NULL);
 }
 
@@ -98,21 +126,17 @@ static void check_copy(void *user, const vector *v)
     ends_as(copy, v);
 }
 
-static void test_copy__goes_on_alone(void **state)
+TEST(copy__goes_on_alone)
 {
-    (void)state;
-
     (void)each_hash(check_copy, NULL);
 }
 
-static void test_hash__of_a_free_length_may_be_long_or_empty(void **state)
+TEST(hash__of_a_free_length_may_be_long_or_empty)
 {
     size_t shake = find("shake256");
     gbx_hash *hash = gbx_hash_new(shake, GBX_HASH_LEN_MAX);
     uint8_t *value = malloc(GBX_HASH_LEN_MAX);
     char hex[17];
-
-    (void)state;
 
     assert_non_null(value);
     gbx_hash_update(hash, "abc", 3);
@@ -140,29 +164,23 @@ static void check_mac(void *user, const vector *v)
     ends_as(hash, v);
 }
 
-static void test_mac__has_the_known_value_of_every_key(void **state)
+TEST(mac__has_the_known_value_of_every_key)
 {
     size_t most = 0;
-
-    (void)state;
 
     assert_int_equal(each_mac(check_mac, &most), 210);
 }
 
-static void test_mac__is_the_same_in_pieces(void **state)
+TEST(mac__is_the_same_in_pieces)
 {
     size_t most = 50;
-
-    (void)state;
 
     (void)each_mac(check_mac, &most);
 }
 
-static void test_mac__may_be_freed_at_any_time(void **state)
+TEST(mac__may_be_freed_at_any_time)
 {
     gbx_hash *hash = gbx_hash_new_mac(find("sha256"));
-
-    (void)state;
 
     gbx_hash_free(hash);
     hash = gbx_hash_new_mac(find("sha256"));
@@ -175,11 +193,9 @@ static void test_mac__may_be_freed_at_any_time(void **state)
     gbx_hash_free(NULL);
 }
 
-static void test_equal__compares_every_byte(void **state)
+TEST(equal__compares_every_byte)
 {
     uint8_t a[100] = {0}, b[100] = {0};
-
-    (void)state;
 
     assert_true(gbx_hash_equal(a, b, sizeof a));
     for (size_t i = 0; i < sizeof a; i++) {
@@ -280,10 +296,8 @@ static void expect_decoded(const text_case *c, const gbx_text_units *text, size_
     assert_string_equal(hex, c->hex);
 }
 
-static void test_decode__is_right_in_every_encoding(void **state)
+TEST(decode__is_right_in_every_encoding)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(text_cases); i++) {
         const text_case *c = &text_cases[i];
         gbx_text_units wide = {.wide = c->units, .count = length_of(c->units)};
@@ -296,10 +310,8 @@ static void test_decode__is_right_in_every_encoding(void **state)
     }
 }
 
-static void test_decode__is_the_same_in_pieces(void **state)
+TEST(decode__is_the_same_in_pieces)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(text_cases); i++) {
         const text_case *c = &text_cases[i];
         gbx_text_units wide = {.wide = c->units, .count = length_of(c->units)};
@@ -309,11 +321,9 @@ static void test_decode__is_the_same_in_pieces(void **state)
     }
 }
 
-static void test_decode__of_any_units_stays_within_its_room(void **state)
+TEST(decode__of_any_units_stays_within_its_room)
 {
     uint32_t x = 1;
-
-    (void)state;
 
     for (int round = 0; round < 20000; round++) {
         uint16_t units[50];
@@ -342,7 +352,7 @@ static void test_decode__of_any_units_stays_within_its_room(void **state)
     }
 }
 
-static void test_encode__is_right_in_every_encoding(void **state)
+TEST(encode__is_right_in_every_encoding)
 {
     static const struct {
         gbx_encoding encoding;
@@ -360,8 +370,6 @@ static void test_encode__is_right_in_every_encoding(void **state)
         {GBX_ENCODING_BASE64URL, "\xfb\xff\xbf", "-_-_"},
     };
 
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         size_t len = strlen(cases[i].data);
         char text[16];
@@ -375,13 +383,11 @@ static void test_encode__is_right_in_every_encoding(void **state)
 
 /* ---- randomness ------------------------------------------------------------------ */
 
-static void test_random__is_the_keystream_of_its_key(void **state)
+TEST(random__is_the_keystream_of_its_key)
 {
     static const uint8_t zeros[GBX_CRYPTO_SEED_SIZE];
     uint8_t bytes[64];
     char hex[129];
-
-    (void)state;
 
     gbx_crypto_seed(zeros);
     assert_true(gbx_crypto_random(bytes, 10));
@@ -394,12 +400,10 @@ static void test_random__is_the_keystream_of_its_key(void **state)
                              "c387b669b2ee6586");
 }
 
-static void test_random__begins_anew_with_each_key(void **state)
+TEST(random__begins_anew_with_each_key)
 {
     uint8_t key[GBX_CRYPTO_SEED_SIZE] = {1};
     uint8_t first[100], other[100];
-
-    (void)state;
 
     gbx_crypto_seed(key);
     assert_true(gbx_crypto_random(first, sizeof first));
@@ -413,11 +417,9 @@ static void test_random__begins_anew_with_each_key(void **state)
     assert_memory_equal(first, other, sizeof first);
 }
 
-static void test_random__is_refused_without_a_key(void **state)
+TEST(random__is_refused_without_a_key)
 {
     uint8_t bytes[4];
-
-    (void)state;
 
     gbx_crypto_seed(NULL);
 
@@ -425,72 +427,8 @@ static void test_random__is_refused_without_a_key(void **state)
     assert_false(gbx_crypto_random(bytes, 0));
 }
 
-/* ---- loading ----------------------------------------------------------------------- */
-
-static void test_load__says_what_is_missing(void **state)
-{
-    (void)state; /* the first of all tests: nothing is loaded yet */
-
-    assert_string_equal(gbx_libcrypto_load_file("libnowhere.so"),
-                        "'libnowhere.so' cannot be loaded: hashes need OpenSSL");
-    assert_string_equal(gbx_libcrypto_load_file("libm.so.6"),
-                        "'libm.so.6' has no OPENSSL_init_crypto");
-    assert_null(gbx_libcrypto_get());
-}
-
-/* A configuration that leaves no algorithm to be found. */
-static void test_load__asks_no_configuration_file(void **state)
-{
-    (void)state; /* main() has named one */
-
-    assert_null(gbx_hash_load());
-}
-
-static void test_load__may_be_asked_for_again(void **state)
-{
-    (void)state;
-
-    assert_null(gbx_hash_load());
-    assert_null(gbx_hash_load());
-}
-
-static void test_names__are_sorted_and_lower_case(void **state)
-{
-    (void)state;
-
-    for (size_t i = 0; i < gbx_hash_count(); i++) {
-        const char *name = gbx_hash_name(i);
-
-        assert_true(i == 0 || strcmp(gbx_hash_name(i - 1), name) < 0);
-        for (size_t k = 0; name != NULL; name = gbx_hash_alias(i, k++))
-            assert_int_equal(strcspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), strlen(name));
-    }
-}
-
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_load__says_what_is_missing),
-        cmocka_unit_test(test_load__asks_no_configuration_file),
-        cmocka_unit_test(test_load__may_be_asked_for_again),
-        cmocka_unit_test(test_names__are_sorted_and_lower_case),
-        cmocka_unit_test(test_hash__has_the_known_value_of_every_input),
-        cmocka_unit_test(test_hash__is_the_same_in_pieces),
-        cmocka_unit_test(test_copy__goes_on_alone),
-        cmocka_unit_test(test_hash__of_a_free_length_may_be_long_or_empty),
-        cmocka_unit_test(test_mac__has_the_known_value_of_every_key),
-        cmocka_unit_test(test_mac__is_the_same_in_pieces),
-        cmocka_unit_test(test_mac__may_be_freed_at_any_time),
-        cmocka_unit_test(test_equal__compares_every_byte),
-        cmocka_unit_test(test_decode__is_right_in_every_encoding),
-        cmocka_unit_test(test_decode__is_the_same_in_pieces),
-        cmocka_unit_test(test_decode__of_any_units_stays_within_its_room),
-        cmocka_unit_test(test_encode__is_right_in_every_encoding),
-        cmocka_unit_test(test_random__is_the_keystream_of_its_key),
-        cmocka_unit_test(test_random__begins_anew_with_each_key),
-        cmocka_unit_test(test_random__is_refused_without_a_key),
-    };
-
     (void)setenv("OPENSSL_CONF", CRYPTO_TABLES "/hostile.cnf", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,17 +6,12 @@
  */
 #include "crypto/crypto.h"
 #include "sanitized.h"
+#include "test.h"
 
 #include <seccomp.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Neither leaves a process with the calls of its own code alone. */
 #if __has_include(<valgrind/valgrind.h>)
@@ -86,10 +81,8 @@ static void do_hash(size_t algorithm)
     gbx_hash_free(hash);
 }
 
-static void test_hash__of_every_algorithm_needs_memory_alone(void **state)
+TEST(hash__of_every_algorithm_needs_memory_alone)
 {
-    (void)state;
-
     for (size_t i = 0; i < gbx_hash_count(); i++)
         assert_int_equal(in_child(do_hash, i), 0);
 }
@@ -106,10 +99,8 @@ static void do_mac(size_t algorithm)
     gbx_hash_free(hash);
 }
 
-static void test_mac__of_every_algorithm_needs_memory_alone(void **state)
+TEST(mac__of_every_algorithm_needs_memory_alone)
 {
-    (void)state;
-
     for (size_t i = 0; i < gbx_hash_count(); i++)
         if (!gbx_hash_len_is_free(i))
             assert_int_equal(in_child(do_mac, i), 0);
@@ -127,10 +118,8 @@ static void do_random(size_t size)
     free(bytes);
 }
 
-static void test_random__needs_memory_alone(void **state)
+TEST(random__needs_memory_alone)
 {
-    (void)state;
-
     assert_int_equal(in_child(do_random, 1000), 0);
     assert_int_equal(in_child(do_random, 1 << 20), 0);
 }
@@ -146,10 +135,8 @@ static void do_many(size_t count)
     free(all);
 }
 
-static void test_hash__in_great_number_needs_memory_alone(void **state)
+TEST(hash__in_great_number_needs_memory_alone)
 {
-    (void)state;
-
     assert_int_equal(in_child(do_many, 100000), 0);
 }
 
@@ -159,10 +146,9 @@ static void do_getrandom(size_t size)
     (void)!getentropy(&size, sizeof size);
 }
 
-static void test_filter__kills_who_asks_for_more(void **state)
+TEST(filter__kills_who_asks_for_more)
 {
     int status;
-    (void)state;
 
     status = in_child(do_getrandom, 0);
 
@@ -172,15 +158,7 @@ static void test_filter__kills_who_asks_for_more(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filter__kills_who_asks_for_more),
-        cmocka_unit_test(test_hash__of_every_algorithm_needs_memory_alone),
-        cmocka_unit_test(test_mac__of_every_algorithm_needs_memory_alone),
-        cmocka_unit_test(test_random__needs_memory_alone),
-        cmocka_unit_test(test_hash__in_great_number_needs_memory_alone),
-    };
-
     if (gbx_hash_load() != NULL)
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

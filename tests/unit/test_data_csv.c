@@ -3,15 +3,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "mcp/data/datasets.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static gbx_status read_table(const char *text, size_t len, gbx_buf *to,
                              gbx_error *error)
@@ -23,7 +15,7 @@ static gbx_status read_table(const char *text, size_t len, gbx_buf *to,
 static void becomes(const char *csv, const char *json)
 {
     gbx_error error = {0};
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     if (read_table(csv, strlen(csv), &buf, &error) != GBX_OK)
         fail_msg("%s: %s", csv, error.message);
@@ -34,26 +26,22 @@ static void becomes(const char *csv, const char *json)
     assert_string_equal((const char *)buf.data, json);
     assert_true(
         gbx_json_check((const char *)buf.data, buf.len - 1, GBX_JSON_DEPTH_MAX, NULL));
-    gbx_buf_cleanup(&buf);
 }
 
 static void refused(const char *csv, size_t len, uint32_t line, uint32_t column,
                     const char *message)
 {
     gbx_error error = {0};
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     assert_int_equal(read_table(csv, len, &buf, &error), GBX_E_DATA);
     if (error.line != line || error.column != column ||
         strstr(error.message, message) == NULL)
         fail_msg("%.60s: %u:%u %s", csv, error.line, error.column, error.message);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_types__are_of_the_whole_column(void **state)
+TEST(types__are_of_the_whole_column)
 {
-    (void)state;
-
     becomes("n,x,b,t\n1,1.5,true,a\n-20,2,FALSE,b\n",
             "[{\"n\":1,\"x\":1.5,\"b\":true,\"t\":\"a\"}, "
             "{\"n\":-20,\"x\":2,\"b\":false,\"t\":\"b\"}]");
@@ -62,7 +50,7 @@ static void test_types__are_of_the_whole_column(void **state)
     becomes("n\n\"1\"\n2\n", "[{\"n\":1}, {\"n\":2}]");
 }
 
-static void test_text__that_looks_like_a_number_stays_text(void **state)
+TEST(text__that_looks_like_a_number_stays_text)
 {
     static const char *const cells[] = {
         "007",
@@ -104,7 +92,6 @@ static void test_text__that_looks_like_a_number_stays_text(void **state)
         "1.5e",
         "yes",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cells); i++) {
         char csv[80], json[80];
@@ -115,10 +102,8 @@ static void test_text__that_looks_like_a_number_stays_text(void **state)
     }
 }
 
-static void test_numbers__are_written_as_they_stand(void **state)
+TEST(numbers__are_written_as_they_stand)
 {
-    (void)state;
-
     becomes("v\n0\n-0\n0.10\n1e-05\n-1.5e+3\n999999999999999\n0.123456789012345\n",
             "[{\"v\":0}, {\"v\":-0}, {\"v\":0.10}, {\"v\":1e-05}, {\"v\":-1.5e+3}, "
             "{\"v\":999999999999999}, {\"v\":0.123456789012345}]");
@@ -127,7 +112,7 @@ static void test_numbers__are_written_as_they_stand(void **state)
             "{\"v\":0.12345678901234}]");
 }
 
-static void test_numbers__are_what_other_programs_print_of_doubles(void **state)
+TEST(numbers__are_what_other_programs_print_of_doubles)
 {
     static const char *const cells[] = {
         "0.034525830151341586",
@@ -148,7 +133,6 @@ static void test_numbers__are_what_other_programs_print_of_doubles(void **state)
         "0.000000000000000000000012345",
         "0e-5",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cells); i++) {
         char csv[80], json[80];
@@ -159,10 +143,8 @@ static void test_numbers__are_what_other_programs_print_of_doubles(void **state)
     }
 }
 
-static void test_digits_e_digits__are_numbers_beside_decimals_alone(void **state)
+TEST(digits_e_digits__are_numbers_beside_decimals_alone)
 {
-    (void)state;
-
     becomes("v\n12e4\n3e07\n", "[{\"v\":\"12e4\"}, {\"v\":\"3e07\"}]");
     becomes("v\n12e4\n3307\n", "[{\"v\":\"12e4\"}, {\"v\":\"3307\"}]");
     becomes("v\n1e22\n\"\"\n0.5\n3\n",
@@ -171,11 +153,8 @@ static void test_digits_e_digits__are_numbers_beside_decimals_alone(void **state
     becomes("v\n1e5\n-2e5\n", "[{\"v\":1e5}, {\"v\":-2e5}]");
 }
 
-static void test_points_that_may_part_thousands__are_of_text_where_commas_may_be_points(
-    void **state)
+TEST(points_that_may_part_thousands__are_of_text_where_commas_may_be_points)
 {
-    (void)state;
-
     becomes("a;b\nA;1.234\nB;12.500\nC;950\n",
             "[{\"a\":\"A\",\"b\":\"1.234\"}, {\"a\":\"B\",\"b\":\"12.500\"}, "
             "{\"a\":\"C\",\"b\":\"950\"}]");
@@ -191,18 +170,14 @@ static void test_points_that_may_part_thousands__are_of_text_where_commas_may_be
             "[{\"a\":\"A\",\"b\":1.234}, {\"a\":\"B\",\"b\":12e4}]");
 }
 
-static void test_an_empty_cell__is_null(void **state)
+TEST(an_empty_cell__is_null)
 {
-    (void)state;
-
     becomes("a,b,c\n1,,\n,x,\"\"\n", "[{\"a\":1,\"b\":null,\"c\":null}, "
                                      "{\"a\":null,\"b\":\"x\",\"c\":null}]");
 }
 
-static void test_quotes__line_breaks_and_blanks(void **state)
+TEST(quotes__line_breaks_and_blanks)
 {
-    (void)state;
-
     becomes("a,b\r\n\"x, \"\"y\"\"\r\nz\", plain text \r\n\r\n\n 1 , \"2\" ",
             "[{\"a\":\"x, \\\"y\\\"\\u000d\\nz\",\"b\":\"plain text\"}, "
             "{\"a\":\"1\",\"b\":\"2\"}]");
@@ -212,10 +187,8 @@ static void test_quotes__line_breaks_and_blanks(void **state)
     becomes("a\n", "[]");
 }
 
-static void test_delimiters__are_found_out(void **state)
+TEST(delimiters__are_found_out)
 {
-    (void)state;
-
     becomes("a;b\n1,5;2\n2,5;3\n",
             "[{\"a\":\"1,5\",\"b\":2}, {\"a\":\"2,5\",\"b\":3}]");
     becomes("a\tb\n1, 2\t3\n", "[{\"a\":\"1, 2\",\"b\":3}]");
@@ -225,10 +198,8 @@ static void test_delimiters__are_found_out(void **state)
     becomes("\"a;b\",c\n1,2\n", "[{\"a;b\":1,\"c\":2}]");
 }
 
-static void test_delimiters__are_no_commas_where_another_splits_as_well(void **state)
+TEST(delimiters__are_no_commas_where_another_splits_as_well)
 {
-    (void)state;
-
     becomes("Zeit;Temperatur, C\n10:00;21,5\n10:05;21,7\n",
             "[{\"Zeit\":\"10:00\",\"Temperatur, C\":\"21,5\"}, "
             "{\"Zeit\":\"10:05\",\"Temperatur, C\":\"21,7\"}]");
@@ -251,25 +222,21 @@ static void names_are(const char *csv, const char *json)
     gbx_buf_cleanup(&columns);
 }
 
-static void test_names__are_told_where_no_record_tells_them(void **state)
+TEST(names__are_told_where_no_record_tells_them)
 {
-    (void)state;
-
     names_are("id;\"a \"\"b\"\"\";\n", "[\"id\",\"a \\\"b\\\"\",\"column_3\"]");
     names_are("id,n\n\n\n", "[\"id\",\"n\"]");
     names_are("id,n\n1,2\n", "");
 }
 
-static void test_names__are_each_their_own(void **state)
+TEST(names__are_each_their_own)
 {
-    (void)state;
-
     becomes("a,,a,\n1,2,3,4\n", "[{\"a\":1,\"column_2\":2,\"a_3\":3,\"column_4\":4}]");
     becomes("a,a_2,a\n1,2,3\n", "[{\"a\":1,\"a_2\":2,\"a_3\":3}]");
     becomes("__proto__,b\n1,2\n", "[{\"__proto__\":1,\"b\":2}]");
 }
 
-static void test_what_is_wrong__is_told_with_its_place(void **state)
+TEST(what_is_wrong__is_told_with_its_place)
 {
     static const struct {
         const char *csv;
@@ -286,7 +253,6 @@ static void test_what_is_wrong__is_told_with_its_place(void **state)
         {"a,b\n1,5\" pipe\n", 2, 4, "a quote inside a cell"},
         {"a,b\n1,\xff\n", 2, 3, "not UTF-8"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
         refused(cases[i].csv, strlen(cases[i].csv), cases[i].line, cases[i].column,
@@ -306,12 +272,11 @@ static char *repeated(const char *what, size_t times, const char *end, size_t *r
     return text;
 }
 
-static void test_hostile_files__are_read_or_refused(void **state)
+TEST(hostile_files__are_read_or_refused)
 {
     gbx_buf buf;
     size_t len;
     char *text;
-    (void)state;
 
     text = repeated("a,", 200000, "b\n", &len);
     refused(text, len, 1, 8193, "more than 4096 columns");
@@ -337,12 +302,11 @@ static void test_hostile_files__are_read_or_refused(void **state)
     free(text);
 }
 
-static void test_what_is_written__is_bounded_and_can_be_stopped(void **state)
+TEST(what_is_written__is_bounded_and_can_be_stopped)
 {
     atomic_bool stop = true;
     gbx_error error = {0};
     gbx_buf buf;
-    (void)state;
 
     gbx_buf_init(&buf, 8);
     assert_int_equal(gbx_table_read("a\n1\n2\n", 6, 0, NULL, &buf, NULL, &error),
@@ -354,43 +318,18 @@ static void test_what_is_written__is_bounded_and_can_be_stopped(void **state)
     gbx_buf_cleanup(&buf);
 }
 
-static void test_every_truncation__is_read_or_refused(void **state)
+TEST(every_truncation__is_read_or_refused)
 {
     static const char text[] = "a;\"b\"\"\"\r\n\"1\";2\n\xc3\xa9; \"x\ny\" \n";
-    (void)state;
 
     for (size_t len = 0; len <= sizeof text - 1; len++) {
         char *copy = malloc(len + 1);
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         memcpy(copy, text, len); /* so that a sanitizer sees a step too far */
         (void)read_table(copy, len, &buf, NULL);
-        gbx_buf_cleanup(&buf);
         free(copy);
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types__are_of_the_whole_column),
-        cmocka_unit_test(test_text__that_looks_like_a_number_stays_text),
-        cmocka_unit_test(test_numbers__are_written_as_they_stand),
-        cmocka_unit_test(test_numbers__are_what_other_programs_print_of_doubles),
-        cmocka_unit_test(test_digits_e_digits__are_numbers_beside_decimals_alone),
-        cmocka_unit_test(
-            test_points_that_may_part_thousands__are_of_text_where_commas_may_be_points),
-        cmocka_unit_test(test_an_empty_cell__is_null),
-        cmocka_unit_test(test_quotes__line_breaks_and_blanks),
-        cmocka_unit_test(test_delimiters__are_found_out),
-        cmocka_unit_test(test_delimiters__are_no_commas_where_another_splits_as_well),
-        cmocka_unit_test(test_names__are_told_where_no_record_tells_them),
-        cmocka_unit_test(test_names__are_each_their_own),
-        cmocka_unit_test(test_what_is_wrong__is_told_with_its_place),
-        cmocka_unit_test(test_hostile_files__are_read_or_refused),
-        cmocka_unit_test(test_what_is_written__is_bounded_and_can_be_stopped),
-        cmocka_unit_test(test_every_truncation__is_read_or_refused),
-    };
-
-    return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

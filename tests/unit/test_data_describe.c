@@ -3,20 +3,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "described.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void test_types__are_of_all_values(void **state)
+TEST(types__are_of_all_values)
 {
-    (void)state;
-
     tells("[{\"id\":1,\"x\":1.5,\"s\":\"a\",\"b\":true,\"n\":null},"
           "{\"id\":2,\"x\":2,\"s\":null,\"t\":[]}]",
           TYPE,
@@ -33,10 +23,8 @@ static void test_types__are_of_all_values(void **state)
     tells("[[1,2],[3.5]]", TYPE, "number[][]");
 }
 
-static void test_arrays_that_are_too_deep__are_counted_all_the_same(void **state)
+TEST(arrays_that_are_too_deep__are_counted_all_the_same)
 {
-    (void)state;
-
     tells("[[[[[[[1,2],[3]]]]]]]", TYPE, "array[][][][][][]");
     tells("[[[[[[[]]]]]]]", TYPE, "[][][][][][][]");
     tells("[[[[[[[1,2],[3]]]]]]]", STATISTICS,
@@ -54,33 +42,28 @@ static void test_arrays_that_are_too_deep__are_counted_all_the_same(void **state
           "\"elements\":3}\n]");
 }
 
-static void test_choices__are_named_where_they_are_shown(void **state)
+TEST(choices__are_named_where_they_are_shown)
 {
     static const char two[] =
         "[{\"s\":\"open\"},{\"s\":\"open\"},{\"s\":\"open\"},{\"s\":\"open\"},"
         "{\"s\":\"open\"},{\"s\":\"paid\"},{\"s\":\"paid\"},{\"s\":\"paid\"},"
         "{\"s\":\"paid\"},{\"s\":\"paid\"}]";
-    (void)state;
 
     shows(two, TYPE, "{ s: \"open\" | \"paid\" }[]");
     tells(two, TYPE, "{ s: string }[]");
     shows("[\"a\",\"a\",\"a\",\"a\",\"b\"]", TYPE, "string[]");
 }
 
-static void test_sizes__are_said(void **state)
+TEST(sizes__are_said)
 {
-    (void)state;
-
     tells("[{},{}]", SIZE, "2 records");
     tells("[1,2,3]", SIZE, "3 elements");
     tells("{\"a\":1}", SIZE, "one object of 1 field");
     tells("\"x\"", SIZE, "one value");
 }
 
-static void test_examples__are_three_patterns(void **state)
+TEST(examples__are_three_patterns)
 {
-    (void)state;
-
     tells(
         "[{\"id\":1,\"email\":\"Ada@example.com\",\"price\":-12.50,\"ok\":true},"
         "{\"note\":\"\u00c4rger \u0661\u0662, B1\",\"card\":4111111111111111,\"no\":null},"
@@ -98,7 +81,7 @@ static void test_examples__are_three_patterns(void **state)
           "{a:1.5,b:\"c@d\",e:true}\n");
 }
 
-static void test_values__are_shown_of_the_fields_that_are_named(void **state)
+TEST(values__are_shown_of_the_fields_that_are_named)
 {
     static const char json[] =
         "[{\"id\":17,\"a\":{\"b\":[\"now\",\"new\"],\"c\":\"old\"},\"x.y\":\"dot\","
@@ -147,10 +130,9 @@ static void test_values__are_shown_of_the_fields_that_are_named(void **state)
     };
     gbx_view view;
     gbx_schema *shape;
-    (void)state;
 
     assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_schema_of(view, NULL);
+    shape = gbx_schema_of(view, false, NULL);
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_shown shown = {.fields = &rows[i].field, .count = 1};
         gbx_place place = gbx_place_of(&shown, "set");
@@ -175,7 +157,7 @@ static void assert_forms_are_told_alike(const char *form, const char *one,
         char *texts[2];
 
         for (int i = 0; i < 2; i++) {
-            gbx_buf json;
+            GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
 
             gbx_buf_init(&json, GBX_KIB(64));
             for (const char *c = form; *c != 0; c++)
@@ -183,7 +165,6 @@ static void assert_forms_are_told_alike(const char *form, const char *one,
                                  : gbx_buf_append(&json, c, 1));
             (void)gbx_buf_append(&json, "", 1);
             texts[i] = told((const char *)json.data, what, 10000);
-            gbx_buf_cleanup(&json);
         }
         assert_string_equal(texts[0], texts[1]);
         free(texts[0]);
@@ -191,7 +172,7 @@ static void assert_forms_are_told_alike(const char *form, const char *one,
     }
 }
 
-static void test_values__leave_no_letter_and_no_digit_in_what_is_told(void **state)
+TEST(values__leave_no_letter_and_no_digit_in_what_is_told)
 {
     static const char *const forms[] = {
         "[%]",
@@ -217,7 +198,6 @@ static void test_values__leave_no_letter_and_no_digit_in_what_is_told(void **sta
         {"\"open\"", "\"paid\""},
     };
     size_t count = 0;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(forms); i++)
         for (size_t k = 0; k < GBX_COUNTOF(values); k++, count++)
@@ -225,14 +205,13 @@ static void test_values__leave_no_letter_and_no_digit_in_what_is_told(void **sta
     assert_true(count >= 40);
 }
 
-static void test_names_that_are_data__are_keys_of_a_map(void **state)
+TEST(names_that_are_data__are_keys_of_a_map)
 {
     static const char map[] =
         "{\"ada@example.com\":{\"n\":1},\"bo@example.com\":{\"n\":2},"
         "\"cy@example.com\":{\"m\":\"x\"},\"dee@example.com\":{\"n\":4}}";
     static const char both[] = "[{\"id\":1,\"at\":{\"+49 170 1234567\":1}},"
                                "{\"id\":2,\"at\":{\"2024-05-17\":2.5,\"2024-05\":3}}]";
-    (void)state;
 
     tells(
         map, TYPE,
@@ -253,12 +232,11 @@ static void test_names_that_are_data__are_keys_of_a_map(void **state)
     tells("{\"a\":1,\"ada@example.com\":2}", SIZE, "one object of 1 field and 1 key");
 }
 
-static void test_columns_without_records__are_told_by_name(void **state)
+TEST(columns_without_records__are_told_by_name)
 {
     static const char names[] = "[\"id\",\"a b\",\"ada@example.com\"]";
     gbx_view view;
-    gbx_buf text;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     assert_true(gbx_view_open(names, strlen(names), &view));
     gbx_buf_init(&text, 1000);
@@ -270,24 +248,20 @@ static void test_columns_without_records__are_told_by_name(void **state)
         (const char *)text.data,
         "{ id: unknown; \"a b\": unknown; \"xxx@xxxxxxx.xxx\": unknown }[] "
         "{ id: unknown; /* and 2 more fields */ }[]");
-    gbx_buf_cleanup(&text);
 }
 
-static void test_texts__are_cut_and_steer_nothing(void **state)
+TEST(texts__are_cut_and_steer_nothing)
 {
-    (void)state;
-
     tells("[\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"]", EXAMPLES,
           "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\xe2\x80\xa6\"\n");
     shows("[\"a\\u001b[31m\\u202e\\nb\"]", EXAMPLES, "\"a\\u001b[31m\\u202e\\nb\"\n");
     tells("[{\"a\\nignore all\":1}]", TYPE, "{ \"a\\nignore all\": integer }[]");
 }
 
-static void test_maps__are_told_by_all_of_their_members(void **state)
+TEST(maps__are_told_by_all_of_their_members)
 {
     char *map = map_of(600, "{\"n\":1}", "{\"n\":3,\"price\":1.5}", "");
 
-    (void)state;
     tells(map, TYPE, "Record<string, { n: integer; price?: number }>");
     shows(map, STATISTICS,
           "[\n{\"field\":\"[key]\",\"kinds\":[\"object\"],\"count\":600,\"nulls\":0},\n"
@@ -300,12 +274,11 @@ static void test_maps__are_told_by_all_of_their_members(void **state)
     free(map);
 }
 
-static void test_maps__are_what_has_many_records_under_their_ids(void **state)
+TEST(maps__are_what_has_many_records_under_their_ids)
 {
     static const char record[] = "{\"pay\":5000,\"on\":\"2024-05-01\"}";
     char *map = map_of(21, "{\"pay\":4000}", record, "");
 
-    (void)state;
     shows(map, TYPE, "Record<string, { pay: integer; on?: \"2024-05-01\" }>");
     shows(
         map, STATISTICS,
@@ -325,14 +298,13 @@ static void test_maps__are_what_has_many_records_under_their_ids(void **state)
     free(map);
 }
 
-static void test_objects__of_few_or_different_members_are_no_maps(void **state)
+TEST(objects__of_few_or_different_members_are_no_maps)
 {
     static const char *const others[] = {"1", "[1]", "{\"0\":1,\"1\":2}", "{}"};
     char *object = map_of(20, "{\"a\":1}", "{\"a\":1}", "");
     char *text = told(object, TYPE, 10000);
-    gbx_buf parts;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf parts;
 
-    (void)state;
     assert_non_null(strstr(text, "k19: { a: integer }"));
     free(text);
     free(object);
@@ -351,24 +323,21 @@ static void test_objects__of_few_or_different_members_are_no_maps(void **state)
     text = told((const char *)parts.data, TYPE, 10000);
     assert_non_null(strstr(text, "part29: "));
     free(text);
-    gbx_buf_cleanup(&parts);
 }
 
-static void test_maps__show_patterns_of_three_keys(void **state)
+TEST(maps__show_patterns_of_three_keys)
 {
     char *map = map_of(30, "{\"n\":1}", "{\"n\":2}", "");
 
-    (void)state;
     tells(map, SIZE, "one object, a map of 30 keys");
     tells(map, EXAMPLES, "{\"x0\":{n:9},\"x0\":{n:9},\"x0\":{n:9}, /* 27 more */}\n");
     free(map);
 }
 
-static void test_maps__say_each_kind_of_their_members_once(void **state)
+TEST(maps__say_each_kind_of_their_members_once)
 {
     char *map = map_of(600, "1.5", "\"a\"", ",\"b\":null");
 
-    (void)state;
     tells(map, TYPE, "Record<string, string | number | null>");
     free(map);
 }
@@ -386,7 +355,7 @@ static void check_table(size_t columns)
 
     assert_true(asprintf(&json, "[%s,%s]", row, row) > 0);
     assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_schema_of_table(view, NULL);
+    shape = gbx_schema_of(view, true, NULL);
     assert_non_null(shape);
     gbx_buf_init(&buf, GBX_MIB(2));
     assert_true(gbx_describe_statistics(shape, &place, &buf));
@@ -406,20 +375,17 @@ static void check_table(size_t columns)
     free(row);
 }
 
-static void test_tables__are_told_by_their_columns_however_many(void **state)
+TEST(tables__are_told_by_their_columns_however_many)
 {
-    (void)state;
-
     check_table(600);
     check_table(GBX_SHAPE_COLUMNS_MAX);
 }
 
-static void test_tables__of_many_columns_say_how_many(void **state)
+TEST(tables__of_many_columns_say_how_many)
 {
     char *row = map_of(101, "1", "2", "");
     char *json;
 
-    (void)state;
     assert_true(asprintf(&json, "[%s]", row) > 0);
     tells(json, SIZE, "1 record of 101 fields");
     free(json);
@@ -427,11 +393,10 @@ static void test_tables__of_many_columns_say_how_many(void **state)
 }
 
 /* Every string and name of a hostile dataset ends up in some text. */
-static void test_hostile_data__is_described_in_bounds(void **state)
+TEST(hostile_data__is_described_in_bounds)
 {
-    gbx_buf json;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
     char *text;
-    (void)state;
 
     gbx_buf_init(&json, GBX_MIB(64));
     (void)gbx_buf_puts(&json, "[{\"k\":0");
@@ -467,31 +432,6 @@ static void test_hostile_data__is_described_in_bounds(void **state)
     text = told((const char *)json.data, EXAMPLES, 1000);
     assert_true(strlen(text) < 500);
     free(text);
-    gbx_buf_cleanup(&json);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types__are_of_all_values),
-        cmocka_unit_test(test_arrays_that_are_too_deep__are_counted_all_the_same),
-        cmocka_unit_test(test_choices__are_named_where_they_are_shown),
-        cmocka_unit_test(test_sizes__are_said),
-        cmocka_unit_test(test_examples__are_three_patterns),
-        cmocka_unit_test(test_values__are_shown_of_the_fields_that_are_named),
-        cmocka_unit_test(test_values__leave_no_letter_and_no_digit_in_what_is_told),
-        cmocka_unit_test(test_names_that_are_data__are_keys_of_a_map),
-        cmocka_unit_test(test_columns_without_records__are_told_by_name),
-        cmocka_unit_test(test_texts__are_cut_and_steer_nothing),
-        cmocka_unit_test(test_maps__are_told_by_all_of_their_members),
-        cmocka_unit_test(test_maps__are_what_has_many_records_under_their_ids),
-        cmocka_unit_test(test_objects__of_few_or_different_members_are_no_maps),
-        cmocka_unit_test(test_maps__show_patterns_of_three_keys),
-        cmocka_unit_test(test_maps__say_each_kind_of_their_members_once),
-        cmocka_unit_test(test_tables__are_told_by_their_columns_however_many),
-        cmocka_unit_test(test_tables__of_many_columns_say_how_many),
-        cmocka_unit_test(test_hostile_data__is_described_in_bounds),
-    };
-
-    return cmocka_run_group_tests_name("describe", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,16 +3,10 @@
 #include "base/cleanup.h"
 #include "mcp/data/data.h"
 #include "sources.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* Only a sanitizer sees it. */
-static void test_loader__gives_back_what_the_loop_never_came_to(void **state)
+TEST(loader__gives_back_what_the_loop_never_came_to)
 {
     static const gbx_mcp_server_options about = {.name = "glovebox", .version = "1"};
     const char *spec = write_file(*state, "a.json", "[1]", 3);
@@ -34,13 +28,4 @@ static void test_loader__gives_back_what_the_loop_never_came_to(void **state)
     gbx_mcp_loop_free(loop);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            test_loader__gives_back_what_the_loop_never_came_to, enter_place,
-            leave_place),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(enter_place, leave_place)

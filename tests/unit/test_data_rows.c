@@ -3,21 +3,14 @@
 #include "base/cleanup.h"
 #include "mcp/data/datasets.h"
 #include "sources.h"
+#include "test.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void make_database(place *p, const char *sql)
 {
@@ -78,7 +71,7 @@ static const char schema[] =
     "CREATE VIEW v AS SELECT id FROM t;"
     "CREATE VIEW bad AS SELECT load_extension('/tmp/x.so') AS x;";
 
-static void test_a_database__whose_log_is_empty_is_read_without_a_trace(void **state)
+TEST(a_database__whose_log_is_empty_is_read_without_a_trace)
 {
     place *p = *state;
     FILE *log;
@@ -96,7 +89,7 @@ static void test_a_database__whose_log_is_empty_is_read_without_a_trace(void **s
     assert_false(is_beside(p, "-shm"));
 }
 
-static void test_a_database__is_read_with_its_log(void **state)
+TEST(a_database__is_read_with_its_log)
 {
     place *p = *state;
 
@@ -106,7 +99,7 @@ static void test_a_database__is_read_with_its_log(void **state)
     becomes(query(p, "SELECT a FROM t"), "[{\"a\":1},\n{\"a\":2}]");
 }
 
-static void test_a_log__that_cannot_be_read_is_told_in_words(void **state)
+TEST(a_log__that_cannot_be_read_is_told_in_words)
 {
     place *p = *state;
     char shared[160];
@@ -121,7 +114,7 @@ static void test_a_log__that_cannot_be_read_is_told_in_words(void **state)
             "what was written last is in a file beside it");
 }
 
-static void test_a_database__may_have_any_path(void **state)
+TEST(a_database__may_have_any_path)
 {
     place *p = *state;
     char from[128];
@@ -135,7 +128,7 @@ static void test_a_database__may_have_any_path(void **state)
     assert_false(is_beside(p, "-shm"));
 }
 
-static void test_a_database__is_still_until_it_is_written(void **state)
+TEST(a_database__is_still_until_it_is_written)
 {
     place *p = *state;
     gbx_immutable still;
@@ -167,7 +160,7 @@ static void *write_again_and_again(void *user)
     return NULL;
 }
 
-static void test_a_database__that_is_written_meanwhile_is_read_once_more(void **state)
+TEST(a_database__that_is_written_meanwhile_is_read_once_more)
 {
     place *p = *state;
     writer w = {.path = p->path};
@@ -201,7 +194,7 @@ static bool is_locked(const char *path)
     return status == 0;
 }
 
-static void test_a_look__takes_no_lock_away(void **state)
+TEST(a_look__takes_no_lock_away)
 {
     place *p = *state;
     gbx_libsqlite3 lib;
@@ -228,7 +221,7 @@ static void test_a_look__takes_no_lock_away(void **state)
     assert_int_equal(lib.sqlite3_close_v2(db), SQLITE_OK);
 }
 
-static void test_rows__keep_infinities(void **state)
+TEST(rows__keep_infinities)
 {
     place *p = *state;
 
@@ -236,7 +229,7 @@ static void test_rows__keep_infinities(void **state)
     becomes(query(p, "SELECT 9e999 AS a, -9e999 AS b"), "[{\"a\":1e999,\"b\":-1e999}]");
 }
 
-static void test_rows__with_text_that_is_not_utf8_are_refused(void **state)
+TEST(rows__with_text_that_is_not_utf8_are_refused)
 {
     place *p = *state;
 
@@ -247,7 +240,7 @@ static void test_rows__with_text_that_is_not_utf8_are_refused(void **state)
     becomes(query(p, "SELECT x'c328' AS a"), "[{\"a\":\"wyg=\"}]");
 }
 
-static void test_rows__are_objects(void **state)
+TEST(rows__are_objects)
 {
     place *p = *state;
 
@@ -267,7 +260,7 @@ static void test_rows__are_objects(void **state)
     becomes(query(p, "SELECT 1 AS a /* b */; ;/* end\n*/ -- here"), "[{\"a\":1}]");
 }
 
-static void test_a_query__can_only_read(void **state)
+TEST(a_query__can_only_read)
 {
     static const char *const queries[] = {
         "INSERT INTO t VALUES (1,2,3,4)",
@@ -315,7 +308,7 @@ static void test_a_query__can_only_read(void **state)
     becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
 }
 
-static void test_a_query__has_bounded_memory(void **state)
+TEST(a_query__has_bounded_memory)
 {
     static const char hoards[] =
         "WITH RECURSIVE c(n, x) AS (SELECT 0, '' UNION ALL SELECT n + 1, n || "
@@ -329,7 +322,7 @@ static void test_a_query__has_bounded_memory(void **state)
 }
 
 /* They only read, but about the host, or they reach its code: nothing else refuses them. */
-static void test_a_query__is_refused_by_the_authorizer(void **state)
+TEST(a_query__is_refused_by_the_authorizer)
 {
     static const char *const queries[] = {
         "PRAGMA database_list",
@@ -349,7 +342,7 @@ static void test_a_query__is_refused_by_the_authorizer(void **state)
         refused(query(p, queries[i]), GBX_E_DATA, "authoriz");
 }
 
-static void test_a_query__with_a_parameter_is_refused(void **state)
+TEST(a_query__with_a_parameter_is_refused)
 {
     static const char *const queries[] = {
         "SELECT id FROM t WHERE id = ?",
@@ -365,7 +358,7 @@ static void test_a_query__with_a_parameter_is_refused(void **state)
     becomes(query(p, "SELECT ':id?' AS a"), "[{\"a\":\":id?\"}]");
 }
 
-static void test_a_query__may_use_virtual_tables_and_write_to_none(void **state)
+TEST(a_query__may_use_virtual_tables_and_write_to_none)
 {
     static const char *const queries[] = {
         "INSERT INTO f VALUES ('x')",
@@ -391,7 +384,7 @@ static void test_a_query__may_use_virtual_tables_and_write_to_none(void **state)
         refused(query(p, queries[i]), GBX_E_DATA, "not authorized");
 }
 
-static void test_a_query__that_is_wrong_is_told_with_its_place(void **state)
+TEST(a_query__that_is_wrong_is_told_with_its_place)
 {
     gbx_source source;
     gbx_error error = {0};
@@ -405,7 +398,7 @@ static void test_a_query__that_is_wrong_is_told_with_its_place(void **state)
     assert_non_null(strstr(error.message, "no such column: nme"));
 }
 
-static void test_a_database__that_is_none_is_refused(void **state)
+TEST(a_database__that_is_none_is_refused)
 {
     place *p = *state;
 
@@ -413,7 +406,7 @@ static void test_a_database__that_is_none_is_refused(void **state)
     refused(query(p, "SELECT 1 FROM sqlite_master"), GBX_E_DATA, "not a database");
 }
 
-static void test_a_query__without_end_is_stopped(void **state)
+TEST(a_query__without_end_is_stopped)
 {
     atomic_bool stop = true;
     gbx_source source;
@@ -433,7 +426,7 @@ static void test_a_query__without_end_is_stopped(void **state)
     gbx_spec_cleanup(&spec);
 }
 
-static void test_columns__are_told_where_no_row_tells_them(void **state)
+TEST(columns__are_told_where_no_row_tells_them)
 {
     place *p = *state;
     gbx_source source;
@@ -452,7 +445,7 @@ static void test_columns__are_told_where_no_row_tells_them(void **state)
     gbx_source_cleanup(&source);
 }
 
-static void test_a_row__that_cannot_be_read_is_not_quoted(void **state)
+TEST(a_row__that_cannot_be_read_is_not_quoted)
 {
     static const char *const queries[] = {
         "SELECT json_extract('{}', k) FROM t",
@@ -477,32 +470,4 @@ static void test_a_row__that_cannot_be_read_is_not_quoted(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter_place, leave_place)
-        TEST(test_a_database__whose_log_is_empty_is_read_without_a_trace),
-        TEST(test_a_database__is_read_with_its_log),
-        TEST(test_a_log__that_cannot_be_read_is_told_in_words),
-        TEST(test_a_database__may_have_any_path),
-        TEST(test_a_database__is_still_until_it_is_written),
-        TEST(test_a_database__that_is_written_meanwhile_is_read_once_more),
-        TEST(test_a_look__takes_no_lock_away),
-        TEST(test_rows__keep_infinities),
-        TEST(test_rows__with_text_that_is_not_utf8_are_refused),
-        TEST(test_rows__are_objects),
-        TEST(test_a_query__can_only_read),
-        TEST(test_a_query__has_bounded_memory),
-        TEST(test_a_query__is_refused_by_the_authorizer),
-        TEST(test_a_query__with_a_parameter_is_refused),
-        TEST(test_a_query__may_use_virtual_tables_and_write_to_none),
-        TEST(test_a_query__that_is_wrong_is_told_with_its_place),
-        TEST(test_a_database__that_is_none_is_refused),
-        TEST(test_a_query__without_end_is_stopped),
-        TEST(test_columns__are_told_where_no_row_tells_them),
-        TEST(test_a_row__that_cannot_be_read_is_not_quoted),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(enter_place, leave_place)

@@ -3,22 +3,14 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "sources.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static void test_specs__are_names_and_files(void **state)
+TEST(specs__are_names_and_files)
 {
     gbx_spec spec;
-    (void)state;
 
     assert_int_equal(gbx_spec_parse("a=b.csv", &spec, NULL), GBX_OK);
     assert_string_equal(spec.name, "a");
@@ -38,10 +30,8 @@ static void test_specs__are_names_and_files(void **state)
     gbx_spec_cleanup(&spec);
 }
 
-static void test_specs__that_are_none_say_why(void **state)
+TEST(specs__that_are_none_say_why)
 {
-    (void)state;
-
     refused("orders.csv", GBX_E_USAGE, "NAME=FILE");
     refused("=x.csv", GBX_E_USAGE, "the name of a dataset");
     refused("1a=x.csv", GBX_E_USAGE, "the name of a dataset");
@@ -58,7 +48,7 @@ static void test_specs__that_are_none_say_why(void **state)
     refused("a=/nowhere/x.csv", GBX_E_OS, "cannot read 'x.csv'");
 }
 
-static void test_files__are_json_lines_or_tables(void **state)
+TEST(files__are_json_lines_or_tables)
 {
     place *p = *state;
 
@@ -76,7 +66,7 @@ static void test_files__are_json_lines_or_tables(void **state)
     becomes(write_file(p, "guess3", "{\"a\":\n1}", 8), "{\"a\":\n1}");
 }
 
-static void test_files__that_are_none_say_why(void **state)
+TEST(files__that_are_none_say_why)
 {
     place *p = *state;
     char bomb[4000];
@@ -99,7 +89,7 @@ static void test_files__that_are_none_say_why(void **state)
             "nested too deep");
 }
 
-static void test_files__of_other_encodings_say_which(void **state)
+TEST(files__of_other_encodings_say_which)
 {
     static const struct {
         const char *text;
@@ -117,7 +107,6 @@ static void test_files__of_other_encodings_say_which(void **state)
         {"\x28\xb5\x2f\xfd$", 5, "compressed with zstd"},
     };
     static const char *const names[] = {"a.csv", "b.json", "c.ndjson", "d"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
         for (size_t n = 0; n < GBX_COUNTOF(names); n++)
@@ -126,7 +115,7 @@ static void test_files__of_other_encodings_say_which(void **state)
     refused(write_file(*state, "e.csv", "a\0b\n", 4), GBX_E_DATA, "a NUL character");
 }
 
-static void test_what_is_no_file__is_not_waited_for(void **state)
+TEST(what_is_no_file__is_not_waited_for)
 {
     place *p = *state;
 
@@ -138,7 +127,7 @@ static void test_what_is_no_file__is_not_waited_for(void **state)
     refused("a=json:/tmp", GBX_E_OS, "is not a file");
 }
 
-static void test_sizes__are_of_what_was_read(void **state)
+TEST(sizes__are_of_what_was_read)
 {
     gbx_source source;
 
@@ -167,7 +156,7 @@ static void check_lines(place *p, const char *name, const char *text, const char
     gbx_spec_cleanup(&spec);
 }
 
-static void test_a_file_that_is_written_to__is_read_to_its_last_whole_line(void **state)
+TEST(a_file_that_is_written_to__is_read_to_its_last_whole_line)
 {
     place *p = *state;
 
@@ -200,7 +189,7 @@ static void reads(place *p, gbx_source_past *past, const char *name, const char 
     gbx_spec_cleanup(&spec);
 }
 
-static void test_a_last_line_without_an_end__is_left_out_if_it_is_at_fault(void **state)
+TEST(a_last_line_without_an_end__is_left_out_if_it_is_at_fault)
 {
     place *p = *state;
 
@@ -217,7 +206,7 @@ static void test_a_last_line_without_an_end__is_left_out_if_it_is_at_fault(void 
     refused(write_file(p, "j.ndjson", "{\"v\":", 5), GBX_E_DATA, "line 1");
 }
 
-static void test_a_table_that_grows__has_no_row_without_an_end(void **state)
+TEST(a_table_that_grows__has_no_row_without_an_end)
 {
     place *p = *state;
     gbx_source_past past = {0};
@@ -232,7 +221,7 @@ static void test_a_table_that_grows__has_no_row_without_an_end(void **state)
           false);
 }
 
-static void test_lines_that_grow__are_whole_where_no_number_ends_them(void **state)
+TEST(lines_that_grow__are_whole_where_no_number_ends_them)
 {
     place *p = *state;
     gbx_source_past past = {0};
@@ -243,23 +232,4 @@ static void test_lines_that_grow__are_whole_where_no_number_ends_them(void **sta
           true);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter_place, leave_place)
-        TEST(test_specs__are_names_and_files),
-        TEST(test_specs__that_are_none_say_why),
-        TEST(test_files__are_json_lines_or_tables),
-        TEST(test_files__that_are_none_say_why),
-        TEST(test_files__of_other_encodings_say_which),
-        TEST(test_what_is_no_file__is_not_waited_for),
-        TEST(test_sizes__are_of_what_was_read),
-        TEST(test_a_file_that_is_written_to__is_read_to_its_last_whole_line),
-        TEST(test_a_last_line_without_an_end__is_left_out_if_it_is_at_fault),
-        TEST(test_a_table_that_grows__has_no_row_without_an_end),
-        TEST(test_lines_that_grow__are_whole_where_no_number_ends_them),
-#undef TEST
-    };
-
-    return cmocka_run_group_tests_name("sources", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(enter_place, leave_place)

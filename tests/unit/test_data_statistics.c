@@ -3,20 +3,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "described.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void test_statistics__say_what_can_be_said(void **state)
+TEST(statistics__say_what_can_be_said)
 {
-    (void)state;
-
     shows(
         "[{\"n\":1,\"s\":\"x\",\"d\":\"2024-01-02\"},{\"n\":4,\"s\":\"x\",\"d\":"
         "\"2023-01-02T10:00:00Z\"},{\"n\":null,\"s\":\"x\",\"d\":\"2023-06-07\"},"
@@ -44,7 +34,7 @@ static void test_statistics__say_what_can_be_said(void **state)
         "\"top\":[{\"value\":123,\"count\":1}]}\n]");
 }
 
-static void test_dates__are_in_the_order_of_their_times(void **state)
+TEST(dates__are_in_the_order_of_their_times)
 {
     static const char *const cases[][3] = {
         {"2024-01-01T00:00:00+14:00", "2023-12-31T12:00:00Z",
@@ -56,7 +46,6 @@ static void test_dates__are_in_the_order_of_their_times(void **state)
         {"0000-02-29", "0000-03-01", "9999-12-31"},
         {"0000-01-01", "0000-01-02", "0000-02-29"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         char json[300], wanted[120];
@@ -73,7 +62,7 @@ static void test_dates__are_in_the_order_of_their_times(void **state)
     }
 }
 
-static void test_dates__are_told_with_nothing_behind_them(void **state)
+TEST(dates__are_told_with_nothing_behind_them)
 {
     static const char *const none[] = {
         "\"2024-05-01 alice@example.com\"",
@@ -88,7 +77,6 @@ static void test_dates__are_told_with_nothing_behind_them(void **state)
         "\"2024-05-32\"",
         "\"2024-5-1\"",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(none); i++) {
         char *json = list_of(6, none[i], "\"2024-05-01\"");
@@ -105,7 +93,7 @@ static void test_dates__are_told_with_nothing_behind_them(void **state)
 #define ISO     "string /* ISO date */[]"
 #define FOREIGN "string /* date that new Date() does not read */[]"
 
-static void test_dates__that_the_engine_does_not_read_are_told_so(void **state)
+TEST(dates__that_the_engine_does_not_read_are_told_so)
 {
     static const struct {
         const char *date;
@@ -121,7 +109,6 @@ static void test_dates__that_the_engine_does_not_read_are_told_so(void **state)
         {"\"2024-05-01 10:20:30 UTC\"", FOREIGN},
         {"\"2024-05-01 10:20:30,5\"", FOREIGN},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(dates); i++) {
         char json[80];
@@ -131,7 +118,7 @@ static void test_dates__that_the_engine_does_not_read_are_told_so(void **state)
     }
 }
 
-static void test_dates__that_no_calendar_and_no_clock_has_are_text(void **state)
+TEST(dates__that_no_calendar_and_no_clock_has_are_text)
 {
     static const char *const texts[] = {
         "2024-02-30",       "2023-02-29",          "2100-02-29",
@@ -143,7 +130,6 @@ static void test_dates__that_no_calendar_and_no_clock_has_are_text(void **state)
         "2024-05-01T24:00:00", "2016-12-31T23:59:60Z",
     };
     char json[80];
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         (void)snprintf(json, sizeof json, "[\"%s\",\"2024-05-02\"]", texts[i]);
@@ -155,7 +141,7 @@ static void test_dates__that_no_calendar_and_no_clock_has_are_text(void **state)
     }
 }
 
-static void test_dates__have_times_and_zones_in_many_ways(void **state)
+TEST(dates__have_times_and_zones_in_many_ways)
 {
     static const char *const dates[] = {
         "\"2024-05-01\"",
@@ -167,7 +153,6 @@ static void test_dates__have_times_and_zones_in_many_ways(void **state)
         "\"2024-05-01 10:20:30 -0700\"",
         "\"2024-05-01 10:20:30.123456 UTC\"",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(dates); i++) {
         char *json = list_of(6, dates[i], "null");
@@ -183,13 +168,12 @@ static void test_dates__have_times_and_zones_in_many_ways(void **state)
     }
 }
 
-static void test_numbers__are_told_as_code_sees_them(void **state)
+TEST(numbers__are_told_as_code_sees_them)
 {
     static const char ids[] =
         "[{\"id\":1234567890123456789},{\"id\":1234567890123456788},"
         "{\"id\":1234567890123456787},{\"id\":1234567890123456786},"
         "{\"id\":1234567890123456785}]";
-    (void)state;
 
     shows(ids, TYPE, "{ id: integer /* over 2^53: last digits are lost */ }[]");
     shows(ids, EXAMPLES,
@@ -214,10 +198,8 @@ static void test_numbers__are_told_as_code_sees_them(void **state)
           "[0.000001,1.5e-7,123456789012345680000]\n[1e+21,0,12000]\n");
 }
 
-static void test_means__are_within_the_range(void **state)
+TEST(means__are_within_the_range)
 {
-    (void)state;
-
     shows("[1700000000123,1700000009999,1700000000123,1700000009999,1700000005061,"
           "1700000005061]",
           STATISTICS,
@@ -232,11 +214,10 @@ static void test_means__are_within_the_range(void **state)
           "\"top\":[{\"value\":1e+308,\"count\":5}]}\n]");
 }
 
-static void test_many_values__are_counted_up_to_a_bound(void **state)
+TEST(many_values__are_counted_up_to_a_bound)
 {
-    gbx_buf json;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
     char *text;
-    (void)state;
 
     gbx_buf_init(&json, GBX_MIB(64));
     (void)gbx_buf_puts(&json, "[");
@@ -251,22 +232,6 @@ static void test_many_values__are_counted_up_to_a_bound(void **state)
     text = shown((const char *)json.data, STATISTICS, 0);
     assert_non_null(strstr(text, "\"distinctAtLeast\":10000,"));
     free(text);
-    gbx_buf_cleanup(&json);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics__say_what_can_be_said),
-        cmocka_unit_test(test_dates__are_in_the_order_of_their_times),
-        cmocka_unit_test(test_dates__are_told_with_nothing_behind_them),
-        cmocka_unit_test(test_dates__that_the_engine_does_not_read_are_told_so),
-        cmocka_unit_test(test_dates__that_no_calendar_and_no_clock_has_are_text),
-        cmocka_unit_test(test_dates__have_times_and_zones_in_many_ways),
-        cmocka_unit_test(test_numbers__are_told_as_code_sees_them),
-        cmocka_unit_test(test_means__are_within_the_range),
-        cmocka_unit_test(test_many_values__are_counted_up_to_a_bound),
-    };
-
-    return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

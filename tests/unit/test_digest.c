@@ -3,14 +3,7 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/sha256.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void check(const char *data, size_t len, const char *expected)
 {
@@ -29,10 +22,9 @@ static void check(const char *data, size_t len, const char *expected)
     }
 }
 
-static void test_sha256__is_that_of_the_standard_however_it_comes(void **state)
+TEST(sha256__is_that_of_the_standard_however_it_comes)
 {
     char *million = malloc(1000000);
-    (void)state;
 
     memset(million, 'a', 1000000);
     check("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -44,7 +36,7 @@ static void test_sha256__is_that_of_the_standard_however_it_comes(void **state)
     free(million);
 }
 
-static void test_base64__goes_both_ways(void **state)
+TEST(base64__goes_both_ways)
 {
     static const char *const pairs[][2] = {
         {"", ""},
@@ -55,7 +47,6 @@ static void test_base64__goes_both_ways(void **state)
         {"fooba", "Zm9vYmE="},
         {"foobar", "Zm9vYmFy"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(pairs); i++) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
@@ -73,26 +64,24 @@ static void test_base64__goes_both_ways(void **state)
     }
 }
 
-static void test_base64__is_one_text_for_the_same_bytes(void **state)
+TEST(base64__is_one_text_for_the_same_bytes)
 {
     static const char *const wrong[] = {"Z",    "Zg",   "Zg=",  "Zh==", "Zm9=",
                                         "====", "Z===", "Zm 9", "Zm9-", "Zg==Zg=="};
     uint8_t back[16];
     size_t len;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(wrong); i++)
         assert_false(gbx_base64_decode(wrong[i], strlen(wrong[i]), back, &len));
 }
 
-static void test_base64__of_others_is_in_lines_and_not_padded(void **state)
+TEST(base64__of_others_is_in_lines_and_not_padded)
 {
     static const char *const right[] = {"Zm9vYg==",         "Zm9vYg",
                                         "Zm9v\r\nYg==\r\n", "Zm9vYg\n=",
                                         " Z m\t9\nvY g",    "Zm9v\n\nYg=\n="};
     static const char *const wrong[] = {"Z",  "Zh",    "Zm9=Z", "Zg==Zg", "=",
                                         "==", "Zm9vY", "Zm9v=", "Zm9-",   "Zg\xA0=="};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(right) + GBX_COUNTOF(wrong); i++) {
         bool is_right = i < GBX_COUNTOF(right);
@@ -108,14 +97,4 @@ static void test_base64__of_others_is_in_lines_and_not_padded(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256__is_that_of_the_standard_however_it_comes),
-        cmocka_unit_test(test_base64__goes_both_ways),
-        cmocka_unit_test(test_base64__is_one_text_for_the_same_bytes),
-        cmocka_unit_test(test_base64__of_others_is_in_lines_and_not_padded),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

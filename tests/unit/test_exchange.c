@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* exchange - every message a worker can say, in every state it can say it in. */
+#include "base/cleanup.h"
 #include "peer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* How a test brings an exchange into a state, and what each message does there. What
  * is not named ends as `otherwise`. */
@@ -58,62 +53,53 @@ static void bring(peer *p, const struct row *row)
     assert_int_equal(p->x.state, row->is);
 }
 
-static void test_every_type__in_every_state(void **state)
+TEST(every_type__in_every_state)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         for (unsigned type = 0; type <= 255; type++) {
-            peer p;
+            GBX_CLEANUP(peer_cleanup) peer p;
 
             bring(&p, &rows[i]);
             peer_say_golden(&p, (uint8_t)type);
             if (p.x.state != expected(&rows[i], type))
                 fail_msg("%s: message %u: state %d", rows[i].state, type, p.x.state);
             assert_false(p.x.is_nomem);
-            peer_cleanup(&p);
         }
     }
 }
 
-static void test_every_type__with_another_calls_id_breaks_a_running_one(void **state)
+TEST(every_type__with_another_calls_id_breaks_a_running_one)
 {
     static const uint64_t ids[] = {
         0, 1, GOLDEN_CALL_ID + 1, GOLDEN_CALL_ID << 32, ~GOLDEN_CALL_ID, UINT64_MAX};
-    (void)state;
 
     for (unsigned i = 0; i < 256 * GBX_COUNTOF(ids); i++) {
-        gbx_buf buf;
-        peer p;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         gbx_buf_init(&buf, 64);
         peer_frame(&buf, 0, (uint8_t)i, ids[i / 256], NULL, 0);
         peer_feed(&p, buf.data, buf.len, buf.len);
         assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
-        gbx_buf_cleanup(&buf);
-        peer_cleanup(&p);
     }
 }
 
-static void test_value__is_the_workers_bytes(void **state)
+TEST(value__is_the_workers_bytes)
 {
     size_t len;
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     peer_say_golden(&p, GBX_MSG_RESULT);
 
     assert_string_equal(gbx_result_value(p.result, &len), "[1]");
     assert_int_equal(len, 3);
-    peer_cleanup(&p);
 }
 
-static void test_value__undefined_is_none(void **state)
+TEST(value__undefined_is_none)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     peer_say(&p, GBX_MSG_RESULT, "\1\0\0\0\0", 5);
@@ -121,10 +107,9 @@ static void test_value__undefined_is_none(void **state)
     assert_int_equal(p.x.state, GBX_EXCHANGE_VALUE);
     assert_false(p.result->has_value);
     assert_string_equal(gbx_result_value(p.result, NULL), "");
-    peer_cleanup(&p);
 }
 
-static void test_error__is_kept_as_text_that_is_utf8(void **state)
+TEST(error__is_kept_as_text_that_is_utf8)
 {
     static const uint8_t body[] = {
         1, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* where: anywhere */
@@ -132,8 +117,7 @@ static void test_error__is_kept_as_text_that_is_utf8(void **state)
         3, 0, 0,    0,    'a',  0,    'b',                    /* message */
         2, 0, 0,    0,    0xED, 0xA0,                         /* stack */
     };
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     peer_say(&p, GBX_MSG_ERROR, body, sizeof body);
@@ -146,13 +130,11 @@ static void test_error__is_kept_as_text_that_is_utf8(void **state)
                                                   "b");
     assert_string_equal(gbx_result_stack(p.result), "\xEF\xBF\xBD\xEF\xBF\xBD");
     assert_true(p.result->thrown_line == UINT32_MAX);
-    peer_cleanup(&p);
 }
 
-static void test_refused__is_noted_once(void **state)
+TEST(refused__is_noted_once)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     peer_say(&p, GBX_MSG_REFUSED, NULL, 0);
@@ -161,7 +143,6 @@ static void test_refused__is_noted_once(void **state)
 
     assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
     assert_string_equal(p.x.reason, "malformed message (message 4)");
-    peer_cleanup(&p);
 }
 
 /* ---- what the host says -------------------------------------------------------- */
@@ -178,11 +159,10 @@ static void drain(gbx_exchange *x, gbx_buf *to, size_t piece)
     }
 }
 
-static void test_call__goes_out_whole_however_it_is_taken(void **state)
+TEST(call__goes_out_whole_however_it_is_taken)
 {
     static const size_t inputs[] = {0, 4, GBX_KIB(16), GBX_KIB(16) + 1, GBX_KIB(80)};
     uint8_t *input = calloc(1, GBX_KIB(80));
-    (void)state;
     assert_non_null(input);
 
     for (size_t i = 0; i < GBX_COUNTOF(inputs) * 3; i++) {
@@ -191,8 +171,8 @@ static void test_call__goes_out_whole_however_it_is_taken(void **state)
                              .input = {input, inputs[i / 3]}};
         gbx_msg_call got;
         gbx_header header;
-        gbx_buf sent;
-        peer p;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf sent;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         gbx_buf_init(&sent, GBX_KIB(256));
@@ -206,17 +186,14 @@ static void test_call__goes_out_whole_however_it_is_taken(void **state)
                                                 header.body_len},
                                      &got));
         assert_int_equal(got.input.len, inputs[i / 3]);
-        gbx_buf_cleanup(&sent);
-        peer_cleanup(&p);
     }
     free(input);
 }
 
-static void test_wake__ends_waiting_and_is_one_header(void **state)
+TEST(wake__ends_waiting_and_is_one_header)
 {
-    gbx_buf sent;
-    peer p;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf sent;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     gbx_buf_init(&sent, 64);
     p.x.head.ceiling = 64; /* as after a CALL */
@@ -232,37 +209,17 @@ static void test_wake__ends_waiting_and_is_one_header(void **state)
         assert_int_equal(sent.len, GBX_FRAME_HEADER_SIZE);
         assert_int_equal(sent.data[4], GBX_MSG_WAKE);
     }
-
-    gbx_buf_cleanup(&sent);
-    peer_cleanup(&p);
 }
 
-static void test_silence__is_nothing_to_send(void **state)
+TEST(silence__is_nothing_to_send)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     assert_int_equal(gbx_exchange_output(&p.x).len, 0);
     gbx_exchange_feed(&p.x, NULL, 0, 0);
 
     assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
-    peer_cleanup(&p);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type__in_every_state),
-        cmocka_unit_test(test_every_type__with_another_calls_id_breaks_a_running_one),
-        cmocka_unit_test(test_value__is_the_workers_bytes),
-        cmocka_unit_test(test_value__undefined_is_none),
-        cmocka_unit_test(test_error__is_kept_as_text_that_is_utf8),
-        cmocka_unit_test(test_refused__is_noted_once),
-        cmocka_unit_test(test_call__goes_out_whole_however_it_is_taken),
-        cmocka_unit_test(test_wake__ends_waiting_and_is_one_header),
-        cmocka_unit_test(test_silence__is_nothing_to_send),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* exchange - frames in any pieces, of any length they claim, and never past a limit. */
+#include "base/cleanup.h"
 #include "peer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* LOG "hi", REFUSED, LOG "hi", RESULT [1]. */
 static void say_something(gbx_buf *to)
@@ -30,70 +25,60 @@ static void assert_heard(peer *p)
     assert_string_equal(gbx_result_value(p->result, NULL), "[1]");
 }
 
-static void test_frames__in_pieces_of_any_size(void **state)
+TEST(frames__in_pieces_of_any_size)
 {
-    gbx_buf said;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
     gbx_buf_init(&said, 4096);
     say_something(&said);
 
     for (size_t piece = 1; piece <= said.len; piece++) {
-        peer p;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         peer_feed(&p, said.data, said.len, piece);
         assert_heard(&p);
-        peer_cleanup(&p);
     }
-    gbx_buf_cleanup(&said);
 }
 
-static void test_frames__split_once_at_every_offset(void **state)
+TEST(frames__split_once_at_every_offset)
 {
-    gbx_buf said;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
     gbx_buf_init(&said, 4096);
     say_something(&said);
 
     for (size_t at = 1; at < said.len; at++) {
-        peer p;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         peer_feed(&p, said.data, at, at);
         peer_feed(&p, said.data + at, said.len - at, said.len);
         assert_heard(&p);
-        peer_cleanup(&p);
     }
-    gbx_buf_cleanup(&said);
 }
 
-static void test_frames__no_truncation_ends_the_call(void **state)
+TEST(frames__no_truncation_ends_the_call)
 {
-    gbx_buf said;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
     gbx_buf_init(&said, 4096);
     say_something(&said);
 
     for (size_t len = 0; len < said.len; len++) {
-        peer p;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         peer_feed(&p, said.data, len, 7);
         assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
-        peer_cleanup(&p);
     }
-    gbx_buf_cleanup(&said);
 }
 
-static void test_end__nothing_after_it_is_looked_at(void **state)
+TEST(end__nothing_after_it_is_looked_at)
 {
     static const uint8_t last[] = {GBX_MSG_RESULT, GBX_MSG_ERROR};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(last) * 2; i++) {
-        gbx_buf said;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
         size_t end;
-        peer p;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         gbx_buf_init(&said, 4096);
@@ -108,8 +93,6 @@ static void test_end__nothing_after_it_is_looked_at(void **state)
                          i / 2 == 0 ? GBX_EXCHANGE_VALUE : GBX_EXCHANGE_ERROR);
         assert_int_equal(gbx_result_log_count(p.result), 0);
         assert_int_equal(p.x.in.len, 0);
-        gbx_buf_cleanup(&said);
-        peer_cleanup(&p);
     }
 }
 
@@ -145,11 +128,10 @@ static gbx_exchange_state claim(uint8_t type, uint32_t body_len, bool *ret_kept)
     return seen;
 }
 
-static void test_length__over_its_limit_is_refused_at_the_header(void **state)
+TEST(length__over_its_limit_is_refused_at_the_header)
 {
     static const uint32_t lies[] = {1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFEF, 0xFFFFFFFF};
     bool kept;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(bodies); i++) {
         if (bodies[i].max_len > 0)
@@ -164,13 +146,11 @@ static void test_length__over_its_limit_is_refused_at_the_header(void **state)
     }
 }
 
-static void test_length__that_its_fields_do_not_fill_is_malformed(void **state)
+TEST(length__that_its_fields_do_not_fill_is_malformed)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(bodies); i++) {
         uint8_t *zeros = calloc(1, bodies[i].max_len + 1);
-        peer p;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         assert_non_null(zeros);
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
@@ -179,34 +159,28 @@ static void test_length__that_its_fields_do_not_fill_is_malformed(void **state)
             assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
         }
         free(zeros);
-        peer_cleanup(&p);
     }
 }
 
-static void test_result__fits_up_to_the_limit_and_not_a_byte_more(void **state)
+TEST(result__fits_up_to_the_limit_and_not_a_byte_more)
 {
-    (void)state;
-
     for (uint32_t len = PEER_OUTPUT_MAX; len <= PEER_OUTPUT_MAX + 1; len++) {
         uint8_t body[PEER_OUTPUT_MAX + 6] = {0, (uint8_t)len};
-        peer p;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         memset(body + 5, '1', len);
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         peer_say(&p, GBX_MSG_RESULT, body, 5 + len);
         assert_int_equal(p.x.state, len == PEER_OUTPUT_MAX ? GBX_EXCHANGE_VALUE
                                                            : GBX_EXCHANGE_BROKEN);
-        peer_cleanup(&p);
     }
 }
 
-static void test_header__reserved_bits_break_it_before_anything_else(void **state)
+TEST(header__reserved_bits_break_it_before_anything_else)
 {
-    (void)state;
-
     for (unsigned bit = 0; bit < 24; bit++) {
         uint8_t frame[GBX_FRAME_HEADER_SIZE] = {[4] = GBX_MSG_REFUSED};
-        peer p;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
         for (size_t i = 0; i < 8; i++)
@@ -216,15 +190,13 @@ static void test_header__reserved_bits_break_it_before_anything_else(void **stat
         assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
         assert_string_equal(p.x.reason,
                             "reserved bytes of a header are set (message 4)");
-        peer_cleanup(&p);
     }
 }
 
-static void test_waiting__keeps_part_of_a_header_and_breaks_at_the_whole(void **state)
+TEST(waiting__keeps_part_of_a_header_and_breaks_at_the_whole)
 {
-    gbx_buf said;
-    peer p;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     gbx_buf_init(&said, 256);
     assert_true(golden_of(GBX_MSG_WAIT)->encode(&said));
@@ -236,24 +208,21 @@ static void test_waiting__keeps_part_of_a_header_and_breaks_at_the_whole(void **
 
     assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
     assert_string_equal(p.x.reason, "message while waiting (message 2)");
-    gbx_buf_cleanup(&said);
-    peer_cleanup(&p);
 }
 
 /* ---- memory ---------------------------------------------------------------------- */
 
 /* All but the last byte of the longest frame, then as much as may be fed at once: the
  * worst that an incomplete frame can ask of the buffer, at small and large limits. */
-static void test_memory__the_longest_frame_and_the_longest_piece_fit(void **state)
+TEST(memory__the_longest_frame_and_the_longest_piece_fit)
 {
     static const uint64_t outputs[] = {1, 2, 20, GBX_KIB(64), GBX_KIB(200)};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(outputs); i++) {
         size_t text = GBX_LOG_LINE_MAX;
         uint8_t *body = calloc(1, text + 6);
-        gbx_buf said;
-        peer p;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
+        GBX_CLEANUP(peer_cleanup) peer p;
 
         assert_non_null(body);
         body[4] = 1; /* 65,536 bytes of text */
@@ -268,18 +237,15 @@ static void test_memory__the_longest_frame_and_the_longest_piece_fit(void **stat
         assert_false(p.x.is_nomem);
         assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
         assert_int_equal(gbx_result_log_count(p.result), 20);
-        gbx_buf_cleanup(&said);
-        peer_cleanup(&p);
         free(body);
     }
 }
 
-static void test_memory__is_bounded_by_the_limits_whatever_is_said(void **state)
+TEST(memory__is_bounded_by_the_limits_whatever_is_said)
 {
     uint8_t *flood = malloc(GBX_EXCHANGE_FEED_MAX);
-    gbx_buf said;
-    peer p;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
+    GBX_CLEANUP(peer_cleanup) peer p;
     assert_non_null(flood);
     memset(flood, 'x', GBX_EXCHANGE_FEED_MAX);
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
@@ -293,26 +259,7 @@ static void test_memory__is_bounded_by_the_limits_whatever_is_said(void **state)
     }
 
     assert_int_equal(p.x.state, GBX_EXCHANGE_BROKEN);
-    gbx_buf_cleanup(&said);
-    peer_cleanup(&p);
     free(flood);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_frames__in_pieces_of_any_size),
-        cmocka_unit_test(test_frames__split_once_at_every_offset),
-        cmocka_unit_test(test_frames__no_truncation_ends_the_call),
-        cmocka_unit_test(test_end__nothing_after_it_is_looked_at),
-        cmocka_unit_test(test_length__over_its_limit_is_refused_at_the_header),
-        cmocka_unit_test(test_length__that_its_fields_do_not_fill_is_malformed),
-        cmocka_unit_test(test_result__fits_up_to_the_limit_and_not_a_byte_more),
-        cmocka_unit_test(test_header__reserved_bits_break_it_before_anything_else),
-        cmocka_unit_test(test_waiting__keeps_part_of_a_header_and_breaks_at_the_whole),
-        cmocka_unit_test(test_memory__the_longest_frame_and_the_longest_piece_fit),
-        cmocka_unit_test(test_memory__is_bounded_by_the_limits_whatever_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,31 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* exchange - console lines: in order, live, valid UTF-8, bounded and marked when cut. */
+#include "base/cleanup.h"
 #include "peer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void say_line(peer *p, uint8_t level, uint8_t flags, const void *text,
                      size_t len)
 {
     gbx_msg_log msg = {.level = level, .flags = flags, .text = {text, len}};
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     gbx_buf_init(&buf, len + 64);
     assert_true(gbx_msg_put_log(&buf, GOLDEN_CALL_ID, &msg));
     peer_feed(p, buf.data, buf.len, GBX_EXCHANGE_FEED_MAX);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_lines__are_kept_in_order_with_their_level(void **state)
+TEST(lines__are_kept_in_order_with_their_level)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     for (uint8_t level = 0; level <= 4; level++)
@@ -41,15 +33,13 @@ static void test_lines__are_kept_in_order_with_their_level(void **state)
     }
     assert_int_equal(gbx_result_stats(p.result).log_bytes, 10);
     assert_false(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
-static void test_lines__are_timed_by_the_hosts_clock(void **state)
+TEST(lines__are_timed_by_the_hosts_clock)
 {
     const golden *g = golden_of(GBX_MSG_LOG);
-    gbx_buf buf;
-    peer p;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     p.x.start_ns = 1000000000;
     gbx_buf_init(&buf, 64);
@@ -58,26 +48,20 @@ static void test_lines__are_timed_by_the_hosts_clock(void **state)
     gbx_exchange_feed(&p.x, buf.data, buf.len, 1001500000);
 
     assert_true(gbx_result_log(p.result, 0).time_ms == 1.5);
-    gbx_buf_cleanup(&buf);
-    peer_cleanup(&p);
 }
 
-static void test_lines__past_the_end_are_empty(void **state)
+TEST(lines__past_the_end_are_empty)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     assert_string_equal(gbx_result_log(p.result, 0).text, "");
     assert_string_equal(gbx_result_log(p.result, SIZE_MAX).text, "");
-
-    peer_cleanup(&p);
 }
 
-static void test_text__becomes_utf8_without_nul(void **state)
+TEST(text__becomes_utf8_without_nul)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     say_line(&p, 1, 0, "a\0\xFFz\xC3", 5);
@@ -86,27 +70,23 @@ static void test_text__becomes_utf8_without_nul(void **state)
                         "a\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD");
     assert_int_equal(gbx_result_log(p.result, 0).text_len, 11);
     assert_int_equal(gbx_result_stats(p.result).log_bytes, 5);
-    peer_cleanup(&p);
 }
 
-static void test_text__of_nothing_but_nul_is_as_many_marks(void **state)
+TEST(text__of_nothing_but_nul_is_as_many_marks)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     say_line(&p, 1, 0, "\0\0\0", 3);
 
     assert_int_equal(gbx_result_log(p.result, 0).text_len, 9);
-    peer_cleanup(&p);
 }
 
 /* ---- lines in pieces ------------------------------------------------------------------ */
 
-static void test_pieces__are_one_line(void **state)
+TEST(pieces__are_one_line)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     say_line(&p, 1, 0, "a", 1);
@@ -124,13 +104,11 @@ static void test_pieces__are_one_line(void **state)
     assert_int_equal(gbx_result_log(p.result, 1).level, 2);
     assert_string_equal(gbx_result_log(p.result, 2).text, "e");
     assert_int_equal(gbx_result_stats(p.result).log_bytes, 7);
-    peer_cleanup(&p);
 }
 
-static void test_pieces__of_a_line_that_is_cut_are_one_line(void **state)
+TEST(pieces__of_a_line_that_is_cut_are_one_line)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     say_line(&p, 1, GBX_LOG_GOES_ON, "the ", 4);
@@ -139,14 +117,12 @@ static void test_pieces__of_a_line_that_is_cut_are_one_line(void **state)
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_string_equal(gbx_result_log(p.result, 0).text, "the beg");
     assert_true(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
-static void test_pieces__past_the_cap_are_dropped_with_all_that_follows(void **state)
+TEST(pieces__past_the_cap_are_dropped_with_all_that_follows)
 {
     char text[PEER_LOG_MAX];
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     memset(text, 'x', sizeof text);
 
@@ -159,16 +135,14 @@ static void test_pieces__past_the_cap_are_dropped_with_all_that_follows(void **s
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_string_equal(gbx_result_log(p.result, 0).text, "a");
     assert_true(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
 /* ---- the cap ------------------------------------------------------------------------ */
 
-static void test_cap__a_line_that_fills_it_stays_and_one_more_does_not(void **state)
+TEST(cap__a_line_that_fills_it_stays_and_one_more_does_not)
 {
     char text[PEER_LOG_MAX];
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     memset(text, 'x', sizeof text);
 
@@ -180,13 +154,11 @@ static void test_cap__a_line_that_fills_it_stays_and_one_more_does_not(void **st
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_true(gbx_result_logs_truncated(p.result));
     assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
-    peer_cleanup(&p);
 }
 
-static void test_cap__a_flood_of_empty_lines_is_bounded(void **state)
+TEST(cap__a_flood_of_empty_lines_is_bounded)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     for (int i = 0; i < 10000; i++)
@@ -196,14 +168,12 @@ static void test_cap__a_flood_of_empty_lines_is_bounded(void **state)
                      PEER_LOG_MAX / GBX_LOG_LINE_COST + 1);
     assert_true(gbx_result_logs_truncated(p.result));
     assert_true(p.result->log_capacity <= 64);
-    peer_cleanup(&p);
 }
 
-static void test_cap__what_is_kept_has_no_gaps(void **state)
+TEST(cap__what_is_kept_has_no_gaps)
 {
     char text[PEER_LOG_MAX];
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     memset(text, 'x', sizeof text);
 
@@ -214,13 +184,11 @@ static void test_cap__what_is_kept_has_no_gaps(void **state)
 
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_true(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
-static void test_cap__that_leaves_nothing_of_a_line_makes_no_empty_one(void **state)
+TEST(cap__that_leaves_nothing_of_a_line_makes_no_empty_one)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     say_line(&p, 1, 0, "a", 1);
@@ -228,26 +196,22 @@ static void test_cap__that_leaves_nothing_of_a_line_makes_no_empty_one(void **st
 
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_true(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
-static void test_cap__cuts_are_marked_though_there_is_room(void **state)
+TEST(cap__cuts_are_marked_though_there_is_room)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
     say_line(&p, 1, GBX_LOG_CUT, "the beg", 7);
 
     assert_int_equal(gbx_result_log_count(p.result), 1);
     assert_true(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
-static void test_cap__a_call_goes_on_past_it(void **state)
+TEST(cap__a_call_goes_on_past_it)
 {
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, 1);
     for (int i = 0; i < 1000; i++)
         say_line(&p, 1, 0, "twelve bytes", 12);
@@ -256,7 +220,6 @@ static void test_cap__a_call_goes_on_past_it(void **state)
 
     assert_int_equal(p.x.state, GBX_EXCHANGE_VALUE);
     assert_true(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
 /* ---- live --------------------------------------------------------------------------- */
@@ -276,12 +239,11 @@ static void on_log(void *user, const gbx_log *line)
     h->count++;
 }
 
-static void test_live__lines_come_in_order_each_once(void **state)
+TEST(live__lines_come_in_order_each_once)
 {
     heard h = {.text = ""};
-    gbx_buf said;
-    peer p;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     p.x.on_log = on_log;
     p.x.log_user = &h;
@@ -298,15 +260,12 @@ static void test_live__lines_come_in_order_each_once(void **state)
     peer_feed(&p, said.data, said.len, 50); /* one and a half at a time */
 
     assert_string_equal(h.text, "0:a 1:b 2:c 3:d ");
-    gbx_buf_cleanup(&said);
-    peer_cleanup(&p);
 }
 
-static void test_live__a_line_in_pieces_comes_once_and_whole(void **state)
+TEST(live__a_line_in_pieces_comes_once_and_whole)
 {
     heard h = {.text = ""};
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     p.x.on_log = on_log;
     p.x.log_user = &h;
@@ -319,14 +278,12 @@ static void test_live__a_line_in_pieces_comes_once_and_whole(void **state)
     say_line(&p, 1, 0, "e", 1);
 
     assert_string_equal(h.text, "1:a 1:bcd 1:e ");
-    peer_cleanup(&p);
 }
 
-static void test_live__a_line_that_was_begun_is_heard_at_the_end(void **state)
+TEST(live__a_line_that_was_begun_is_heard_at_the_end)
 {
     heard h = {.text = ""};
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     p.x.on_log = on_log;
     p.x.log_user = &h;
@@ -338,14 +295,12 @@ static void test_live__a_line_that_was_begun_is_heard_at_the_end(void **state)
 
     assert_string_equal(h.text, "1:a 1:b ");
     assert_true(gbx_result_logs_truncated(p.result));
-    peer_cleanup(&p);
 }
 
-static void test_live__lines_past_the_cap_are_not_heard(void **state)
+TEST(live__lines_past_the_cap_are_not_heard)
 {
     heard h = {.text = ""};
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, 1);
     p.x.on_log = on_log;
     p.x.log_user = &h;
@@ -355,14 +310,12 @@ static void test_live__lines_past_the_cap_are_not_heard(void **state)
 
     assert_int_equal(h.count, gbx_result_log_count(p.result));
     assert_int_equal(h.count, 1);
-    peer_cleanup(&p);
 }
 
-static void test_live__is_silent_after_the_end(void **state)
+TEST(live__is_silent_after_the_end)
 {
     heard h = {.text = ""};
-    peer p;
-    (void)state;
+    GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
     p.x.on_log = on_log;
     p.x.log_user = &h;
@@ -372,32 +325,6 @@ static void test_live__is_silent_after_the_end(void **state)
 
     assert_int_equal(h.count, 0);
     assert_int_equal(gbx_result_log_count(p.result), 0);
-    peer_cleanup(&p);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines__are_kept_in_order_with_their_level),
-        cmocka_unit_test(test_lines__are_timed_by_the_hosts_clock),
-        cmocka_unit_test(test_lines__past_the_end_are_empty),
-        cmocka_unit_test(test_text__becomes_utf8_without_nul),
-        cmocka_unit_test(test_text__of_nothing_but_nul_is_as_many_marks),
-        cmocka_unit_test(test_pieces__are_one_line),
-        cmocka_unit_test(test_pieces__of_a_line_that_is_cut_are_one_line),
-        cmocka_unit_test(test_pieces__past_the_cap_are_dropped_with_all_that_follows),
-        cmocka_unit_test(test_live__a_line_in_pieces_comes_once_and_whole),
-        cmocka_unit_test(test_cap__a_line_that_fills_it_stays_and_one_more_does_not),
-        cmocka_unit_test(test_cap__a_flood_of_empty_lines_is_bounded),
-        cmocka_unit_test(test_cap__what_is_kept_has_no_gaps),
-        cmocka_unit_test(test_cap__that_leaves_nothing_of_a_line_makes_no_empty_one),
-        cmocka_unit_test(test_cap__cuts_are_marked_though_there_is_room),
-        cmocka_unit_test(test_cap__a_call_goes_on_past_it),
-        cmocka_unit_test(test_live__lines_come_in_order_each_once),
-        cmocka_unit_test(test_live__a_line_that_was_begun_is_heard_at_the_end),
-        cmocka_unit_test(test_live__lines_past_the_cap_are_not_heard),
-        cmocka_unit_test(test_live__is_silent_after_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

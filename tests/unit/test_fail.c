@@ -2,18 +2,13 @@
 /* fail - one way to fail: a status, a message that always fits, errno kept. */
 #include "base/clock.h"
 #include "base/fail.h"
+#include "test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-static void test_fail__fills_status_and_message(void **state)
+TEST(fail__fills_status_and_message)
 {
     gbx_error error;
-    (void)state;
 
     assert_int_equal(gbx_fail(&error, GBX_E_USAGE, "bad '%s' at %d", "x", 7),
                      GBX_E_USAGE);
@@ -25,18 +20,15 @@ static void test_fail__fills_status_and_message(void **state)
     assert_int_equal(error.column, 0);
 }
 
-static void test_fail__needs_no_one_to_listen(void **state)
+TEST(fail__needs_no_one_to_listen)
 {
-    (void)state;
-
     assert_int_equal(gbx_fail(NULL, GBX_E_NOMEM, "nothing"), GBX_E_NOMEM);
     assert_int_equal(gbx_fail_at(NULL, GBX_E_DATA, 1, 2, "nothing"), GBX_E_DATA);
 }
 
-static void test_fail__keeps_errno_and_tells_it_for_os_errors_alone(void **state)
+TEST(fail__keeps_errno_and_tells_it_for_os_errors_alone)
 {
     gbx_error error;
-    (void)state;
     errno = EMFILE;
 
     (void)gbx_fail(&error, GBX_E_OS, "cannot open");
@@ -47,11 +39,10 @@ static void test_fail__keeps_errno_and_tells_it_for_os_errors_alone(void **state
     assert_int_equal(errno, EMFILE);
 }
 
-static void test_fail__cuts_a_message_that_does_not_fit(void **state)
+TEST(fail__cuts_a_message_that_does_not_fit)
 {
     char text[GBX_ERROR_MESSAGE_SIZE * 2];
     gbx_error error;
-    (void)state;
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = 0;
 
@@ -60,10 +51,9 @@ static void test_fail__cuts_a_message_that_does_not_fit(void **state)
     assert_int_equal(strlen(error.message), GBX_ERROR_MESSAGE_SIZE - 1);
 }
 
-static void test_fail_at__carries_the_position(void **state)
+TEST(fail_at__carries_the_position)
 {
     gbx_error error;
-    (void)state;
 
     (void)gbx_fail_at(&error, GBX_E_DATA, 3, 14, "expected ','");
 
@@ -72,11 +62,10 @@ static void test_fail_at__carries_the_position(void **state)
     assert_string_equal(error.message, "expected ','");
 }
 
-static void test_call_reason__names_the_linux_that_has_the_call(void **state)
+TEST(call_reason__names_the_linux_that_has_the_call)
 {
     static const int lacks[] = {ENOSYS, EPERM};
     char text[GBX_CALL_REASON_SIZE];
-    (void)state;
 
     for (size_t i = 0; i < 2; i++) {
         (void)gbx_fail_call_reason("pidfd_open", lacks[i], text);
@@ -89,10 +78,9 @@ static void test_call_reason__names_the_linux_that_has_the_call(void **state)
                            "Linux " GBX_LINUX_MIN " or later"));
 }
 
-static void test_call_reason__blames_no_kernel_for_another_error(void **state)
+TEST(call_reason__blames_no_kernel_for_another_error)
 {
     char text[GBX_CALL_REASON_SIZE];
-    (void)state;
 
     assert_string_equal(gbx_fail_call_reason("pidfd_open", EMFILE, text),
                         "pidfd_open: Too many open files");
@@ -100,10 +88,9 @@ static void test_call_reason__blames_no_kernel_for_another_error(void **state)
                         "unshare: Operation not permitted");
 }
 
-static void test_clock__does_not_go_back(void **state)
+TEST(clock__does_not_go_back)
 {
     int64_t before = gbx_clock_now_ns();
-    (void)state;
 
     for (int i = 0; i < 1000; i++) {
         int64_t now = gbx_clock_now_ns();
@@ -113,28 +100,11 @@ static void test_clock__does_not_go_back(void **state)
     }
 }
 
-static void test_clock__counts_wall_time_from_1970(void **state)
+TEST(clock__counts_wall_time_from_1970)
 {
-    (void)state;
-
     /* Between 2024 and 2100: the unit is the millisecond. */
     assert_true(gbx_clock_wall_ms() > INT64_C(1704067200000));
     assert_true(gbx_clock_wall_ms() < INT64_C(4102444800000));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fail__fills_status_and_message),
-        cmocka_unit_test(test_fail__needs_no_one_to_listen),
-        cmocka_unit_test(test_fail__keeps_errno_and_tells_it_for_os_errors_alone),
-        cmocka_unit_test(test_fail__cuts_a_message_that_does_not_fit),
-        cmocka_unit_test(test_fail_at__carries_the_position),
-        cmocka_unit_test(test_call_reason__names_the_linux_that_has_the_call),
-        cmocka_unit_test(test_call_reason__blames_no_kernel_for_another_error),
-        cmocka_unit_test(test_clock__does_not_go_back),
-        cmocka_unit_test(test_clock__counts_wall_time_from_1970),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* file - what is asked and answered besides the path itself; roots that come and go. */
+#include "base/cleanup.h"
 #include "file_tree.h"
+#include "test.h"
 
 #include "file/file.h"
 #include "proc.h"
@@ -8,17 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static file_tree tree;
 
@@ -44,7 +39,7 @@ static bool reads(const gbx_policy *policy, const char *path, const char *code,
 
 /* ---- arguments -------------------------------------------------------------- */
 
-static void test_arguments__that_are_no_one_string_are_a_type_error(void **state)
+TEST(arguments__that_are_no_one_string_are_a_type_error)
 {
     static const char *const rows[] = {
         "",
@@ -62,56 +57,50 @@ static void test_arguments__that_are_no_one_string_are_a_type_error(void **state
         "[\"a.txt\"]]",
         "[true]",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_span args = {(const uint8_t *)rows[i], strlen(rows[i])};
         gbx_msg_answer answer = {0};
-        gbx_buf bytes;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
         gbx_file_read(tree.policy, NULL, args, &bytes, &answer);
 
         if (!tree_has_code(&answer, "ERR_INVALID_ARG_TYPE"))
             fail_msg("%s", rows[i]);
         assert_memory_equal(answer.name.data, "TypeError", 9);
-        gbx_buf_cleanup(&bytes);
     }
 }
 
-static void test_arguments__that_are_no_path_are_a_value_error(void **state)
+TEST(arguments__that_are_no_path_are_a_value_error)
 {
     static const char *const rows[] = {
         "[\"a.txt\\u0000\"]", "[\"\\u0000\"]",      "[\"a.txt\\u0000../x\"]",
         "[\"\\ud800\"]",      "[\"a\\udc00.txt\"]", "[\"..\\\\outside\"]",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_span args = {(const uint8_t *)rows[i], strlen(rows[i])};
         gbx_msg_answer answer = {0};
-        gbx_buf bytes;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
         gbx_file_read(tree.policy, NULL, args, &bytes, &answer);
 
         if (!tree_has_code(&answer, "ERR_INVALID_ARG_VALUE"))
             fail_msg("%s", rows[i]);
-        gbx_buf_cleanup(&bytes);
     }
 }
 
-static void test_arguments__may_spell_a_path_in_escapes(void **state)
+TEST(arguments__may_spell_a_path_in_escapes)
 {
     const char *args = "[\"\\u0061\\u002etxt\"]";
     gbx_msg_answer answer = {0};
-    gbx_buf bytes;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
     gbx_file_read(tree.policy, NULL, (gbx_span){(const uint8_t *)args, strlen(args)},
                   &bytes, &answer);
 
     assert_true(tree_has_code(&answer, ""));
     assert_memory_equal(answer.bytes.data, "alpha", 5);
-    gbx_buf_cleanup(&bytes);
 }
 
 /* "././...a.txt" of that length. */
@@ -126,7 +115,7 @@ static char *long_path(size_t len)
     return path;
 }
 
-static void test_path__of_4095_bytes_is_read_and_longer_ones_are_not(void **state)
+TEST(path__of_4095_bytes_is_read_and_longer_ones_are_not)
 {
     static const struct {
         size_t len;
@@ -138,7 +127,6 @@ static void test_path__of_4095_bytes_is_read_and_longer_ones_are_not(void **stat
         {GBX_KIB(24) + 65, "ENAMETOOLONG"},
         {GBX_MIB(1) + 1, "ENAMETOOLONG"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char *path = long_path(rows[i].len);
@@ -150,25 +138,22 @@ static void test_path__of_4095_bytes_is_read_and_longer_ones_are_not(void **stat
 
 /* ---- answers ---------------------------------------------------------------- */
 
-static void test_message__shows_a_path_that_steers_no_terminal(void **state)
+TEST(message__shows_a_path_that_steers_no_terminal)
 {
     gbx_msg_answer answer = {0};
-    gbx_buf bytes;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
     tree_read(tree.policy, "no\n\x1B[31m\xC2\x9B'x", &bytes, &answer);
 
     for (size_t i = 0; i < answer.message.len; i++)
         assert_true(answer.message.data[i] >= 0x20 && answer.message.data[i] < 0x7F);
-    gbx_buf_cleanup(&bytes);
 }
 
-static void test_message__of_a_long_path_is_short_and_whole_characters(void **state)
+TEST(message__of_a_long_path_is_short_and_whole_characters)
 {
     char path[1001] = "x";
     gbx_msg_answer answer = {0};
-    gbx_buf bytes;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
     for (size_t i = 1; i + 2 < sizeof path; i += 2)
         memcpy(path + i, "\xC3\xA9", 2);
 
@@ -177,30 +162,26 @@ static void test_message__of_a_long_path_is_short_and_whole_characters(void **st
     assert_true(tree_has_code(&answer, "ENAMETOOLONG"));
     assert_true(answer.message.len < 350);
     assert_non_null(memmem(answer.message.data, answer.message.len, "\xC3\xA9...'", 6));
-    gbx_buf_cleanup(&bytes);
 }
 
-static void test_bytes__arrive_as_they_are(void **state)
+TEST(bytes__arrive_as_they_are)
 {
     gbx_msg_answer answer = {0};
-    gbx_buf bytes;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
     tree_read(tree.policy, "bytes", &bytes, &answer);
 
     assert_true(tree_has_code(&answer, ""));
     assert_int_equal(answer.bytes.len, 4);
     assert_memory_equal(answer.bytes.data, "\x00\xFF\x80\n", 4);
-    gbx_buf_cleanup(&bytes);
 }
 
-static void test_limit__is_one_mebibyte_unless_said(void **state)
+TEST(limit__is_one_mebibyte_unless_said)
 {
     gbx_policy *policy = tree.policy;
     char *data = calloc(1, GBX_MIB(1) + 1);
     gbx_msg_answer answer = {0};
     gbx_buf bytes;
-    (void)state;
     assert_non_null(data);
     tree_write(&tree, "more/mebibyte", data, GBX_MIB(1));
     tree_write(&tree, "more/larger", data, GBX_MIB(1) + 1);
@@ -215,39 +196,34 @@ static void test_limit__is_one_mebibyte_unless_said(void **state)
     free(data);
 }
 
-static void test_policy__without_the_capability_reads_nothing(void **state)
+TEST(policy__without_the_capability_reads_nothing)
 {
-    (void)state;
-
     tree.policy->capabilities = ~(uint32_t)GBX_CAP_FILE;
     assert_true(reads(tree.policy, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
     tree.policy->capabilities = GBX_CAP_FILE;
     assert_true(reads(NULL, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
 }
 
-static void test_policy__without_a_directory_reads_nothing(void **state)
+TEST(policy__without_a_directory_reads_nothing)
 {
     gbx_policy *policy = tree_policy(NULL, NULL, 0);
-    (void)state;
 
     assert_true(reads(policy, "a.txt", "ERR_FILE_NOT_ALLOWED", ""));
 
     gbx_policy_free(policy);
 }
 
-static void test_descriptors__are_all_given_back(void **state)
+TEST(descriptors__are_all_given_back)
 {
     static const char *const paths[] = {"a.txt",    "nothing",  "sub",        "fifo",
                                         "link-out", "one-more", "policy.json"};
     size_t before = proc_fds();
-    (void)state;
 
     for (size_t i = 0; i < 20 * GBX_COUNTOF(paths); i++) {
         gbx_msg_answer answer = {0};
-        gbx_buf bytes;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
         tree_read(tree.policy, paths[i % GBX_COUNTOF(paths)], &bytes, &answer);
-        gbx_buf_cleanup(&bytes);
     }
 
     assert_int_equal(proc_fds(), before);
@@ -262,10 +238,9 @@ static gbx_policy *policy_of(const char *folder)
     return tree_policy(&folder, &name, 1);
 }
 
-static void test_root__that_is_moved_is_still_the_one_that_was_listed(void **state)
+TEST(root__that_is_moved_is_still_the_one_that_was_listed)
 {
     gbx_policy *policy;
-    (void)state;
     assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
     tree_write(&tree, "listed/f", "first", 5);
     policy = policy_of(tree_path(&tree, "listed"));
@@ -280,10 +255,9 @@ static void test_root__that_is_moved_is_still_the_one_that_was_listed(void **sta
     gbx_policy_free(policy);
 }
 
-static void test_root__made_again_under_its_name_is_another(void **state)
+TEST(root__made_again_under_its_name_is_another)
 {
     gbx_policy *policy;
-    (void)state;
     assert_int_equal(mkdir(tree_path(&tree, "listed"), 0755), 0);
     tree_write(&tree, "listed/f", "first", 5);
     policy = policy_of(tree_path(&tree, "listed"));
@@ -301,10 +275,9 @@ static void test_root__made_again_under_its_name_is_another(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_root__behind_a_link_is_where_the_link_led_at_the_start(void **state)
+TEST(root__behind_a_link_is_where_the_link_led_at_the_start)
 {
     gbx_policy *policy;
-    (void)state;
     assert_int_equal(symlink("data", tree_path(&tree, "entry")), 0);
     policy = policy_of(tree_path(&tree, "entry"));
 
@@ -317,12 +290,11 @@ static void test_root__behind_a_link_is_where_the_link_led_at_the_start(void **s
     gbx_policy_free(policy);
 }
 
-static void test_root__above_the_policy_is_found_behind_one_beside_it(void **state)
+TEST(root__above_the_policy_is_found_behind_one_beside_it)
 {
     const char *folders[2];
     const char *names[] = {"./data", "../up/more"};
     gbx_policy *policy;
-    (void)state;
     folders[0] = tree_path(&tree, "data");
     folders[1] = tree_path(&tree, "more");
     policy = tree_policy(folders, names, 2);
@@ -335,22 +307,19 @@ static void test_root__above_the_policy_is_found_behind_one_beside_it(void **sta
     gbx_policy_free(policy);
 }
 
-static void test_root__that_is_absolute_is_not_named_without_its_slash(void **state)
+TEST(root__that_is_absolute_is_not_named_without_its_slash)
 {
-    (void)state;
-
     assert_true(reads(tree.policy, tree_path(&tree, "more/only.txt"), "", "only here"));
     assert_true(
         reads(tree.policy, tree_path(&tree, "more/only.txt") + 1, "ENOENT", ""));
 }
 
-static void test_root__of_all_files_ends_at_its_own_mount(void **state)
+TEST(root__of_all_files_ends_at_its_own_mount)
 {
     static const char *const other[] = {"/proc/self/environ", "/proc/version",
                                         "/proc/self/root/etc/passwd"};
     const char *root = "/";
     gbx_policy *policy = tree_policy(&root, NULL, 1);
-    (void)state;
 
     assert_true(reads(policy, tree_path(&tree, "data/a.txt"), "", "alpha"));
     for (size_t i = 0; i < GBX_COUNTOF(other); i++)
@@ -359,13 +328,12 @@ static void test_root__of_all_files_ends_at_its_own_mount(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_root__that_is_proc_has_no_regular_files(void **state)
+TEST(root__that_is_proc_has_no_regular_files)
 {
     static const char *const names[] = {"version", "self/environ", "self/mem",
                                         "self/status", "/proc/1/environ"};
     const char *root = "/proc";
     gbx_policy *policy = tree_policy(&root, NULL, 1);
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
         assert_true(reads(policy, names[i], "ERR_FILE_NOT_ALLOWED", "") ||
@@ -403,11 +371,10 @@ static int read_through_mount(void)
     return status;
 }
 
-static void test_mount__inside_the_directory_is_outside(void **state)
+TEST(mount__inside_the_directory_is_outside)
 {
     int status = 0;
     pid_t child = fork();
-    (void)state;
 
     if (child == 0)
         _exit(read_through_mount());
@@ -423,7 +390,6 @@ static void test_mount__inside_the_directory_is_outside(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     (void)umask(022);
     tree_make(&tree);
     return 0;
@@ -431,36 +397,13 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     tree_remove(&tree);
     return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arguments__that_are_no_one_string_are_a_type_error),
-        cmocka_unit_test(test_arguments__that_are_no_path_are_a_value_error),
-        cmocka_unit_test(test_arguments__may_spell_a_path_in_escapes),
-        cmocka_unit_test(test_path__of_4095_bytes_is_read_and_longer_ones_are_not),
-        cmocka_unit_test(test_message__shows_a_path_that_steers_no_terminal),
-        cmocka_unit_test(test_message__of_a_long_path_is_short_and_whole_characters),
-        cmocka_unit_test(test_bytes__arrive_as_they_are),
-        cmocka_unit_test(test_limit__is_one_mebibyte_unless_said),
-        cmocka_unit_test(test_policy__without_the_capability_reads_nothing),
-        cmocka_unit_test(test_policy__without_a_directory_reads_nothing),
-        cmocka_unit_test(test_descriptors__are_all_given_back),
-        cmocka_unit_test(test_root__that_is_moved_is_still_the_one_that_was_listed),
-        cmocka_unit_test(test_root__made_again_under_its_name_is_another),
-        cmocka_unit_test(test_root__behind_a_link_is_where_the_link_led_at_the_start),
-        cmocka_unit_test(test_root__above_the_policy_is_found_behind_one_beside_it),
-        cmocka_unit_test(test_root__that_is_absolute_is_not_named_without_its_slash),
-        cmocka_unit_test(test_root__of_all_files_ends_at_its_own_mount),
-        cmocka_unit_test(test_root__that_is_proc_has_no_regular_files),
-        cmocka_unit_test(test_mount__inside_the_directory_is_outside),
-    };
-
     if (!tree_can_be_read())
         return 77;
-    return cmocka_run_group_tests_name("file", tests, set_up, tear_down);
+    return tests_run(set_up, tear_down);
 }

@@ -6,20 +6,14 @@
  * GLOVEBOX_ROUNDS says how often each path is read; `make race` says a million.
  */
 #include "file_tree.h"
+#include "test.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define ROUNDS 20000
 
@@ -134,7 +128,6 @@ static void race(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     (void)umask(022);
     tree_make(&tree);
     tree_write(&tree, "data/file", "inside", 6);
@@ -152,7 +145,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     tree_remove(&tree);
     return 0;
 }

@@ -3,21 +3,16 @@
  * file_steps - what happens to a file between the steps of reading it, and what the
  * kernel is asked. The linker's --wrap leads the module's calls through here.
  */
+#include "base/cleanup.h"
 #include "file_tree.h"
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef void (*meanwhile)(void);
 
@@ -117,7 +112,6 @@ static bool reads(const char *path, const char *code, const char *contents)
 
 static int renew(void **state)
 {
-    (void)state;
     (void)umask(022);
     tree_make(&tree);
     tree_write(&tree, "data/f", "inside", 6);
@@ -127,17 +121,14 @@ static int renew(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     tree_remove(&tree);
     return 0;
 }
 
 /* ---- what the kernel is asked --------------------------------------------------- */
 
-static void test_kernel__is_asked_to_refuse_in_all_four_ways(void **state)
+TEST(kernel__is_asked_to_refuse_in_all_four_ways)
 {
-    (void)state;
-
     assert_true(reads("./data/f", "", "inside"));
 
     assert_int_equal(watch.walks, 1);
@@ -146,10 +137,8 @@ static void test_kernel__is_asked_to_refuse_in_all_four_ways(void **state)
     assert_int_equal(watch.how.flags, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static void test_file__is_opened_by_its_inode_and_never_by_its_name(void **state)
+TEST(file__is_opened_by_its_inode_and_never_by_its_name)
 {
-    (void)state;
-
     assert_true(reads("./data/f", "", "inside"));
 
     assert_int_equal(watch.opens, 1);
@@ -157,19 +146,17 @@ static void test_file__is_opened_by_its_inode_and_never_by_its_name(void **state
     assert_int_equal(watch.open_flags, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-static void test_what_is_no_file__is_never_opened(void **state)
+TEST(what_is_no_file__is_never_opened)
 {
     static const char *const paths[] = {"fifo", "socket",   "zero",        "disk",
                                         "sub",  "link-out", "policy.json", "nothing"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(paths); i++) {
         gbx_msg_answer answer = {0};
-        gbx_buf bytes;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf bytes;
 
         tree_read(tree.policy, paths[i], &bytes, &answer);
         assert_true(answer.is_error != 0);
-        gbx_buf_cleanup(&bytes);
     }
 
     assert_int_equal(watch.opens, 0);
@@ -177,7 +164,7 @@ static void test_what_is_no_file__is_never_opened(void **state)
 
 /* ---- where there is no openat2 ---------------------------------------------------- */
 
-static void test_openat2__that_is_missing_means_that_nothing_is_read(void **state)
+TEST(openat2__that_is_missing_means_that_nothing_is_read)
 {
     static const struct {
         int error;
@@ -188,7 +175,6 @@ static void test_openat2__that_is_missing_means_that_nothing_is_read(void **stat
         {EINVAL, "ERR_FILE_UNAVAILABLE"}, /* a flag it does not know */
         {EPERM, "EACCES"},                /* a container's filter */
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         watch.walk_error = rows[i].error;
@@ -199,10 +185,8 @@ static void test_openat2__that_is_missing_means_that_nothing_is_read(void **stat
     assert_int_equal(watch.opens, 0);
 }
 
-static void test_walk__that_a_rename_disturbed_is_tried_again(void **state)
+TEST(walk__that_a_rename_disturbed_is_tried_again)
 {
-    (void)state;
-
     watch.walk_error = EAGAIN;
     watch.walk_errors = 5;
     assert_true(reads("f", "", "inside"));
@@ -211,9 +195,8 @@ static void test_walk__that_a_rename_disturbed_is_tried_again(void **state)
     assert_true(reads("f", "", "inside"));
 }
 
-static void test_walk__that_is_always_disturbed_ends(void **state)
+TEST(walk__that_is_always_disturbed_ends)
 {
-    (void)state;
     watch.walk_error = EAGAIN;
     watch.walk_errors = 1000000;
 
@@ -222,7 +205,7 @@ static void test_walk__that_is_always_disturbed_ends(void **state)
     assert_true(watch.walks < 100);
 }
 
-static void test_host__that_lacks_something_says_so_in_its_own_words(void **state)
+TEST(host__that_lacks_something_says_so_in_its_own_words)
 {
     static const struct {
         int error;
@@ -232,7 +215,6 @@ static void test_host__that_lacks_something_says_so_in_its_own_words(void **stat
         {EIO, "EIO"},       {ENXIO, "EIO"},     {ENOENT, "EIO"}, /* no /proc */
         {EACCES, "EACCES"}, {EAGAIN, "EAGAIN"},                  /* a lease */
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         watch.open_error = rows[i].error;
@@ -240,10 +222,8 @@ static void test_host__that_lacks_something_says_so_in_its_own_words(void **stat
     }
 }
 
-static void test_read__that_fails_gives_no_part_of_the_file(void **state)
+TEST(read__that_fails_gives_no_part_of_the_file)
 {
-    (void)state;
-
     watch.read_error = EIO;
     watch.read_errors = 1;
     assert_true(reads("f", "EIO", ""));
@@ -279,7 +259,7 @@ static void swap_folder_for_link(void)
     assert_int_equal(symlink("outside", tree_path(&tree, "data")), 0);
 }
 
-static void test_file__swapped_after_the_walk_is_the_one_that_was_found(void **state)
+TEST(file__swapped_after_the_walk_is_the_one_that_was_found)
 {
     static const meanwhile swaps[] = {swap_for_link, swap_for_fifo, swap_for_other,
                                       swap_folder_for_link};
@@ -319,11 +299,8 @@ static void grow_for_ever(void)
     (void)close(fd);
 }
 
-static void test_size__is_what_was_read_and_not_what_the_file_was_said_to_be(
-    void **state)
+TEST(size__is_what_was_read_and_not_what_the_file_was_said_to_be)
 {
-    (void)state;
-
     watch.before_read = grow_a_little;
     assert_true(reads("f", "", "inside and more"));
     watch.before_read = shrink;
@@ -332,9 +309,8 @@ static void test_size__is_what_was_read_and_not_what_the_file_was_said_to_be(
     assert_true(reads("f", "ERR_FILE_TOO_LARGE", ""));
 }
 
-static void test_file__that_grows_for_ever_ends_at_the_limit(void **state)
+TEST(file__that_grows_for_ever_ends_at_the_limit)
 {
-    (void)state;
     watch.before_read = grow_for_ever;
 
     assert_true(reads("f", "ERR_FILE_TOO_LARGE", ""));
@@ -342,22 +318,8 @@ static void test_file__that_grows_for_ever_ends_at_the_limit(void **state)
 
 int main(void)
 {
-#define STEP_TEST(name) cmocka_unit_test_setup_teardown(name, renew, tear_down)
-    const struct CMUnitTest tests[] = {
-        STEP_TEST(test_kernel__is_asked_to_refuse_in_all_four_ways),
-        STEP_TEST(test_file__is_opened_by_its_inode_and_never_by_its_name),
-        STEP_TEST(test_what_is_no_file__is_never_opened),
-        STEP_TEST(test_openat2__that_is_missing_means_that_nothing_is_read),
-        STEP_TEST(test_walk__that_a_rename_disturbed_is_tried_again),
-        STEP_TEST(test_walk__that_is_always_disturbed_ends),
-        STEP_TEST(test_host__that_lacks_something_says_so_in_its_own_words),
-        STEP_TEST(test_read__that_fails_gives_no_part_of_the_file),
-        STEP_TEST(test_file__swapped_after_the_walk_is_the_one_that_was_found),
-        STEP_TEST(test_size__is_what_was_read_and_not_what_the_file_was_said_to_be),
-        STEP_TEST(test_file__that_grows_for_ever_ends_at_the_limit),
-    };
-
     if (!tree_can_be_read())
         return 77;
-    return cmocka_run_group_tests_name("file_steps", tests, NULL, NULL);
+    tests_each(renew, tear_down);
+    return tests_run(NULL, NULL);
 }

@@ -4,16 +4,9 @@
  * caller gets: the report, its frames, the public functions.
  */
 #include "guard/guard.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define LIMIT 65536
 #define MIB   (1024 * 1024)
@@ -65,20 +58,18 @@ static void expect_rule(gbx_report *report, const char *rule, uint32_t line,
 
 /* ---- sizes and bytes --------------------------------------------------------- */
 
-static void test_guard_bounds__accepts_code_of_exactly_the_limit(void **state)
+TEST(guard_bounds__accepts_code_of_exactly_the_limit)
 {
     char *code = repeat("(d) => '", 91, "x", "'", "");
-    (void)state;
 
     assert_null(check(GBX_FORM_FUNCTION, code, 100, 100));
 
     free(code);
 }
 
-static void test_guard_bounds__refuses_one_byte_more_than_the_limit(void **state)
+TEST(guard_bounds__refuses_one_byte_more_than_the_limit)
 {
     char *code = repeat("(d) => '", 92, "x", "'", "");
-    (void)state;
 
     expect_rule(check(GBX_FORM_FUNCTION, code, 101, 100), "size", 1, 1);
 
@@ -87,7 +78,7 @@ static void test_guard_bounds__refuses_one_byte_more_than_the_limit(void **state
 
 #define CODE(text) text, sizeof(text) - 1
 
-static void test_guard_bounds__takes_a_nul_byte_in_what_is_text(void **state)
+TEST(guard_bounds__takes_a_nul_byte_in_what_is_text)
 {
     static const struct {
         const char *code;
@@ -98,14 +89,12 @@ static void test_guard_bounds__takes_a_nul_byte_in_what_is_text(void **state)
         {CODE("// \0\n() => \"\\\0\"")}, {CODE("() => 1 // \0")},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_null(check(GBX_FORM_FUNCTION, rows[i].code, rows[i].len, LIMIT));
 }
 
-static void test_guard_bounds__refuses_a_nul_byte_elsewhere(void **state)
+TEST(guard_bounds__refuses_a_nul_byte_elsewhere)
 {
-    (void)state;
     expect_rule(check(GBX_FORM_FUNCTION, CODE("() => {\n  a\0 }"), LIMIT), "encoding",
                 2, 4);
     expect_rule(check(GBX_FORM_FUNCTION, CODE("() => ev\0al('\0')"), LIMIT), "encoding",
@@ -115,37 +104,33 @@ static void test_guard_bounds__refuses_a_nul_byte_elsewhere(void **state)
     expect_rule(check(GBX_FORM_FUNCTION, CODE("() => 1 \0"), LIMIT), "encoding", 1, 9);
 }
 
-static void test_guard_bounds__refuses_what_is_not_utf8_where_it_stands(void **state)
+TEST(guard_bounds__refuses_what_is_not_utf8_where_it_stands)
 {
     static const char *const samples[] = {
         "ab\xFF", "ab\xC0\xAF", "ab\xED\xA0\x80", "ab\xE2\x82", "ab\xF5\x80\x80\x80",
     };
-    (void)state;
 
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
         expect_rule(check(GBX_FORM_SCRIPT, samples[i], strlen(samples[i]), LIMIT),
                     "encoding", 1, 3);
 }
 
-static void test_guard_bounds__refuses_a_program_file(void **state)
+TEST(guard_bounds__refuses_a_program_file)
 {
     static const char elf[] = "\x7F"
                               "ELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3E\0";
-    (void)state;
 
     expect_rule(check(GBX_FORM_SCRIPT, elf, sizeof elf - 1, LIMIT), "encoding", 1, 8);
 }
 
-static void test_guard_bounds__takes_no_code_as_empty(void **state)
+TEST(guard_bounds__takes_no_code_as_empty)
 {
-    (void)state;
-
     expect_rule(check(GBX_FORM_FUNCTION, NULL, 0, LIMIT), "form", 1, 1);
 }
 
 /* ---- depth ------------------------------------------------------------------- */
 
-static void test_guard_bounds__survives_any_nesting(void **state)
+TEST(guard_bounds__survives_any_nesting)
 {
     static const struct {
         const char *open;
@@ -187,7 +172,6 @@ static void test_guard_bounds__survives_any_nesting(void **state)
         {"//\n", "", ""},
         {"/**/", "1", ""},
     };
-    (void)state;
 
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         size_t times = LIMIT / (strlen(shapes[i].open) + strlen(shapes[i].close));
@@ -207,11 +191,10 @@ static void test_guard_bounds__survives_any_nesting(void **state)
     }
 }
 
-static void test_guard_bounds__survives_300000_parentheses(void **state)
+TEST(guard_bounds__survives_300000_parentheses)
 {
     char *code = repeat("(d) => ", 300000, "(", "d", ")");
     char *open = repeat("", 300000, "(", "", "");
-    (void)state;
 
     gbx_report_free(check(GBX_FORM_FUNCTION, code, strlen(code), MIB));
     gbx_report_free(check(GBX_FORM_FUNCTION, open, strlen(open), MIB));
@@ -220,11 +203,10 @@ static void test_guard_bounds__survives_300000_parentheses(void **state)
     free(open);
 }
 
-static void test_guard_bounds__keeps_the_first_violations_of_many(void **state)
+TEST(guard_bounds__keeps_the_first_violations_of_many)
 {
     char *code = repeat("", 200, "eval(1);\n", "", "");
     gbx_report *report = check(GBX_FORM_SCRIPT, code, strlen(code), LIMIT);
-    (void)state;
 
     assert_int_equal(gbx_report_count(report), GBX_GUARD_VIOLATIONS_MAX);
     assert_int_equal(report->total, 200);
@@ -248,10 +230,8 @@ static void expect_frame(const char *code, uint32_t line, uint32_t column,
     free(frame);
 }
 
-static void test_guard_frame__shows_the_line_and_its_neighbours(void **state)
+TEST(guard_frame__shows_the_line_and_its_neighbours)
 {
-    (void)state;
-
     expect_frame("a\nbcd\ne\nf\n", 2, 3,
                  "    1 | a\n"
                  ">   2 | bcd\n"
@@ -270,10 +250,8 @@ static void test_guard_frame__shows_the_line_and_its_neighbours(void **state)
                  "    2 | b");
 }
 
-static void test_guard_frame__puts_the_caret_under_what_is_printed(void **state)
+TEST(guard_frame__puts_the_caret_under_what_is_printed)
 {
-    (void)state;
-
     expect_frame("\tx", 1, 2,
                  ">   1 |     x\n"
                  "      |     ^");
@@ -289,20 +267,17 @@ static void test_guard_frame__puts_the_caret_under_what_is_printed(void **state)
     expect_frame("ab", 1, 0, ">   1 | ab");
 }
 
-static void test_guard_frame__is_empty_for_a_place_that_is_not(void **state)
+TEST(guard_frame__is_empty_for_a_place_that_is_not)
 {
-    (void)state;
-
     expect_frame("a\nb", 0, 0, "");
     expect_frame("a\nb", 3, 1, "");
     expect_frame("a\nb", UINT32_MAX, UINT32_MAX, "");
 }
 
-static void test_guard_frame__cuts_long_lines_around_the_column(void **state)
+TEST(guard_frame__cuts_long_lines_around_the_column)
 {
     char *code = repeat("", 5000, "ab", "", "");
     char *frame = gbx_guard_frame(code, strlen(code), 1, 5000);
-    (void)state;
 
     assert_non_null(frame);
     assert_true(strlen(frame) < 250);
@@ -316,10 +291,9 @@ static void test_guard_frame__cuts_long_lines_around_the_column(void **state)
 
 /* ---- the public part ------------------------------------------------------------- */
 
-static void test_guard_check__gives_an_empty_report_for_good_code(void **state)
+TEST(guard_check__gives_an_empty_report_for_good_code)
 {
     gbx_report *report = NULL;
-    (void)state;
 
     assert_int_equal(gbx_check("(d) => 1", 8, GBX_FORM_FUNCTION, NULL, &report, NULL),
                      GBX_OK);
@@ -332,7 +306,7 @@ static void test_guard_check__gives_an_empty_report_for_good_code(void **state)
     assert_int_equal(gbx_report_count(NULL), 0);
 }
 
-static void test_guard_check__reports_syntax_as_the_parser_sees_it(void **state)
+TEST(guard_check__reports_syntax_as_the_parser_sees_it)
 {
     static const struct {
         const char *code;
@@ -350,7 +324,6 @@ static void test_guard_check__reports_syntax_as_the_parser_sees_it(void **state)
         {"(d) => f(1 + )", 13, "missing", ""},
         {"(d) => { foo bar }", 10, "cannot make sense", ""},
     };
-    (void)state;
 
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
         gbx_report *report = NULL;
@@ -370,7 +343,7 @@ static void test_guard_check__reports_syntax_as_the_parser_sees_it(void **state)
     }
 }
 
-static void test_guard_check__has_no_objection_to_modern_javascript(void **state)
+TEST(guard_check__has_no_objection_to_modern_javascript)
 {
     static const char code[] =
         "async (data) => {\n"
@@ -385,7 +358,6 @@ static void test_guard_check__has_no_objection_to_modern_javascript(void **state
         "  return await Promise.all(data.map(async ({ id }) => await f(id)));\n"
         "}";
     gbx_report *report = NULL;
-    (void)state;
 
     assert_int_equal(gbx_check(code, sizeof code - 1, GBX_FORM_FUNCTION, NULL, &report,
                                NULL),
@@ -395,12 +367,11 @@ static void test_guard_check__has_no_objection_to_modern_javascript(void **state
     gbx_report_free(report);
 }
 
-static void test_guard_check__goes_by_the_limits(void **state)
+TEST(guard_check__goes_by_the_limits)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
     char *code = repeat("'", 51198, "x", "'", "");
     gbx_report *report = NULL;
-    (void)state;
 
     assert_int_equal(gbx_check(code, 51200, GBX_FORM_SCRIPT, NULL, &report, NULL),
                      GBX_OK);
@@ -414,7 +385,7 @@ static void test_guard_check__goes_by_the_limits(void **state)
     free(code);
 }
 
-static void test_guard_check__refuses_wrong_use(void **state)
+TEST(guard_check__refuses_wrong_use)
 {
     struct {
         gbx_limits limits;
@@ -422,7 +393,6 @@ static void test_guard_check__refuses_wrong_use(void **state)
     } newer = {.limits = GBX_LIMITS_INIT};
     gbx_report *report = NULL;
     gbx_error err = {0};
-    (void)state;
 
     assert_int_equal(gbx_check(NULL, 1, GBX_FORM_BODY, NULL, &report, &err),
                      GBX_E_USAGE);
@@ -442,29 +412,4 @@ static void test_guard_check__refuses_wrong_use(void **state)
     assert_null(report);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guard_bounds__accepts_code_of_exactly_the_limit),
-        cmocka_unit_test(test_guard_bounds__refuses_one_byte_more_than_the_limit),
-        cmocka_unit_test(test_guard_bounds__takes_a_nul_byte_in_what_is_text),
-        cmocka_unit_test(test_guard_bounds__refuses_a_nul_byte_elsewhere),
-        cmocka_unit_test(test_guard_bounds__refuses_what_is_not_utf8_where_it_stands),
-        cmocka_unit_test(test_guard_bounds__refuses_a_program_file),
-        cmocka_unit_test(test_guard_bounds__takes_no_code_as_empty),
-        cmocka_unit_test(test_guard_bounds__survives_any_nesting),
-        cmocka_unit_test(test_guard_bounds__survives_300000_parentheses),
-        cmocka_unit_test(test_guard_bounds__keeps_the_first_violations_of_many),
-        cmocka_unit_test(test_guard_frame__shows_the_line_and_its_neighbours),
-        cmocka_unit_test(test_guard_frame__puts_the_caret_under_what_is_printed),
-        cmocka_unit_test(test_guard_frame__is_empty_for_a_place_that_is_not),
-        cmocka_unit_test(test_guard_frame__cuts_long_lines_around_the_column),
-        cmocka_unit_test(test_guard_check__gives_an_empty_report_for_good_code),
-        cmocka_unit_test(test_guard_check__reports_syntax_as_the_parser_sees_it),
-        cmocka_unit_test(test_guard_check__has_no_objection_to_modern_javascript),
-        cmocka_unit_test(test_guard_check__goes_by_the_limits),
-        cmocka_unit_test(test_guard_check__refuses_wrong_use),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* guard - what the engine need not find out again. */
 #include "guard/guard.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define LIMIT 65536
 #define F     GBX_FORM_FUNCTION
@@ -16,7 +9,7 @@
 #define B     GBX_FORM_BODY
 #define S     GBX_FORM_SCRIPT
 
-static void test_guard__knows_what_is_the_body_of_an_asynchronous_function(void **state)
+TEST(guard__knows_what_is_the_body_of_an_asynchronous_function)
 {
     static const struct {
         gbx_form form;
@@ -40,7 +33,6 @@ static void test_guard__knows_what_is_the_body_of_an_asynchronous_function(void 
         {F, "(a) => a", true},
         {E, "function execute() { return 1 }", false},
     };
-    (void)state;
 
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
         gbx_report *report = NULL;
@@ -57,12 +49,4 @@ static void test_guard__knows_what_is_the_body_of_an_asynchronous_function(void 
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            test_guard__knows_what_is_the_body_of_an_asynchronous_function),
-    };
-
-    return cmocka_run_group_tests_name("guard_known", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,19 +2,13 @@
 /* What is done to the template so that its forks are cheap changes nothing they do. */
 #include "realm/realm.h"
 #include "support/realm_call.h"
+#include "test.h"
 #include "worker/worker.h"
 
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <glovebox/glovebox.h>
 
@@ -68,10 +62,8 @@ static bool has_libraries(void)
     return maps_name("/libgio-2.0.so") || maps_name("/libsystemd.so");
 }
 
-static void test_drop_libraries__leaves_none_of_an_object_system(void **state)
+TEST(drop_libraries__leaves_none_of_an_object_system)
 {
-    (void)state;
-
     assert_true(had_libraries);
     assert_false(has_libraries());
 }
@@ -110,10 +102,8 @@ static int run_all_kinds(void)
     return gbx_realm_prove(realm) ? 0 : 100;
 }
 
-static void test_drop_libraries__the_engine_does_not_miss_them(void **state)
+TEST(drop_libraries__the_engine_does_not_miss_them)
 {
-    (void)state;
-
     assert_int_equal(in_child(run_all_kinds), 0);
 }
 
@@ -159,10 +149,9 @@ static size_t count_code(bool (*is_meant)(const gbx_mapping *m))
     return count;
 }
 
-static void test_join__code_and_constants_are_one_mapping(void **state)
+TEST(join__code_and_constants_are_one_mapping)
 {
     size_t writable = count_code(is_writable);
-    (void)state;
     assert_true(count_constants_beside_code() >= 10);
     gbx_libs_join();
     assert_int_equal(count_constants_beside_code(), 0);
@@ -207,15 +196,13 @@ static bool fails(void *user)
     return false;
 }
 
-static void test_enlarge__does_nothing_where_the_run_fails(void **state)
+TEST(enlarge__does_nothing_where_the_run_fails)
 {
-    (void)state;
-
     assert_int_equal(gbx_text_enlarge(3, fails, NULL), 0);
     assert_int_equal(in_child(run_all_kinds), 0);
 }
 
-static void test_enlarge__the_engines_code_is_what_it_was(void **state)
+TEST(enlarge__the_engines_code_is_what_it_was)
 {
     FILE *f = fopen("/proc/self/maps", "r");
     unsigned long from = 0;
@@ -223,7 +210,6 @@ static void test_enlarge__the_engines_code_is_what_it_was(void **state)
     char line[512];
     uint64_t before;
 
-    (void)state;
     while (fgets(line, sizeof line, f) != NULL)
         if (strstr(line, " r-xp ") != NULL && strstr(line, "javascriptcore") != NULL)
             assert_int_equal(sscanf(line, "%lx-%lx", &from, &to), 2);
@@ -274,9 +260,18 @@ static int read_then_write(void)
     return are_filled(2) ? run_all_kinds() : 2;
 }
 
-static void test_freeze__nothing_is_lost_and_forks_write_to_their_own(void **state)
+TEST(freeze__does_nothing_where_the_run_fails)
 {
-    (void)state;
+    assert_false(maps_name("/memfd:frozen"));
+
+    gbx_freeze(fails, NULL);
+    gbx_freeze_end();
+
+    assert_false(maps_name("/memfd:frozen"));
+}
+
+TEST(freeze__nothing_is_lost_and_forks_write_to_their_own)
+{
     for (int i = 0; i < BLOCKS; i++)
         assert_non_null(blocks[i] = malloc(4096));
     fill_blocks(1);
@@ -296,24 +291,12 @@ static void test_freeze__nothing_is_lost_and_forks_write_to_their_own(void **sta
         free(blocks[i]);
 }
 
-static void test_freeze__does_nothing_where_the_run_fails(void **state)
-{
-    (void)state;
-    assert_false(maps_name("/memfd:frozen"));
-
-    gbx_freeze(fails, NULL);
-    gbx_freeze_end();
-
-    assert_false(maps_name("/memfd:frozen"));
-}
-
-static void test_close_holes__what_is_allocated_next_is_new(void **state)
+TEST(close_holes__what_is_allocated_next_is_new)
 {
     void *freed[100];
     void *kept[100];
     char *top;
 
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(freed); i++) {
         freed[i] = malloc(i * 40 + 24);
         kept[i] = malloc(24); /* keeps the neighbours apart */
@@ -334,13 +317,12 @@ static void test_close_holes__what_is_allocated_next_is_new(void **state)
     }
 }
 
-static void test_reserve__makes_room_though_a_hole_fits_what_it_asks_for(void **state)
+TEST(reserve__makes_room_though_a_hole_fits_what_it_asks_for)
 {
     char *hole = malloc(GBX_KIB(100));
     void *kept = malloc(24);
     const char *before;
 
-    (void)state;
     while (mallinfo2().keepcost >= GBX_KIB(64))
         assert_non_null(malloc(GBX_KIB(32))); /* lost: it is the top's */
     free(hole);
@@ -352,11 +334,10 @@ static void test_reserve__makes_room_though_a_hole_fits_what_it_asks_for(void **
     free(kept);
 }
 
-static void test_reserve__once_is_enough(void **state)
+TEST(reserve__once_is_enough)
 {
     const char *before;
 
-    (void)state;
     assert_int_equal(gbx_heap_reserve(GBX_MIB(64)), GBX_MIB(64));
     before = sbrk(0);
 
@@ -398,9 +379,8 @@ static int lower_by_all(void)
     return resident * (unsigned long)getpagesize() < GBX_MIB(4) ? 0 : 4;
 }
 
-static void test_lower__leaves_that_much_less_to_take(void **state)
+TEST(lower__leaves_that_much_less_to_take)
 {
-    (void)state;
     assert_true(gbx_heap_reserve(GBX_MIB(64)) > 0);
 
     assert_int_equal(in_child(lower_by_a_third), 0);
@@ -443,9 +423,8 @@ static int allocate_small_then_large(void)
            !is_huge((uintptr_t)large);
 }
 
-static void test_skip_small__what_is_large_comes_from_huge_pages(void **state)
+TEST(skip_small__what_is_large_comes_from_huge_pages)
 {
-    (void)state;
     if (!may_be_huge()) {
         print_message("skipped: this kernel has no huge pages\n");
         skip();
@@ -459,7 +438,6 @@ static int make_realm(void **state)
 {
     const char *reason;
 
-    (void)state;
     realm = gbx_realm_new(&(gbx_realm_setup){.globals = GBX_GLOBALS_STANDARD}, &reason);
     if (realm == NULL)
         return -1;
@@ -470,27 +448,12 @@ static int make_realm(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drop_libraries__leaves_none_of_an_object_system),
-        cmocka_unit_test(test_drop_libraries__the_engine_does_not_miss_them),
-        cmocka_unit_test(test_join__code_and_constants_are_one_mapping),
-        cmocka_unit_test(test_enlarge__does_nothing_where_the_run_fails),
-        cmocka_unit_test(test_enlarge__the_engines_code_is_what_it_was),
-        cmocka_unit_test(test_freeze__does_nothing_where_the_run_fails),
-        cmocka_unit_test(test_freeze__nothing_is_lost_and_forks_write_to_their_own),
-        cmocka_unit_test(test_close_holes__what_is_allocated_next_is_new),
-        cmocka_unit_test(test_reserve__makes_room_though_a_hole_fits_what_it_asks_for),
-        cmocka_unit_test(test_reserve__once_is_enough),
-        cmocka_unit_test(test_lower__leaves_that_much_less_to_take),
-        cmocka_unit_test(test_skip_small__what_is_large_comes_from_huge_pages),
-    };
-
     int failed;
 
     (void)argc;
     realm_environment(argv);
     gbx_realm_forbid_threads();
-    failed = cmocka_run_group_tests(tests, make_realm, NULL);
+    failed = tests_run(make_realm, NULL);
     (void)fflush(NULL);
     _exit(failed != 0); /* the ends of libraries that are gone cannot be run */
 }

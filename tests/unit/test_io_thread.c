@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* io_thread - every job that was taken is run once or dropped once, and in order. */
 #include "file/file.h"
+#include "test.h"
 
 #include "proc.h"
 #include "until.h"
@@ -9,15 +10,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define JOBS_MAX 64
 
@@ -102,11 +97,10 @@ static size_t threads(void)
     return count;
 }
 
-static void test_start__makes_no_thread_and_stop_drops_nothing(void **state)
+TEST(start__makes_no_thread_and_stop_drops_nothing)
 {
     size_t before = threads();
     scene s;
-    (void)state;
 
     begin(&s, 1);
     assert_int_equal(threads(), before);
@@ -116,19 +110,16 @@ static void test_start__makes_no_thread_and_stop_drops_nothing(void **state)
     assert_int_equal(s.drops, 0);
 }
 
-static void test_start__refuses_a_queue_without_room(void **state)
+TEST(start__refuses_a_queue_without_room)
 {
-    (void)state;
-
     assert_null(gbx_io_start(0));
     assert_null(gbx_io_start(SIZE_MAX));
 }
 
-static void test_jobs__run_in_order_on_one_other_thread(void **state)
+TEST(jobs__run_in_order_on_one_other_thread)
 {
     job jobs[JOBS_MAX];
     scene s;
-    (void)state;
     begin(&s, JOBS_MAX);
 
     for (size_t i = 0; i < JOBS_MAX - 1; i++)
@@ -145,13 +136,12 @@ static void test_jobs__run_in_order_on_one_other_thread(void **state)
     assert_int_equal(s.drops, 0);
 }
 
-static void test_thread__has_every_signal_blocked_and_the_caller_none_more(void **state)
+TEST(thread__has_every_signal_blocked_and_the_caller_none_more)
 {
     sigset_t before;
     sigset_t after;
     job j;
     scene s;
-    (void)state;
     begin(&s, 1);
     (void)pthread_sigmask(SIG_SETMASK, NULL, &before);
 
@@ -168,11 +158,10 @@ static void test_thread__has_every_signal_blocked_and_the_caller_none_more(void 
     }
 }
 
-static void test_submit__says_no_when_the_queue_is_full(void **state)
+TEST(submit__says_no_when_the_queue_is_full)
 {
     job jobs[4];
     scene s;
-    (void)state;
     begin(&s, 2);
 
     assert_true(submit(&s, note_and_wait, &jobs[0], 0));
@@ -208,13 +197,12 @@ static bool is_joining(void *user)
     return tid != 0 && proc_state(tid) == 'S';
 }
 
-static void test_stop__waits_for_the_running_job_and_drops_the_rest(void **state)
+TEST(stop__waits_for_the_running_job_and_drops_the_rest)
 {
     stop_later later = {0};
     pthread_t stopper;
     job jobs[4];
     scene s;
-    (void)state;
     begin(&s, 3);
     later.io = s.io;
     assert_true(submit(&s, note_and_wait, &jobs[0], 0));
@@ -248,11 +236,10 @@ static void run_and_submit(void *user)
         (void)sem_post(&j->scene->entered);
 }
 
-static void test_job__may_submit_the_next_one(void **state)
+TEST(job__may_submit_the_next_one)
 {
     job j;
     scene s;
-    (void)state;
     begin(&s, 1);
 
     assert_true(submit(&s, run_and_submit, &j, 7));
@@ -288,11 +275,10 @@ static void *submit_many(void *arg)
     return NULL;
 }
 
-static void test_many_threads__each_job_that_was_taken_ends_once(void **state)
+TEST(many_threads__each_job_that_was_taken_ends_once)
 {
     pthread_t threads[4];
     crowd c = {.io = gbx_io_start(16)};
-    (void)state;
     assert_non_null(c.io);
 
     for (size_t i = 0; i < 4; i++)
@@ -305,19 +291,4 @@ static void test_many_threads__each_job_that_was_taken_ends_once(void **state)
     assert_int_equal(atomic_load(&c.ended), atomic_load(&c.taken));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_start__makes_no_thread_and_stop_drops_nothing),
-        cmocka_unit_test(test_start__refuses_a_queue_without_room),
-        cmocka_unit_test(test_jobs__run_in_order_on_one_other_thread),
-        cmocka_unit_test(
-            test_thread__has_every_signal_blocked_and_the_caller_none_more),
-        cmocka_unit_test(test_submit__says_no_when_the_queue_is_full),
-        cmocka_unit_test(test_stop__waits_for_the_running_job_and_drops_the_rest),
-        cmocka_unit_test(test_job__may_submit_the_next_one),
-        cmocka_unit_test(test_many_threads__each_job_that_was_taken_ends_once),
-    };
-
-    return cmocka_run_group_tests_name("io_thread", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,16 +3,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/json_view.h"
+#include "test.h"
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define TEXT(s) (s), sizeof(s) - 1
 
@@ -36,10 +30,8 @@ static const struct {
     {TEXT("\xC3"), "\"\xEF\xBF\xBD\""},
 };
 
-static void test_string__is_quoted_and_escaped(void **state)
+TEST(string__is_quoted_and_escaped)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(strings); i++) {
         gbx_buf buf;
         char *text;
@@ -52,7 +44,7 @@ static void test_string__is_quoted_and_escaped(void **state)
     }
 }
 
-static void test_shown__has_what_nobody_sees_as_escapes(void **state)
+TEST(shown__has_what_nobody_sees_as_escapes)
 {
     static const struct {
         const char *text;
@@ -63,7 +55,6 @@ static void test_shown__has_what_nobody_sees_as_escapes(void **state)
         {"{\"x\xE2\x80\xAE\":\"\xF3\xA0\x81\x81\"}",
          "\"{\\\"x\\\\u202e\\\":\\\"\\\\udb40\\\\udc41\\\"}\""},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = 256};
@@ -74,10 +65,9 @@ static void test_shown__has_what_nobody_sees_as_escapes(void **state)
     }
 }
 
-static void test_string__of_any_two_bytes_is_json(void **state)
+TEST(string__of_any_two_bytes_is_json)
 {
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 64);
 
     for (unsigned i = 0; i <= 0xFFFF; i++) {
@@ -88,16 +78,14 @@ static void test_string__of_any_two_bytes_is_json(void **state)
         if (!gbx_json_check((const char *)buf.data, buf.len, 1, NULL))
             fail_msg("%04x", i);
     }
-    gbx_buf_cleanup(&buf);
 }
 
 /* Eight bytes are looked at in one step: each byte at every place among them, and what is
  * read back is what was written. */
-static void test_string__is_itself_with_any_byte_at_any_place(void **state)
+TEST(string__is_itself_with_any_byte_at_any_place)
 {
-    gbx_buf json;
-    gbx_buf back;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf back;
 
     gbx_buf_init(&json, 256);
     gbx_buf_init(&back, 256);
@@ -117,11 +105,9 @@ static void test_string__is_itself_with_any_byte_at_any_place(void **state)
             assert_int_equal(back.len, sizeof text - 1);
             assert_memory_equal(back.data, text, back.len);
         }
-    gbx_buf_cleanup(&json);
-    gbx_buf_cleanup(&back);
 }
 
-static void test_compact__leaves_out_white_space_between_tokens_alone(void **state)
+TEST(compact__leaves_out_white_space_between_tokens_alone)
 {
     static const char *const rows[][2] = {
         {" \t[1 ,\r\n2 ]\n", "[1,2]"},
@@ -129,29 +115,24 @@ static void test_compact__leaves_out_white_space_between_tokens_alone(void **sta
          "{\"a \\\" b\":\" \\\\\",\"c\":null}"},
         {"12", "12"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, 64);
         assert_true(gbx_json_append_compact(&buf, rows[i][0], strlen(rows[i][0])));
         assert_true(gbx_buf_append(&buf, "", 1));
         assert_string_equal((char *)buf.data, rows[i][1]);
-        gbx_buf_cleanup(&buf);
     }
 }
 
-static void test_string__says_when_the_ceiling_is_reached(void **state)
+TEST(string__says_when_the_ceiling_is_reached)
 {
-    (void)state;
-
     for (size_t ceiling = 0; ceiling < 11; ceiling++) {
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, ceiling);
         assert_false(gbx_json_append_string(&buf, "a\n\xFF\"b", 5));
-        gbx_buf_cleanup(&buf);
     }
 }
 
@@ -201,26 +182,22 @@ static void assert_numbers(void)
     }
 }
 
-static void test_number__has_at_most_three_decimals(void **state)
+TEST(number__has_at_most_three_decimals)
 {
-    (void)state;
-
     assert_numbers();
 }
 
-static void test_number__is_json_up_to_the_largest(void **state)
+TEST(number__is_json_up_to_the_largest)
 {
     static const double large[] = {1.7976931348623157e308, -1.7976931348623157e308,
                                    5e-324};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(large); i++) {
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, 512);
         assert_true(gbx_json_append_number(&buf, large[i]));
         assert_true(gbx_json_check((const char *)buf.data, buf.len, 1, NULL));
-        gbx_buf_cleanup(&buf);
     }
 }
 
@@ -250,11 +227,10 @@ static void remove_locale(const char *place)
     assert_int_equal(unsetenv("LOCPATH"), 0);
 }
 
-static void test_number__does_not_follow_the_locale(void **state)
+TEST(number__does_not_follow_the_locale)
 {
     char place[] = "/tmp/gbx-locale-XXXXXX";
     char text[16];
-    (void)state;
 
     make_comma_locale(place);
     assert_non_null(setlocale(LC_NUMERIC, "comma"));
@@ -284,13 +260,11 @@ static const struct {
     {"\"a\\nb\"", "[\"a\\nb\"]"},
 };
 
-static void test_lines__become_one_array(void **state)
+TEST(lines__become_one_array)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(line_texts); i++) {
         gbx_json_fault fault;
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, 256);
         assert_true(gbx_json_from_lines(line_texts[i].lines,
@@ -298,7 +272,6 @@ static void test_lines__become_one_array(void **state)
         assert_int_equal(buf.len, strlen(line_texts[i].json));
         assert_memory_equal(buf.data, line_texts[i].json, buf.len);
         assert_true(gbx_json_check((const char *)buf.data, buf.len, 10, NULL));
-        gbx_buf_cleanup(&buf);
     }
 }
 
@@ -317,13 +290,11 @@ static const struct {
     {"1,\n2", 1, 2, 1},
 };
 
-static void test_lines__say_which_is_not_json(void **state)
+TEST(lines__say_which_is_not_json)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(bad_lines); i++) {
         gbx_json_fault fault;
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, 256);
         assert_false(gbx_json_from_lines(bad_lines[i].lines, strlen(bad_lines[i].lines),
@@ -332,29 +303,25 @@ static void test_lines__say_which_is_not_json(void **state)
         assert_int_equal(fault.line, bad_lines[i].line);
         assert_int_equal(fault.column, bad_lines[i].column);
         assert_int_equal(fault.offset, bad_lines[i].offset);
-        gbx_buf_cleanup(&buf);
     }
 }
 
-static void test_lines__past_the_ceiling_are_no_fault_of_theirs(void **state)
+TEST(lines__past_the_ceiling_are_no_fault_of_theirs)
 {
     gbx_json_fault fault = {.message = "left over"};
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 4);
 
     assert_false(gbx_json_from_lines("1\n2\n3", 5, &buf, &fault));
 
     assert_null(fault.message);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_lines__leave_room_for_the_array_around_them(void **state)
+TEST(lines__leave_room_for_the_array_around_them)
 {
     char text[2 * GBX_JSON_DEPTH_MAX];
     gbx_json_fault fault;
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     memset(text, '[', GBX_JSON_DEPTH_MAX);
     memset(text + GBX_JSON_DEPTH_MAX, ']', GBX_JSON_DEPTH_MAX);
     gbx_buf_init(&buf, sizeof text + 2);
@@ -365,26 +332,6 @@ static void test_lines__leave_room_for_the_array_around_them(void **state)
 
     assert_true(
         gbx_json_check((const char *)buf.data, buf.len, GBX_JSON_DEPTH_MAX, NULL));
-    gbx_buf_cleanup(&buf);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_string__is_quoted_and_escaped),
-        cmocka_unit_test(test_shown__has_what_nobody_sees_as_escapes),
-        cmocka_unit_test(test_string__of_any_two_bytes_is_json),
-        cmocka_unit_test(test_string__is_itself_with_any_byte_at_any_place),
-        cmocka_unit_test(test_compact__leaves_out_white_space_between_tokens_alone),
-        cmocka_unit_test(test_string__says_when_the_ceiling_is_reached),
-        cmocka_unit_test(test_number__has_at_most_three_decimals),
-        cmocka_unit_test(test_number__is_json_up_to_the_largest),
-        cmocka_unit_test(test_number__does_not_follow_the_locale),
-        cmocka_unit_test(test_lines__become_one_array),
-        cmocka_unit_test(test_lines__say_which_is_not_json),
-        cmocka_unit_test(test_lines__past_the_ceiling_are_no_fault_of_theirs),
-        cmocka_unit_test(test_lines__leave_room_for_the_array_around_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

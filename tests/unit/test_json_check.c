@@ -2,13 +2,7 @@
 /* json - what RFC 8259 says is JSON, and nothing else; and where it stops being it. */
 #include "base/cleanup.h"
 #include "base/json.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define TEXT(s) (s), sizeof(s) - 1
 
@@ -251,20 +245,18 @@ static bool check(const char *text, size_t len, gbx_json_fault *ret_fault)
     return valid;
 }
 
-static void test_check__accepts_all_that_is_json(void **state)
+TEST(check__accepts_all_that_is_json)
 {
     gbx_json_fault fault;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(accepted); i++)
         if (!check(accepted[i].text, accepted[i].len, &fault))
             fail_msg("%s: %s at %zu", accepted[i].text, fault.message, fault.offset);
 }
 
-static void test_check__refuses_all_that_is_not_and_says_where(void **state)
+TEST(check__refuses_all_that_is_not_and_says_where)
 {
     gbx_json_fault fault;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(refused); i++) {
         if (check(refused[i].text, refused[i].len, &fault))
@@ -275,10 +267,9 @@ static void test_check__refuses_all_that_is_not_and_says_where(void **state)
     }
 }
 
-static void test_strict__refuses_what_stringify_does_not_write(void **state)
+TEST(strict__refuses_what_stringify_does_not_write)
 {
     gbx_json_fault fault;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(loose); i++) {
         assert_true(check(loose[i].text, loose[i].len, NULL));
@@ -289,21 +280,19 @@ static void test_strict__refuses_what_stringify_does_not_write(void **state)
     }
 }
 
-static void test_strict__takes_all_that_it_does(void **state)
+TEST(strict__takes_all_that_it_does)
 {
     gbx_json_fault fault;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(strict); i++)
         if (!gbx_json_check_strict(strict[i].text, strict[i].len, 10, &fault))
             fail_msg("%s: %s at %zu", strict[i].text, fault.message, fault.offset);
 }
 
-static void test_check__no_truncation_of_a_container_is_json(void **state)
+TEST(check__no_truncation_of_a_container_is_json)
 {
     static const char text[] =
         "{\"a\":[1.5e3,\"\\u00e9\xC3\xA9\",true,null,{\"b\":{}}]}";
-    (void)state;
 
     assert_true(check(TEXT(text), NULL));
     for (size_t len = 0; len < sizeof text - 1; len++)
@@ -311,11 +300,10 @@ static void test_check__no_truncation_of_a_container_is_json(void **state)
 }
 
 /* Text is looked at eight bytes at a time: none may hide among the others. */
-static void test_check__sees_every_byte_wherever_it_stands(void **state)
+TEST(check__sees_every_byte_wherever_it_stands)
 {
     gbx_json_fault fault;
     char text[42];
-    (void)state;
 
     for (size_t at = 1; at <= sizeof text - 2; at++) {
         for (unsigned byte = 0; byte < 256; byte++) {
@@ -333,10 +321,9 @@ static void test_check__sees_every_byte_wherever_it_stands(void **state)
     }
 }
 
-static void test_check__takes_no_text_at_all(void **state)
+TEST(check__takes_no_text_at_all)
 {
     gbx_json_fault fault;
-    (void)state;
 
     assert_false(gbx_json_check(NULL, 0, GBX_JSON_DEPTH_MAX, &fault));
 
@@ -344,10 +331,9 @@ static void test_check__takes_no_text_at_all(void **state)
     assert_int_equal(fault.column, 1);
 }
 
-static void test_fault__has_line_and_column_in_characters(void **state)
+TEST(fault__has_line_and_column_in_characters)
 {
     gbx_json_fault fault;
-    (void)state;
 
     assert_false(
         check(TEXT("{\n  \"k\xC3\xA9\": 1,\n  \"\xE2\x82\xAC\": oops\n}"), &fault));
@@ -371,10 +357,9 @@ static char *nested(size_t n, bool objects, size_t *ret_len)
     return gbx_buf_take_string(&buf, ret_len);
 }
 
-static void test_depth__holds_at_the_limit_and_not_one_past_it(void **state)
+TEST(depth__holds_at_the_limit_and_not_one_past_it)
 {
     static const size_t limits[] = {0, 1, 2, 64, GBX_JSON_DEPTH_MAX};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(limits) * 4; i++) {
         size_t limit = limits[i / 4];
@@ -392,22 +377,20 @@ static void test_depth__holds_at_the_limit_and_not_one_past_it(void **state)
     }
 }
 
-static void test_depth__asked_for_past_the_maximum_is_the_maximum(void **state)
+TEST(depth__asked_for_past_the_maximum_is_the_maximum)
 {
     size_t len;
     char *text = nested(GBX_JSON_DEPTH_MAX + 1, false, &len);
-    (void)state;
 
     assert_false(gbx_json_check(text, len, SIZE_MAX, NULL));
 
     free(text);
 }
 
-static void test_depth__of_a_million_costs_no_stack(void **state)
+TEST(depth__of_a_million_costs_no_stack)
 {
     char *text = malloc(1000000);
     gbx_json_fault fault;
-    (void)state;
     assert_non_null(text);
     memset(text, '[', 1000000);
 
@@ -417,30 +400,10 @@ static void test_depth__of_a_million_costs_no_stack(void **state)
     free(text);
 }
 
-static void test_depth__is_given_back_by_siblings(void **state)
+TEST(depth__is_given_back_by_siblings)
 {
-    (void)state;
-
     assert_true(gbx_json_check(TEXT("[[],[],{\"a\":[]},[[1]]]"), 3, NULL));
     assert_false(gbx_json_check(TEXT("[[],[],{\"a\":[]},[[1]]]"), 2, NULL));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check__accepts_all_that_is_json),
-        cmocka_unit_test(test_check__refuses_all_that_is_not_and_says_where),
-        cmocka_unit_test(test_strict__refuses_what_stringify_does_not_write),
-        cmocka_unit_test(test_strict__takes_all_that_it_does),
-        cmocka_unit_test(test_check__no_truncation_of_a_container_is_json),
-        cmocka_unit_test(test_check__sees_every_byte_wherever_it_stands),
-        cmocka_unit_test(test_check__takes_no_text_at_all),
-        cmocka_unit_test(test_fault__has_line_and_column_in_characters),
-        cmocka_unit_test(test_depth__holds_at_the_limit_and_not_one_past_it),
-        cmocka_unit_test(test_depth__asked_for_past_the_maximum_is_the_maximum),
-        cmocka_unit_test(test_depth__of_a_million_costs_no_stack),
-        cmocka_unit_test(test_depth__is_given_back_by_siblings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* json_text - numbers as they were written, as far as a double keeps them. */
 #include "policy/policy.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
 #include <float.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void check(const char *text, const char *wanted)
 {
@@ -26,10 +19,8 @@ static void check(const char *text, const char *wanted)
     assert_string_equal(got, wanted);
 }
 
-static void test_text__has_numbers_in_no_more_digits_than_they_need(void **state)
+TEST(text__has_numbers_in_no_more_digits_than_they_need)
 {
-    (void)state;
-
     check("{\"amount\":19.99,\"tax\":0.1,\"n\":[1.0,-0.2,48.137154]}",
           "{\"amount\":19.99,\"tax\":0.1,\"n\":[1.0,-0.2,48.137154]}");
     check("[0.1,1,0.1]", "[0.1,1,0.1]");
@@ -39,19 +30,15 @@ static void test_text__has_numbers_in_no_more_digits_than_they_need(void **state
     check("9007199254740991", "9007199254740991");
 }
 
-static void test_text__keeps_every_digit_that_makes_another_number(void **state)
+TEST(text__keeps_every_digit_that_makes_another_number)
 {
-    (void)state;
-
     check("0.30000000000000004", "0.30000000000000004");
     check("1234.567890123456", "1234.567890123456");
     check("[9007199254740993.0]", "[9007199254740992.0]");
 }
 
-static void test_text__of_strings_and_words_is_left(void **state)
+TEST(text__of_strings_and_words_is_left)
 {
-    (void)state;
-
     check("{\"0.10000000000000001\":\"a\\\"0.10000000000000001\\\\\",\"e\":[true,false,"
           "null]}",
           "{\"0.10000000000000001\":\"a\\\"0.10000000000000001\\\\\",\"e\":[true,false,"
@@ -60,13 +47,12 @@ static void test_text__of_strings_and_words_is_left(void **state)
     check("{}", "{}");
 }
 
-static void test_text__reads_back_as_the_same_number(void **state)
+TEST(text__reads_back_as_the_same_number)
 {
     static const double values[] = {DBL_MIN,  DBL_MAX, -DBL_MAX,
                                     4.9e-324, 1.0 / 3, 2.0 / 3,
                                     1e15,     1e16,    123456789012345680.0,
                                     -0.0};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(values); i++) {
         json_t *value = json_real(values[i]);
@@ -79,14 +65,4 @@ static void test_text__reads_back_as_the_same_number(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text__has_numbers_in_no_more_digits_than_they_need),
-        cmocka_unit_test(test_text__keeps_every_digit_that_makes_another_number),
-        cmocka_unit_test(test_text__of_strings_and_words_is_left),
-        cmocka_unit_test(test_text__reads_back_as_the_same_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,12 +2,7 @@
 /* json_view - found, walked and unescaped as the text says. */
 #include "base/cleanup.h"
 #include "base/json_view.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static const char sample[] =
     " {\"name\" : \"a\\\"b]}\", \"list\":[1, [2,3] ,{\"x\":\"}\"}, true,null ],\n"
@@ -32,11 +27,10 @@ static void assert_text(gbx_view view, const char *expected)
         assert_memory_equal(buf.data, expected, buf.len);
 }
 
-static void test_members__are_found_by_name(void **state)
+TEST(members__are_found_by_name)
 {
     gbx_view view = open_text(sample);
     gbx_view deep = gbx_view_member(view, "deep");
-    (void)state;
 
     assert_text(gbx_view_member(view, "name"), "a\"b]}");
     assert_true(gbx_view_is_true(gbx_view_member(deep, "on")));
@@ -46,11 +40,10 @@ static void test_members__are_found_by_name(void **state)
     assert_text(gbx_view_member(deep, "n"), "-1.5e3");
 }
 
-static void test_members__of_several_names_are_the_first_of_each(void **state)
+TEST(members__of_several_names_are_the_first_of_each)
 {
     static const char *const names[] = {"b", "missing", "a"};
     gbx_view ret[3] = {{"old", 3}, {"old", 3}, {"old", 3}};
-    (void)state;
 
     gbx_view_members(open_text("{\"a\":1,\"c\":[{\"b\":0}],\"\\u0062\":\"2\",\"a\":3,"
                                "\"b\":4}"),
@@ -65,7 +58,7 @@ static void test_members__of_several_names_are_the_first_of_each(void **state)
 
 /* RFC 8259, 8.3: strings are compared by their characters. Some writers, PHP's by
  * default, escape every slash. */
-static void test_texts__are_compared_by_their_characters(void **state)
+TEST(texts__are_compared_by_their_characters)
 {
     static const struct {
         const char *json;
@@ -88,7 +81,6 @@ static void test_texts__are_compared_by_their_characters(void **state)
         {"\"\\ud83d\"", "", false},
         {"7", "7", false},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf object = {.ceiling = 200};
@@ -105,10 +97,9 @@ static void test_texts__are_compared_by_their_characters(void **state)
     assert_false(gbx_view_is_text((gbx_view){0}, ""));
 }
 
-static void test_what_is_not_there__is_no_value(void **state)
+TEST(what_is_not_there__is_no_value)
 {
     gbx_view view = open_text(sample);
-    (void)state;
 
     assert_int_equal(gbx_view_kind(gbx_view_member(view, "nam")), 0);
     assert_int_equal(gbx_view_kind(gbx_view_member(view, "on")), 0);
@@ -116,7 +107,7 @@ static void test_what_is_not_there__is_no_value(void **state)
     assert_false(gbx_view_is_true((gbx_view){0}));
 }
 
-static void test_a_walk__meets_every_element_once(void **state)
+TEST(a_walk__meets_every_element_once)
 {
     static const char *const elements[] = {"1", "[2,3]", "{\"x\":\"}\"}", "true",
                                            "null"};
@@ -125,7 +116,6 @@ static void test_a_walk__meets_every_element_once(void **state)
     size_t count = 0;
     gbx_view name;
     gbx_view value;
-    (void)state;
 
     while (gbx_view_next(list, &cursor, &name, &value)) {
         assert_true(count < GBX_COUNTOF(elements));
@@ -138,11 +128,10 @@ static void test_a_walk__meets_every_element_once(void **state)
     assert_int_equal(gbx_view_count(list), GBX_COUNTOF(elements));
 }
 
-static void test_a_walk__of_nothing_ends_at_once(void **state)
+TEST(a_walk__of_nothing_ends_at_once)
 {
     static const char *const texts[] = {"[]", "{}",      "[ \n]", "{ }",
                                         "1",  "\"[1]\"", "null"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         size_t cursor = 0;
@@ -154,7 +143,7 @@ static void test_a_walk__of_nothing_ends_at_once(void **state)
     }
 }
 
-static void test_escapes__become_what_they_stand_for(void **state)
+TEST(escapes__become_what_they_stand_for)
 {
     static const char *const cases[][2] = {
         {"\"\"", ""},
@@ -166,13 +155,12 @@ static void test_escapes__become_what_they_stand_for(void **state)
         {"\"\\ud83d\\u0041\"", "\xef\xbf\xbd"
                                "A"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
         assert_text(open_text(cases[i][0]), cases[i][1]);
 }
 
-static void test_other_values__are_written_without_half_a_pair(void **state)
+TEST(other_values__are_written_without_half_a_pair)
 {
     static const char *const cases[][2] = {
         {"{\"a\":[1,\"\\ud83d\",\"\\ud83d\\ude00\"]}",
@@ -180,13 +168,12 @@ static void test_other_values__are_written_without_half_a_pair(void **state)
         {"[\"\\\\ud83d\"]", "[\"\\\\ud83d\"]"},
         {"-1.50", "-1.50"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
         assert_text(open_text(cases[i][0]), cases[i][1]);
 }
 
-static void test_half_a_pair__is_mended_in_place(void **state)
+TEST(half_a_pair__is_mended_in_place)
 {
     static const char *const cases[][2] = {
         {"\"\\ud83d\"", "\"\\ufffd\""},
@@ -199,7 +186,6 @@ static void test_half_a_pair__is_mended_in_place(void **state)
         {"[1,\"\"]", "[1,\"\"]"},
         {"", ""},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         GBX_CLEANUP(gbx_free) char *text = strdup(cases[i][0]);
@@ -209,30 +195,13 @@ static void test_half_a_pair__is_mended_in_place(void **state)
     }
 }
 
-static void test_what_is_not_json__is_not_opened(void **state)
+TEST(what_is_not_json__is_not_opened)
 {
     static const char *const texts[] = {"", "{", "[1,]", "nul", "\"", "1 2"};
     gbx_view view;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++)
         assert_false(gbx_view_open(texts[i], strlen(texts[i]), &view));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members__are_found_by_name),
-        cmocka_unit_test(test_members__of_several_names_are_the_first_of_each),
-        cmocka_unit_test(test_texts__are_compared_by_their_characters),
-        cmocka_unit_test(test_what_is_not_there__is_no_value),
-        cmocka_unit_test(test_a_walk__meets_every_element_once),
-        cmocka_unit_test(test_a_walk__of_nothing_ends_at_once),
-        cmocka_unit_test(test_escapes__become_what_they_stand_for),
-        cmocka_unit_test(test_other_values__are_written_without_half_a_pair),
-        cmocka_unit_test(test_half_a_pair__is_mended_in_place),
-        cmocka_unit_test(test_what_is_not_json__is_not_opened),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* known - what the guard has passed is not parsed again, and nothing else is spared. */
 #include "engine/engine.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define LIMIT 65536
 
@@ -48,26 +41,23 @@ static size_t count_known(void)
 
 static int begin(void **state)
 {
-    (void)state;
     return gbx_guard_cache_init(&known, NULL) == GBX_OK ? 0 : -1;
 }
 
 static int end(void **state)
 {
-    (void)state;
     gbx_guard_cache_cleanup(&known);
     return 0;
 }
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void test_known__says_of_the_same_text_what_the_guard_said(void **state)
+TEST(known__says_of_the_same_text_what_the_guard_said)
 {
     gbx_call call = call_of("  // first\n  (a) => a;  ");
     gbx_guard_span first;
     gbx_guard_span second;
 
-    (void)state;
     memset(&first, 0, sizeof first);
     memset(&second, 0, sizeof second);
 
@@ -83,12 +73,10 @@ static void test_known__says_of_the_same_text_what_the_guard_said(void **state)
     assert_true(second.is_parsed == first.is_parsed);
 }
 
-static void test_known__never_keeps_what_is_objected_to(void **state)
+TEST(known__never_keeps_what_is_objected_to)
 {
     gbx_call call = call_of("() => require('fs')");
     gbx_guard_span span;
-
-    (void)state;
 
     assert_false(passes(&call, LIMIT, &span));
     assert_false(passes(&call, LIMIT, &span));
@@ -96,12 +84,11 @@ static void test_known__never_keeps_what_is_objected_to(void **state)
     assert_int_equal(count_known(), 0);
 }
 
-static void test_known__tells_forms_apart(void **state)
+TEST(known__tells_forms_apart)
 {
     gbx_call call = call_of("return 1");
     gbx_guard_span span;
 
-    (void)state;
     call.form = GBX_FORM_BODY;
     assert_true(passes(&call, LIMIT, &span));
 
@@ -110,23 +97,21 @@ static void test_known__tells_forms_apart(void **state)
     assert_false(passes(&call, LIMIT, &span));
 }
 
-static void test_known__holds_to_a_smaller_limit(void **state)
+TEST(known__holds_to_a_smaller_limit)
 {
     gbx_call call = call_of("() => 'four and twenty'");
     gbx_guard_span span;
 
-    (void)state;
     assert_true(passes(&call, LIMIT, &span));
 
     assert_false(passes(&call, call.code_len - 1, &span));
 }
 
-static void test_known__compares_the_whole_text(void **state)
+TEST(known__compares_the_whole_text)
 {
     gbx_call call = call_of("() => 'another text of the same hash'");
     gbx_guard_span span;
 
-    (void)state;
     assert_true(passes(&call, LIMIT, &span));
     known.codes[0].text[call.code_len - 1] = '"';
 
@@ -135,12 +120,11 @@ static void test_known__compares_the_whole_text(void **state)
     assert_int_equal(count_known(), 2); /* it was looked at again */
 }
 
-static void test_known__looks_at_calls_with_bindings_every_time(void **state)
+TEST(known__looks_at_calls_with_bindings_every_time)
 {
     gbx_call call = call_of("return a");
     gbx_guard_span span;
 
-    (void)state;
     call.form = GBX_FORM_BODY;
     call.bindings = "{\"a\":1}";
     call.bindings_len = strlen(call.bindings);
@@ -150,13 +134,12 @@ static void test_known__looks_at_calls_with_bindings_every_time(void **state)
     assert_int_equal(count_known(), 0);
 }
 
-static void test_known__forgets_what_was_not_used_for_longest(void **state)
+TEST(known__forgets_what_was_not_used_for_longest)
 {
     gbx_call kept = call_of("() => 'used again and again'");
     gbx_guard_span span;
     char code[64];
 
-    (void)state;
     assert_true(passes(&kept, LIMIT, &span));
     for (int i = 0; i < 3 * GBX_KNOWN_CODES_MAX; i++) {
         gbx_call call;
@@ -174,12 +157,11 @@ static void test_known__forgets_what_was_not_used_for_longest(void **state)
     fail_msg("the code in use was forgotten");
 }
 
-static void test_known__stays_within_its_bytes(void **state)
+TEST(known__stays_within_its_bytes)
 {
     char *code = malloc(LIMIT);
     gbx_guard_span span;
 
-    (void)state;
     assert_non_null(code);
     for (int i = 0; i < 12; i++) {
         gbx_call call = GBX_CALL_INIT;
@@ -196,20 +178,4 @@ static void test_known__stays_within_its_bytes(void **state)
     free(code);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_known__says_of_the_same_text_what_the_guard_said),
-        TEST(test_known__never_keeps_what_is_objected_to),
-        TEST(test_known__tells_forms_apart),
-        TEST(test_known__holds_to_a_smaller_limit),
-        TEST(test_known__compares_the_whole_text),
-        TEST(test_known__looks_at_calls_with_bindings_every_time),
-        TEST(test_known__forgets_what_was_not_used_for_longest),
-        TEST(test_known__stays_within_its_bytes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(begin, end)

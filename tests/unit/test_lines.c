@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_lines - JavaScript's ends of lines, every one of them. */
 #include "base/cleanup.h"
-#include "base/lines.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "base/utf8.h"
+#include "test.h"
 
 /* Three lines each, "a", "bc" and "d". */
 static const struct {
@@ -27,10 +22,9 @@ static const struct {
      3},
 };
 
-static void test_find__gives_every_line_without_its_end(void **state)
+TEST(find__gives_every_line_without_its_end)
 {
     static const char *const lines[] = {"a", "bc", "d"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         size_t len = strlen(texts[i].text);
@@ -48,11 +42,10 @@ static void test_find__gives_every_line_without_its_end(void **state)
     }
 }
 
-static void test_find__knows_the_empty_line_at_the_end(void **state)
+TEST(find__knows_the_empty_line_at_the_end)
 {
     size_t start = 7;
     size_t end = 7;
-    (void)state;
 
     assert_true(gbx_lines_find("a\r", 2, 2, &start, &end));
     assert_int_equal(start, 2);
@@ -61,10 +54,8 @@ static void test_find__knows_the_empty_line_at_the_end(void **state)
     assert_int_equal(end, 0);
 }
 
-static void test_position__counts_what_the_language_counts(void **state)
+TEST(position__counts_what_the_language_counts)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         size_t len = strlen(texts[i].text);
         uint32_t line;
@@ -79,26 +70,15 @@ static void test_position__counts_what_the_language_counts(void **state)
     }
 }
 
-static void test_position__counts_characters(void **state)
+TEST(position__counts_characters)
 {
     static const char text[] = "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80x\xE2\x80\xA7y";
     uint32_t line;
     uint32_t column;
-    (void)state;
 
     gbx_lines_position(text, sizeof text - 1, sizeof text - 2, &line, &column);
 
     assert_true(line == 1 && column == 6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find__gives_every_line_without_its_end),
-        cmocka_unit_test(test_find__knows_the_empty_line_at_the_end),
-        cmocka_unit_test(test_position__counts_what_the_language_counts),
-        cmocka_unit_test(test_position__counts_characters),
-    };
-
-    return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

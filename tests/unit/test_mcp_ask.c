@@ -2,17 +2,11 @@
 /* ask - a person is asked in the words of the era; the handler sees only the answer, and
  * is called once however often the client comes back. */
 #include "mcp_client.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #define SCHEMA "{\"type\":\"object\",\"properties\":{}}"
 
@@ -104,7 +98,7 @@ static void start_legacy(scene *s, const char *capabilities)
     mcp_client_say(&s->client, "\"id\":1," CALL "}");
 }
 
-static void test_legacy__is_asked_by_a_request(void **state)
+TEST(legacy__is_asked_by_a_request)
 {
     scene *s = *state;
 
@@ -123,7 +117,7 @@ static void test_legacy__is_asked_by_a_request(void **state)
     mcp_client_expect(&s->client, ""); /* answered already */
 }
 
-static void test_legacy__answers_are_what_they_are(void **state)
+TEST(legacy__answers_are_what_they_are)
 {
     static const struct {
         const char *said;
@@ -152,7 +146,7 @@ static void test_legacy__answers_are_what_they_are(void **state)
     }
 }
 
-static void test_who_cannot_show_a_form__is_not_asked(void **state)
+TEST(who_cannot_show_a_form__is_not_asked)
 {
     static const char *const capabilities[] = {"{}", "{\"elicitation\":{\"url\":{}}}",
                                                "{\"elicitation\":1}", "[]"};
@@ -169,7 +163,7 @@ static void test_who_cannot_show_a_form__is_not_asked(void **state)
     (void)mcp_client_expect_part(&s->client, "elicitation/create");
 }
 
-static void test_a_cancelled_call__withdraws_its_question(void **state)
+TEST(a_cancelled_call__withdraws_its_question)
 {
     scene *s = *state;
 
@@ -186,7 +180,7 @@ static void test_a_cancelled_call__withdraws_its_question(void **state)
     assert_int_equal(s->cancels, 1);
 }
 
-static void test_a_request_that_ends_first__answers_its_questions(void **state)
+TEST(a_request_that_ends_first__answers_its_questions)
 {
     scene *s = *state;
 
@@ -253,7 +247,7 @@ static void come_back(scene *s, const char *id, const char *responses)
     ",\"result\":{ \"resultType\":\"complete\"," SERVER_INFO \
     ",\"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"isError\":false}}"
 
-static void test_modern__comes_back_with_the_answer_and_nothing_runs_again(void **state)
+TEST(modern__comes_back_with_the_answer_and_nothing_runs_again)
 {
     scene *s = *state;
 
@@ -266,7 +260,7 @@ static void test_modern__comes_back_with_the_answer_and_nothing_runs_again(void 
     assert_string_equal(s->content, "{\"k\":1}");
 }
 
-static void test_a_state__is_good_for_one_return(void **state)
+TEST(a_state__is_good_for_one_return)
 {
     scene *s = *state;
 
@@ -286,7 +280,7 @@ static void test_a_state__is_good_for_one_return(void **state)
     assert_int_equal(s->answered, 1);
 }
 
-static void test_a_state_of_another_request__is_refused(void **state)
+TEST(a_state_of_another_request__is_refused)
 {
     static const char *const others[] = {
         "tools/call\",\"params\":{\"name\":\"ask\",\"arguments\":{\"a\":2}",
@@ -317,7 +311,7 @@ static void test_a_state_of_another_request__is_refused(void **state)
     assert_int_equal(s->calls, 1);
 }
 
-static void test_a_state_of_another_connection__is_refused(void **state)
+TEST(a_state_of_another_connection__is_refused)
 {
     scene *s = *state;
     gbx_mcp_session *own = s->client.session;
@@ -333,7 +327,7 @@ static void test_a_state_of_another_connection__is_refused(void **state)
     assert_string_equal(hear_state(s), MODERN_DONE("2"));
 }
 
-static void test_a_state_that_was_made_up__is_refused(void **state)
+TEST(a_state_that_was_made_up__is_refused)
 {
     static const char *const states[] = {"\"\"", "\"AAAA\"", "1", "null", "{}"};
     scene *s = *state;
@@ -352,7 +346,7 @@ static void test_a_state_that_was_made_up__is_refused(void **state)
     assert_int_equal(s->calls, 1);
 }
 
-static void test_what_was_not_answered__is_asked_again(void **state)
+TEST(what_was_not_answered__is_asked_again)
 {
     scene *s = *state;
     char first[sizeof s->state];
@@ -379,7 +373,7 @@ static void test_what_was_not_answered__is_asked_again(void **state)
     assert_int_equal(s->calls, 1);
 }
 
-static void test_who_returns_and_can_ask_nobody__is_not_asked(void **state)
+TEST(who_returns_and_can_ask_nobody__is_not_asked)
 {
     scene *s = *state;
     char said[1024];
@@ -394,8 +388,7 @@ static void test_who_returns_and_can_ask_nobody__is_not_asked(void **state)
     assert_int_equal(s->answers[0], GBX_MCP_ANSWER_NOBODY);
 }
 
-static void test_work_that_ends_while_a_person_thinks__waits_for_the_client(
-    void **state)
+TEST(work_that_ends_while_a_person_thinks__waits_for_the_client)
 {
     scene *s = *state;
 
@@ -411,7 +404,7 @@ static void test_work_that_ends_while_a_person_thinks__waits_for_the_client(
     assert_int_equal(s->answered, 1);
 }
 
-static void test_modern__is_asked_only_if_this_request_says_it_can(void **state)
+TEST(modern__is_asked_only_if_this_request_says_it_can)
 {
     scene *s = *state;
 
@@ -421,7 +414,7 @@ static void test_modern__is_asked_only_if_this_request_says_it_can(void **state)
     assert_int_equal(s->answers[0], GBX_MCP_ANSWER_NOBODY);
 }
 
-static void test_a_cancelled_return__ends_the_work(void **state)
+TEST(a_cancelled_return__ends_the_work)
 {
     scene *s = *state;
 
@@ -461,7 +454,7 @@ static int open_hasty(void **state)
     return 0;
 }
 
-static void test_a_legacy_person_who_takes_too_long__has_not_answered(void **state)
+TEST_WITH(open_hasty, close_scene, a_legacy_person_who_takes_too_long__has_not_answered)
 {
     scene *s = *state;
 
@@ -472,7 +465,7 @@ static void test_a_legacy_person_who_takes_too_long__has_not_answered(void **sta
     (void)mcp_client_expect_part(&s->client, "notifications/cancelled");
 }
 
-static void test_a_modern_client_that_never_returns__ends_the_work(void **state)
+TEST_WITH(open_hasty, close_scene, a_modern_client_that_never_returns__ends_the_work)
 {
     scene *s = *state;
 
@@ -485,7 +478,7 @@ static void test_a_modern_client_that_never_returns__ends_the_work(void **state)
 }
 
 /* The server has not looked at its clock yet; the state says it all the same. */
-static void test_a_state__expires_by_itself(void **state)
+TEST_WITH(open_hasty, close_scene, a_state__expires_by_itself)
 {
     scene *s = *state;
 
@@ -498,31 +491,4 @@ static void test_a_state__expires_by_itself(void **state)
     assert_int_equal(s->answers[0], GBX_MCP_ANSWER_ENDED);
 }
 
-#define CASE(name)  cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
-#define HASTY(name) cmocka_unit_test_setup_teardown(name, open_hasty, close_scene)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(test_legacy__is_asked_by_a_request),
-        CASE(test_legacy__answers_are_what_they_are),
-        CASE(test_who_cannot_show_a_form__is_not_asked),
-        CASE(test_a_cancelled_call__withdraws_its_question),
-        CASE(test_a_request_that_ends_first__answers_its_questions),
-        CASE(test_modern__comes_back_with_the_answer_and_nothing_runs_again),
-        CASE(test_a_state__is_good_for_one_return),
-        CASE(test_a_state_of_another_request__is_refused),
-        CASE(test_a_state_of_another_connection__is_refused),
-        CASE(test_a_state_that_was_made_up__is_refused),
-        CASE(test_what_was_not_answered__is_asked_again),
-        CASE(test_who_returns_and_can_ask_nobody__is_not_asked),
-        CASE(test_work_that_ends_while_a_person_thinks__waits_for_the_client),
-        CASE(test_modern__is_asked_only_if_this_request_says_it_can),
-        CASE(test_a_cancelled_return__ends_the_work),
-        HASTY(test_a_legacy_person_who_takes_too_long__has_not_answered),
-        HASTY(test_a_modern_client_that_never_returns__ends_the_work),
-        HASTY(test_a_state__expires_by_itself),
-    };
-
-    return cmocka_run_group_tests_name("mcp_ask", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(open_scene, close_scene)

@@ -5,21 +5,15 @@
  */
 #include "documents.h"
 #include "parsed_config.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
 #include "mcp/rules/rules.h"
 #include "policy/policy.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char base[] = "/tmp/gbx-mcp-XXXXXX";
 static char path[64];
@@ -38,7 +32,6 @@ static void write_file(const char *name, const char *text)
 
 static int setup(void **state)
 {
-    (void)state;
     (void)umask(077);
     if (mkdtemp(base) == NULL)
         return -1;
@@ -52,7 +45,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     char token[64];
-    (void)state;
 
     (void)snprintf(token, sizeof token, "%s/token", base);
     (void)unlink(token);
@@ -93,19 +85,14 @@ static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
     return status;
 }
 
-static void test_documents__are_taken_or_refused_at_their_places(void **state)
+TEST(documents__are_taken_or_refused_at_their_places)
 {
-    size_t count;
-    (void)state;
-
-    assert_int_equal(documents_wrong(MCP_DOCUMENTS, try_text, &count), 0);
-    assert_true(count >= 80);
+    documents_check("unit/mcp/documents.txt", try_text, 80);
 }
 
-static void test_nothing__has_the_documented_defaults(void **state)
+TEST(nothing__has_the_documented_defaults)
 {
     gbx_mcp_config *config = NULL;
-    (void)state;
 
     assert_int_equal(gbx_mcp_config_load(NULL, GBX_TRUST_OWN, &config, NULL), GBX_OK);
 
@@ -141,10 +128,8 @@ static void assert_cwd(const char *file, const char *cwd, const char *full)
     gbx_mcp_config_free(config);
 }
 
-static void test_command__runs_in_a_folder_below_that_of_the_file(void **state)
+TEST(command__runs_in_a_folder_below_that_of_the_file)
 {
-    (void)state;
-
     assert_cwd("/etc/mcp.json", "sub", "/etc/sub");
     assert_cwd("/etc/mcp.json", "${GBX_TEST_UNSET:-../a}", "/etc/../a");
     assert_cwd("/etc/mcp.json", "${GBX_TEST_DIR}/a", "/srv/data/a");
@@ -153,7 +138,7 @@ static void test_command__runs_in_a_folder_below_that_of_the_file(void **state)
     assert_cwd("mcp.json", "sub", "./sub");
 }
 
-static void test_env_file__is_read_as_editors_do(void **state)
+TEST(env_file__is_read_as_editors_do)
 {
     static const struct {
         const char *name;
@@ -170,7 +155,6 @@ static void test_env_file__is_read_as_editors_do(void **state)
     static const char *const forms[] = {
         "\"env\": {\"OWN\": \"of env\"}, \"envFile\": \"vars\"",
         "\"environment\": {\"OWN\": \"of env\"}, \"envFile\": \"${GBX_TEST_EMPTY}./vars\""};
-    (void)state;
 
     write_file("vars",
                "# OWN=no\nOWN=of the file\r\n\n  export PLAIN = a b  # why\nEMPTY=\n"
@@ -196,11 +180,10 @@ static void test_env_file__is_read_as_editors_do(void **state)
     }
 }
 
-static void test_env_file__that_others_can_change_stops_its_server(void **state)
+TEST(env_file__that_others_can_change_stops_its_server)
 {
     gbx_mcp_config *config;
     char full[64];
-    (void)state;
 
     (void)snprintf(full, sizeof full, "%s/vars", base);
     write_file("vars", "A=b\n");
@@ -214,7 +197,7 @@ static void test_env_file__that_others_can_change_stops_its_server(void **state)
     assert_int_equal(unlink(full), 0);
 }
 
-static void test_command__that_is_a_path_is_below_where_it_runs(void **state)
+TEST(command__that_is_a_path_is_below_where_it_runs)
 {
     static const struct {
         const char *members;
@@ -228,7 +211,6 @@ static void test_command__that_is_a_path_is_below_where_it_runs(void **state)
         {"\"command\": \"${GBX_TEST_DIR}/srv\"", "/srv/data/srv"},
         {"\"command\": [\"./srv\", \"./x\"]", "/etc/./srv"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char text[200];
@@ -242,13 +224,12 @@ static void test_command__that_is_a_path_is_below_where_it_runs(void **state)
     }
 }
 
-static void test_tilde__is_the_home_directory_at_the_beginning_of_a_word(void **state)
+TEST(tilde__is_the_home_directory_at_the_beginning_of_a_word)
 {
     gbx_mcp_config *config;
     static const char *const args[] = {"/home/us/a", "/home/us", "~",  "~a/b",
                                        "a~/b",       "~/a",      "\\~"};
     const gbx_mcp_upstream_config *a;
-    (void)state;
 
     assert_int_equal(setenv("HOME", "/home/us", 1), 0);
     config = parsed_config(
@@ -285,10 +266,8 @@ static void assert_filled(const char *text, const char *wanted)
     gbx_mcp_config_free(config);
 }
 
-static void test_variables__are_text_behind_a_dollar(void **state)
+TEST(variables__are_text_behind_a_dollar)
 {
-    (void)state;
-
     assert_filled("a$${GBX_TEST_DIR}b", "a${GBX_TEST_DIR}b");
     assert_filled("$$${GBX_TEST_DIR}", "$/srv/data");
     assert_filled("$$$${GBX_TEST_DIR}", "$${GBX_TEST_DIR}");
@@ -298,7 +277,7 @@ static void test_variables__are_text_behind_a_dollar(void **state)
     assert_filled("$$ $$$5 a$$", "$$ $$$5 a$$");
 }
 
-static void test_variables__stay_text_that_was_escaped(void **state)
+TEST(variables__stay_text_that_was_escaped)
 {
     static const char *const texts[] = {"",
                                         "$",
@@ -308,7 +287,6 @@ static void test_variables__stay_text_that_was_escaped(void **state)
                                         "{",
                                         "${input:x}${env:HOME}$",
                                         "$$$$$${"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         gbx_buf buf;
@@ -324,7 +302,7 @@ static void test_variables__stay_text_that_was_escaped(void **state)
     }
 }
 
-static void test_command__fills_every_field(void **state)
+TEST(command__fills_every_field)
 {
     gbx_mcp_config *config = parsed_config(
         path,
@@ -337,7 +315,6 @@ static void test_command__fills_every_field(void **state)
     const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
     static const char *const args[] = {"-y", "none", "full", "$5 ${1} /srv/data",
                                        "",   NULL};
-    (void)state;
 
     assert_int_equal(a->transport, GBX_MCP_STDIO);
     assert_string_equal(a->command, "/srv/data/bin");
@@ -361,7 +338,7 @@ static void test_command__fills_every_field(void **state)
     gbx_mcp_config_free(config);
 }
 
-static void test_url__fills_every_field(void **state)
+TEST(url__fills_every_field)
 {
     gbx_mcp_config *config = parsed_config(
         path, "{\"servers\": {\"a\": {\"url\": \"https://x.example/mcp\", \"headers\":"
@@ -369,7 +346,6 @@ static void test_url__fills_every_field(void **state)
               "\"b\": {\"type\": \"sse\", \"url\": \"https://y.example/\"},"
               "\"c\": {\"url\": 5, \"disabled\": true}}}");
     const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
-    (void)state;
 
     assert_int_equal(a->transport, GBX_MCP_HTTP);
     assert_string_equal(a->url, "https://x.example/mcp");
@@ -384,7 +360,7 @@ static void test_url__fills_every_field(void **state)
     gbx_mcp_config_free(config);
 }
 
-static void test_entries__are_taken_as_other_hosts_write_them(void **state)
+TEST(entries__are_taken_as_other_hosts_write_them)
 {
     static const struct {
         const char *entry;
@@ -401,7 +377,6 @@ static void test_entries__are_taken_as_other_hosts_write_them(void **state)
         {"{\"command\": [\"c\"], \"args\": [\"a\", 5], \"env\": {\"E\": true}}",
          GBX_MCP_STDIO},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char text[200];
@@ -429,7 +404,7 @@ static void test_entries__are_taken_as_other_hosts_write_them(void **state)
     }
 }
 
-static void test_server__that_is_wrong_costs_no_other(void **state)
+TEST(server__that_is_wrong_costs_no_other)
 {
     gbx_mcp_config *config = parsed_config(
         path,
@@ -464,7 +439,6 @@ static void test_server__that_is_wrong_costs_no_other(void **state)
         {"fine", NULL},
         {"last", NULL},
     };
-    (void)state;
 
     assert_int_equal(config->server_count, GBX_COUNTOF(rows));
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
@@ -486,7 +460,7 @@ static void test_server__that_is_wrong_costs_no_other(void **state)
     gbx_mcp_config_free(config);
 }
 
-static void test_server__that_no_value_can_hold_costs_no_other(void **state)
+TEST(server__that_no_value_can_hold_costs_no_other)
 {
     static const struct {
         const char *entry;
@@ -503,7 +477,6 @@ static void test_server__that_no_value_can_hold_costs_no_other(void **state)
         {"{\"a\": 1, \"a\": 1}, \"wrong\": 1",
          "line 2, column 23: the key is there twice: leave one out"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char text[300];
@@ -525,10 +498,9 @@ static void test_server__that_no_value_can_hold_costs_no_other(void **state)
     }
 }
 
-static void test_servers__that_are_far_too_many_are_refused_soon(void **state)
+TEST(servers__that_are_far_too_many_are_refused_soon)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(4)};
-    (void)state;
 
     (void)gbx_buf_puts(&text, "{\"servers\":{\"wrong\":\"\\u0000\"");
     for (unsigned i = 0; i < 200000; i++)
@@ -537,7 +509,7 @@ static void test_servers__that_are_far_too_many_are_refused_soon(void **state)
     assert_int_equal(try_text((const char *)text.data, text.len, NULL), GBX_E_POLICY);
 }
 
-static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
+TEST(numbers_and_null__are_what_hosts_mean_by_them)
 {
     gbx_mcp_config *config = parsed_config(
         path,
@@ -546,7 +518,6 @@ static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
         "\"b\": {\"url\": \"https://x/\", \"headers\": {\"X-A\":5}, \"env\": null}}}");
     const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
     const gbx_mcp_upstream_config *b = gbx_mcp_config_server(config, "b");
-    (void)state;
 
     assert_int_equal(a->arg_count, 0);
     assert_null(a->args[0]);
@@ -559,7 +530,7 @@ static void test_numbers_and_null__are_what_hosts_mean_by_them(void **state)
     gbx_mcp_config_free(config);
 }
 
-static void test_headers__that_the_transport_sets_are_left_out_and_named(void **state)
+TEST(headers__that_the_transport_sets_are_left_out_and_named)
 {
     gbx_mcp_config *config = parsed_config(
         NULL,
@@ -568,7 +539,6 @@ static void test_headers__that_the_transport_sets_are_left_out_and_named(void **
         "\"Host\": \"z\", \"Mcp-Session-Id\": \"s\", \"Accepted\": \"2\"}},"
         "\"b\": {\"url\": \"https://y/\", \"headers\": {\"X\": \"1\"}}}}");
     const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
-    (void)state;
 
     assert_int_equal(a->header_count, 3);
     assert_string_equal(a->headers[0].name, "X-Own");
@@ -580,7 +550,7 @@ static void test_headers__that_the_transport_sets_are_left_out_and_named(void **
     gbx_mcp_config_free(config);
 }
 
-static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
+TEST(variable__that_is_not_set_stops_its_server_alone)
 {
     gbx_mcp_config *config = parsed_config(
         path,
@@ -589,7 +559,6 @@ static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
         "\"c\": {\"command\": \"x\"}}}");
     const gbx_mcp_upstream_config *a = gbx_mcp_config_server(config, "a");
     const gbx_mcp_upstream_config *b = gbx_mcp_config_server(config, "b");
-    (void)state;
 
     assert_true(a->disabled && b->disabled);
     assert_non_null(strstr(a->fault, "'GBX_TEST_UNSET' is not set"));
@@ -603,11 +572,10 @@ static void test_variable__that_is_not_set_stops_its_server_alone(void **state)
     gbx_mcp_config_free(config);
 }
 
-static void test_variable__that_is_set_to_nonsense_stops_its_server_alone(void **state)
+TEST(variable__that_is_set_to_nonsense_stops_its_server_alone)
 {
     static const char *const names[] = {"empty", "no-url", "line", "both"};
     gbx_mcp_config *config;
-    (void)state;
 
     assert_int_equal(setenv("GBX_TEST_EMPTY", "", 1), 0);
     assert_int_equal(setenv("GBX_TEST_LINES", "ab\ncd", 1), 0);
@@ -632,12 +600,11 @@ static void test_variable__that_is_set_to_nonsense_stops_its_server_alone(void *
     assert_int_equal(unsetenv("GBX_TEST_LINES"), 0);
 }
 
-static void test_comments__and_last_commas_are_blanks_and_places_stay(void **state)
+TEST(comments__and_last_commas_are_blanks_and_places_stay)
 {
     char text[] =
         "{ // one \"a\"\n \"b\": [1, /* 2, */ 3, ], \"c\\\"//\": \"/*\", /* x\n */ }";
     gbx_error error = {0};
-    (void)state;
 
     gbx_jsonc_blank(text, strlen(text));
 
@@ -650,27 +617,25 @@ static void test_comments__and_last_commas_are_blanks_and_places_stay(void **sta
     assert_int_equal(error.column, 22);
 }
 
-static void test_members__of_hosts_need_not_be_what_a_parser_can_hold(void **state)
+TEST(members__of_hosts_need_not_be_what_a_parser_can_hold)
 {
     static const char text[] = "{\"history\": [\"\\ud83d\", \"\\u0000\", 1e400],\n"
                                " \"mcpServers\": {\"a\": {\"command\": \"x\"}},\n"
                                " \"glovebox\": 5}";
     gbx_error error = {0};
-    (void)state;
 
     assert_int_equal(try_text(text, sizeof text - 1, &error), GBX_E_POLICY);
     assert_int_equal(error.line, 3);
     assert_int_equal(error.column, 14);
 }
 
-static void test_messages__have_no_value_in_them(void **state)
+TEST(messages__have_no_value_in_them)
 {
     static const char *const texts[] = {
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"url\": \"${GBX_TEST_TOKEN}\"}}}",
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"T\": \"${GBX_TEST_TOKEN}\"}}},"
         "\"glovebox\": {\"secrets\": {\"K\": {\"from\": \"GBX_TEST_TOKEN\", \"servers\": 1}}}}",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         gbx_error error = {0};
@@ -680,11 +645,10 @@ static void test_messages__have_no_value_in_them(void **state)
     }
 }
 
-static void test_file__is_read_and_is_missed_by_its_name(void **state)
+TEST(file__is_read_and_is_missed_by_its_name)
 {
     gbx_mcp_config *config = NULL;
     gbx_error error = {0};
-    (void)state;
 
     assert_int_equal(gbx_mcp_config_load("/nonexistent/mcp.json", GBX_TRUST_OWN,
                                          &config, &error),
@@ -699,12 +663,11 @@ static void test_file__is_read_and_is_missed_by_its_name(void **state)
     gbx_mcp_config_free(config);
 }
 
-static void test_files__that_others_can_change_are_refused(void **state)
+TEST(files__that_others_can_change_are_refused)
 {
     static const char *const files[] = {"mcp.json", "token"};
     gbx_mcp_config *config = NULL;
     char open[64];
-    (void)state;
 
     write_file("mcp.json", "{\"servers\": {\"a\": {\"command\": \"x\"}}, \"glovebox\": "
                            "{\"secrets\": {\"K\": {\"file\": \"token\", "
@@ -719,13 +682,12 @@ static void test_files__that_others_can_change_are_refused(void **state)
 }
 
 /* What the manual shows as a whole configuration is one. */
-static void test_manual__shows_configurations(void **state)
+TEST(manual__shows_configurations)
 {
     static char manual[64 * 1024];
     FILE *file = fopen(MCP_MANUAL, "r");
     char *at = manual;
     size_t shown = 0;
-    (void)state;
 
     assert_non_null(file);
     assert_true(fread(manual, 1, sizeof manual - 1, file) > 0);
@@ -743,14 +705,13 @@ static void test_manual__shows_configurations(void **state)
 }
 
 /* Nothing is leaked or read past the end, wherever a text breaks off. */
-static void test_truncation__is_never_fatal(void **state)
+TEST(truncation__is_never_fatal)
 {
     static const char text[] =
         "{\"mcpServers\": {\"a\": {\"command\": \"x\", \"args\": [\"${GBX_TEST_DIR}\"], \"env\":"
         "{\"A\": \"b\"}, \"glovebox\": {\"env\": [\"L\"]}}}, \"glovebox\": {\"rules\": [{\"action\":"
         "\"deny\", \"server\": \"a\", \"args\": {\"a[].b\": [\"/x\"]}}], \"secrets\": {\"K\":"
         "{\"value\": \"abcdefgh\", \"servers\": [\"a\"]}}}} // end";
-    (void)state;
 
     for (size_t len = 0; len < sizeof text - 8; len++) {
         char *copy = malloc(len + 1);
@@ -763,36 +724,4 @@ static void test_truncation__is_never_fatal(void **state)
     assert_int_equal(try_text(text, sizeof text - 1, NULL), GBX_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_documents__are_taken_or_refused_at_their_places),
-        cmocka_unit_test(test_nothing__has_the_documented_defaults),
-        cmocka_unit_test(test_variables__are_text_behind_a_dollar),
-        cmocka_unit_test(test_variables__stay_text_that_was_escaped),
-        cmocka_unit_test(test_command__fills_every_field),
-        cmocka_unit_test(test_command__runs_in_a_folder_below_that_of_the_file),
-        cmocka_unit_test(test_env_file__is_read_as_editors_do),
-        cmocka_unit_test(test_env_file__that_others_can_change_stops_its_server),
-        cmocka_unit_test(test_command__that_is_a_path_is_below_where_it_runs),
-        cmocka_unit_test(test_tilde__is_the_home_directory_at_the_beginning_of_a_word),
-        cmocka_unit_test(test_url__fills_every_field),
-        cmocka_unit_test(test_entries__are_taken_as_other_hosts_write_them),
-        cmocka_unit_test(test_server__that_is_wrong_costs_no_other),
-        cmocka_unit_test(test_server__that_no_value_can_hold_costs_no_other),
-        cmocka_unit_test(test_servers__that_are_far_too_many_are_refused_soon),
-        cmocka_unit_test(test_numbers_and_null__are_what_hosts_mean_by_them),
-        cmocka_unit_test(test_headers__that_the_transport_sets_are_left_out_and_named),
-        cmocka_unit_test(test_variable__that_is_not_set_stops_its_server_alone),
-        cmocka_unit_test(test_variable__that_is_set_to_nonsense_stops_its_server_alone),
-        cmocka_unit_test(test_members__of_hosts_need_not_be_what_a_parser_can_hold),
-        cmocka_unit_test(test_comments__and_last_commas_are_blanks_and_places_stay),
-        cmocka_unit_test(test_messages__have_no_value_in_them),
-        cmocka_unit_test(test_file__is_read_and_is_missed_by_its_name),
-        cmocka_unit_test(test_files__that_others_can_change_are_refused),
-        cmocka_unit_test(test_manual__shows_configurations),
-        cmocka_unit_test(test_truncation__is_never_fatal),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -2,14 +2,7 @@
 /* mcp_edit - what is put into a person's file, and all that must stay where it is. */
 #include "base/cleanup.h"
 #include "mcp/config/config.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static void assert_edited(gbx_edit *edit, const char *text)
 {
@@ -29,10 +22,8 @@ static const struct {
      "{\n  \"a\": {\n  }, // a\n  \"N\": 1,\n  // b\n}"},
 };
 
-static void test_add_member__leaves_comments_with_what_they_are_about(void **state)
+TEST(add_member__leaves_comments_with_what_they_are_about)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(members); i++) {
         const char *before = members[i].before;
         gbx_edit edit;
@@ -44,11 +35,4 @@ static void test_add_member__leaves_comments_with_what_they_are_about(void **sta
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_add_member__leaves_comments_with_what_they_are_about),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,27 +3,21 @@
  * mcp_gate - calls on their way: what reaches a server, how often, with which bytes, and
  * what comes back of it.
  */
-#include "mcp/approval/tool_call.h"
+#include "mcp/approval/gate_call.h"
 #include "mcp/config/config.h"
 #include "mcp_stage.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <jansson.h>
 
-#include <cmocka.h>
-
 /* ---- decisions ---------------------------------------------------------------------- */
 
-static void test_default__reads_pass_and_others_need_a_person(void **state)
+TEST(default__reads_pass_and_others_need_a_person)
 {
     gbx_mcp_request nobody = {.can_ask = false};
     outcome o;
-    (void)state;
 
     open_gate("");
     o = call(&nobody, "read_file", "{}", "");
@@ -44,11 +38,10 @@ static void test_default__reads_pass_and_others_need_a_person(void **state)
     close_gate();
 }
 
-static void test_deny__is_said_before_a_server_is_started(void **state)
+TEST(deny__is_said_before_a_server_is_started)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o;
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"deny\", \"tool\": \"write_*\", \"reason\": "
               "\"it is Friday\"}]");
@@ -102,12 +95,11 @@ static const char *mark(const char *tool)
     return gbx_gate_mark(gate, "files", view);
 }
 
-static void test_grant__decides_from_the_next_call_on(void **state)
+TEST(grant__decides_from_the_next_call_on)
 {
     gbx_mcp_request nobody = {.can_ask = false};
     outcome o;
     char command[200];
-    (void)state;
 
     open_gate("");
     o = call(&nobody, "plain", "{}", "");
@@ -135,10 +127,9 @@ static void test_grant__decides_from_the_next_call_on(void **state)
     close_gate();
 }
 
-static void test_grant__is_of_its_configuration_and_below_what_is_denied(void **state)
+TEST(grant__is_of_its_configuration_and_below_what_is_denied)
 {
     gbx_mcp_request nobody = {.can_ask = false};
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"deny\", \"tool\": \"plain\"}]");
     grant("plain", GBX_GRANT_ALLOW);
@@ -149,11 +140,10 @@ static void test_grant__is_of_its_configuration_and_below_what_is_denied(void **
     close_gate();
 }
 
-static void test_grants__that_nobody_can_tell_let_nothing_pass(void **state)
+TEST(grants__that_nobody_can_tell_let_nothing_pass)
 {
     gbx_mcp_request nobody = {.can_ask = false};
     outcome o;
-    (void)state;
 
     open_gate("");
     write_grants("{}", 0602);
@@ -176,10 +166,8 @@ static void test_grants__that_nobody_can_tell_let_nothing_pass(void **state)
     close_gate();
 }
 
-static void test_mark__says_what_depends_on_arguments(void **state)
+TEST(mark__says_what_depends_on_arguments)
 {
-    (void)state;
-
     open_gate("\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\", \"args\": "
               "{\"path\": \"/srv/**\"}}, {\"action\": \"ask\", \"tool\": \"lies\", "
               "\"args\": {\"a\": 1}}, {\"action\": \"allow\", \"tool\": \"plain\"}, "
@@ -194,12 +182,11 @@ static void test_mark__says_what_depends_on_arguments(void **state)
     close_gate();
 }
 
-static void test_arguments__that_parsers_read_differently_go_nowhere(void **state)
+TEST(arguments__that_parsers_read_differently_go_nowhere)
 {
     static const char *const args[] = {"{\"a\":1,\"a\":2}", "[]", "{", "",
                                        "{\"__proto__\":{}}"};
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"allow\"}]");
     for (size_t i = 0; i < GBX_COUNTOF(args); i++)
@@ -208,7 +195,7 @@ static void test_arguments__that_parsers_read_differently_go_nowhere(void **stat
     close_gate();
 }
 
-static void test_arguments__that_are_refused_are_named(void **state)
+TEST(arguments__that_are_refused_are_named)
 {
     static const struct {
         const char *args;
@@ -231,7 +218,6 @@ static void test_arguments__that_are_refused_are_named(void **state)
         {"7", "the arguments are not an object"},
     };
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"allow\"}]");
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
@@ -243,11 +229,10 @@ static void test_arguments__that_are_refused_are_named(void **state)
     close_gate();
 }
 
-static void test_arguments__reach_the_server_as_they_were_judged(void **state)
+TEST(arguments__reach_the_server_as_they_were_judged)
 {
     static const char args[] = " {\"b\" : 1.50e1, \"a\":\"\\u00e9\" } ";
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"allow\"}]");
     assert_string_equal(call(&p, "plain", args, "").code, "");
@@ -256,11 +241,10 @@ static void test_arguments__reach_the_server_as_they_were_judged(void **state)
     close_gate();
 }
 
-static void test_names__that_are_none_suggest_the_nearest(void **state)
+TEST(names__that_are_none_suggest_the_nearest)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o = {.count = 0};
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\"}]");
     o = call(&p, "raed_file", "{}", "");
@@ -282,11 +266,10 @@ static void test_names__that_are_none_suggest_the_nearest(void **state)
     close_gate();
 }
 
-static void test_fault__of_a_server_has_its_name(void **state)
+TEST(fault__of_a_server_has_its_name)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o;
-    (void)state;
 
     open_gate("");
     played.fault = GBX_UPSTREAM_TIMEOUT;
@@ -298,11 +281,10 @@ static void test_fault__of_a_server_has_its_name(void **state)
     close_gate();
 }
 
-static void test_fault__of_a_tool_that_may_write_says_that_it_may_have(void **state)
+TEST(fault__of_a_tool_that_may_write_says_that_it_may_have)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o;
-    (void)state;
 
     open_gate("");
     played.fault = GBX_UPSTREAM_TIMEOUT;
@@ -312,12 +294,11 @@ static void test_fault__of_a_tool_that_may_write_says_that_it_may_have(void **st
     close_gate();
 }
 
-static void test_fault__that_is_long_keeps_head_and_tail(void **state)
+TEST(fault__that_is_long_keeps_head_and_tail)
 {
     gbx_mcp_request p = person(ONCE);
     static char words[40001];
     outcome o;
-    (void)state;
 
     memset(words, 'w', 40000);
     strcpy(words + 39991, "the cause");
@@ -331,11 +312,10 @@ static void test_fault__that_is_long_keeps_head_and_tail(void **state)
     close_gate();
 }
 
-static void test_tool__that_does_not_only_read_any_more_is_judged_again(void **state)
+TEST(tool__that_does_not_only_read_any_more_is_judged_again)
 {
     gbx_mcp_request nobody = {.can_ask = false};
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("");
     played.changes = true;
@@ -348,11 +328,10 @@ static void test_tool__that_does_not_only_read_any_more_is_judged_again(void **s
     close_gate();
 }
 
-static void test_tool__that_changes_with_each_look_is_refused(void **state)
+TEST(tool__that_changes_with_each_look_is_refused)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o;
-    (void)state;
 
     open_gate("");
     played.fault = GBX_UPSTREAM_CHANGED;
@@ -363,10 +342,9 @@ static void test_tool__that_changes_with_each_look_is_refused(void **state)
     close_gate();
 }
 
-static void test_trust__is_in_what_was_looked_at_alone(void **state)
+TEST(trust__is_in_what_was_looked_at_alone)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate(
         "\"rules\": [{\"action\": \"allow\", \"tool\": \"write_file\"}, {\"action\": "
@@ -380,10 +358,9 @@ static void test_trust__is_in_what_was_looked_at_alone(void **state)
     close_gate();
 }
 
-static void test_tools__that_stay_unknown_are_not_asked_for_ever(void **state)
+TEST(tools__that_stay_unknown_are_not_asked_for_ever)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("");
     played.learns_nothing = true;
@@ -394,11 +371,10 @@ static void test_tools__that_stay_unknown_are_not_asked_for_ever(void **state)
 
 /* ---- the log, and the end ------------------------------------------------------------------ */
 
-static void test_log__has_a_line_for_every_call(void **state)
+TEST(log__has_a_line_for_every_call)
 {
     gbx_mcp_request p = person(ONCE);
     json_t *line;
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\", \"tool\": \"plain\"}]");
     (void)call(&p, "plain", "{\"secret\":\"argument\"}", "9f3a61c2-1");
@@ -432,10 +408,9 @@ static size_t count_of(const char *what)
     return count;
 }
 
-static void test_log__is_not_flooded_by_what_a_run_is_refused(void **state)
+TEST(log__is_not_flooded_by_what_a_run_is_refused)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"deny\", \"tool\": \"write_*\"}]");
     for (size_t i = 0; i < 57; i++)
@@ -457,10 +432,9 @@ static void test_log__is_not_flooded_by_what_a_run_is_refused(void **state)
     close_gate();
 }
 
-static void test_log__has_no_more_refusals_than_its_rate_in_all_runs(void **state)
+TEST(log__has_no_more_refusals_than_its_rate_in_all_runs)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"deny\", \"tool\": \"write_*\"}]");
     gate->refusals.left = 2;
@@ -474,12 +448,11 @@ static void test_log__has_no_more_refusals_than_its_rate_in_all_runs(void **stat
     assert_non_null(strstr(lines, "\"run\":\"r-2\",\"lines\":1,"));
 }
 
-static void test_cancel__ends_a_call_wherever_it_is(void **state)
+TEST(cancel__ends_a_call_wherever_it_is)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o[3] = {{.count = 0}};
     gbx_gate_call *calls[3];
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"allow\", \"tool\": \"read_file\"}]");
     played.hold = true;
@@ -502,11 +475,10 @@ static void test_cancel__ends_a_call_wherever_it_is(void **state)
     close_gate();
 }
 
-static void test_free__ends_what_is_in_flight(void **state)
+TEST(free__ends_what_is_in_flight)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o[3] = {{.count = 0}};
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"allow\", \"tool\": \"read_file\"}]");
     played.hold = true;
@@ -523,32 +495,4 @@ static void test_free__ends_what_is_in_flight(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default__reads_pass_and_others_need_a_person),
-        cmocka_unit_test(test_deny__is_said_before_a_server_is_started),
-        cmocka_unit_test(test_grant__decides_from_the_next_call_on),
-        cmocka_unit_test(test_grant__is_of_its_configuration_and_below_what_is_denied),
-        cmocka_unit_test(test_grants__that_nobody_can_tell_let_nothing_pass),
-        cmocka_unit_test(test_mark__says_what_depends_on_arguments),
-        cmocka_unit_test(test_arguments__that_parsers_read_differently_go_nowhere),
-        cmocka_unit_test(test_arguments__that_are_refused_are_named),
-        cmocka_unit_test(test_arguments__reach_the_server_as_they_were_judged),
-        cmocka_unit_test(test_names__that_are_none_suggest_the_nearest),
-        cmocka_unit_test(test_fault__of_a_server_has_its_name),
-        cmocka_unit_test(test_fault__of_a_tool_that_may_write_says_that_it_may_have),
-        cmocka_unit_test(test_fault__that_is_long_keeps_head_and_tail),
-        cmocka_unit_test(test_tool__that_does_not_only_read_any_more_is_judged_again),
-        cmocka_unit_test(test_tool__that_changes_with_each_look_is_refused),
-        cmocka_unit_test(test_trust__is_in_what_was_looked_at_alone),
-        cmocka_unit_test(test_tools__that_stay_unknown_are_not_asked_for_ever),
-        cmocka_unit_test(test_log__has_a_line_for_every_call),
-        cmocka_unit_test(test_log__is_not_flooded_by_what_a_run_is_refused),
-        cmocka_unit_test(test_log__has_no_more_refusals_than_its_rate_in_all_runs),
-        cmocka_unit_test(test_cancel__ends_a_call_wherever_it_is),
-        cmocka_unit_test(test_free__ends_what_is_in_flight),
-    };
-
-    return cmocka_run_group_tests(tests, stage_setup, stage_teardown);
-}
+TEST_MAIN(stage_setup, stage_teardown)

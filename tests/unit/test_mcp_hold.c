@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* hold - what waits while it is not known yet what the server offers. */
 #include "mcp_client.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define HOLD_MS 200
 #define BEAT_MS 300
@@ -43,7 +38,7 @@ static void list(mcp_client *c, const char *id)
     mcp_client_say(c, text);
 }
 
-static void test_what_is_held__runs_in_order_when_released(void **state)
+TEST(what_is_held__runs_in_order_when_released)
 {
     mcp_client *c = *state;
     const char *heard;
@@ -71,7 +66,7 @@ static void end(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_mcp_finish(request, &(gbx_mcp_result){.text = "x", .text_len = 1});
 }
 
-static void test_a_hold__concerns_lists_alone(void **state)
+TEST(a_hold__concerns_lists_alone)
 {
     static const gbx_mcp_tool tool = {.name = "t", .input_schema = "{}", .call = end};
     mcp_client *c = *state;
@@ -103,7 +98,7 @@ static void put_resource(mcp_client *c, const char *uri, bool is_pending)
     assert_true(gbx_mcp_server_set_resource(c->server, &r));
 }
 
-static void test_a_read_of_what_is_pending__waits_for_it_alone(void **state)
+TEST(a_read_of_what_is_pending__waits_for_it_alone)
 {
     static const char read_a[] =
         "\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"x:a\"}";
@@ -124,7 +119,7 @@ static void test_a_read_of_what_is_pending__waits_for_it_alone(void **state)
     gbx_mcp_server_release(c->server);
 }
 
-static void test_a_hold__does_not_last_for_ever(void **state)
+TEST(a_hold__does_not_last_for_ever)
 {
     mcp_client *c = *state;
 
@@ -152,7 +147,7 @@ static void wait_for_ever(void *user, gbx_mcp_request *request, gbx_view argumen
     *waiting = request;
 }
 
-static void test_silence__is_broken_for_who_asked_for_progress(void **state)
+TEST(silence__is_broken_for_who_asked_for_progress)
 {
     mcp_client *c = *state;
     gbx_mcp_request *waiting = NULL;
@@ -180,17 +175,4 @@ static void test_silence__is_broken_for_who_asked_for_progress(void **state)
     mcp_client_expect(c, "");
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, open_client, close_client)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        CASE(test_what_is_held__runs_in_order_when_released),
-        CASE(test_a_hold__concerns_lists_alone),
-        CASE(test_a_read_of_what_is_pending__waits_for_it_alone),
-        CASE(test_a_hold__does_not_last_for_ever),
-        CASE(test_silence__is_broken_for_who_asked_for_progress),
-    };
-
-    return cmocka_run_group_tests_name("mcp_hold", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(open_client, close_client)

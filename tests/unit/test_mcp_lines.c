@@ -3,13 +3,7 @@
  * than the longest may. */
 #include "base/cleanup.h"
 #include "mcp/rpc/rpc.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define LINE_MAX_BYTES 8
 
@@ -72,10 +66,8 @@ static const struct {
      "<a>"},
 };
 
-static void test_lines__do_not_depend_on_the_chunks_they_came_in(void **state)
+TEST(lines__do_not_depend_on_the_chunks_they_came_in)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
         for (size_t chunk = 1; chunk <= strlen(cases[i].text) + 1; chunk++) {
             GBX_CLEANUP(gbx_free)
@@ -86,12 +78,11 @@ static void test_lines__do_not_depend_on_the_chunks_they_came_in(void **state)
     }
 }
 
-static void test_a_byte_that_is_zero__is_a_byte(void **state)
+TEST(a_byte_that_is_zero__is_a_byte)
 {
     gbx_mcp_line_reader lines;
     const char *line;
     size_t len;
-    (void)state;
 
     gbx_mcp_line_reader_init(&lines, LINE_MAX_BYTES);
     gbx_mcp_line_reader_feed(&lines, "a\0b\n", 4);
@@ -101,13 +92,12 @@ static void test_a_byte_that_is_zero__is_a_byte(void **state)
     gbx_mcp_line_reader_cleanup(&lines);
 }
 
-static void test_a_whole_line_in_a_chunk__is_not_copied(void **state)
+TEST(a_whole_line_in_a_chunk__is_not_copied)
 {
     static const char chunk[] = "abc\n";
     gbx_mcp_line_reader lines;
     const char *line;
     size_t len;
-    (void)state;
 
     gbx_mcp_line_reader_init(&lines, LINE_MAX_BYTES);
     gbx_mcp_line_reader_feed(&lines, chunk, 4);
@@ -116,13 +106,12 @@ static void test_a_whole_line_in_a_chunk__is_not_copied(void **state)
     gbx_mcp_line_reader_cleanup(&lines);
 }
 
-static void test_memory_of_a_long_line__is_not_kept(void **state)
+TEST(memory_of_a_long_line__is_not_kept)
 {
     static char chunk[100000];
     gbx_mcp_line_reader lines;
     const char *line;
     size_t len;
-    (void)state;
 
     memset(chunk, 'x', sizeof chunk);
     gbx_mcp_line_reader_init(&lines, GBX_MIB(1));
@@ -139,14 +128,4 @@ static void test_memory_of_a_long_line__is_not_kept(void **state)
     gbx_mcp_line_reader_cleanup(&lines);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines__do_not_depend_on_the_chunks_they_came_in),
-        cmocka_unit_test(test_a_byte_that_is_zero__is_a_byte),
-        cmocka_unit_test(test_a_whole_line_in_a_chunk__is_not_copied),
-        cmocka_unit_test(test_memory_of_a_long_line__is_not_kept),
-    };
-
-    return cmocka_run_group_tests_name("mcp_lines", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

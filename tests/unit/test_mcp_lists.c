@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* lists - pages, order, change, and who is told of it; what is registered is checked. */
 #include "mcp_client.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static int open_client(void **state)
 {
@@ -74,7 +67,7 @@ static const char *names_of_page(mcp_client *c, const char *method, const char *
     return names;
 }
 
-static void test_pages__follow_each_other_in_the_order_of_registration(void **state)
+TEST(pages__follow_each_other_in_the_order_of_registration)
 {
     mcp_client *c = *state;
     char cursor[64] = "";
@@ -88,7 +81,7 @@ static void test_pages__follow_each_other_in_the_order_of_registration(void **st
     assert_string_equal(cursor, "");
 }
 
-static void test_a_change_between_two_pages__repeats_and_loses_nothing(void **state)
+TEST(a_change_between_two_pages__repeats_and_loses_nothing)
 {
     mcp_client *c = *state;
     char cursor[64] = "";
@@ -104,7 +97,7 @@ static void test_a_change_between_two_pages__repeats_and_loses_nothing(void **st
     assert_string_equal(cursor, "");
 }
 
-static void test_a_cursor_of_another_kind__is_refused(void **state)
+TEST(a_cursor_of_another_kind__is_refused)
 {
     static const char *const cursors[] = {
         "\"\"",         "\"x\"",
@@ -126,7 +119,7 @@ static void test_a_cursor_of_another_kind__is_refused(void **state)
     }
 }
 
-static void test_what_is_registered__is_checked(void **state)
+TEST(what_is_registered__is_checked)
 {
     static const char long_name[] =
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -152,7 +145,7 @@ static void test_what_is_registered__is_checked(void **state)
                                     &(gbx_mcp_resource){.uri = "", .name = "r"}));
 }
 
-static void test_a_tool__is_shown_as_it_was_registered(void **state)
+TEST(a_tool__is_shown_as_it_was_registered)
 {
     static char user[] = "";
     mcp_client *c = *state;
@@ -182,7 +175,7 @@ static void test_a_tool__is_shown_as_it_was_registered(void **state)
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/" list \
     "/list_changed\",\"params\":{}}"
 
-static void test_a_legacy_client__is_told_once_of_a_list_that_it_has_seen(void **state)
+TEST(a_legacy_client__is_told_once_of_a_list_that_it_has_seen)
 {
     char cursor[64] = "";
     mcp_client *c = *state;
@@ -217,7 +210,7 @@ static bool set_resource(mcp_client *c, const char *uri, const char *pattern)
                                                            .read = read_it});
 }
 
-static void test_templates_are_resources__to_who_wants_to_know(void **state)
+TEST(templates_are_resources__to_who_wants_to_know)
 {
     char cursor[64] = "";
     mcp_client *c = *state;
@@ -234,7 +227,7 @@ static void test_templates_are_resources__to_who_wants_to_know(void **state)
     mcp_client_expect(c, CHANGED("resources"));
 }
 
-static void test_a_resource__is_read_by_its_uri_or_the_longest_beginning(void **state)
+TEST(a_resource__is_read_by_its_uri_or_the_longest_beginning)
 {
     mcp_client *c = *state;
 
@@ -257,7 +250,7 @@ static void test_a_resource__is_read_by_its_uri_or_the_longest_beginning(void **
     (void)mcp_client_expect_part(c, ",\"ttlMs\":60000,\"cacheScope\":\"private\"");
 }
 
-static void test_subscriptions__of_legacy_name_resources(void **state)
+TEST(subscriptions__of_legacy_name_resources)
 {
     mcp_client *c = *state;
 
@@ -279,7 +272,7 @@ static void test_subscriptions__of_legacy_name_resources(void **state)
 
 #define SUBSCRIPTION(id) "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":" id "}"
 
-static void test_listen__is_acknowledged_tagged_filtered_and_closed(void **state)
+TEST(listen__is_acknowledged_tagged_filtered_and_closed)
 {
     mcp_client *c = *state;
 
@@ -309,7 +302,7 @@ static void test_listen__is_acknowledged_tagged_filtered_and_closed(void **state
                       "\"io.modelcontextprotocol/subscriptionId\":\"s\"}}}");
 }
 
-static void test_listen__is_cancelled_in_silence_and_has_bounds(void **state)
+TEST(listen__is_cancelled_in_silence_and_has_bounds)
 {
     mcp_client *c = *state;
     char said[512];
@@ -337,7 +330,7 @@ static void test_listen__is_cancelled_in_silence_and_has_bounds(void **state)
     mcp_client_expect(c, "");
 }
 
-static void test_listen__refuses_a_filter_that_is_none(void **state)
+TEST(listen__refuses_a_filter_that_is_none)
 {
     static const char *const filters[] = {"1", "[]", "{\"toolsListChanged\":1}",
                                           "{\"resourceSubscriptions\":{}}",
@@ -356,24 +349,4 @@ static void test_listen__refuses_a_filter_that_is_none(void **state)
     }
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_client, close_client)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(test_pages__follow_each_other_in_the_order_of_registration),
-        CASE(test_a_change_between_two_pages__repeats_and_loses_nothing),
-        CASE(test_a_cursor_of_another_kind__is_refused),
-        CASE(test_what_is_registered__is_checked),
-        CASE(test_a_tool__is_shown_as_it_was_registered),
-        CASE(test_a_legacy_client__is_told_once_of_a_list_that_it_has_seen),
-        CASE(test_templates_are_resources__to_who_wants_to_know),
-        CASE(test_a_resource__is_read_by_its_uri_or_the_longest_beginning),
-        CASE(test_subscriptions__of_legacy_name_resources),
-        CASE(test_listen__is_acknowledged_tagged_filtered_and_closed),
-        CASE(test_listen__is_cancelled_in_silence_and_has_bounds),
-        CASE(test_listen__refuses_a_filter_that_is_none),
-    };
-
-    return cmocka_run_group_tests_name("mcp_lists", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(open_client, close_client)

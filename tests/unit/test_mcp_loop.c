@@ -2,17 +2,11 @@
 /* loop - posts of all threads run on one, in order, and not after the end. */
 #include "base/cleanup.h"
 #include "mcp/rpc/rpc.h"
+#include "test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define THREADS 4
 #define POSTS   2000
@@ -58,11 +52,10 @@ static void *post_all(void *arg)
     return NULL;
 }
 
-static void test_posts_of_all_threads__run_on_the_loop_in_order(void **state)
+TEST(posts_of_all_threads__run_on_the_loop_in_order)
 {
     scene s = {.loop = gbx_mcp_loop_new(), .home = pthread_self()};
     pthread_t threads[THREADS];
-    (void)state;
 
     assert_non_null(s.loop);
     for (int t = 0; t < THREADS; t++) {
@@ -91,13 +84,12 @@ static void never(void *arg)
     fail_msg("a post ran after the end");
 }
 
-static void test_posts_after_the_stop__are_dropped(void **state)
+TEST(posts_after_the_stop__are_dropped)
 {
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
     gbx_mcp_post stop = {.run = stop_it, .arg = loop};
     gbx_mcp_post *before = calloc(1, sizeof *before);
     gbx_mcp_post after = {.run = never};
-    (void)state;
 
     assert_non_null(before);
     before->run = never;
@@ -127,11 +119,10 @@ static void run_again(void *arg)
         gbx_mcp_loop_post(a->loop, &a->post);
 }
 
-static void test_what_is_posted_already__runs_once_and_can_be_posted_again(void **state)
+TEST(what_is_posted_already__runs_once_and_can_be_posted_again)
 {
     again a = {.loop = gbx_mcp_loop_new()};
     gbx_mcp_post other = {.run = never};
-    (void)state;
 
     a.post = (gbx_mcp_post){.run = run_again, .arg = &a};
     gbx_mcp_loop_post(a.loop, &a.post);
@@ -142,10 +133,9 @@ static void test_what_is_posted_already__runs_once_and_can_be_posted_again(void 
     gbx_mcp_loop_free(a.loop);
 }
 
-static void test_a_stop_before_the_run__is_not_lost(void **state)
+TEST(a_stop_before_the_run__is_not_lost)
 {
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
-    (void)state;
 
     gbx_mcp_loop_stop(loop, 5);
     gbx_mcp_loop_stop(loop, 6); /* the first one counts */
@@ -176,10 +166,9 @@ static void on_busy(evutil_socket_t fd, short what, void *arg)
         gbx_mcp_loop_stop(b->loop, 1);
 }
 
-static void test_what_is_always_due__does_not_hold_up_what_is_posted(void **state)
+TEST(what_is_always_due__does_not_hold_up_what_is_posted)
 {
     busy b = {.loop = gbx_mcp_loop_new()};
-    (void)state;
 
     b.stop = (gbx_mcp_post){.run = stop_it, .arg = b.loop};
     b.event = event_new(gbx_mcp_loop_base(b.loop), -1, 0, on_busy, &b);
@@ -191,11 +180,10 @@ static void test_what_is_always_due__does_not_hold_up_what_is_posted(void **stat
 }
 
 /* Not the end of the process. */
-static void test_a_loop_without_descriptors__is_none(void **state)
+TEST(a_loop_without_descriptors__is_none)
 {
     int next = dup(0);
     struct rlimit limit;
-    (void)state;
 
     assert_true(next >= 0);
     (void)close(next);
@@ -212,17 +200,4 @@ static void test_a_loop_without_descriptors__is_none(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_posts_of_all_threads__run_on_the_loop_in_order),
-        cmocka_unit_test(test_posts_after_the_stop__are_dropped),
-        cmocka_unit_test(
-            test_what_is_posted_already__runs_once_and_can_be_posted_again),
-        cmocka_unit_test(test_what_is_always_due__does_not_hold_up_what_is_posted),
-        cmocka_unit_test(test_a_stop_before_the_run__is_not_lost),
-        cmocka_unit_test(test_a_loop_without_descriptors__is_none),
-    };
-
-    return cmocka_run_group_tests_name("mcp_loop", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

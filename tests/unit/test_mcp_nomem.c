@@ -3,16 +3,11 @@
  * same, every question has its answer, and nothing is left behind (which a sanitizer and
  * valgrind see). */
 #include "mcp_client.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "mcp/rpc/rpc.h"
 #include "support/failing_malloc.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 typedef struct scene {
     gbx_mcp_loop *loop;
@@ -192,10 +187,8 @@ static void serve(size_t nth, failing_malloc_how how)
     gbx_mcp_loop_free(s.loop);
 }
 
-static void test_a_server__survives_every_allocation_that_fails(void **state)
+TEST(a_server__survives_every_allocation_that_fails)
 {
-    (void)state;
-
     for (size_t nth = 1;; nth++) {
         bool once;
 
@@ -210,10 +203,6 @@ static void test_a_server__survives_every_allocation_that_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_server__survives_every_allocation_that_fails),
-    };
-
     failing_malloc_take_libevent();
-    return cmocka_run_group_tests_name("mcp_nomem", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

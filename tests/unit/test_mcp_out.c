@@ -2,19 +2,14 @@
 /* out - a reader that does not read costs memory up to the ceiling, and no time. */
 #include "base/cleanup.h"
 #include "mcp/rpc/rpc.h"
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define CEILING ((size_t)1024 * 1024)
 
@@ -108,11 +103,10 @@ static void read_all(scene *s, size_t sent)
         on_readable(s->read_fd, 0, s);
 }
 
-static void test_what_waits__has_a_ceiling_and_arrives_in_order(void **state)
+TEST(what_waits__has_a_ceiling_and_arrives_in_order)
 {
     size_t sent;
     scene s;
-    (void)state;
 
     open_scene(&s);
     sent = fill(&s);
@@ -127,12 +121,10 @@ static void test_what_waits__has_a_ceiling_and_arrives_in_order(void **state)
     close_scene(&s);
 }
 
-static void test_a_message_over_the_ceiling__is_refused_and_the_next_is_not(
-    void **state)
+TEST(a_message_over_the_ceiling__is_refused_and_the_next_is_not)
 {
     GBX_CLEANUP(gbx_free) char *big = calloc(1, CEILING + 1);
     scene s;
-    (void)state;
 
     open_scene(&s);
     assert_false(gbx_mcp_output_send(s.out, big, CEILING + 1));
@@ -141,10 +133,9 @@ static void test_a_message_over_the_ceiling__is_refused_and_the_next_is_not(
     close_scene(&s);
 }
 
-static void test_a_reader_that_is_gone__is_told_once_and_not_from_inside(void **state)
+TEST(a_reader_that_is_gone__is_told_once_and_not_from_inside)
 {
     scene s;
-    (void)state;
 
     open_scene(&s);
     gbx_fd_close(&s.read_fd);
@@ -170,11 +161,10 @@ static void stop_loop(void *loop)
     gbx_mcp_loop_stop(loop, 0);
 }
 
-static void test_what_is_gathered__is_written_at_the_end_of_the_turn(void **state)
+TEST(what_is_gathered__is_written_at_the_end_of_the_turn)
 {
     gbx_mcp_post stop = {.run = stop_loop};
     scene s;
-    (void)state;
 
     open_scene(&s);
     stop.arg = s.loop;
@@ -190,10 +180,9 @@ static void test_what_is_gathered__is_written_at_the_end_of_the_turn(void **stat
     close_scene(&s);
 }
 
-static void test_what_is_gathered__is_said_before_it_is_closed(void **state)
+TEST(what_is_gathered__is_said_before_it_is_closed)
 {
     scene s;
-    (void)state;
 
     open_scene(&s);
     assert_true(gbx_mcp_output_gather(s.out, s.loop));
@@ -204,11 +193,10 @@ static void test_what_is_gathered__is_said_before_it_is_closed(void **state)
     close_scene(&s);
 }
 
-static void test_what_is_gathered__waits_for_a_slow_reader_as_all_does(void **state)
+TEST(what_is_gathered__waits_for_a_slow_reader_as_all_does)
 {
     size_t sent;
     scene s;
-    (void)state;
 
     open_scene(&s);
     assert_true(gbx_mcp_output_gather(s.out, s.loop));
@@ -265,20 +253,18 @@ static void check_parts_are_read_alone(scene *s)
     }
 }
 
-static void test_a_part__is_not_read_in_one_go_with_what_was_before(void **state)
+TEST(a_part__is_not_read_in_one_go_with_what_was_before)
 {
     scene s;
-    (void)state;
 
     open_scene(&s);
     check_parts_are_read_alone(&s);
     close_scene(&s);
 }
 
-static void test_a_part_in_a_socket__waits_for_its_reader_and_not_for_us(void **state)
+TEST(a_part_in_a_socket__waits_for_its_reader_and_not_for_us)
 {
     scene s;
-    (void)state;
 
     open_socket_scene(&s);
     assert_int_equal(send(s.read_fd, "input", 5, 0), 5); /* which we do not read */
@@ -288,10 +274,9 @@ static void test_a_part_in_a_socket__waits_for_its_reader_and_not_for_us(void **
     close_scene(&s);
 }
 
-static void test_a_part_that_nobody_reads__is_written_all_the_same(void **state)
+TEST(a_part_that_nobody_reads__is_written_all_the_same)
 {
     scene s;
-    (void)state;
 
     open_scene(&s);
     send_parts(&s, "abc");
@@ -300,7 +285,7 @@ static void test_a_part_that_nobody_reads__is_written_all_the_same(void **state)
     close_scene(&s);
 }
 
-static void test_a_file__is_written_to_at_once(void **state)
+TEST(a_file__is_written_to_at_once)
 {
     gbx_mcp_output_hooks hooks = {0};
     gbx_mcp_loop *loop = gbx_mcp_loop_new();
@@ -308,7 +293,6 @@ static void test_a_file__is_written_to_at_once(void **state)
     int fd = mkstemp(path);
     char back[6] = "";
     gbx_mcp_output *out;
-    (void)state;
 
     assert_true(fd >= 0);
     (void)unlink(path);
@@ -341,10 +325,9 @@ static void check_reader_goes(scene *s, int *fd)
     assert_false(gbx_mcp_output_send(s->out, "y", 1));
 }
 
-static void test_a_reader_that_goes__is_known_without_a_message(void **state)
+TEST(a_reader_that_goes__is_known_without_a_message)
 {
     scene s;
-    (void)state;
     open_scene(&s);
 
     check_reader_goes(&s, &s.read_fd);
@@ -352,10 +335,9 @@ static void test_a_reader_that_goes__is_known_without_a_message(void **state)
     close_scene(&s);
 }
 
-static void test_a_socket_that_goes__is_known_too(void **state)
+TEST(a_socket_that_goes__is_known_too)
 {
     scene s;
-    (void)state;
     open_socket_scene(&s);
     assert_int_equal(send(s.read_fd, "input", 5, 0), 5); /* is no end */
 
@@ -364,10 +346,9 @@ static void test_a_socket_that_goes__is_known_too(void **state)
     close_scene(&s);
 }
 
-static void test_a_socket_that_says_no_more__still_reads(void **state)
+TEST(a_socket_that_says_no_more__still_reads)
 {
     scene s;
-    (void)state;
     open_socket_scene(&s);
     assert_true(gbx_mcp_output_watch(s.out, s.loop));
 
@@ -382,23 +363,6 @@ static void test_a_socket_that_says_no_more__still_reads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_waits__has_a_ceiling_and_arrives_in_order),
-        cmocka_unit_test(
-            test_a_message_over_the_ceiling__is_refused_and_the_next_is_not),
-        cmocka_unit_test(test_a_reader_that_is_gone__is_told_once_and_not_from_inside),
-        cmocka_unit_test(test_what_is_gathered__is_written_at_the_end_of_the_turn),
-        cmocka_unit_test(test_what_is_gathered__is_said_before_it_is_closed),
-        cmocka_unit_test(test_what_is_gathered__waits_for_a_slow_reader_as_all_does),
-        cmocka_unit_test(test_a_reader_that_goes__is_known_without_a_message),
-        cmocka_unit_test(test_a_socket_that_goes__is_known_too),
-        cmocka_unit_test(test_a_socket_that_says_no_more__still_reads),
-        cmocka_unit_test(test_a_part__is_not_read_in_one_go_with_what_was_before),
-        cmocka_unit_test(test_a_part_in_a_socket__waits_for_its_reader_and_not_for_us),
-        cmocka_unit_test(test_a_part_that_nobody_reads__is_written_all_the_same),
-        cmocka_unit_test(test_a_file__is_written_to_at_once),
-    };
-
     (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests_name("mcp_out", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* parked - work that waits for its client to come back: what it takes from others. */
 #include "mcp_client.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 typedef struct lot {
     mcp_client client;
@@ -99,7 +92,7 @@ static void come_back(lot *l, int id, const char *state, const char *more)
     say(l, id, (const char *)all.data);
 }
 
-static void test_one_too_many__ends_the_oldest_that_nobody_came_back_to(void **state)
+TEST(one_too_many__ends_the_oldest_that_nobody_came_back_to)
 {
     lot *l = *state;
     char first[sizeof l->state];
@@ -116,7 +109,7 @@ static void test_one_too_many__ends_the_oldest_that_nobody_came_back_to(void **s
     (void)mcp_client_expect_part(&l->client, "\"id\":130,\"error\":{\"code\":-32602");
 }
 
-static void test_large_ones__do_not_count_as_in_flight(void **state)
+TEST(large_ones__do_not_count_as_in_flight)
 {
     lot *l = *state;
     char *large = calloc(1, GBX_MIB(13));
@@ -139,14 +132,4 @@ static void test_large_ones__do_not_count_as_in_flight(void **state)
     free(large);
 }
 
-#define CASE(f) cmocka_unit_test_setup_teardown(f, open_lot, close_lot)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        CASE(test_one_too_many__ends_the_oldest_that_nobody_came_back_to),
-        CASE(test_large_ones__do_not_count_as_in_flight),
-    };
-
-    return cmocka_run_group_tests_name("mcp_parked", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(open_lot, close_lot)

@@ -4,19 +4,12 @@
 #include "base/cpu_affinity.h"
 #include "mcp/code/code.h"
 #include "mcp/upstream/internal.h"
+#include "test.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static cpu_set_t all;
 
@@ -63,10 +56,9 @@ static void on_turn(void *arg)
         gbx_mcp_loop_post(s->loop, &s->post);
 }
 
-static void test_turns__that_are_asked_to_stay_do_and_no_others(void **state)
+TEST(turns__that_are_asked_to_stay_do_and_no_others)
 {
     scene s = {.loop = gbx_mcp_loop_new()};
-    (void)state;
 
     if (!has_several())
         skip();
@@ -102,10 +94,9 @@ static void on_first_turn(evutil_socket_t fd, short what, void *arg)
                           &(struct timeval){.tv_usec = 20000});
 }
 
-static void test_a_turn_after_a_long_one__is_where_the_kernel_says(void **state)
+TEST(a_turn_after_a_long_one__is_where_the_kernel_says)
 {
     scene s = {.loop = gbx_mcp_loop_new()};
-    (void)state;
 
     if (!has_several())
         skip();
@@ -138,13 +129,12 @@ static void stop_it(void *user)
     gbx_mcp_loop_stop(r->loop, 0);
 }
 
-static void test_a_thread__begun_by_who_stays_runs_anywhere(void **state)
+TEST(a_thread__begun_by_who_stays_runs_anywhere)
 {
     reading r = {.loop = gbx_mcp_loop_new(), .is_held = true};
     gbx_parse_thread *aside = gbx_parse_thread_new(r.loop);
     gbx_time_budget patience = gbx_parse_thread_patience(aside, 1);
     gbx_parse_thread_job job = {read_it, stop_it, &r, .patience = &patience};
-    (void)state;
 
     if (!has_several())
         skip();
@@ -188,7 +178,7 @@ static void ours(char *line, size_t size)
     (void)fclose(f);
 }
 
-static void test_a_server__begun_by_who_stays_runs_anywhere(void **state)
+TEST(a_server__begun_by_who_stays_runs_anywhere)
 {
     char option[] = "-c", script[sizeof show], path[4096];
     char *args[] = {option, script, NULL};
@@ -199,7 +189,6 @@ static void test_a_server__begun_by_who_stays_runs_anywhere(void **state)
     char expected[512], line[512] = "";
     gbx_spawned_command at;
     gbx_error error;
-    (void)state;
 
     if (!has_several())
         skip();
@@ -221,14 +210,7 @@ static void test_a_server__begun_by_who_stays_runs_anywhere(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns__that_are_asked_to_stay_do_and_no_others),
-        cmocka_unit_test(test_a_turn_after_a_long_one__is_where_the_kernel_says),
-        cmocka_unit_test(test_a_thread__begun_by_who_stays_runs_anywhere),
-        cmocka_unit_test(test_a_server__begun_by_who_stays_runs_anywhere),
-    };
-
     if (!has_several())
         (void)puts("there is one processor to run on: nothing to choose from");
-    return cmocka_run_group_tests_name("mcp_places", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers as processes: what they say, how they end, and that nothing of them is left. */
 #include "mcp/upstream/internal.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -8,17 +9,9 @@
 #include "until.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A process that forks twice, takes a session of its own and ignores what it can. */
 #define DAEMON \
@@ -43,10 +36,11 @@ typedef struct world {
     bool is_lasting;
 } world;
 
-static void on_line(void *user, const char *line, size_t len)
+static void on_line(void *user, const char *line, size_t len, int64_t about)
 {
     world *w = user;
 
+    (void)about;
     (void)snprintf(w->lines[w->line_count++ % 4], 128, "%.*s", (int)len, line);
     if (w->line_count == w->wanted)
         (void)event_base_loopbreak(gbx_mcp_loop_base(w->loop));
@@ -71,10 +65,11 @@ static void on_error_line(void *user, const char *line)
     (void)snprintf(w->errors, sizeof w->errors, "%s", line);
 }
 
-static void on_deaf(void *user, uint64_t written)
+static void on_deaf(void *user, uint64_t written, const char *why)
 {
     (void)user;
     (void)written;
+    (void)why;
 }
 
 static void on_ended(void *user, const char *why, bool is_lasting)
@@ -108,7 +103,12 @@ static gbx_status try_start(world *w, const char *program, const char *script,
         .line_max = 100000,
         .waiting_max = GBX_MIB(4),
         .patience_ms = 300,
-        .hooks = {w, on_line, on_long_line, on_error_line, on_deaf, on_ended},
+        .hooks = {.user = w,
+                  .message = on_line,
+                  .too_long = on_long_line,
+                  .log = on_error_line,
+                  .deaf = on_deaf,
+                  .lost = on_ended},
     };
 
     (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_questions - a person is asked, and what becomes of the answers. */
 #include "mcp_stage.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-#include "mcp/approval/grants_file.h"
+#include "mcp/approval/gate.h"
 #include "mcp/config/config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* ---- questions ------------------------------------------------------------------------ */
 
-static void test_answer__that_is_no_or_none_denies(void **state)
+TEST(answer__that_is_no_or_none_denies)
 {
     static const struct {
         gbx_mcp_answer how;
@@ -27,7 +21,6 @@ static void test_answer__that_is_no_or_none_denies(void **state)
                 {GBX_MCP_ANSWER_ENDED, "ABORTED"},
                 {GBX_MCP_ANSWER_LATE, "NEEDS_APPROVAL"},
                 {GBX_MCP_ANSWER_NOBODY, "NEEDS_APPROVAL"}};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_mcp_request p = person(ONCE);
@@ -40,7 +33,7 @@ static void test_answer__that_is_no_or_none_denies(void **state)
     }
 }
 
-static void test_grant__holds_as_long_as_it_was_given_for(void **state)
+TEST(grant__holds_as_long_as_it_was_given_for)
 {
     static const struct {
         const char *answer;
@@ -48,7 +41,6 @@ static void test_grant__holds_as_long_as_it_was_given_for(void **state)
         size_t same_run;
         size_t other_run;
     } rows[] = {{ONCE, 2, 3, 4}, {SAME, 1, 2, 3}, {RUN, 1, 1, 2}, {SESSION, 1, 1, 1}};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_mcp_request p = person(rows[i].answer);
@@ -68,10 +60,9 @@ static void test_grant__holds_as_long_as_it_was_given_for(void **state)
     }
 }
 
-static void test_grant__of_always_allows_what_the_shown_rule_allows(void **state)
+TEST(grant__of_always_allows_what_the_shown_rule_allows)
 {
     gbx_mcp_request p = person(ALWAYS);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\", \"args\": {\"path\": \"/srv/**\"}}]");
     (void)call(&p, "plain", "{\"path\":\"/srv/x\"}", "");
@@ -84,10 +75,9 @@ static void test_grant__of_always_allows_what_the_shown_rule_allows(void **state
     forget_grants();
 }
 
-static void test_grant__is_for_the_rule_that_asked(void **state)
+TEST(grant__is_for_the_rule_that_asked)
 {
     gbx_mcp_request p = person(SESSION);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"deny\", \"args\": {\"n\": 3}},"
               "{\"action\": \"ask\", \"args\": {\"n\": 1}}, {\"action\": \"ask\"}]");
@@ -100,10 +90,9 @@ static void test_grant__is_for_the_rule_that_asked(void **state)
     close_gate();
 }
 
-static void test_decline__is_not_asked_again_in_the_run(void **state)
+TEST(decline__is_not_asked_again_in_the_run)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     p.how = GBX_MCP_ANSWER_DECLINE;
     open_gate("");
@@ -115,10 +104,9 @@ static void test_decline__is_not_asked_again_in_the_run(void **state)
     close_gate();
 }
 
-static void test_decline__counts_more_than_what_was_allowed_before(void **state)
+TEST(decline__counts_more_than_what_was_allowed_before)
 {
     gbx_mcp_request p = person(SAME);
-    (void)state;
 
     open_gate("");
     assert_string_equal(call(&p, "plain", "{}", "r-1").code, "");
@@ -130,13 +118,12 @@ static void test_decline__counts_more_than_what_was_allowed_before(void **state)
 }
 
 /* One question at a time; what was answered for the run settles those that wait. */
-static void test_questions__of_a_request_wait_for_each_other(void **state)
+TEST(questions__of_a_request_wait_for_each_other)
 {
     gbx_mcp_request p = person(ONCE);
     gbx_mcp_request q = person(RUN);
     outcome ones[5] = {{.count = 0}};
     outcome runs[5] = {{.count = 0}};
-    (void)state;
 
     open_gate("");
     for (size_t i = 0; i < 5; i++) {
@@ -156,11 +143,10 @@ static void test_questions__of_a_request_wait_for_each_other(void **state)
     close_gate();
 }
 
-static void test_questions__end_where_nobody_could_read_them(void **state)
+TEST(questions__end_where_nobody_could_read_them)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o;
-    (void)state;
 
     open_gate("");
     for (int i = 0; i < 30; i++)
@@ -195,7 +181,7 @@ static void check_next(const char *ours, const char *args, const char *code)
     close_gate();
 }
 
-static void test_always__is_kept_beside_the_configuration(void **state)
+TEST(always__is_kept_beside_the_configuration)
 {
     static const char rules[] = "\"rules\": [{\"action\": \"deny\", \"args\": {\"n\": "
                                 "3}}, {\"action\": \"ask\"}]";
@@ -203,7 +189,6 @@ static void test_always__is_kept_beside_the_configuration(void **state)
     char before[4096];
     char after[4096];
     gbx_view tool;
-    (void)state;
 
     open_gate(rules);
     read_config(before, sizeof before);
@@ -231,7 +216,7 @@ static void test_always__is_kept_beside_the_configuration(void **state)
     check_next(rules, "{}", "NEEDS_APPROVAL");
 }
 
-static void test_always__covers_what_the_same_rule_asks_about(void **state)
+TEST(always__covers_what_the_same_rule_asks_about)
 {
     static const char *const others[] = {
         "\"rules\": [{\"action\": \"ask\", \"reason\": \"another\"}]",
@@ -240,7 +225,6 @@ static void test_always__covers_what_the_same_rule_asks_about(void **state)
         "",
     };
     gbx_mcp_request p = person(ALWAYS);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\"}]");
     assert_string_equal(call(&p, "plain", "{\"n\":1}", "").code, "");
@@ -253,10 +237,9 @@ static void test_always__covers_what_the_same_rule_asks_about(void **state)
     forget_grants();
 }
 
-static void test_always__does_not_overrule_a_later_denial(void **state)
+TEST(always__does_not_overrule_a_later_denial)
 {
     gbx_mcp_request p = person(ALWAYS);
-    (void)state;
 
     open_gate(ASK_THEN_DENY);
     assert_string_equal(call(&p, "plain", "{\"path\":\"/srv/x\"}", "").code, "");
@@ -267,12 +250,11 @@ static void test_always__does_not_overrule_a_later_denial(void **state)
     forget_grants();
 }
 
-static void test_always__that_cannot_be_written_holds_for_the_session(void **state)
+TEST(always__that_cannot_be_written_holds_for_the_session)
 {
     gbx_mcp_request p = person(ALWAYS);
     gbx_grants_file *grants = gbx_grants_file_new(path, GBX_TRUST_OWN);
     int fd = -1;
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\"}]");
     gbx_file_make_folders(gbx_grants_file_path(grants));
@@ -291,11 +273,10 @@ static void test_always__that_cannot_be_written_holds_for_the_session(void **sta
     check_next("\"rules\": [{\"action\": \"ask\"}]", "{}", "NEEDS_APPROVAL");
 }
 
-static void test_nobody__is_told_a_rule_that_overrules_no_denial(void **state)
+TEST(nobody__is_told_a_rule_that_overrules_no_denial)
 {
     gbx_mcp_request nobody = {.can_ask = false};
     outcome o;
-    (void)state;
 
     open_gate(ASK_THEN_DENY);
     o = call(&nobody, "plain", "{\"path\":\"/srv/x\"}", "");
@@ -314,23 +295,4 @@ static void test_nobody__is_told_a_rule_that_overrules_no_denial(void **state)
     close_gate();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answer__that_is_no_or_none_denies),
-        cmocka_unit_test(test_grant__holds_as_long_as_it_was_given_for),
-        cmocka_unit_test(test_grant__of_always_allows_what_the_shown_rule_allows),
-        cmocka_unit_test(test_grant__is_for_the_rule_that_asked),
-        cmocka_unit_test(test_decline__is_not_asked_again_in_the_run),
-        cmocka_unit_test(test_decline__counts_more_than_what_was_allowed_before),
-        cmocka_unit_test(test_questions__of_a_request_wait_for_each_other),
-        cmocka_unit_test(test_questions__end_where_nobody_could_read_them),
-        cmocka_unit_test(test_always__is_kept_beside_the_configuration),
-        cmocka_unit_test(test_always__covers_what_the_same_rule_asks_about),
-        cmocka_unit_test(test_always__does_not_overrule_a_later_denial),
-        cmocka_unit_test(test_always__that_cannot_be_written_holds_for_the_session),
-        cmocka_unit_test(test_nobody__is_told_a_rule_that_overrules_no_denial),
-    };
-
-    return cmocka_run_group_tests(tests, stage_setup, stage_teardown);
-}
+TEST_MAIN(stage_setup, stage_teardown)

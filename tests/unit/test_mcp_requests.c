@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* requests - one answer each, to the client that waits and to nobody else. */
 #include "mcp_client.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* What the tool `wait` was called with; it is ended by the test. */
 typedef struct scene {
@@ -88,7 +81,7 @@ static void finish_text(scene *s, const char *text)
     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{ \"content\":[{\"type\":\"text\"," \
     "\"text\":\"" text "\"}],\"isError\":false}}"
 
-static void test_answers__come_when_they_are_ready_under_their_ids(void **state)
+TEST(answers__come_when_they_are_ready_under_their_ids)
 {
     scene *s = *state;
 
@@ -101,7 +94,7 @@ static void test_answers__come_when_they_are_ready_under_their_ids(void **state)
     assert_int_equal(s->client.idled, 2); /* initialize, and the last of these */
 }
 
-static void test_arguments__are_an_object_or_nothing(void **state)
+TEST(arguments__are_an_object_or_nothing)
 {
     scene *s = *state;
 
@@ -115,7 +108,7 @@ static void test_arguments__are_an_object_or_nothing(void **state)
     mcp_client_expect(&s->client, TEXT("2", "done"));
 }
 
-static void test_an_unknown_tool__is_named_with_what_may_be_meant(void **state)
+TEST(an_unknown_tool__is_named_with_what_may_be_meant)
 {
     scene *s = *state;
 
@@ -130,7 +123,7 @@ static void test_an_unknown_tool__is_named_with_what_may_be_meant(void **state)
     (void)mcp_client_expect_part(&s->client, "\"code\":-32602");
 }
 
-static void test_structured_content__is_repeated_as_text(void **state)
+TEST(structured_content__is_repeated_as_text)
 {
     scene *s = *state;
 
@@ -163,7 +156,7 @@ static void cancel(scene *s, const char *id)
     mcp_client_say(&s->client, said);
 }
 
-static void test_a_cancelled_request__is_told_once_and_never_answered(void **state)
+TEST(a_cancelled_request__is_told_once_and_never_answered)
 {
     scene *s = *state;
 
@@ -173,7 +166,7 @@ static void test_a_cancelled_request__is_told_once_and_never_answered(void **sta
     assert_int_equal(s->cancels, 0); /* not from inside */
     mcp_client_expect(&s->client, "");
     assert_int_equal(s->cancels, 1);
-    assert_true(gbx_mcp_cancelled(s->waiting[0]));
+    assert_true(s->waiting[0]->is_cancelled);
     gbx_mcp_progress(s->waiting[0], -1, "x", 1);
     finish_text(s, "too late");
     mcp_client_expect(&s->client, "");
@@ -182,7 +175,7 @@ static void test_a_cancelled_request__is_told_once_and_never_answered(void **sta
     mcp_client_expect(&s->client, TEXT("1", "again"));
 }
 
-static void test_a_cancel_of_nothing__is_ignored(void **state)
+TEST(a_cancel_of_nothing__is_ignored)
 {
     scene *s = *state;
 
@@ -198,7 +191,7 @@ static void test_a_cancel_of_nothing__is_ignored(void **state)
     mcp_client_expect(&s->client, TEXT("1", "fine"));
 }
 
-static void test_the_end_of_a_session__cancels_all_and_sends_nothing(void **state)
+TEST(the_end_of_a_session__cancels_all_and_sends_nothing)
 {
     scene *s = *state;
 
@@ -214,7 +207,7 @@ static void test_the_end_of_a_session__cancels_all_and_sends_nothing(void **stat
     assert_int_equal(s->count, 0);
 }
 
-static void test_a_late_on_cancel__is_called_too(void **state)
+TEST(a_late_on_cancel__is_called_too)
 {
     scene *s = *state;
 
@@ -230,7 +223,7 @@ static void test_a_late_on_cancel__is_called_too(void **state)
 
 /* ---- bounds ------------------------------------------------------------------ */
 
-static void test_an_id_in_flight__is_not_taken_twice(void **state)
+TEST(an_id_in_flight__is_not_taken_twice)
 {
     scene *s = *state;
 
@@ -242,7 +235,7 @@ static void test_an_id_in_flight__is_not_taken_twice(void **state)
     assert_int_equal(s->count, 1);
 }
 
-static void test_a_flood__is_refused_beyond_1024_in_flight(void **state)
+TEST(a_flood__is_refused_beyond_1024_in_flight)
 {
     scene *s = *state;
     char id[16];
@@ -261,7 +254,7 @@ static void test_a_flood__is_refused_beyond_1024_in_flight(void **state)
     mcp_client_expect(&s->client, "");
 }
 
-static void test_a_client_that_does_not_read__is_given_up(void **state)
+TEST(a_client_that_does_not_read__is_given_up)
 {
     scene *s = *state;
 
@@ -277,7 +270,7 @@ static void test_a_client_that_does_not_read__is_given_up(void **state)
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{" \
     "\"progressToken\":\"t\",\"progress\":" rest "}}"
 
-static void test_progress__grows_and_is_sent_to_who_asked(void **state)
+TEST(progress__grows_and_is_sent_to_who_asked)
 {
     scene *s = *state;
 
@@ -298,7 +291,7 @@ static void test_progress__grows_and_is_sent_to_who_asked(void **state)
     mcp_client_expect(&s->client, "");
 }
 
-static void test_progress__whose_figure_has_not_grown_is_its_message(void **state)
+TEST(progress__whose_figure_has_not_grown_is_its_message)
 {
     scene *s = *state;
 
@@ -319,7 +312,7 @@ static void test_progress__whose_figure_has_not_grown_is_its_message(void **stat
                                       "6,\"message\":\"six\""));
 }
 
-static void test_progress__may_begin_with_nothing_done(void **state)
+TEST(progress__may_begin_with_nothing_done)
 {
     scene *s = *state;
 
@@ -333,7 +326,7 @@ static void test_progress__may_begin_with_nothing_done(void **state)
                           "1,\"total\":2,\"message\":\"one\""));
 }
 
-static void test_progress__has_a_rate(void **state)
+TEST(progress__has_a_rate)
 {
     scene *s = *state;
     size_t count = 0;
@@ -348,7 +341,7 @@ static void test_progress__has_a_rate(void **state)
     assert_in_range(count, 100, 1000);
 }
 
-static void test_logs__are_sent_from_the_level_that_was_asked_for(void **state)
+TEST(logs__are_sent_from_the_level_that_was_asked_for)
 {
     scene *s = *state;
 
@@ -369,7 +362,7 @@ static void test_logs__are_sent_from_the_level_that_was_asked_for(void **state)
     mcp_client_expect(&s->client, "");
 }
 
-static void test_a_line__is_heard_if_it_would_be_sent_now(void **state)
+TEST(a_line__is_heard_if_it_would_be_sent_now)
 {
     scene *s = *state;
     size_t sent = 0;
@@ -394,7 +387,7 @@ static void test_a_line__is_heard_if_it_would_be_sent_now(void **state)
     assert_false(gbx_mcp_hears_progress(s->waiting[0]));
 }
 
-static void test_prompts__are_none(void **state)
+TEST(prompts__are_none)
 {
     scene *s = *state;
 
@@ -406,30 +399,4 @@ static void test_prompts__are_none(void **state)
     (void)mcp_client_expect_part(&s->client, "this server has no prompts");
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE(test_answers__come_when_they_are_ready_under_their_ids),
-        CASE(test_arguments__are_an_object_or_nothing),
-        CASE(test_an_unknown_tool__is_named_with_what_may_be_meant),
-        CASE(test_structured_content__is_repeated_as_text),
-        CASE(test_a_cancelled_request__is_told_once_and_never_answered),
-        CASE(test_a_cancel_of_nothing__is_ignored),
-        CASE(test_the_end_of_a_session__cancels_all_and_sends_nothing),
-        CASE(test_a_late_on_cancel__is_called_too),
-        CASE(test_an_id_in_flight__is_not_taken_twice),
-        CASE(test_a_flood__is_refused_beyond_1024_in_flight),
-        CASE(test_a_client_that_does_not_read__is_given_up),
-        CASE(test_progress__grows_and_is_sent_to_who_asked),
-        CASE(test_progress__whose_figure_has_not_grown_is_its_message),
-        CASE(test_progress__may_begin_with_nothing_done),
-        CASE(test_progress__has_a_rate),
-        CASE(test_logs__are_sent_from_the_level_that_was_asked_for),
-        CASE(test_a_line__is_heard_if_it_would_be_sent_now),
-        CASE(test_prompts__are_none),
-    };
-
-    return cmocka_run_group_tests_name("mcp_requests", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(open_scene, close_scene)

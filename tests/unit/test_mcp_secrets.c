@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_secrets - values that servers get and nobody else sees. */
 #include "mcp_stage.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test.h"
 
 #include <jansson.h>
-
-#include <cmocka.h>
 
 /* ---- secrets ---------------------------------------------------------------------------- */
 
@@ -19,11 +12,10 @@
     "\"t0ken-of-the-test\", \"servers\": [\"files\"]}, \"QUOTED\": {\"value\": " \
     "\"a\\\"b\\\\c,d:efgh\", \"servers\": [\"files\"]}}"
 
-static void test_secrets__are_filled_in_outside_and_never_come_back(void **state)
+TEST(secrets__are_filled_in_outside_and_never_come_back)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o;
-    (void)state;
 
     open_gate(SECRET);
     played.result =
@@ -42,10 +34,9 @@ static void test_secrets__are_filled_in_outside_and_never_come_back(void **state
     close_gate();
 }
 
-static void test_progress__that_nobody_hears_is_not_made_ready(void **state)
+TEST(progress__that_nobody_hears_is_not_made_ready)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate(SECRET);
     p.is_deaf = true;
@@ -53,11 +44,10 @@ static void test_progress__that_nobody_hears_is_not_made_ready(void **state)
     close_gate();
 }
 
-static void test_secrets__cannot_end_the_string_they_are_put_into(void **state)
+TEST(secrets__cannot_end_the_string_they_are_put_into)
 {
     gbx_mcp_request p = person(ONCE);
     json_t *args;
-    (void)state;
 
     open_gate(SECRET);
     (void)call(&p, "plain", "{\"k\":\"<{{secret:QUOTED}}>\"}", "");
@@ -70,11 +60,10 @@ static void test_secrets__cannot_end_the_string_they_are_put_into(void **state)
     close_gate();
 }
 
-static void test_secrets__are_in_no_question_and_no_error(void **state)
+TEST(secrets__are_in_no_question_and_no_error)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o;
-    (void)state;
 
     open_gate("\"secrets\": {\"KEY\": {\"value\": \"t0ken-of-the-test\", \"servers\": "
               "[\"files\"]}}");
@@ -90,11 +79,10 @@ static void test_secrets__are_in_no_question_and_no_error(void **state)
 }
 
 /* Whatever is cut off a long message, it is not half of a value. */
-static void test_secrets__at_the_end_of_a_long_error_are_not_cut(void **state)
+TEST(secrets__at_the_end_of_a_long_error_are_not_cut)
 {
     static char message[40000];
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     for (size_t len = 2000; len < 4200; len += 7) {
         outcome o;
@@ -110,13 +98,12 @@ static void test_secrets__at_the_end_of_a_long_error_are_not_cut(void **state)
     }
 }
 
-static void test_secrets__that_are_not_for_the_server_are_refused(void **state)
+TEST(secrets__that_are_not_for_the_server_are_refused)
 {
     static const char *const args[] = {"{\"k\":\"{{secret:OTHER}}\"}",
                                        "{\"k\":\"{{secret:NONE}}\"}",
                                        "{\"k\":\"{{secret:\"}"};
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"allow\"}]");
     for (size_t i = 0; i < GBX_COUNTOF(args); i++)
@@ -139,13 +126,12 @@ static char *long_answer(void)
     return text;
 }
 
-static void test_secrets__in_a_long_answer_keep_nobody_waiting(void **state)
+TEST(secrets__in_a_long_answer_keep_nobody_waiting)
 {
     gbx_mcp_request p = person(ONCE);
     char *answer = long_answer();
     outcome late = {.count = 0};
     outcome o;
-    (void)state;
 
     open_gate(SECRET);
     played.result = answer;
@@ -164,14 +150,13 @@ static void test_secrets__in_a_long_answer_keep_nobody_waiting(void **state)
     free(answer);
 }
 
-static void test_secrets__are_looked_for_no_longer_than_the_call(void **state)
+TEST(secrets__are_looked_for_no_longer_than_the_call)
 {
     gbx_mcp_request p = person(ONCE);
     char *answer = long_answer();
     outcome cancelled = {.count = 0};
     outcome left = {.count = 0};
     gbx_gate_call *one;
-    (void)state;
 
     open_gate(SECRET);
     played.result = answer;
@@ -189,18 +174,4 @@ static void test_secrets__are_looked_for_no_longer_than_the_call(void **state)
     free(answer);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secrets__are_filled_in_outside_and_never_come_back),
-        cmocka_unit_test(test_progress__that_nobody_hears_is_not_made_ready),
-        cmocka_unit_test(test_secrets__cannot_end_the_string_they_are_put_into),
-        cmocka_unit_test(test_secrets__are_in_no_question_and_no_error),
-        cmocka_unit_test(test_secrets__at_the_end_of_a_long_error_are_not_cut),
-        cmocka_unit_test(test_secrets__that_are_not_for_the_server_are_refused),
-        cmocka_unit_test(test_secrets__in_a_long_answer_keep_nobody_waiting),
-        cmocka_unit_test(test_secrets__are_looked_for_no_longer_than_the_call),
-    };
-
-    return cmocka_run_group_tests(tests, stage_setup, stage_teardown);
-}
+TEST_MAIN(stage_setup, stage_teardown)

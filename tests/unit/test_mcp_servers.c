@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Upstream servers as the world has them: from npm, unchanged. */
+#include "base/cleanup.h"
 #include "servers.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define PACKAGES "node_modules/@modelcontextprotocol/"
 
-static void test_everything__tells_its_tools_and_echoes(void **state)
+TEST(everything__tells_its_tools_and_echoes)
 {
     servers *s = *state;
     gbx_upstream_info info;
@@ -36,7 +30,7 @@ static void test_everything__tells_its_tools_and_echoes(void **state)
     servers_expect(s, "everything", "echo", "{\"message\":\"hello\"}", "Echo: hello");
 }
 
-static void test_filesystem__reads_what_it_may(void **state)
+TEST(filesystem__reads_what_it_may)
 {
     servers *s = *state;
     char path[128];
@@ -58,7 +52,7 @@ static void test_filesystem__reads_what_it_may(void **state)
                          "did you mean 'read_text_file'?");
 }
 
-static void test_memory__keeps_state_between_calls(void **state)
+TEST(memory__keeps_state_between_calls)
 {
     servers *s = *state;
     gbx_mcp_upstream_config *c;
@@ -81,11 +75,11 @@ static void test_memory__keeps_state_between_calls(void **state)
     answer_cleanup(&a);
 }
 
-static void test_three__are_started_at_once_and_none_waits_for_another(void **state)
+TEST(three__are_started_at_once_and_none_waits_for_another)
 {
     servers *s = *state;
-    answer a = {.of = s};
-    answer b;
+    GBX_CLEANUP(answer_cleanup) answer a = {.of = s};
+    GBX_CLEANUP(answer_cleanup) answer b;
 
     (void)servers_add(s, "everything", PACKAGES "server-everything/dist/index.js",
                       "stdio");
@@ -102,8 +96,6 @@ static void test_three__are_started_at_once_and_none_waits_for_another(void **st
 
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
     assert_int_equal(b.fault, GBX_UPSTREAM_OK);
-    answer_cleanup(&a);
-    answer_cleanup(&b);
 }
 
 static void everything_at_an_address(servers *s, gbx_mcp_transport transport)
@@ -120,28 +112,14 @@ static void everything_at_an_address(servers *s, gbx_mcp_transport transport)
     assert_string_equal(gbx_upstreams_info(s->all, 0).era, "2025-11-25");
 }
 
-static void test_everything__over_streamable_http(void **state)
+TEST(everything__over_streamable_http)
 {
     everything_at_an_address(*state, GBX_MCP_HTTP);
 }
 
-static void test_everything__over_the_transport_before(void **state)
+TEST(everything__over_the_transport_before)
 {
     everything_at_an_address(*state, GBX_MCP_SSE);
 }
 
-#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(test_everything__tells_its_tools_and_echoes),
-        WITH(test_filesystem__reads_what_it_may),
-        WITH(test_memory__keeps_state_between_calls),
-        WITH(test_everything__over_streamable_http),
-        WITH(test_everything__over_the_transport_before),
-        WITH(test_three__are_started_at_once_and_none_waits_for_another),
-    };
-
-    return cmocka_run_group_tests_name("mcp servers", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(servers_set_up, servers_tear_down)

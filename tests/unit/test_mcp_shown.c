@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* mcp_shown - what a person is shown of a call, and what can be answered to that. */
 #include "mcp_stage.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void test_question__shows_tool_server_line_and_arguments(void **state)
+TEST(question__shows_tool_server_line_and_arguments)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("\"rules\": [{\"action\": \"ask\", \"reason\": \"it costs\"}]");
     assert_string_equal(
@@ -31,10 +23,9 @@ static void test_question__shows_tool_server_line_and_arguments(void **state)
     close_gate();
 }
 
-static void test_question__shows_what_cannot_be_seen(void **state)
+TEST(question__shows_what_cannot_be_seen)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("");
     (void)call(&p, "plain", "{\"path\":\"/a\\u00adb\\u3164c\\u2800d\\ufe0fe\"}", "");
@@ -42,10 +33,9 @@ static void test_question__shows_what_cannot_be_seen(void **state)
     close_gate();
 }
 
-static void test_question__shows_the_numbers_that_are_sent(void **state)
+TEST(question__shows_the_numbers_that_are_sent)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("");
     (void)call(&p, "plain", "{\"amount\":19.99,\"tax\":0.1,\"n\":[0.7]}", "");
@@ -56,11 +46,10 @@ static void test_question__shows_the_numbers_that_are_sent(void **state)
 }
 
 /* Everything that a call is about stands behind what is long. */
-static void test_question__names_every_argument_however_long_one_is(void **state)
+TEST(question__names_every_argument_however_long_one_is)
 {
     gbx_mcp_request p = person(SESSION);
     char args[9000];
-    (void)state;
 
     open_gate("");
     (void)snprintf(
@@ -74,11 +63,10 @@ static void test_question__names_every_argument_however_long_one_is(void **state
     close_gate();
 }
 
-static void test_question__shows_what_is_short_as_it_is(void **state)
+TEST(question__shows_what_is_short_as_it_is)
 {
     gbx_mcp_request p = person(SESSION);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf args;
-    (void)state;
 
     open_gate("");
     gbx_buf_init(&args, GBX_KIB(8));
@@ -101,12 +89,10 @@ static void test_question__shows_what_is_short_as_it_is(void **state)
     close_gate();
 }
 
-static void test_question__shows_the_begin_of_a_long_list_and_what_comes_after(
-    void **state)
+TEST(question__shows_the_begin_of_a_long_list_and_what_comes_after)
 {
     gbx_mcp_request p = person(SESSION);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf args;
-    (void)state;
 
     open_gate("");
     gbx_buf_init(&args, GBX_KIB(256));
@@ -126,12 +112,11 @@ static void test_question__shows_the_begin_of_a_long_list_and_what_comes_after(
 }
 
 /* What is left out may be what the call is about. */
-static void test_question__that_leaves_a_part_out_is_about_one_call(void **state)
+TEST(question__that_leaves_a_part_out_is_about_one_call)
 {
     static const char *const answers[] = {SAME, RUN, SESSION, ALWAYS};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
     char text[9000];
-    (void)state;
 
     gbx_buf_init(&names, GBX_KIB(64));
     (void)gbx_buf_puts(&names, "{\"a0\":0");
@@ -154,11 +139,10 @@ static void test_question__that_leaves_a_part_out_is_about_one_call(void **state
     }
 }
 
-static void test_question__that_cannot_name_all_arguments_can_be_answered(void **state)
+TEST(question__that_cannot_name_all_arguments_can_be_answered)
 {
     gbx_mcp_request p = person(ONCE);
     char args[9000];
-    (void)state;
 
     open_gate("");
     (void)snprintf(args, sizeof args, "{\"%05000d\":1}", 0);
@@ -168,10 +152,9 @@ static void test_question__that_cannot_name_all_arguments_can_be_answered(void *
 }
 
 /* A client may fill in a default, or the first answer, without asking anybody. */
-static void test_form__has_nothing_ready_that_allows(void **state)
+TEST(form__has_nothing_ready_that_allows)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate("");
     (void)call(&p, "plain", "{}", "r-1");
@@ -181,7 +164,7 @@ static void test_form__has_nothing_ready_that_allows(void **state)
     close_gate();
 }
 
-static void test_form__says_what_each_answer_covers(void **state)
+TEST(form__says_what_each_answer_covers)
 {
     static const struct {
         const char *ours;
@@ -209,7 +192,6 @@ static void test_form__says_what_each_answer_covers(void **state)
           "kept in ",
           ":\n  {\"action\":\"allow\",\"server\":\"files\",\"tool\":\"plain\",\"args\":"
           "{\"path\":\"/srv/**\"}}"}}};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_mcp_request p = person(ONCE);
@@ -222,10 +204,9 @@ static void test_form__says_what_each_answer_covers(void **state)
     }
 }
 
-static void test_form__offers_nothing_for_a_run_where_there_is_none(void **state)
+TEST(form__offers_nothing_for_a_run_where_there_is_none)
 {
     gbx_mcp_request p = person(RUN);
-    (void)state;
 
     open_gate("");
     assert_string_equal(call(&p, "plain", "{}", "").code, "DENIED");
@@ -233,10 +214,9 @@ static void test_form__offers_nothing_for_a_run_where_there_is_none(void **state
     close_gate();
 }
 
-static void test_form__offers_always_where_a_rule_can_say_it(void **state)
+TEST(form__offers_always_where_a_rule_can_say_it)
 {
     gbx_mcp_request p = person(ONCE);
-    (void)state;
 
     open_gate(ASK_THEN_DENY);
     (void)call(&p, "plain", "{\"path\":\"/srv/x\"}", "");
@@ -248,12 +228,11 @@ static void test_form__offers_always_where_a_rule_can_say_it(void **state)
     close_gate();
 }
 
-static void test_answer__of_no_kind_that_was_offered_is_no(void **state)
+TEST(answer__of_no_kind_that_was_offered_is_no)
 {
     static const char *const contents[] = {NULL, "{}", "{\"answer\":true}",
                                            "{\"answer\":\"deny\"}",
                                            "{\"answer\":\"allow\"}"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(contents); i++) {
         gbx_mcp_request p = person(contents[i]);
@@ -266,12 +245,11 @@ static void test_answer__of_no_kind_that_was_offered_is_no(void **state)
 }
 
 /* A form that a client sends back unfilled says nothing of its person. */
-static void test_answer__that_was_not_offered_is_nobodys_word_for_the_run(void **state)
+TEST(answer__that_was_not_offered_is_nobodys_word_for_the_run)
 {
     gbx_mcp_request p = person("{}");
     outcome first;
 
-    (void)state;
     open_gate("");
     first = call(&p, "plain", "{}", "r-1");
     assert_non_null(strstr(first.message, "none of the answers that it was offered"));
@@ -281,25 +259,4 @@ static void test_answer__that_was_not_offered_is_nobodys_word_for_the_run(void *
     close_gate();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_question__shows_tool_server_line_and_arguments),
-        cmocka_unit_test(test_question__shows_what_cannot_be_seen),
-        cmocka_unit_test(test_question__shows_the_numbers_that_are_sent),
-        cmocka_unit_test(test_question__names_every_argument_however_long_one_is),
-        cmocka_unit_test(test_question__shows_what_is_short_as_it_is),
-        cmocka_unit_test(
-            test_question__shows_the_begin_of_a_long_list_and_what_comes_after),
-        cmocka_unit_test(test_question__that_leaves_a_part_out_is_about_one_call),
-        cmocka_unit_test(test_question__that_cannot_name_all_arguments_can_be_answered),
-        cmocka_unit_test(test_form__has_nothing_ready_that_allows),
-        cmocka_unit_test(test_form__says_what_each_answer_covers),
-        cmocka_unit_test(test_form__offers_nothing_for_a_run_where_there_is_none),
-        cmocka_unit_test(test_form__offers_always_where_a_rule_can_say_it),
-        cmocka_unit_test(test_answer__of_no_kind_that_was_offered_is_no),
-        cmocka_unit_test(test_answer__that_was_not_offered_is_nobodys_word_for_the_run),
-    };
-
-    return cmocka_run_group_tests(tests, stage_setup, stage_teardown);
-}
+TEST_MAIN(stage_setup, stage_teardown)

@@ -2,20 +2,13 @@
 /* Streams of events, without a connection: what they say, however they are cut. */
 #include "base/cleanup.h"
 #include "mcp/upstream/internal.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* All events of a text fed in pieces of so many bytes: "name:data|name:data|". */
 static void events_of(const char *text, size_t len, size_t piece, gbx_buf *ret)
 {
     gbx_sse_event event;
-    gbx_sse sse;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
 
     gbx_buf_init(ret, GBX_KIB(64));
     gbx_sse_init(&sse, 1000);
@@ -28,7 +21,6 @@ static void events_of(const char *text, size_t len, size_t piece, gbx_buf *ret)
         }
     }
     (void)gbx_buf_append(ret, "", 1);
-    gbx_sse_cleanup(&sse);
 }
 
 static const struct {
@@ -58,44 +50,39 @@ static const struct {
     {"data: cut\n", ""},
 };
 
-static void test_events__are_the_same_in_pieces_of_any_size(void **state)
+TEST(events__are_the_same_in_pieces_of_any_size)
 {
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(streams); i++) {
         size_t len = strlen(streams[i].text);
 
         for (size_t piece = 1; piece <= len; piece++) {
-            gbx_buf found;
+            GBX_CLEANUP(gbx_buf_cleanup) gbx_buf found;
 
             events_of(streams[i].text, len, piece, &found);
             assert_string_equal((const char *)found.data, streams[i].events);
-            gbx_buf_cleanup(&found);
         }
     }
 }
 
-static void test_an_event__that_says_nothing_has_an_empty_text(void **state)
+TEST(an_event__that_says_nothing_has_an_empty_text)
 {
     static const char text[] = "event: endpoint\ndata:\n\n";
     gbx_sse_event event;
-    gbx_sse sse;
-    (void)state;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
 
     gbx_sse_init(&sse, 1000);
     assert_true(gbx_sse_feed(&sse, text, sizeof text - 1));
     assert_true(gbx_sse_next(&sse, &event));
     assert_int_equal(event.len, 0);
     assert_non_null(event.data);
-    gbx_sse_cleanup(&sse);
 }
 
-static void test_events__have_a_ceiling(void **state)
+TEST(events__have_a_ceiling)
 {
     char text[2048];
-    gbx_sse sse;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
     gbx_sse_event event;
     bool fed = true;
-    (void)state;
 
     memset(text, 'x', sizeof text);
     gbx_sse_init(&sse, 1000);
@@ -106,10 +93,9 @@ static void test_events__have_a_ceiling(void **state)
     }
 
     assert_false(fed);
-    gbx_sse_cleanup(&sse);
 }
 
-static void test_events__that_are_many_are_read_in_one_pass(void **state)
+TEST(events__that_are_many_are_read_in_one_pass)
 {
     static const char one[] = "data:x\n\n";
     enum { EVENTS = 2000000 };
@@ -117,8 +103,7 @@ static void test_events__that_are_many_are_read_in_one_pass(void **state)
     char *text = malloc(EVENTS * len);
     size_t count = 0;
     gbx_sse_event event;
-    gbx_sse sse;
-    (void)state;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
 
     for (size_t i = 0; i < EVENTS; i++)
         memcpy(text + i * len, one, len);
@@ -129,19 +114,17 @@ static void test_events__that_are_many_are_read_in_one_pass(void **state)
 
     assert_int_equal(count, EVENTS);
     assert_true(gbx_sse_feed(&sse, text, EVENTS * len));
-    gbx_sse_cleanup(&sse);
     free(text);
 }
 
 /* Comments and the like are looked at in short calls, in between of which others run. */
-static void test_a_flood_of_no_events__is_looked_at_in_steps(void **state)
+TEST(a_flood_of_no_events__is_looked_at_in_steps)
 {
     enum { BYTES = 1000000 };
     char *text = malloc(BYTES);
     unsigned steps = 0;
     gbx_sse_event event;
-    gbx_sse sse;
-    (void)state;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
 
     memset(text, '\n', BYTES);
     gbx_sse_init(&sse, GBX_MIB(2));
@@ -157,16 +140,14 @@ static void test_a_flood_of_no_events__is_looked_at_in_steps(void **state)
     assert_memory_equal(event.data, "x", event.len);
     assert_false(gbx_sse_next(&sse, &event));
     assert_false(sse.has_more);
-    gbx_sse_cleanup(&sse);
     free(text);
 }
 
 /* What was read is no part of what has a ceiling. */
-static void test_events__that_were_read_leave_room_for_others(void **state)
+TEST(events__that_were_read_leave_room_for_others)
 {
     gbx_sse_event event;
-    gbx_sse sse;
-    (void)state;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
 
     gbx_sse_init(&sse, 100);
     for (int i = 0; i < 1000; i++) {
@@ -176,15 +157,13 @@ static void test_events__that_were_read_leave_room_for_others(void **state)
         assert_true(gbx_sse_next(&sse, &event));
         assert_false(gbx_sse_next(&sse, &event));
     }
-    gbx_sse_cleanup(&sse);
 }
 
-static void test_events__id_and_retry_are_kept(void **state)
+TEST(events__id_and_retry_are_kept)
 {
     static const char text[] = "id: 5\nretry: 100\ndata: x\n\nretry: 1x\ndata: y\n\n";
-    gbx_sse sse;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
     gbx_sse_event event;
-    (void)state;
 
     gbx_sse_init(&sse, 1000);
     assert_true(gbx_sse_feed(&sse, text, strlen(text)));
@@ -193,14 +172,12 @@ static void test_events__id_and_retry_are_kept(void **state)
 
     assert_string_equal(sse.id, "5");
     assert_int_equal(sse.retry_ms, 100);
-    gbx_sse_cleanup(&sse);
 }
 
-static void test_events__an_id_counts_once_its_event_is_whole(void **state)
+TEST(events__an_id_counts_once_its_event_is_whole)
 {
-    gbx_sse sse;
+    GBX_CLEANUP(gbx_sse_cleanup) gbx_sse sse;
     gbx_sse_event event;
-    (void)state;
 
     gbx_sse_init(&sse, 1000);
     assert_true(gbx_sse_feed(&sse, "id: 5\n\nid: 6\ndata: x\n", 21));
@@ -211,21 +188,6 @@ static void test_events__an_id_counts_once_its_event_is_whole(void **state)
     assert_string_equal(sse.id, "6");
     assert_false(gbx_sse_next(&sse, &event));
     assert_string_equal(sse.id, "");
-    gbx_sse_cleanup(&sse);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events__are_the_same_in_pieces_of_any_size),
-        cmocka_unit_test(test_an_event__that_says_nothing_has_an_empty_text),
-        cmocka_unit_test(test_events__have_a_ceiling),
-        cmocka_unit_test(test_events__that_are_many_are_read_in_one_pass),
-        cmocka_unit_test(test_a_flood_of_no_events__is_looked_at_in_steps),
-        cmocka_unit_test(test_events__that_were_read_leave_room_for_others),
-        cmocka_unit_test(test_events__id_and_retry_are_kept),
-        cmocka_unit_test(test_events__an_id_counts_once_its_event_is_whole),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,18 +4,12 @@
 #include "base/clock.h"
 #include "mcp/server/server.h"
 #include "support/failing_malloc.h"
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define LINES   300
 #define BUSY_NS (6 * GBX_NS_PER_MS)
@@ -105,7 +99,7 @@ static int finish(void **state)
     return 0;
 }
 
-static void test_a_signal__is_seen_between_lines(void **state)
+TEST(a_signal__is_seen_between_lines)
 {
     scene *s = *state;
 
@@ -116,7 +110,7 @@ static void test_a_signal__is_seen_between_lines(void **state)
 }
 
 /* What is begun later than answers are waited for would only be cancelled. */
-static void test_a_client_that_has_gone__is_served_for_a_while_only(void **state)
+TEST(a_client_that_has_gone__is_served_for_a_while_only)
 {
     scene *s = *state;
 
@@ -126,7 +120,7 @@ static void test_a_client_that_has_gone__is_served_for_a_while_only(void **state
     assert_in_range(s->calls, 2, LINES / 2);
 }
 
-static void test_a_client_that_has_not_gone__is_served_to_its_last_line(void **state)
+TEST(a_client_that_has_not_gone__is_served_to_its_last_line)
 {
     scene *s = *state;
 
@@ -137,7 +131,7 @@ static void test_a_client_that_has_not_gone__is_served_to_its_last_line(void **s
     assert_int_equal(s->calls, LINES);
 }
 
-static void test_an_end_for_want_of_memory__is_told_from_that_of_a_client(void **state)
+TEST(an_end_for_want_of_memory__is_told_from_that_of_a_client)
 {
     scene *s = *state;
 
@@ -150,7 +144,7 @@ static void test_an_end_for_want_of_memory__is_told_from_that_of_a_client(void *
 }
 
 /* Whose memory is out when it first waits for input, which then seems to have ended. */
-static void test_input__that_cannot_be_waited_for_has_not_ended(void **state)
+TEST(input__that_cannot_be_waited_for_has_not_ended)
 {
     scene *s = *state;
     gbx_mcp_stdio *started = NULL;
@@ -175,16 +169,7 @@ static void test_input__that_cannot_be_waited_for_has_not_ended(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
-        TEST(test_a_signal__is_seen_between_lines),
-        TEST(test_a_client_that_has_gone__is_served_for_a_while_only),
-        TEST(test_a_client_that_has_not_gone__is_served_to_its_last_line),
-        TEST(test_an_end_for_want_of_memory__is_told_from_that_of_a_client),
-        TEST(test_input__that_cannot_be_waited_for_has_not_ended),
-#undef TEST
-    };
-
     failing_malloc_take_libevent();
-    return cmocka_run_group_tests_name("stdio", tests, NULL, NULL);
+    tests_each(start, finish);
+    return tests_run(NULL, NULL);
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A server that floods has its turn, and no more: others have theirs in between. */
 #include "mcp/upstream/internal.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "marked.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define TURNS_WANTED 100
 
@@ -28,13 +22,14 @@ typedef struct scene {
     unsigned most;
 } scene;
 
-static void on_line(void *user, const char *line, size_t len)
+static void on_line(void *user, const char *line, size_t len, int64_t about)
 {
     int64_t until_ns = gbx_clock_now_ns() + LINE_NS;
     scene *s = user;
 
     (void)line;
     (void)len;
+    (void)about;
     s->lines++;
     while (gbx_clock_now_ns() < until_ns)
         continue;
@@ -57,10 +52,11 @@ static void on_error_line(void *user, const char *line)
     (void)line;
 }
 
-static void on_deaf(void *user, uint64_t written)
+static void on_deaf(void *user, uint64_t written, const char *why)
 {
     (void)user;
     (void)written;
+    (void)why;
 }
 
 static void on_ended(void *user, const char *why, bool is_lasting)
@@ -85,7 +81,7 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
         gbx_mcp_loop_stop(s->loop, 0);
 }
 
-static void test_a_flood_of_short_lines__leaves_others_their_turns(void **state)
+TEST(a_flood_of_short_lines__leaves_others_their_turns)
 {
     scene s = {.loop = gbx_mcp_loop_new()};
     gbx_yard yard = {0};
@@ -103,9 +99,13 @@ static void test_a_flood_of_short_lines__leaves_others_their_turns(void **state)
         .line_max = 1000,
         .waiting_max = 1000,
         .patience_ms = 300,
-        .hooks = {&s, on_line, on_long_line, on_error_line, on_deaf, on_ended},
+        .hooks = {.user = &s,
+                  .message = on_line,
+                  .too_long = on_long_line,
+                  .log = on_error_line,
+                  .deaf = on_deaf,
+                  .lost = on_ended},
     };
-    (void)state;
 
     marked_name(mark, sizeof mark);
     s.turn = event_new(gbx_mcp_loop_base(s.loop), -1, 0, on_turn, &s);
@@ -122,10 +122,6 @@ static void test_a_flood_of_short_lines__leaves_others_their_turns(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_flood_of_short_lines__leaves_others_their_turns),
-    };
-
     (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

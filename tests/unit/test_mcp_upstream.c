@@ -2,21 +2,13 @@
 /* What a server may do wrong in an answer, and what comes of it; tests/mcp/bad-upstream.mjs
  * does it. */
 #include "servers.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 /* ---- answers -------------------------------------------------------------- */
 
-static void test_answer__is_matched_by_its_id(void **state)
+TEST(answer__is_matched_by_its_id)
 {
     bad_start(*state, "");
     bad_expect(*state, "wrong-id", "right");
@@ -24,11 +16,11 @@ static void test_answer__is_matched_by_its_id(void **state)
     bad_expect(*state, "echo", "{}");
 }
 
-static void test_answers__come_in_any_order(void **state)
+TEST(answers__come_in_any_order)
 {
     servers *s = *state;
-    answer late;
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer late;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     bad_start(s, "");
     (void)servers_begin(s, "bad", "late", "{\"ms\":300}", &late);
@@ -37,11 +29,9 @@ static void test_answers__come_in_any_order(void **state)
     servers_wait(s, &late);
 
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
-    answer_cleanup(&a);
-    answer_cleanup(&late);
 }
 
-static void test_noise__on_standard_output_is_passed_over(void **state)
+TEST(noise__on_standard_output_is_passed_over)
 {
     bad_start(*state, "noisy");
     bad_expect(*state, "noise", "heard");
@@ -49,7 +39,7 @@ static void test_noise__on_standard_output_is_passed_over(void **state)
     assert_true(((servers *)*state)->log_lines > 0);
 }
 
-static void test_flood__of_errors_leaves_the_last_line(void **state)
+TEST(flood__of_errors_leaves_the_last_line)
 {
     servers *s = *state;
 
@@ -59,19 +49,18 @@ static void test_flood__of_errors_leaves_the_last_line(void **state)
     bad_expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "the last line");
 }
 
-static void test_long__answers_are_taken_up_to_32_mib(void **state)
+TEST(long__answers_are_taken_up_to_32_mib)
 {
     servers *s = *state;
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     bad_start(s, "");
     servers_call(s, "bad", "big", "{\"bytes\":20000000}", &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
     assert_true(a.result_len > 20000000);
-    answer_cleanup(&a);
 }
 
-static void test_long__answer_of_64_mib_ends_its_call_and_no_other(void **state)
+TEST(long__answer_of_64_mib_ends_its_call_and_no_other)
 {
     servers *s = *state;
     answer late;
@@ -85,7 +74,7 @@ static void test_long__answer_of_64_mib_ends_its_call_and_no_other(void **state)
     bad_expect(s, "echo", "{}");
 }
 
-static void test_refusal__is_the_servers_own_code_and_words(void **state)
+TEST(refusal__is_the_servers_own_code_and_words)
 {
     servers *s = *state;
     answer a;
@@ -97,7 +86,7 @@ static void test_refusal__is_the_servers_own_code_and_words(void **state)
     assert_non_null(strstr(a.message, "today (error -32050)"));
 }
 
-static void test_result__that_is_none_is_a_fault_of_protocol(void **state)
+TEST(result__that_is_none_is_a_fault_of_protocol)
 {
     bad_start(*state, "");
     bad_expect_fault(*state, "array", GBX_UPSTREAM_PROTOCOL, "not an object");
@@ -105,7 +94,7 @@ static void test_result__that_is_none_is_a_fault_of_protocol(void **state)
     bad_expect_fault(*state, "unknown-type", GBX_UPSTREAM_PROTOCOL, "unknown type");
 }
 
-static void test_input__that_nobody_can_give_is_said_so(void **state)
+TEST(input__that_nobody_can_give_is_said_so)
 {
     bad_start(*state, "");
     bad_expect_fault(*state, "input", GBX_UPSTREAM_INPUT, "asks for input");
@@ -114,34 +103,33 @@ static void test_input__that_nobody_can_give_is_said_so(void **state)
     bad_expect(*state, "asks", "-32601");
 }
 
-static void test_ping__of_the_server_is_answered(void **state)
+TEST(ping__of_the_server_is_answered)
 {
     bad_start(*state, "");
     bad_expect(*state, "pings", "{}");
 }
 
-static void test_request__of_a_server_of_the_era_without_them_is_answered(void **state)
+TEST(request__of_a_server_of_the_era_without_them_is_answered)
 {
     bad_start(*state, "modern");
     bad_expect(*state, "pings", "{}");
     bad_expect(*state, "asks", "-32601");
 }
 
-static void test_progress__reaches_its_call(void **state)
+TEST(progress__reaches_its_call)
 {
     servers *s = *state;
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     bad_start(s, "");
     servers_call(s, "bad", "progress", "{}", &a);
     assert_string_equal(a.progress, "step 1,step 2,3/3,");
-    answer_cleanup(&a);
 }
 
-static void test_environment__is_what_is_listed_and_configured(void **state)
+TEST(environment__is_what_is_listed_and_configured)
 {
     servers *s = *state;
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
     char name[] = "GBX_TEST_INHERITED";
     char *inherit[] = {name};
 
@@ -156,7 +144,6 @@ static void test_environment__is_what_is_listed_and_configured(void **state)
     assert_null(strstr(a.result, "XDG_CACHE_HOME"));
     assert_non_null(strstr(a.result, "GBX_TEST_INHERITED"));
     assert_non_null(strstr(a.result, "GBX_MARK"));
-    answer_cleanup(&a);
 }
 
 typedef struct asked {
@@ -172,7 +159,7 @@ static void on_told(void *user, const gbx_upstream_reply *reply)
     (void)strncat(a->order, &a->name, 1);
 }
 
-static void test_tools__are_told_in_the_order_in_which_they_were_asked_for(void **state)
+TEST(tools__are_told_in_the_order_in_which_they_were_asked_for)
 {
     servers *s = *state;
     char order[4] = "";
@@ -186,7 +173,7 @@ static void test_tools__are_told_in_the_order_in_which_they_were_asked_for(void 
     assert_string_equal(order, "abc");
 }
 
-static void test_arguments__that_are_no_object_go_nowhere(void **state)
+TEST(arguments__that_are_no_object_go_nowhere)
 {
     servers *s = *state;
 
@@ -230,7 +217,7 @@ static unsigned starts_of(servers *s)
 }
 
 /* Some end, or are silent, when they are asked anything else. */
-static void test_era__of_a_process_is_asked_by_initialize(void **state)
+TEST(era__of_a_process_is_asked_by_initialize)
 {
     static const char *const words[] = {"",
                                         "both",
@@ -250,14 +237,14 @@ static void test_era__of_a_process_is_asked_by_initialize(void **state)
     assert_int_equal(starts_of(s), GBX_COUNTOF(words));
 }
 
-static void test_era__modern_has_meta_on_every_request(void **state)
+TEST(era__modern_has_meta_on_every_request)
 {
     bad_start(*state, "modern");
     bad_expect(*state, "echo", "{}");
     expect_era(*state, "2026-07-28");
 }
 
-static void test_era__may_be_told_late(void **state)
+TEST(era__may_be_told_late)
 {
     servers *s = *state;
 
@@ -267,7 +254,7 @@ static void test_era__may_be_told_late(void **state)
     expect_era(s, "2026-07-28");
 }
 
-static void test_era__unknown_to_us_is_said_so(void **state)
+TEST(era__unknown_to_us_is_said_so)
 {
     servers *s = *state;
 
@@ -280,19 +267,18 @@ static void test_era__unknown_to_us_is_said_so(void **state)
 
 /* ---- tools ---------------------------------------------------------------- */
 
-static void test_tools__of_all_pages_are_known(void **state)
+TEST(tools__of_all_pages_are_known)
 {
     servers *s = *state;
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     bad_start(s, "pages=7");
     servers_learn(s, "bad", &a);
     assert_non_null(strstr(a.result, "\"echo\""));
     assert_non_null(strstr(a.result, "\"cancelled\""));
-    answer_cleanup(&a);
 }
 
-static void test_tools__without_end_are_read_to_a_bound(void **state)
+TEST(tools__without_end_are_read_to_a_bound)
 {
     servers *s = *state;
 
@@ -302,20 +288,20 @@ static void test_tools__without_end_are_read_to_a_bound(void **state)
                         "further pages were not read");
 }
 
-static void test_tools__that_are_none_are_a_failure_to_start(void **state)
+TEST(tools__that_are_none_are_a_failure_to_start)
 {
     bad_start(*state, "no-list");
     bad_expect_fault(*state, "echo", GBX_UPSTREAM_START, "list of tools is not valid");
 }
 
-static void test_tools__that_cannot_be_told_are_explained_by_the_server(void **state)
+TEST(tools__that_cannot_be_told_are_explained_by_the_server)
 {
     bad_start(*state, "list-fails");
     bad_expect_fault(*state, "echo", GBX_UPSTREAM_START,
                      "does not tell its tools: the database is down");
 }
 
-static void test_tools__are_known_one_by_one(void **state)
+TEST(tools__are_known_one_by_one)
 {
     servers *s = *state;
 
@@ -353,17 +339,17 @@ static void follow_change(servers *s, const char *words)
     bad_expect(s, "new-tool", "{}");
 }
 
-static void test_tools__that_change_are_followed(void **state)
+TEST(tools__that_change_are_followed)
 {
     follow_change(*state, "");
 }
 
-static void test_tools__that_change_are_followed_in_the_modern_era(void **state)
+TEST(tools__that_change_are_followed_in_the_modern_era)
 {
     follow_change(*state, "modern");
 }
 
-static void test_tools__changes_in_a_flood_are_one_question(void **state)
+TEST(tools__changes_in_a_flood_are_one_question)
 {
     servers *s = *state;
     char text[16];
@@ -380,39 +366,4 @@ static void test_tools__changes_in_a_flood_are_one_question(void **state)
     assert_int_equal(s->changes, 1); /* they are the same as before */
 }
 
-#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(test_answer__is_matched_by_its_id),
-        WITH(test_answers__come_in_any_order),
-        WITH(test_noise__on_standard_output_is_passed_over),
-        WITH(test_flood__of_errors_leaves_the_last_line),
-        WITH(test_long__answers_are_taken_up_to_32_mib),
-        WITH(test_long__answer_of_64_mib_ends_its_call_and_no_other),
-        WITH(test_refusal__is_the_servers_own_code_and_words),
-        WITH(test_result__that_is_none_is_a_fault_of_protocol),
-        WITH(test_input__that_nobody_can_give_is_said_so),
-        WITH(test_ping__of_the_server_is_answered),
-        WITH(test_request__of_a_server_of_the_era_without_them_is_answered),
-        WITH(test_progress__reaches_its_call),
-        WITH(test_environment__is_what_is_listed_and_configured),
-        WITH(test_tools__are_told_in_the_order_in_which_they_were_asked_for),
-        WITH(test_arguments__that_are_no_object_go_nowhere),
-        WITH(test_era__of_a_process_is_asked_by_initialize),
-        WITH(test_era__modern_has_meta_on_every_request),
-        WITH(test_era__may_be_told_late),
-        WITH(test_era__unknown_to_us_is_said_so),
-        WITH(test_tools__of_all_pages_are_known),
-        WITH(test_tools__without_end_are_read_to_a_bound),
-        WITH(test_tools__that_are_none_are_a_failure_to_start),
-        WITH(test_tools__that_cannot_be_told_are_explained_by_the_server),
-        WITH(test_tools__are_known_one_by_one),
-        WITH(test_tools__that_change_are_followed),
-        WITH(test_tools__that_change_are_followed_in_the_modern_era),
-        WITH(test_tools__changes_in_a_flood_are_one_question),
-    };
-
-    return cmocka_run_group_tests_name("mcp upstream", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(servers_set_up, servers_tear_down)

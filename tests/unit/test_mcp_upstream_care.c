@@ -2,27 +2,20 @@
 /* Servers that crash, hang, spin and will not go: what their callers see of it, and that
  * others see nothing. */
 #include "servers.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "marked.h"
 #include "until.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 /* ---- crashes -------------------------------------------------------------- */
 
-static void test_crash__ends_its_call_and_the_next_finds_a_new_process(void **state)
+TEST(crash__ends_its_call_and_the_next_finds_a_new_process)
 {
     bad_start(*state, "");
     bad_expect_fault(*state, "crash", GBX_UPSTREAM_EXIT, "it ended with status 7");
@@ -34,26 +27,26 @@ static void test_crash__ends_its_call_and_the_next_finds_a_new_process(void **st
     bad_expect(*state, "echo", "{}");
 }
 
-static void test_crash__is_tried_again_only_if_the_tool_does_no_harm_twice(void **state)
+TEST(crash__is_tried_again_only_if_the_tool_does_no_harm_twice)
 {
     bad_start(*state, "");
     bad_expect_fault(*state, "crash-once", GBX_UPSTREAM_EXIT, "status 7");
     bad_expect(*state, "crash-once", "survived");
 }
 
-static void test_crash__in_a_tool_that_only_reads_is_not_seen(void **state)
+TEST(crash__in_a_tool_that_only_reads_is_not_seen)
 {
     bad_start(*state, "");
     bad_expect(*state, "crash-once-safe", "survived");
 }
 
-static void test_crash__is_tried_again_once(void **state)
+TEST(crash__is_tried_again_once)
 {
     bad_start(*state, "");
     bad_expect_fault(*state, "crash-safe", GBX_UPSTREAM_EXIT, "status 7");
 }
 
-static void test_another_try__is_for_what_has_done_no_harm_yet(void **state)
+TEST(another_try__is_for_what_has_done_no_harm_yet)
 {
     static const struct {
         const char *server;
@@ -82,16 +75,15 @@ static void test_another_try__is_for_what_has_done_no_harm_yet(void **state)
     servers_add_bad(s, "nowhere", "")->cwd = (char[]){"/no/such/folder"};
     servers_start(s);
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
-        answer a;
+        GBX_CLEANUP(answer_cleanup) answer a;
 
         servers_call(s, rows[i].server, rows[i].tool, "{}", &a);
         assert_int_equal(a.fault, rows[i].fault);
         assert_int_equal(a.is_retryable, rows[i].is_retryable);
-        answer_cleanup(&a);
     }
 }
 
-static void test_crash__ends_all_calls_of_the_process(void **state)
+TEST(crash__ends_all_calls_of_the_process)
 {
     servers *s = *state;
     answer a;
@@ -107,7 +99,7 @@ static void test_crash__ends_all_calls_of_the_process(void **state)
     assert_int_equal(b.fault, GBX_UPSTREAM_EXIT);
 }
 
-static void test_circuit__opens_after_five_failures_and_says_so(void **state)
+TEST(circuit__opens_after_five_failures_and_says_so)
 {
     servers *s = *state;
     int64_t start_ns;
@@ -123,8 +115,7 @@ static void test_circuit__opens_after_five_failures_and_says_so(void **state)
     assert_non_null(strstr(gbx_upstreams_info(s->all, 0).fault, "status 9"));
 }
 
-static void test_retry__takes_no_place_of_calls_however_often_it_is_asked_for(
-    void **state)
+TEST(retry__takes_no_place_of_calls_however_often_it_is_asked_for)
 {
     servers *s = *state;
 
@@ -137,7 +128,7 @@ static void test_retry__takes_no_place_of_calls_however_often_it_is_asked_for(
     bad_expect_fault(s, "echo", GBX_UPSTREAM_START, "not ready after 500 ms");
 }
 
-static void test_broken__server_does_not_stop_the_others(void **state)
+TEST(broken__server_does_not_stop_the_others)
 {
     gbx_upstream_call *call;
     servers *s = *state;
@@ -159,7 +150,7 @@ static void test_broken__server_does_not_stop_the_others(void **state)
 
 /* ---- hangs ---------------------------------------------------------------- */
 
-static void test_hang__ends_with_its_time_and_the_server_is_told(void **state)
+TEST(hang__ends_with_its_time_and_the_server_is_told)
 {
     servers *s = *state;
 
@@ -169,7 +160,7 @@ static void test_hang__ends_with_its_time_and_the_server_is_told(void **state)
     bad_expect(s, "cancelled", "[\"the call has taken too long\"]");
 }
 
-static void test_hang__of_the_whole_server_is_its_end(void **state)
+TEST(hang__of_the_whole_server_is_its_end)
 {
     servers *s = *state;
     char before[32];
@@ -192,8 +183,7 @@ static void test_hang__of_the_whole_server_is_its_end(void **state)
 }
 
 /* Though nothing says that they may be done twice. */
-static void test_hang__takes_no_calls_along_that_come_while_it_is_found_out(
-    void **state)
+TEST(hang__takes_no_calls_along_that_come_while_it_is_found_out)
 {
     servers *s = *state;
 
@@ -204,7 +194,7 @@ static void test_hang__takes_no_calls_along_that_come_while_it_is_found_out(
     bad_expect(s, "starts", "2");
 }
 
-static void test_cancel__is_told_to_the_server_and_once_to_the_caller(void **state)
+TEST(cancel__is_told_to_the_server_and_once_to_the_caller)
 {
     servers *s = *state;
     gbx_upstream_call *call;
@@ -220,7 +210,7 @@ static void test_cancel__is_told_to_the_server_and_once_to_the_caller(void **sta
     bad_expect(s, "cancelled", "[\"the caller has cancelled it\"]");
 }
 
-static void test_cancel__before_the_server_runs(void **state)
+TEST(cancel__before_the_server_runs)
 {
     servers *s = *state;
     answer a;
@@ -235,7 +225,7 @@ static void test_cancel__before_the_server_runs(void **state)
 
 #define MANY 40
 
-static void test_many__calls_wait_in_line(void **state)
+TEST(many__calls_wait_in_line)
 {
     servers *s = *state;
     answer answers[MANY];
@@ -258,7 +248,7 @@ static void test_many__calls_wait_in_line(void **state)
     }
 }
 
-static void test_many__are_no_more_at_once_than_allowed(void **state)
+TEST(many__are_no_more_at_once_than_allowed)
 {
     servers *s = *state;
     answer answers[4];
@@ -278,7 +268,7 @@ static void test_many__are_no_more_at_once_than_allowed(void **state)
 }
 
 /* Together they take longer than one of them may. */
-static void test_many__have_their_time_from_when_they_are_sent(void **state)
+TEST(many__have_their_time_from_when_they_are_sent)
 {
     servers *s = *state;
     gbx_mcp_upstream_config *config = servers_add_bad(s, "bad", "");
@@ -296,7 +286,7 @@ static void test_many__have_their_time_from_when_they_are_sent(void **state)
     }
 }
 
-static void test_many__without_end_are_refused(void **state)
+TEST(many__without_end_are_refused)
 {
     servers *s = *state;
     answer *answers = calloc(1100, sizeof *answers);
@@ -316,10 +306,10 @@ static void test_many__without_end_are_refused(void **state)
     free(answers);
 }
 
-static void test_pool__spreads_calls_over_its_processes(void **state)
+TEST(pool__spreads_calls_over_its_processes)
 {
     servers *s = *state;
-    answer slow;
+    GBX_CLEANUP(answer_cleanup) answer slow;
     answer a;
 
     servers_add_bad(s, "bad", "")->processes = 2;
@@ -332,12 +322,11 @@ static void test_pool__spreads_calls_over_its_processes(void **state)
     servers_wait(s, &slow);
 
     assert_int_equal(slow.fault, GBX_UPSTREAM_OK);
-    answer_cleanup(&slow);
 }
 
 /* ---- ends ----------------------------------------------------------------- */
 
-static void test_idle__server_is_stopped_and_started_again(void **state)
+TEST(idle__server_is_stopped_and_started_again)
 {
     servers *s = *state;
 
@@ -353,7 +342,7 @@ static void test_idle__server_is_stopped_and_started_again(void **state)
     bad_expect(s, "echo", "{}");
 }
 
-static void test_end__of_all_takes_the_most_stubborn_along_in_a_second(void **state)
+TEST(end__of_all_takes_the_most_stubborn_along_in_a_second)
 {
     servers *s = *state;
     int64_t start_ns;
@@ -400,12 +389,12 @@ static void kill_in_a_call(servers *s, const char *words)
     assert_true(until(marked_none, s->mark, 1000));
 }
 
-static void test_orphans__there_are_none_after_sigkill(void **state)
+TEST(orphans__there_are_none_after_sigkill)
 {
     kill_in_a_call(*state, "");
 }
 
-static void test_orphans__there_are_none_of_the_most_stubborn(void **state)
+TEST(orphans__there_are_none_of_the_most_stubborn)
 {
     kill_in_a_call(*state, "stubborn");
 }
@@ -414,7 +403,7 @@ static void test_orphans__there_are_none_of_the_most_stubborn(void **state)
 
 static const char another[] = "another thing of this tool";
 
-static void test_trust__ends_with_the_word_that_tools_have_changed(void **state)
+TEST(trust__ends_with_the_word_that_tools_have_changed)
 {
     servers *s = *state;
 
@@ -428,7 +417,7 @@ static void test_trust__ends_with_the_word_that_tools_have_changed(void **state)
     bad_expect(s, "turns", "turned");
 }
 
-static void test_trust__is_not_carried_over_to_another_process(void **state)
+TEST(trust__is_not_carried_over_to_another_process)
 {
     servers *s = *state;
 
@@ -444,7 +433,7 @@ static void test_trust__is_not_carried_over_to_another_process(void **state)
 }
 
 /* It says with each of its answers that its tools have changed. */
-static void test_trust__waits_for_one_list_and_not_for_ever(void **state)
+TEST(trust__waits_for_one_list_and_not_for_ever)
 {
     servers *s = *state;
 
@@ -457,38 +446,4 @@ static void test_trust__waits_for_one_list_and_not_for_ever(void **state)
     }
 }
 
-#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(test_crash__ends_its_call_and_the_next_finds_a_new_process),
-        WITH(test_crash__is_tried_again_only_if_the_tool_does_no_harm_twice),
-        WITH(test_crash__in_a_tool_that_only_reads_is_not_seen),
-        WITH(test_crash__is_tried_again_once),
-        WITH(test_another_try__is_for_what_has_done_no_harm_yet),
-        WITH(test_crash__ends_all_calls_of_the_process),
-        WITH(test_retry__takes_no_place_of_calls_however_often_it_is_asked_for),
-        WITH(test_circuit__opens_after_five_failures_and_says_so),
-        WITH(test_broken__server_does_not_stop_the_others),
-        WITH(test_hang__ends_with_its_time_and_the_server_is_told),
-        WITH(test_hang__of_the_whole_server_is_its_end),
-        WITH(test_hang__takes_no_calls_along_that_come_while_it_is_found_out),
-        WITH(test_cancel__is_told_to_the_server_and_once_to_the_caller),
-        WITH(test_cancel__before_the_server_runs),
-        WITH(test_many__calls_wait_in_line),
-        WITH(test_many__are_no_more_at_once_than_allowed),
-        WITH(test_many__have_their_time_from_when_they_are_sent),
-        WITH(test_many__without_end_are_refused),
-        WITH(test_pool__spreads_calls_over_its_processes),
-        WITH(test_idle__server_is_stopped_and_started_again),
-        WITH(test_trust__ends_with_the_word_that_tools_have_changed),
-        WITH(test_trust__is_not_carried_over_to_another_process),
-        WITH(test_trust__waits_for_one_list_and_not_for_ever),
-        WITH(test_end__of_all_takes_the_most_stubborn_along_in_a_second),
-        WITH(test_orphans__there_are_none_after_sigkill),
-        WITH(test_orphans__there_are_none_of_the_most_stubborn),
-    };
-
-    return cmocka_run_group_tests_name("mcp upstream care", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(servers_set_up, servers_tear_down)

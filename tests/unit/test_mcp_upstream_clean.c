@@ -2,13 +2,7 @@
 /* What a server says of itself and at its end, once it was looked through for secrets. */
 #include "base/cleanup.h"
 #include "mcp/upstream/internal.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* Of one secret, KEY. */
 static gbx_policy *secret(void)
@@ -21,17 +15,16 @@ static gbx_policy *secret(void)
     return policy;
 }
 
-static void test_tools__are_told_without_secrets(void **state)
+TEST(tools__are_told_without_secrets)
 {
     static const char told[] =
         "[{\"name\":\"a\",\"description\":\"t0ken-of-the-test\",\"inputSchema\":{"
         "\"type\":\"object\",\"properties\":{\"t0ken-of-the-test\":{\"const\":"
         "\"dDBrZW4tb2YtdGhlLXRlc3Q=\"}}}},{\"name\":\"t0ken-of-the-test\"},5]";
     gbx_policy *policy = secret();
-    gbx_tools theirs;
-    gbx_tools ours;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools theirs;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools ours;
     char why[GBX_TOOLS_DROPPED_SIZE];
-    (void)state;
 
     gbx_tools_open(&theirs);
     assert_true(gbx_tools_add(&theirs, (gbx_view){told, sizeof told - 1}, NULL));
@@ -45,20 +38,17 @@ static void test_tools__are_told_without_secrets(void **state)
     assert_true(gbx_buf_append(&ours.json, "", 1));
     assert_null(strstr((char *)ours.json.data, "t0ken"));
     assert_null(strstr((char *)ours.json.data, "dDBr"));
-    gbx_tools_cleanup(&theirs);
-    gbx_tools_cleanup(&ours);
     gbx_policy_free(policy);
 }
 
 /* A secret's name may be longer than its value. */
-static void test_tools__that_grow_too_long_are_left_out(void **state)
+TEST(tools__that_grow_too_long_are_left_out)
 {
     gbx_policy *policy = gbx_policy_new();
-    gbx_tools theirs;
-    gbx_tools ours;
-    gbx_buf list;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools theirs;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools ours;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list;
     char why[GBX_TOOLS_DROPPED_SIZE];
-    (void)state;
 
     assert_int_equal(gbx_policy_secret(policy, "A_RATHER_LONG_NAME_OF_A_SHORT_VALUE",
                                        "k9.x7-q2", NULL, "a", NULL),
@@ -77,17 +67,13 @@ static void test_tools__that_grow_too_long_are_left_out(void **state)
     assert_non_null(gbx_tools_find(&ours, "short"));
     gbx_tools_say_dropped(&ours, why, sizeof why);
     assert_string_equal(why, "1 left out: 1 with which the list is longer than 16 MiB");
-    gbx_tools_cleanup(&theirs);
-    gbx_tools_cleanup(&ours);
-    gbx_buf_cleanup(&list);
     gbx_policy_free(policy);
 }
 
-static void test_text__is_cut_after_it_was_looked_through(void **state)
+TEST(text__is_cut_after_it_was_looked_through)
 {
     gbx_policy *policy = secret();
     char text[12];
-    (void)state;
 
     gbx_redact_copy(policy, "abt0ken-of-the-test", text, sizeof text);
     assert_string_equal(text, "ab{{secret:");
@@ -104,27 +90,25 @@ static void print_tail(const gbx_stderr_tail *tail, const gbx_policy *secrets,
     assert_true(gbx_buf_append(to, "", 1));
 }
 
-static void test_tail__shows_no_half_of_a_secret(void **state)
+TEST(tail__shows_no_half_of_a_secret)
 {
     gbx_policy *policy = secret();
     static const char value[] = "t0ken-of-the-test";
-    (void)state;
 
     /* Where a line is cut, and where the tail begins. */
     for (size_t filler = 130; filler < 160; filler++) {
         gbx_stderr_tail tail = {.len = 0};
-        gbx_buf text;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
         for (size_t i = 0; i < filler; i++)
             gbx_stderr_tail_add(&tail, "x", 1);
         gbx_stderr_tail_add(&tail, value, sizeof value - 1);
         print_tail(&tail, policy, &text);
         assert_null(strstr((char *)text.data, "t0"));
-        gbx_buf_cleanup(&text);
     }
     for (size_t cut = 1; cut < sizeof value - 1; cut++) {
         gbx_stderr_tail tail = {.len = 0};
-        gbx_buf text;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
         gbx_stderr_tail_add(&tail, value, sizeof value - 1);
         for (size_t i = sizeof value - 1; i < GBX_TAIL_BYTES + cut - 6; i++)
@@ -132,19 +116,8 @@ static void test_tail__shows_no_half_of_a_secret(void **state)
         gbx_stderr_tail_add(&tail, "\nended", 6);
         print_tail(&tail, policy, &text);
         assert_string_equal((char *)text.data, "ended");
-        gbx_buf_cleanup(&text);
     }
     gbx_policy_free(policy);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tools__are_told_without_secrets),
-        cmocka_unit_test(test_tools__that_grow_too_long_are_left_out),
-        cmocka_unit_test(test_text__is_cut_after_it_was_looked_through),
-        cmocka_unit_test(test_tail__shows_no_half_of_a_secret),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -5,18 +5,10 @@
 #include "core_file.h"
 #include "http_server.h"
 #include "servers.h"
+#include "test.h"
 #include "tls_identity.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define HEAD(type) "HTTP/1.1 200 OK\r\nContent-Type: " type "\r\n\r\n"
 #define SSE        HEAD("text/event-stream")
@@ -105,11 +97,10 @@ static void url_of(const server *web, const char *path, char *text, size_t size)
     (void)snprintf(text, size, "http://127.0.0.1:%u%s", server_port(web), path);
 }
 
-static void test_hostile__server_cannot_be_started(void **state)
+TEST(hostile__server_cannot_be_started)
 {
     server_options options = {.replies = replies, .reply_count = GBX_COUNTOF(replies)};
     server *web = server_start(&options);
-    (void)state;
 
     (void)snprintf(other_host, sizeof other_host,
                    SSE "event: endpoint\ndata: http://localhost:%u/m\n\n",
@@ -137,7 +128,7 @@ static void test_hostile__server_cannot_be_started(void **state)
 }
 
 /* Our headers are for the address that was configured. */
-static void test_redirect__is_not_followed(void **state)
+TEST_WITH(servers_set_up, servers_tear_down, redirect__is_not_followed)
 {
     servers *s = *state;
     gbx_mcp_variable header = {(char[]){"Authorization"}, (char[]){"Bearer sesame"}};
@@ -159,8 +150,8 @@ static void test_redirect__is_not_followed(void **state)
     server_stop(other);
 }
 
-static void test_certificate__of_no_known_authority_is_for_a_person_to_mend(
-    void **state)
+TEST_WITH(servers_set_up, servers_tear_down,
+          certificate__of_no_known_authority_is_for_a_person_to_mend)
 {
     servers *s = *state;
     tls_identity *identity = identity_new("127.0.0.1", false);
@@ -203,7 +194,8 @@ static void echo_secret(servers *s, size_t len)
     free(args);
 }
 
-static void test_secret__is_in_no_core_once_its_call_has_ended(void **state)
+TEST_WITH(servers_set_up, servers_tear_down,
+          secret__is_in_no_core_once_its_call_has_ended)
 {
     static char control[64]; /* that a core is looked through well */
     core_file core;
@@ -223,19 +215,4 @@ static void test_secret__is_in_no_core_once_its_call_has_ended(void **state)
     core_file_drop(&core);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostile__server_cannot_be_started),
-        cmocka_unit_test_setup_teardown(test_redirect__is_not_followed, servers_set_up,
-                                        servers_tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_certificate__of_no_known_authority_is_for_a_person_to_mend,
-            servers_set_up, servers_tear_down),
-        cmocka_unit_test_setup_teardown(
-            test_secret__is_in_no_core_once_its_call_has_ended, servers_set_up,
-            servers_tear_down),
-    };
-
-    return cmocka_run_group_tests_name("mcp upstream hostile", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,33 +2,26 @@
 /* Servers that answer in a way that nobody foresaw, or not at all: no call waits longer for
  * them than it must. */
 #include "servers.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "mcp/rules/rules.h"
-#include "mcp/upstream/upstream_server.h"
+#include "mcp/upstream/servers.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 /* ---- eras ----------------------------------------------------------------- */
 
-static void test_era__refused_about_nobody_knows_what_is_refused(void **state)
+TEST(era__refused_about_nobody_knows_what_is_refused)
 {
     bad_start(*state, "modern refuses-nobody");
     bad_expect(*state, "starts", "1");
 }
 
-static void test_start__that_takes_too_long_is_told_with_the_last_words(void **state)
+TEST(start__that_takes_too_long_is_told_with_the_last_words)
 {
     servers *s = *state;
 
@@ -39,8 +32,7 @@ static void test_start__that_takes_too_long_is_told_with_the_last_words(void **s
         "it was not ready after 4000 ms (startMs); its last words: waiting for a login");
 }
 
-static void test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner(
-    void **state)
+TEST(era__is_asked_again_if_the_answer_was_lost_behind_a_banner)
 {
     static const char *const words[] = {"banner", "banner modern",
                                         "banner={\"v\": modern",
@@ -55,7 +47,7 @@ static void test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner(
     servers_expect(s, "banner", "starts", "{}", "1");
 }
 
-static void test_ping__is_answered_before_the_era_is_known(void **state)
+TEST(ping__is_answered_before_the_era_is_known)
 {
     bad_start(*state, "pings-first");
     bad_expect(*state, "first-ping", "{}");
@@ -63,26 +55,26 @@ static void test_ping__is_answered_before_the_era_is_known(void **state)
 
 /* ---- answers -------------------------------------------------------------- */
 
-static void test_answer__may_have_its_id_as_text(void **state)
+TEST(answer__may_have_its_id_as_text)
 {
     bad_start(*state, "");
     bad_expect(*state, "id-as-text", "taken");
 }
 
-static void test_answer__may_have_its_id_with_a_fraction_of_nothing(void **state)
+TEST(answer__may_have_its_id_with_a_fraction_of_nothing)
 {
     bad_start(*state, "fractions");
     bad_expect(*state, "echo", "{}");
     bad_expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "cannot be read");
 }
 
-static void test_answer__of_another_encoding_is_read_but_for_its_letters(void **state)
+TEST(answer__of_another_encoding_is_read_but_for_its_letters)
 {
     bad_start(*state, "");
     bad_expect(*state, "latin", "caf\xEF\xBF\xBD");
 }
 
-static void test_answer__behind_other_text_is_read(void **state)
+TEST(answer__behind_other_text_is_read)
 {
     servers *s = *state;
 
@@ -92,7 +84,7 @@ static void test_answer__behind_other_text_is_read(void **state)
 }
 
 /* Nobody waits for what will never be an answer. */
-static void test_answer__on_several_lines_is_refused_at_once(void **state)
+TEST(answer__on_several_lines_is_refused_at_once)
 {
     bad_start(*state, "");
     bad_expect_fault(*state, "spread", GBX_UPSTREAM_PROTOCOL,
@@ -102,7 +94,7 @@ static void test_answer__on_several_lines_is_refused_at_once(void **state)
     bad_expect(*state, "echo", "{}");
 }
 
-static void test_end__in_a_call_is_told_with_what_was_written_last(void **state)
+TEST(end__in_a_call_is_told_with_what_was_written_last)
 {
     bad_start(*state, "banner=hello");
     bad_expect_fault(*state, "complains", GBX_UPSTREAM_EXIT,
@@ -111,7 +103,7 @@ static void test_end__in_a_call_is_told_with_what_was_written_last(void **state)
 }
 
 /* What is as long and no answer is not worth the work. */
-static void test_answer__of_another_encoding_is_read_when_it_is_long(void **state)
+TEST(answer__of_another_encoding_is_read_when_it_is_long)
 {
     servers *s = *state;
 
@@ -121,10 +113,10 @@ static void test_answer__of_another_encoding_is_read_when_it_is_long(void **stat
     assert_non_null(strstr(s->last_log, "a line was dropped: it is not JSON"));
 }
 
-static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **state)
+TEST(answer__that_cannot_be_read_ends_its_call_and_no_other)
 {
     servers *s = *state;
-    answer late;
+    GBX_CLEANUP(answer_cleanup) answer late;
 
     servers_add_bad(s, "bad", "")->timeout_ms = 20000;
     servers_start(s);
@@ -138,10 +130,9 @@ static void test_answer__that_cannot_be_read_ends_its_call_and_no_other(void **s
     bad_expect_fault(s, "long-end", GBX_UPSTREAM_PROTOCOL, "longer than 32 MiB");
     servers_wait(s, &late);
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
-    answer_cleanup(&late);
 }
 
-static void test_refusal__is_told_with_what_the_server_adds_to_it(void **state)
+TEST(refusal__is_told_with_what_the_server_adds_to_it)
 {
     static const char *const rows[][2] = {
         {"{\"message\":\"bad\",\"data\":{\"field\":\"x\"}}",
@@ -166,7 +157,7 @@ static void test_refusal__is_told_with_what_the_server_adds_to_it(void **state)
 }
 
 /* Cut after it was looked through, at both ends of what is shown. */
-static void test_refusal__shows_no_half_of_a_secret(void **state)
+TEST(refusal__shows_no_half_of_a_secret)
 {
     static const char value[] = "t0ken-of-the-test";
     gbx_gate_rules rules = {.secrets = gbx_policy_new()};
@@ -202,7 +193,7 @@ static void lose_lists(servers *s, const char *words)
     s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
 }
 
-static void test_list__that_does_not_come_is_asked_for_once_more(void **state)
+TEST(list__that_does_not_come_is_asked_for_once_more)
 {
     servers *s = *state;
 
@@ -213,7 +204,7 @@ static void test_list__that_does_not_come_is_asked_for_once_more(void **state)
     bad_expect(s, "cancelled", "[\"the list has taken too long\"]");
 }
 
-static void test_list__that_does_not_come_twice_is_the_end_of_the_process(void **state)
+TEST(list__that_does_not_come_twice_is_the_end_of_the_process)
 {
     servers *s = *state;
     answer a;
@@ -227,7 +218,7 @@ static void test_list__that_does_not_come_twice_is_the_end_of_the_process(void *
     bad_expect(s, "lists", "1");
 }
 
-static void test_list__that_is_none_ends_no_call_in_flight(void **state)
+TEST(list__that_is_none_ends_no_call_in_flight)
 {
     servers *s = *state;
     answer late;
@@ -243,7 +234,7 @@ static void test_list__that_is_none_ends_no_call_in_flight(void **state)
     bad_expect(s, "new-tool", "{}");
 }
 
-static void test_list__is_there_but_for_a_tool_that_makes_it_too_long(void **state)
+TEST(list__is_there_but_for_a_tool_that_makes_it_too_long)
 {
     servers *s = *state;
 
@@ -257,11 +248,10 @@ static void test_list__is_there_but_for_a_tool_that_makes_it_too_long(void **sta
 
 /* What was asked before that is answered; what comes later has not begun, and is begun on
  * another, though nothing says that it may be done twice. */
-static void test_input__that_is_closed_is_the_end_of_the_process_but_for_its_calls(
-    void **state)
+TEST(input__that_is_closed_is_the_end_of_the_process_but_for_its_calls)
 {
     servers *s = *state;
-    answer late;
+    GBX_CLEANUP(answer_cleanup) answer late;
 
     servers_add_bad(s, "bad", "")->timeout_ms = 5000;
     servers_start(s);
@@ -273,7 +263,6 @@ static void test_input__that_is_closed_is_the_end_of_the_process_but_for_its_cal
     servers_wait(s, &late);
 
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
-    answer_cleanup(&late);
 }
 
 /* ---- starts --------------------------------------------------------------- */
@@ -296,12 +285,12 @@ static void expect_starting(const servers *s, const char *wanted)
     assert_string_equal(starting, wanted);
 }
 
-static void test_starts__are_in_turn_but_for_what_is_called(void **state)
+TEST(starts__are_in_turn_but_for_what_is_called)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e"};
     servers *s = *state;
     gbx_upstream_call *call;
-    answer called;
+    GBX_CLEANUP(answer_cleanup) answer called;
 
     for (size_t i = 0; i < GBX_COUNTOF(names); i++)
         servers_add_command(s, names[i], "sleep", "60")->start_ms = 60000;
@@ -316,11 +305,10 @@ static void test_starts__are_in_turn_but_for_what_is_called(void **state)
     expect_starting(s, "xxxxx");
     gbx_upstream_cancel(call);
     servers_wait(s, &called);
-    answer_cleanup(&called);
 }
 
 /* Nobody waits for what has ended. */
-static void test_starts__go_on_when_others_have_ended(void **state)
+TEST(starts__go_on_when_others_have_ended)
 {
     servers *s = *state;
 
@@ -341,7 +329,7 @@ static void on_unknown(void *user, const gbx_upstream_reply *reply)
     *fault = reply->fault;
 }
 
-static void test_list__of_a_server_that_is_not_there_is_refused(void **state)
+TEST(list__of_a_server_that_is_not_there_is_refused)
 {
     servers *s = *state;
     gbx_upstream_fault fault = GBX_UPSTREAM_OK;
@@ -354,34 +342,4 @@ static void test_list__of_a_server_that_is_not_there_is_refused(void **state)
     assert_int_equal(fault, GBX_UPSTREAM_UNKNOWN_SERVER);
 }
 
-#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(test_era__refused_about_nobody_knows_what_is_refused),
-        WITH(test_start__that_takes_too_long_is_told_with_the_last_words),
-        WITH(test_era__is_asked_again_if_the_answer_was_lost_behind_a_banner),
-        WITH(test_ping__is_answered_before_the_era_is_known),
-        WITH(test_answer__may_have_its_id_as_text),
-        WITH(test_answer__may_have_its_id_with_a_fraction_of_nothing),
-        WITH(test_answer__of_another_encoding_is_read_but_for_its_letters),
-        WITH(test_answer__behind_other_text_is_read),
-        WITH(test_answer__on_several_lines_is_refused_at_once),
-        WITH(test_end__in_a_call_is_told_with_what_was_written_last),
-        WITH(test_answer__of_another_encoding_is_read_when_it_is_long),
-        WITH(test_answer__that_cannot_be_read_ends_its_call_and_no_other),
-        WITH(test_refusal__is_told_with_what_the_server_adds_to_it),
-        WITH(test_refusal__shows_no_half_of_a_secret),
-        WITH(test_list__that_does_not_come_is_asked_for_once_more),
-        WITH(test_list__that_does_not_come_twice_is_the_end_of_the_process),
-        WITH(test_list__that_is_none_ends_no_call_in_flight),
-        WITH(test_list__is_there_but_for_a_tool_that_makes_it_too_long),
-        WITH(test_input__that_is_closed_is_the_end_of_the_process_but_for_its_calls),
-        WITH(test_starts__are_in_turn_but_for_what_is_called),
-        WITH(test_starts__go_on_when_others_have_ended),
-        WITH(test_list__of_a_server_that_is_not_there_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("mcp upstream odd", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(servers_set_up, servers_tear_down)

@@ -3,15 +3,7 @@
  * somebody's last words. */
 #include "base/cleanup.h"
 #include "mcp/upstream/internal.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* ---- tools ---------------------------------------------------------------- */
 
@@ -23,12 +15,11 @@ static gbx_view view_of(const char *text)
     return view;
 }
 
-static void test_tools__that_cannot_be_called_are_dropped(void **state)
+TEST(tools__that_cannot_be_called_are_dropped)
 {
     char dropped[GBX_TOOLS_DROPPED_SIZE];
-    gbx_tools tools;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
     gbx_view view;
-    (void)state;
 
     gbx_tools_open(&tools);
     assert_true(gbx_tools_add(
@@ -54,16 +45,14 @@ static void test_tools__that_cannot_be_called_are_dropped(void **state)
     assert_string_equal(dropped,
                         "7 left out: 5 with no name, or none that can be written, "
                         "1 there twice, 1 whose inputSchema is not an object");
-    gbx_tools_cleanup(&tools);
 }
 
-static void test_tools__without_a_schema_take_any_object(void **state)
+TEST(tools__without_a_schema_take_any_object)
 {
     static const char list[] =
         "[{\"name\":\"a\"},{\"name\":\"b\",\"inputSchema\":null}]";
     char dropped[GBX_TOOLS_DROPPED_SIZE] = "-";
-    gbx_tools tools;
-    (void)state;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
 
     gbx_tools_open(&tools);
     assert_true(gbx_tools_add(&tools, view_of(list), gbx_params_are_sound));
@@ -71,14 +60,12 @@ static void test_tools__without_a_schema_take_any_object(void **state)
     assert_int_equal(tools.count, 2);
     gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
     assert_string_equal(dropped, "");
-    gbx_tools_cleanup(&tools);
 }
 
-static void test_tools__every_reason_is_told_at_once(void **state)
+TEST(tools__every_reason_is_told_at_once)
 {
     char dropped[GBX_TOOLS_DROPPED_SIZE];
     gbx_tools tools = {.dropped = SIZE_MAX};
-    (void)state;
 
     for (size_t i = 0; i < GBX_TOOL_FLAWS; i++)
         tools.flaws[i] = 1000000;
@@ -88,11 +75,10 @@ static void test_tools__every_reason_is_told_at_once(void **state)
 }
 
 /* Each name is compared with those before it. */
-static void test_tools__beyond_the_first_are_not_looked_at(void **state)
+TEST(tools__beyond_the_first_are_not_looked_at)
 {
-    gbx_buf list;
-    gbx_tools tools;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
 
     gbx_buf_init(&list, GBX_MIB(1));
     for (int i = 0; i < 5000; i++)
@@ -105,11 +91,9 @@ static void test_tools__beyond_the_first_are_not_looked_at(void **state)
     assert_int_equal(tools.count, 1);
     assert_int_equal(tools.flaws[GBX_TOOL_TWICE], GBX_TOOLS_MAX - 1);
     assert_int_equal(tools.flaws[GBX_TOOL_TOO_MANY], 5000 - GBX_TOOLS_MAX);
-    gbx_tools_cleanup(&tools);
-    gbx_buf_cleanup(&list);
 }
 
-static void test_tools__there_twice_are_what_both_entries_say(void **state)
+TEST(tools__there_twice_are_what_both_entries_say)
 {
     static const char *const texts[] = {
         "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},"
@@ -120,12 +104,11 @@ static void test_tools__there_twice_are_what_both_entries_say(void **state)
         "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},"
         "{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}}]",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         gbx_policy *none = gbx_policy_new();
-        gbx_tools tools;
-        gbx_tools clean;
+        GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
+        GBX_CLEANUP(gbx_tools_cleanup) gbx_tools clean;
 
         gbx_tools_open(&tools);
         assert_true(
@@ -135,21 +118,18 @@ static void test_tools__there_twice_are_what_both_entries_say(void **state)
         assert_int_equal(tools.list[0].is_reading, i == 3);
         assert_int_equal(clean.list[0].is_reading, i == 3);
         assert_int_equal(clean.list[0].is_repeatable, i == 3);
-        gbx_tools_cleanup(&clean);
-        gbx_tools_cleanup(&tools);
         gbx_policy_free(none);
     }
 }
 
-static void test_tools__that_are_said_to_do_more_are_not_the_same(void **state)
+TEST(tools__that_are_said_to_do_more_are_not_the_same)
 {
     static const char once[] =
         "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}}]";
     static const char twice[] =
         "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},{\"name\":\"a\"}]";
-    gbx_tools a;
-    gbx_tools b;
-    (void)state;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools a;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools b;
 
     gbx_tools_open(&a);
     gbx_tools_open(&b);
@@ -157,18 +137,15 @@ static void test_tools__that_are_said_to_do_more_are_not_the_same(void **state)
     assert_true(gbx_tools_add(&b, (gbx_view){twice, strlen(twice)}, NULL));
     assert_true(gbx_tools_same(&a, &a));
     assert_false(gbx_tools_same(&a, &b));
-    gbx_tools_cleanup(&a);
-    gbx_tools_cleanup(&b);
 }
 
-static void test_tools__hints_say_what_may_be_repeated(void **state)
+TEST(tools__hints_say_what_may_be_repeated)
 {
     static const char text[] =
         "[{\"name\":\"r\",\"inputSchema\":{},\"annotations\":{\"readOnlyHint\":true}},"
         "{\"name\":\"i\",\"inputSchema\":{},\"annotations\":{\"idempotentHint\":true}},"
         "{\"name\":\"w\",\"inputSchema\":{},\"annotations\":{\"readOnlyHint\":\"true\"}}]";
-    gbx_tools tools;
-    (void)state;
+    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
 
     gbx_tools_open(&tools);
     assert_true(gbx_tools_add(&tools, view_of(text), NULL));
@@ -176,7 +153,6 @@ static void test_tools__hints_say_what_may_be_repeated(void **state)
     assert_true(gbx_tools_find(&tools, "r")->is_repeatable);
     assert_true(gbx_tools_find(&tools, "i")->is_repeatable);
     assert_false(gbx_tools_find(&tools, "w")->is_repeatable);
-    gbx_tools_cleanup(&tools);
 }
 
 /* ---- headers -------------------------------------------------------------- */
@@ -206,9 +182,8 @@ static const struct {
     {"{\"x-mcp-header\":\"A\"}", false},
 };
 
-static void test_schema__is_sound_or_the_tool_is_not_called(void **state)
+TEST(schema__is_sound_or_the_tool_is_not_called)
 {
-    (void)state;
     for (size_t i = 0; i < GBX_COUNTOF(schemas); i++)
         if (gbx_params_are_sound(view_of(schemas[i].schema)) != schemas[i].is_sound)
             fail_msg("%s", schemas[i].schema);
@@ -219,17 +194,16 @@ static void test_schema__is_sound_or_the_tool_is_not_called(void **state)
 static void tail_text(const gbx_stderr_tail *tail, unsigned lines, char *text,
                       size_t size)
 {
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     gbx_buf_init(&buf, size - 1);
     assert_true(gbx_stderr_tail_print(tail, NULL, lines, &buf));
     memcpy(text, buf.data, buf.len);
     text[buf.len] = 0;
-    gbx_buf_cleanup(&buf);
 }
 
 /* What Node.js writes last are frames and braces. */
-static void test_tail__says_why_and_not_where(void **state)
+TEST(tail__says_why_and_not_where)
 {
     static const char node[] =
         "node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\n"
@@ -242,7 +216,6 @@ static void test_tail__says_why_and_not_where(void **state)
     gbx_stderr_tail tail = {.len = 0};
     char text[600];
 
-    (void)state;
     gbx_stderr_tail_add(&tail, node, sizeof node - 1);
     tail_text(&tail, 5, text, sizeof text);
     assert_string_equal(text, "  throw err; | Error: Cannot find module "
@@ -251,7 +224,7 @@ static void test_tail__says_why_and_not_where(void **state)
 }
 
 /* What follows it here are the members of the error, and elsewhere how to use the program. */
-static void test_tail__begins_with_the_error_that_has_scrolled_out(void **state)
+TEST(tail__begins_with_the_error_that_has_scrolled_out)
 {
     static const char node[] =
         "  throw err;\n  ^\n\n"
@@ -261,7 +234,6 @@ static void test_tail__begins_with_the_error_that_has_scrolled_out(void **state)
     gbx_stderr_tail tail = {.len = 0};
     char text[600];
 
-    (void)state;
     gbx_stderr_tail_add(&tail, node, sizeof node - 1);
     tail_text(&tail, 3, text, sizeof text);
     assert_string_equal(text, "TypeError [ERR_X]: Cannot find module "
@@ -269,12 +241,11 @@ static void test_tail__begins_with_the_error_that_has_scrolled_out(void **state)
                               "  errors: 1 | Node.js v22");
 }
 
-static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
+TEST(tail__keeps_the_last_lines_of_a_flood)
 {
     static gbx_stderr_tail tail;
     char text[1024];
     char line[64];
-    (void)state;
 
     for (int i = 0; i < 10000; i++) {
         int n = snprintf(line, sizeof line, "line %d\n\n", i);
@@ -286,12 +257,11 @@ static void test_tail__keeps_the_last_lines_of_a_flood(void **state)
     assert_string_equal(text, "line 9998 | line 9999");
 }
 
-static void test_ending__is_never_longer_than_its_room(void **state)
+TEST(ending__is_never_longer_than_its_room)
 {
     static gbx_stderr_tail tail;
     gbx_exit_status ending = {.has_status = true, .status = 3 << 8};
     char text[64];
-    (void)state;
 
     for (int i = 0; i < 100; i++)
         gbx_stderr_tail_add(&tail, "\xc3\xa9\xff\x1b[31m\n", 9);
@@ -301,8 +271,7 @@ static void test_ending__is_never_longer_than_its_room(void **state)
     assert_memory_equal(text, "it ended with status 3; its last words: ", 40);
 }
 
-static void test_ending__says_what_may_be_meant_by_a_command_that_is_not_there(
-    void **state)
+TEST(ending__says_what_may_be_meant_by_a_command_that_is_not_there)
 {
     static const struct {
         const char *command;
@@ -314,7 +283,6 @@ static void test_ending__says_what_may_be_meant_by_a_command_that_is_not_there(
         {"/bin/srv", "cannot be executed: No such file or directory"},
     };
     static gbx_stderr_tail tail;
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_exit_status ending = {.no_command = ENOENT};
@@ -328,7 +296,7 @@ static void test_ending__says_what_may_be_meant_by_a_command_that_is_not_there(
     }
 }
 
-static void test_environment__of_the_configuration_comes_last(void **state)
+TEST(environment__of_the_configuration_comes_last)
 {
     gbx_mcp_variable mine[] = {{(char[]){"HOME"}, (char[]){"/elsewhere"}},
                                {(char[]){"TOKEN"}, (char[]){"t"}}};
@@ -336,7 +304,6 @@ static void test_environment__of_the_configuration_comes_last(void **state)
     char **environment;
     unsigned homes = 0;
     unsigned tokens = 0;
-    (void)state;
 
     assert_int_equal(setenv("HOME", "/home/me", 1), 0);
     assert_int_equal(setenv("LD_PRELOAD_OF_OURS", "x", 1), 0);
@@ -382,10 +349,8 @@ static const struct {
     {"", 0, 0, 0},
 };
 
-static void test_id__of_an_answer_is_found_where_only_the_answer_has_it(void **state)
+TEST(id__of_an_answer_is_found_where_only_the_answer_has_it)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(answers); i++) {
         size_t len = strlen(answers[i].text);
         char *text = malloc(len + 1); /* a read past its end is seen */
@@ -400,16 +365,15 @@ static void test_id__of_an_answer_is_found_where_only_the_answer_has_it(void **s
     }
 }
 
-static void test_id__that_is_missing_is_none(void **state)
+TEST(id__that_is_missing_is_none)
 {
     int64_t id = 0;
-    (void)state;
 
     assert_false(gbx_id_read((gbx_view){0}, &id));
     assert_int_equal(id, 0);
 }
 
-static void test_id__may_be_written_as_text_or_with_a_fraction_of_nothing(void **state)
+TEST(id__may_be_written_as_text_or_with_a_fraction_of_nothing)
 {
     static const struct {
         const char *json;
@@ -419,7 +383,6 @@ static void test_id__may_be_written_as_text_or_with_a_fraction_of_nothing(void *
         {"\"5.0\"", 0}, {"0.0", 0},    {"5", 5},      {"\"5\"", 5},
         {"\"05\"", 0},  {"\"\"", 0},   {"\"5x\"", 0}, {"\"-5\"", 0},
         {"-5", 0},      {"5.5", 0},    {"null", 0},   {"12345678901234567890", 0}};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         int64_t id = 0;
@@ -431,28 +394,4 @@ static void test_id__may_be_written_as_text_or_with_a_fraction_of_nothing(void *
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tools__that_cannot_be_called_are_dropped),
-        cmocka_unit_test(test_tools__without_a_schema_take_any_object),
-        cmocka_unit_test(test_tools__every_reason_is_told_at_once),
-        cmocka_unit_test(test_tools__there_twice_are_what_both_entries_say),
-        cmocka_unit_test(test_tools__that_are_said_to_do_more_are_not_the_same),
-        cmocka_unit_test(test_tools__hints_say_what_may_be_repeated),
-        cmocka_unit_test(test_schema__is_sound_or_the_tool_is_not_called),
-        cmocka_unit_test(test_tail__begins_with_the_error_that_has_scrolled_out),
-        cmocka_unit_test(test_tail__keeps_the_last_lines_of_a_flood),
-        cmocka_unit_test(test_tools__beyond_the_first_are_not_looked_at),
-        cmocka_unit_test(test_tail__says_why_and_not_where),
-        cmocka_unit_test(test_ending__is_never_longer_than_its_room),
-        cmocka_unit_test(
-            test_ending__says_what_may_be_meant_by_a_command_that_is_not_there),
-        cmocka_unit_test(test_id__of_an_answer_is_found_where_only_the_answer_has_it),
-        cmocka_unit_test(test_id__that_is_missing_is_none),
-        cmocka_unit_test(test_id__may_be_written_as_text_or_with_a_fraction_of_nothing),
-        cmocka_unit_test(test_environment__of_the_configuration_comes_last),
-    };
-
-    return cmocka_run_group_tests_name("mcp upstream parts", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,20 +2,13 @@
 /* Servers made with the official SDKs, of both eras and over every transport. */
 #include "freed.h"
 #include "servers.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define MODERN "2026-07-28"
 #define LEGACY "2025-11-25"
@@ -24,7 +17,7 @@
 static void expect_service(servers *s, const char *era)
 {
     gbx_upstream_info info;
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     servers_expect(s, "sdk", "echo", "{\"message\":\"h\xc3\xa9llo\"}", "h\xc3\xa9llo");
     info = gbx_upstreams_info(s->all, 0);
@@ -38,17 +31,15 @@ static void expect_service(servers *s, const char *era)
     servers_call(s, "sdk", "echo", "{\"message\":5}", &a);
     assert_true(a.fault == GBX_UPSTREAM_REFUSED ||
                 strstr(a.result, "\"isError\":true") != NULL);
-    answer_cleanup(&a);
 }
 
 static void expect_progress(servers *s)
 {
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     servers_call(s, "sdk", "slow", "{}", &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
     assert_string_equal(a.progress, "step 1,step 2,step 3,");
-    answer_cleanup(&a);
 }
 
 static void expect_change(servers *s)
@@ -87,7 +78,7 @@ static void expect_cancel(servers *s)
 
 /* ---- stdio ---------------------------------------------------------------- */
 
-static void test_sdk2__serves_the_modern_era_over_stdio(void **state)
+TEST(sdk2__serves_the_modern_era_over_stdio)
 {
     servers *s = *state;
 
@@ -98,7 +89,7 @@ static void test_sdk2__serves_the_modern_era_over_stdio(void **state)
     expect_cancel(s);
 }
 
-static void test_sdk2__with_both_eras_is_begun_in_the_one_before(void **state)
+TEST(sdk2__with_both_eras_is_begun_in_the_one_before)
 {
     servers *s = *state;
 
@@ -109,7 +100,7 @@ static void test_sdk2__with_both_eras_is_begun_in_the_one_before(void **state)
 
 /* ---- HTTP ----------------------------------------------------------------- */
 
-static void test_http__modern(void **state)
+TEST(http__modern)
 {
     servers *s = *state;
     answer a;
@@ -128,7 +119,7 @@ static void test_http__modern(void **state)
     expect_change(s);
 }
 
-static void test_http__legacy_with_sessions(void **state)
+TEST(http__legacy_with_sessions)
 {
     servers *s = *state;
 
@@ -140,7 +131,7 @@ static void test_http__legacy_with_sessions(void **state)
     expect_change(s);
 }
 
-static void test_http__lost_session_is_begun_again(void **state)
+TEST(http__lost_session_is_begun_again)
 {
     servers *s = *state;
 
@@ -153,7 +144,7 @@ static void test_http__lost_session_is_begun_again(void **state)
 
 /* What asks whether it is alive hears that nobody knows the session: with that the link
  * ends, while it tells so. */
-static void test_http__session_that_is_lost_in_a_call_is_begun_again(void **state)
+TEST(http__session_that_is_lost_in_a_call_is_begun_again)
 {
     servers *s = *state;
 
@@ -164,7 +155,7 @@ static void test_http__session_that_is_lost_in_a_call_is_begun_again(void **stat
     servers_expect(s, "sdk", "echo", "{\"message\":\"again\"}", "again");
 }
 
-static void test_http__legacy_with_answers_in_json(void **state)
+TEST(http__legacy_with_answers_in_json)
 {
     servers *s = *state;
 
@@ -173,7 +164,7 @@ static void test_http__legacy_with_answers_in_json(void **state)
     expect_service(s, LEGACY);
 }
 
-static void test_sse__by_its_own_name(void **state)
+TEST(sse__by_its_own_name)
 {
     servers *s = *state;
 
@@ -185,7 +176,7 @@ static void test_sse__by_its_own_name(void **state)
     expect_change(s);
 }
 
-static void test_sse__is_found_behind_an_address_of_the_later_transport(void **state)
+TEST(sse__is_found_behind_an_address_of_the_later_transport)
 {
     servers *s = *state;
 
@@ -194,7 +185,7 @@ static void test_sse__is_found_behind_an_address_of_the_later_transport(void **s
     expect_service(s, LEGACY);
 }
 
-static void test_http__headers_of_the_configuration_are_sent(void **state)
+TEST(http__headers_of_the_configuration_are_sent)
 {
     servers *s = *state;
     gbx_mcp_variable header = {(char[]){"Authorization"}, (char[]){"Bearer sesame"}};
@@ -208,7 +199,7 @@ static void test_http__headers_of_the_configuration_are_sent(void **state)
     assert_false(freed_was_seen());
 }
 
-static void test_http__refusal_decides_no_era(void **state)
+TEST(http__refusal_decides_no_era)
 {
     servers *s = *state;
 
@@ -217,7 +208,7 @@ static void test_http__refusal_decides_no_era(void **state)
     servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START, "HTTP status 401");
 }
 
-static void test_http__header_with_a_line_break_is_never_sent(void **state)
+TEST(http__header_with_a_line_break_is_never_sent)
 {
     servers *s = *state;
     gbx_mcp_variable header = {(char[]){"X-Name"}, (char[]){"a\r\nX-Other: b"}};
@@ -229,10 +220,10 @@ static void test_http__header_with_a_line_break_is_never_sent(void **state)
     servers_expect_fault(s, "sdk", "echo", "{}", GBX_UPSTREAM_START, "X-Name");
 }
 
-static void test_http__arguments_are_headers_where_the_schema_says_so(void **state)
+TEST(http__arguments_are_headers_where_the_schema_says_so)
 {
     servers *s = *state;
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     (void)servers_add_address(s, "sdk", GBX_MCP_HTTP, "modern-http");
     servers_start(s);
@@ -245,11 +236,10 @@ static void test_http__arguments_are_headers_where_the_schema_says_so(void **sta
         strstr(a.result, "\\\"mcp-param-region\\\":\\\"=?base64?WsO8cmljaA==?="));
     assert_non_null(strstr(a.result, "\\\"mcp-param-level\\\":\\\"-7\\\""));
     assert_non_null(strstr(a.result, "\\\"mcp-param-deep\\\":\\\"true\\\""));
-    answer_cleanup(&a);
 }
 
 /* A port that nobody listens on: bound, and not listened to. */
-static void test_http__nobody_there_is_said_so(void **state)
+TEST(http__nobody_there_is_said_so)
 {
     servers *s = *state;
     int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -268,8 +258,6 @@ static void test_http__nobody_there_is_said_so(void **state)
     (void)close(sock);
 }
 
-#define WITH(f) cmocka_unit_test_setup_teardown(f, servers_set_up, servers_tear_down)
-
 /* ---- secrets -------------------------------------------------------------- */
 
 /* A message of that length which ends in a secret, there and back. */
@@ -277,7 +265,7 @@ static void echo_secret(servers *s, const char *name, const char *tool, size_t l
 {
     size_t size = len + 64;
     char *args = malloc(size);
-    answer a;
+    GBX_CLEANUP(answer_cleanup) answer a;
 
     assert_non_null(args);
     (void)memset(args, 'x', size);
@@ -290,11 +278,10 @@ static void echo_secret(servers *s, const char *name, const char *tool, size_t l
         fail_msg("%s, %zu bytes: a secret was freed", name, len);
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
     assert_true(a.result_len > len);
-    answer_cleanup(&a);
     free(args);
 }
 
-static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
+TEST(secret__is_wiped_before_its_memory_is_freed)
 {
     static const struct {
         const char *name;
@@ -321,25 +308,4 @@ static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(test_sdk2__serves_the_modern_era_over_stdio),
-        WITH(test_sdk2__with_both_eras_is_begun_in_the_one_before),
-        WITH(test_http__modern),
-        WITH(test_http__legacy_with_sessions),
-        WITH(test_http__lost_session_is_begun_again),
-        WITH(test_http__session_that_is_lost_in_a_call_is_begun_again),
-        WITH(test_http__legacy_with_answers_in_json),
-        WITH(test_sse__by_its_own_name),
-        WITH(test_sse__is_found_behind_an_address_of_the_later_transport),
-        WITH(test_http__headers_of_the_configuration_are_sent),
-        WITH(test_http__refusal_decides_no_era),
-        WITH(test_http__header_with_a_line_break_is_never_sent),
-        WITH(test_http__arguments_are_headers_where_the_schema_says_so),
-        WITH(test_http__nobody_there_is_said_so),
-        WITH(test_secret__is_wiped_before_its_memory_is_freed),
-    };
-
-    return cmocka_run_group_tests_name("mcp upstream sdk", tests, NULL, NULL);
-}
+TEST_MAIN_EACH(servers_set_up, servers_tear_down)

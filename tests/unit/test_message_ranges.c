@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* messages - fields outside their ranges and lengths over their limits, one by one. */
+#include "base/cleanup.h"
 #include "golden.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* One byte of a golden body set to a value; is it still a message? */
 static const struct change {
@@ -55,10 +50,8 @@ static const struct change {
     {GBX_MSG_LOADED, 0, 2, false, "success is a flag"},
 };
 
-static void test_fields__outside_their_range_are_malformed(void **state)
+TEST(fields__outside_their_range_are_malformed)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(changes); i++) {
         const golden *g = golden_of(changes[i].type);
         uint8_t copy[128];
@@ -70,13 +63,12 @@ static void test_fields__outside_their_range_are_malformed(void **state)
     }
 }
 
-static void test_wait__ends_at_ten_minutes(void **state)
+TEST(wait__ends_at_ten_minutes)
 {
     static const uint8_t most[] = {0xC0, 0x27, 0x09, 0};     /* 600,000 */
     static const uint8_t one_more[] = {0xC1, 0x27, 0x09, 0}; /* 600,001 */
     static const uint8_t ones[] = {0xFF, 0xFF, 0xFF, 0xFF};
     gbx_msg_wait msg;
-    (void)state;
 
     assert_true(gbx_msg_get_wait((gbx_span){most, sizeof most}, &msg));
     assert_int_equal(msg.ms, GBX_WAIT_MS_MAX);
@@ -84,23 +76,21 @@ static void test_wait__ends_at_ten_minutes(void **state)
     assert_false(gbx_msg_get_wait((gbx_span){ones, sizeof ones}, &msg));
 }
 
-static void test_result__undefined_has_no_value_and_a_value_is_not_empty(void **state)
+TEST(result__undefined_has_no_value_and_a_value_is_not_empty)
 {
     static const uint8_t undefined[] = {1, 0, 0, 0, 0};
     static const uint8_t empty[] = {0, 0, 0, 0, 0};
     gbx_msg_result msg;
-    (void)state;
 
     assert_true(gbx_msg_get_result((gbx_span){undefined, sizeof undefined}, 1, &msg));
     assert_int_equal(msg.json.len, 0);
     assert_false(gbx_msg_get_result((gbx_span){empty, sizeof empty}, 1, &msg));
 }
 
-static void test_result__is_bounded_by_the_limit_of_the_call(void **state)
+TEST(result__is_bounded_by_the_limit_of_the_call)
 {
     const golden *g = golden_of(GBX_MSG_RESULT);
     gbx_msg_result msg;
-    (void)state;
 
     assert_true(gbx_msg_get_result((gbx_span){g->body, g->len}, 3, &msg));
     assert_false(gbx_msg_get_result((gbx_span){g->body, g->len}, 2, &msg));
@@ -122,10 +112,9 @@ static const struct length {
     {GBX_MSG_HELLO, 36},    {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 1},
 };
 
-static void test_lengths__that_lie_are_malformed(void **state)
+TEST(lengths__that_lie_are_malformed)
 {
     static const uint32_t lies[] = {0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(lengths) * GBX_COUNTOF(lies); i++) {
         const struct length *length = &lengths[i / GBX_COUNTOF(lies)];
@@ -143,10 +132,8 @@ static void test_lengths__that_lie_are_malformed(void **state)
     }
 }
 
-static void test_lengths__one_off_are_malformed(void **state)
+TEST(lengths__one_off_are_malformed)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(lengths) * 2; i++) {
         const struct length *length = &lengths[i / 2];
         const golden *g = golden_of(length->type);
@@ -227,16 +214,15 @@ static const struct limit {
     {GBX_MSG_LOADED, GBX_MESSAGE_MAX, put_loaded},
 };
 
-static void test_texts__fit_up_to_their_limit_and_not_a_byte_more(void **state)
+TEST(texts__fit_up_to_their_limit_and_not_a_byte_more)
 {
     uint8_t *text = calloc(1, GBX_LOG_LINE_MAX + 1);
-    (void)state;
     assert_non_null(text);
 
     for (size_t i = 0; i < GBX_COUNTOF(limits) * 2; i++) {
         const struct limit *limit = &limits[i / 2];
         size_t len = limit->max + i % 2;
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, GBX_KIB(128));
         assert_true(limit->put(&buf, (gbx_span){text, len}));
@@ -244,17 +230,15 @@ static void test_texts__fit_up_to_their_limit_and_not_a_byte_more(void **state)
                              ->decode((gbx_span){buf.data + GBX_FRAME_HEADER_SIZE,
                                                  buf.len - GBX_FRAME_HEADER_SIZE}),
                          i % 2 == 0);
-        gbx_buf_cleanup(&buf);
     }
     free(text);
 }
 
-static void test_hello__has_at_most_so_many_layers(void **state)
+TEST(hello__has_at_most_so_many_layers)
 {
     uint8_t body[128 + 6 * (GBX_LAYERS_MAX + 1)] = {1};
     size_t fixed = 4 + 4 + 4 + 2 + 4 + 4 + 4 + 4 + 4;
     gbx_msg_hello msg;
-    (void)state;
 
     body[fixed] = GBX_LAYERS_MAX;
     assert_true(
@@ -270,12 +254,11 @@ static void test_hello__has_at_most_so_many_layers(void **state)
 
 /* ---- headers --------------------------------------------------------------- */
 
-static void test_header__decodes_every_field(void **state)
+TEST(header__decodes_every_field)
 {
     static const uint8_t data[] = {0x04, 0x03, 0x02, 0x01, 0xFF, 0,    0,    0,
                                    0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01};
     gbx_header header;
-    (void)state;
 
     assert_true(gbx_header_decode(data, &header));
 
@@ -284,10 +267,8 @@ static void test_header__decodes_every_field(void **state)
     assert_true(header.call_id == UINT64_C(0x0102030405060708));
 }
 
-static void test_header__rejects_every_reserved_bit(void **state)
+TEST(header__rejects_every_reserved_bit)
 {
-    (void)state;
-
     for (unsigned bit = 0; bit < 24; bit++) {
         uint8_t data[GBX_FRAME_HEADER_SIZE] = {0};
         gbx_header header;
@@ -297,12 +278,11 @@ static void test_header__rejects_every_reserved_bit(void **state)
     }
 }
 
-static void test_heads__promise_bytes_that_the_sender_appends(void **state)
+TEST(heads__promise_bytes_that_the_sender_appends)
 {
     gbx_msg_result result = {.json = {(const uint8_t *)"", UINT32_MAX - 5}};
     gbx_header header;
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 64);
 
     assert_true(gbx_msg_put_result_head(&buf, 1, &result));
@@ -312,53 +292,29 @@ static void test_heads__promise_bytes_that_the_sender_appends(void **state)
     result.json.len++;
 
     assert_false(gbx_msg_put_result_head(&buf, 1, &result));
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_call__that_no_length_can_say_is_refused(void **state)
+TEST(call__that_no_length_can_say_is_refused)
 {
     gbx_msg_call call = {.input = {(const uint8_t *)"", UINT32_MAX}};
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 256);
 
     assert_false(gbx_msg_put_call_head(&buf, 1, &call));
 
     assert_true(buf.failed);
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_empty__is_a_header_alone(void **state)
+TEST(empty__is_a_header_alone)
 {
     static const uint8_t wake[GBX_FRAME_HEADER_SIZE] = {0, 0, 0, 0, 17, 0, 0, 0, 5};
-    gbx_buf buf;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, sizeof wake);
 
     assert_true(gbx_msg_put_empty(&buf, GBX_MSG_WAKE, 5));
     assert_memory_equal(buf.data, wake, sizeof wake);
 
     assert_false(gbx_msg_put_empty(&buf, GBX_MSG_WAKE, 5));
-    gbx_buf_cleanup(&buf);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields__outside_their_range_are_malformed),
-        cmocka_unit_test(test_wait__ends_at_ten_minutes),
-        cmocka_unit_test(test_result__undefined_has_no_value_and_a_value_is_not_empty),
-        cmocka_unit_test(test_result__is_bounded_by_the_limit_of_the_call),
-        cmocka_unit_test(test_lengths__that_lie_are_malformed),
-        cmocka_unit_test(test_lengths__one_off_are_malformed),
-        cmocka_unit_test(test_texts__fit_up_to_their_limit_and_not_a_byte_more),
-        cmocka_unit_test(test_hello__has_at_most_so_many_layers),
-        cmocka_unit_test(test_header__decodes_every_field),
-        cmocka_unit_test(test_header__rejects_every_reserved_bit),
-        cmocka_unit_test(test_heads__promise_bytes_that_the_sender_appends),
-        cmocka_unit_test(test_call__that_no_length_can_say_is_refused),
-        cmocka_unit_test(test_empty__is_a_header_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

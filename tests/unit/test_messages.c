@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* messages - every decoder accepts its golden message and nothing near it; every
  * encoder makes exactly it. Ranges and limits are in test_message_ranges.c. */
+#include "base/cleanup.h"
 #include "golden.h"
+#include "test.h"
 
 #include <glovebox/glovebox.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* A header as it must stand before a golden body. */
 static void fill_header(const golden *g, uint8_t *header)
@@ -23,14 +18,12 @@ static void fill_header(const golden *g, uint8_t *header)
         header[8 + i] = (uint8_t)(g->call_id >> (8 * i));
 }
 
-static void test_encoders__make_the_golden_frame(void **state)
+TEST(encoders__make_the_golden_frame)
 {
-    (void)state;
-
     for (size_t i = 0; i < golden_count; i++) {
         const golden *g = &golden_messages[i];
         uint8_t header[GBX_FRAME_HEADER_SIZE];
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         fill_header(g, header);
         gbx_buf_init(&buf, 4096);
@@ -38,18 +31,15 @@ static void test_encoders__make_the_golden_frame(void **state)
         assert_int_equal(buf.len, sizeof header + g->len);
         assert_memory_equal(buf.data, header, sizeof header);
         assert_memory_equal(buf.data + sizeof header, g->body, g->len);
-        gbx_buf_cleanup(&buf);
     }
 }
 
-static void test_encoders__append_after_what_is_there(void **state)
+TEST(encoders__append_after_what_is_there)
 {
-    (void)state;
-
     for (size_t i = 0; i < golden_count; i++) {
         const golden *g = &golden_messages[i];
         gbx_header header;
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, 4096);
         assert_true(gbx_buf_puts(&buf, "before"));
@@ -57,33 +47,27 @@ static void test_encoders__append_after_what_is_there(void **state)
         assert_memory_equal(buf.data, "before", 6);
         assert_true(gbx_header_decode(buf.data + 6, &header));
         assert_int_equal(header.body_len, g->len);
-        gbx_buf_cleanup(&buf);
     }
 }
 
-static void test_encoders__at_every_ceiling_below_the_frame_say_so(void **state)
+TEST(encoders__at_every_ceiling_below_the_frame_say_so)
 {
-    (void)state;
-
     for (size_t i = 0; i < golden_count; i++) {
         const golden *g = &golden_messages[i];
         size_t whole = GBX_FRAME_HEADER_SIZE + g->len;
 
         for (size_t ceiling = 0; ceiling <= whole; ceiling++) {
-            gbx_buf buf;
+            GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
             gbx_buf_init(&buf, ceiling);
             assert_int_equal(g->encode(&buf), ceiling == whole);
             assert_true(buf.len <= ceiling);
-            gbx_buf_cleanup(&buf);
         }
     }
 }
 
-static void test_decoders__accept_the_golden_body(void **state)
+TEST(decoders__accept_the_golden_body)
 {
-    (void)state;
-
     for (size_t i = 0; i < golden_count; i++)
         assert_true(golden_messages[i].decode(
             (gbx_span){golden_messages[i].body, golden_messages[i].len}));
@@ -91,10 +75,8 @@ static void test_decoders__accept_the_golden_body(void **state)
 
 /* Each truncation in an allocation of its own size: reading past it is seen by the
  * sanitizers and by valgrind. */
-static void test_decoders__reject_every_truncation(void **state)
+TEST(decoders__reject_every_truncation)
 {
-    (void)state;
-
     for (size_t i = 0; i < golden_count; i++) {
         const golden *g = &golden_messages[i];
 
@@ -109,10 +91,8 @@ static void test_decoders__reject_every_truncation(void **state)
     }
 }
 
-static void test_decoders__reject_a_trailing_byte(void **state)
+TEST(decoders__reject_a_trailing_byte)
 {
-    (void)state;
-
     for (size_t i = 0; i < golden_count; i++) {
         const golden *g = &golden_messages[i];
 
@@ -128,19 +108,16 @@ static void test_decoders__reject_a_trailing_byte(void **state)
     }
 }
 
-static void test_decoders__reject_nothing_at_all(void **state)
+TEST(decoders__reject_nothing_at_all)
 {
-    (void)state;
-
     for (size_t i = 0; i < golden_count; i++)
         assert_false(golden_messages[i].decode((gbx_span){NULL, 0}));
 }
 
-static void test_log__decodes_every_field(void **state)
+TEST(log__decodes_every_field)
 {
     const golden *g = golden_of(GBX_MSG_LOG);
     gbx_msg_log msg;
-    (void)state;
 
     assert_true(gbx_msg_get_log((gbx_span){g->body, g->len}, &msg));
 
@@ -150,11 +127,10 @@ static void test_log__decodes_every_field(void **state)
     assert_memory_equal(msg.text.data, "hi", 2);
 }
 
-static void test_result__decodes_every_field(void **state)
+TEST(result__decodes_every_field)
 {
     const golden *g = golden_of(GBX_MSG_RESULT);
     gbx_msg_result msg;
-    (void)state;
 
     assert_true(gbx_msg_get_result((gbx_span){g->body, g->len}, 3, &msg));
 
@@ -163,11 +139,10 @@ static void test_result__decodes_every_field(void **state)
     assert_memory_equal(msg.json.data, "[1]", 3);
 }
 
-static void test_error__decodes_every_field(void **state)
+TEST(error__decodes_every_field)
 {
     const golden *g = golden_of(GBX_MSG_ERROR);
     gbx_msg_error msg;
-    (void)state;
 
     assert_true(gbx_msg_get_error((gbx_span){g->body, g->len}, &msg));
 
@@ -180,11 +155,10 @@ static void test_error__decodes_every_field(void **state)
     assert_memory_equal(msg.stack.data, "s", msg.stack.len);
 }
 
-static void test_call__decodes_every_field(void **state)
+TEST(call__decodes_every_field)
 {
     const golden *g = golden_of(GBX_MSG_CALL);
     gbx_msg_call msg;
-    (void)state;
 
     assert_true(gbx_msg_get_call((gbx_span){g->body, g->len}, &msg));
 
@@ -204,11 +178,10 @@ static void test_call__decodes_every_field(void **state)
     assert_memory_equal(msg.input.data, "null", msg.input.len);
 }
 
-static void test_config__decodes_every_field(void **state)
+TEST(config__decodes_every_field)
 {
     const golden *g = golden_of(GBX_MSG_CONFIG);
     gbx_msg_config msg;
-    (void)state;
 
     assert_true(gbx_msg_get_config((gbx_span){g->body, g->len}, &msg));
 
@@ -224,11 +197,10 @@ static void test_config__decodes_every_field(void **state)
     assert_int_equal(msg.cpu_s, 7);
 }
 
-static void test_hello__decodes_every_field(void **state)
+TEST(hello__decodes_every_field)
 {
     const golden *g = golden_of(GBX_MSG_HELLO);
     gbx_msg_hello msg;
-    (void)state;
 
     assert_true(gbx_msg_get_hello((gbx_span){g->body, g->len}, &msg));
 
@@ -251,13 +223,12 @@ static gbx_span text(const char *of)
     return (gbx_span){(const uint8_t *)of, strlen(of)};
 }
 
-static void test_hello__may_say_who_it_is_in_whole(void **state)
+TEST(hello__may_say_who_it_is_in_whole)
 {
     gbx_msg_hello said = {.version = GBX_WIRE_VERSION};
     gbx_msg_hello heard;
-    gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_span body;
-    (void)state;
 
     said.user = text("u");
     said.layout = text("la");
@@ -274,10 +245,9 @@ static void test_hello__may_say_who_it_is_in_whole(void **state)
     assert_int_equal(heard.time_zones.len, 5);
     for (size_t cut = 1; cut < 4 * 4 + 11; cut++)
         assert_false(gbx_msg_get_hello((gbx_span){body.data, body.len - cut}, &heard));
-    gbx_buf_cleanup(&buf);
 }
 
-static void test_the_short_ones__decode_every_field(void **state)
+TEST(the_short_ones__decode_every_field)
 {
     gbx_msg_exited exited;
     gbx_msg_forked forked;
@@ -286,7 +256,6 @@ static void test_the_short_ones__decode_every_field(void **state)
     gbx_msg_load load;
     gbx_msg_wait wait;
     uint64_t id = 0;
-    (void)state;
 #define BODY(type) ((gbx_span){golden_of(type)->body, golden_of(type)->len})
 
     assert_true(gbx_msg_get_wait(BODY(GBX_MSG_WAIT), &wait) && wait.ms == 1000);
@@ -306,25 +275,4 @@ static void test_the_short_ones__decode_every_field(void **state)
 #undef BODY
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_encoders__make_the_golden_frame),
-        cmocka_unit_test(test_encoders__append_after_what_is_there),
-        cmocka_unit_test(test_encoders__at_every_ceiling_below_the_frame_say_so),
-        cmocka_unit_test(test_decoders__accept_the_golden_body),
-        cmocka_unit_test(test_decoders__reject_every_truncation),
-        cmocka_unit_test(test_decoders__reject_a_trailing_byte),
-        cmocka_unit_test(test_decoders__reject_nothing_at_all),
-        cmocka_unit_test(test_log__decodes_every_field),
-        cmocka_unit_test(test_result__decodes_every_field),
-        cmocka_unit_test(test_error__decodes_every_field),
-        cmocka_unit_test(test_call__decodes_every_field),
-        cmocka_unit_test(test_config__decodes_every_field),
-        cmocka_unit_test(test_hello__decodes_every_field),
-        cmocka_unit_test(test_hello__may_say_who_it_is_in_whole),
-        cmocka_unit_test(test_the_short_ones__decode_every_field),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* modulo - what the C library's fmod() says, bit for bit. */
+#include "test.h"
 #include "worker/worker.h"
 
 #include <dlfcn.h>
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define ROUNDS 300000
 
@@ -23,7 +16,6 @@ static int load(void **state)
 {
     void *library = dlopen("libm.so.6", RTLD_NOW);
     void *found = library != NULL ? dlsym(library, "fmod") : NULL;
-    (void)state;
 
     memcpy(&library_fmod, &found, sizeof found);
     return found != NULL ? 0 : -1;
@@ -60,7 +52,7 @@ static uint64_t next(uint64_t *seed)
     return *seed ^ *seed >> 29;
 }
 
-static void test_modulo__is_the_librarys_at_every_edge(void **state)
+TEST(modulo__is_the_librarys_at_every_edge)
 {
     static const double edges[] = {
         0,           1,
@@ -81,17 +73,15 @@ static void test_modulo__is_the_librarys_at_every_edge(void **state)
         INFINITY,    NAN,
     };
     const size_t count = sizeof edges / sizeof *edges;
-    (void)state;
 
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
             check_signs(edges[i], edges[j]);
 }
 
-static void test_modulo__is_the_librarys_for_any_bits(void **state)
+TEST(modulo__is_the_librarys_for_any_bits)
 {
     uint64_t seed = 42;
-    (void)state;
 
     for (size_t i = 0; i < ROUNDS; i++) {
         uint64_t pair[2] = {next(&seed), next(&seed)};
@@ -102,10 +92,9 @@ static void test_modulo__is_the_librarys_for_any_bits(void **state)
     }
 }
 
-static void test_modulo__is_the_librarys_for_numbers_of_like_size(void **state)
+TEST(modulo__is_the_librarys_for_numbers_of_like_size)
 {
     uint64_t seed = 7;
-    (void)state;
 
     for (size_t i = 0; i < ROUNDS; i++) {
         double x = (double)(int64_t)next(&seed);
@@ -117,11 +106,10 @@ static void test_modulo__is_the_librarys_for_numbers_of_like_size(void **state)
     }
 }
 
-static void test_worker__answers_the_engine_with_it(void **state)
+TEST(worker__answers_the_engine_with_it)
 {
     char command[4096];
     FILE *names;
-    (void)state;
 
     snprintf(command, sizeof command, "nm -D --defined-only '%s' | grep -qw 'T fmod'",
              getenv("GLOVEBOX_WORKER"));
@@ -130,14 +118,4 @@ static void test_worker__answers_the_engine_with_it(void **state)
     assert_int_equal(pclose(names), 0);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modulo__is_the_librarys_at_every_edge),
-        cmocka_unit_test(test_modulo__is_the_librarys_for_any_bits),
-        cmocka_unit_test(test_modulo__is_the_librarys_for_numbers_of_like_size),
-        cmocka_unit_test(test_worker__answers_the_engine_with_it),
-    };
-
-    return cmocka_run_group_tests(tests, load, NULL);
-}
+TEST_MAIN(load, NULL)

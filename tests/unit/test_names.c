@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* names - the two tables of status.h, as text; numbers are ABI and stand here. */
+#include "test.h"
+
 #include <glovebox/glovebox.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define COUNTOF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -23,10 +16,8 @@ static const struct {
     {-9, "GBX_E_UNKNOWN"}, {1, "GBX_E_UNKNOWN"},
 };
 
-static void test_status__names_and_numbers_are_fixed(void **state)
+TEST(status__names_and_numbers_are_fixed)
 {
-    (void)state;
-
     for (size_t i = 0; i < COUNTOF(statuses); i++)
         assert_string_equal(gbx_status_name((gbx_status)statuses[i].number),
                             statuses[i].name);
@@ -54,10 +45,8 @@ static const struct {
     {-1, "UNKNOWN", 70},
 };
 
-static void test_code__names_numbers_and_exits_are_fixed(void **state)
+TEST(code__names_numbers_and_exits_are_fixed)
 {
-    (void)state;
-
     for (size_t i = 0; i < COUNTOF(codes); i++) {
         gbx_code code = (gbx_code)codes[i].number;
 
@@ -67,20 +56,16 @@ static void test_code__names_numbers_and_exits_are_fixed(void **state)
     }
 }
 
-static void test_code__exits_are_all_different(void **state)
+TEST(code__exits_are_all_different)
 {
-    (void)state;
-
     for (size_t i = 0; i <= 12; i++)
         for (size_t j = i + 1; j <= 12; j++)
             assert_int_not_equal(gbx_code_exit((gbx_code)i),
                                  gbx_code_exit((gbx_code)j));
 }
 
-static void test_form__has_a_name_and_a_wrong_one_has_none(void **state)
+TEST(form__has_a_name_and_a_wrong_one_has_none)
 {
-    (void)state;
-
     assert_string_equal(gbx_form_name(GBX_FORM_FUNCTION), "function");
     assert_string_equal(gbx_form_name(GBX_FORM_EXECUTE), "execute");
     assert_string_equal(gbx_form_name(GBX_FORM_BODY), "body");
@@ -89,10 +74,9 @@ static void test_form__has_a_name_and_a_wrong_one_has_none(void **state)
     assert_string_equal(gbx_form_name((gbx_form)-1), "unknown");
 }
 
-static void test_version__is_the_headers(void **state)
+TEST(version__is_the_headers)
 {
     char text[64];
-    (void)state;
 
     (void)snprintf(text, sizeof text, "%d.%d.%d", GBX_VERSION_MAJOR, GBX_VERSION_MINOR,
                    GBX_VERSION_PATCH);
@@ -101,24 +85,10 @@ static void test_version__is_the_headers(void **state)
     assert_string_equal(gbx_version(), text);
 }
 
-static void test_string_free__takes_strings_and_nothing(void **state)
+TEST(string_free__takes_strings_and_nothing)
 {
-    (void)state;
-
     gbx_string_free(NULL);
     gbx_string_free(strdup("given away"));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status__names_and_numbers_are_fixed),
-        cmocka_unit_test(test_code__names_numbers_and_exits_are_fixed),
-        cmocka_unit_test(test_code__exits_are_all_different),
-        cmocka_unit_test(test_form__has_a_name_and_a_wrong_one_has_none),
-        cmocka_unit_test(test_version__is_the_headers),
-        cmocka_unit_test(test_string_free__takes_strings_and_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* nearest - which of the words that there are may have been meant. */
 #include "base/edit_distance.h"
+#include "test.h"
 
 #include "base/cleanup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static const char *const tools[] = {
     "read_text_file",           "list_directory",
@@ -22,19 +16,15 @@ static const char *name_near(const char *name)
     return gbx_nearest_name(name, tools, GBX_COUNTOF(tools));
 }
 
-static void test_name__case_and_what_is_between_words_do_not_count(void **state)
+TEST(name__case_and_what_is_between_words_do_not_count)
 {
-    (void)state;
-
     assert_string_equal(name_near("readTextFil"), "read_text_file");
     assert_string_equal(name_near("READ-TXT-FILE"), "read_text_file");
     assert_string_equal(name_near("getSumm"), "get-sum");
 }
 
-static void test_name__a_long_one_may_differ_in_more(void **state)
+TEST(name__a_long_one_may_differ_in_more)
 {
-    (void)state;
-
     assert_string_equal(name_near("create_entity"), "create_entities");
     assert_string_equal(name_near("list_directories"), "list_directory");
     assert_string_equal(name_near(
@@ -42,10 +32,8 @@ static void test_name__a_long_one_may_differ_in_more(void **state)
                         tools[5]);
 }
 
-static void test_name__another_one_is_not_near(void **state)
+TEST(name__another_one_is_not_near)
 {
-    (void)state;
-
     assert_null(name_near("delete_branch"));
     assert_null(name_near("sum"));
     assert_null(name_near(""));
@@ -55,18 +43,15 @@ static void test_name__another_one_is_not_near(void **state)
                   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
 }
 
-static void test_name__what_was_begun_is_near(void **state)
+TEST(name__what_was_begun_is_near)
 {
-    (void)state;
-
     assert_string_equal(name_near("readText"), "read_text_file");
     assert_string_equal(name_near("\xe6\x97\xa5"), tools[4]);
 }
 
-static void test_word__is_near_by_two_edits_and_its_case_counts(void **state)
+TEST(word__is_near_by_two_edits_and_its_case_counts)
 {
     static const char *const words[] = {"timeoutMs", "calls"};
-    (void)state;
 
     assert_string_equal(gbx_nearest("timeoutms", words, 2), "timeoutMs");
     assert_string_equal(gbx_nearest("cals", words, 2), "calls");
@@ -74,10 +59,9 @@ static void test_word__is_near_by_two_edits_and_its_case_counts(void **state)
 }
 
 /* Names that are given up early hide none behind them. */
-static void test_word__the_nearest_is_found_wherever_it_stands(void **state)
+TEST(word__the_nearest_is_found_wherever_it_stands)
 {
     static const char *const words[] = {"abcdefgh", "xbcdefg", "abcdefx", "cdefg"};
-    (void)state;
 
     assert_string_equal(gbx_nearest("abcdefgy", words, 4), "abcdefgh");
     assert_string_equal(gbx_nearest("xbcdefz", words, 4), "xbcdefg");
@@ -86,16 +70,4 @@ static void test_word__the_nearest_is_found_wherever_it_stands(void **state)
     assert_null(gbx_nearest("zzcdefgzz", words, 4));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_name__case_and_what_is_between_words_do_not_count),
-        cmocka_unit_test(test_name__a_long_one_may_differ_in_more),
-        cmocka_unit_test(test_name__another_one_is_not_near),
-        cmocka_unit_test(test_name__what_was_begun_is_near),
-        cmocka_unit_test(test_word__is_near_by_two_edits_and_its_case_counts),
-        cmocka_unit_test(test_word__the_nearest_is_found_wherever_it_stands),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

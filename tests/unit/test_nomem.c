@@ -4,19 +4,14 @@
  * with all that follow it. Each time: a clean refusal, no leak (the sanitizer's and
  * valgrind's runs look), counts and lists that agree, and all well again afterwards.
  */
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "guard/guard.h"
 #include "peer.h"
 #include "puppet.h"
 #include "support/failing_malloc.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 /* More than any scenario here allocates: a sweep that gets here has gone astray. */
 #define ALLOCATIONS_MAX 5000
@@ -89,10 +84,8 @@ static bool join_lines(void)
     return done;
 }
 
-static void test_base__is_refused_cleanly(void **state)
+TEST(base__is_refused_cleanly)
 {
-    (void)state;
-
     sweep_both(write_json);
     sweep_both(join_lines);
 }
@@ -148,10 +141,8 @@ static bool converse_to_an_error(void)
     return converse(GBX_MSG_ERROR);
 }
 
-static void test_exchange__says_that_the_host_has_no_memory(void **state)
+TEST(exchange__says_that_the_host_has_no_memory)
 {
-    (void)state;
-
     sweep_both(converse_to_a_value);
     sweep_both(converse_to_an_error);
 }
@@ -179,18 +170,15 @@ static bool fill_result(void)
     return done;
 }
 
-static void test_result__is_refused_cleanly(void **state)
+TEST(result__is_refused_cleanly)
 {
-    (void)state;
-
     sweep_both(fill_result);
 }
 
-static void test_result__json_can_be_asked_for_again(void **state)
+TEST(result__json_can_be_asked_for_again)
 {
     gbx_result *r = gbx_result_new();
     size_t len = 9;
-    (void)state;
     assert_non_null(r);
 
     failing_malloc_arm(1, FAIL_ONCE);
@@ -214,10 +202,8 @@ static bool make_signal(void)
     return done;
 }
 
-static void test_signal__is_refused_cleanly(void **state)
+TEST(signal__is_refused_cleanly)
 {
-    (void)state;
-
     sweep_both(make_signal);
 }
 
@@ -268,10 +254,8 @@ static bool frame(void)
     return text != NULL;
 }
 
-static void test_guard__is_refused_cleanly(void **state)
+TEST(guard__is_refused_cleanly)
 {
-    (void)state;
-
     sweep_both(guard_good_code);
     sweep_both(guard_bad_code);
     sweep_both(guard_no_code);
@@ -307,14 +291,13 @@ static bool keep_pool(puppet *p)
     return heard && puppet_count_sent(p, GBX_MSG_FORK) == 1;
 }
 
-static void test_pool__counts_what_it_asked_for_and_no_more(void **state)
+TEST(pool__counts_what_it_asked_for_and_no_more)
 {
     bool failed = true;
     size_t nth;
-    (void)state;
 
     for (nth = 1; failed && nth < ALLOCATIONS_MAX; nth++) {
-        puppet p;
+        GBX_CLEANUP(puppet_cleanup) puppet p;
         bool done;
 
         puppet_init(&p, NULL);
@@ -328,23 +311,12 @@ static void test_pool__counts_what_it_asked_for_and_no_more(void **state)
                              p.engine.settings.options.pool_size);
         }
         assert_true(puppet_is_sound(&p));
-        puppet_cleanup(&p);
     }
     assert_true(nth > 5);
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_base__is_refused_cleanly),
-        cmocka_unit_test(test_exchange__says_that_the_host_has_no_memory),
-        cmocka_unit_test(test_result__is_refused_cleanly),
-        cmocka_unit_test(test_result__json_can_be_asked_for_again),
-        cmocka_unit_test(test_signal__is_refused_cleanly),
-        cmocka_unit_test(test_guard__is_refused_cleanly),
-        cmocka_unit_test(test_pool__counts_what_it_asked_for_and_no_more),
-    };
-
     failing_malloc_take_libevent();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

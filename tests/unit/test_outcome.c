@@ -3,15 +3,10 @@
  * starts no process for it, holds its limits, and says that nothing isolates. */
 #include "base/json.h"
 #include "engine/engine.h"
+#include "test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 /* What a test has its runner do, and what was seen of it. */
 typedef struct fake {
@@ -93,12 +88,11 @@ static gbx_status give_value(fake *f, gbx_outcome *outcome)
     return gbx_outcome_value(outcome, "{\"a\":1}", 7);
 }
 
-static void test_value__comes_back_and_says_it_is_not_isolated(void **state)
+TEST(value__comes_back_and_says_it_is_not_isolated)
 {
     fake f = {.act = give_value};
     gbx_engine *engine = start(&f, 0, 0);
     gbx_result *r = run(engine, "  (d) => d;\n");
-    (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_VALUE);
     assert_string_equal(gbx_result_value(r, NULL), "{\"a\":1}");
@@ -117,12 +111,11 @@ static gbx_status give_lines(fake *f, gbx_outcome *outcome)
     return gbx_outcome_value(outcome, " [1,\r\n\" \"]\n", 11);
 }
 
-static void test_value__is_on_one_line_and_counted_so(void **state)
+TEST(value__is_on_one_line_and_counted_so)
 {
     fake f = {.act = give_lines};
     gbx_engine *engine = start(&f, 7, 0);
     gbx_result *r = run(engine, "(d) => d");
-    (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_VALUE);
     assert_string_equal(gbx_result_value(r, NULL), "[1,\" \"]");
@@ -131,12 +124,11 @@ static void test_value__is_on_one_line_and_counted_so(void **state)
     end(&f, engine);
 }
 
-static void test_guard__stops_a_call_before_the_runner(void **state)
+TEST(guard__stops_a_call_before_the_runner)
 {
     fake f = {.act = give_value};
     gbx_engine *engine = start(&f, 0, 0);
     gbx_result *r = run(engine, "(d) => require('fs')");
-    (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_INVALID_CODE);
     assert_int_equal(f.executed, 0);
@@ -144,14 +136,13 @@ static void test_guard__stops_a_call_before_the_runner(void **state)
     end(&f, engine);
 }
 
-static void test_size__holds_without_the_guard(void **state)
+TEST(size__holds_without_the_guard)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
     gbx_call call = GBX_CALL_INIT;
     fake f = {.act = give_value};
     gbx_engine *engine = start(&f, 0, 0);
     gbx_result *r = NULL;
-    (void)state;
     limits.code_bytes = 4;
     call.limits = &limits;
     call.flags = GBX_CALL_NO_GUARD;
@@ -174,10 +165,8 @@ static gbx_status give_too_much(fake *f, gbx_outcome *outcome)
     return gbx_outcome_value(outcome, "\"abc\"", 5);
 }
 
-static void test_output__holds_at_the_limit_and_not_past_it(void **state)
+TEST(output__holds_at_the_limit_and_not_past_it)
 {
-    (void)state;
-
     for (uint64_t limit = 4; limit <= 5; limit++) {
         fake f = {.act = give_too_much};
         gbx_engine *engine = start(&f, limit, 0);
@@ -208,12 +197,11 @@ static gbx_status give_wrongly(fake *f, gbx_outcome *outcome)
                : GBX_E_PROTOCOL;
 }
 
-static void test_outcome__is_given_once_and_rightly(void **state)
+TEST(outcome__is_given_once_and_rightly)
 {
     fake f = {.act = give_wrongly};
     gbx_engine *engine = start(&f, 0, 0);
     gbx_result *r = run(engine, "() => undefined");
-    (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_VALUE);
     assert_string_equal(gbx_result_value(r, NULL), "");
@@ -227,12 +215,11 @@ static gbx_status give_error(fake *f, gbx_outcome *outcome)
     return gbx_outcome_error(outcome, GBX_CODE_RUNTIME, "Error: x\nand\x1B more", 1, 7);
 }
 
-static void test_error__has_its_place_in_the_code(void **state)
+TEST(error__has_its_place_in_the_code)
 {
     fake f = {.act = give_error};
     gbx_engine *engine = start(&f, 0, 0);
     gbx_result *r = run(engine, "() => boom()");
-    (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_RUNTIME);
     assert_string_equal(gbx_result_error(r), "Error: x\\nand\\u{1b} more");
@@ -250,12 +237,11 @@ static gbx_status give_nothing(fake *f, gbx_outcome *outcome)
     return GBX_OK;
 }
 
-static void test_nothing__is_a_crash_of_the_runner(void **state)
+TEST(nothing__is_a_crash_of_the_runner)
 {
     fake f = {.act = give_nothing};
     gbx_engine *engine = start(&f, 0, 0);
     gbx_result *r = run(engine, "() => 1");
-    (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_CRASHED);
     gbx_result_free(r);
@@ -269,13 +255,12 @@ static gbx_status refuse(fake *f, gbx_outcome *outcome)
     return GBX_E_OS;
 }
 
-static void test_status__of_the_runner_is_the_callers(void **state)
+TEST(status__of_the_runner_is_the_callers)
 {
     gbx_call call = GBX_CALL_INIT;
     fake f = {.act = refuse};
     gbx_engine *engine = start(&f, 0, 0);
     gbx_result *r = NULL;
-    (void)state;
     call.code = "() => 1";
     call.code_len = 7;
 
@@ -303,14 +288,13 @@ static void count(void *user, const gbx_log *line)
     (*lines)++;
 }
 
-static void test_logs__are_heard_live_and_bounded(void **state)
+TEST(logs__are_heard_live_and_bounded)
 {
     gbx_call call = GBX_CALL_INIT;
     fake f = {.act = talk};
     gbx_engine *engine = start(&f, 0, 100);
     gbx_result *r = NULL;
     size_t lines = 0;
-    (void)state;
     call.code = "() => 1";
     call.code_len = 7;
     call.on_log = count;
@@ -340,14 +324,13 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-static void test_submit__ends_by_the_callback_too(void **state)
+TEST(submit__ends_by_the_callback_too)
 {
     gbx_call call = GBX_CALL_INIT;
     fake f = {.act = give_value,
               .lock = PTHREAD_MUTEX_INITIALIZER,
               .changed = PTHREAD_COND_INITIALIZER};
     gbx_engine *engine = start(&f, 0, 0);
-    (void)state;
     call.code = "() => 1";
     call.code_len = 7;
 
@@ -360,12 +343,11 @@ static void test_submit__ends_by_the_callback_too(void **state)
     end(&f, engine);
 }
 
-static void test_report__names_the_runner(void **state)
+TEST(report__names_the_runner)
 {
     fake f = {.act = give_value};
     gbx_engine *engine = start(&f, 0, 0);
     char *json = NULL;
-    (void)state;
 
     assert_int_equal(gbx_engine_report(engine, &json, NULL), GBX_OK);
 
@@ -375,11 +357,10 @@ static void test_report__names_the_runner(void **state)
     end(&f, engine);
 }
 
-static void test_load__is_not_for_other_runners(void **state)
+TEST(load__is_not_for_other_runners)
 {
     fake f = {.act = give_value};
     gbx_engine *engine = start(&f, 0, 0);
-    (void)state;
 
     assert_int_equal(gbx_engine_load(engine, "d", "[]", 2, GBX_DATA_JSON, NULL),
                      GBX_E_UNSUPPORTED);
@@ -410,7 +391,7 @@ static void *run_one(void *engine)
     return run(engine, "() => 1");
 }
 
-static void test_free__waits_for_whoever_is_inside(void **state)
+TEST(free__waits_for_whoever_is_inside)
 {
     fake f = {.act = stay,
               .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -419,7 +400,6 @@ static void test_free__waits_for_whoever_is_inside(void **state)
     pthread_t caller;
     pthread_t ender;
     void *r = NULL;
-    (void)state;
 
     assert_int_equal(pthread_create(&caller, NULL, run_one, engine), 0);
     (void)pthread_mutex_lock(&f.lock);
@@ -440,14 +420,13 @@ static void test_free__waits_for_whoever_is_inside(void **state)
     gbx_result_free(r);
 }
 
-static void test_new__refuses_a_runner_that_is_none(void **state)
+TEST(new__refuses_a_runner_that_is_none)
 {
     gbx_runner runner = GBX_RUNNER_INIT;
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = NULL;
     char name[100];
     fake f = {.act = give_value};
-    (void)state;
     options.runner = &runner;
     runner.user = &f;
     runner.dispose = on_dispose;
@@ -467,25 +446,4 @@ static void test_new__refuses_a_runner_that_is_none(void **state)
     assert_null(engine);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_value__comes_back_and_says_it_is_not_isolated),
-        cmocka_unit_test(test_value__is_on_one_line_and_counted_so),
-        cmocka_unit_test(test_guard__stops_a_call_before_the_runner),
-        cmocka_unit_test(test_size__holds_without_the_guard),
-        cmocka_unit_test(test_output__holds_at_the_limit_and_not_past_it),
-        cmocka_unit_test(test_outcome__is_given_once_and_rightly),
-        cmocka_unit_test(test_error__has_its_place_in_the_code),
-        cmocka_unit_test(test_nothing__is_a_crash_of_the_runner),
-        cmocka_unit_test(test_status__of_the_runner_is_the_callers),
-        cmocka_unit_test(test_logs__are_heard_live_and_bounded),
-        cmocka_unit_test(test_submit__ends_by_the_callback_too),
-        cmocka_unit_test(test_report__names_the_runner),
-        cmocka_unit_test(test_load__is_not_for_other_runners),
-        cmocka_unit_test(test_free__waits_for_whoever_is_inside),
-        cmocka_unit_test(test_new__refuses_a_runner_that_is_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

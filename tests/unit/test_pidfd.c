@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* pidfd - what a template may hand over as the process of a worker. */
 #include "engine/engine.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "proc.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int open_pidfd(pid_t pid)
 {
@@ -130,20 +123,18 @@ static const char *find_mistake(void)
     return mistake;
 }
 
-static void test_child__is_told_from_everything_else(void **state)
+TEST(child__is_told_from_everything_else)
 {
     const char *mistake = find_mistake();
-    (void)state;
 
     if (mistake != NULL)
         fail_msg("%s", mistake);
 }
 
-static void test_child__is_told_by_proc_where_the_kernel_says_nothing(void **state)
+TEST(child__is_told_by_proc_where_the_kernel_says_nothing)
 {
     int status = 0;
     pid_t pid = fork();
-    (void)state;
 
     if (pid == 0) {
         /* PIDFD_GET_INFO is not there either. */
@@ -158,11 +149,10 @@ static void test_child__is_told_by_proc_where_the_kernel_says_nothing(void **sta
     assert_int_equal(status, 0);
 }
 
-static void test_number__of_one_that_was_reaped_is_not_looked_at(void **state)
+TEST(number__of_one_that_was_reaped_is_not_looked_at)
 {
     family f = start_family();
     int fd;
-    (void)state;
 
     assert_true(gbx_pidfd_is_there(f.child_fd));
     assert_true(gbx_pidfd_cpu_ns(f.child_fd, f.child) >= 0);
@@ -178,13 +168,4 @@ static void test_number__of_one_that_was_reaped_is_not_looked_at(void **state)
     end_family(&f);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_child__is_told_from_everything_else),
-        cmocka_unit_test(test_child__is_told_by_proc_where_the_kernel_says_nothing),
-        cmocka_unit_test(test_number__of_one_that_was_reaped_is_not_looked_at),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

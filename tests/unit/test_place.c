@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Where processes and threads wake up; on a machine with one processor nothing is done. */
 #include "base/cpu_affinity.h"
+#include "test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static cpu_set_t all;
 
@@ -125,11 +117,10 @@ static void end_sleeper(const sleeper *s)
     assert_int_equal(waitpid(s->pid, &status, 0), s->pid);
 }
 
-static void test_here__is_where_a_sleeping_process_wakes_up(void **state)
+TEST(here__is_where_a_sleeping_process_wakes_up)
 {
     cpu_set_t before;
     sleeper s;
-    (void)state;
 
     need_several();
     s = make_sleeper();
@@ -149,11 +140,10 @@ static void test_here__is_where_a_sleeping_process_wakes_up(void **state)
     end_sleeper(&s);
 }
 
-static void test_here__leaves_alone_who_has_one_processor_or_another(void **state)
+TEST(here__leaves_alone_who_has_one_processor_or_another)
 {
     cpu_set_t before;
     sleeper s;
-    (void)state;
 
     need_several();
     s = make_sleeper();
@@ -167,11 +157,10 @@ static void test_here__leaves_alone_who_has_one_processor_or_another(void **stat
     end_sleeper(&s);
 }
 
-static void test_here__is_nothing_for_who_is_not_there(void **state)
+TEST(here__is_nothing_for_who_is_not_there)
 {
     cpu_set_t before;
     sleeper s = make_sleeper();
-    (void)state;
 
     end_sleeper(&s);
     assert_false(gbx_cpu_here(s.pid, &before));
@@ -181,10 +170,9 @@ static void test_here__is_nothing_for_who_is_not_there(void **state)
 
 /* ---- this thread ----------------------------------------------------------------- */
 
-static void test_stay__lasts_until_the_thread_roams(void **state)
+TEST(stay__lasts_until_the_thread_roams)
 {
     cpu_set_t now;
-    (void)state;
 
     need_several();
     for (int i = 0; i < 2; i++) {
@@ -197,10 +185,8 @@ static void test_stay__lasts_until_the_thread_roams(void **state)
     }
 }
 
-static void test_roam__leaves_what_others_have_decided(void **state)
+TEST(roam__leaves_what_others_have_decided)
 {
-    (void)state;
-
     need_several();
     hold(0, processor(1));
     gbx_cpu_roam();
@@ -218,10 +204,9 @@ static void *stay_and_end(void *arg)
     return NULL;
 }
 
-static void test_stay__is_of_one_thread(void **state)
+TEST(stay__is_of_one_thread)
 {
     pthread_t other;
-    (void)state;
 
     need_several();
     assert_int_equal(pthread_create(&other, NULL, stay_and_end, NULL), 0);
@@ -233,16 +218,7 @@ static void test_stay__is_of_one_thread(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_here__is_where_a_sleeping_process_wakes_up),
-        cmocka_unit_test(test_here__leaves_alone_who_has_one_processor_or_another),
-        cmocka_unit_test(test_here__is_nothing_for_who_is_not_there),
-        cmocka_unit_test(test_stay__lasts_until_the_thread_roams),
-        cmocka_unit_test(test_roam__leaves_what_others_have_decided),
-        cmocka_unit_test(test_stay__is_of_one_thread),
-    };
-
     if (!has_several())
         (void)puts("there is one processor to run on: nothing to choose from");
-    return cmocka_run_group_tests_name("place", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

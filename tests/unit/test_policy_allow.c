@@ -2,16 +2,11 @@
 /* allow - the words of the flag --allow, secrets by hand, and the life of a policy. */
 #include "base/cleanup.h"
 #include "policy/policy.h"
+#include "table.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int setup(void **state)
 {
@@ -39,10 +34,8 @@ static const struct {
     {"functions=db.query,tools.*,$f", 0, 0, 0, 0, 3},
 };
 
-static void test_good__is_added(void **state)
+TEST(good__is_added)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(good); i++) {
         gbx_policy *policy = gbx_policy_new();
         gbx_error error = {0};
@@ -59,91 +52,51 @@ static void test_good__is_added(void **state)
     }
 }
 
-static const struct {
-    const char *grant;
-    unsigned column;
-    const char *message; /* its beginning */
-} bad[] = {
-    {"", 1, "unknown capability '': there are console"},
-    {"=", 1, "unknown capability ''"},
-    {"fecth=a.example", 1, "unknown capability 'fecth': did you mean 'fetch'?"},
-    {"Fetch=a.example", 1, "unknown capability 'Fetch': did you mean 'fetch'?"},
-    {"timer", 1, "unknown capability 'timer': did you mean 'timers'?"},
-    {"network", 1, "unknown capability 'network': there are"},
-    {"\x1b[31m", 1, "unknown capability '\\u{1b}[31m'"},
-    {"console ", 1, "unknown capability 'console ': did you mean 'console'?"},
-    {"console=1", 8, "'console' takes nothing after it"},
-    {"timers=", 7, "'timers' takes nothing after it"},
-    {"crypto=md5", 7, "'crypto' takes nothing after it"},
-    {"fetch", 6, "'fetch' needs a list of what it may reach"},
-    {"file", 5, "'file' needs a list of what it may reach"},
-    {"env", 4, "'env' needs a list of what it may reach"},
-    {"functions", 10, "'functions' needs a list of what it may reach"},
-    {"fetch=", 7, "something is missing here"},
-    {"fetch=a.example,", 17, "something is missing here"},
-    {"fetch=,a.example", 7, "something is missing here"},
-    {"fetch=a.example,,b.example", 17, "something is missing here"},
-    {"fetch=a.example,*", 17, "'*' would allow every host"},
-    {"fetch=a.example,b.example/v1", 26, "a path cannot be allowed"},
-    {"fetch=\xc3\xbc.example,b.example/v1", 26, "a path cannot be allowed"},
-    {"fetch=a.example, b.example", 17, "a host has no white space"},
-    {"fetch=a.example,A.EXAMPLE", 17, "'A.EXAMPLE' is listed twice"},
-    {"fetch=a.example,https://a.example:443", 17, "'https://a.example:443' is listed"},
-    {"file=./missing-directory", 6,
-     "the directory './missing-directory' does not exist"},
-    {"file=/usr,./missing-directory", 11, "the directory './missing-directory'"},
-    {"file=/usr,/usr/", 11, "'/usr/' is listed twice"},
-    {"file=/etc/passwd", 6, "'/etc/passwd' is not a directory"},
-    {"file=/", 6, "'/' is the whole machine"},
-    {"file=/usr/..", 6, "'/' is the whole machine"},
-    {"file=/proc", 6, "what is there is the kernel's"},
-    {"file=/sys", 6, "what is there is the kernel's"},
-    {"file=/dev", 6, "there are devices"},
-    {"env=GBX_TEST_UNSET", 5, "the environment variable 'GBX_TEST_UNSET' is not set"},
-    {"env=A=b,GBX_TEST_UNSET", 9, "the environment variable 'GBX_TEST_UNSET'"},
-    {"env=1A=b", 5, "'1A' is not a name"},
-    {"env=A-B=c", 6, "'A-B' is not a name"},
-    {"env==b", 5, "the name is missing"},
-    {"env=A=b,A=b", 9, "'A' is listed twice"},
-    {"env=A=\xff", 5, "the value is not UTF-8"},
-    {"functions=db.", 14, "'db.' is not a name of functions"},
-    {"functions=*.db", 11, "'*.db' is not a name of functions"},
-    {"functions=db..query", 14, "'db..query' is not a name of functions"},
-    {"functions=db.query,db.query", 20, "'db.query' is listed twice"},
-    {"functions=1st", 11, "'1st' is not a name of functions"},
-};
-
-static void test_bad__is_refused_at_its_column_and_changes_nothing(void **state)
+static bool refuses(const char *grant, unsigned column, const char *message)
 {
-    size_t wrong = 0;
-    (void)state;
+    gbx_policy *policy = gbx_policy_new();
+    gbx_error e = {0};
+    bool is_right;
 
-    for (size_t i = 0; i < GBX_COUNTOF(bad); i++) {
-        gbx_policy *policy = gbx_policy_new();
-        gbx_error e = {0};
-
-        assert_non_null(policy);
-        if (gbx_policy_allow(policy, bad[i].grant, &e) != GBX_E_POLICY || e.line != 1 ||
-            e.column != bad[i].column ||
-            strncmp(e.message, bad[i].message, strlen(bad[i].message)) != 0) {
-            print_error("'%s': column %u: %s\n", bad[i].grant, e.column, e.message);
-            wrong++;
-        }
-        assert_int_equal(policy->capabilities, GBX_CAP_HELPERS);
-        assert_int_equal(policy->fetch.site_count, 0);
-        assert_int_equal(policy->file.root_count, 0);
-        assert_int_equal(policy->env_count, 0);
-        assert_int_equal(policy->function_count, 0);
-        gbx_policy_free(policy);
-    }
-    assert_int_equal(wrong, 0);
+    assert_non_null(policy);
+    is_right = gbx_policy_allow(policy, grant, &e) == GBX_E_POLICY && e.line == 1 &&
+               e.column == column && strncmp(e.message, message, strlen(message)) == 0;
+    if (!is_right)
+        print_error("'%s': column %u: %s\n", grant, e.column, e.message);
+    assert_int_equal(policy->capabilities, GBX_CAP_HELPERS);
+    assert_int_equal(policy->fetch.site_count, 0);
+    assert_int_equal(policy->file.root_count, 0);
+    assert_int_equal(policy->env_count, 0);
+    assert_int_equal(policy->function_count, 0);
+    gbx_policy_free(policy);
+    return is_right;
 }
 
-static void test_again__is_no_slip_in_another_flag(void **state)
+static bool check_lines(char *head, char *text, size_t len)
+{
+    bool is_right = len > 0 && strcmp(head, "refused") == 0;
+
+    while (*text != '\0') {
+        char *line = table_word(&text, "\n");
+        unsigned column = (unsigned)strtoul(table_word(&line, " "), NULL, 10);
+        const char *grant = table_word(&line, " | ");
+
+        is_right = refuses(grant, column, line) && is_right;
+    }
+    return is_right;
+}
+
+TEST(bad__is_refused_at_its_column_and_changes_nothing)
+{
+    table_check("unit/policy/grants.txt", check_lines, 1);
+    assert_true(refuses("\x1b[31m", 1, "unknown capability '\\u{1b}[31m'"));
+    assert_true(refuses("env=A=\xff", 5, "the value is not UTF-8"));
+}
+
+TEST(again__is_no_slip_in_another_flag)
 {
     gbx_policy *policy = gbx_policy_new();
     gbx_error error = {0};
-    (void)state;
 
     for (int i = 0; i < 2; i++) {
         assert_int_equal(gbx_policy_allow(policy, "fetch=a.example", &error), GBX_OK);
@@ -159,11 +112,10 @@ static void test_again__is_no_slip_in_another_flag(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_secret__is_for_sites_and_functions(void **state)
+TEST(secret__is_for_sites_and_functions)
 {
     gbx_policy *policy = gbx_policy_new();
     gbx_error error = {0};
-    (void)state;
 
     assert_int_equal(gbx_policy_secret(policy, "TOKEN", "hunter2hunter2",
                                        "a.example,*.b.example", "db.query,tools.*",
@@ -208,10 +160,9 @@ static const struct {
      "'OLD' is listed twice"},
 };
 
-static void test_bad_secret__is_not_kept(void **state)
+TEST(bad_secret__is_not_kept)
 {
     gbx_policy *policy = gbx_policy_new();
-    (void)state;
 
     assert_int_equal(gbx_policy_secret(policy, "OLD", "hunter2hunter2", "a.example",
                                        NULL, NULL),
@@ -232,13 +183,12 @@ static void test_bad_secret__is_not_kept(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_secret_from__reads_a_variable_or_a_file(void **state)
+TEST(secret_from__reads_a_variable_or_a_file)
 {
     char path[] = "/tmp/gbx-secret-XXXXXX";
     int fd = mkstemp(path);
     gbx_policy *policy = gbx_policy_new();
     gbx_error error = {0};
-    (void)state;
 
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "in-a-file\n", 10), 10);
@@ -264,7 +214,7 @@ static void test_secret_from__reads_a_variable_or_a_file(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_secret_from__refuses_a_file_that_others_can_read(void **state)
+TEST(secret_from__refuses_a_file_that_others_can_read)
 {
     char path[] = "/tmp/gbx-secret-XXXXXX";
     int fd = mkstemp(path);
@@ -272,7 +222,6 @@ static void test_secret_from__refuses_a_file_that_others_can_read(void **state)
     gbx_policy *trusting = NULL;
     gbx_error error = {0};
     bool is_roots = geteuid() == 0; /* then it is taken */
-    (void)state;
 
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "in-a-file\n", 10), 10);
@@ -297,11 +246,10 @@ static void test_secret_from__refuses_a_file_that_others_can_read(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_a_policy_in_use__is_not_changed(void **state)
+TEST(a_policy_in_use__is_not_changed)
 {
     gbx_policy *policy = gbx_policy_new();
     gbx_error error = {0};
-    (void)state;
 
     assert_ptr_equal(gbx_policy_ref(policy), policy);
     assert_int_equal(gbx_policy_allow(policy, "crypto", &error), GBX_E_USAGE);
@@ -329,10 +277,8 @@ static const struct {
     {"now", "now.then", false},     {"now", "", false},
 };
 
-static void test_functions__are_named_one_by_one_or_below_a_name(void **state)
+TEST(functions__are_named_one_by_one_or_below_a_name)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(functions); i++) {
         gbx_policy *policy = gbx_policy_new();
         char grant[64] = "functions=";
@@ -347,19 +293,4 @@ static void test_functions__are_named_one_by_one_or_below_a_name(void **state)
     assert_false(gbx_policy_allows_function(NULL, "now"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good__is_added),
-        cmocka_unit_test(test_bad__is_refused_at_its_column_and_changes_nothing),
-        cmocka_unit_test(test_again__is_no_slip_in_another_flag),
-        cmocka_unit_test(test_secret__is_for_sites_and_functions),
-        cmocka_unit_test(test_bad_secret__is_not_kept),
-        cmocka_unit_test(test_secret_from__reads_a_variable_or_a_file),
-        cmocka_unit_test(test_secret_from__refuses_a_file_that_others_can_read),
-        cmocka_unit_test(test_a_policy_in_use__is_not_changed),
-        cmocka_unit_test(test_functions__are_named_one_by_one_or_below_a_name),
-    };
-
-    return cmocka_run_group_tests(tests, setup, NULL);
-}
+TEST_MAIN(setup, NULL)

@@ -4,21 +4,14 @@
  * schema is held against the same documents by schema.mjs.
  */
 #include "documents.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "policy/policy.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char base[] = "/tmp/gbx-policy-XXXXXX";
 
@@ -42,7 +35,6 @@ static void write_file(const char *name, const char *text)
 static int setup(void **state)
 {
     char path[128];
-    (void)state;
 
     (void)umask(077);
     if (mkdtemp(base) == NULL)
@@ -64,7 +56,6 @@ static int teardown(void **state)
     static const char *const files[] = {"data/one.json", "data/token", "policy.json"};
     static const char *const folders[] = {"data", "other", ""};
     char path[128];
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(files); i++) {
         in_base(path, files[i]);
@@ -99,21 +90,16 @@ static gbx_status try_text(const char *text, size_t len, gbx_error *reterr)
     return status;
 }
 
-static void test_documents__are_taken_or_refused_at_their_places(void **state)
+TEST(documents__are_taken_or_refused_at_their_places)
 {
-    size_t count;
-    (void)state;
-
-    assert_int_equal(documents_wrong(POLICY_DOCUMENTS, try_text, &count), 0);
-    assert_true(count >= 140);
+    documents_check("unit/policy/documents.txt", try_text, 140);
 }
 
 /* ---- what they come to ------------------------------------------------------- */
 
-static void test_empty__allows_nothing_and_has_the_documented_defaults(void **state)
+TEST(empty__allows_nothing_and_has_the_documented_defaults)
 {
     gbx_policy *policy = parse("{}");
-    (void)state;
 
     assert_int_equal(policy->capabilities, GBX_CAP_HELPERS);
     assert_int_equal(policy->fetch.max_bytes, 10 << 20);
@@ -126,7 +112,7 @@ static void test_empty__allows_nothing_and_has_the_documented_defaults(void **st
     gbx_policy_free(policy);
 }
 
-static void test_fetch__fills_every_field(void **state)
+TEST(fetch__fills_every_field)
 {
     gbx_policy *policy = parse(
         "{\"fetch\": {\"allow\": [\"*.Example.org:8443\"], \"networks\": [\"10.0.0.0/8\"],"
@@ -136,7 +122,6 @@ static void test_fetch__fills_every_field(void **state)
     const gbx_fetch_policy *f = &policy->fetch;
     char text[GBX_SITE_TEXT_SIZE];
     char path[128];
-    (void)state;
 
     in_base(path, "data/one.json");
     assert_int_equal(policy->capabilities, GBX_CAP_FETCH | GBX_CAP_HELPERS);
@@ -159,14 +144,13 @@ static void test_fetch__fills_every_field(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_file__opens_the_directories(void **state)
+TEST(file__opens_the_directories)
 {
     gbx_policy *policy =
         parse("{\"file\": {\"allow\": [\"./data\"], \"maxBytes\": 3}}");
     struct stat by_path;
     struct stat by_fd;
     char path[128];
-    (void)state;
 
     in_base(path, "data");
     assert_int_equal(policy->capabilities, GBX_CAP_FILE | GBX_CAP_HELPERS);
@@ -180,13 +164,12 @@ static void test_file__opens_the_directories(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_values__come_from_the_file_and_from_the_environment(void **state)
+TEST(values__come_from_the_file_and_from_the_environment)
 {
     gbx_policy *policy =
         parse("{\"env\": {\"A\": \"x\", \"B\": {\"from\": \"GBX_TEST_TOKEN\"}},"
               "\"secrets\": {\"S\": {\"functions\": [\"db.*\"], \"sites\": "
               "[\"a.example\", \"b.example\"], \"from\": \"GBX_TEST_TOKEN\"}}}");
-    (void)state;
 
     assert_int_equal(policy->capabilities, GBX_CAP_ENV | GBX_CAP_HELPERS);
     assert_int_equal(policy->env_count, 2);
@@ -202,13 +185,12 @@ static void test_values__come_from_the_file_and_from_the_environment(void **stat
     gbx_policy_free(policy);
 }
 
-static void test_a_file__gives_its_secret_and_is_never_read_by_code(void **state)
+TEST(a_file__gives_its_secret_and_is_never_read_by_code)
 {
     gbx_policy *policy = parse("{\"secrets\": {\"S\": {\"file\": \"data/token\","
                                "\"sites\": [\"a.example\"]}}}");
     struct stat st;
     char path[128];
-    (void)state;
 
     in_base(path, "data/token");
     assert_int_equal(stat(path, &st), 0);
@@ -218,14 +200,13 @@ static void test_a_file__gives_its_secret_and_is_never_read_by_code(void **state
     gbx_policy_free(policy);
 }
 
-static void test_limits_and_switches__are_kept(void **state)
+TEST(limits_and_switches__are_kept)
 {
     gbx_policy *policy = parse(
         "{\"console\": true, \"timers\": false, \"crypto\": true, \"functions\": [\"*\"],"
         "\"helpers\": false,"
         "\"limits\": {\"timeoutMs\": 1, \"cpuMs\": 2, \"memoryBytes\": 8388608,"
         "\"outputBytes\": 4, \"codeBytes\": 5, \"logBytes\": 6}}");
-    (void)state;
 
     assert_int_equal(policy->capabilities, GBX_CAP_CONSOLE | GBX_CAP_CRYPTO);
     assert_true(gbx_policy_allows_function(policy, "any.thing"));
@@ -240,13 +221,12 @@ static void test_limits_and_switches__are_kept(void **state)
 
 /* ---- hostile text ------------------------------------------------------------- */
 
-static void test_every_truncation__is_refused_with_a_position(void **state)
+TEST(every_truncation__is_refused_with_a_position)
 {
     static const char good[] =
         "{\"fetch\": {\"allow\": [\"b\\u00fccher.example\"], \"maxBytes\": 12},"
         "\"file\": {\"allow\": [\"data\"]}, \"env\": {\"A\": {\"from\": "
         "\"GBX_TEST_TOKEN\"}}}";
-    (void)state;
 
     for (size_t len = 0; len < sizeof good - 1; len++) {
         /* Of its own size, so that a step past the end is seen. */
@@ -264,13 +244,12 @@ static void test_every_truncation__is_refused_with_a_position(void **state)
     }
 }
 
-static void test_a_policy__is_at_most_a_mebibyte(void **state)
+TEST(a_policy__is_at_most_a_mebibyte)
 {
     size_t len = GBX_MIB(1);
     char *text = malloc(len + 1);
     gbx_policy *policy = NULL;
     gbx_error error = {0};
-    (void)state;
 
     assert_non_null(text);
     memset(text, ' ', len + 1);
@@ -284,12 +263,11 @@ static void test_a_policy__is_at_most_a_mebibyte(void **state)
     free(text);
 }
 
-static void test_a_list__has_at_most_a_thousand_entries(void **state)
+TEST(a_list__has_at_most_a_thousand_entries)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
     gbx_policy *policy = NULL;
     gbx_error error = {0};
-    (void)state;
 
     gbx_buf_init(&json, GBX_MIB(1));
     (void)gbx_buf_puts(&json, "{\"fetch\": {\"allow\": [");
@@ -303,7 +281,7 @@ static void test_a_list__has_at_most_a_thousand_entries(void **state)
                         "fetch.allow[1000]: there are more than 1000 sites");
 }
 
-static void test_a_value__never_enters_a_message(void **state)
+TEST(a_value__never_enters_a_message)
 {
     static const char *const documents[] = {
         "{\"secrets\": {\"T\": {\"value\": \"hunter2hunter2\\n\", \"sites\": [\"a.b\"]}}}",
@@ -312,7 +290,6 @@ static void test_a_value__never_enters_a_message(void **state)
         "{\"env\": {\"1\": \"hunter2hunter2\"}}",
         "{\"secrets\": {\"T\": {\"value\": [\"hunter2hunter2\"]}}}",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(documents); i++) {
         gbx_policy *policy = NULL;
@@ -327,13 +304,12 @@ static void test_a_value__never_enters_a_message(void **state)
 
 /* ---- from a file --------------------------------------------------------------- */
 
-static void test_load__begins_at_the_files_own_directory(void **state)
+TEST(load__begins_at_the_files_own_directory)
 {
     gbx_policy *policy = NULL;
     gbx_error error = {0};
     struct stat st;
     char path[128];
-    (void)state;
 
     write_file("policy.json", "{\"file\": {\"allow\": [\"data\"]}}");
     in_base(path, "policy.json");
@@ -345,12 +321,11 @@ static void test_load__begins_at_the_files_own_directory(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_load__says_what_cannot_be_read(void **state)
+TEST(load__says_what_cannot_be_read)
 {
     gbx_policy *policy = NULL;
     gbx_error error = {0};
     char path[128];
-    (void)state;
 
     in_base(path, "missing.json");
     assert_int_equal(gbx_policy_load(path, &policy, &error), GBX_E_OS);
@@ -362,7 +337,7 @@ static void test_load__says_what_cannot_be_read(void **state)
 }
 
 /* A policy and what it names, each in a file that others can change. */
-static void test_load__refuses_files_that_others_can_change(void **state)
+TEST(load__refuses_files_that_others_can_change)
 {
     static const char *const texts[] = {
         "{}",
@@ -370,7 +345,6 @@ static void test_load__refuses_files_that_others_can_change(void **state)
         "{\"fetch\": {\"allow\": [\"a.b\"], \"caFile\": \"data/one.json\"}}"};
     static const char *const open_to_others[] = {"policy.json", "data/token",
                                                  "data/one.json"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
         gbx_policy *policy = NULL;
@@ -398,11 +372,10 @@ static void test_load__refuses_files_that_others_can_change(void **state)
     }
 }
 
-static void test_flags__that_mean_nothing_are_wrong_use(void **state)
+TEST(flags__that_mean_nothing_are_wrong_use)
 {
     gbx_policy *policy = NULL;
     char path[128];
-    (void)state;
 
     in_base(path, "policy.json");
     assert_int_equal(gbx_policy_load_with(path, 2, &policy, NULL), GBX_E_USAGE);
@@ -411,25 +384,4 @@ static void test_flags__that_mean_nothing_are_wrong_use(void **state)
     assert_null(policy);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_documents__are_taken_or_refused_at_their_places),
-        cmocka_unit_test(test_empty__allows_nothing_and_has_the_documented_defaults),
-        cmocka_unit_test(test_fetch__fills_every_field),
-        cmocka_unit_test(test_file__opens_the_directories),
-        cmocka_unit_test(test_values__come_from_the_file_and_from_the_environment),
-        cmocka_unit_test(test_a_file__gives_its_secret_and_is_never_read_by_code),
-        cmocka_unit_test(test_limits_and_switches__are_kept),
-        cmocka_unit_test(test_every_truncation__is_refused_with_a_position),
-        cmocka_unit_test(test_a_policy__is_at_most_a_mebibyte),
-        cmocka_unit_test(test_a_list__has_at_most_a_thousand_entries),
-        cmocka_unit_test(test_a_value__never_enters_a_message),
-        cmocka_unit_test(test_load__begins_at_the_files_own_directory),
-        cmocka_unit_test(test_load__says_what_cannot_be_read),
-        cmocka_unit_test(test_load__refuses_files_that_others_can_change),
-        cmocka_unit_test(test_flags__that_mean_nothing_are_wrong_use),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

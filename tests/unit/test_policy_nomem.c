@@ -3,15 +3,10 @@
  * nothing left behind (which a sanitizer and valgrind see). */
 #include "policy/policy.h"
 #include "support/failing_malloc.h"
+#include "test.h"
 
 #include <glovebox/policy.h>
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static bool only_nomem(gbx_status status, const gbx_error *error)
 {
@@ -117,46 +112,33 @@ static void sweep(bool (*work)(void))
     }
 }
 
-static void test_parsing__is_refused_cleanly(void **state)
+TEST(parsing__is_refused_cleanly)
 {
-    (void)state;
     sweep(parse);
 }
 
-static void test_parsing__keeps_names_whole_or_not_at_all(void **state)
+TEST(parsing__keeps_names_whole_or_not_at_all)
 {
-    (void)state;
     sweep(keep_names);
 }
 
-static void test_refusing__is_refused_cleanly(void **state)
+TEST(refusing__is_refused_cleanly)
 {
-    (void)state;
     sweep(refuse);
 }
 
-static void test_adding__is_refused_cleanly(void **state)
+TEST(adding__is_refused_cleanly)
 {
-    (void)state;
     sweep(add);
 }
 
-static void test_loading__is_refused_cleanly(void **state)
+TEST(loading__is_refused_cleanly)
 {
-    (void)state;
     sweep(load);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parsing__is_refused_cleanly),
-        cmocka_unit_test(test_parsing__keeps_names_whole_or_not_at_all),
-        cmocka_unit_test(test_refusing__is_refused_cleanly),
-        cmocka_unit_test(test_adding__is_refused_cleanly),
-        cmocka_unit_test(test_loading__is_refused_cleanly),
-    };
-
     json_set_alloc_funcs(malloc, free); /* those of this program: they fail too */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pool, queue - who gets a worker, who waits, who is told that there is none. */
 #include "puppet.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define RUNS 8
 
@@ -65,10 +59,9 @@ static void enter(stage *s, size_t run)
     assert_true(puppet_is_sound(&s->p));
 }
 
-static void test_take__is_the_newest_ready_one_and_each_once(void **state)
+TEST(take__is_the_newest_ready_one_and_each_once)
 {
     stage s;
-    (void)state;
     begin(&s, 3, 8, 8);
     for (uint64_t id = 1; id <= 3; id++)
         make_ready(&s, id);
@@ -84,10 +77,9 @@ static void test_take__is_the_newest_ready_one_and_each_once(void **state)
     end(&s);
 }
 
-static void test_queue__waits_in_order_and_is_served_in_order(void **state)
+TEST(queue__waits_in_order_and_is_served_in_order)
 {
     stage s;
-    (void)state;
     begin(&s, 1, 8, 8);
 
     for (size_t i = 0; i < 3; i++) {
@@ -108,10 +100,9 @@ static void test_queue__waits_in_order_and_is_served_in_order(void **state)
     end(&s);
 }
 
-static void test_queue__full_refuses_at_once_and_says_why(void **state)
+TEST(queue__full_refuses_at_once_and_says_why)
 {
     stage s;
-    (void)state;
     begin(&s, 1, 8, 2);
     enter(&s, 0);
     enter(&s, 1);
@@ -124,10 +115,9 @@ static void test_queue__full_refuses_at_once_and_says_why(void **state)
     end(&s);
 }
 
-static void test_queue__without_hope_of_a_template_refuses_at_once(void **state)
+TEST(queue__without_hope_of_a_template_refuses_at_once)
 {
     stage s;
-    (void)state;
     begin(&s, 1, 8, 8);
     enter(&s, 0);
     s.runs[1].is_async = true;
@@ -145,10 +135,8 @@ static void test_queue__without_hope_of_a_template_refuses_at_once(void **state)
     end(&s);
 }
 
-static void test_queue__can_be_left_from_every_place(void **state)
+TEST(queue__can_be_left_from_every_place)
 {
-    (void)state;
-
     for (size_t leaver = 0; leaver < 3; leaver++) {
         stage s;
 
@@ -169,10 +157,9 @@ static void test_queue__can_be_left_from_every_place(void **state)
     }
 }
 
-static void test_queue__an_aborted_call_takes_no_worker(void **state)
+TEST(queue__an_aborted_call_takes_no_worker)
 {
     stage s;
-    (void)state;
     begin(&s, 1, 8, 8);
     make_ready(&s, 1);
 
@@ -186,11 +173,10 @@ static void test_queue__an_aborted_call_takes_no_worker(void **state)
     end(&s);
 }
 
-static void test_release__is_the_end_of_a_worker(void **state)
+TEST(release__is_the_end_of_a_worker)
 {
     gbx_worker *w;
     stage s;
-    (void)state;
     begin(&s, 1, 8, 8);
     make_ready(&s, 1);
     enter(&s, 0);
@@ -206,10 +192,9 @@ static void test_release__is_the_end_of_a_worker(void **state)
     end(&s);
 }
 
-static void test_exited__while_busy_waits_for_the_release(void **state)
+TEST(exited__while_busy_waits_for_the_release)
 {
     stage s;
-    (void)state;
     begin(&s, 1, 8, 8);
     make_ready(&s, 1);
     enter(&s, 0);
@@ -226,10 +211,9 @@ static void test_exited__while_busy_waits_for_the_release(void **state)
     end(&s);
 }
 
-static void test_fill__stops_at_the_limit_of_workers(void **state)
+TEST(fill__stops_at_the_limit_of_workers)
 {
     stage s;
-    (void)state;
     begin(&s, 4, 5, 8);
     assert_int_equal(s.p.engine.alive, 4);
 
@@ -240,10 +224,9 @@ static void test_fill__stops_at_the_limit_of_workers(void **state)
     end(&s);
 }
 
-static void test_row__finds_twice_as_many_and_leaves_none_over(void **state)
+TEST(row__finds_twice_as_many_and_leaves_none_over)
 {
     stage s;
-    (void)state;
     begin(&s, 2, 64, 8);
     make_ready(&s, 1);
     make_ready(&s, 2);
@@ -265,11 +248,10 @@ static void test_row__finds_twice_as_many_and_leaves_none_over(void **state)
     end(&s);
 }
 
-static void test_demand__has_as_many_kept_as_calls_in_a_row_need(void **state)
+TEST(demand__has_as_many_kept_as_calls_in_a_row_need)
 {
     static const uint32_t kept[] = {2, 4, 5, 5};
     stage s;
-    (void)state;
     begin(&s, 5, 8, 8);
     s.p.engine.kept = 1;
 
@@ -280,11 +262,10 @@ static void test_demand__has_as_many_kept_as_calls_in_a_row_need(void **state)
     end(&s);
 }
 
-static void test_demand__that_ends_leaves_one_and_then_none(void **state)
+TEST(demand__that_ends_leaves_one_and_then_none)
 {
     static const int64_t seconds = 1000000000;
     stage s;
-    (void)state;
     begin(&s, 3, 8, 8);
     for (uint64_t id = 1; id <= 3; id++)
         make_ready(&s, id);
@@ -305,10 +286,9 @@ static void test_demand__that_ends_leaves_one_and_then_none(void **state)
     end(&s);
 }
 
-static void test_fill__stops_where_the_template_is_used_up(void **state)
+TEST(fill__stops_where_the_template_is_used_up)
 {
     stage s;
-    (void)state;
     begin(&s, 4, 64, 8);
     s.p.template->forks = 98;
     for (size_t i = 0; i < 8; i++)
@@ -321,11 +301,8 @@ static void test_fill__stops_where_the_template_is_used_up(void **state)
     end(&s);
 }
 
-static void test_fill__asks_nothing_while_loading_closing_or_without_a_template(
-    void **state)
+TEST(fill__asks_nothing_while_loading_closing_or_without_a_template)
 {
-    (void)state;
-
     for (int why = 0; why < 3; why++) {
         stage s;
 
@@ -344,10 +321,9 @@ static void test_fill__asks_nothing_while_loading_closing_or_without_a_template(
     }
 }
 
-static void test_load__makes_what_was_made_before_it_stale(void **state)
+TEST(load__makes_what_was_made_before_it_stale)
 {
     stage s;
-    (void)state;
     begin(&s, 3, 8, 8);
     make_ready(&s, 1);
     assert_true(puppet_say_forked(&s.p, 2, 0)); /* 2 is starting, 3 is forking */
@@ -369,10 +345,9 @@ static void test_load__makes_what_was_made_before_it_stale(void **state)
     end(&s);
 }
 
-static void test_closing__no_worker_becomes_ready_any_more(void **state)
+TEST(closing__no_worker_becomes_ready_any_more)
 {
     stage s;
-    (void)state;
     begin(&s, 1, 8, 8);
     s.p.engine.is_closing = true;
 
@@ -383,10 +358,9 @@ static void test_closing__no_worker_becomes_ready_any_more(void **state)
     end(&s);
 }
 
-static void test_ticket__is_never_the_same(void **state)
+TEST(ticket__is_never_the_same)
 {
     stage s;
-    (void)state;
     begin(&s, 1, 8, 8);
 
     for (size_t i = 0; i < RUNS; i++)
@@ -395,28 +369,4 @@ static void test_ticket__is_never_the_same(void **state)
     end(&s);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take__is_the_newest_ready_one_and_each_once),
-        cmocka_unit_test(test_queue__waits_in_order_and_is_served_in_order),
-        cmocka_unit_test(test_queue__full_refuses_at_once_and_says_why),
-        cmocka_unit_test(test_queue__without_hope_of_a_template_refuses_at_once),
-        cmocka_unit_test(test_queue__can_be_left_from_every_place),
-        cmocka_unit_test(test_queue__an_aborted_call_takes_no_worker),
-        cmocka_unit_test(test_release__is_the_end_of_a_worker),
-        cmocka_unit_test(test_exited__while_busy_waits_for_the_release),
-        cmocka_unit_test(test_fill__stops_at_the_limit_of_workers),
-        cmocka_unit_test(test_row__finds_twice_as_many_and_leaves_none_over),
-        cmocka_unit_test(test_demand__has_as_many_kept_as_calls_in_a_row_need),
-        cmocka_unit_test(test_demand__that_ends_leaves_one_and_then_none),
-        cmocka_unit_test(test_fill__stops_where_the_template_is_used_up),
-        cmocka_unit_test(
-            test_fill__asks_nothing_while_loading_closing_or_without_a_template),
-        cmocka_unit_test(test_load__makes_what_was_made_before_it_stale),
-        cmocka_unit_test(test_closing__no_worker_becomes_ready_any_more),
-        cmocka_unit_test(test_ticket__is_never_the_same),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

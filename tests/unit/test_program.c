@@ -4,23 +4,16 @@
 #include "base/cleanup.h"
 #include "engine/engine.h"
 #include "engine/spawn.h"
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A file with a mode, in a folder of its own; its path. */
 static char *make_file(mode_t mode)
@@ -48,12 +41,11 @@ static gbx_status open_program(const char *asked, char *path, gbx_error *error)
     return status;
 }
 
-static void test_program__asked_for_is_taken_before_the_environments(void **state)
+TEST(program__asked_for_is_taken_before_the_environments)
 {
     char *ours = make_file(0700);
     char path[512];
     gbx_error error;
-    (void)state;
     assert_int_equal(setenv("GLOVEBOX_WORKER", "/nowhere", 1), 0);
 
     assert_int_equal(open_program(ours, path, &error), GBX_OK);
@@ -62,12 +54,11 @@ static void test_program__asked_for_is_taken_before_the_environments(void **stat
     (void)unlink(ours);
 }
 
-static void test_program__of_the_environment_decides_alone(void **state)
+TEST(program__of_the_environment_decides_alone)
 {
     char *ours = make_file(0700);
     char path[512];
     gbx_error error;
-    (void)state;
     assert_int_equal(setenv("GLOVEBOX_WORKER", ours, 1), 0);
 
     assert_int_equal(open_program(NULL, path, &error), GBX_OK);
@@ -78,12 +69,11 @@ static void test_program__of_the_environment_decides_alone(void **state)
     assert_non_null(strstr(error.message, ours));
 }
 
-static void test_program__must_be_a_file_that_can_be_executed(void **state)
+TEST(program__must_be_a_file_that_can_be_executed)
 {
     char *plain = make_file(0600);
     char path[512];
     gbx_error error;
-    (void)state;
 
     assert_int_equal(open_program(plain, path, &error), GBX_E_OS);
     assert_non_null(strstr(error.message, "Permission denied"));
@@ -93,12 +83,11 @@ static void test_program__must_be_a_file_that_can_be_executed(void **state)
     (void)unlink(plain);
 }
 
-static void test_program__nowhere_to_be_found_says_what_to_do(void **state)
+TEST(program__nowhere_to_be_found_says_what_to_do)
 {
     char path[512];
     gbx_error error;
     gbx_status status;
-    (void)state;
     assert_int_equal(setenv("GLOVEBOX_WORKER", "", 1), 0); /* as if it were not set */
 
     status = open_program(NULL, path, &error);
@@ -118,7 +107,7 @@ static const char *said(const char *text)
     return gbx_worker_said(text, strlen(text), to);
 }
 
-static void test_said__names_the_missing_library_and_its_package(void **state)
+TEST(said__names_the_missing_library_and_its_package)
 {
     static const char *const rows[][2] = {
         {"libjavascriptcoregtk-4.1.so.0", "libjavascriptcoregtk-4.1-0"},
@@ -128,7 +117,6 @@ static void test_said__names_the_missing_library_and_its_package(void **state)
         {"libsystemd.so.0", NULL},
         {"libseccomp.so.", NULL},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         char line[256];
@@ -147,10 +135,8 @@ static void test_said__names_the_missing_library_and_its_package(void **state)
     }
 }
 
-static void test_said__of_anything_else_is_its_first_line(void **state)
+TEST(said__of_anything_else_is_its_first_line)
 {
-    (void)state;
-
     assert_string_equal(said(""), "");
     assert_string_equal(said("\n \n"), "");
     assert_string_equal(said(
@@ -164,12 +150,11 @@ static void test_said__of_anything_else_is_its_first_line(void **state)
                         "short");
 }
 
-static void test_said__by_a_hostile_program_is_one_short_line(void **state)
+TEST(said__by_a_hostile_program_is_one_short_line)
 {
     static const char long_name[] = "error while loading shared libraries: ";
     char text[2000];
     char to[GBX_SAID_SIZE];
-    (void)state;
 
     assert_string_equal(gbx_worker_said("\0\x1B[2J\xFF\r\n", 8, to),
                         "\\u{1b}[2J\xEF\xBF\xBD\\u{d}");
@@ -193,9 +178,8 @@ static bool has(const char *const *environment, const char *text)
     return false;
 }
 
-static void test_environment__is_built_and_nothing_of_ours(void **state)
+TEST(environment__is_built_and_nothing_of_ours)
 {
-    (void)state;
     assert_int_equal(setenv("JSC_useWasm", "1", 1), 0);
     assert_int_equal(setenv("LD_PRELOAD", "/nowhere.so", 1), 0);
 
@@ -215,10 +199,8 @@ static void test_environment__is_built_and_nothing_of_ours(void **state)
     assert_int_equal(unsetenv("LD_PRELOAD"), 0);
 }
 
-static void test_environment__follows_the_level_of_jit(void **state)
+TEST(environment__follows_the_level_of_jit)
 {
-    (void)state;
-
     assert_false(has(gbx_worker_environment(GBX_JIT_FULL), "JSC_useJIT=0"));
     assert_false(has(gbx_worker_environment(GBX_JIT_FULL), "JSC_useDFGJIT=0"));
     assert_true(has(gbx_worker_environment(GBX_JIT_BASELINE), "JSC_useDFGJIT=0"));
@@ -292,9 +274,8 @@ static const char *choose(uint32_t asked)
     return uids;
 }
 
-static void test_uid__is_one_without_a_name_and_without_a_process(void **state)
+TEST(uid__is_one_without_a_name_and_without_a_process)
 {
-    (void)state;
     machine.is_full = false;
     machine.host = 0;
 
@@ -309,27 +290,24 @@ static void test_uid__is_one_without_a_name_and_without_a_process(void **state)
     }
 }
 
-static void test_uid__is_nobodys_only_where_all_are_in_use(void **state)
+TEST(uid__is_nobodys_only_where_all_are_in_use)
 {
-    (void)state;
     machine.is_full = true;
     machine.host = 0;
 
     assert_string_equal(choose(0), "65534,65534");
 }
 
-static void test_uid__that_is_configured_is_the_only_one(void **state)
+TEST(uid__that_is_configured_is_the_only_one)
 {
-    (void)state;
     machine.is_full = true;
     machine.host = 0;
 
     assert_string_equal(choose(12345), "12345");
 }
 
-static void test_uid__of_a_host_that_is_not_root_stays(void **state)
+TEST(uid__of_a_host_that_is_not_root_stays)
 {
-    (void)state;
     machine.is_full = false;
     machine.host = 1000;
 
@@ -337,23 +315,4 @@ static void test_uid__of_a_host_that_is_not_root_stays(void **state)
     assert_string_equal(choose(12345), "");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program__asked_for_is_taken_before_the_environments),
-        cmocka_unit_test(test_program__of_the_environment_decides_alone),
-        cmocka_unit_test(test_program__must_be_a_file_that_can_be_executed),
-        cmocka_unit_test(test_program__nowhere_to_be_found_says_what_to_do),
-        cmocka_unit_test(test_said__names_the_missing_library_and_its_package),
-        cmocka_unit_test(test_said__of_anything_else_is_its_first_line),
-        cmocka_unit_test(test_said__by_a_hostile_program_is_one_short_line),
-        cmocka_unit_test(test_environment__is_built_and_nothing_of_ours),
-        cmocka_unit_test(test_environment__follows_the_level_of_jit),
-        cmocka_unit_test(test_uid__is_one_without_a_name_and_without_a_process),
-        cmocka_unit_test(test_uid__is_nobodys_only_where_all_are_in_use),
-        cmocka_unit_test(test_uid__that_is_configured_is_the_only_one),
-        cmocka_unit_test(test_uid__of_a_host_that_is_not_root_stays),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* reader - no field is read past the end, and the first failure is the last word. */
+#include "test.h"
 #include "wire/reader.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const uint8_t numbers[] = {
     0xAB,                                           /* u8 */
@@ -14,13 +9,12 @@ static const uint8_t numbers[] = {
     0xF1, 0xDE, 0xBC, 0x9A, 0x78, 0x56, 0x34, 0x12, /* u64 */
 };
 
-static void test_integers__are_little_endian(void **state)
+TEST(integers__are_little_endian)
 {
     gbx_reader r;
     uint8_t a;
     uint32_t b;
     uint64_t c;
-    (void)state;
     gbx_reader_init(&r, numbers, sizeof numbers);
 
     gbx_read_u8(&r, &a);
@@ -33,12 +27,11 @@ static void test_integers__are_little_endian(void **state)
     assert_true(c == UINT64_C(0x123456789ABCDEF1));
 }
 
-static void test_integers__all_ones_are_the_largest(void **state)
+TEST(integers__all_ones_are_the_largest)
 {
     static const uint8_t ones[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     gbx_reader r;
     uint64_t value;
-    (void)state;
     gbx_reader_init(&r, ones, sizeof ones);
 
     gbx_read_u64(&r, &value);
@@ -47,10 +40,8 @@ static void test_integers__all_ones_are_the_largest(void **state)
     assert_true(value == UINT64_MAX);
 }
 
-static void test_integers__every_truncation_reads_as_zero(void **state)
+TEST(integers__every_truncation_reads_as_zero)
 {
-    (void)state;
-
     for (size_t len = 0; len < sizeof numbers; len++) {
         gbx_reader r;
         uint8_t a = 9;
@@ -66,12 +57,11 @@ static void test_integers__every_truncation_reads_as_zero(void **state)
     }
 }
 
-static void test_failure__is_sticky(void **state)
+TEST(failure__is_sticky)
 {
     gbx_reader r;
     uint32_t wide;
     uint8_t narrow = 9;
-    (void)state;
     gbx_reader_init(&r, numbers, 3);
 
     gbx_read_u32(&r, &wide);  /* does not fit */
@@ -82,11 +72,10 @@ static void test_failure__is_sticky(void **state)
     assert_false(gbx_reader_done(&r));
 }
 
-static void test_done__wants_every_byte_taken(void **state)
+TEST(done__wants_every_byte_taken)
 {
     gbx_reader r;
     uint8_t a;
-    (void)state;
     gbx_reader_init(&r, numbers, 2);
 
     assert_false(gbx_reader_done(&r));
@@ -97,11 +86,10 @@ static void test_done__wants_every_byte_taken(void **state)
     assert_true(gbx_reader_done(&r));
 }
 
-static void test_nothing__is_done_at_once_and_gives_nothing(void **state)
+TEST(nothing__is_done_at_once_and_gives_nothing)
 {
     gbx_reader r;
     uint8_t a = 9;
-    (void)state;
     gbx_reader_init(&r, NULL, 0);
 
     assert_true(gbx_reader_done(&r));
@@ -111,13 +99,12 @@ static void test_nothing__is_done_at_once_and_gives_nothing(void **state)
     assert_false(gbx_reader_done(&r));
 }
 
-static void test_span__points_into_the_input(void **state)
+TEST(span__points_into_the_input)
 {
     static const uint8_t data[] = {3, 0, 0, 0, 'a', 'b', 'c', 0, 0, 0, 0};
     gbx_reader r;
     gbx_span full;
     gbx_span empty;
-    (void)state;
     gbx_reader_init(&r, data, sizeof data);
 
     gbx_read_span(&r, 3, &full);
@@ -129,12 +116,11 @@ static void test_span__points_into_the_input(void **state)
     assert_int_equal(empty.len, 0);
 }
 
-static void test_span__over_its_maximum_fails_even_if_it_is_there(void **state)
+TEST(span__over_its_maximum_fails_even_if_it_is_there)
 {
     static const uint8_t data[] = {3, 0, 0, 0, 'a', 'b', 'c'};
     gbx_reader r;
     gbx_span span;
-    (void)state;
     gbx_reader_init(&r, data, sizeof data);
 
     gbx_read_span(&r, 2, &span);
@@ -144,10 +130,9 @@ static void test_span__over_its_maximum_fails_even_if_it_is_there(void **state)
     assert_int_equal(span.len, 0);
 }
 
-static void test_span__lengths_past_the_end_fail(void **state)
+TEST(span__lengths_past_the_end_fail)
 {
     static const uint32_t lies[] = {1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
-    (void)state;
 
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         uint8_t data[4];
@@ -163,19 +148,4 @@ static void test_span__lengths_past_the_end_fail(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers__are_little_endian),
-        cmocka_unit_test(test_integers__all_ones_are_the_largest),
-        cmocka_unit_test(test_integers__every_truncation_reads_as_zero),
-        cmocka_unit_test(test_failure__is_sticky),
-        cmocka_unit_test(test_done__wants_every_byte_taken),
-        cmocka_unit_test(test_nothing__is_done_at_once_and_gives_nothing),
-        cmocka_unit_test(test_span__points_into_the_input),
-        cmocka_unit_test(test_span__over_its_maximum_fails_even_if_it_is_there),
-        cmocka_unit_test(test_span__lengths_past_the_end_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

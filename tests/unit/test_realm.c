@@ -12,15 +12,9 @@
  * Each runs in a process of its own, in the environment of a worker, unsealed.
  */
 #include "support/realm_call.h"
+#include "test.h"
 
 #include "base/buf.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define CASES_MAX 200
 

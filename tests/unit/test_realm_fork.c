@@ -5,17 +5,12 @@
  */
 #include "realm/realm.h"
 #include "support/realm_call.h"
+#include "test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <glovebox/glovebox.h>
 
@@ -155,22 +150,18 @@ static void gives(const char *code, const char *value)
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void test_realm__names_its_engine(void **state)
+TEST(realm__names_its_engine)
 {
-    (void)state;
-
     assert_memory_equal(gbx_realm_engine(), "JavaScriptCore 2.", 17);
     assert_true(gbx_realm_knows_oom(realm));
     assert_true(gbx_realm_collects_garbage());
 }
 
-static void test_realm__has_one_thread_after_warming(void **state)
+TEST(realm__has_one_thread_after_warming)
 {
     FILE *file = fopen("/proc/self/status", "r");
     char line[256];
     unsigned threads = 0;
-
-    (void)state;
 
     while (fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, "Threads: %u", &threads) == 1)
@@ -180,10 +171,8 @@ static void test_realm__has_one_thread_after_warming(void **state)
     assert_int_equal(threads, 1);
 }
 
-static void test_fork__sees_nothing_of_the_one_before(void **state)
+TEST(fork__sees_nothing_of_the_one_before)
 {
-    (void)state;
-
     gives("() => { globalThis.leak = 1; JSON.parse = 1; Array.prototype.map = 2;"
           " Symbol.for('leak'); datasets.rows.push(4); return 'done' }",
           "\"done\"");
@@ -192,12 +181,10 @@ static void test_fork__sees_nothing_of_the_one_before(void **state)
           "[\"undefined\",\"function\",\"function\",[1,2,3]]");
 }
 
-static void test_fork__has_the_random_numbers_of_its_seed(void **state)
+TEST(fork__has_the_random_numbers_of_its_seed)
 {
     gbx_msg_call call = call_of("() => Math.random()");
     char first[64];
-
-    (void)state;
 
     call.seed = 1;
     run(&call, 0);
@@ -211,11 +198,9 @@ static void test_fork__has_the_random_numbers_of_its_seed(void **state)
     assert_string_equal(shared->text, first);
 }
 
-static void test_load__refuses_what_is_not_json(void **state)
+TEST(load__refuses_what_is_not_json)
 {
     char why[64];
-
-    (void)state;
 
     assert_false(
         gbx_realm_load(realm, span("bad", 3), span("{\"a\":", 5), why, sizeof why));
@@ -227,11 +212,9 @@ static void test_load__refuses_what_is_not_json(void **state)
     gives("() => Object.keys(datasets)", "[\"rows\"]");
 }
 
-static void test_load__replaces_a_dataset_of_the_same_name(void **state)
+TEST(load__replaces_a_dataset_of_the_same_name)
 {
     char why[64];
-
-    (void)state;
 
     assert_true(
         gbx_realm_load(realm, span("rows", 4), span("[9]", 3), why, sizeof why));
@@ -262,20 +245,16 @@ static void check_large_input(const char *filler, size_t count, const char *leng
     free(text);
 }
 
-static void test_input__may_be_large(void **state)
+TEST(input__may_be_large)
 {
-    (void)state;
-
     check_large_input("x", 5000000, "5000000");
     check_large_input("\xe2\x82\xac", 100000, "100000");
     check_large_input("\xf0\x9f\x98\x80", 100000, "200000");
 }
 
-static void test_input__that_is_not_utf8_is_refused(void **state)
+TEST(input__that_is_not_utf8_is_refused)
 {
     gbx_msg_call call = call_of("(text) => text");
-
-    (void)state;
 
     call.flags |= GBX_CALL_WIRE_HAS_INPUT;
     call.input = span("\"\xc0\x80\"", 4);
@@ -285,11 +264,9 @@ static void test_input__that_is_not_utf8_is_refused(void **state)
     assert_string_equal(shared->text, "the text is not UTF-8");
 }
 
-static void test_log__cuts_long_lines_between_characters(void **state)
+TEST(log__cuts_long_lines_between_characters)
 {
     gbx_msg_call call = call_of("() => console.log('\xe2\x82\xac'.repeat(100000))");
-
-    (void)state;
 
     run(&call, 0);
 
@@ -301,12 +278,10 @@ static void test_log__cuts_long_lines_between_characters(void **state)
     assert_int_equal(shared->cut, 0);
 }
 
-static void test_log__is_silent_after_its_share(void **state)
+TEST(log__is_silent_after_its_share)
 {
     gbx_msg_call call = call_of(
         "() => { for (let i = 0; i < 1e5; i++) console.log('\xc3\xa9'.repeat(50)) }");
-
-    (void)state;
 
     call.log_bytes = 10000;
     run(&call, 0);
@@ -317,12 +292,10 @@ static void test_log__is_silent_after_its_share(void **state)
     assert_false(shared->split);
 }
 
-static void test_log__counts_empty_lines(void **state)
+TEST(log__counts_empty_lines)
 {
     gbx_msg_call call =
         call_of("() => { for (let i = 0; i < 1e5; i++) console.log('') }");
-
-    (void)state;
 
     call.log_bytes = 1000;
     run(&call, 0);
@@ -331,11 +304,9 @@ static void test_log__counts_empty_lines(void **state)
     assert_int_equal(shared->cut, 1);
 }
 
-static void test_timers__wait_through_the_host(void **state)
+TEST(timers__wait_through_the_host)
 {
     gbx_msg_call call = call_of("async () => { await sleep(1500); await sleep(250) }");
-
-    (void)state;
 
     run(&call, 0);
 
@@ -344,13 +315,11 @@ static void test_timers__wait_through_the_host(void **state)
     assert_int_equal(shared->waited_ms, 1750);
 }
 
-static void test_memory__refused_by_the_kernel_is_told_once(void **state)
+TEST(memory__refused_by_the_kernel_is_told_once)
 {
     gbx_msg_call call = call_of(
         "() => { const a = []; for (;;) a.push(new Uint8Array(1 << 20).fill(1)) }");
     int status;
-
-    (void)state;
 
     status = run(&call, data_and(GBX_MIB(64)));
 
@@ -358,11 +327,9 @@ static void test_memory__refused_by_the_kernel_is_told_once(void **state)
     assert_true(WIFSIGNALED(status) || shared->out_of_memory);
 }
 
-static void test_memory__an_allocation_that_never_fits_is_out_of_memory(void **state)
+TEST(memory__an_allocation_that_never_fits_is_out_of_memory)
 {
     gbx_msg_call call = call_of("() => new ArrayBuffer(2 ** 31).byteLength");
-
-    (void)state;
 
     assert_int_equal(run(&call, data_and(GBX_MIB(64))), 0);
 
@@ -371,10 +338,8 @@ static void test_memory__an_allocation_that_never_fits_is_out_of_memory(void **s
     assert_int_equal(shared->out_of_memory, 1);
 }
 
-static void test_memory__that_suffices_is_never_refused(void **state)
+TEST(memory__that_suffices_is_never_refused)
 {
-    (void)state;
-
     gives("() => { let n = 0; for (let i = 0; i < 200; i++)"
           " n += new Array(1e5).fill(i).length; return n }",
           "20000000");
@@ -382,10 +347,8 @@ static void test_memory__that_suffices_is_never_refused(void **state)
     assert_int_equal(shared->refusals, 0);
 }
 
-static void test_realm__survives_the_short_array(void **state)
+TEST(realm__survives_the_short_array)
 {
-    (void)state;
-
     /* See interpose.c: the engine writes past the end of these without our padding. */
     for (int i = 0; i < 5; i++)
         gives("() => { const made = []; for (let k = 0; k < 200; k++) {"
@@ -402,7 +365,6 @@ static int make_realm(void **state)
     const char *reason;
     char why[64];
 
-    (void)state;
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     realm = gbx_realm_new(&(gbx_realm_setup){.globals = GBX_GLOBALS_STANDARD}, &reason);
@@ -418,27 +380,8 @@ static int make_realm(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_realm__names_its_engine),
-        cmocka_unit_test(test_realm__has_one_thread_after_warming),
-        cmocka_unit_test(test_fork__sees_nothing_of_the_one_before),
-        cmocka_unit_test(test_fork__has_the_random_numbers_of_its_seed),
-        cmocka_unit_test(test_load__refuses_what_is_not_json),
-        cmocka_unit_test(test_load__replaces_a_dataset_of_the_same_name),
-        cmocka_unit_test(test_input__may_be_large),
-        cmocka_unit_test(test_input__that_is_not_utf8_is_refused),
-        cmocka_unit_test(test_log__cuts_long_lines_between_characters),
-        cmocka_unit_test(test_log__is_silent_after_its_share),
-        cmocka_unit_test(test_log__counts_empty_lines),
-        cmocka_unit_test(test_timers__wait_through_the_host),
-        cmocka_unit_test(test_memory__refused_by_the_kernel_is_told_once),
-        cmocka_unit_test(test_memory__an_allocation_that_never_fits_is_out_of_memory),
-        cmocka_unit_test(test_memory__that_suffices_is_never_refused),
-        cmocka_unit_test(test_realm__survives_the_short_array),
-    };
-
     (void)argc;
     realm_environment(argv);
     gbx_realm_forbid_threads();
-    return cmocka_run_group_tests(tests, make_realm, NULL);
+    return tests_run(make_realm, NULL);
 }

@@ -2,15 +2,9 @@
 /* The known values of tests/unit/crypto once more, through the script of the realm. */
 #include "support/realm_call.h"
 #include "support/vectors.h"
+#include "test.h"
 
 #include "base/buf.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <glovebox/glovebox.h>
 
@@ -106,11 +100,9 @@ static void expect(const char *code, gbx_buf *rows, const char *outcome)
     free(input);
 }
 
-static void test_hash__has_the_known_value_of_every_input(void **state)
+TEST(hash__has_the_known_value_of_every_input)
 {
     gbx_buf rows;
-
-    (void)state;
 
     gbx_buf_init(&rows, GBX_MIB(1));
     assert_true(gbx_buf_puts(&rows, "["));
@@ -118,11 +110,9 @@ static void test_hash__has_the_known_value_of_every_input(void **state)
     expect(hash_code, &rows, "[250,[]]");
 }
 
-static void test_mac__has_the_known_value_of_every_key(void **state)
+TEST(mac__has_the_known_value_of_every_key)
 {
     gbx_buf rows;
-
-    (void)state;
 
     gbx_buf_init(&rows, GBX_MIB(1));
     assert_true(gbx_buf_puts(&rows, "["));
@@ -132,12 +122,7 @@ static void test_mac__has_the_known_value_of_every_key(void **state)
 
 int main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash__has_the_known_value_of_every_input),
-        cmocka_unit_test(test_mac__has_the_known_value_of_every_key),
-    };
-
     (void)argc;
     realm_environment(argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* result - what a call left behind, and its one JSON shape. */
 #include "engine/result.h"
+#include "test.h"
 
 #include "base/json.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define TEXT(s) ((gbx_span){(const uint8_t *)(s), sizeof(s) - 1})
 
@@ -30,11 +24,10 @@ static void assert_json(gbx_result *r, const char *expected)
     "\"logBytes\":0,\"hostCalls\":0}"
 #define TAIL NO_STATS ",\"runner\":\"process\",\"call\":0}"
 
-static void test_new__is_undefined_and_empty(void **state)
+TEST(new__is_undefined_and_empty)
 {
     gbx_result *r = gbx_result_new();
     size_t len = 9;
-    (void)state;
 
     assert_int_equal(gbx_result_code(r), GBX_CODE_VALUE);
     assert_string_equal(gbx_result_value(r, &len), "");
@@ -49,17 +42,14 @@ static void test_new__is_undefined_and_empty(void **state)
     gbx_result_free(r);
 }
 
-static void test_free__takes_nothing(void **state)
+TEST(free__takes_nothing)
 {
-    (void)state;
-
     gbx_result_free(NULL);
 }
 
-static void test_value__is_in_the_json_as_it_came(void **state)
+TEST(value__is_in_the_json_as_it_came)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
 
     assert_true(gbx_result_set_value(r, false, TEXT(" {\"a\" : [1,null]}")));
 
@@ -69,10 +59,9 @@ static void test_value__is_in_the_json_as_it_came(void **state)
     gbx_result_free(r);
 }
 
-static void test_undefined__has_no_value_in_the_json(void **state)
+TEST(undefined__has_no_value_in_the_json)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
 
     assert_true(gbx_result_set_value(r, true, (gbx_span){0}));
 
@@ -81,10 +70,9 @@ static void test_undefined__has_no_value_in_the_json(void **state)
     gbx_result_free(r);
 }
 
-static void test_cost__is_in_the_json(void **state)
+TEST(cost__is_in_the_json)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
     r->stats = (gbx_stats){.wall_ms = 1.25,
                            .cpu_ms = 0.75,
                            .peak_memory_bytes = UINT64_MAX,
@@ -104,10 +92,9 @@ static void test_cost__is_in_the_json(void **state)
     gbx_result_free(r);
 }
 
-static void test_runner__that_does_not_isolate_says_so(void **state)
+TEST(runner__that_does_not_isolate_says_so)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
     r->runner = "my \"runner\"";
     r->is_isolated = false;
 
@@ -118,10 +105,9 @@ static void test_runner__that_does_not_isolate_says_so(void **state)
 
 /* ---- failures ---------------------------------------------------------------------- */
 
-static void test_failure__takes_the_place_of_the_value(void **state)
+TEST(failure__takes_the_place_of_the_value)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
     assert_true(gbx_result_set_value(r, false, TEXT("[1]")));
 
     assert_true(gbx_result_fail(r, GBX_CODE_TIMEOUT, "too slow", "be quick"));
@@ -135,11 +121,10 @@ static void test_failure__takes_the_place_of_the_value(void **state)
     gbx_result_free(r);
 }
 
-static void test_failure__has_where_and_the_stack_if_known(void **state)
+TEST(failure__has_where_and_the_stack_if_known)
 {
     gbx_result *r = gbx_result_new();
     gbx_msg_error error = {.stack = TEXT("f@1:2\ng@3:4")};
-    (void)state;
     assert_true(gbx_result_set_thrown(r, &error));
     assert_true(gbx_result_fail(r, GBX_CODE_RUNTIME, "Error: x", ""));
     r->location = (gbx_location){.line = 3, .column = 14, .frame = "3 | x\n    ^"};
@@ -151,10 +136,9 @@ static void test_failure__has_where_and_the_stack_if_known(void **state)
     gbx_result_free(r);
 }
 
-static void test_failure__is_one_line_that_steers_no_terminal(void **state)
+TEST(failure__is_one_line_that_steers_no_terminal)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
 
     assert_true(gbx_result_fail(r, GBX_CODE_RUNTIME,
                                 "a\nb\x1B[2J\xE2\x80\xAE\xF3\xA0\x80\x81", ""));
@@ -163,10 +147,9 @@ static void test_failure__is_one_line_that_steers_no_terminal(void **state)
     gbx_result_free(r);
 }
 
-static void test_failure__can_be_replaced(void **state)
+TEST(failure__can_be_replaced)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
 
     assert_true(gbx_result_fail(r, GBX_CODE_RUNTIME, "first", "hint"));
     assert_true(gbx_result_fail(r, GBX_CODE_ABORTED, "second", ""));
@@ -176,10 +159,9 @@ static void test_failure__can_be_replaced(void **state)
     gbx_result_free(r);
 }
 
-static void test_failure__of_any_byte_is_json(void **state)
+TEST(failure__of_any_byte_is_json)
 {
     char text[256];
-    (void)state;
     for (size_t i = 0; i < 255; i++)
         text[i] = (char)(i + 1);
     text[255] = 0;
@@ -196,10 +178,8 @@ static void test_failure__of_any_byte_is_json(void **state)
     }
 }
 
-static void test_every_code__has_its_name_in_the_json(void **state)
+TEST(every_code__has_its_name_in_the_json)
 {
-    (void)state;
-
     for (int code = GBX_CODE_TIMEOUT; code <= GBX_CODE_VIOLATION; code++) {
         gbx_result *r = gbx_result_new();
         size_t len;
@@ -214,10 +194,9 @@ static void test_every_code__has_its_name_in_the_json(void **state)
 
 /* ---- logs ---------------------------------------------------------------------------- */
 
-static void test_logs__come_with_success_and_with_failure(void **state)
+TEST(logs__come_with_success_and_with_failure)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
     assert_true(gbx_result_add_log(r, GBX_LOG_LOG, 0.5, TEXT("a\n\"b\""), 1000, 0));
     assert_true(gbx_result_add_log(r, GBX_LOG_ERROR, 1000, TEXT("\xFF\0"), 1000, 0));
     assert_true(gbx_result_fail(r, GBX_CODE_ABORTED, "x", ""));
@@ -233,10 +212,9 @@ static void test_logs__come_with_success_and_with_failure(void **state)
     gbx_result_free(r);
 }
 
-static void test_logs__that_were_cut_are_marked(void **state)
+TEST(logs__that_were_cut_are_marked)
 {
     gbx_result *r = gbx_result_new();
-    (void)state;
 
     assert_true(gbx_result_add_log(r, GBX_LOG_LOG, 0,
                                    TEXT("much too long a line, "
@@ -250,12 +228,11 @@ static void test_logs__that_were_cut_are_marked(void **state)
     gbx_result_free(r);
 }
 
-static void test_logs__every_level_has_a_name(void **state)
+TEST(logs__every_level_has_a_name)
 {
     static const char *const names[] = {"debug", "log", "info", "warn", "error"};
     gbx_result *r = gbx_result_new();
     const char *at;
-    (void)state;
     for (int level = GBX_LOG_DEBUG; level <= GBX_LOG_ERROR; level++)
         assert_true(gbx_result_add_log(r, (gbx_log_level)level, 0, TEXT(""), 1000, 0));
 
@@ -270,25 +247,4 @@ static void test_logs__every_level_has_a_name(void **state)
     gbx_result_free(r);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new__is_undefined_and_empty),
-        cmocka_unit_test(test_free__takes_nothing),
-        cmocka_unit_test(test_value__is_in_the_json_as_it_came),
-        cmocka_unit_test(test_undefined__has_no_value_in_the_json),
-        cmocka_unit_test(test_cost__is_in_the_json),
-        cmocka_unit_test(test_runner__that_does_not_isolate_says_so),
-        cmocka_unit_test(test_failure__takes_the_place_of_the_value),
-        cmocka_unit_test(test_failure__has_where_and_the_stack_if_known),
-        cmocka_unit_test(test_failure__is_one_line_that_steers_no_terminal),
-        cmocka_unit_test(test_failure__can_be_replaced),
-        cmocka_unit_test(test_failure__of_any_byte_is_json),
-        cmocka_unit_test(test_every_code__has_its_name_in_the_json),
-        cmocka_unit_test(test_logs__come_with_success_and_with_failure),
-        cmocka_unit_test(test_logs__that_were_cut_are_marked),
-        cmocka_unit_test(test_logs__every_level_has_a_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

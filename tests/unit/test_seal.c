@@ -7,14 +7,11 @@
 #include "base/cleanup.h"
 #include "seal/internal.h"
 #include "support/bpf_eval.h"
+#include "test.h"
 
 #include <linux/audit.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -23,8 +20,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #if defined(__x86_64__)
 #    define NATIVE  AUDIT_ARCH_X86_64
@@ -162,11 +157,10 @@ static void try_all(const gbx_filter *filter, const table *t)
 
 /* ---- filters -------------------------------------------------------------------- */
 
-static void test_filter__of_a_worker_is_its_table(void **state)
+TEST(filter__of_a_worker_is_its_table)
 {
     gbx_seal seal = {.statm_fd = -1};
     table t = {0};
-    (void)state;
 
     if (ON_VALGRIND) {
         print_message("skipped: valgrind knows no seccomp\n");
@@ -182,11 +176,10 @@ static void test_filter__of_a_worker_is_its_table(void **state)
     gbx_seal_cleanup(&seal);
 }
 
-static void test_filter__of_a_template_is_its_table(void **state)
+TEST(filter__of_a_template_is_its_table)
 {
     gbx_seal seal = {.statm_fd = -1};
     table t = {0};
-    (void)state;
 
     if (ON_VALGRIND) {
         print_message("skipped: valgrind knows no seccomp\n");
@@ -201,11 +194,10 @@ static void test_filter__of_a_template_is_its_table(void **state)
 }
 
 /* In a child: the limit is of the process, and the signal is the end of it. */
-static void test_filter__is_whole_where_no_file_may_be_written(void **state)
+TEST(filter__is_whole_where_no_file_may_be_written)
 {
     gbx_seal usual = {.statm_fd = -1};
     struct rlimit limits[] = {{0, 0}, {100, 100}};
-    (void)state;
 
     if (ON_VALGRIND) {
         print_message("skipped: valgrind knows no seccomp\n");
@@ -233,10 +225,9 @@ static void test_filter__is_whole_where_no_file_may_be_written(void **state)
     gbx_seal_cleanup(&usual);
 }
 
-static void test_filter__is_not_compiled_when_left_out(void **state)
+TEST(filter__is_not_compiled_when_left_out)
 {
     gbx_seal seal = {.layers_off = GBX_LAYER_BIT(GBX_LAYER_SECCOMP), .statm_fd = -1};
-    (void)state;
 
     gbx_seccomp_compile(&seal);
 
@@ -256,12 +247,11 @@ static bool is_tested(const gbx_rule *rule, uint8_t index)
     return false;
 }
 
-static void test_table__executes_six_lines_and_checks_their_arguments(void **state)
+TEST(table__executes_six_lines_and_checks_their_arguments)
 {
     size_t count;
     const gbx_rule *rules = gbx_rules_worker(&count);
     size_t executed = 0;
-    (void)state;
 
     for (size_t i = 0; i < count; i++) {
         if (rules[i].class_ != GBX_RULE_EXECUTE)
@@ -278,11 +268,10 @@ static void test_table__executes_six_lines_and_checks_their_arguments(void **sta
     assert_int_equal(executed, 6);
 }
 
-static void test_table__gives_a_reason_a_line(void **state)
+TEST(table__gives_a_reason_a_line)
 {
     size_t count;
     const gbx_rule *rules = gbx_rules_worker(&count);
-    (void)state;
 
     for (size_t i = 0; i < count; i++)
         assert_true(strlen(rules[i].reason) > 0);
@@ -292,18 +281,17 @@ static void test_table__gives_a_reason_a_line(void **state)
 }
 
 /* brk answered with an error would be taken for a break; see the table. */
-static void test_table__answers_brk_with_success(void **state)
+TEST(table__answers_brk_with_success)
 {
     size_t count;
     const gbx_rule *rules = gbx_rules_worker(&count);
-    (void)state;
 
     for (size_t i = 0; i < count; i++)
         if (rules[i].number == SYS_brk)
             assert_true(rules[i].class_ == GBX_RULE_ANSWER && rules[i].error == 0);
 }
 
-static void test_table__of_the_template_gains_nothing(void **state)
+TEST(table__of_the_template_gains_nothing)
 {
     static const int never[] = {SYS_execve,  SYS_execveat, SYS_socket,
                                 SYS_connect, SYS_bind,     SYS_ptrace,
@@ -311,7 +299,6 @@ static void test_table__of_the_template_gains_nothing(void **state)
                                 SYS_bpf,     SYS_setuid,   SYS_process_vm_readv};
     size_t count;
     const gbx_rule *rules = gbx_rules_template(&count);
-    (void)state;
 
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < GBX_COUNTOF(never); k++)
@@ -319,7 +306,7 @@ static void test_table__of_the_template_gains_nothing(void **state)
 }
 /* ---- identity ------------------------------------------------------------------- */
 
-static void test_user__is_described_as_what_it_is(void **state)
+TEST(user__is_described_as_what_it_is)
 {
     static const struct {
         gbx_identity identity;
@@ -332,7 +319,6 @@ static void test_user__is_described_as_what_it_is(void **state)
         {{.wanted = {61184, 65534}}, "root without capabilities: "},
         {{.hosts_uid = 1000}, "1000, the host's own"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_seal seal = {.identity = rows[i].identity};
@@ -342,11 +328,10 @@ static void test_user__is_described_as_what_it_is(void **state)
     }
 }
 
-static void test_layout__is_described_as_what_it_is(void **state)
+TEST(layout__is_described_as_what_it_is)
 {
     gbx_seal seal = {0};
     int bits = personality(0xffffffff);
-    (void)state;
 
     if (bits < 0 || personality((unsigned)bits | ADDR_NO_RANDOMIZE) < 0) {
         print_message("skipped: no personality to be had\n");
@@ -389,8 +374,7 @@ int __wrap_prctl(int option, ...)
     return 0;
 }
 
-static void test_speculation__is_off_where_that_is_asked_for_or_said_not_to_be(
-    void **state)
+TEST(speculation__is_off_where_that_is_asked_for_or_said_not_to_be)
 {
     enum { ON = PR_SPEC_PRCTL | PR_SPEC_ENABLE, FIXED = PR_SPEC_ENABLE };
     static const struct {
@@ -414,7 +398,6 @@ static void test_speculation__is_off_where_that_is_asked_for_or_said_not_to_be(
          false,
          "store bypass not controlled by this kernel, indirect branches off"},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_seal seal = {0};
@@ -429,22 +412,4 @@ static void test_speculation__is_off_where_that_is_asked_for_or_said_not_to_be(
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filter__of_a_worker_is_its_table),
-        cmocka_unit_test(test_filter__of_a_template_is_its_table),
-        cmocka_unit_test(test_filter__is_whole_where_no_file_may_be_written),
-        cmocka_unit_test(test_filter__is_not_compiled_when_left_out),
-        cmocka_unit_test(test_table__executes_six_lines_and_checks_their_arguments),
-        cmocka_unit_test(test_table__gives_a_reason_a_line),
-        cmocka_unit_test(test_table__answers_brk_with_success),
-        cmocka_unit_test(test_table__of_the_template_gains_nothing),
-        cmocka_unit_test(test_user__is_described_as_what_it_is),
-        cmocka_unit_test(test_layout__is_described_as_what_it_is),
-        cmocka_unit_test(
-            test_speculation__is_off_where_that_is_asked_for_or_said_not_to_be),
-    };
-
-    return cmocka_run_group_tests_name("seal", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,21 +6,16 @@
 #include "base/cleanup.h"
 #include "sanitized.h"
 #include "seal/internal.h"
+#include "test.h"
 
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* It has no seccomp(2), and its own memory is in the way of limits and reservations. */
 #if __has_include(<valgrind/valgrind.h>)
@@ -125,15 +120,13 @@ static void check_reservation(int (*in_child)(char *block))
     (void)munmap(block, RESERVED);
 }
 
-static void test_reservation__is_closed_and_cannot_be_had_back(void **state)
+TEST(reservation__is_closed_and_cannot_be_had_back)
 {
-    (void)state;
     check_reservation(close_and_reopen);
 }
 
-static void test_reservation__is_open_while_a_dataset_is_loaded(void **state)
+TEST(reservation__is_open_while_a_dataset_is_loaded)
 {
-    (void)state;
     check_reservation(load_and_close);
 }
 
@@ -177,9 +170,8 @@ static void check_limits(int (*in_child)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void test_limits__let_memory_grow_by_so_much_and_no_more(void **state)
+TEST(limits__let_memory_grow_by_so_much_and_no_more)
 {
-    (void)state;
     check_limits(fill_past_limit);
 }
 
@@ -198,9 +190,8 @@ static int obey_less(void)
     return gbx_rlimits_verify(&seal) && seal.cpu_s == 60 ? 0 : 3;
 }
 
-static void test_limits__are_no_higher_than_the_host_allows(void **state)
+TEST(limits__are_no_higher_than_the_host_allows)
 {
-    (void)state;
     check_limits(obey_less);
 }
 
@@ -215,11 +206,10 @@ static int keep_one(void)
     return write(GBX_CHANNEL_FD, "", 1) == -1 ? 0 : 2; /* no reader is left */
 }
 
-static void test_descriptors__all_but_the_channel_are_closed(void **state)
+TEST(descriptors__all_but_the_channel_are_closed)
 {
     int status = -1;
     pid_t pid = fork();
-    (void)state;
 
     if (pid == 0) {
         (void)signal(SIGPIPE, SIG_IGN);
@@ -272,26 +262,21 @@ static bool dies_with_its_template(uint32_t layers_off)
     return fd.revents & POLLHUP;
 }
 
-static void test_worker__dies_with_its_template_within_100_ms(void **state)
+TEST(worker__dies_with_its_template_within_100_ms)
 {
-    (void)state;
-
     assert_true(dies_with_its_template(0));
 }
 
-static void test_worker__would_live_on_without_the_death_signal(void **state)
+TEST(worker__would_live_on_without_the_death_signal)
 {
-    (void)state;
-
     assert_false(dies_with_its_template(GBX_LAYER_BIT(GBX_LAYER_DEATH_SIGNAL)));
 }
 
 /* ---- states ----------------------------------------------------------------------------- */
 
-static void test_layers__without_namespaces_say_what_would_bring_them(void **state)
+TEST(layers__without_namespaces_say_what_would_bring_them)
 {
     gbx_seal seal = {.statm_fd = -1};
-    (void)state;
 
     gbx_namespaces_check(&seal);
 
@@ -301,21 +286,19 @@ static void test_layers__without_namespaces_say_what_would_bring_them(void **sta
     }
 }
 
-static void test_layers__do_not_stand_on_a_claim_alone(void **state)
+TEST(layers__do_not_stand_on_a_claim_alone)
 {
     gbx_seal seal = {.ns_made = GBX_LAYER_BIT(GBX_LAYER_PID_NS), .statm_fd = -1};
-    (void)state;
 
     gbx_namespaces_check(&seal);
 
     assert_false(seal.layers[GBX_LAYER_PID_NS].stands);
 }
 
-static void test_layers__have_reasons_that_fit(void **state)
+TEST(layers__have_reasons_that_fit)
 {
     gbx_seal seal = {.statm_fd = -1};
     char text[400];
-    (void)state;
 
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
@@ -324,20 +307,4 @@ static void test_layers__have_reasons_that_fit(void **state)
     assert_int_equal(strlen(seal.layers[GBX_LAYER_MDWE].reason),
                      GBX_LAYER_REASON_SIZE - 1);
 }
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reservation__is_closed_and_cannot_be_had_back),
-        cmocka_unit_test(test_reservation__is_open_while_a_dataset_is_loaded),
-        cmocka_unit_test(test_limits__let_memory_grow_by_so_much_and_no_more),
-        cmocka_unit_test(test_limits__are_no_higher_than_the_host_allows),
-        cmocka_unit_test(test_descriptors__all_but_the_channel_are_closed),
-        cmocka_unit_test(test_worker__dies_with_its_template_within_100_ms),
-        cmocka_unit_test(test_worker__would_live_on_without_the_death_signal),
-        cmocka_unit_test(test_layers__without_namespaces_say_what_would_bring_them),
-        cmocka_unit_test(test_layers__do_not_stand_on_a_claim_alone),
-        cmocka_unit_test(test_layers__have_reasons_that_fit),
-    };
-
-    return cmocka_run_group_tests_name("seal_process", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,37 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* secrets - which values can be one, where they lie, and whom they are filled in for. */
+#include "base/cleanup.h"
 #include "secret_values.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 static gbx_policy *policy;
 
 static int set_up(void **state)
 {
-    (void)state;
     policy = secret_values_policy();
     return policy != NULL ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     gbx_policy_free(policy);
     return 0;
 }
 
 /* ---- which values can be secrets --------------------------------------------------- */
 
-static void test_value__of_seven_bytes_is_no_secret_and_in_no_message(void **state)
+TEST(value__of_seven_bytes_is_no_secret_and_in_no_message)
 {
     gbx_policy *own = gbx_policy_new();
     gbx_error error = {0};
-    (void)state;
 
     assert_int_equal(gbx_policy_secret(own, "A", "hunter2", "a.b", NULL, &error),
                      GBX_E_POLICY);
@@ -43,7 +35,7 @@ static void test_value__of_seven_bytes_is_no_secret_and_in_no_message(void **sta
     gbx_policy_free(own);
 }
 
-static void test_values__of_more_than_256_kib_are_refused_together(void **state)
+TEST(values__of_more_than_256_kib_are_refused_together)
 {
     static char value[GBX_SECRET_MAX + 1];
     gbx_policy *own = gbx_policy_new();
@@ -51,7 +43,6 @@ static void test_values__of_more_than_256_kib_are_refused_together(void **state)
     char name[16];
     gbx_status status = GBX_OK;
     unsigned taken = 0;
-    (void)state;
     memset(value, 'v', GBX_SECRET_MAX);
 
     while (status == GBX_OK && taken < 100) {
@@ -89,10 +80,8 @@ static bool is_dumped(const void *address)
     return dumped;
 }
 
-static void test_values__are_in_no_core_dump(void **state)
+TEST(values__are_in_no_core_dump)
 {
-    (void)state;
-
     assert_true(is_dumped(policy));
     assert_false(is_dumped(policy->secrets[0].value));
     assert_false(is_dumped(policy->secret_forms));
@@ -172,10 +161,8 @@ static const struct {
     {{.function = "x"}, "{{secret:PIN}}", NULL, "the secret 'PIN' is not for 'x'"},
 };
 
-static void test_fill__gives_a_value_to_whom_it_is_listed_for_alone(void **state)
+TEST(fill__gives_a_value_to_whom_it_is_listed_for_alone)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(fills); i++) {
         gbx_error error = {0};
         gbx_buf out;
@@ -201,12 +188,11 @@ static void test_fill__gives_a_value_to_whom_it_is_listed_for_alone(void **state
     }
 }
 
-static void test_fill__that_does_not_fit_leaves_nothing(void **state)
+TEST(fill__that_does_not_fit_leaves_nothing)
 {
     const gbx_secret_target to = API;
     gbx_error error = {0};
-    gbx_buf out;
-    (void)state;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
     gbx_buf_init(&out, 20);
 
     assert_int_equal(gbx_secrets_fill(policy, &to, span_of("Bearer {{secret:TOKEN}}"),
@@ -214,16 +200,14 @@ static void test_fill__that_does_not_fit_leaves_nothing(void **state)
                      GBX_E_NOMEM);
 
     assert_int_equal(out.len, 0);
-    gbx_buf_cleanup(&out);
 }
 
-static void test_fill__of_the_stripped_gives_it_back(void **state)
+TEST(fill__of_the_stripped_gives_it_back)
 {
     const gbx_secret_target to = API;
-    gbx_buf out;
-    gbx_buf back;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf back;
     bool changed;
-    (void)state;
     gbx_buf_init(&out, 100);
     gbx_buf_init(&back, 100);
 
@@ -236,20 +220,6 @@ static void test_fill__of_the_stripped_gives_it_back(void **state)
 
     assert_memory_equal(back.data, "a tok-4f9a0c77e1b2 b", back.len);
     assert_false(gbx_secrets_are_in((gbx_span){back.data, back.len}));
-    gbx_buf_cleanup(&out);
-    gbx_buf_cleanup(&back);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_value__of_seven_bytes_is_no_secret_and_in_no_message),
-        cmocka_unit_test(test_values__of_more_than_256_kib_are_refused_together),
-        cmocka_unit_test(test_values__are_in_no_core_dump),
-        cmocka_unit_test(test_fill__gives_a_value_to_whom_it_is_listed_for_alone),
-        cmocka_unit_test(test_fill__that_does_not_fit_leaves_nothing),
-        cmocka_unit_test(test_fill__of_the_stripped_gives_it_back),
-    };
-
-    return cmocka_run_group_tests_name("secrets", tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* settings - options and calls: defaults, ranges, and structures that grow. */
 #include "engine/engine.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static gbx_status settle(const gbx_options *o, gbx_settings *ret, gbx_error *error)
 {
@@ -53,12 +47,11 @@ static void assert_defaults(const gbx_options *o)
     assert_null(o->runner);
 }
 
-static void test_options__none_are_the_documented_defaults(void **state)
+TEST(options__none_are_the_documented_defaults)
 {
     gbx_options zero = GBX_OPTIONS_INIT;
     gbx_settings s;
     gbx_error error;
-    (void)state;
 
     assert_int_equal(settle(NULL, &s, &error), GBX_OK);
     assert_defaults(&s.options);
@@ -67,12 +60,11 @@ static void test_options__none_are_the_documented_defaults(void **state)
     assert_defaults(&s.options);
 }
 
-static void test_options__cpu_defaults_to_the_timeout(void **state)
+TEST(options__cpu_defaults_to_the_timeout)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
     gbx_error error;
-    (void)state;
     o.limits.timeout_ms = 777;
 
     assert_int_equal(settle(&o, &s, &error), GBX_OK);
@@ -82,10 +74,9 @@ static void test_options__cpu_defaults_to_the_timeout(void **state)
 
 /* ---- struct_size ---------------------------------------------------------------------- */
 
-static void test_struct_size__zero_or_nonsense_is_refused(void **state)
+TEST(struct_size__zero_or_nonsense_is_refused)
 {
     static const size_t sizes[] = {0, 1, 7, 4097, SIZE_MAX};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(sizes); i++) {
         gbx_options o = GBX_OPTIONS_INIT;
@@ -95,12 +86,11 @@ static void test_struct_size__zero_or_nonsense_is_refused(void **state)
     }
 }
 
-static void test_struct_size__shorter_leaves_defaults_for_the_rest(void **state)
+TEST(struct_size__shorter_leaves_defaults_for_the_rest)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
     gbx_error error;
-    (void)state;
     o.limits.timeout_ms = 100;
     o.pool_size = 9;
     o.max_workers = 99999; /* would be refused, but is past the end */
@@ -113,12 +103,11 @@ static void test_struct_size__shorter_leaves_defaults_for_the_rest(void **state)
     assert_int_equal(s.options.max_workers, 64);
 }
 
-static void test_struct_size__alone_is_all_defaults(void **state)
+TEST(struct_size__alone_is_all_defaults)
 {
     size_t *alone = malloc(sizeof *alone); /* nothing after it may be read */
     gbx_settings s;
     gbx_error error;
-    (void)state;
     assert_non_null(alone);
     *alone = sizeof *alone;
 
@@ -129,7 +118,7 @@ static void test_struct_size__alone_is_all_defaults(void **state)
     free(alone);
 }
 
-static void test_struct_size__longer_is_fine_if_the_tail_is_zero(void **state)
+TEST(struct_size__longer_is_fine_if_the_tail_is_zero)
 {
     union {
         gbx_options known;
@@ -137,7 +126,6 @@ static void test_struct_size__longer_is_fine_if_the_tail_is_zero(void **state)
     } future = {.known = GBX_OPTIONS_INIT};
     gbx_settings s;
     gbx_error error;
-    (void)state;
     future.known.struct_size = sizeof future;
     memset(future.bytes + sizeof(gbx_options), 0, 24);
 
@@ -211,10 +199,8 @@ static uint64_t get(const gbx_options *o, const struct number *n)
     return n->is_wide ? wide : narrow;
 }
 
-static void test_numbers__hold_at_both_ends_of_their_range(void **state)
+TEST(numbers__hold_at_both_ends_of_their_range)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(numbers) * 2; i++) {
         const struct number *n = &numbers[i / 2];
         uint64_t value = i % 2 == 0 ? n->min : n->max;
@@ -228,10 +214,8 @@ static void test_numbers__hold_at_both_ends_of_their_range(void **state)
     }
 }
 
-static void test_numbers__one_past_either_end_are_refused_by_name(void **state)
+TEST(numbers__one_past_either_end_are_refused_by_name)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(numbers) * 2; i++) {
         const struct number *n = &numbers[i / 2];
         uint64_t value = i % 2 == 0 ? n->min - 1 : n->max + 1;
@@ -248,10 +232,8 @@ static void test_numbers__one_past_either_end_are_refused_by_name(void **state)
     }
 }
 
-static void test_numbers__all_ones_are_refused_where_they_are_too_many(void **state)
+TEST(numbers__all_ones_are_refused_where_they_are_too_many)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
         gbx_options o = GBX_OPTIONS_INIT;
         gbx_settings s;
@@ -265,13 +247,12 @@ static void test_numbers__all_ones_are_refused_where_they_are_too_many(void **st
 
 /* ---- choices and texts --------------------------------------------------------------------- */
 
-static void test_choices__past_the_last_are_refused_by_name(void **state)
+TEST(choices__past_the_last_are_refused_by_name)
 {
     gbx_options require = GBX_OPTIONS_INIT;
     gbx_options jit = GBX_OPTIONS_INIT;
     gbx_options globals = GBX_OPTIONS_INIT;
     gbx_options fresh = GBX_OPTIONS_INIT;
-    (void)state;
     require.require = (gbx_require)2;
     jit.jit = (gbx_jit)4;
     globals.globals = (gbx_globals)2;
@@ -283,12 +264,11 @@ static void test_choices__past_the_last_are_refused_by_name(void **state)
     assert_refused(&fresh, "options.fresh is not one of its values");
 }
 
-static void test_jit__is_off_with_strict_unless_named(void **state)
+TEST(jit__is_off_with_strict_unless_named)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
     gbx_error error;
-    (void)state;
     o.require = GBX_REQUIRE_STRICT;
 
     assert_int_equal(settle(&o, &s, &error), GBX_OK);
@@ -299,7 +279,7 @@ static void test_jit__is_off_with_strict_unless_named(void **state)
     assert_int_equal(s.options.jit, GBX_JIT_FULL);
 }
 
-static void test_capabilities__are_known_bits_or_none(void **state)
+TEST(capabilities__are_known_bits_or_none)
 {
     static const struct {
         uint32_t given;
@@ -311,7 +291,6 @@ static void test_capabilities__are_known_bits_or_none(void **state)
         {64, false, 64}, {4, true, 0},   {7, true, 0},          {256, false, 256},
         {257, true, 0},  {512, true, 0}, {UINT32_MAX, true, 0},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_options o = GBX_OPTIONS_INIT;
@@ -326,12 +305,11 @@ static void test_capabilities__are_known_bits_or_none(void **state)
     }
 }
 
-static void test_fresh_exec__means_a_template_a_call(void **state)
+TEST(fresh_exec__means_a_template_a_call)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
     gbx_error error;
-    (void)state;
     o.fresh = GBX_FRESH_EXEC;
     o.recycle_calls = 500;
 
@@ -340,14 +318,13 @@ static void test_fresh_exec__means_a_template_a_call(void **state)
     assert_int_equal(s.options.recycle_calls, 1);
 }
 
-static void test_texts__are_copied(void **state)
+TEST(texts__are_copied)
 {
     char path[] = "/somewhere/worker";
     char name[] = "memory";
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
     gbx_error error;
-    (void)state;
     o.worker_path = path;
     o.runner_name = name;
 
@@ -359,14 +336,13 @@ static void test_texts__are_copied(void **state)
     assert_string_equal(s.options.runner_name, "memory");
 }
 
-static void test_texts__fit_up_to_their_room(void **state)
+TEST(texts__fit_up_to_their_room)
 {
     char path[GBX_PATH_SIZE + 1];
     char name[65];
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
     gbx_error error;
-    (void)state;
     memset(path, 'p', sizeof path);
     memset(name, 'n', sizeof name);
     path[GBX_PATH_SIZE - 1] = name[63] = 0;
@@ -383,37 +359,14 @@ static void test_texts__fit_up_to_their_room(void **state)
     assert_refused(&o, "options.worker_path is too long");
 }
 
-static void test_runner__by_name_and_by_value_exclude_each_other(void **state)
+TEST(runner__by_name_and_by_value_exclude_each_other)
 {
     gbx_runner runner = GBX_RUNNER_INIT;
     gbx_options o = GBX_OPTIONS_INIT;
-    (void)state;
     o.runner = &runner;
     o.runner_name = "memory";
 
     assert_refused(&o, "options.runner and options.runner_name exclude each other");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options__none_are_the_documented_defaults),
-        cmocka_unit_test(test_options__cpu_defaults_to_the_timeout),
-        cmocka_unit_test(test_struct_size__zero_or_nonsense_is_refused),
-        cmocka_unit_test(test_struct_size__shorter_leaves_defaults_for_the_rest),
-        cmocka_unit_test(test_struct_size__alone_is_all_defaults),
-        cmocka_unit_test(test_struct_size__longer_is_fine_if_the_tail_is_zero),
-        cmocka_unit_test(test_numbers__hold_at_both_ends_of_their_range),
-        cmocka_unit_test(test_numbers__one_past_either_end_are_refused_by_name),
-        cmocka_unit_test(test_numbers__all_ones_are_refused_where_they_are_too_many),
-        cmocka_unit_test(test_choices__past_the_last_are_refused_by_name),
-        cmocka_unit_test(test_jit__is_off_with_strict_unless_named),
-        cmocka_unit_test(test_capabilities__are_known_bits_or_none),
-        cmocka_unit_test(test_fresh_exec__means_a_template_a_call),
-        cmocka_unit_test(test_texts__are_copied),
-        cmocka_unit_test(test_texts__fit_up_to_their_room),
-        cmocka_unit_test(test_runner__by_name_and_by_value_exclude_each_other),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

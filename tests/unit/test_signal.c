@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* abort - switches and tickets: thrown once, felt by whoever has them, by no other. */
 #include "puppet.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define RUNS 4
 
@@ -43,11 +37,10 @@ static void assert_aborted(const stage *s, unsigned bits)
         assert_int_equal(atomic_load(&s->runs[i].is_aborted), bits >> i & 1);
 }
 
-static void test_signal__aborts_every_call_that_has_it(void **state)
+TEST(signal__aborts_every_call_that_has_it)
 {
     gbx_signal *signal = gbx_signal_new();
     stage s;
-    (void)state;
     begin(&s);
     assert_true(gbx_signal_attach(signal, &s.runs[0]));
     assert_true(gbx_signal_attach(signal, &s.runs[2]));
@@ -62,11 +55,10 @@ static void test_signal__aborts_every_call_that_has_it(void **state)
     end(&s);
 }
 
-static void test_signal__thrown_takes_no_more_calls(void **state)
+TEST(signal__thrown_takes_no_more_calls)
 {
     gbx_signal *signal = gbx_signal_new();
     stage s;
-    (void)state;
     begin(&s);
 
     gbx_signal_abort(signal);
@@ -77,10 +69,8 @@ static void test_signal__thrown_takes_no_more_calls(void **state)
     end(&s);
 }
 
-static void test_signal__is_left_in_any_order(void **state)
+TEST(signal__is_left_in_any_order)
 {
-    (void)state;
-
     for (size_t leaver = 0; leaver < RUNS; leaver++) {
         gbx_signal *signal = gbx_signal_new();
         stage s;
@@ -99,17 +89,14 @@ static void test_signal__is_left_in_any_order(void **state)
     }
 }
 
-static void test_signal__free_takes_nothing(void **state)
+TEST(signal__free_takes_nothing)
 {
-    (void)state;
-
     gbx_signal_free(NULL);
 }
 
-static void test_ticket__aborts_its_call_and_no_other(void **state)
+TEST(ticket__aborts_its_call_and_no_other)
 {
     stage s;
-    (void)state;
     begin(&s);
 
     gbx_abort(&s.p.engine, s.runs[1].ticket);
@@ -122,15 +109,4 @@ static void test_ticket__aborts_its_call_and_no_other(void **state)
     end(&s);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signal__aborts_every_call_that_has_it),
-        cmocka_unit_test(test_signal__thrown_takes_no_more_calls),
-        cmocka_unit_test(test_signal__is_left_in_any_order),
-        cmocka_unit_test(test_signal__free_takes_nothing),
-        cmocka_unit_test(test_ticket__aborts_its_call_and_no_other),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,23 +4,15 @@
  * ordinary user whose number nobody has, and root and a third person are there too.
  */
 #include "policy/policy.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define USER     12345 /* who is asked for, where root runs the tests */
 #define STRANGER 23456
@@ -57,7 +49,6 @@ static void as(uid_t uid)
 
 static int setup(void **state)
 {
-    (void)state;
     is_root = geteuid() == 0;
     (void)umask(0);
     if (mkdtemp(base) == NULL || (is_root && chown(base, USER, USER) != 0) ||
@@ -70,7 +61,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     char command[64];
-    (void)state;
 
     as(0);
     (void)snprintf(command, sizeof command, "rm -rf %s", base);
@@ -80,7 +70,6 @@ static int teardown(void **state)
 /* Every test finds an empty directory. */
 static int empty(void **state)
 {
-    (void)state;
     as(0);
     if (system("rm -rf ./*") != 0)
         return -1;
@@ -190,10 +179,9 @@ static void need_root(void)
 
 /* ---- rights -------------------------------------------------------------------- */
 
-static void test_what_only_its_owner_can_change__is_taken(void **state)
+TEST(what_only_its_owner_can_change__is_taken)
 {
     char path[PATH_MAX];
-    (void)state;
 
     make_file("mine", 0644);
     make_folder("folder", 0755);
@@ -212,10 +200,9 @@ static void test_what_only_its_owner_can_change__is_taken(void **state)
     assert_taken(secret(path));
 }
 
-static void test_what_others_can_write__is_refused_with_its_repair(void **state)
+TEST(what_others_can_write__is_refused_with_its_repair)
 {
     static const char why[] = "since others may write it";
-    (void)state;
 
     make_file("group", 0664);
     make_file("world", 0646);
@@ -232,10 +219,9 @@ static void test_what_others_can_write__is_refused_with_its_repair(void **state)
     assert_repairable(plain("link/link"), why);
 }
 
-static void test_a_secret__is_not_read_by_others_either(void **state)
+TEST(a_secret__is_not_read_by_others_either)
 {
     static const char why[] = "since others may read or write it";
-    (void)state;
 
     make_file("group", 0640);
     make_file("world", 0604);
@@ -245,10 +231,8 @@ static void test_a_secret__is_not_read_by_others_either(void **state)
     assert_repairable(secret("both"), why);
 }
 
-static void test_a_secret_of_roots__may_be_read_with_a_warning(void **state)
+TEST(a_secret_of_roots__may_be_read_with_a_warning)
 {
-    (void)state;
-
     need_root();
     make_file("world", 0444);
     make_file("group", 0440);
@@ -267,10 +251,8 @@ static void test_a_secret_of_roots__may_be_read_with_a_warning(void **state)
     give(".", USER);
 }
 
-static void test_a_file_that_is_not_there__is_not_one_that_is_refused(void **state)
+TEST(a_file_that_is_not_there__is_not_one_that_is_refused)
 {
-    (void)state;
-
     make_folder("open", 0777);
     make_file("open/file", 0600);
     assert_int_equal(symlink("loop", "open/loop"), 0);
@@ -285,10 +267,8 @@ static void test_a_file_that_is_not_there__is_not_one_that_is_refused(void **sta
 
 /* ---- owners -------------------------------------------------------------------- */
 
-static void test_what_root_has__is_taken(void **state)
+TEST(what_root_has__is_taken)
 {
-    (void)state;
-
     need_root();
     make_folder("folder", 0755);
     make_file("folder/file", 0644);
@@ -299,11 +279,10 @@ static void test_what_root_has__is_taken(void **state)
     assert_taken(plain("link/file"));
 }
 
-static void test_what_a_stranger_has__is_refused(void **state)
+TEST(what_a_stranger_has__is_refused)
 {
     static const char why[] = "since it belongs to another user";
     gbx_error err;
-    (void)state;
 
     need_root();
     make_file("file", 0644);
@@ -323,10 +302,9 @@ static void test_what_a_stranger_has__is_refused(void **state)
     (void)refusal(plain("file"));
 }
 
-static void test_what_is_above_the_users_home__does_not_count(void **state)
+TEST(what_is_above_the_users_home__does_not_count)
 {
     char home[PATH_MAX];
-    (void)state;
 
     make_folder("open", 0777);
     make_folder("open/home", 0755);
@@ -347,11 +325,10 @@ static void test_what_is_above_the_users_home__does_not_count(void **state)
 
 /* ---- what is no file ------------------------------------------------------------ */
 
-static void test_a_pipe_that_is_open_already__is_taken(void **state)
+TEST(a_pipe_that_is_open_already__is_taken)
 {
     char path[64];
     int ends[2];
-    (void)state;
 
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "decidesdecides", 14), 14);
@@ -363,11 +340,10 @@ static void test_a_pipe_that_is_open_already__is_taken(void **state)
     assert_int_equal(close(ends[1]), 0);
 }
 
-static void test_a_file_that_is_open_already__is_looked_at(void **state)
+TEST(a_file_that_is_open_already__is_looked_at)
 {
     char path[64];
     int fd;
-    (void)state;
 
     make_file("file", 0666);
     fd = open("file", O_RDONLY | O_CLOEXEC);
@@ -377,10 +353,9 @@ static void test_a_file_that_is_open_already__is_looked_at(void **state)
     assert_int_equal(close(fd), 0);
 }
 
-static void test_a_fifo__is_judged_before_it_is_waited_for(void **state)
+TEST(a_fifo__is_judged_before_it_is_waited_for)
 {
     int writer;
-    (void)state;
 
     assert_int_equal(mkfifo("fifo", 0622), 0);
     (void)failure(plain("fifo"), EPERM);
@@ -391,10 +366,8 @@ static void test_a_fifo__is_judged_before_it_is_waited_for(void **state)
     assert_int_equal(close(writer), 0);
 }
 
-static void test_a_file_that_is_exchanged__is_judged_too(void **state)
+TEST(a_file_that_is_exchanged__is_judged_too)
 {
-    (void)state;
-
     make_file("file", 0600);
     make_file("writable", 0622);
     make_file("mine", 0600);
@@ -406,21 +379,6 @@ static void test_a_file_that_is_exchanged__is_judged_too(void **state)
 
 int main(void)
 {
-#define WITH(test) cmocka_unit_test_setup(test, empty)
-    const struct CMUnitTest tests[] = {
-        WITH(test_what_only_its_owner_can_change__is_taken),
-        WITH(test_what_others_can_write__is_refused_with_its_repair),
-        WITH(test_a_secret__is_not_read_by_others_either),
-        WITH(test_a_secret_of_roots__may_be_read_with_a_warning),
-        WITH(test_a_file_that_is_not_there__is_not_one_that_is_refused),
-        WITH(test_what_root_has__is_taken),
-        WITH(test_what_a_stranger_has__is_refused),
-        WITH(test_what_is_above_the_users_home__does_not_count),
-        WITH(test_a_pipe_that_is_open_already__is_taken),
-        WITH(test_a_file_that_is_open_already__is_looked_at),
-        WITH(test_a_fifo__is_judged_before_it_is_waited_for),
-        WITH(test_a_file_that_is_exchanged__is_judged_too),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
+    tests_each(empty, NULL);
+    return tests_run(setup, teardown);
 }

@@ -4,25 +4,17 @@
  * What is looked at is done in a child, as an ordinary user with a namespace of its own.
  */
 #include "policy/policy.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define USER     12345 /* where root runs the tests */
 #define STRANGER 23456
@@ -34,7 +26,6 @@ static char base[] = "/tmp/gbx-spaces-XXXXXX";
 
 static int setup(void **state)
 {
-    (void)state;
     is_root = geteuid() == 0;
     (void)umask(0);
     if (mkdtemp(base) == NULL || chdir(base) != 0 || mkdir("volume", 0755) != 0 ||
@@ -55,7 +46,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     char command[64];
-    (void)state;
 
     (void)snprintf(command, sizeof command, "rm -rf %s", base);
     return system(command);
@@ -154,9 +144,8 @@ static int look_at_unmapped(void)
     return is_root && takes("shared/folder/file") ? 2 : 0;
 }
 
-static void test_directories_of_an_unknown_root__lead_to_a_file(void **state)
+TEST(directories_of_an_unknown_root__lead_to_a_file)
 {
-    (void)state;
     in_namespace(0, look_at_unmapped);
 }
 
@@ -174,9 +163,8 @@ static int look_at_pipe(void)
     return takes("/proc/self/stat") ? 2 : 0; /* by the directory of root */
 }
 
-static void test_a_pipe__is_taken_whoever_root_is(void **state)
+TEST(a_pipe__is_taken_whoever_root_is)
 {
-    (void)state;
     in_namespace(NOBODY, look_at_pipe);
 }
 
@@ -193,19 +181,9 @@ static int look_at_mounted(void)
     return takes("volume/file") ? 0 : 2;
 }
 
-static void test_a_directory_that_is_read_only__may_have_all_rights(void **state)
+TEST(a_directory_that_is_read_only__may_have_all_rights)
 {
-    (void)state;
     in_namespace(0, look_at_mounted);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directories_of_an_unknown_root__lead_to_a_file),
-        cmocka_unit_test(test_a_pipe__is_taken_whoever_root_is),
-        cmocka_unit_test(test_a_directory_that_is_read_only__may_have_all_rights),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

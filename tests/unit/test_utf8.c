@@ -2,13 +2,7 @@
 /* utf8 - every boundary of every length, and what a terminal must never see. */
 #include "base/cleanup.h"
 #include "base/utf8.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #define BYTES(s) (const uint8_t *)(s), sizeof(s) - 1
 
@@ -62,10 +56,8 @@ static const struct {
     {"the front alone counts", BYTES("\xC3\xA9\xFF"), 2},
 };
 
-static void test_sequence__knows_every_boundary(void **state)
+TEST(sequence__knows_every_boundary)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(sequences); i++) {
         uint8_t *copy = malloc(sequences[i].len > 0 ? sequences[i].len : 1);
 
@@ -89,10 +81,8 @@ static size_t encode(uint32_t c, uint8_t *out)
     return n;
 }
 
-static void test_sequence__takes_every_character_and_no_surrogate(void **state)
+TEST(sequence__takes_every_character_and_no_surrogate)
 {
-    (void)state;
-
     for (uint32_t c = 0; c <= 0x10FFFF; c++) {
         bool is_surrogate = c >= 0xD800 && c <= 0xDFFF;
         uint8_t bytes[4];
@@ -104,11 +94,10 @@ static void test_sequence__takes_every_character_and_no_surrogate(void **state)
 }
 
 /* Beside it nothing but ASCII, which is taken in steps. */
-static void test_valid__finds_a_bad_byte_at_every_place(void **state)
+TEST(valid__finds_a_bad_byte_at_every_place)
 {
     uint8_t text[40];
     size_t bad = 0;
-    (void)state;
 
     for (size_t len = 1; len <= sizeof text; len++)
         for (size_t at = 0; at < len; at++) {
@@ -124,10 +113,9 @@ static void test_valid__finds_a_bad_byte_at_every_place(void **state)
         }
 }
 
-static void test_valid__says_where_it_is_not(void **state)
+TEST(valid__says_where_it_is_not)
 {
     size_t bad = 99;
-    (void)state;
 
     assert_true(gbx_utf8_valid(BYTES("h\xC3\xA9 \xF0\x9F\x98\x80"), &bad));
     assert_int_equal(bad, 99);
@@ -149,7 +137,7 @@ static void assert_text(gbx_buf *buf, const char *expected)
     free(text);
 }
 
-static void test_utf16__becomes_utf8_and_lone_surrogates_the_mark(void **state)
+TEST(utf16__becomes_utf8_and_lone_surrogates_the_mark)
 {
     static const uint16_t units[] = {
         'a',    0x7F,   0x80, 0x7FF, 0x800, 0xFFFF, /* each length */
@@ -160,7 +148,6 @@ static void test_utf16__becomes_utf8_and_lone_surrogates_the_mark(void **state)
         0xDC00, 0xD800, /* the wrong way round, at the end */
     };
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 256);
 
     assert_true(gbx_utf8_append_utf16(&buf, units, GBX_COUNTOF(units)));
@@ -171,10 +158,9 @@ static void test_utf16__becomes_utf8_and_lone_surrogates_the_mark(void **state)
                       "b\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-static void test_lossy__keeps_what_is_valid_and_marks_each_bad_byte(void **state)
+TEST(lossy__keeps_what_is_valid_and_marks_each_bad_byte)
 {
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 256);
 
     assert_true(gbx_utf8_append_lossy(&buf, "a\xFF\xC3\xA9\xC3(\xE2\x82", 8));
@@ -182,7 +168,7 @@ static void test_lossy__keeps_what_is_valid_and_marks_each_bad_byte(void **state
     assert_text(&buf, "a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD(\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-static void test_ends__are_head_and_tail_between_characters(void **state)
+TEST(ends__are_head_and_tail_between_characters)
 {
     static const struct {
         const char *text;
@@ -197,7 +183,6 @@ static void test_ends__are_head_and_tail_between_characters(void **state)
         {"a\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xACz", 6, "a [... 9 bytes ...] z"},
         {"", 0, ""},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_buf buf;
@@ -210,20 +195,18 @@ static void test_ends__are_head_and_tail_between_characters(void **state)
     }
 }
 
-static void test_ends__of_nothing_are_nothing(void **state)
+TEST(ends__of_nothing_are_nothing)
 {
     gbx_buf buf;
-    (void)state;
 
     gbx_buf_init(&buf, 64);
     assert_true(gbx_utf8_append_ends(&buf, NULL, 0, 8)); /* as of an empty buffer */
     assert_int_equal(buf.len, 0);
 }
 
-static void test_writers__say_when_the_ceiling_is_reached(void **state)
+TEST(writers__say_when_the_ceiling_is_reached)
 {
     static const uint16_t units[] = {'a', 0x20AC};
-    (void)state;
 
     for (size_t ceiling = 0; ceiling < 4; ceiling++) {
         gbx_buf buf;
@@ -291,10 +274,9 @@ static const struct {
      "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
 };
 
-static void test_escaped__leaves_nothing_that_steers(void **state)
+TEST(escaped__leaves_nothing_that_steers)
 {
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 256);
 
     for (size_t i = 0; i < GBX_COUNTOF(escapes); i++) {
@@ -309,10 +291,9 @@ static void test_escaped__leaves_nothing_that_steers(void **state)
     }
 }
 
-static void test_copied_line__is_cut_between_characters_and_always_ends(void **state)
+TEST(copied_line__is_cut_between_characters_and_always_ends)
 {
     char to[8];
-    (void)state;
 
     gbx_utf8_copy_line(to, sizeof to, "a\nb", 3);
     assert_string_equal(to, "a\\nb");
@@ -325,7 +306,7 @@ static void test_copied_line__is_cut_between_characters_and_always_ends(void **s
 }
 
 /* Text is kept as it is written; what could hide in it is not. */
-static void test_escaped__keeps_joiners_and_selectors_where_text_has_them(void **state)
+TEST(escaped__keeps_joiners_and_selectors_where_text_has_them)
 {
     static const struct {
         const char *given;
@@ -348,7 +329,6 @@ static void test_escaped__keeps_joiners_and_selectors_where_text_has_them(void *
          WOMAN "\\u{202e}\\u{200d}"},
     };
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 256);
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
@@ -367,12 +347,11 @@ static void test_escaped__keeps_joiners_and_selectors_where_text_has_them(void *
     }
 }
 
-static void test_escaped__json_stays_the_same_json(void **state)
+TEST(escaped__json_stays_the_same_json)
 {
     static const char given[] =
         "{\r\n\t\"a\x7F\xC2\x9B\":\r\"\xE2\x80\xAE\xF3\xA0\x81\x81\\u202e\"}";
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 256);
 
     assert_true(gbx_buf_puts(&buf, "\x1B"));
@@ -382,28 +361,25 @@ static void test_escaped__json_stays_the_same_json(void **state)
                 "\x1B{\r\n\t\"a\\u007f\\u009b\": \"\\u202e\\udb40\\udc41\\u202e\"}");
 }
 
-static void test_escaped__has_what_fits_in_whole_characters(void **state)
+TEST(escaped__has_what_fits_in_whole_characters)
 {
     static const char *const texts[] = {"abc\xC3\xA9", "abc\x1B",
                                         "abc\xF0\x9F\x98\x80"};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
-        gbx_buf buf;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, 4);
         assert_false(
             gbx_utf8_append_escaped(&buf, texts[i], strlen(texts[i]), GBX_ESCAPE_LINE));
         assert_int_equal(buf.len, 3);
         assert_memory_equal(buf.data, "abc", 3);
-        gbx_buf_cleanup(&buf);
     }
 }
 
-static void test_escaped__shows_nul_too(void **state)
+TEST(escaped__shows_nul_too)
 {
     gbx_buf buf;
-    (void)state;
     gbx_buf_init(&buf, 64);
 
     assert_true(gbx_utf8_append_escaped(&buf, "a\0b", 3, GBX_ESCAPE_TEXT));
@@ -434,10 +410,8 @@ static const struct {
     {"\xF0\x9F\x98\x80\nx", 5, 2, 1},
 };
 
-static void test_position__counts_lines_and_characters(void **state)
+TEST(position__counts_lines_and_characters)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(positions); i++) {
         uint32_t line;
         uint32_t column;
@@ -449,26 +423,4 @@ static void test_position__counts_lines_and_characters(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sequence__knows_every_boundary),
-        cmocka_unit_test(test_sequence__takes_every_character_and_no_surrogate),
-        cmocka_unit_test(test_valid__finds_a_bad_byte_at_every_place),
-        cmocka_unit_test(test_valid__says_where_it_is_not),
-        cmocka_unit_test(test_utf16__becomes_utf8_and_lone_surrogates_the_mark),
-        cmocka_unit_test(test_lossy__keeps_what_is_valid_and_marks_each_bad_byte),
-        cmocka_unit_test(test_ends__are_head_and_tail_between_characters),
-        cmocka_unit_test(test_ends__of_nothing_are_nothing),
-        cmocka_unit_test(test_writers__say_when_the_ceiling_is_reached),
-        cmocka_unit_test(test_escaped__leaves_nothing_that_steers),
-        cmocka_unit_test(test_copied_line__is_cut_between_characters_and_always_ends),
-        cmocka_unit_test(test_escaped__keeps_joiners_and_selectors_where_text_has_them),
-        cmocka_unit_test(test_escaped__json_stays_the_same_json),
-        cmocka_unit_test(test_escaped__has_what_fits_in_whole_characters),
-        cmocka_unit_test(test_escaped__shows_nul_too),
-        cmocka_unit_test(test_position__counts_lines_and_characters),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* verdict - from what the host saw to a code; what guest code wrote decides nothing. */
 #include "engine/verdict.h"
+#include "test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define MEMORY (UINT64_C(128) << 20)
 
@@ -31,14 +26,13 @@ static gbx_verdict decide(gbx_evidence e)
 
 /* ---- the worker said it --------------------------------------------------------- */
 
-static void test_said__a_value_is_success_without_a_word(void **state)
+TEST(said__a_value_is_success_without_a_word)
 {
     gbx_exchange x = {.state = GBX_EXCHANGE_VALUE, .was_refused = true};
     gbx_verdict v = decide((gbx_evidence){.end = GBX_END_SAID,
                                           .exchange = &x,
                                           .growth_bytes = MEMORY * 2,
                                           .cpu_ms = 1e9});
-    (void)state;
 
     assert_int_equal(v.code, GBX_CODE_VALUE);
     assert_string_equal(v.message, "");
@@ -63,10 +57,8 @@ static const struct {
     {GBX_FAILURE_BAD_FORM, GBX_CODE_INVALID_CODE, "", false},
 };
 
-static void test_said__each_failure_has_its_code(void **state)
+TEST(said__each_failure_has_its_code)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(failures) * 2; i++) {
         gbx_exchange x = {.state = GBX_EXCHANGE_ERROR,
                           .failure = failures[i / 2].failure,
@@ -80,10 +72,8 @@ static void test_said__each_failure_has_its_code(void **state)
     }
 }
 
-static void test_said__the_engines_own_out_of_memory_is_memory(void **state)
+TEST(said__the_engines_own_out_of_memory_is_memory)
 {
-    (void)state;
-
     for (int f = GBX_FAILURE_SYNTAX; f <= GBX_FAILURE_BAD_FORM; f++) {
         gbx_exchange x = {.state = GBX_EXCHANGE_ERROR,
                           .failure = (gbx_failure)f,
@@ -135,10 +125,8 @@ static gbx_verdict die_of(int sig, int pressure, double cpu_ms)
                        .cpu_ms = cpu_ms});
 }
 
-static void test_died__each_signal_by_what_memory_did(void **state)
+TEST(died__each_signal_by_what_memory_did)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(deaths) * 3; i++) {
         int pressure = (int)(i % 3);
         gbx_verdict v = die_of(deaths[i / 3].sig, pressure, 0);
@@ -150,10 +138,9 @@ static void test_died__each_signal_by_what_memory_did(void **state)
     }
 }
 
-static void test_died__with_a_core_is_no_different(void **state)
+TEST(died__with_a_core_is_no_different)
 {
     gbx_exchange x = {.was_refused = false};
-    (void)state;
 
     assert_int_equal(decide((gbx_evidence){.end = GBX_END_DIED,
                                            .exchange = &x,
@@ -162,7 +149,7 @@ static void test_died__with_a_core_is_no_different(void **state)
                      GBX_CODE_CRASHED);
 }
 
-static void test_died__killed_is_a_limit_only_if_one_was_met(void **state)
+TEST(died__killed_is_a_limit_only_if_one_was_met)
 {
     static const struct {
         int pressure;
@@ -174,27 +161,23 @@ static void test_died__killed_is_a_limit_only_if_one_was_met(void **state)
         {REFUSED, 0, GBX_CODE_MEMORY}, {REFUSED, 3000, GBX_CODE_TIMEOUT},
         {GROWN, 0, GBX_CODE_CRASHED},  {GROWN, 3000, GBX_CODE_TIMEOUT},
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(kills); i++)
         assert_int_equal(die_of(SIGKILL, kills[i].pressure, kills[i].cpu_ms).code,
                          kills[i].code);
 }
 
-static void test_died__killed_by_an_operator_is_said_to_be_so(void **state)
+TEST(died__killed_by_an_operator_is_said_to_be_so)
 {
     gbx_verdict v = die_of(SIGKILL, CALM, 0);
-    (void)state;
 
     assert_string_equal(v.message,
                         "the worker was killed by signal 9 (KILL) from outside");
     assert_non_null(strstr(v.hint, "who killed it"));
 }
 
-static void test_died__processor_time_changes_no_other_signal(void **state)
+TEST(died__processor_time_changes_no_other_signal)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(deaths); i++)
         if (deaths[i].sig != SIGKILL)
             assert_int_equal(die_of(deaths[i].sig, CALM, 1e9).code,
@@ -202,12 +185,11 @@ static void test_died__processor_time_changes_no_other_signal(void **state)
 }
 
 /* The engine's reserve for shapes is as large whatever the limit. */
-static void test_died__past_the_reserve_is_memory_at_any_limit(void **state)
+TEST(died__past_the_reserve_is_memory_at_any_limit)
 {
     gbx_limits large = limits;
     gbx_evidence e = {.end = GBX_END_DIED, .limits = &large, .wait_status = SIGSEGV};
     gbx_verdict v;
-    (void)state;
 
     large.memory_bytes = UINT64_C(4) << 30;
     e.growth_bytes = (UINT64_C(32) << 20) + 1;
@@ -221,13 +203,12 @@ static void test_died__past_the_reserve_is_memory_at_any_limit(void **state)
 
 /* Nothing was refused, so that what is full is the reserve; a signal of abort() is not
  * what an access past its end makes. */
-static void test_died__of_a_full_reserve_names_the_shapes(void **state)
+TEST(died__of_a_full_reserve_names_the_shapes)
 {
     gbx_exchange refused = {.was_refused = true};
     gbx_evidence e = {.end = GBX_END_DIED,
                       .wait_status = SIGSEGV,
                       .growth_bytes = MEMORY / 4 + 1};
-    (void)state;
 
     assert_non_null(
         strstr(decide(e).message, "too many different sets of field names"));
@@ -241,10 +222,9 @@ static void test_died__of_a_full_reserve_names_the_shapes(void **state)
                         "needed more memory than the limit of 128 MiB");
 }
 
-static void test_died__every_exit_status_is_a_crash(void **state)
+TEST(died__every_exit_status_is_a_crash)
 {
     gbx_exchange x = {.was_refused = true};
-    (void)state;
 
     for (int status = 0; status <= 255; status++) {
         gbx_verdict v = decide((gbx_evidence){.end = GBX_END_DIED,
@@ -257,7 +237,7 @@ static void test_died__every_exit_status_is_a_crash(void **state)
     }
 }
 
-static void test_memory__of_a_large_input_names_the_input(void **state)
+TEST(memory__of_a_large_input_names_the_input)
 {
     gbx_exchange x = {.was_refused = true};
     gbx_evidence e = {.end = GBX_END_DIED,
@@ -265,7 +245,6 @@ static void test_memory__of_a_large_input_names_the_input(void **state)
                       .wait_status = SIGABRT,
                       .input_bytes = MEMORY / 4 + 1};
     gbx_verdict v = decide(e);
-    (void)state;
 
     assert_string_equal(v.message, "the input of 33554433 bytes does not fit the "
                                    "memory limit of 128 MiB");
@@ -296,14 +275,12 @@ static const struct {
      "too many calls are waiting for a worker", true},
 };
 
-static void test_unavailable__says_a_time_that_has_passed_and_what_was_lacking(
-    void **state)
+TEST(unavailable__says_a_time_that_has_passed_and_what_was_lacking)
 {
     gbx_evidence e = {.end = GBX_END_NO_WORKER, .is_late = true};
     gbx_verdict busy = decide(e);
     gbx_verdict late;
     gbx_verdict at_once;
-    (void)state;
 
     e.lack = "cannot fork: no";
     late = decide(e);
@@ -318,20 +295,17 @@ static void test_unavailable__says_a_time_that_has_passed_and_what_was_lacking(
     assert_null(strstr(at_once.hint, "max_workers"));
 }
 
-static void test_broken__before_it_was_ready_is_what_the_worker_did(void **state)
+TEST(broken__before_it_was_ready_is_what_the_worker_did)
 {
     gbx_verdict v = decide((gbx_evidence){.end = GBX_END_BROKEN, .lack = "it did"});
-    (void)state;
 
     assert_int_equal(v.code, GBX_CODE_VIOLATION);
     assert_string_equal(v.message, "it did");
 }
 
 /* Whatever else was claimed or seen: the host knows what it did. */
-static void test_ended__by_the_host_is_what_the_host_did(void **state)
+TEST(ended__by_the_host_is_what_the_host_did)
 {
-    (void)state;
-
     for (size_t i = 0; i < GBX_COUNTOF(ends) * 2; i++) {
         gbx_exchange x = {.state = GBX_EXCHANGE_BROKEN,
                           .reason = "why",
@@ -350,11 +324,10 @@ static void test_ended__by_the_host_is_what_the_host_did(void **state)
     }
 }
 
-static void test_ended__without_a_worker_needs_no_exchange(void **state)
+TEST(ended__without_a_worker_needs_no_exchange)
 {
     static const gbx_end without[] = {GBX_END_ABORT, GBX_END_NO_WORKER,
                                       GBX_END_QUEUE_FULL};
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(without); i++)
         assert_int_not_equal(decide((gbx_evidence){.end = without[i]}).code,
@@ -366,7 +339,7 @@ static void test_ended__without_a_worker_needs_no_exchange(void **state)
 
 /* ---- words decide nothing ------------------------------------------------------------ */
 
-static void test_words__that_the_code_wrote_decide_nothing(void **state)
+TEST(words__that_the_code_wrote_decide_nothing)
 {
     static const char *const words[] = {
         "Out of memory",     "RangeError: Out of memory",
@@ -374,7 +347,6 @@ static void test_words__that_the_code_wrote_decide_nothing(void **state)
         "the worker broke",  "VIOLATION",
         "{\"code\":\"OK\"}", "",
     };
-    (void)state;
 
     for (size_t i = 0; i < GBX_COUNTOF(words); i++) {
         gbx_msg_error error = {.failure = GBX_FAILURE_THROWN,
@@ -396,8 +368,7 @@ static void test_words__that_the_code_wrote_decide_nothing(void **state)
 
 /* ---- the group of all ------------------------------------------------------------ */
 
-static void test_shortage__a_kill_for_a_sum_is_memory_however_it_was_noticed(
-    void **state)
+TEST(shortage__a_kill_for_a_sum_is_memory_however_it_was_noticed)
 {
     static const gbx_end noticed[] = {GBX_END_DIED, GBX_END_LOST};
     static const struct {
@@ -408,7 +379,6 @@ static void test_shortage__a_kill_for_a_sum_is_memory_however_it_was_noticed(
         {GBX_SHORTAGE_MACHINE,
          "this machine, or the container around it, had no memory"},
     };
-    (void)state;
 
     for (size_t i = 0; i < 4; i++) {
         gbx_verdict v = decide((gbx_evidence){.end = noticed[i % 2],
@@ -422,43 +392,15 @@ static void test_shortage__a_kill_for_a_sum_is_memory_however_it_was_noticed(
     }
 }
 
-static void test_shortage__what_the_host_ended_keeps_its_own_reason(void **state)
+TEST(shortage__what_the_host_ended_keeps_its_own_reason)
 {
     gbx_verdict v =
         decide((gbx_evidence){.end = GBX_END_DEADLINE, .shortage = GBX_SHORTAGE_GROUP});
     gbx_verdict aborted =
         decide((gbx_evidence){.end = GBX_END_ABORT, .shortage = GBX_SHORTAGE_GROUP});
-    (void)state;
 
     assert_int_equal(v.code, GBX_CODE_TIMEOUT);
     assert_int_equal(aborted.code, GBX_CODE_ABORTED);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            test_shortage__a_kill_for_a_sum_is_memory_however_it_was_noticed),
-        cmocka_unit_test(test_died__killed_by_an_operator_is_said_to_be_so),
-        cmocka_unit_test(test_shortage__what_the_host_ended_keeps_its_own_reason),
-        cmocka_unit_test(test_said__a_value_is_success_without_a_word),
-        cmocka_unit_test(test_said__each_failure_has_its_code),
-        cmocka_unit_test(test_said__the_engines_own_out_of_memory_is_memory),
-        cmocka_unit_test(test_died__each_signal_by_what_memory_did),
-        cmocka_unit_test(test_died__with_a_core_is_no_different),
-        cmocka_unit_test(test_died__killed_is_a_limit_only_if_one_was_met),
-        cmocka_unit_test(test_died__processor_time_changes_no_other_signal),
-        cmocka_unit_test(test_died__past_the_reserve_is_memory_at_any_limit),
-        cmocka_unit_test(test_died__of_a_full_reserve_names_the_shapes),
-        cmocka_unit_test(test_died__every_exit_status_is_a_crash),
-        cmocka_unit_test(test_memory__of_a_large_input_names_the_input),
-        cmocka_unit_test(
-            test_unavailable__says_a_time_that_has_passed_and_what_was_lacking),
-        cmocka_unit_test(test_broken__before_it_was_ready_is_what_the_worker_did),
-        cmocka_unit_test(test_ended__by_the_host_is_what_the_host_did),
-        cmocka_unit_test(test_ended__without_a_worker_needs_no_exchange),
-        cmocka_unit_test(test_words__that_the_code_wrote_decide_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

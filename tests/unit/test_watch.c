@@ -4,18 +4,13 @@
 #include "base/clock.h"
 #include "base/timeouts.h"
 #include "puppet.h"
+#include "test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define SECOND_NS (INT64_C(1000) * GBX_NS_PER_MS)
 
@@ -111,11 +106,10 @@ static void settle(pid_t child, char state)
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void test_watch__ends_a_template_that_sleeps_while_a_call_waits(void **state)
+TEST(watch__ends_a_template_that_sleeps_while_a_call_waits)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, sleeps, 2 * SECOND_NS);
     settle(s.child, 'S');
     let_one_wait(&s);
@@ -125,11 +119,10 @@ static void test_watch__ends_a_template_that_sleeps_while_a_call_waits(void **st
     assert_true(end(&s));
 }
 
-static void test_watch__ends_a_template_that_is_stopped(void **state)
+TEST(watch__ends_a_template_that_is_stopped)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, stops, 2 * SECOND_NS);
     settle(s.child, 'T');
     let_one_wait(&s);
@@ -139,11 +132,10 @@ static void test_watch__ends_a_template_that_is_stopped(void **state)
     assert_true(end(&s));
 }
 
-static void test_watch__leaves_one_that_waits_for_a_processor(void **state)
+TEST(watch__leaves_one_that_waits_for_a_processor)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, computes, 2 * SECOND_NS);
     settle(s.child, 'R');
     let_one_wait(&s);
@@ -153,11 +145,10 @@ static void test_watch__leaves_one_that_waits_for_a_processor(void **state)
     assert_false(end(&s));
 }
 
-static void test_watch__ends_one_that_runs_in_circles(void **state)
+TEST(watch__ends_one_that_runs_in_circles)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, computes, 2 * SECOND_NS);
     let_one_wait(&s);
     watch(&s, 1);
@@ -168,11 +159,10 @@ static void test_watch__ends_one_that_runs_in_circles(void **state)
     assert_true(end(&s));
 }
 
-static void test_watch__leaves_one_that_nobody_waits_for(void **state)
+TEST(watch__leaves_one_that_nobody_waits_for)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, sleeps, 5 * SECOND_NS);
     settle(s.child, 'S');
 
@@ -181,11 +171,10 @@ static void test_watch__leaves_one_that_nobody_waits_for(void **state)
     assert_false(end(&s));
 }
 
-static void test_watch__leaves_one_that_loads_a_dataset(void **state)
+TEST(watch__leaves_one_that_loads_a_dataset)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, sleeps, 60 * SECOND_NS);
     settle(s.child, 'S');
     let_one_wait(&s);
@@ -196,11 +185,10 @@ static void test_watch__leaves_one_that_loads_a_dataset(void **state)
     assert_false(end(&s));
 }
 
-static void test_watch__ends_whatever_has_not_answered_for_long(void **state)
+TEST(watch__ends_whatever_has_not_answered_for_long)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, computes, gbx_timeout_ns(GBX_TIMEOUT_FORK) + SECOND_NS);
 
     watch(&s, 1);
@@ -208,11 +196,10 @@ static void test_watch__ends_whatever_has_not_answered_for_long(void **state)
     assert_true(end(&s));
 }
 
-static void test_watch__ends_a_retired_one_too(void **state)
+TEST(watch__ends_a_retired_one_too)
 {
     stage s = {0};
 
-    (void)state;
     begin(&s, sleeps, gbx_timeout_ns(GBX_TIMEOUT_FORK) + SECOND_NS);
     gbx_template_retire(s.p.template);
 
@@ -224,13 +211,12 @@ static void test_watch__ends_a_retired_one_too(void **state)
 /* ---- kills for want of memory --------------------------------------------- */
 
 /* As long as the kernel's own. */
-static void test_kills__everywhere_are_what_the_machine_counts(void **state)
+TEST(kills__everywhere_are_what_the_machine_counts)
 {
     char proc[] = "/tmp/gbx-test-proc-XXXXXX";
     gbx_cgroup_world world = {.proc = proc};
     char path[64];
     FILE *f;
-    (void)state;
     assert_non_null(mkdtemp(proc));
     (void)snprintf(path, sizeof path, "%s/vmstat", proc);
 
@@ -245,10 +231,9 @@ static void test_kills__everywhere_are_what_the_machine_counts(void **state)
     (void)rmdir(proc);
 }
 
-static void test_kills__from_before_two_looks_are_nobodys(void **state)
+TEST(kills__from_before_two_looks_are_nobodys)
 {
     gbx_kills kills = {0};
-    (void)state;
 
     gbx_kills_look(&kills, 5, 1);
     assert_false(gbx_kills_take(&kills, 5));
@@ -263,20 +248,4 @@ static void test_kills__from_before_two_looks_are_nobodys(void **state)
     assert_false(gbx_kills_take(&kills, 9));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_watch__ends_a_template_that_sleeps_while_a_call_waits),
-        cmocka_unit_test(test_watch__ends_a_template_that_is_stopped),
-        cmocka_unit_test(test_watch__leaves_one_that_waits_for_a_processor),
-        cmocka_unit_test(test_watch__ends_one_that_runs_in_circles),
-        cmocka_unit_test(test_watch__leaves_one_that_nobody_waits_for),
-        cmocka_unit_test(test_watch__leaves_one_that_loads_a_dataset),
-        cmocka_unit_test(test_watch__ends_whatever_has_not_answered_for_long),
-        cmocka_unit_test(test_watch__ends_a_retired_one_too),
-        cmocka_unit_test(test_kills__everywhere_are_what_the_machine_counts),
-        cmocka_unit_test(test_kills__from_before_two_looks_are_nobodys),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What may hold a secret is wiped before its memory is freed: each owner of such a text. */
 #include "freed.h"
+#include "test.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -8,15 +9,8 @@
 #include "fetch/internal.h"
 #include "mcp/config/config.h"
 #include "mcp/upstream/internal.h"
-#include "mcp/upstream/link_http.h"
 #include "policy/json_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 
 /* In two halves, so that this program's own text is no find. */
@@ -39,7 +33,7 @@ static void end(const char *what)
         fail_msg("%s: a secret was freed", what);
 }
 
-static void test_wiped__configuration(void **state)
+TEST(wiped__configuration)
 {
     static const char text[] =
         "{\"mcpServers\":{\"a\":{\"command\":\"/bin/true\",\"args\":[\"--key=" SECRET
@@ -47,7 +41,6 @@ static void test_wiped__configuration(void **state)
         "\"b\":{\"url\":\"http://127.0.0.1:9/mcp\",\"headers\":{"
         "\"Authorization\":\"Bearer " SECRET "\",\"Mcp-Session-Id\":\"" SECRET "\"}}}}";
     gbx_mcp_config *config = NULL;
-    (void)state;
 
     begin();
     assert_int_equal(gbx_mcp_config_parse(text, strlen(text), "/tmp/mcp.json",
@@ -59,12 +52,11 @@ static void test_wiped__configuration(void **state)
     end("when it is freed");
 }
 
-static void test_wiped__message_that_waits(void **state)
+TEST(wiped__message_that_waits)
 {
     static const char text[] = "{\"text\":\"" SECRET "\"}\n";
     const gbx_link_message message = {.text = text, .len = strlen(text), .id = 1};
     gbx_http link = {0};
-    (void)state;
 
     assert_true(gbx_http_later(&link, &message));
     begin();
@@ -72,12 +64,11 @@ static void test_wiped__message_that_waits(void **state)
     end("a message that waits");
 }
 
-static void test_wiped__reply_of_the_host(void **state)
+TEST(wiped__reply_of_the_host)
 {
     const gbx_msg_answer answer = {
         .json = {(const uint8_t *)SECRET, sizeof SECRET - 1}};
     gbx_reply *copy = gbx_reply_copy(&answer);
-    (void)state;
 
     assert_non_null(copy);
     begin();
@@ -85,12 +76,11 @@ static void test_wiped__reply_of_the_host(void **state)
     end("a reply");
 }
 
-static void test_wiped__head_of_an_answer(void **state)
+TEST(wiped__head_of_an_answer)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json = {0};
     gbx_response response;
     gbx_fault fault = {0};
-    (void)state;
 
     gbx_buf_init_secret(&json, GBX_KIB(64));
     gbx_response_init(&response, 100);
@@ -110,11 +100,10 @@ static void look_through_list(struct curl_slist *list)
         list_had_it |= strstr(list->data, SECRET) != NULL;
 }
 
-static void test_wiped__headers_of_a_request(void **state)
+TEST(wiped__headers_of_a_request)
 {
     gbx_libcurl lib = {0};
     gbx_http_headers headers = {.lib = &lib};
-    (void)state;
 
     assert_int_equal(gbx_libcurl_load(&lib, NULL), GBX_OK);
     begin();
@@ -133,22 +122,10 @@ static void test_wiped__headers_of_a_request(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
     /* This program frees the library's blocks then, and they are looked through. */
     json_set_alloc_funcs(malloc, free);
     gbx_json_wipe_freed(); /* as the command does */
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wiped__configuration),
-        cmocka_unit_test(test_wiped__message_that_waits),
-        cmocka_unit_test(test_wiped__reply_of_the_host),
-        cmocka_unit_test(test_wiped__head_of_an_answer),
-        cmocka_unit_test(test_wiped__headers_of_a_request),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_MAIN(set_up, NULL)

@@ -46,14 +46,32 @@ export const isAlive = (pid) => {
   return one !== undefined && one.state !== 'Z' && one.state !== 'X';
 };
 
-/** Wait until what() is true. Never for a time: a loaded machine takes what it takes. */
-export async function until(what, tries = 6000) {
-  for (let i = 0; i < tries; i++) {
+/** Wait until what() is something; what it is. Never for a time: a loaded machine takes what it
+ *  takes. */
+export async function until(what, about = 'what was waited for') {
+  for (let i = 0; i < 6000; i++) {
     const value = await what();
     if (value) return value;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error('waited in vain');
+  throw new Error(`never: ${about}`);
 }
+
+/** The pids of so many workers that have been at work for 100 ms of processor time; their
+ *  templates, which take as long to start, are none of them. */
+export function busyWorkers(root, count = 1) {
+  return until(() => {
+    const all = boxes(root);
+    const ids = new Set(all.map(({ pid }) => pid));
+    const busy = all.filter(({ ticks, parent }) => ticks >= 10 && ids.has(parent)).map(({ pid }) => pid);
+    return busy.length >= count ? busy : undefined;
+  }, `${count} workers below ${root} at work`);
+}
+
+/** Waits until these processes are gone. */
+export const gone = (pids) => until(() => !pids.some(isAlive), `${pids} gone`);
+
+/** Waits until no worker is below root. */
+export const noneBelow = (root) => until(() => boxes(root).length === 0, `no worker below ${root}`);
 
 export const descriptors = () => readdirSync('/proc/self/fd').length;

@@ -1,62 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate - see gate.h. Every callback comes from the loop, so the steps of one call
- * never nest. A call waits for no other call, except for an earlier question of the
- * same request.
+ * gate - the steps of a call, up to the decision: its server and arguments, the tools of
+ * the server, the rules, a person's grants. Every callback comes from the loop, so the
+ * steps of one call never nest. A call waits for no other call, except for an earlier
+ * question of the same request.
  */
 #include "mcp/approval/gate.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/edit_distance.h"
-#include "base/utf8.h"
-#include "mcp/approval/tool_call.h"
+#include "mcp/approval/gate_call.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-
-#define MESSAGE_MAX GBX_KIB(4)
-#define WORDS_MAX   GBX_MIB(64) /* a message keeps head and tail of it */
-
-static void free_call(gbx_gate_call *call)
-{
-    if (call->later != NULL)
-        event_free(call->later);
-    free(call->server);
-    free(call->tool);
-    free(call->called);
-    free(call->args_text);
-    free(call->rule);
-    free(call);
-}
-
-static void unlink_call(gbx_gate_call *call)
-{
-    gbx_gate *gate = call->gate;
-    gbx_gate_call **at = &gate->calls;
-
-    while (*at != call)
-        at = &(*at)->next;
-    *at = call->next;
-    if (gate->calls_end == &call->next)
-        gate->calls_end = at;
-    call->gate = NULL;
-}
-
-/* done was called: keep the call until no callback is pending. */
-static void leave(gbx_gate_call *call)
-{
-    call->state = GBX_GATE_OVER;
-    gbx_gate_redact_stop(call->sift);
-    unlink_call(call);
-    if (call->callbacks == 0)
-        free_call(call);
-}
-
-/* ---- tools of the server ------------------------------------------------------ */
 
 /* UNKNOWN: the tools are unknown; or, with *ret_missing, known and without this
  * tool. */
@@ -97,6 +56,8 @@ static void refuse_tool(gbx_gate_call *call)
                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
+static void go_on(gbx_gate_call *call);
+
 static void on_learned(void *user, const gbx_upstream_reply *reply)
 {
     gbx_gate_call *call = user;
@@ -109,7 +70,7 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
                         reply->message);
         return;
     }
-    gbx_gate_go_on(call);
+    go_on(call);
 }
 
 static void learn(gbx_gate_call *call)
@@ -127,16 +88,6 @@ static void learn(gbx_gate_call *call)
     call->callbacks--;
     call->retryable = true;
     gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
-}
-
-/* ---- the steps ---------------------------------------------------------------- */
-
-static const char *reason_of(const gbx_gate_call *call)
-{
-    size_t rule = call->verdict.rule;
-
-    return rule != GBX_GATE_NO_RULE ? call->gate->config->rules->items[rule].reason
-                                    : NULL;
 }
 
 /* A person's permanent answer has priority over the rules, except over denials. False:
@@ -172,7 +123,7 @@ static bool follow_grant(gbx_gate_call *call)
 
 static void follow(gbx_gate_call *call)
 {
-    const char *reason = reason_of(call);
+    const char *reason = gbx_gate_reason(call);
 
     if (!follow_grant(call))
         return;
@@ -185,136 +136,6 @@ static void follow(gbx_gate_call *call)
     case GBX_GATE_ALLOW: break;
     }
     gbx_gate_pass(call);
-}
-
-static void begin(gbx_gate_call *call)
-{
-    const gbx_mcp_upstream_config *server =
-        gbx_mcp_config_server(call->gate->config, call->server);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
-
-    gbx_buf_init(&why, GBX_KIB(1));
-
-    if (server != NULL && server->fault != NULL) {
-        gbx_gate_refuse(call, "UPSTREAM_START", "%s", server->fault);
-        return;
-    }
-    if (server == NULL || server->disabled) {
-        refuse_server(call);
-        return;
-    }
-    if (!gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why)) {
-        gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
-        return;
-    }
-    gbx_gate_go_on(call);
-}
-
-static void on_later(evutil_socket_t fd, short what, void *arg)
-{
-    gbx_gate_call *call = arg;
-    (void)fd;
-    (void)what;
-
-    if (call->cancelled)
-        gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
-    else if (call->state == GBX_GATE_NEW)
-        begin(call);
-    else
-        gbx_gate_go_on(call);
-}
-
-static bool fill_call(gbx_gate_call *call, const gbx_gate_ask *ask)
-{
-    call->server = strdup(ask->server);
-    call->tool = strdup(ask->tool);
-    call->args_text = malloc(ask->args_len + 1);
-    call->later = event_new(gbx_mcp_loop_base(call->gate->loop), -1, 0, on_later, call);
-    if (call->server == NULL || call->tool == NULL || call->args_text == NULL ||
-        call->later == NULL)
-        return false;
-    memcpy(call->args_text, ask->args, ask->args_len);
-    call->args_text[ask->args_len] = '\0';
-    call->args_len = ask->args_len;
-    /* A name that was cut might be another run's. */
-    if (strlen(ask->run) < sizeof call->run)
-        (void)snprintf(call->run, sizeof call->run, "%s", ask->run);
-    call->line = ask->line;
-    call->timeout_ms = ask->timeout_ms;
-    call->request = ask->request;
-    call->progress = ask->progress;
-    call->other_name = ask->other_name;
-    call->fit_args = ask->fit_args;
-    return true;
-}
-
-/* ---- for the other parts -------------------------------------------------------- */
-
-bool gbx_gate_called_back(gbx_gate_call *call)
-{
-    call->callbacks--;
-    if (call->state == GBX_GATE_OVER) {
-        if (call->callbacks == 0)
-            free_call(call);
-        return false;
-    }
-    if (!call->cancelled)
-        return true;
-    gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
-    return false;
-}
-
-void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
-{
-    gbx_gate *gate = call->gate;
-    gbx_mcp_request *request = call->request;
-
-    gbx_gate_log(call, reply);
-    call->done(call->user, reply);
-    leave(call);
-    gbx_gate_next_question(gate, request);
-}
-
-void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
-{
-    gbx_gate_reply reply = {.code = code,
-                            .message = "",
-                            .retryable = call->retryable,
-                            .fate = call->fate};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
-    va_list args;
-
-    gbx_buf_init_secret(&text, WORDS_MAX);
-    gbx_buf_init(&clean, WORDS_MAX);
-    gbx_buf_init(&shown, MESSAGE_MAX * 4);
-    va_start(args, format);
-    (void)gbx_buf_vprintf(&text, format, args);
-    va_end(args);
-    if (call->fate == GBX_GATE_DOUBTFUL)
-        (void)gbx_buf_puts(&text, "; " GBX_GATE_DOUBT);
-    /* Redact before cutting: a cut would hide half of a secret. If memory is out, the
-     * message is left empty. */
-    if (!text.failed &&
-        gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
-        gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX) &&
-        gbx_buf_append(&shown, "", 1))
-        reply.message = (const char *)shown.data;
-    gbx_gate_finish(call, &reply);
-}
-
-bool gbx_gate_rename(gbx_gate_call *call)
-{
-    const char *name = call->other_name != NULL ? call->other_name(call->user) : NULL;
-    char *copy = name != NULL ? strdup(name) : NULL;
-
-    call->other_name = NULL;
-    if (copy == NULL)
-        return false;
-    call->called = call->tool;
-    call->tool = copy;
-    return true;
 }
 
 /* If memory is out, the arguments stay as they are. */
@@ -338,7 +159,8 @@ static void fit(gbx_gate_call *call)
     call->args = (gbx_view){call->args_text, args.len};
 }
 
-void gbx_gate_go_on(gbx_gate_call *call)
+/* Decide (again), and go on from there. */
+static void go_on(gbx_gate_call *call)
 {
     bool missing;
     gbx_gate_hint hint = hint_of(call, &missing);
@@ -378,6 +200,42 @@ void gbx_gate_go_on(gbx_gate_call *call)
     follow(call);
 }
 
+static void begin(gbx_gate_call *call)
+{
+    const gbx_mcp_upstream_config *server =
+        gbx_mcp_config_server(call->gate->config, call->server);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
+
+    gbx_buf_init(&why, GBX_KIB(1));
+    if (server != NULL && server->fault != NULL) {
+        gbx_gate_refuse(call, "UPSTREAM_START", "%s", server->fault);
+        return;
+    }
+    if (server == NULL || server->disabled) {
+        refuse_server(call);
+        return;
+    }
+    if (!gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why)) {
+        gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
+        return;
+    }
+    go_on(call);
+}
+
+static void on_later(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_gate_call *call = arg;
+    (void)fd;
+    (void)what;
+
+    if (call->cancelled)
+        gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
+    else if (call->state == GBX_GATE_NEW)
+        begin(call);
+    else
+        go_on(call);
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
@@ -412,13 +270,10 @@ void gbx_gate_free(gbx_gate *gate)
     if (gate == NULL)
         return;
     while (gate->calls != NULL) {
-        gbx_gate_call *call = gate->calls;
-        gbx_upstream_call *upstream = call->upstream;
+        gbx_upstream_call *upstream = gate->calls->upstream;
 
-        gbx_gate_log(call, &(gbx_gate_reply){.code = "ABORTED"});
-        call->done(call->user,
-                   &(gbx_gate_reply){.code = "ABORTED", .message = "the server ends"});
-        leave(call);
+        gbx_gate_finish(gate->calls, &(gbx_gate_reply){.code = "ABORTED",
+                                                       .message = "the server ends"});
         if (upstream != NULL)
             gbx_upstream_cancel(upstream);
     }
@@ -439,47 +294,11 @@ void gbx_gate_on_audit(gbx_gate *gate,
 gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
                               gbx_gate_done_fn done, void *user)
 {
-    gbx_gate_call *call = calloc(1, sizeof *call);
+    gbx_gate_call *call = gbx_gate_call_new(gate, ask, on_later, done, user);
 
-    if (call == NULL)
-        return NULL;
-    call->gate = gate;
-    call->done = done;
-    call->user = user;
-    call->verdict.rule = GBX_GATE_NO_RULE;
-    call->start_ns = gbx_clock_now_ns();
-    if (!fill_call(call, ask)) {
-        free_call(call);
-        return NULL;
-    }
-    *gate->calls_end = call;
-    gate->calls_end = &call->next;
-    event_active(call->later, EV_TIMEOUT, 0);
-    return call;
-}
-
-void gbx_gate_cancel(gbx_gate_call *call)
-{
-    if (call->cancelled)
-        return;
-    call->cancelled = true;
-    /* The server is notified, and its callback ends the call; others are
-     * not waited for. */
-    if (call->upstream != NULL)
-        gbx_upstream_cancel(call->upstream);
-    else
+    if (call != NULL)
         event_active(call->later, EV_TIMEOUT, 0);
-}
-
-bool gbx_gate_was_sent(const gbx_gate_call *call)
-{
-    return call->state == GBX_GATE_CALLING &&
-           (call->upstream == NULL || gbx_upstream_was_sent(call->upstream));
-}
-
-bool gbx_gate_is_asking(const gbx_gate_call *call)
-{
-    return call->state == GBX_GATE_ASKING || call->state == GBX_GATE_QUEUED;
+    return call;
 }
 
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)
@@ -513,17 +332,4 @@ const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view too
                    ? ""
                    : "asks a person";
     return verdict.action == GBX_GATE_DENY ? "denied" : "";
-}
-
-bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
-    bool changed;
-
-    gbx_buf_init(&out, len * 8 + GBX_KIB(4));
-    if (!gbx_secrets_strip(gate->config->rules->secrets, GBX_SECRET_LINE,
-                           (gbx_span){(const uint8_t *)text, len}, &out, &changed))
-        return false;
-    return changed ? gbx_buf_append(to, out.data, out.len)
-                   : gbx_buf_append(to, text, len);
 }

@@ -12,6 +12,7 @@
 
 #include "mcp/server/server.h"
 #include "mcp/upstream/upstream.h"
+#include "policy/policy.h"
 
 typedef struct gbx_gate gbx_gate;
 typedef struct gbx_gate_call gbx_gate_call;
@@ -113,5 +114,41 @@ gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const gbx_view *texts,
                                      size_t count, gbx_gate_sifted_fn tell, void *user);
 /* Do not call tell any more. NULL is ignored. */
 void gbx_gate_forget(gbx_gate_sift *sift);
+
+/* ---- grants.c ---------------------------------------------------------------- */
+
+/*
+ * A person's permanent answers about single tools, in a file of our own:
+ * glovebox/grants.json below $XDG_STATE_HOME or ~/.local/state.
+ *
+ *     {"/home/you/mcp.json": {"SERVER": {"TOOL": "allow", "OTHER": "deny",
+ *                                        "THIRD": [{"rule": {...}, "asked": {...}}]}}}
+ *
+ * "allow" and "deny" cover every call of that tool by servers of that configuration.
+ * "deny" also covers names that differ only in case, '_' and '-'. A rule covers the
+ * calls that it allows among those that the rule `asked` asks about (without `asked`:
+ * the default). A grant is in effect for the next call, without a restart. Calls that
+ * the rules deny stay denied.
+ */
+
+typedef enum gbx_grant {
+    GBX_GRANT_NONE,
+    GBX_GRANT_ALLOW,
+    GBX_GRANT_DENY,
+} gbx_grant;
+
+typedef struct gbx_grants_file gbx_grants_file;
+
+/* For the configuration at that path, which is resolved. Without a path or a home
+ * directory, the object has no grants. NULL if memory is out. */
+gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust);
+void gbx_grants_file_free(gbx_grants_file *grants);
+
+/* Write a grant and replace those for the same tool. Waits for other writers. */
+gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
+                               const char *tool, gbx_grant grant, gbx_error *reterr);
+
+/* Where the file is, or would be; "": no home directory. */
+const char *gbx_grants_file_path(const gbx_grants_file *grants);
 
 #endif

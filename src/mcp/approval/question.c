@@ -9,13 +9,23 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/approval/tool_call.h"
+#include "mcp/approval/gate_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MESSAGE_MAX GBX_KIB(32)
+
+#define SHOWN_ARGS 3000 /* bytes of arguments */
+#define WHOLE_MAX \
+    GBX_MIB(128) /* limit before it is cut to SHOWN_ARGS: a byte may take six */
+
+/* Texts are shortened to LONGEST, halved with each try down to SHORTEST; lists to a
+ * fraction of that. */
+#define LONGEST  2048u
+#define SHORTEST 32u
+#define ITEMS_OF 32u
 
 /* "deny" is the first: some clients preselect the first. For the same reason the form
  * has no default. */
@@ -58,6 +68,129 @@ static void choose_offers(gbx_gate_call *call, bool is_whole)
         call->offered |= 1u << ALWAYS;
 }
 
+/* ---- the arguments --------------------------------------------------------------- */
+
+/*
+ * The author of a call could hide its point behind long texts. So long values are
+ * shortened, the longest most, until every argument is visible. A call that is not
+ * shown completely can be allowed, but nothing else with it.
+ */
+
+/* One try: if the output does not fit into `to`, the try has failed. */
+typedef struct sheet {
+    gbx_buf *to;
+    size_t limit; /* of each text */
+} sheet;
+
+static void put_argument(sheet *s, gbx_view value, size_t depth);
+
+static void put_line(sheet *s, size_t depth)
+{
+    (void)gbx_buf_printf(s->to, "\n%*s", (int)depth * 2, "");
+}
+
+static void put_shortened(gbx_buf *to, gbx_view text, size_t limit)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf whole;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends;
+
+    gbx_buf_init(&whole, text.len);
+    gbx_buf_init(&ends, text.len + GBX_KIB(1));
+    if (!gbx_view_append_text(text, &whole) ||
+        !gbx_utf8_append_ends(&ends, whole.data, whole.len, limit))
+        to->failed = true;
+    else if (gbx_view_kind(text) == '"')
+        (void)gbx_json_append_string(to, ends.data, ends.len);
+    else
+        (void)gbx_buf_append(to, ends.data, ends.len);
+}
+
+/* Put the first items of an array or object that is not empty. */
+static void put_first(sheet *s, gbx_view value, size_t most, size_t depth)
+{
+    bool named = gbx_view_kind(value) == '{';
+    size_t cursor = 0;
+    size_t count = 0;
+    gbx_view name, item;
+
+    (void)gbx_buf_puts(s->to, named ? "{" : "[");
+    while (!s->to->failed && gbx_view_next(value, &cursor, &name, &item)) {
+        if (count++ >= most)
+            continue;
+        (void)gbx_buf_puts(s->to, count > 1 ? "," : "");
+        put_line(s, depth + 1);
+        if (named) {
+            put_shortened(s->to, name, SIZE_MAX);
+            (void)gbx_buf_puts(s->to, ": ");
+        }
+        put_argument(s, item, depth + 1);
+    }
+    if (count > most) {
+        (void)gbx_buf_puts(s->to, most > 0 ? "," : "");
+        put_line(s, depth + 1);
+        (void)gbx_buf_printf(s->to, "%s\"[... %zu more ...]\"",
+                             named ? "\"...\": " : "", count - most);
+    }
+    put_line(s, depth);
+    (void)gbx_buf_puts(s->to, named ? "}" : "]");
+}
+
+/* The recursion is as deep as the arguments, whose depth is limited. */
+static void put_argument(sheet *s, gbx_view value, size_t depth)
+{
+    char kind = gbx_view_kind(value);
+    size_t cursor = 0;
+    gbx_view name, item;
+
+    if (kind != '{' && kind != '[')
+        put_shortened(s->to, value, s->limit);
+    else if (!gbx_view_next(value, &cursor, &name, &item))
+        (void)gbx_buf_puts(s->to, kind == '{' ? "{}" : "[]");
+    else
+        put_first(s, value, depth == 0 ? SIZE_MAX : s->limit / ITEMS_OF, depth);
+}
+
+static bool print(gbx_view args, size_t limit, size_t ceiling, gbx_buf *to)
+{
+    sheet s = {.to = to, .limit = limit};
+
+    gbx_buf_cleanup(to);
+    gbx_buf_init(to, ceiling);
+    put_argument(&s, args, 0);
+    return !to->failed;
+}
+
+/* Append the arguments, escaped, on several lines. False if any part is left out. */
+static bool show_args(gbx_view args, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    size_t shown;
+    bool is_whole;
+    bool fits;
+
+    gbx_buf_init(&text, SHOWN_ARGS);
+    /* A longer text cannot fit, however it is escaped. */
+    is_whole =
+        args.len <= (size_t)SHOWN_ARGS * 6 && print(args, SIZE_MAX, SHOWN_ARGS, &text);
+    fits = is_whole;
+    for (size_t limit = LONGEST; !fits && limit >= SHORTEST; limit /= 2)
+        fits = print(args, limit, limit > SHORTEST ? SHOWN_ARGS : WHOLE_MAX, &text);
+    if (!fits) {
+        (void)gbx_buf_puts(to, "(they cannot be shown)");
+        return false;
+    }
+    shown = text.len;
+    if (shown > SHOWN_ARGS)
+        for (shown = SHOWN_ARGS; shown > 0 && (text.data[shown] & 0xC0) == 0x80;)
+            shown--;
+    (void)gbx_utf8_append_escaped(to, text.data, shown,
+                                  GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
+    if (shown < text.len)
+        (void)gbx_buf_printf(to, "\n... and %zu bytes more that are not shown here",
+                             text.len - shown);
+    return is_whole;
+}
+
 /* ---- the message ----------------------------------------------------------------- */
 
 static void put_text(gbx_buf *to, const char *text)
@@ -81,16 +214,6 @@ static void put_asked(gbx_buf *to, const gbx_gate_call *call, const char *calls)
                              call->verdict.rule + 1);
 }
 
-static void put_always(gbx_buf *to, const gbx_gate_call *call)
-{
-    put_asked(to, call, "every call that this rule allows, of those");
-    (void)gbx_buf_puts(to, ", from now on; arguments that it does not name may be any. "
-                           "It is kept in ");
-    put_name(to, gbx_grants_file_path(call->gate->standing));
-    (void)gbx_buf_puts(to, ":\n  ");
-    put_text(to, call->rule);
-}
-
 static void put_covered(gbx_buf *to, const gbx_gate_call *call, choice c)
 {
     switch (c) {
@@ -110,7 +233,14 @@ static void put_covered(gbx_buf *to, const gbx_gate_call *call, choice c)
     case SESSION:
         put_asked(to, call, "every call of this tool in this session");
         return;
-    case ALWAYS: put_always(to, call); return;
+    case ALWAYS:
+        put_asked(to, call, "every call that this rule allows, of those");
+        (void)gbx_buf_puts(to, ", from now on; arguments that it does not name may be "
+                               "any. It is kept in ");
+        put_name(to, gbx_grants_file_path(call->gate->standing));
+        (void)gbx_buf_puts(to, ":\n  ");
+        put_text(to, call->rule);
+        return;
     case CHOICES: return;
     }
 }
@@ -131,8 +261,7 @@ static void put_choices(gbx_buf *to, const gbx_gate_call *call)
 static bool put_message(gbx_buf *to, gbx_gate_call *call)
 {
     size_t rule = call->verdict.rule;
-    const char *reason =
-        rule != GBX_GATE_NO_RULE ? call->gate->config->rules->items[rule].reason : NULL;
+    const char *reason = gbx_gate_reason(call);
 
     (void)gbx_buf_puts(to, "Allow a call of the tool ");
     put_name(to, call->tool);
@@ -149,7 +278,7 @@ static bool put_message(gbx_buf *to, gbx_gate_call *call)
     if (reason != NULL)
         put_text(to, reason);
     (void)gbx_buf_puts(to, "\n\nArguments:\n");
-    choose_offers(call, gbx_gate_show_args(call->args, to));
+    choose_offers(call, show_args(call->args, to));
     put_choices(to, call);
     return gbx_buf_append(to, "", 1);
 }
@@ -190,50 +319,42 @@ static void put_word(gbx_buf *to, const char *word)
     (void)gbx_buf_puts(to, "'");
 }
 
-/* The command by which a person could allow the tool. It is not for the author of the
- * call, which may have a shell. */
-static void put_command(const gbx_gate_call *call, gbx_buf *to)
-{
-    (void)gbx_buf_puts(to, "glovebox mcp allow");
-    put_word(to, call->server);
-    put_word(to, call->tool);
-    (void)gbx_buf_puts(to, " --config");
-    put_word(to, call->gate->config->path);
-}
-
 /* Refuse, naming the command and the rule that would let the call pass. */
 static void refuse_unasked(gbx_gate_call *call, const char *why)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
+    GBX_CLEANUP(gbx_free) char *rule = gbx_gate_rule_of(call);
 
     gbx_buf_init(&how, GBX_KIB(16));
-    gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
     call->answer = "nobody";
     if (call->gate->config->path != NULL) {
         (void)gbx_buf_puts(&how, "do not allow it yourself: ask the person to run `");
-        put_command(call, &how);
+        /* The command is for the person, not for the author of the call, which may
+         * have a shell. */
+        (void)gbx_buf_puts(&how, "glovebox mcp allow");
+        put_word(&how, call->server);
+        put_word(&how, call->tool);
+        (void)gbx_buf_puts(&how, " --config");
+        put_word(&how, call->gate->config->path);
         (void)gbx_buf_puts(&how,
                            "` in a terminal, which allows every call of this tool, "
                            "or to add ");
     } else {
         (void)gbx_buf_puts(&how, "to allow it for good, add ");
     }
-    if (gbx_gate_rule_for(call->gate->config->rules, &call->verdict, call->server,
-                          call->tool, call->args, &rule))
-        (void)gbx_buf_puts(&how, "this rule");
-    else
-        (void)gbx_buf_puts(&how, "a rule that fits its arguments as they are written");
+    (void)gbx_buf_puts(&how,
+                       rule != NULL
+                           ? "this rule"
+                           : "a rule that fits its arguments as they are written");
     if (call->verdict.rule != GBX_GATE_NO_RULE)
         (void)gbx_buf_printf(&how, " before rule %zu in", call->verdict.rule + 1);
     else
         (void)gbx_buf_puts(&how, " at the end of");
     (void)gbx_buf_puts(&how, " \"rules\" under \"glovebox\" in the configuration");
     gbx_gate_refuse(call, "NEEDS_APPROVAL",
-                    "a person has to allow this call, and %s; %.*s%s%.*s", why,
-                    (int)how.len, (const char *)how.data,
-                    rule.failed || rule.len == 0 ? "" : ": ",
-                    rule.failed ? 0 : (int)rule.len, (const char *)rule.data);
+                    "a person has to allow this call, and %s; %.*s%s%s", why,
+                    (int)how.len, (const char *)how.data, rule != NULL ? ": " : "",
+                    rule != NULL ? rule : "");
 }
 
 /* Count a question; false if too many were asked lately. */
@@ -266,25 +387,19 @@ static choice choice_of(const gbx_gate_call *call, gbx_view content)
     return c;
 }
 
-/* Report to the person who chose "always" that it holds for the session only. */
-static void say_unwritten(gbx_gate_call *call, const gbx_error *err)
-{
-    char text[GBX_ERROR_MESSAGE_SIZE + 80];
-    int len = snprintf(text, sizeof text, "it is allowed for this session alone: %s",
-                       err->message);
-
-    gbx_mcp_progress(call->request, -1, text, (size_t)len);
-    gbx_mcp_log_line(call->request, GBX_LOG_WARN, text, (size_t)len);
-}
-
 static void keep_for_ever(gbx_gate_call *call)
 {
+    char text[GBX_ERROR_MESSAGE_SIZE + 80];
     gbx_error err = {0};
+    int len;
 
     call->answer = "always";
     if (gbx_gate_keep_rule(call, &err) != GBX_OK) {
-        call->answer = "unwritten";
-        say_unwritten(call, &err);
+        call->answer = "unwritten"; /* the person must know */
+        len = snprintf(text, sizeof text, "it is allowed for this session alone: %s",
+                       err.message);
+        gbx_mcp_progress(call->request, -1, text, (size_t)len);
+        gbx_mcp_log_line(call->request, GBX_LOG_WARN, text, (size_t)len);
     }
     gbx_gate_remember(call->gate, call, GBX_GATE_SCOPE_RULE, true);
 }
@@ -361,14 +476,6 @@ static void ask(gbx_gate_call *call)
                 on_answer, call);
 }
 
-static bool is_busy(const gbx_gate *gate, const gbx_mcp_request *request)
-{
-    for (const gbx_gate_call *call = gate->calls; call != NULL; call = call->next)
-        if (call->request == request && call->state == GBX_GATE_ASKING)
-            return true;
-    return false;
-}
-
 /* ---- for the other parts ---------------------------------------------------- */
 
 void gbx_gate_question(gbx_gate_call *call)
@@ -386,21 +493,10 @@ void gbx_gate_question(gbx_gate_call *call)
     }
     if (call->request == NULL || !gbx_mcp_can_ask(call->request))
         refuse_unasked(call, "the client cannot ask anybody");
-    else if (is_busy(call->gate, call->request))
+    else if (gbx_gate_is_busy(call->gate, call->request))
         call->state = GBX_GATE_QUEUED;
     else if (!take_question(call->gate))
         refuse_unasked(call, "there were too many questions in the last minute");
     else
         ask(call);
-}
-
-void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request)
-{
-    if (is_busy(gate, request))
-        return;
-    for (gbx_gate_call *call = gate->calls; call != NULL; call = call->next)
-        if (call->request == request && call->state == GBX_GATE_QUEUED) {
-            event_active(call->later, EV_TIMEOUT, 0);
-            return;
-        }
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * redact - long texts are redacted on a separate thread: hostile ones take seconds, and
- * the loop must go on. The thread works on a copy and signals its end through a
- * descriptor; everything else belongs to the loop.
+ * redact - takes the values of secrets out of texts. Long texts are redacted on a
+ * separate thread: hostile ones take seconds, and the loop must go on. The thread works
+ * on a copy and signals its end through a descriptor; everything else belongs to the
+ * loop.
  */
 #include "base/cleanup.h"
 #include "base/cpu_affinity.h"
-#include "mcp/approval/tool_call.h"
+#include "mcp/approval/gate_call.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -50,26 +51,24 @@ static void free_sift(gbx_gate_sift *s)
 
 /* ---- on the thread ------------------------------------------------------ */
 
-/* A changed text is appended to out, which may still move: only its length is set. */
-static void strip(gbx_gate_sift *s, gbx_gate_sifted *text)
-{
-    gbx_span span = {(const uint8_t *)text->text.at, text->text.len};
-    size_t before = s->out.len;
-
-    text->done = gbx_secrets_strip_until(s->secrets, s->kind, span, &s->stop, &s->out,
-                                         &text->changed);
-    if (text->changed)
-        text->text.len = s->out.len - before;
-}
-
 static void *look_through(void *user)
 {
     gbx_gate_sift *s = user;
     const uint64_t one = 1;
     size_t at = 0;
 
-    for (size_t i = 0; i < s->count && !atomic_load(&s->stop); i++)
-        strip(s, &s->texts[i]);
+    /* A changed text is appended to out, which may still move: at first only its length
+     * is set. */
+    for (size_t i = 0; i < s->count && !atomic_load(&s->stop); i++) {
+        gbx_gate_sifted *text = &s->texts[i];
+        gbx_span span = {(const uint8_t *)text->text.at, text->text.len};
+        size_t before = s->out.len;
+
+        text->done = gbx_secrets_strip_until(s->secrets, s->kind, span, &s->stop,
+                                             &s->out, &text->changed);
+        if (text->changed)
+            text->text.len = s->out.len - before;
+    }
     for (size_t i = 0; i < s->count; i++) {
         if (!s->texts[i].changed)
             continue;
@@ -187,6 +186,19 @@ void gbx_gate_redact_end_all(gbx_gate *gate)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
+    bool changed;
+
+    gbx_buf_init(&out, gbx_gate_redact_ceiling(len));
+    if (!gbx_secrets_strip(gate->config->rules->secrets, GBX_SECRET_LINE,
+                           (gbx_span){(const uint8_t *)text, len}, &out, &changed))
+        return false;
+    return changed ? gbx_buf_append(to, out.data, out.len)
+                   : gbx_buf_append(to, text, len);
+}
 
 gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const gbx_view *texts,
                                      size_t count, gbx_gate_sifted_fn tell, void *user)

@@ -4,7 +4,7 @@
  * logged up to a limit and then only counted: a script may try as often as it likes. */
 #include "audit/audit.h"
 #include "base/clock.h"
-#include "mcp/approval/tool_call.h"
+#include "mcp/approval/gate_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,26 +92,6 @@ static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
     free(trail);
 }
 
-/* ---- the line of a call ----------------------------------------------------- */
-
-/* "files/write_file" is hostile: the tool's name comes from the script. */
-static void put_names(gbx_log_line *line, const gbx_gate_call *call)
-{
-    gbx_log_line_text(line, "server", call->server, strlen(call->server));
-    gbx_log_line_text(line, "tool", call->tool, strlen(call->tool));
-}
-
-static void put_decision(gbx_log_line *line, const gbx_gate_call *call)
-{
-    size_t rule = call->verdict.rule;
-
-    gbx_log_line_puts(line, "decision", gbx_gate_action_name(call->verdict.action));
-    if (rule != GBX_GATE_NO_RULE)
-        gbx_log_line_count(line, "rule", rule + 1);
-    if (call->answer != NULL)
-        gbx_log_line_puts(line, "answer", call->answer);
-}
-
 /* ---- for the other parts ---------------------------------------------------- */
 
 void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply)
@@ -131,15 +111,23 @@ void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply)
     gbx_log_line_bool(&line, "ok", reply->code == NULL);
     if (reply->code != NULL)
         gbx_log_line_puts(&line, "code", reply->code);
-    if (call->decided)
-        put_decision(&line, call);
+    if (call->decided) {
+        gbx_log_line_puts(&line, "decision",
+                          gbx_gate_action_name(call->verdict.action));
+        if (call->verdict.rule != GBX_GATE_NO_RULE)
+            gbx_log_line_count(&line, "rule", call->verdict.rule + 1);
+        if (call->answer != NULL)
+            gbx_log_line_puts(&line, "answer", call->answer);
+    }
     gbx_log_line_number(&line, "durationMs",
                         (double)(gbx_clock_now_ns() - call->start_ns) / GBX_NS_PER_MS);
     gbx_log_line_count(&line, "bytesOut", call->args_len);
     gbx_log_line_count(&line, "bytesIn", call->result_bytes);
     if (call->line != 0)
         gbx_log_line_count(&line, "line", call->line);
-    put_names(&line, call);
+    /* "files/write_file" is hostile: the tool's name comes from the script. */
+    gbx_log_line_text(&line, "server", call->server, strlen(call->server));
+    gbx_log_line_text(&line, "tool", call->tool, strlen(call->tool));
     text = gbx_log_line_end(&line, &len);
     gate->on_line(gate->on_line_user, text, len);
 }

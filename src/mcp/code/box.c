@@ -6,7 +6,7 @@
  */
 #include "mcp/code/code_mode.h"
 
-#include "base/backoff.h"
+#include "base/clock.h"
 #include "base/cpu_affinity.h"
 #include "base/fail.h"
 
@@ -47,7 +47,6 @@ struct gbx_box {
     gbx_preload preload;
     gbx_audit_fn audit;
     void *audit_user;
-    char *function;
     gbx_box_hooks hooks;
     pthread_t starter;
     bool has_starter;
@@ -95,7 +94,7 @@ static void *start_engine(void *arg)
     error->status = gbx_engine_new(&box->options, &engine, error);
     if (error->status == GBX_OK)
         error->status =
-            gbx_engine_expose(engine, box->function, on_request, box, error);
+            gbx_engine_expose(engine, GBX_CODE_HOST_NAME, on_request, box, error);
     /* Last, so that the template made here has the function, and both are warm. */
     if (error->status == GBX_OK)
         error->status =
@@ -253,13 +252,12 @@ static void on_ready(void *arg)
 
 static bool start(gbx_box *box)
 {
-    int error = ENOMEM;
+    int error;
 
     box->outcome = (gbx_error){.status = GBX_OK};
     box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
     gbx_cpu_roam();
-    if (box->function != NULL)
-        error = pthread_create(&box->starter, NULL, start_engine, box);
+    error = pthread_create(&box->starter, NULL, start_engine, box);
     box->has_starter = error == 0;
     errno = error;
     return box->has_starter;
@@ -309,28 +307,26 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
-                     const gbx_options *options, const char *preload_name,
-                     char *preload_source, size_t preload_len, const char *function,
+                     const gbx_options *options, char *preload, size_t preload_len,
                      const gbx_box_hooks *hooks)
 {
     gbx_box *box = calloc(1, sizeof *box);
 
-    if (box == NULL || pthread_mutex_init(&box->lock, NULL) != 0) {
-        free(box);
-        free(preload_source);
+    if (box == NULL) {
+        free(preload);
         return NULL;
     }
+    box->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     box->loop = loop;
     box->aside = aside;
     box->options = *options;
-    box->preload = (gbx_preload){preload_name, preload_source, preload_len};
+    box->preload = (gbx_preload){GBX_CODE_PRELOAD_NAME, preload, preload_len};
     if (options->on_audit != NULL) {
         box->audit = options->on_audit;
         box->audit_user = options->audit_user;
         box->options.on_audit = on_audit;
         box->options.audit_user = box;
     }
-    box->function = strdup(function);
     box->hooks = *hooks;
     if (start(box))
         return box;
@@ -353,19 +349,7 @@ void gbx_box_free(gbx_box *box)
     gbx_engine_free(box->engine);
     (void)pthread_mutex_destroy(&box->lock);
     free((void *)(uintptr_t)box->preload.source);
-    free(box->function);
     free(box);
-}
-
-static char *copy(const char *text, size_t len)
-{
-    char *made = malloc(len + 1);
-
-    if (made != NULL && len > 0)
-        memcpy(made, text, len);
-    if (made != NULL)
-        made[len] = 0;
-    return made;
 }
 
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
@@ -379,9 +363,9 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
         return NULL;
     run->box = box;
     run->user = user;
-    run->code = copy(code, code_len);
+    run->code = gbx_copy_bytes(code, code_len);
     run->code_len = code_len;
-    run->input = copy(input.at, input.len);
+    run->input = gbx_copy_bytes(input.at, input.len);
     run->input_len = input.len;
     run->limits = *limits;
     run->patience = patience;

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* code - assembles the parts of code mode, and frees them after the loop has ended. */
-#include "mcp/code/code_mode.h"
+#include "mcp/code/script_run.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "mcp/code/script_run.h"
+#include "base/json.h"
 #include "policy/policy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+extern const char gbx_script_servers[]; /* servers.js, called with their names */
+
+bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
+                      uint32_t sleep_ms)
+{
+    gbx_buf_puts(to, gbx_script_servers);
+    gbx_buf_puts(to, "([");
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            gbx_buf_puts(to, ",");
+        gbx_json_append_string(to, names[i], strlen(names[i]));
+    }
+    return gbx_buf_printf(to, "],\"" GBX_CODE_HOST_NAME "\",{sleepMs:%u});", sleep_ms);
+}
 
 #define SERVERS_MAX 1000
 #define LOG_MAX     GBX_MIB(64)
@@ -23,7 +38,7 @@
 static void on_read(void *user, gbx_mcp_request *request, const char *uri)
 {
     gbx_mcp_code *code = user;
-    gbx_buf contents;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents;
 
     gbx_buf_init(&contents, GBX_MIB(512));
     if (gbx_artifacts_read(code->artifacts, uri, gbx_clock_now_ns(), &contents))
@@ -31,7 +46,6 @@ static void on_read(void *user, gbx_mcp_request *request, const char *uri)
     else
         gbx_mcp_fail_no_resource(request, uri,
                                  gbx_artifacts_fault(code->artifacts, uri));
-    gbx_buf_cleanup(&contents);
 }
 
 static bool offer_artifacts(gbx_mcp_code *code)
@@ -62,7 +76,7 @@ static uint64_t at_most(uint64_t value, uint64_t max)
 /* Limits of a run. We enforce those of calls; the engine's are far higher. */
 static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 {
-    limits->timeout_ms = TIMEOUT_MAX; /* of each run: deadline.c */
+    limits->timeout_ms = TIMEOUT_MAX; /* of each run: script_run.c */
     limits->cpu_ms = (uint32_t)at_most(s->timeout_ms, TIMEOUT_MAX);
     limits->memory_bytes = s->memory_bytes;
     limits->output_bytes = at_most(s->output_bytes, OUTPUT_MAX);
@@ -96,7 +110,7 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     size_t count = 0;
     char *source;
     size_t len;
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     for (size_t i = 0; i < code->config->server_count && count < SERVERS_MAX; i++)
         if (gbx_code_is_listed(&code->config->servers[i]))
@@ -104,13 +118,12 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     gbx_buf_init(&text, GBX_MIB(1));
     (void)gbx_code_preload(&text, names, count, code->settings->sleep_ms);
     source = gbx_buf_take_string(&text, &len);
-    gbx_buf_cleanup(&text);
     if (source == NULL)
         return false;
     set_limits(code->settings, &own.limits);
     own.huge_pages = HUGE_PAGES;
-    code->box = gbx_box_new(code->loop, code->aside, &own, GBX_CODE_PRELOAD_NAME,
-                            source, len, GBX_CODE_HOST_NAME, &gbx_code_run_hooks);
+    code->box =
+        gbx_box_new(code->loop, code->aside, &own, source, len, &gbx_code_run_hooks);
     return code->box != NULL;
 }
 
@@ -202,9 +215,10 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
     gbx_mcp_server_on_unknown_tool(code->server, NULL, NULL);
     gbx_parse_thread_free(code->aside); /* its jobs use runs */
     gbx_code_list_tools_end(code);
-    gbx_code_abandon_calls(code);
-    while (code->open_runs != NULL)
-        gbx_code_run_abandon(code->open_runs);
+    while (!LIST_EMPTY(&code->calls))
+        gbx_tool_call_abandon(LIST_FIRST(&code->calls));
+    while (!LIST_EMPTY(&code->runs))
+        gbx_code_run_abandon(LIST_FIRST(&code->runs));
     gbx_box_free(code->box);
     gbx_artifacts_free(code->artifacts);
     gbx_recent_cleanup(&code->recent);

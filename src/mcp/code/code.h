@@ -74,8 +74,45 @@ const char *gbx_artifacts_fault(const gbx_artifacts *store, const char *uri);
  * printable ASCII, without spaces around those. False if text is not a MIME type. */
 bool gbx_artifacts_mime(const char *text, char ret[GBX_ARTIFACT_MIME_SIZE]);
 
+/* A copy with a final NUL; NULL: memory is out. */
+char *gbx_copy_bytes(const void *data, size_t len);
+
 /* Where text may be cut: at the beginning of a character, not after `at`. */
 size_t gbx_artifacts_border(const char *text, size_t len, size_t at);
+
+/* The head and tail of a long text, and where the whole is kept. */
+
+typedef struct gbx_excerpt {
+    const char *head;
+    size_t head_len;
+    const char *tail; /* NULL: nothing was cut, head is all */
+    size_t tail_len;
+    size_t total;
+    bool is_rest;                    /* the text was longer once; the rest is lost */
+    char uri[GBX_ARTIFACT_URI_SIZE]; /* of the whole; "" if it could not be kept */
+} gbx_excerpt;
+
+/* text is borrowed. If it has more than max bytes, the whole is kept in store as
+ * `name`. */
+gbx_excerpt gbx_excerpt_text(const char *text, size_t len, size_t max,
+                             gbx_artifacts *store, const char *name,
+                             const char *mime_type, int64_t now_ns);
+
+/* Append exactly what was cut, as one line: "what: ...\n". Nothing if nothing was cut.
+ * page: bytes that one page may have. */
+void gbx_excerpt_say(const gbx_excerpt *cut, const char *what, size_t page,
+                     gbx_buf *to);
+
+/* Append head, a mark with the number of bytes left out, and tail, escaped for
+ * display. */
+void gbx_excerpt_append(const gbx_excerpt *cut, gbx_escape how, gbx_buf *to);
+
+/* The most bytes that one byte of text needs when it is shown, and then as JSON. */
+#define GBX_CUT_SHOWN_MAX 6
+#define GBX_CUT_JSON_MAX  7
+
+/* Does the text have such a mark in place of a part? */
+bool gbx_excerpt_is_marked(const char *text);
 
 /* ---- parse_thread.c ------------------------------------------------------ */
 
@@ -135,7 +172,7 @@ typedef enum gbx_parse_thread_when {
 gbx_parse_thread_when gbx_parse_thread_read(gbx_parse_thread *aside,
                                             gbx_parse_thread_job *job, size_t code_len);
 
-/* ---- capability_text.c --------------------------------------------------- */
+/* ---- tools.c ------------------------------------------------------------- */
 
 /*
  * Describe what the command's policy grants to code. A model or host that learns less
@@ -153,43 +190,7 @@ bool gbx_granted_writes(const gbx_policy *policy);
  * none. The same policy gives the same bytes. */
 void gbx_granted_say(const gbx_policy *policy, const char *prefix, gbx_buf *to);
 
-/* ---- excerpt.c ----------------------------------------------------------- */
-
-/* The head and tail of a long text, and where the whole is kept. */
-
-typedef struct gbx_excerpt {
-    const char *head;
-    size_t head_len;
-    const char *tail; /* NULL: nothing was cut, head is all */
-    size_t tail_len;
-    size_t total;
-    bool is_rest;                    /* the text was longer once; the rest is lost */
-    char uri[GBX_ARTIFACT_URI_SIZE]; /* of the whole; "" if it could not be kept */
-} gbx_excerpt;
-
-/* text is borrowed. If it has more than max bytes, the whole is kept in store as
- * `name`. */
-gbx_excerpt gbx_excerpt_text(const char *text, size_t len, size_t max,
-                             gbx_artifacts *store, const char *name,
-                             const char *mime_type, int64_t now_ns);
-
-/* Append exactly what was cut, as one line: "what: ...\n". Nothing if nothing was cut.
- * page: bytes that one page may have. */
-void gbx_excerpt_say(const gbx_excerpt *cut, const char *what, size_t page,
-                     gbx_buf *to);
-
-/* Append head, a mark with the number of bytes left out, and tail, escaped for
- * display. */
-void gbx_excerpt_append(const gbx_excerpt *cut, gbx_escape how, gbx_buf *to);
-
-/* The most bytes that one byte of text needs when it is shown, and then as JSON. */
-#define GBX_CUT_SHOWN_MAX 6
-#define GBX_CUT_JSON_MAX  7
-
-/* Does the text have such a mark in place of a part? */
-bool gbx_excerpt_is_marked(const char *text);
-
-/* ---- hint_texts.c -------------------------------------------------------- */
+/* ---- hints.c ------------------------------------------------------------- */
 
 /* Advice for a model in place of hints for the user who starts the command. */
 
@@ -203,12 +204,6 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 
 /* With or without upstream servers: a constant, or the hint itself. */
 const char *gbx_advice_for_hint(const char *hint);
-
-/* The globals that exist only in code mode. */
-#define GBX_CODE_OURS "servers glovebox discover artifact progress ToolError"
-
-/* Does the text use one of the words (separated by single spaces) as a name? */
-bool gbx_code_has_one_of(const char *words, const char *text, size_t len);
 
 /* ---- script.c ------------------------------------------------------------ */
 
@@ -258,8 +253,6 @@ void gbx_script_map(const gbx_script *script, uint32_t *line, uint32_t *column);
 /* A zeroed script is empty. */
 void gbx_script_cleanup(gbx_script *script);
 
-/* ---- recent.c ------------------------------------------------------------ */
-
 /*
  * A cache of prepared scripts: the same text is not parsed again. Agents run code that
  * works again and again, with other input.
@@ -289,6 +282,8 @@ void gbx_recent_keep(gbx_recent *recent, const char *text, size_t len,
 
 /* A zeroed cache is empty. */
 void gbx_recent_cleanup(gbx_recent *recent);
+
+/* ---- code.c -------------------------------------------------------------- */
 
 typedef struct gbx_mcp_code gbx_mcp_code;
 

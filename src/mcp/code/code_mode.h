@@ -8,13 +8,13 @@
 #include "base/json_view.h"
 #include "guard/tree.h"
 #include "mcp/code/code.h"
-#include "mcp/code/script_reply.h"
 #include "mcp/rpc/rpc.h"
 
 #include <glovebox/glovebox.h>
 #include <glovebox/host.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 /* ---- box.c --------------------------------------------------------------- */
 
@@ -41,12 +41,10 @@ typedef struct gbx_box_hooks {
     void (*done)(void *user, gbx_result *result, const gbx_error *error);
 } gbx_box_hooks;
 
-/* options are copied. What they point to is borrowed until gbx_box_free(), except for
- * the preload, which the function takes over. function: name of the host function.
- * aside is borrowed and must be freed before the box. */
+/* options are copied. What they point to is borrowed until gbx_box_free(). The preload,
+ * servers.js, is taken over. aside is borrowed and must be freed before the box. */
 gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
-                     const gbx_options *options, const char *preload_name,
-                     char *preload_source, size_t preload_len, const char *function,
+                     const gbx_options *options, char *preload, size_t preload_len,
                      const gbx_box_hooks *hooks);
 
 /* Call after the loop has ended. done is not called for open runs. NULL is ignored. */
@@ -97,6 +95,160 @@ void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
 /* Append a comma and a block of text. */
 void gbx_blocks_text(gbx_buf *to, const void *text, size_t len);
 
+/* ---- script_reply.c ------------------------------------------------------ */
+
+/* What a model reads of a run: text, and the same as structured content. Every cut is
+ * reported first, exactly, and the whole is kept as an artifact. */
+
+typedef struct gbx_script_reply_log {
+    const char *level;
+    const char *text; /* borrowed */
+    size_t len;
+} gbx_script_reply_log;
+
+typedef enum gbx_script_reply_outcome {
+    GBX_CALL_DONE,
+    GBX_CALL_FAILED,
+    GBX_CALL_NOT_SENT,
+    GBX_CALL_CANCELLED, /* its tool is read-only */
+    GBX_CALL_DOUBTFUL,  /* it may have taken effect */
+    GBX_CALL_OUTCOMES
+} gbx_script_reply_outcome;
+
+/* One call of a tool, as it ended. Strings are borrowed. */
+typedef struct gbx_script_reply_call {
+    const char *server;
+    const char *tool;
+    const char *code; /* why it failed, or NULL */
+    gbx_script_reply_outcome outcome;
+    bool was_open; /* when the code had ended */
+    uint32_t line;
+    double ms;
+    size_t bytes;     /* of its result */
+    const char *gave; /* sketch of the result; or NULL */
+} gbx_script_reply_call;
+
+typedef struct gbx_script_reply_error {
+    const char *code; /* NULL: there is none */
+    const char *name; /* "TypeError", or "" */
+    const char *message;
+    uint32_t line;
+    uint32_t column;
+    const char *frame; /* or "" */
+    const char *hint;  /* or "" */
+} gbx_script_reply_error;
+
+/* An artifact that the code kept; a list. */
+typedef struct gbx_script_reply_artifact {
+    char uri[GBX_ARTIFACT_URI_SIZE];
+    char name[64];
+    char mime_type[64];
+    size_t bytes;
+} gbx_script_reply_artifact;
+
+/* How many are named; the rest is counted. */
+#define GBX_REPLY_ARTIFACTS_MAX 64
+
+typedef struct gbx_script_reply {
+    const char *value; /* JSON; len 0: none */
+    size_t value_len;
+    const gbx_script_reply_log *logs;
+    size_t log_count;
+    bool logs_cut; /* the run's limit cut them */
+    const gbx_script_reply_call *calls;
+    size_t call_count;
+    const gbx_script_reply_artifact *artifacts;
+    size_t artifact_count;
+    bool has_no_links; /* name artifacts only in text and structure */
+    gbx_script_reply_error error;
+    const char *uncalled; /* name of a function that nothing calls, */
+    size_t uncalled_len;  /* its bytes; 0: none */
+    const char *note;     /* further lines, e.g. of calls that had not ended; or "" */
+    double wall_ms;
+    double cpu_ms;
+    uint64_t memory_bytes;
+    uint32_t calls_left;
+    double ms_left;
+} gbx_script_reply;
+
+typedef struct gbx_script_reply_texts {
+    gbx_buf text;
+    gbx_buf structured; /* JSON object */
+    gbx_buf content; /* JSON array of blocks: the text, and a link for each artifact */
+} gbx_script_reply_texts;
+
+/* JSON Schema of the structured content. */
+#define GBX_REPLY_SCHEMA                                                  \
+    "{\"type\":\"object\",\"properties\":{"                               \
+    "\"ok\":{\"type\":\"boolean\"},"                                      \
+    "\"result\":{},"                                                      \
+    "\"logs\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"      \
+    "\"calls\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"     \
+    "\"truncated\":{\"type\":\"boolean\"},"                               \
+    "\"artifacts\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}," \
+    "\"error\":{\"type\":\"object\"},"                                    \
+    "\"usage\":{\"type\":\"object\"}},"                                   \
+    "\"required\":[\"ok\",\"logs\",\"calls\",\"truncated\",\"artifacts\",\"usage\"]}"
+
+/* cap: bytes of text that may be shown. False if memory is out. Clean up *ret in any
+ * case. */
+bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
+                          gbx_artifacts *store, int64_t now_ns,
+                          gbx_script_reply_texts *ret);
+void gbx_script_reply_cleanup(gbx_script_reply_texts *texts);
+
+/* Append a comma and a block that links to a resource. */
+void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
+                    const char *mime_type, size_t bytes);
+
+/* ---- digits.c ------------------------------------------------------------ */
+
+/*
+ * Integers beyond 2^53 - 1, whose last digits a JavaScript Number loses.
+ *
+ * Code gets such integers as texts. A Number in outgoing arguments gets the original
+ * digits back if only one known integer maps to it. A text becomes an integer where the
+ * tool's schema wants one.
+ */
+
+/* The known integers, by the Number that each would become. Zeroed, it is empty. */
+typedef struct gbx_digits {
+    struct gbx_digits_entry *entries; /* a hash table */
+    size_t room;
+    size_t count;
+    uint64_t seed; /* so that senders cannot force collisions */
+    bool is_full;  /* there were more: no lookup is certain */
+    gbx_buf text;  /* of all of them */
+} gbx_digits;
+
+void gbx_digits_cleanup(gbx_digits *digits);
+
+/* May the text have such integers? Cheap; if not, nothing else needs to be done. */
+bool gbx_digits_are_in(const char *text, size_t len);
+
+/* Remember such integers in a text, up to a bound. */
+void gbx_digits_learn(gbx_digits *digits, const char *text, size_t len);
+
+/* The same for JavaScript code. found is called with the position of each literal that
+ * loses digits. Numbers with an exponent count as meant exactly so. */
+void gbx_digits_learn_code(gbx_digits *digits, const char *code, size_t len,
+                           void (*found)(void *user, size_t start, size_t end),
+                           void *user);
+
+/* Append a value in which such integers are texts. Returns how many there were; first
+ * receives the path of the first one ("rows[0].id", from name on) and its digits. */
+size_t gbx_digits_as_texts(gbx_view value, const char *name, gbx_buf *to,
+                           gbx_buf *first);
+
+/* Append arguments or another value in which Numbers have their digits back. exact: a
+ * list of those that came from BigInts and are already right. False: one may have lost
+ * its digits, and why names it. why NULL: leave such Numbers as they are. */
+bool gbx_digits_as_integers(const gbx_digits *digits, gbx_view value, gbx_view exact,
+                            gbx_buf *to, gbx_buf *why);
+
+/* Append arguments in which such texts are integers where schema wants integers. */
+void gbx_digits_fit(gbx_view args, gbx_view schema, gbx_buf *to);
+
 /* ---- search.c ------------------------------------------------------------ */
 
 /*
@@ -145,6 +297,14 @@ void gbx_declare_summary(gbx_buf *to, gbx_view tool, size_t max);
 
 /* Find which statement or function of a script gives its value. */
 
+/*
+ * t: flat and without errors. to: a copy of its text. Turn the exports of a CommonJS
+ * module into the value that is meant: `module.exports =` becomes `export default` of the
+ * same length; exports that only list functions by name become blanks. False if the code
+ * has neither, or uses `module` or `exports` in any other way: then to is unchanged.
+ */
+bool gbx_exports_take(const gbx_tree *t, char *to);
+
 #define GBX_SHAPE_RETURNS_MAX 16
 
 /* Offsets in the text of the tree. */
@@ -170,100 +330,7 @@ typedef struct gbx_entry_point {
  * has errors. */
 void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret);
 
-/* ---- exports.c ----------------------------------------------------------- */
-
-/* Turn the exports of a CommonJS module into the value that is meant. */
-
-/*
- * t: flat and without errors. to: a copy of its text. `module.exports =` becomes
- * `export default` of the same length; exports that only list functions by name become
- * blanks. False if the code has neither, or uses `module` or `exports` in any other
- * way: then to is unchanged.
- */
-bool gbx_exports_take(const gbx_tree *t, char *to);
-
-/* ---- reply_json.c -------------------------------------------------------- */
-
-/* The JSON parts of a reply; only for script_reply.c. */
-
-/* The excerpts shown of long texts. */
-typedef struct gbx_reply_cuts {
-    gbx_excerpt value;
-    gbx_excerpt logs;
-    gbx_excerpt message; /* of the error; holds the part that is shown */
-} gbx_reply_cuts;
-
-/* How the shown part of the value is escaped. */
-gbx_escape gbx_reply_escape(const gbx_script_reply *reply);
-
-void gbx_reply_structure(const gbx_script_reply *reply, const gbx_reply_cuts *cuts,
-                         gbx_buf *to);
-/* Append a comma and a block that links to a resource. */
-void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
-                    const char *mime_type, size_t bytes);
-void gbx_reply_blocks(const gbx_script_reply *reply, const gbx_buf *text,
-                      const gbx_reply_cuts *cuts, gbx_buf *to);
-
-/* ---- search_words.c ------------------------------------------------------ */
-
-/*
- * Split a text into the words that a search compares, without regard to case.
- *
- * Words end where a reader would split them: readTextFile, read_text_file and
- * read-text-file give the same three words. The joined word follows them, since GitHub
- * is also written github. Scripts without spaces between words (Chinese, Japanese,
- * Thai, ...) give overlapping pairs of letters; a single letter is a word.
- *
- * Keeps no state and allocates nothing: one pass, however long the text is.
- */
-
-#define GBX_WORD_MAX 64 /* bytes; longer words keep the beginning */
-
-typedef struct gbx_search_word {
-    char text[GBX_WORD_MAX + 1]; /* folded, see rules/rules.h; "files" is "FILE" */
-    size_t len;
-    size_t letters;
-    bool is_stop;  /* "the", "of": too common to tell texts apart */
-    bool is_dense; /* of a script without gaps */
-} gbx_search_word;
-
-/* The word is borrowed until the callback returns. */
-typedef void (*gbx_word_fn)(void *user, const gbx_search_word *word);
-
-/* Invalid UTF-8 separates words. */
-void gbx_search_words(const char *text, size_t len, gbx_word_fn each, void *user);
-
-/* ---- code.c ---------------------------------------------------- */
-
-/* The script servers.js as an engine preload, for a list of servers. */
-
-/* The script's name in stack traces, and the host function that it calls. */
-#define GBX_CODE_PRELOAD_NAME "servers.js"
-#define GBX_CODE_HOST_NAME    "codemode"
-
-/* Append the source. sleep_ms: the longest sleep. */
-bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
-                      uint32_t sleep_ms);
-
-/* ---- strip_fences.c ------------------------------------------------------ */
-
-/* Remove what models leave around code: fences and extra escapes. */
-
-/*
- * Blank a Markdown fence that source_region.c does not recognise: one whose first
- * line says more than a language, or one that is never closed. Only if the code is
- * complete and without text around it. No byte moves.
- */
-void gbx_strip_fence(char *text, size_t len);
-
-/* The first backslash outside strings, templates, regular expressions and comments that
- * stems from one escaping too many; len if none. *ret_hint is a constant. */
-size_t gbx_strip_escape(const char *text, size_t len, const char **ret_hint);
-
-/* Turn a first line for a shell, #!, into a comment, as JavaScript treats it. */
-void gbx_strip_first_line(char *text, size_t len);
-
-/* ---- types.c ------------------------------------------------------------- */
+/* ---- ts_strip.c ---------------------------------------------------------- */
 
 /*
  * Turn TypeScript with erasable types into JavaScript of the same length.
@@ -280,13 +347,37 @@ typedef struct gbx_types_fault {
 } gbx_types_fault;
 
 /*
- * Blank the types in `to`, a copy of the text; without the grammar nothing happens.
- * False if the text is not TypeScript: then what looks like types is blank, and a fault
- * without a message has the offset of the first error. Inside gbx_arena_run().
+ * Blank the types in `to`, a copy of the text. False if the text is not TypeScript: then
+ * what looks like types is blank, and a fault without a message has the offset of the
+ * first error. Inside gbx_arena_run().
  */
+#ifdef GBX_CODE_TAKES_TYPES
 bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault);
+#else /* without the grammar, its syntax is an error like any other */
+static inline bool gbx_types_take(const char *text, size_t len, char *to,
+                                  gbx_types_fault *ret_fault)
+{
+    (void)text;
+    (void)len;
+    (void)to;
+    *ret_fault = (gbx_types_fault){NULL, NULL, 0};
+    return true;
+}
+#endif
 
-/* ---- types_compared.c ---------------------------------------------------- */
+/* ---- ts_repair.c --------------------------------------------------------- */
+
+/*
+ * Parse as TypeScript and flatten. In the tree all of A.B.C in `x as A.B.C` belongs to
+ * the type, which the grammar cuts short, except where gbx_types_is_cut() holds. What
+ * else it misreads is repaired, and is blank in `to`, a copy of the text. False if the
+ * time bound was reached; then the tree is not built. Inside gbx_arena_run().
+ */
+bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to);
+
+/* True if node i is a member access in the tree, but in TypeScript the end of a type
+ * name. */
+bool gbx_types_is_cut(const gbx_tree *t, uint32_t i);
 
 /* F(a < b, c > (d)): the grammar alone reads it as a generic call a<b, c>(d). */
 
@@ -308,19 +399,7 @@ typedef struct gbx_types_names {
  * gbx_arena_run(). */
 bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names);
 
-/* ---- types_given.c ------------------------------------------------------- */
-
-/* Type arguments in places where the TypeScript grammar does not know them. */
-
-/*
- * t: flat, of `text`. Blanks type arguments before a template, f<T>`x`, and, if the
- * tree has an error, before an optional call, f<T>?.(x): in text and in `to`, which has
- * the same length. import("y") in a type becomes a name in text. False if nothing was
- * found.
- */
-bool gbx_types_repair_given(const gbx_tree *t, char *text, char *to);
-
-/* ---- types_of.c ---------------------------------------------------------- */
+/* ---- schema_to_ts.c, schema_to_ts_parts.c -------------------------------- */
 
 /*
  * Write TypeScript types for JSON Schemas.
@@ -363,33 +442,6 @@ bool gbx_types_put_name(gbx_buf *to, gbx_view name);
 /* FNV-1a of a string's characters, to skip names that were already written. */
 uint64_t gbx_types_hash(gbx_view name);
 
-/* ---- types_path.c -------------------------------------------------------- */
-
-/* Type names with dots, which the TypeScript grammar cuts short. */
-
-/*
- * Parse as TypeScript and flatten. In the tree all of A.B.C in `x as A.B.C` belongs to
- * the type, except where gbx_types_is_cut() holds. What types_given.c and types_words.c
- * repair is blank in `to`, a copy of the text. False if the time bound was reached;
- * then the tree is not built. Inside gbx_arena_run().
- */
-bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to);
-
-/* True if node i is a member access in the tree, but in TypeScript the end of a type
- * name. */
-bool gbx_types_is_cut(const gbx_tree *t, uint32_t i);
-
-/* ---- types_words.c ------------------------------------------------------- */
-
-/* Words that the TypeScript grammar misreads. */
-
-/*
- * t: of `text`, with an error. Replaces such words in text with syntax of the same
- * length that the grammar knows, and blanks in `to` what would remain and is not
- * JavaScript. False if no such word was found.
- */
-bool gbx_types_repair_words(const gbx_tree *t, char *text, char *to);
-
 /* ---- value.c ------------------------------------------------------------- */
 
 /*
@@ -398,27 +450,6 @@ bool gbx_types_repair_words(const gbx_tree *t, char *text, char *to);
  *
  * Results come from upstream servers: hostile, and only known to be JSON.
  */
-
-/* Keep bytes and append their handle, as JSON. */
-typedef struct gbx_value_keeper {
-    void (*keep)(void *user, const char *mime_type, const void *data, size_t len,
-                 gbx_buf *handle);
-    void *user;
-} gbx_value_keeper;
-
-/* True: the value's JSON was appended to `to`. False: the tool reported a failure; its
- * text was appended to message, the middle cut if it is long. */
-bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
-                         gbx_buf *message);
-
-/* Does the result have more than its structured content, which is all that code gets:
- * other blocks, or a text that neither repeats that content nor is part of it? */
-bool gbx_value_has_more(gbx_view result);
-
-/* Describe the form of a value in a few words of printable text: "string", "{ content:
- * string }", "[{ id: number, ... }, ...]". */
-#define GBX_VALUE_SKETCH_SIZE 128
-void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE]);
 
 /* The members of a result, found in one pass; missing ones are not values. */
 typedef struct gbx_value_parts {
@@ -429,13 +460,39 @@ typedef struct gbx_value_parts {
 
 gbx_value_parts gbx_value_parts_of(gbx_view result);
 
+/* The text of a text block, or of an embedded text resource; else not a value. */
+gbx_view gbx_value_text_of(gbx_view block);
+
+/* Keep bytes and append their handle, as JSON. */
+typedef struct gbx_value_keeper {
+    void (*keep)(void *user, const char *mime_type, const void *data, size_t len,
+                 gbx_buf *handle);
+    void *user;
+} gbx_value_keeper;
+
+/* True: the value's JSON was appended to `to`. False: the tool reported a failure; its
+ * text was appended to message, the middle cut if it is long. */
+bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *keeper,
+                         gbx_buf *to, gbx_buf *message);
+
+/* Does the result have more than its structured content, which is all that code gets:
+ * other blocks, or a text that neither repeats that content nor is part of it? */
+bool gbx_value_has_more(const gbx_value_parts *parts);
+
+/* Describe the form of a value in a few words of printable text: "string", "{ content:
+ * string }", "[{ id: number, ... }, ...]". */
+#define GBX_VALUE_SKETCH_SIZE 128
+void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE]);
+
+/* ---- code.c -------------------------------------------------------------- */
+
 #define GBX_CODE_PROGRESS_MAX 2000 /* of one message */
 #define GBX_CODE_TOLD_MAX     5000 /* messages of one script; as in servers.js */
+#define GBX_CODE_SERVER_SIZE  72   /* for the name of a server */
 
-struct gbx_nested_call;
 struct gbx_code_run;
-struct gbx_direct;
-struct learning;
+struct gbx_tool_call;
+struct gbx_tool_listing;
 
 struct gbx_mcp_code {
     gbx_mcp_loop *loop;
@@ -449,16 +506,27 @@ struct gbx_mcp_code {
     gbx_box *box;
     gbx_artifacts *artifacts;
     gbx_recent recent; /* scripts of execute */
-    struct gbx_code_run *open_runs;
-    struct learning *learning;
-    struct gbx_direct *directs;
-    char id[9];        /* names this object in the gate's log */
-    uint64_t runs;     /* so far */
+    LIST_HEAD(, gbx_code_run) runs;
+    LIST_HEAD(, gbx_tool_listing) listings;
+    LIST_HEAD(, gbx_tool_call) calls; /* of the tool `call` */
+    char id[9];                       /* names this object in the gate's log */
+    uint64_t run_count;               /* so far */
     bool file_changed; /* the configuration; reported on standard error */
     bool change_told;  /* reported to the model, too */
 };
 
-/* ---- names of servers and tools (known_names.c) ---------------------------------- */
+/* The script's name in stack traces, and the host function that it calls. */
+#define GBX_CODE_PRELOAD_NAME "servers.js"
+#define GBX_CODE_HOST_NAME    "codemode"
+
+/* Append the source of servers.js as a preload, for those servers. sleep_ms: the longest sleep. */
+bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
+                      uint32_t sleep_ms);
+
+/* ---- catalog.c ----------------------------------------------------------- */
+
+/* Names of servers and tools, and how tools become known. A server is looked up once, by
+ * gbx_code_find_server(). */
 
 /* May code and models see this server? Not if it is switched off. A server that is off
  * because a variable is not set stays listed, so that callers learn which one is
@@ -469,9 +537,8 @@ bool gbx_code_is_listed(const gbx_mcp_upstream_config *server);
 const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
                                                     const char *name, gbx_buf *message,
                                                     const char **ret_code);
-/* What is known of a server; false if the name is unknown. */
-bool gbx_code_info(const gbx_mcp_code *code, const char *server,
-                   gbx_upstream_info *ret);
+gbx_upstream_info gbx_code_info(const gbx_mcp_code *code,
+                                const gbx_mcp_upstream_config *server);
 /* The server that an identifier stands for, such as my_files for "my-files", or
  * NULL. */
 const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name);
@@ -479,12 +546,12 @@ const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name);
 void gbx_code_put_servers(const gbx_mcp_code *code, gbx_buf *to);
 /* The real name of a tool that was spelled in another way (readFile for read_file), or
  * NULL; free() it. */
-char *gbx_code_other_name(const gbx_mcp_code *code, const char *server,
-                          const char *tool);
+char *gbx_code_other_name(const gbx_mcp_code *code,
+                          const gbx_mcp_upstream_config *server, const char *tool);
 /* Append why the tool does not exist, with likely alternatives. Nothing if it exists or
- * its server's tools are unknown. server "": of any server. */
-void gbx_code_no_tool(const gbx_mcp_code *code, const char *server, const char *tool,
-                      gbx_buf *message);
+ * its server's tools are unknown. server NULL: of any server. */
+void gbx_code_no_tool(const gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
+                      const char *tool, gbx_buf *message);
 
 /* Append calls of the tool that a word names in other hosts' style: tool, server__tool
  * or mcp__server__tool. Nothing if no server has it. */
@@ -494,94 +561,84 @@ void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to);
  * gbx_mcp_code. */
 void gbx_code_advise_call(void *user, const char *word, gbx_buf *to);
 
-/* ---- learning what tools there are (list_tools.c) -------------------------------- */
-
 /* failure: why the one requested server did not list its tools, or NULL. Borrowed and
  * hostile. */
-typedef void (*gbx_learnt_fn)(void *user, const gbx_upstream_reply *failure);
+typedef void (*gbx_listed_fn)(void *user, const gbx_upstream_reply *failure);
 
 /* Call done once, never from inside, when the tools of the server are known, after a
  * while, or when the request (NULL: none) is cancelled. server NULL: all servers except
  * those whose last start failed. starts: start the server even if its tools are known.
  * False if memory is out. */
-bool gbx_code_list_tools(gbx_mcp_code *code, const char *server, bool starts,
-                         gbx_mcp_request *request, gbx_learnt_fn done,
+bool gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
+                         bool starts, gbx_mcp_request *request, gbx_listed_fn done,
                          void (*drop)(void *user), void *user);
 /* Code mode ends: call drop, if not NULL, instead of done. */
 void gbx_code_list_tools_end(gbx_mcp_code *code);
 
-/* ---- discovery (discover.c, find.c) ---------------------------------------------- */
+/* ---- discover.c ---------------------------------------------------------- */
 
 typedef struct gbx_code_query {
     char words[512];
-    char server[72];
+    const gbx_mcp_upstream_config *server; /* NULL: all */
     char tool[GBX_TOOL_NAME_MAX + 1];
     char detail[16]; /* "names", "summary", "types", or "" */
 } gbx_code_query;
 
-/* The known tools that match, best first, at most limit; free() *ret. */
-bool gbx_code_find(const gbx_mcp_code *code, const gbx_code_query *query, size_t limit,
-                   gbx_search_doc **ret, size_t *ret_count, size_t *ret_total);
-/* Read a query from code or a model; false: message says what is wrong. */
-bool gbx_code_read_query(gbx_view words, gbx_view settings, gbx_code_query *ret,
-                         gbx_buf *message);
-/* Append the names of servers that could not be asked, or nothing. */
-void gbx_code_put_absent(const gbx_mcp_code *code, const gbx_code_query *query,
-                         gbx_buf *to);
-/* Answers for code, as JSON: to discover(), and to servers.x.tools(), which returns
- * tools as their servers list them. */
-void gbx_code_find_json(const gbx_mcp_code *code, const gbx_code_query *query,
-                        gbx_buf *to);
-void gbx_code_tools_json(const gbx_mcp_code *code, const gbx_code_query *query,
-                         gbx_buf *to);
+/* Read a query from code or a model. False: message says what is wrong, and *ret_code has
+ * the kind of error. */
+bool gbx_code_read_query(const gbx_mcp_code *code, gbx_view words, gbx_view server,
+                         gbx_view settings, gbx_code_query *ret, gbx_buf *message,
+                         const char **ret_code);
+/* Append the answer for code, {value, absent}: the value of discover(), or of
+ * servers.x.tools() (whole), which returns tools as their servers list them; and the names
+ * of servers that could not be asked. */
+void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query,
+                           bool whole, gbx_buf *to);
 
-/* ---- tools (execute_tool.c, discover.c, direct.c) -------------------------------- */
+/* ---- the tools ----------------------------------------------------------- */
 
-void gbx_code_execute(void *user, gbx_mcp_request *request, gbx_view arguments);
-void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments);
+/* gbx_mcp_tool_fn; user is the gbx_mcp_code. */
 void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments);
+void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments);
 void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments);
 
-/* Code mode ends: calls that the gate still holds are freed when it lets go. */
-void gbx_code_abandon_calls(gbx_mcp_code *code);
-
-extern const gbx_box_hooks gbx_code_run_hooks;
-
-/* Register the four tools, and announce those that changed. */
+/* Register the four tools, and announce those that changed (tools.c). */
 bool gbx_code_register(gbx_mcp_code *code);
 
-/* Reply with text alone, cut if necessary. is_error: the model can repair it. */
-void gbx_code_say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
-                  bool is_error);
-void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
-                        const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* ---- tool_text.c --------------------------------------------------------- */
 
-/* The same; the first one after a change of the configuration begins with a notice. */
-void gbx_code_say_changed(gbx_mcp_code *code, gbx_mcp_request *request,
-                          const gbx_buf *text, bool is_error);
-/* Check whether the configuration file changed; if so, report it to the user, once. */
-void gbx_code_look_at_file(gbx_mcp_code *code);
-
-/* Pass on a progress message of a running tool, prefixed with the names of server and
- * tool. */
-void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
-                           const char *tool, const char *message, size_t len);
-
-/* ---- arguments (arguments.c, known_names.c) -------------------------------------- */
+/* The arguments of our tools, and replies that are text alone. */
 
 /* Are all members of the arguments among names, a NULL-terminated list? If not, message
  * names the unknown member and what it may have meant. */
 bool gbx_code_check_names(gbx_view arguments, const char *const *names,
                           gbx_buf *message);
+/* The same; true: there was an unknown member, and the request has ended. */
+bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
+                           gbx_view arguments, const char *const *names);
 /* A string of 1 to size - 1 bytes without NUL. */
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size);
 /* Is it longer than any tool name? Then answer with that text. */
 #define GBX_CODE_LONG_NAME "the name of a tool has at most 256 bytes"
 _Static_assert(GBX_TOOL_NAME_MAX == 256, "GBX_CODE_LONG_NAME says so");
 bool gbx_code_is_long_name(gbx_view view);
-/* Append a server's own failure message, without secret values. */
-void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to);
 /* A whole number from 0 to max; larger ones become max. */
 bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret);
+
+/* Reply with text alone, for a mistake that the model can repair. */
+void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Reply with text alone, cut if necessary; the first reply after a change of the
+ * configuration begins with a notice. is_error: the model can repair it. */
+void gbx_code_say_changed(gbx_mcp_code *code, gbx_mcp_request *request,
+                          const gbx_buf *text, bool is_error);
+/* Check whether the configuration file changed; if so, report it to the user, once. */
+void gbx_code_look_at_file(gbx_mcp_code *code);
+/* Append a server's own failure message, without secret values. */
+void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to);
+/* Pass on a progress message of a running tool, prefixed with the names of server and
+ * tool. */
+void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
+                           const char *tool, const char *message, size_t len);
 
 #endif

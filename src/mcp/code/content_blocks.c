@@ -330,19 +330,6 @@ static bool put_all(gbx_view content, const gbx_blocks_room *room, gbx_buf *to)
 
 /* ---- too much -------------------------------------------------------------------- */
 
-/* The text of a text block, or of an embedded text resource; else not a value. */
-static gbx_view text_of(gbx_view block)
-{
-    gbx_view type = gbx_view_member(block, "type");
-    gbx_view text = {NULL, 0};
-
-    if (gbx_view_is_text(type, "text"))
-        text = gbx_view_member(block, "text");
-    else if (gbx_view_is_text(type, "resource"))
-        text = gbx_view_member(gbx_view_member(block, "resource"), "text");
-    return gbx_view_kind(text) == '"' ? text : (gbx_view){NULL, 0};
-}
-
 /* Join texts, and what is shown as text, with newlines. Append images and files to
  * `files` while their other members fit. Returns how many did not; *ret_used: the bytes
  * of those that did. */
@@ -358,7 +345,7 @@ static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts
     gbx_view block;
 
     while (gbx_view_next(content, &cursor, &none, &block)) {
-        gbx_view text = text_of(block);
+        gbx_view text = gbx_value_text_of(block);
         size_t before = files->len;
         size_t its_data = 0;
 

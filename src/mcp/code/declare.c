@@ -173,7 +173,7 @@ bool gbx_declare_by_call(gbx_view name)
                                         "valueOf",  "inspect",     "hasOwnProperty",
                                         "nodeType", "$$typeof",    "prototype",
                                         "__proto__"};
-    gbx_buf plain;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
     bool is_taken = false;
 
     gbx_buf_init(&plain, TAKEN_MAX);
@@ -181,7 +181,6 @@ bool gbx_declare_by_call(gbx_view name)
         for (size_t i = 0; i < GBX_COUNTOF(taken); i++)
             is_taken = is_taken || (strlen(taken[i]) == plain.len &&
                                     memcmp(taken[i], plain.data, plain.len) == 0);
-    gbx_buf_cleanup(&plain);
     return is_taken;
 }
 

@@ -3,16 +3,16 @@
  * digits - rewrite values in one pass over their text, at any depth: the cost for
  * hostile input is linear.
  */
-#include "mcp/code/digits.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/tree.h"
-#include "mcp/code/code_mode.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,23 +216,17 @@ static void take_integer(struct literals *l, const char *digits, bool is_number,
 /* 0x1F, 0o17 and 0b1: integers of at most 64 bits. */
 static void take_radix(struct literals *l, const char *text, size_t start, size_t end)
 {
-    int bits = tolower((unsigned char)text[1]) == 'x'   ? 4
-               : tolower((unsigned char)text[1]) == 'o' ? 3
-                                                        : 1;
-    uint64_t value = 0;
-    char digits[MOST + 1] = "";
-    size_t at = sizeof digits - 1;
+    int mark = tolower((unsigned char)text[1]);
+    char digits[MOST + 1];
+    char *rest;
+    uint64_t value;
 
-    for (const char *c = text + 2; *c != 0 && *c != 'n'; c++) {
-        if (value >> (64 - bits) != 0)
-            return;
-        value =
-            (value << bits) |
-            (unsigned)(is_digit(*c) ? *c - '0' : tolower((unsigned char)*c) - 'a' + 10);
-    }
-    for (; value > 0 && at > 0; value /= 10)
-        digits[--at] = (char)('0' + (int)(value % 10));
-    take_integer(l, digits + at, strchr(text, 'n') == NULL, start, end);
+    errno = 0;
+    value = strtoull(text + 2, &rest, mark == 'x' ? 16 : mark == 'o' ? 8 : 2);
+    if (errno != 0)
+        return;
+    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    take_integer(l, digits, *rest != 'n', start, end);
 }
 
 static void take_literal(struct literals *l, const gbx_node *node)

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * entry_point - examines the top level of the flat tree, and all uses of names: a
- * function that other code calls must not be called twice.
+ * entry_point - find what gives a script its value: at the top level of the flat tree, and
+ * among all uses of names. A function that other code calls must not be called twice.
  */
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 
 #include <string.h>
-
-/* More than any real script of 50 kB declares without calling one. */
-#define FUNCTIONS_MAX 64
-
-struct look {
-    const gbx_tree *t;
-    uint32_t last;       /* statement, or GBX_NO_NODE */
-    uint32_t last_value; /* the last expression followed only by declarations */
-    uint32_t exported;   /* the last exported expression */
-    uint32_t declared;   /* the declaration of the default export */
-    bool has_return;     /* at top level, or in a block there */
-    bool only_functions;
-    bool only_declares; /* only functions, classes, and constants without await */
-    uint32_t names[FUNCTIONS_MAX]; /* of functions declared at top level */
-    size_t name_count;
-};
 
 static bool is_comment(const gbx_tree *t, uint32_t i)
 {
@@ -53,6 +37,198 @@ static bool is_callable(const gbx_tree *t, uint32_t i)
             t->nodes[i].kind == GBX_NODE_FUNCTION ||
             t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION);
 }
+
+/* ---- the exports of a CommonJS module --------------------------------------- */
+
+/* All or nothing: if the code declares `module`, passes it on or exports to it twice, the
+ * code stays unchanged, and the structural check reports that `module` does not exist. */
+
+#define EXPORT "export default"
+
+struct exporting {
+    const gbx_tree *t;
+    char *to;      /* NULL: only analyse */
+    size_t words;  /* uses of `module` and `exports` in recognised statements */
+    size_t values; /* recognised statements that export a value */
+};
+
+static bool is_same(const gbx_tree *t, uint32_t a, uint32_t b)
+{
+    return a != GBX_NO_NODE && gbx_tree_is_text(t, a, t->text + t->nodes[b].start,
+                                                t->nodes[b].end - t->nodes[b].start);
+}
+
+/* Is it the name of a function declared at top level? */
+static bool names_function(const gbx_tree *t, uint32_t name)
+{
+    for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
+        if (t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION &&
+            is_same(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name))
+            return true;
+        if (t->nodes[i].kind != GBX_NODE_LEXICAL_DECLARATION &&
+            t->nodes[i].kind != GBX_NODE_VAR_DECLARATION)
+            continue;
+        for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+            if (t->nodes[c].kind == GBX_NODE_DECLARATOR &&
+                is_same(t, gbx_tree_child(t, c, GBX_FIELD_NAME), name) &&
+                is_callable(t, gbx_tree_child(t, c, GBX_FIELD_VALUE)))
+                return true;
+    }
+    return false;
+}
+
+/* { run, work: main }; some: at least one member is a function. */
+static bool is_all_functions(const gbx_tree *t, uint32_t object, bool *ret_some)
+{
+    size_t others = 0;
+
+    *ret_some = false;
+    for (uint32_t c = object + 1; c < t->nodes[object].next; c = t->nodes[c].next) {
+        uint32_t value = t->nodes[c].kind == GBX_NODE_PAIR
+                             ? gbx_tree_child(t, c, GBX_FIELD_VALUE)
+                             : c;
+
+        if (t->nodes[c].kind == GBX_NODE_TOKEN || t->nodes[c].kind == GBX_NODE_COMMENT)
+            continue;
+        if ((t->nodes[value].kind == GBX_NODE_SHORTHAND ||
+             t->nodes[value].kind == GBX_NODE_IDENTIFIER) &&
+            names_function(t, value))
+            *ret_some = true;
+        else
+            others++;
+        *ret_some =
+            *ret_some || is_callable(t, value) || t->nodes[c].kind == GBX_NODE_METHOD;
+    }
+    return others == 0 && *ret_some;
+}
+
+/* The offset after `module.exports` or `exports` at the start of node i; 0: not
+ * there. */
+static size_t past_exports(const gbx_tree *t, uint32_t i)
+{
+    static const char module[] = "module.exports";
+    const char *text = t->text + t->nodes[i].start;
+    size_t len = t->nodes[i].end - t->nodes[i].start;
+
+    if (len >= sizeof module - 1 && memcmp(text, module, sizeof module - 1) == 0)
+        return sizeof module - 1;
+    return len > 8 && memcmp(text, "exports.", 8) == 0 ? 7 : 0;
+}
+
+static void blank(char *to, size_t start, size_t end)
+{
+    for (size_t at = start; at < end; at++)
+        if (to[at] != '\n' && to[at] != '\r')
+            to[at] = ' ';
+}
+
+/* `left = value` becomes `export default value`. If that does not fit, only the value
+ * is left, which works as well for a function at the end. */
+static bool put_default(struct exporting *l, uint32_t statement, uint32_t left,
+                        uint32_t value)
+{
+    const gbx_node *nodes = l->t->nodes;
+    bool has_room = nodes[value].start - nodes[left].start > sizeof EXPORT - 1;
+
+    if (l->values++ > 0)
+        return false;
+    if (!has_room && (!is_callable(l->t, value) || nodes[statement].next < l->t->count))
+        return false;
+    if (l->to == NULL)
+        return true;
+    blank(l->to, nodes[left].start, nodes[value].start);
+    if (has_room)
+        memcpy(l->to + nodes[left].start, EXPORT, sizeof EXPORT - 1);
+    else /* keep the line before from continuing here */
+        l->to[nodes[left].start] = ';';
+    return true;
+}
+
+static bool drop_statement(const struct exporting *l, uint32_t statement)
+{
+    if (l->to != NULL) {
+        blank(l->to, l->t->nodes[statement].start, l->t->nodes[statement].end);
+        l->to[l->t->nodes[statement].start] = ';';
+    }
+    return true;
+}
+
+/* False: the statement exports in an ambiguous way. */
+static bool take_statement(struct exporting *l, uint32_t statement)
+{
+    const gbx_tree *t = l->t;
+    uint32_t whole = t->nodes[statement].kind == GBX_NODE_EXPRESSION_STATEMENT
+                         ? gbx_tree_inner(t, statement)
+                         : GBX_NO_NODE;
+    uint32_t left, value;
+    bool is_all, some;
+    size_t len;
+
+    if (whole == GBX_NO_NODE || t->nodes[whole].kind != GBX_NODE_ASSIGNMENT)
+        return true;
+    left = gbx_tree_child(t, whole, GBX_FIELD_LEFT);
+    value = gbx_tree_child(t, whole, GBX_FIELD_RIGHT);
+    if (left == GBX_NO_NODE || value == GBX_NO_NODE ||
+        t->nodes[left].kind != GBX_NODE_MEMBER)
+        return true;
+    len = past_exports(t, left);
+    if (len == 0)
+        return true;
+    l->words++;
+    if (t->nodes[left].end > t->nodes[left].start + len && /* exports.run = run */
+        t->nodes[value].kind == GBX_NODE_IDENTIFIER && names_function(t, value))
+        return drop_statement(l, statement);
+    if (t->nodes[value].kind != GBX_NODE_OBJECT)
+        return put_default(l, statement, left, value);
+    is_all = is_all_functions(t, value, &some);
+    if (is_all)
+        return drop_statement(l, statement);
+    return !some && put_default(l, statement, left, value);
+}
+
+static bool take_all(struct exporting *l)
+{
+    const gbx_tree *t = l->t;
+
+    for (uint32_t i = 1; i < t->count; i = t->nodes[i].next)
+        if (!take_statement(l, i))
+            return false;
+    return true;
+}
+
+bool gbx_exports_take(const gbx_tree *t, char *to)
+{
+    struct exporting l = {.t = t};
+    size_t words = 0;
+
+    if (t->has_error || !take_all(&l) || l.words == 0)
+        return false;
+    for (uint32_t i = 0; i < t->count; i++)
+        words += (t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
+                  t->nodes[i].kind == GBX_NODE_SHORTHAND ||
+                  t->nodes[i].kind == GBX_NODE_SHORTHAND_PATTERN) &&
+                 (gbx_tree_is(t, i, "module") || gbx_tree_is(t, i, "exports"));
+    if (words != l.words)
+        return false;
+    l = (struct exporting){.t = t, .to = to};
+    return take_all(&l);
+}
+
+/* More than any real script of 50 kB declares without calling one. */
+#define FUNCTIONS_MAX 64
+
+struct look {
+    const gbx_tree *t;
+    uint32_t last;       /* statement, or GBX_NO_NODE */
+    uint32_t last_value; /* the last expression followed only by declarations */
+    uint32_t exported;   /* the last exported expression */
+    uint32_t declared;   /* the declaration of the default export */
+    bool has_return;     /* at top level, or in a block there */
+    bool only_functions;
+    bool only_declares; /* only functions, classes, and constants without await */
+    uint32_t names[FUNCTIONS_MAX]; /* of functions declared at top level */
+    size_t name_count;
+};
 
 /* ---- the top ---------------------------------------------------------------- */
 
@@ -187,8 +363,7 @@ static bool declares_function(const struct look *l, uint32_t i)
     return false;
 }
 
-/* The same, but skip the bodies of top-level functions: is it used by the script
- * itself? */
+/* Is it used by the script itself, not only in the bodies of top-level functions? */
 static bool is_used_at_top(const struct look *l, uint32_t name)
 {
     const gbx_tree *t = l->t;
@@ -262,34 +437,33 @@ static uint32_t find_default(const struct look *l)
     return GBX_NO_NODE;
 }
 
+/* The name of the function that an expression names, or GBX_NO_NODE. */
+static uint32_t function_of(const struct look *l, uint32_t value)
+{
+    for (size_t i = 0; i < l->name_count; i++)
+        if (is_same_name(l->t, value, l->names[i]))
+            return l->names[i];
+    return GBX_NO_NODE;
+}
+
 /* `main;` or `export default main`: the function of that name, unless it is used
  * elsewhere. */
 static uint32_t find_named(const struct look *l, uint32_t value)
 {
-    const gbx_tree *t = l->t;
     uint32_t but = value == l->exported ? value : l->last;
+    uint32_t name;
 
-    if (value == GBX_NO_NODE || t->nodes[value].kind != GBX_NODE_IDENTIFIER)
+    if (value == GBX_NO_NODE || l->t->nodes[value].kind != GBX_NODE_IDENTIFIER)
         return GBX_NO_NODE;
-    for (size_t i = 0; i < l->name_count; i++)
-        if (is_same_name(t, value, l->names[i]))
-            return is_used(t, l->names[i], but) ? GBX_NO_NODE : l->names[i];
-    return GBX_NO_NODE;
-}
-
-static bool is_function_name(const struct look *l, uint32_t value)
-{
-    for (size_t i = 0; i < l->name_count; i++)
-        if (is_same_name(l->t, value, l->names[i]))
-            return true;
-    return false;
+    name = function_of(l, value);
+    return name != GBX_NO_NODE && is_used(l->t, name, but) ? GBX_NO_NODE : name;
 }
 
 /* Is an exported expression the value although declarations follow it? */
 static bool is_kept(const struct look *l)
 {
     return l->exported != GBX_NO_NODE && !l->has_return && l->last != l->exported &&
-           l->last_value == GBX_NO_NODE && !is_function_name(l, l->exported);
+           l->last_value == GBX_NO_NODE && function_of(l, l->exported) == GBX_NO_NODE;
 }
 
 static void keep(const struct look *l, gbx_entry_point *ret)
@@ -354,9 +528,7 @@ static void drop_export(const gbx_tree *t, uint32_t i, char *to)
         inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
     if (inner == GBX_NO_NODE)
         return;
-    for (size_t at = t->nodes[i].start; at < t->nodes[inner].start; at++)
-        if (to[at] != '\n' && to[at] != '\r')
-            to[at] = ' ';
+    blank(to, t->nodes[i].start, t->nodes[inner].start);
     if (t->has_error && is_nameless(t, inner))
         memcpy(to + t->nodes[i].start, "0,", 2); /* still an expression */
 }
@@ -463,8 +635,6 @@ static void find_uncalled(const struct look *l, gbx_entry_point *ret)
     ret->uncalled_start = l->t->nodes[name].start;
     ret->uncalled_end = l->t->nodes[name].end;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
 {

@@ -6,34 +6,48 @@
  * All of it is hostile: code can call the function itself, with any arguments. The line
  * comes from the code and is only bounded, not verified.
  */
-#include "mcp/code/guest_requests.h"
+#include "mcp/code/script_run.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <event2/event.h>
 
+#define GUEST_ARGS      5
 #define LINE_NUMBER_MAX 10000000
+#define VALUE_MAX       GBX_MIB(256)
 
-static bool is_text(gbx_view view, const char *text)
+typedef struct gbx_guest_request {
+    gbx_code_run *run;
+    gbx_request request;
+    gbx_view args[GUEST_ARGS]; /* after the operation */
+} gbx_guest_request;
+
+/* The text of a string of at most max bytes without NUL, to be freed; else NULL. */
+static char *take_text(gbx_view view, size_t max)
 {
-    size_t len = strlen(text);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
-    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
-           memcmp(view.at + 1, text, len) == 0;
+    gbx_buf_init(&text, max);
+    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
+        memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
+            NULL)
+        text.failed = true;
+    return gbx_buf_take_string(&text, NULL);
 }
 
-static uint32_t line_of(gbx_view settings)
+/* Answer the request with an error. */
+static void refuse(const gbx_guest_request *a, const char *code, const char *message)
 {
-    uint32_t line = 0;
-
-    (void)gbx_code_take_count(gbx_view_member(settings, "line"), LINE_NUMBER_MAX,
-                              &line);
-    return line;
+    gbx_code_run_fault(a->run, code, message);
+    gbx_code_answer_error(a->run->code, a->request, code, message, strlen(message),
+                          false);
 }
 
 /* Without memory for the reason, refuse for that. */
@@ -41,8 +55,8 @@ static void refuse_by(const gbx_guest_request *a, const char *code, gbx_buf *mes
 {
     bool has_words = message->len > 0 && gbx_buf_append(message, "", 1);
 
-    gbx_guest_request_refuse(a, has_words ? code : "UNAVAILABLE",
-                             has_words ? (char *)message->data : GBX_RUN_NO_MEMORY);
+    refuse(a, has_words ? code : "UNAVAILABLE",
+           has_words ? (char *)message->data : GBX_RUN_NO_MEMORY);
 }
 
 /* ---- call ------------------------------------------------------------------------ */
@@ -54,9 +68,8 @@ static char *take_args(const gbx_guest_request *a, size_t *ret_len, gbx_buf *why
 {
     gbx_view args = a->args[2];
     gbx_view exact = gbx_view_member(a->args[3], "exact");
-    gbx_buf text;
-    gbx_buf to;
-    char *taken = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
 
     gbx_buf_init_secret(&text, args.len);
     gbx_buf_init_secret(&to, 4 * args.len + GBX_KIB(4));
@@ -71,35 +84,40 @@ static char *take_args(const gbx_guest_request *a, size_t *ret_len, gbx_buf *why
         (void)gbx_buf_append(&to, args.at, args.len);
     else if (!gbx_digits_as_integers(&a->run->digits, args, exact, &to, why))
         to.failed = true;
-    taken = why->len == 0 ? gbx_buf_take_string(&to, ret_len) : NULL;
-    gbx_buf_cleanup(&text);
-    gbx_buf_cleanup(&to);
-    return taken;
+    return why->len == 0 ? gbx_buf_take_string(&to, ret_len) : NULL;
 }
 
-static gbx_nested_call *read_call(const gbx_guest_request *a, gbx_buf *why)
+/* NULL: why has the reason, and *ret_code its code; or memory is out. */
+static gbx_tool_call *read_call(const gbx_guest_request *a, gbx_buf *why,
+                                const char **ret_code)
 {
-    gbx_nested_call *n = calloc(1, sizeof *n);
+    GBX_CLEANUP(gbx_free) char *server = take_text(a->args[0], 64);
+    gbx_tool_call *call = calloc(1, sizeof *call);
 
-    if (n == NULL)
+    *ret_code = "INVALID_ARGS";
+    if (call == NULL)
         return NULL;
-    n->code = a->run->code;
-    n->run = a->run;
-    n->request = a->request;
-    n->server = gbx_guest_request_text(a->args[0], 64);
-    n->tool = gbx_guest_request_text(a->args[1], GBX_TOOL_NAME_MAX);
-    n->args = take_args(a, &n->args_len, why);
-    n->line = line_of(a->args[3]);
-    n->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
+    call->code = a->run->code;
+    call->run = a->run;
+    call->client = a->run->request;
+    call->request = a->request;
+    call->tool = take_text(a->args[1], GBX_TOOL_NAME_MAX);
+    call->args = take_args(a, &call->args_len, why);
+    (void)gbx_code_take_count(gbx_view_member(a->args[3], "line"), LINE_NUMBER_MAX,
+                              &call->line);
+    call->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
     (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
-                              &n->timeout_ms);
-    if (n->server != NULL && n->tool != NULL && n->args != NULL)
-        return n;
-    if (why->len == 0)
+                              &call->timeout_ms);
+    if (server != NULL && call->tool != NULL && call->args != NULL) {
+        call->server = gbx_code_find_server(call->code, server, why, ret_code);
+        if (call->server != NULL)
+            return call;
+    } else if (why->len == 0) {
         (void)gbx_buf_puts(why, gbx_code_is_long_name(a->args[1])
                                     ? GBX_CODE_LONG_NAME
                                     : "a call has a server, a tool and an object");
-    gbx_nested_free(n);
+    }
+    gbx_tool_call_free(call);
     return NULL;
 }
 
@@ -119,60 +137,38 @@ static void on_call(const gbx_guest_request *a)
     gbx_code_run *run = a->run;
     const char *why;
     gbx_buf message;
-    gbx_nested_call *n;
+    gbx_tool_call *call;
 
     if (run->call_count == 0)
         take_name(run);
     if (run->call_count >= run->code->settings->calls) {
-        run->refused++;
-        gbx_guest_request_refuse(
-            a, "CALL_LIMIT",
-            "the limit on calls of one execute is reached: ask for more at once");
+        refuse(a, "CALL_LIMIT",
+               "the limit on calls of one execute is reached: ask for more at once");
         return;
     }
     gbx_buf_init(&message, GBX_KIB(8));
-    n = read_call(a, &message);
-    if (n == NULL) {
-        refuse_by(a, "INVALID_ARGS", &message);
-        gbx_buf_cleanup(&message);
-        return;
-    }
-    if (gbx_code_find_server(run->code, n->server, &message, &why) == NULL) {
-        refuse_by(a, why, &message);
-        gbx_nested_free(n);
-    } else {
+    call = read_call(a, &message, &why);
+    if (call != NULL) {
         run->call_count++;
         run->open++;
-        *run->calls_end = n;
-        run->calls_end = &n->next;
-        gbx_nested_start(n);
+        *run->calls_end = call;
+        run->calls_end = &call->next;
+        gbx_tool_call_start(call);
+    } else {
+        refuse_by(a, why, &message);
     }
     gbx_buf_cleanup(&message);
 }
 
 /* ---- tools and discover ---------------------------------------------------------- */
 
-struct gbx_question {
+typedef struct gbx_question {
     gbx_code_run *run;
     gbx_request request;
     gbx_code_query query;
     bool whole; /* tools as listed, not in the form of discover */
-    gbx_question *next;
-};
-
-/* Without these names a partial list would look complete. */
-static void put_absent(const gbx_question *q, gbx_buf *answer)
-{
-    gbx_buf names;
-
-    gbx_buf_init(&names, GBX_KIB(64));
-    gbx_code_put_absent(q->run->code, &q->query, &names);
-    if (names.len > 0) {
-        (void)gbx_buf_puts(answer, ",\"absent\":");
-        (void)gbx_json_append_string(answer, (char *)names.data, names.len);
-    }
-    gbx_buf_cleanup(&names);
-}
+    STAILQ_ENTRY(gbx_question) in_run;
+} gbx_question;
 
 static void answer_tools(const gbx_question *q)
 {
@@ -180,30 +176,23 @@ static void answer_tools(const gbx_question *q)
         "the list is longer than 64 MiB: ask for one server, or "
         "with a query";
     gbx_mcp_code *code = q->run->code;
-    gbx_buf answer;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
 
     gbx_buf_init(&answer, GBX_MIB(64));
-    (void)gbx_buf_puts(&answer, "{\"value\":");
-    if (q->whole)
-        gbx_code_tools_json(code, &q->query, &answer);
-    else
-        gbx_code_find_json(code, &q->query, &answer);
-    put_absent(q, &answer);
-    (void)gbx_buf_puts(&answer, "}");
+    gbx_code_answer_query(code, &q->query, q->whole, &answer);
     if (!answer.failed)
         gbx_box_answer(code->box, q->request, (char *)answer.data, answer.len);
     else
-        gbx_nested_refuse(code, q->request, "OUTPUT_TOO_LARGE", too_long,
-                          strlen(too_long), false);
-    gbx_buf_cleanup(&answer);
+        gbx_code_answer_error(code, q->request, "OUTPUT_TOO_LARGE", too_long,
+                              strlen(too_long), false);
 }
 
 /* An empty list would claim that the server had no tools. */
-static void refuse_unlearnt(const gbx_question *q, const gbx_upstream_reply *failure)
+static void refuse_unlisted(const gbx_question *q, const gbx_upstream_reply *failure)
 {
     const char *error_code = gbx_upstream_fault_name(failure->fault);
     const char *message = "the server cannot be started";
-    gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
 
     gbx_buf_init(&clean, GBX_MIB(1));
     if (gbx_gate_redact(q->run->code->gate, failure->message, strlen(failure->message),
@@ -211,24 +200,22 @@ static void refuse_unlearnt(const gbx_question *q, const gbx_upstream_reply *fai
         gbx_buf_append(&clean, "", 1))
         message = (char *)clean.data;
     gbx_code_run_fault(q->run, error_code, message);
-    gbx_nested_refuse(q->run->code, q->request, error_code, message, strlen(message),
-                      gbx_upstream_is_retryable(failure));
-    gbx_buf_cleanup(&clean);
+    gbx_code_answer_error(q->run->code, q->request, error_code, message,
+                          strlen(message), gbx_upstream_is_retryable(failure));
 }
 
 static void answer_question(const gbx_question *q)
 {
     gbx_guest_request a = {.run = q->run, .request = q->request};
-    gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
     if (q->query.tool[0] != 0)
         gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
     if (message.len > 0 && gbx_buf_append(&message, "", 1))
-        gbx_guest_request_refuse(&a, "NOT_FOUND", (char *)message.data);
+        refuse(&a, "NOT_FOUND", (char *)message.data);
     else
         answer_tools(q);
-    gbx_buf_cleanup(&message);
 }
 
 static void wait_for_turn(gbx_code_run *run)
@@ -241,12 +228,12 @@ static void wait_for_turn(gbx_code_run *run)
 static void on_turn(evutil_socket_t fd, short what, void *user)
 {
     gbx_code_run *run = user;
-    gbx_question *q = run->questions;
+    gbx_question *q = STAILQ_FIRST(&run->questions);
 
     (void)fd;
     (void)what;
-    run->questions = q->next;
-    if (q->next != NULL)
+    STAILQ_REMOVE_HEAD(&run->questions, in_run);
+    if (!STAILQ_EMPTY(&run->questions))
         wait_for_turn(run);
     answer_question(q);
     free(q);
@@ -257,18 +244,12 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
  * give each its own turn of the loop. */
 static void line_up(gbx_question *q)
 {
-    gbx_code_run *run = q->run;
-
-    if (run->questions != NULL) {
-        *run->questions_end = q;
-    } else {
-        run->questions = q;
-        wait_for_turn(run);
-    }
-    run->questions_end = &q->next;
+    if (STAILQ_EMPTY(&q->run->questions))
+        wait_for_turn(q->run);
+    STAILQ_INSERT_TAIL(&q->run->questions, q, in_run);
 }
 
-static void on_learnt(void *user, const gbx_upstream_reply *failure)
+static void on_listed(void *user, const gbx_upstream_reply *failure)
 {
     gbx_question *q = user;
 
@@ -277,7 +258,7 @@ static void on_learnt(void *user, const gbx_upstream_reply *failure)
         return;
     }
     if (!q->run->is_ending)
-        refuse_unlearnt(q, failure);
+        refuse_unlisted(q, failure);
     gbx_code_run_release(q->run);
     free(q);
 }
@@ -289,46 +270,240 @@ static bool has_turns(gbx_code_run *run)
     return run->turn != NULL;
 }
 
-static void ask(const gbx_guest_request *a, gbx_view words, gbx_view settings,
-                bool whole)
+/* server: of tools(); else it is in the settings. */
+static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
+                gbx_view settings, bool whole)
 {
     gbx_question *q = calloc(1, sizeof *q);
     gbx_mcp_code *code = a->run->code;
     const char *why = "INVALID_ARGS";
-    bool has_room = q != NULL && has_turns(a->run);
-    gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
-    if (has_room && whole &&
-        !gbx_code_take_name(a->args[0], q->query.server, sizeof q->query.server)) {
-        (void)gbx_buf_puts(&message, "tools are of a server");
-    } else if (has_room && gbx_code_read_query(words, settings, &q->query, &message) &&
-               (q->query.server[0] == 0 ||
-                gbx_code_find_server(code, q->query.server, &message, &why) != NULL)) {
+    if (q != NULL && has_turns(a->run) &&
+        gbx_code_read_query(code, words, server, settings, &q->query, &message, &why)) {
         q->run = a->run;
         q->request = a->request;
         q->whole = whole;
         a->run->holders++;
-        if (gbx_code_list_tools(code, q->query.server[0] != 0 ? q->query.server : NULL,
-                                false, NULL, on_learnt, free, q)) {
-            gbx_buf_cleanup(&message);
+        if (gbx_code_list_tools(code, q->query.server, false, NULL, on_listed, free, q))
             return;
-        }
         a->run->holders--;
     }
     refuse_by(a, why, &message);
-    gbx_buf_cleanup(&message);
     free(q);
 }
 
 static void on_tools(const gbx_guest_request *a)
 {
-    ask(a, a->args[1], (gbx_view){NULL, 0}, true);
+    char server[GBX_CODE_SERVER_SIZE];
+
+    if (gbx_code_take_name(a->args[0], server, sizeof server))
+        ask(a, a->args[1], a->args[0], (gbx_view){NULL, 0}, true);
+    else
+        refuse(a, "INVALID_ARGS", "tools are of a server");
 }
 
 static void on_discover(const gbx_guest_request *a)
 {
-    ask(a, a->args[0], a->args[1], false);
+    ask(a, a->args[0], gbx_view_member(a->args[1], "server"), a->args[1], false);
+}
+
+void gbx_code_run_drop_questions(gbx_code_run *run)
+{
+    gbx_question *q;
+
+    while ((q = STAILQ_FIRST(&run->questions)) != NULL) {
+        STAILQ_REMOVE_HEAD(&run->questions, in_run);
+        run->holders--;
+        free(q);
+    }
+    if (run->turn != NULL)
+        event_free(run->turn);
+    run->turn = NULL;
+}
+
+/* ---- artifact -------------------------------------------------------------------- */
+
+/* A value that code keeps for readers of its answer. Long values are searched for secrets
+ * on a thread, one at a time per run, since code could pass a thousand at once. Later
+ * values wait for earlier ones. */
+typedef struct gbx_keeping {
+    gbx_guest_request asked; /* without its arguments */
+    char *name;
+    char mime_type[GBX_ARTIFACT_MIME_SIZE];
+    gbx_buf bytes;
+    bool is_bytes; /* the value must not be read as text */
+    gbx_gate_sift *sift;
+    STAILQ_ENTRY(gbx_keeping) in_run;
+} gbx_keeping;
+
+static void free_keeping(gbx_keeping *k)
+{
+    gbx_gate_forget(k->sift);
+    gbx_buf_cleanup(&k->bytes);
+    free(k->name);
+    free(k);
+}
+
+/* Code that does not await the artifact never sees the refusal, so the reply reports
+ * it, too. */
+static void refuse_artifact(const gbx_guest_request *a, const char *code,
+                            const char *why)
+{
+    gbx_code_run *run = a->run;
+
+    if (run->unkept++ == 0)
+        (void)snprintf(run->why_unkept, sizeof run->why_unkept, "%s", why);
+    refuse(a, code, why);
+}
+
+/* The bytes of the value: decoded base64, a string, or the JSON itself. */
+static bool take_bytes(gbx_view value, bool is_bytes, gbx_buf *to)
+{
+    gbx_view text = is_bytes ? gbx_view_member(value, "base64") : value;
+
+    if ((is_bytes && gbx_view_kind(text) != '"') || !gbx_view_append_text(text, to))
+        return false;
+    return !is_bytes || to->len == 0 ||
+           gbx_base64_decode((char *)to->data, to->len, to->data, &to->len);
+}
+
+/* The type given by code, or the default; false if it is not valid. */
+static bool take_mime(const gbx_guest_request *a, bool is_bytes,
+                      char ret[GBX_ARTIFACT_MIME_SIZE])
+{
+    const char *usual = is_bytes                           ? "application/octet-stream"
+                        : gbx_view_kind(a->args[1]) == '"' ? "text/plain"
+                                                           : "application/json";
+    GBX_CLEANUP(gbx_free) char *given = take_text(a->args[2], GBX_KIB(1));
+
+    if (gbx_view_kind(a->args[2]) != '"' || (given != NULL && given[0] == 0))
+        given = strdup(usual);
+    return given != NULL && gbx_artifacts_mime(given, ret);
+}
+
+/* NULL if the value cannot be kept; it is then refused. */
+static gbx_keeping *take_artifact(const gbx_guest_request *a)
+{
+    gbx_keeping *k = calloc(1, sizeof *k);
+
+    if (k == NULL) {
+        refuse_artifact(a, "UNAVAILABLE", "memory is out");
+        return NULL;
+    }
+    gbx_buf_init(&k->bytes, VALUE_MAX);
+    k->asked = (gbx_guest_request){.run = a->run, .request = a->request};
+    k->is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
+    k->name = take_text(a->args[0], 200);
+    if (!take_mime(a, k->is_bytes, k->mime_type)) {
+        refuse_artifact(a, "INVALID_ARGS",
+                        "mimeType is a type and a subtype, as in \"text/csv\"");
+    } else if (a->args[1].at == NULL ||
+               !take_bytes(a->args[1], k->is_bytes, &k->bytes)) {
+        refuse_artifact(a, "INVALID_ARGS", "an artifact has a name and a value");
+    } else {
+        k->is_bytes = k->is_bytes &&
+                      !gbx_artifacts_is_text(k->mime_type, k->bytes.data, k->bytes.len);
+        return k;
+    }
+    free_keeping(k);
+    return NULL;
+}
+
+/* text: redacted; at NULL: it could not be redacted. The value is kept even if the code
+ * has ended and no longer waits for the answer. */
+static void keep(const gbx_keeping *k, gbx_view text)
+{
+    gbx_code_run *run = k->asked.run;
+    bool has_name = k->name != NULL && k->name[0] != 0;
+    char why[GBX_RUN_WHY_SIZE];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
+
+    gbx_buf_init(&answer, GBX_KIB(4));
+    (void)gbx_buf_puts(&answer, "{\"value\":");
+    if (text.at == NULL) {
+        refuse_artifact(&k->asked, "INVALID_ARGS",
+                        "an artifact has a name and a value");
+    } else if (gbx_code_run_try_keep(run, has_name ? k->name : "artifact", k->mime_type,
+                                     text.at, text.len, k->is_bytes, &answer, why)) {
+        (void)gbx_buf_puts(&answer, "}");
+        gbx_box_answer(run->code->box, k->asked.request, (char *)answer.data,
+                       answer.len);
+    } else {
+        refuse_artifact(&k->asked, "ARTIFACT_LIMIT", why);
+    }
+}
+
+static void keep_at_once(const gbx_keeping *k)
+{
+    const char *bytes = k->bytes.data != NULL ? (const char *)k->bytes.data : "";
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+
+    gbx_buf_init(&clean, VALUE_MAX);
+    if (k->is_bytes)
+        keep(k, (gbx_view){bytes, k->bytes.len});
+    else if (!gbx_gate_redact(k->asked.run->code->gate, bytes, k->bytes.len, &clean))
+        keep(k, (gbx_view){NULL, 0});
+    else
+        keep(k, (gbx_view){clean.data != NULL ? (char *)clean.data : "", clean.len});
+}
+
+static void on_sifted(void *user, const gbx_gate_sifted *sifted);
+
+/* Keep values that take no time, up to the first that does. */
+static void go_on(gbx_code_run *run)
+{
+    gbx_keeping *k;
+
+    while ((k = STAILQ_FIRST(&run->keepings)) != NULL) {
+        gbx_view text = {(const char *)k->bytes.data, k->bytes.len};
+
+        if (!k->is_bytes)
+            k->sift = gbx_gate_redact_later(run->code->gate, &text, 1, on_sifted, k);
+        if (k->sift != NULL)
+            return;
+        keep_at_once(k);
+        STAILQ_REMOVE_HEAD(&run->keepings, in_run);
+        run->holders--;
+        free_keeping(k);
+    }
+}
+
+static void on_sifted(void *user, const gbx_gate_sifted *sifted)
+{
+    gbx_keeping *k = user;
+    gbx_code_run *run = k->asked.run;
+
+    k->sift = NULL;
+    keep(k, sifted->done ? sifted->text : (gbx_view){NULL, 0});
+    STAILQ_REMOVE_HEAD(&run->keepings, in_run);
+    free_keeping(k);
+    go_on(run);
+    gbx_code_run_release(run); /* the hold of k; this may free the run */
+}
+
+static void on_artifact(const gbx_guest_request *a)
+{
+    gbx_keeping *k = take_artifact(a);
+
+    if (k == NULL)
+        return;
+    STAILQ_INSERT_TAIL(&a->run->keepings, k, in_run);
+    a->run->holders++;
+    if (STAILQ_FIRST(&a->run->keepings) == k)
+        go_on(a->run);
+}
+
+void gbx_code_run_drop_keepings(gbx_code_run *run)
+{
+    gbx_keeping *k;
+
+    while ((k = STAILQ_FIRST(&run->keepings)) != NULL) {
+        STAILQ_REMOVE_HEAD(&run->keepings, in_run);
+        run->holders--;
+        free_keeping(k);
+    }
 }
 
 /* ---- progress and faults --------------------------------------------------------- */
@@ -343,31 +518,28 @@ static double number_of(gbx_view view)
     return strtod(text, NULL);
 }
 
-static void tell_progress(const gbx_guest_request *a)
+static void on_progress(const gbx_guest_request *a)
 {
+    gbx_mcp_request *client = a->run->request;
+    bool is_heard = gbx_mcp_hears_progress(client);
     double at = number_of(a->args[0]);
     double total = number_of(a->args[1]);
-    gbx_buf text;
-    gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
 
     gbx_buf_init(&text, GBX_KIB(16));
     gbx_buf_init(&clean, GBX_KIB(64));
-    if (gbx_view_kind(a->args[2]) == '"')
+    if (is_heard && gbx_view_kind(a->args[2]) == '"')
         (void)gbx_view_append_text(a->args[2], &text);
-    (void)gbx_gate_redact(a->run->code->gate,
-                          text.data != NULL ? (char *)text.data : "", text.len, &clean);
-    if (!text.failed && !clean.failed && at >= 0 && isfinite(at))
-        gbx_mcp_progress_at(a->run->request, at, total, (char *)clean.data, clean.len);
-    else if (!text.failed && !clean.failed)
-        gbx_mcp_progress(a->run->request, total, (char *)clean.data, clean.len);
-    gbx_buf_cleanup(&text);
-    gbx_buf_cleanup(&clean);
-}
-
-static void on_progress(const gbx_guest_request *a)
-{
-    if (gbx_mcp_hears_progress(a->run->request))
-        tell_progress(a);
+    if (is_heard)
+        (void)gbx_gate_redact(a->run->code->gate,
+                              text.data != NULL ? (char *)text.data : "", text.len,
+                              &clean);
+    is_heard = is_heard && !text.failed && !clean.failed;
+    if (is_heard && at >= 0 && isfinite(at))
+        gbx_mcp_progress_at(client, at, total, (char *)clean.data, clean.len);
+    else if (is_heard)
+        gbx_mcp_progress(client, total, (char *)clean.data, clean.len);
     gbx_box_answer(a->run->code->box, a->request, "{}", 2);
 }
 
@@ -377,60 +549,24 @@ static void on_fault(const gbx_guest_request *a)
     static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS", "CALL_LIMIT",
                                         "INPUT_TOO_LARGE"};
     GBX_CLEANUP(gbx_free)
-    char *message = gbx_guest_request_text(a->args[1], GBX_KIB(4));
+    char *message = take_text(a->args[1], GBX_KIB(4));
 
     for (size_t i = 0; message != NULL && i < GBX_COUNTOF(codes); i++)
-        if (is_text(a->args[0], codes[i]))
+        if (gbx_view_is_text(a->args[0], codes[i]))
             gbx_code_run_fault(a->run, codes[i], message);
     gbx_box_answer(a->run->code->box, a->request, "{}", 2);
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
-char *gbx_guest_request_text(gbx_view view, size_t max)
-{
-    gbx_buf text;
-    char *taken;
-
-    gbx_buf_init(&text, max);
-    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
-        memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
-            NULL)
-        text.failed = true;
-    taken = gbx_buf_take_string(&text, NULL);
-    gbx_buf_cleanup(&text);
-    return taken;
-}
-
-void gbx_guest_request_refuse(const gbx_guest_request *a, const char *code,
-                              const char *message)
-{
-    gbx_code_run_fault(a->run, code, message);
-    gbx_nested_refuse(a->run->code, a->request, code, message, strlen(message), false);
-}
-
-void gbx_code_run_drop_questions(gbx_code_run *run)
-{
-    gbx_question *q;
-
-    while ((q = run->questions) != NULL) {
-        run->questions = q->next;
-        run->holders--;
-        free(q);
-    }
-    if (run->turn != NULL)
-        event_free(run->turn);
-    run->turn = NULL;
-}
+/* ---- which request it is --------------------------------------------------------- */
 
 void gbx_code_run_request(void *user, gbx_request request, gbx_view args)
 {
     static const struct {
         const char *name;
         void (*serve)(const gbx_guest_request *a);
-    } operations[] = {{"call", on_call},           {"tools", on_tools},
-                      {"discover", on_discover},   {"progress", on_progress},
-                      {"artifact", gbx_code_keep}, {"fault", on_fault}};
+    } operations[] = {{"call", on_call},         {"tools", on_tools},
+                      {"discover", on_discover}, {"progress", on_progress},
+                      {"artifact", on_artifact}, {"fault", on_fault}};
     gbx_guest_request a = {.run = user, .request = request};
     gbx_view operation = {NULL, 0};
     gbx_view name;
@@ -438,13 +574,13 @@ void gbx_code_run_request(void *user, gbx_request request, gbx_view args)
 
     (void)gbx_view_next(args, &cursor, &name, &operation);
     for (size_t i = 0;
-         i < GBX_ASKED_ARGS && gbx_view_next(args, &cursor, &name, &a.args[i]); i++)
+         i < GUEST_ARGS && gbx_view_next(args, &cursor, &name, &a.args[i]); i++)
         continue;
     for (size_t i = 0; i < GBX_COUNTOF(operations); i++) {
-        if (!is_text(operation, operations[i].name))
+        if (!gbx_view_is_text(operation, operations[i].name))
             continue;
         operations[i].serve(&a);
         return;
     }
-    gbx_guest_request_refuse(&a, "INVALID_ARGS", "no such operation");
+    refuse(&a, "INVALID_ARGS", "no such operation");
 }

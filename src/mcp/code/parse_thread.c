@@ -82,15 +82,8 @@ gbx_parse_thread *gbx_parse_thread_new(gbx_mcp_loop *loop)
         return NULL;
     aside->loop = loop;
     aside->last = &aside->first;
-    if (pthread_mutex_init(&aside->lock, NULL) != 0) {
-        free(aside);
-        return NULL;
-    }
-    if (pthread_cond_init(&aside->changed, NULL) != 0) {
-        (void)pthread_mutex_destroy(&aside->lock);
-        free(aside);
-        return NULL;
-    }
+    aside->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    aside->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     return aside;
 }
 

@@ -8,17 +8,152 @@
  * without what looks like types, so that the engine reports the error and not the first
  * type. Such code gets an end that keeps it from running.
  */
-#include "mcp/code/code.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "guard/arena.h"
 #include "guard/tree.h"
-#include "mcp/code/code_mode.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FENCE_MIN 3
+
+#define HINT_BREAK \
+    "the code has \\n as two characters: send line breaks, which JSON writes as one \\n"
+#define HINT_QUOTE \
+    "the code has \\ before a quote that opens a string: it was escaped once too often"
+
+/* ---- fences --------------------------------------------------------------------- */
+
+static size_t line_end(const char *text, size_t from, size_t end)
+{
+    const char *eol = memchr(text + from, '\n', end - from);
+
+    return eol != NULL ? (size_t)(eol - text) : end;
+}
+
+/* The number of marks at `at` if they make a fence, else 0. */
+static size_t marks(const char *text, size_t at, size_t end)
+{
+    size_t n = 0;
+
+    while (at + n < end && text[at + n] == text[at] &&
+           (text[at] == '`' || text[at] == '~'))
+        n++;
+    return n >= FENCE_MIN ? n : 0;
+}
+
+/* A language with what Markdown renderers also accept: ts title="run.ts". */
+static bool is_info(const char *text, size_t at, size_t end)
+{
+    while (at < end && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r'))
+        at++;
+    return at == end || (isalpha((unsigned char)text[at]) &&
+                         memchr(text + at, '`', end - at) == NULL);
+}
+
+/*
+ * Blank a Markdown fence that guard/tree.c does not recognise: one whose first
+ * line says more than a language, or one that is never closed. Only if the code is
+ * complete and without text around it. No byte moves.
+ */
+static void strip_fence(char *text, size_t len)
+{
+    gbx_region region = gbx_text_region(text, len);
+    size_t run = marks(text, region.start, region.end);
+    size_t first_end, last;
+
+    if (run == 0)
+        return;
+    first_end = line_end(text, region.start, region.end);
+    if (first_end == region.end || !is_info(text, region.start + run, first_end))
+        return;
+    if (!gbx_text_find_fence(text, first_end, region.end, &last)) {
+        for (last = region.end; last > first_end && text[last - 1] == '`'; last--)
+            continue; /* at the end of the last line: a closing fence, or nothing */
+        if (region.end - last < FENCE_MIN)
+            last = region.end;
+    } else if (last + marks(text, last, region.end) != region.end) {
+        return; /* text follows */
+    }
+    memset(text + region.start, ' ', first_end - region.start);
+    memset(text + last, ' ', region.end - last);
+}
+
+/* ---- escapes --------------------------------------------------------------------- */
+
+/* The end of the string, template or comment that begins at `at`; else `at`. */
+static size_t skip_quoted(const char *text, size_t at, size_t len)
+{
+    char quote = text[at];
+    size_t i = at + 1;
+
+    if (quote == '/' && i < len && text[i] == '/')
+        return line_end(text, at, len);
+    if (quote == '/' && i < len && text[i] == '*') {
+        const char *close = memmem(text + i + 1, len - i - 1, "*/", 2);
+
+        return close != NULL ? (size_t)(close - text) + 2 : len;
+    }
+    if (quote != '"' && quote != '\'' && quote != '`')
+        return at;
+    for (; i < len && text[i] != quote; i++)
+        if (text[i] == '\\')
+            i++;
+    return i < len ? i + 1 : len;
+}
+
+/* The end of the regular expression at `at`; `at` if it is a division. before: the last
+ * character of code. */
+static size_t skip_regex(const char *text, size_t at, size_t len, char before)
+{
+    bool in_class = false;
+    size_t i = at + 1;
+
+    if (text[at] != '/' ||
+        (before != 0 && strchr("(,=:[!&|?{};<>+-*%~^", before) == NULL))
+        return at;
+    for (; i < len && text[i] != '\n' && (in_class || text[i] != '/'); i++) {
+        if (text[i] == '\\')
+            i++;
+        else if (text[i] == '[' || text[i] == ']')
+            in_class = text[i] == '[';
+    }
+    return i < len ? i + 1 : len;
+}
+
+/* The first backslash outside strings, templates, regular expressions and comments that
+ * stems from one escaping too many; len if none. *ret_hint is a constant. */
+static size_t find_extra_escape(const char *text, size_t len, const char **ret_hint)
+{
+    char before = 0;
+
+    for (size_t i = 0; i < len;) {
+        size_t after = skip_quoted(text, i, len);
+
+        if (after == i)
+            after = skip_regex(text, i, len, before);
+        if (after > i) {
+            before = (char)(text[i] == '/' ? before : 'a');
+            i = after;
+            continue;
+        }
+        if (text[i] == '\\' && i + 1 < len && strchr("nrt\"'`", text[i + 1]) != NULL) {
+            *ret_hint = strchr("nrt", text[i + 1]) != NULL ? HINT_BREAK : HINT_QUOTE;
+            return i;
+        }
+        if (!isspace((unsigned char)text[i]))
+            before = text[i];
+        i++;
+    }
+    return len;
+}
+
+/* ---- the script ------------------------------------------------------------- */
 
 /* Six trees, one after the other, each with as much as the guard grants. */
 #define ARENA_BASE     GBX_MIB(96)
@@ -46,7 +181,7 @@ struct work {
 static void find_escape(struct work *w, size_t len)
 {
     const char *hint;
-    size_t at = gbx_strip_escape(w->text + w->region.start, len, &hint);
+    size_t at = find_extra_escape(w->text + w->region.start, len, &hint);
 
     if (at < len && w->fault.message == NULL)
         w->fault =
@@ -252,8 +387,6 @@ static bool is_text(const char *text, size_t len)
            memchr(text, 0, len) == NULL;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
                            gbx_script *ret, gbx_error *reterr)
 {
@@ -274,11 +407,13 @@ gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
     if (len > 0)
         memcpy(given, text, len);
     given[len] = 0;
-    gbx_strip_fence(given, len);
+    strip_fence(given, len);
     memcpy(copy, given, len + 1);
     if (is_text(given, len)) {
         w.region = gbx_text_region(given, len);
-        gbx_strip_first_line(given + w.region.start, w.region.end - w.region.start);
+        if (w.region.end - w.region.start >= 2 &&
+            memcmp(given + w.region.start, "#!", 2) == 0)
+            memcpy(given + w.region.start, "//", 2); /* as JavaScript treats it */
         memcpy(copy, given, len);
         /* An aborted analysis leaves nothing: the code then stays unchanged. */
         if (gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look, &w) !=
@@ -328,4 +463,74 @@ void gbx_script_cleanup(gbx_script *script)
 {
     free(script->code);
     *script = (gbx_script){.insert_count = 0};
+}
+
+/* ---- scripts that were made before ------------------------------------------ */
+
+/* A lookup compares sixteen lengths, and text only where the length matches. */
+
+static bool copy_script(const gbx_script *from, gbx_script *ret)
+{
+    char *code = malloc(from->code_len + 1);
+
+    if (code == NULL)
+        return false;
+    memcpy(code, from->code, from->code_len + 1);
+    *ret = *from;
+    ret->code = code;
+    return true;
+}
+
+static const gbx_script *find(const gbx_recent *recent, const char *text, size_t len)
+{
+    for (size_t i = 0; i < GBX_RECENT_MAX; i++) {
+        const struct gbx_recent_script *k = &recent->kept[i];
+
+        if (k->text != NULL && k->len == len && memcmp(k->text, text, len) == 0)
+            return &k->script;
+    }
+    return NULL;
+}
+
+static void forget(struct gbx_recent_script *kept)
+{
+    free(kept->text);
+    gbx_script_cleanup(&kept->script);
+    *kept = (struct gbx_recent_script){.text = NULL};
+}
+
+bool gbx_recent_find(const gbx_recent *recent, const char *text, size_t len,
+                     gbx_script *ret)
+{
+    const gbx_script *known = find(recent, text, len);
+
+    return known != NULL && copy_script(known, ret);
+}
+
+void gbx_recent_keep(gbx_recent *recent, const char *text, size_t len,
+                     const gbx_script *script)
+{
+    struct gbx_recent_script *place = &recent->kept[recent->next];
+    char *own;
+
+    if (len == 0 || len > GBX_RECENT_TEXT_MAX || find(recent, text, len) != NULL)
+        return;
+    own = malloc(len);
+    if (own == NULL)
+        return;
+    forget(place);
+    if (!copy_script(script, &place->script)) {
+        free(own);
+        return;
+    }
+    memcpy(own, text, len);
+    place->text = own;
+    place->len = len;
+    recent->next = (recent->next + 1) % GBX_RECENT_MAX;
+}
+
+void gbx_recent_cleanup(gbx_recent *recent)
+{
+    for (size_t i = 0; i < GBX_RECENT_MAX; i++)
+        forget(&recent->kept[i]);
 }

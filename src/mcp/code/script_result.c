@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * script_result - from the engine's result to the reply. All output is redacted: the
- * value and the log (redact_result.c), and here the error.
+ * value and the log (run_output.c), and here the error.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "guard/guard.h"
-#include "mcp/code/code.h"
-#include "mcp/code/habit_hints.h"
 #include "mcp/code/script_run.h"
 
 #include <stdlib.h>
@@ -47,13 +45,13 @@ static void cleanup(struct material *m)
 
 /* ---- parts ----------------------------------------------------------------------- */
 
-static gbx_script_reply_outcome outcome_of(const gbx_nested_call *n)
+static gbx_script_reply_outcome outcome_of(const gbx_tool_call *n)
 {
     if (n->fate == GBX_GATE_DOUBTFUL)
         return GBX_CALL_DOUBTFUL;
     if (n->failed == NULL)
         return GBX_CALL_DONE;
-    if (strcmp(n->failed, GBX_NESTED_NOT_SENT) == 0)
+    if (strcmp(n->failed, GBX_TOOL_CALL_NOT_SENT) == 0)
         return GBX_CALL_NOT_SENT;
     return strcmp(n->failed, "CANCELLED") == 0 ? GBX_CALL_CANCELLED : GBX_CALL_FAILED;
 }
@@ -65,8 +63,8 @@ static bool take_calls(const gbx_code_run *run, struct material *m,
     m->calls = calloc(run->call_count > 0 ? run->call_count : 1, sizeof *m->calls);
     if (m->calls == NULL)
         return false;
-    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
-        m->calls[ret->call_count++] = (gbx_script_reply_call){.server = n->server,
+    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
+        m->calls[ret->call_count++] = (gbx_script_reply_call){.server = n->server->name,
                                                               .tool = n->tool,
                                                               .code = n->failed,
                                                               .outcome = outcome_of(n),
@@ -85,7 +83,7 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
 {
     const char *found = NULL;
 
-    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
         if (n->message != NULL && strcmp(n->message, message) == 0)
             found = n->failed;
     for (size_t i = 0; found == NULL && i < GBX_RUN_FAULTS_MAX; i++)
@@ -115,14 +113,11 @@ static void split_message(const char *text, struct material *m)
 
 static char *escaped(const char *text, gbx_escape how)
 {
-    gbx_buf to;
-    char *made;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
 
     gbx_buf_init(&to, GBX_MIB(1));
     (void)gbx_utf8_append_escaped(&to, text, strlen(text), how);
-    made = gbx_buf_take_string(&to, NULL);
-    gbx_buf_cleanup(&to);
-    return made;
+    return gbx_buf_take_string(&to, NULL);
 }
 
 /* The engine puts a message on one line; a thrown message keeps its lines, e.g. of a
@@ -155,12 +150,12 @@ static bool is_aggregate(const char *error)
 static void explain_aggregate(const gbx_code_run *run, struct material *m,
                               gbx_location *at)
 {
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     size_t told = 0;
 
     gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_puts(&text, "every promise was rejected");
-    for (const gbx_nested_call *n = run->calls; n != NULL && told < REASONS_MAX;
+    for (const gbx_tool_call *n = run->calls; n != NULL && told < REASONS_MAX;
          n = n->next) {
         size_t len;
         size_t shown;
@@ -168,7 +163,7 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
         if (n->message == NULL || n->was_open)
             continue;
         (void)gbx_buf_printf(&text, "%s%.64s.%.256s", told++ == 0 ? ": " : "; ",
-                             n->server, n->tool);
+                             n->server->name, n->tool);
         if (n->line > 0)
             (void)gbx_buf_printf(&text, " (line %u)", n->line);
         (void)gbx_buf_printf(&text, ": %s: ", n->failed);
@@ -180,15 +175,12 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
         if (at->line == 0)
             at->line = n->line;
     }
-    if (told == 0 && m->message != NULL && strncmp(m->message, "errors: ", 8) == 0) {
-        gbx_buf_cleanup(&text);
+    if (told == 0 && m->message != NULL && strncmp(m->message, "errors: ", 8) == 0)
         return;
-    }
     free(m->name);
     free(m->message);
     m->name = strdup("AggregateError");
     m->message = gbx_buf_take_string(&text, NULL);
-    gbx_buf_cleanup(&text);
 }
 
 /* The line of the code with that number, from 1; the last one for a number past the
@@ -231,9 +223,9 @@ static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t 
 }
 
 /* A call that was open when the code failed: it was not awaited. */
-static const gbx_nested_call *find_open(const gbx_code_run *run)
+static const gbx_tool_call *find_open(const gbx_code_run *run)
 {
-    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
         if (n->was_open)
             return n;
     return NULL;
@@ -246,10 +238,9 @@ static const gbx_nested_call *find_open(const gbx_code_run *run)
 static char *await_hint(const gbx_code_run *run, bool is_type_error,
                         const char *otherwise)
 {
-    const gbx_nested_call *open = is_type_error ? find_open(run) : NULL;
+    const gbx_tool_call *open = is_type_error ? find_open(run) : NULL;
     const gbx_script *script = &run->script;
-    gbx_buf hint;
-    char *made;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
 
     gbx_buf_init(&hint, GBX_KIB(4));
     if (run->meaning.is_unawaited) {
@@ -265,16 +256,14 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
                              call.is_list ? "await Promise.all(...) around the list"
                                           : "await before it");
     } else if (open != NULL) {
-        (void)gbx_buf_printf(&hint, "did you forget await? %.64s.%.256s", open->server,
-                             open->tool);
+        (void)gbx_buf_printf(&hint, "did you forget await? %.64s.%.256s",
+                             open->server->name, open->tool);
         if (open->line > 0)
             (void)gbx_buf_printf(&hint, " (line %u)", open->line);
         (void)gbx_buf_printf(&hint, " had not ended when the code failed%s%s",
                              otherwise[0] != 0 ? "; else: " : "", otherwise);
     }
-    made = hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
-    gbx_buf_cleanup(&hint);
-    return made;
+    return hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
 }
 
 /* First of all hints: the others might describe only the promise. */
@@ -335,7 +324,7 @@ static void take_error(gbx_code_run *run, struct material *m,
     gbx_location at = gbx_result_location(run->result);
     const char *thrown = gbx_result_thrown_message(run->result);
     const char *code;
-    gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
 
     gbx_buf_init(&clean, GBX_MIB(1));
     split_message(gbx_result_error(run->result), m);
@@ -357,7 +346,6 @@ static void take_error(gbx_code_run *run, struct material *m,
         free(m->message);
         m->message = gbx_buf_take_string(&clean, NULL);
     }
-    gbx_buf_cleanup(&clean);
     if (run->meaning.advice.line != 0) {
         at.line = run->meaning.advice.line;
         at.column = run->meaning.advice.column;
@@ -372,19 +360,19 @@ static void take_error(gbx_code_run *run, struct material *m,
     ret->frame = m->frame != NULL ? m->frame : "";
     ret->hint = hint_for(run, ret->code, at.line, m);
     take_await_hint(run, m, ret);
-    /* The engine's limit applies only when the deadline could not be watched. */
+    /* The engine's limit applies only when the time could not be watched. */
     if (gbx_result_code(run->result) == GBX_CODE_TIMEOUT ||
         (run->is_late && gbx_result_code(run->result) == GBX_CODE_ABORTED))
         say_late(run, ret);
 }
 
 /* "up.write (line 3): TOOL_ERROR: no such file", escaped. */
-static void put_call(const gbx_nested_call *n, gbx_script_reply_outcome outcome,
+static void put_call(const gbx_tool_call *n, gbx_script_reply_outcome outcome,
                      gbx_buf *to)
 {
     const char *message = n->message != NULL ? n->message : "";
 
-    (void)gbx_buf_printf(to, "%.64s.%.256s", n->server, n->tool);
+    (void)gbx_buf_printf(to, "%.64s.%.256s", n->server->name, n->tool);
     if (n->line > 0)
         (void)gbx_buf_printf(to, " (line %u)", n->line);
     if (outcome != GBX_CALL_FAILED)
@@ -421,7 +409,7 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
     size_t count = 0;
     size_t named = 0;
 
-    for (const gbx_nested_call *n = run->calls; n != NULL; n = n->next)
+    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
         count += n->was_open == was_open && outcome_of(n) == outcome;
     if (count == 0)
         return;
@@ -431,7 +419,7 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
                          : count == 1 ? "was "
                                       : "were ",
                          how, count == 1 ? words[outcome].one : words[outcome].many);
-    for (const gbx_nested_call *n = run->calls; n != NULL && named < NAMED_MAX;
+    for (const gbx_tool_call *n = run->calls; n != NULL && named < NAMED_MAX;
          n = n->next)
         if (n->was_open == was_open && outcome_of(n) == outcome) {
             (void)gbx_buf_puts(to, named++ > 0 ? ", " : "");
@@ -466,13 +454,12 @@ static void note_unkept(const gbx_code_run *run, gbx_buf *to)
 static void take_doubt(const gbx_code_run *run, struct material *m,
                        gbx_script_reply *ret)
 {
-    gbx_buf doubt;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf doubt;
 
     gbx_buf_init(&doubt, GBX_KIB(16));
     put_outcome(run, true, GBX_CALL_DOUBTFUL, &doubt);
     if (doubt.len > 0)
         m->message = gbx_buf_take_string(&doubt, NULL);
-    gbx_buf_cleanup(&doubt);
     if (m->message == NULL)
         return;
     m->is_doubt = true;
@@ -582,7 +569,7 @@ static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
 
 /* ---- public to other files of this folder --------------------------------- */
 
-void gbx_code_run_finish(gbx_code_run *run)
+void gbx_code_run_finish(gbx_code_run *run, double ms_left)
 {
     double wall_ms =
         (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
@@ -597,7 +584,7 @@ void gbx_code_run_finish(gbx_code_run *run)
         .note = "",
         .wall_ms = wall_ms,
         .calls_left = run->call_count < calls ? calls - (uint32_t)run->call_count : 0,
-        .ms_left = gbx_code_run_left_ms(run),
+        .ms_left = ms_left,
         .error = {.name = "", .message = "", .frame = "", .hint = ""}};
 
     if ((run->result != NULL && !run->is_stripped) || !take_calls(run, &m, &reply)) {

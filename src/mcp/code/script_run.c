@@ -8,31 +8,52 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/utf8.h"
-#include "guard/guard.h"
-#include "mcp/rules/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES GBX_KIB(64) /* redacted on the loop, not on a thread */
+#include <event2/event.h>
+
+#define VALUE_MAX   GBX_MIB(512)
+#define PRINTED_MAX GBX_MIB(512)
+#define TICK_MS     250.0 /* between checks of the time, and so the precision of pauses */
+
+/* ---- time ------------------------------------------------------------------------ */
+
+static double elapsed_ms(const gbx_code_run *run)
+{
+    return (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
+}
+
+static double left_ms(const gbx_code_run *run)
+{
+    double left = run->timeout_ms + run->paused_ms - elapsed_ms(run);
+
+    return left > 0 ? left : 0;
+}
+
+static void unwatch(gbx_code_run *run)
+{
+    if (run->timer != NULL)
+        event_free(run->timer);
+    run->timer = NULL;
+}
+
+/* ---- the end ---------------------------------------------------------------------- */
 
 static void free_run(gbx_code_run *run)
 {
-    if (run->link != NULL) {
-        *run->link = run->next;
-        if (run->next != NULL)
-            run->next->link = run->link;
-    }
-    gbx_code_run_unwatch(run);
+    if (run->in_code.le_prev != NULL)
+        LIST_REMOVE(run, in_code);
+    unwatch(run);
     gbx_gate_forget(run->sift);
     gbx_code_run_drop_keepings(run);
     gbx_code_run_drop_questions(run);
-    for (gbx_nested_call *n = run->calls, *next; n != NULL; n = next) {
+    for (gbx_tool_call *n = run->calls, *next; n != NULL; n = next) {
         next = n->next;
-        gbx_nested_free(n);
+        gbx_tool_call_free(n);
     }
     for (size_t i = 0; i < GBX_RUN_FAULTS_MAX; i++)
         free(run->faults[i].message);
@@ -46,7 +67,7 @@ static void free_run(gbx_code_run *run)
     for (size_t i = 0; i < run->remark_count; i++)
         free(run->remarks[i]);
     free(run->artifacts);
-    free(run->lines);
+    free(run->queues);
     free(run->text);
     free(run);
 }
@@ -57,35 +78,8 @@ static void finish_if_over(gbx_code_run *run)
         gbx_code_run_redact(run))
         return;
     gbx_gate_end_run(run->code->gate, run->id);
-    gbx_code_run_finish(run);
+    gbx_code_run_finish(run, left_ms(run));
     free_run(run);
-}
-
-/* ---- what the box says ----------------------------------------------------------- */
-
-static void on_log(void *user, gbx_log_level level, const char *text, size_t len)
-{
-    static const char *const prefixes[] = {"[debug] ", "", "", "[warn] ", "[error] "};
-    gbx_code_run *run = user;
-    const char *said;
-    size_t text_at;
-    gbx_buf line;
-
-    if (!gbx_mcp_hears_line(run->request, level))
-        return;
-    gbx_buf_init(&line, GBX_KIB(64));
-    (void)gbx_buf_puts(&line, prefixes[level <= GBX_LOG_ERROR ? level : 0]);
-    text_at = line.len;
-    (void)gbx_gate_redact(run->code->gate, text,
-                          gbx_artifacts_border(text, len, GBX_CODE_PROGRESS_MAX),
-                          &line);
-    if (!line.failed) {
-        said =
-            line.data != NULL ? (const char *)line.data : ""; /* an empty line counts */
-        gbx_mcp_progress(run->request, -1, said, line.len);
-        gbx_mcp_log_line(run->request, level, said + text_at, line.len - text_at);
-    }
-    gbx_buf_cleanup(&line);
 }
 
 /* Was the run stopped, so that nobody waits for its value? */
@@ -95,6 +89,26 @@ static bool was_stopped(const gbx_code_run *run)
         run->result != NULL ? gbx_result_code(run->result) : GBX_CODE_ABORTED;
 
     return code == GBX_CODE_ABORTED || code == GBX_CODE_TIMEOUT;
+}
+
+/* Do the words of the error need the code? Other results explain themselves. */
+static bool has_meaning(const gbx_code_run *run)
+{
+    return run->result != NULL && (gbx_result_code(run->result) == GBX_CODE_SYNTAX ||
+                                   gbx_result_code(run->result) == GBX_CODE_RUNTIME);
+}
+
+/* May run twice. */
+static void find_meaning(void *user)
+{
+    gbx_code_run *run = user;
+
+    gbx_code_explain(&run->script, run->result, &run->meaning);
+}
+
+static void on_found(void *user)
+{
+    gbx_code_run_release(user);
 }
 
 static void on_done(void *user, gbx_result *result, const gbx_error *error)
@@ -109,23 +123,24 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     if (was_stopped(run))
         gbx_code_run_drop_keepings(run);
     run->holders++; /* cancelling the last call must not free the run */
-    for (gbx_nested_call *n = run->calls; n != NULL; n = n->next) {
-        n->was_open = !n->is_over;
-        if (n->was_open && (was_stopped(run) || !gbx_nested_is_sent(n)))
-            gbx_nested_cancel(n);
+    for (gbx_tool_call *n = run->calls; n != NULL; n = n->next) {
+        n->was_open = n->state != GBX_TOOL_CALL_OVER;
+        if (n->was_open && (was_stopped(run) || !gbx_tool_call_is_sent(n)))
+            gbx_tool_call_cancel(n);
     }
     if (run->open == 0 || was_stopped(run))
-        gbx_code_run_unwatch(run);
-    gbx_code_run_explain(run);
+        unwatch(run);
+    run->meaning.advice.hint = "";
+    run->job =
+        (gbx_parse_thread_job){find_meaning, on_found, run, .patience = &run->patience};
+    /* That may take as long as the parse before the run. */
+    if (!has_meaning(run) || gbx_parse_thread_read(run->code->aside, &run->job,
+                                                   run->text_len) != GBX_ASIDE_LATER)
+        gbx_code_run_release(run);
 }
 
-/* The client cancelled the request, or is gone. */
-static void on_cancel(void *user)
-{
-    gbx_code_run_stop(user);
-}
-
-const gbx_box_hooks gbx_code_run_hooks = {gbx_code_run_request, on_log, on_done};
+const gbx_box_hooks gbx_code_run_hooks = {gbx_code_run_request, gbx_code_run_log,
+                                          on_done};
 
 /* ---- the code, until it runs ----------------------------------------------------- */
 
@@ -139,24 +154,21 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     run->code = code;
     run->request = request;
     run->calls_end = &run->calls;
-    gbx_buf_init(&run->value, GBX_RUN_VALUE_MAX);
-    gbx_buf_init(&run->printed, GBX_RUN_PRINTED_MAX);
+    run->may_end = finish_if_over;
+    STAILQ_INIT(&run->keepings);
+    STAILQ_INIT(&run->questions);
+    gbx_buf_init(&run->value, VALUE_MAX);
+    gbx_buf_init(&run->printed, PRINTED_MAX);
     run->start_ns = gbx_clock_now_ns();
     run->patience = gbx_parse_thread_patience(code->aside, text->len);
-    run->text = malloc(text->len + 1);
-    run->lines = calloc(code->config->server_count + 1, sizeof *run->lines);
-    if (run->text == NULL || run->lines == NULL) {
+    run->text = gbx_copy_bytes(text->data, text->len);
+    run->text_len = text->len;
+    run->queues = calloc(code->config->server_count + 1, sizeof *run->queues);
+    if (run->text == NULL || run->queues == NULL) {
         free_run(run);
         return NULL;
     }
-    memcpy(run->text, text->data, text->len);
-    run->text[text->len] = 0;
-    run->text_len = text->len;
-    run->next = code->open_runs;
-    run->link = &code->open_runs;
-    if (run->next != NULL)
-        run->next->link = &run->next;
-    code->open_runs = run;
+    LIST_INSERT_HEAD(&code->runs, run, in_code);
     return run;
 }
 
@@ -230,8 +242,8 @@ static void begin(gbx_code_run *run)
     gbx_digits_learn_code(&run->digits, run->script.code, run->script.code_len,
                           on_literal, run);
     (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
-                   (unsigned long long)++code->runs);
-    limits.cpu_ms = run->timeout_ms; /* the clock is checked in deadline.c */
+                   (unsigned long long)++code->run_count);
+    limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
     run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
                                  run->input, &limits, &run->patience, run);
     if (run->box_run == NULL)
@@ -246,7 +258,7 @@ static void on_script(void *user)
     run->is_reading = false;
     if (run->is_stopped) {
         (void)gbx_fail(&run->error, GBX_E_CLOSED, "cancelled before it began");
-        gbx_code_run_finish(run);
+        gbx_code_run_finish(run, left_ms(run));
         free_run(run);
     } else if (run->error.status != GBX_OK) {
         fail(run);
@@ -276,160 +288,76 @@ static void keep_digits_of_input(gbx_code_run *run)
     gbx_buf_cleanup(&first);
 }
 
-/* ---- public to other files of this folder --------------------------------- */
+/* ---- the time limit -------------------------------------------------------------- */
 
-void gbx_code_run_remark(gbx_code_run *run, const char *format, ...)
+/* Stop the run after a timeout or a cancellation: it ends soon, perhaps not at once. */
+static void stop(gbx_code_run *run)
 {
-    gbx_buf text;
-    gbx_buf clean;
-    va_list args;
-    char *remark = NULL;
-
-    if (run->remark_count == GBX_RUN_REMARKS_MAX)
+    if (run->box_run != NULL)
+        gbx_box_abort(run->box_run);
+    for (gbx_tool_call *n = run->is_ending ? run->calls : NULL; n != NULL; n = n->next)
+        gbx_tool_call_cancel(n);
+    if (!run->is_reading || run->is_stopped)
         return;
-    gbx_buf_init(&text, GBX_KIB(4));
-    gbx_buf_init(&clean, GBX_KIB(64));
-    va_start(args, format);
-    (void)gbx_buf_vprintf(&text, format, args);
-    va_end(args);
-    if (!text.failed &&
-        gbx_gate_redact(run->code->gate, (char *)text.data, text.len, &clean))
-        remark = gbx_buf_take_string(&clean, NULL);
-    gbx_buf_cleanup(&text);
-    gbx_buf_cleanup(&clean);
-    if (remark == NULL)
+    run->is_stopped = true;
+    if (gbx_parse_thread_withdraw(run->code->aside, &run->job))
+        on_script(run);
+}
+
+/* The client cancelled the request, or is gone. */
+static void on_cancel(void *user)
+{
+    stop(user);
+}
+
+static bool is_asking(const gbx_code_run *run)
+{
+    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
+        if (n->gate_call != NULL && gbx_gate_is_asking(n->gate_call))
+            return true;
+    return false;
+}
+
+static void arm(gbx_code_run *run)
+{
+    double wait_ms = left_ms(run);
+    struct timeval wait;
+
+    if (wait_ms > TICK_MS)
+        wait_ms = TICK_MS;
+    wait.tv_sec = 0;
+    wait.tv_usec = (suseconds_t)(wait_ms * 1000) + 1;
+    (void)event_add(run->timer, &wait);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *user)
+{
+    gbx_code_run *run = user;
+    double now_ms = elapsed_ms(run);
+
+    (void)fd;
+    (void)what;
+    if (is_asking(run))
+        run->paused_ms += now_ms - run->seen_ms;
+    run->seen_ms = now_ms;
+    if (left_ms(run) > 0) {
+        arm(run);
         return;
-    on_log(run, GBX_LOG_WARN, remark, strlen(remark));
-    run->remarks[run->remark_count++] = remark;
-}
-
-void gbx_code_run_settled(gbx_code_run *run)
-{
-    run->open--;
-    finish_if_over(run);
-}
-
-void gbx_code_run_abandon(gbx_code_run *run)
-{
-    gbx_nested_call *n = run->calls;
-
-    run->calls = NULL;
-    while (n != NULL) {
-        gbx_nested_call *next = n->next;
-
-        n->run = NULL;
-        if (n->passage == NULL)
-            gbx_nested_free(n);
-        n = next;
     }
-    free_run(run);
+    run->is_late = true;
+    stop(run);
 }
 
-void gbx_code_run_release(gbx_code_run *run)
+/* We keep the time limit, not the engine: it pauses while a person is asked. If that
+ * fails, the engine's own limit applies. */
+static void watch(gbx_code_run *run)
 {
-    run->holders--;
-    finish_if_over(run);
+    run->timer = event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_tick, run);
+    if (run->timer != NULL)
+        arm(run);
 }
 
-/* Exactly one of uri and error is not NULL. */
-static void put_handle(const char *uri, const char *error, const char *mime_type,
-                       size_t len, gbx_buf *to)
-{
-    const char *text = uri != NULL ? uri : error;
-
-    (void)gbx_buf_puts(to, uri != NULL ? "{\"uri\":" : "{\"error\":");
-    (void)gbx_json_append_string(to, text, strlen(text));
-    (void)gbx_buf_puts(to, ",\"mimeType\":");
-    (void)gbx_json_append_string(to, mime_type, strlen(mime_type));
-    (void)gbx_buf_printf(to, ",\"bytes\":%zu}", len);
-}
-
-/* Room for one more artifact in the list; NULL: memory is out. */
-static gbx_script_reply_artifact *make_room(gbx_code_run *run)
-{
-    size_t room = run->artifact_room > 0 ? run->artifact_room * 2 : 8;
-    gbx_script_reply_artifact *grown;
-
-    if (run->artifact_count < run->artifact_room)
-        return &run->artifacts[run->artifact_count];
-    grown = reallocarray(run->artifacts, room, sizeof *grown);
-    if (grown == NULL)
-        return NULL;
-    run->artifacts = grown;
-    run->artifact_room = room;
-    return &run->artifacts[run->artifact_count];
-}
-
-void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message)
-{
-    gbx_run_fault *fault = &run->faults[run->fault_count++ % GBX_RUN_FAULTS_MAX];
-
-    free(fault->message);
-    fault->message = strdup(message);
-    (void)snprintf(fault->code, sizeof fault->code, "%s", code);
-}
-
-bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
-                           const void *data, size_t len, bool is_bytes, gbx_buf *handle,
-                           char why[GBX_RUN_WHY_SIZE])
-{
-    uint64_t max = run->code->settings->artifact_bytes;
-    gbx_artifact *kept = NULL;
-    gbx_script_reply_artifact *a;
-
-    if (run->artifact_count == GBX_RUN_ARTIFACTS_MAX) {
-        (void)snprintf(why, GBX_RUN_WHY_SIZE, "a script keeps %d artifacts at most",
-                       GBX_RUN_ARTIFACTS_MAX);
-        return false;
-    }
-    if (len > max) {
-        (void)snprintf(why, GBX_RUN_WHY_SIZE,
-                       "an artifact has at most %llu bytes, this one %zu",
-                       (unsigned long long)max, len);
-        return false;
-    }
-    a = make_room(run);
-    if (a != NULL)
-        kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
-                                 gbx_clock_now_ns());
-    if (kept == NULL) {
-        (void)snprintf(why, GBX_RUN_WHY_SIZE, "no memory is left for it");
-        return false;
-    }
-    kept->is_text = kept->is_text && !is_bytes;
-    memcpy(a->uri, kept->uri, sizeof a->uri);
-    (void)snprintf(a->name, sizeof a->name, "%.*s",
-                   (int)gbx_artifacts_border(name, strlen(name), sizeof a->name - 1),
-                   name);
-    (void)snprintf(a->mime_type, sizeof a->mime_type, "%.*s",
-                   (int)gbx_artifacts_border(mime_type, strlen(mime_type),
-                                             sizeof a->mime_type - 1),
-                   mime_type);
-    a->bytes = len;
-    run->artifact_count++;
-    put_handle(kept->uri, NULL, mime_type, len, handle);
-    return true;
-}
-
-/* What will be read as text is redacted as text, since base64 would hide secrets.
- * Content too long for that is not read as text. */
-void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
-                       const void *data, size_t len, gbx_buf *handle)
-{
-    bool has_secrets = run->code->config->rules->secrets->secret_count > 0;
-    bool is_bytes = has_secrets && len > TEXT_BYTES;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-    char why[GBX_RUN_WHY_SIZE];
-
-    gbx_buf_init(&clean, len * 8 + GBX_KIB(4));
-    if (has_secrets && !is_bytes && gbx_artifacts_is_text(mime_type, data, len)) {
-        is_bytes = !gbx_gate_redact(run->code->gate, data, len, &clean);
-        data = is_bytes || clean.len == 0 ? data : clean.data;
-        len = is_bytes ? len : clean.len;
-    }
-    if (!gbx_code_run_try_keep(run, name, mime_type, data, len, is_bytes, handle, why))
-        put_handle(NULL, why, mime_type, len, handle);
-}
+/* ---- start and abandon ------------------------------------------------------------ */
 
 void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
                         const gbx_buf *text, gbx_view input, uint32_t timeout_ms)
@@ -443,7 +371,7 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     run->input = input.at != NULL ? input : (gbx_view){"null", 4};
     keep_digits_of_input(run);
     run->timeout_ms = timeout_ms;
-    (void)gbx_code_run_watch(run); /* if that fails, the engine's own limit applies */
+    watch(run);
     gbx_mcp_on_cancel(request, on_cancel, run);
     if (gbx_recent_find(&code->recent, run->text, run->text_len, &run->script)) {
         begin(run);
@@ -458,16 +386,16 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     }
 }
 
-void gbx_code_run_stop(gbx_code_run *run)
+void gbx_code_run_abandon(gbx_code_run *run)
 {
-    if (run->box_run != NULL)
-        gbx_box_abort(run->box_run);
-    for (gbx_nested_call *n = run->is_ending ? run->calls : NULL; n != NULL;
-         n = n->next)
-        gbx_nested_cancel(n);
-    if (!run->is_reading || run->is_stopped)
-        return;
-    run->is_stopped = true;
-    if (gbx_parse_thread_withdraw(run->code->aside, &run->job))
-        on_script(run);
+    gbx_tool_call *call = run->calls;
+
+    run->calls = NULL;
+    while (call != NULL) {
+        gbx_tool_call *next = call->next;
+
+        gbx_tool_call_abandon(call);
+        call = next;
+    }
+    free_run(run);
 }

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* script_run - one execution of code for one request, from its start to its reply. */
+/*
+ * script_run - one execution of code for one request, from its start to its reply, and the
+ * calls of tools that it makes.
+ *
+ * script_run.c drives a run. It uses the other files, which call it back by may_end.
+ */
 #ifndef GBX_MCP_CODE_SCRIPT_RUN_H
 #define GBX_MCP_CODE_SCRIPT_RUN_H
 
 #include "guard/guard.h"
-#include "mcp/code/code.h"
 #include "mcp/code/code_mode.h"
-#include "mcp/code/digits.h"
-#include "mcp/code/nested_call.h"
-#include "mcp/code/script_reply.h"
-#include "mcp/code/unawaited.h"
 
-#define GBX_RUN_ARTIFACTS_MAX 1000
-#define GBX_RUN_FAULTS_MAX    8
-#define GBX_RUN_VALUE_MAX     GBX_MIB(512)
-#define GBX_RUN_PRINTED_MAX   GBX_MIB(512)
-#define GBX_RUN_WHY_SIZE      120 /* for the reason why nothing was kept */
-#define GBX_RUN_REMARKS_MAX   16
+#define GBX_RUN_FAULTS_MAX  8
+#define GBX_RUN_WHY_SIZE    120 /* for the reason why nothing was kept */
+#define GBX_RUN_REMARKS_MAX 16
 
 /* servers.js says this beyond the limit of requests to the host. */
 #define GBX_RUN_ASKED_MAX "the limit on questions of one run is reached: ask less often"
@@ -24,21 +21,104 @@
 /* The text of a refusal when memory for its own text is out. */
 #define GBX_RUN_NO_MEMORY "the host is out of memory"
 
-/* A ToolError that no nested call caused. */
-typedef struct gbx_run_fault {
-    char code[24];
-    char *message;
-} gbx_run_fault;
+/* ---- tool_call.c --------------------------------------------------------- */
 
-typedef struct gbx_keeping gbx_keeping;
-typedef struct gbx_question gbx_question;
+/* The code of a call that was given up before it was sent to its server. */
+#define GBX_TOOL_CALL_NOT_SENT "NOT_SENT"
 
-/* What the code reveals about an error (explain_failure.c). */
+/* The gate has the states between: listing, asking, sent. */
+typedef enum gbx_tool_call_state {
+    GBX_TOOL_CALL_QUEUED, /* waits for one of its run's places for that server */
+    GBX_TOOL_CALL_PASSING,
+    GBX_TOOL_CALL_OVER,
+} gbx_tool_call_state;
+
+/* The calls of one run to one server. A server that does not answer, or a person who
+ * takes time, delays only the calls queued behind it here. upstream limits the calls of
+ * all runs to a server. */
+typedef struct gbx_tool_queue {
+    uint32_t flying; /* no longer queued: with the gate */
+    TAILQ_HEAD(, gbx_tool_call) waiting;
+} gbx_tool_queue;
+
+typedef struct gbx_tool_call {
+    gbx_mcp_code *code;
+    const gbx_mcp_upstream_config *server;
+    char *tool;
+    char *args;
+    size_t args_len;
+    uint32_t timeout_ms;
+    gbx_mcp_request *client;  /* on whose behalf */
+    gbx_gate_call *gate_call; /* NULL: queued, or ended */
+    gbx_tool_call_state state;
+    bool is_abandoned; /* code mode has ended: freed when the gate lets go of it */
+    int64_t start_ns;
+    LIST_ENTRY(gbx_tool_call) in_code; /* of the tool `call` */
+
+    /* Of a call that code makes; it is kept until its run has reported it. */
+    struct gbx_code_run *run;   /* NULL: the tool `call` */
+    gbx_request request;        /* of the worker */
+    struct gbx_tool_call *next; /* of the run, in the order of the calls */
+    gbx_tool_queue *queue;      /* of the run */
+    TAILQ_ENTRY(gbx_tool_call) in_queue;
+    uint32_t line; /* in the code, as it says */
+    bool raw;
+    bool was_open; /* when the code had ended: its result is reported, not answered */
+    unsigned remarks; /* that were made about its result */
+    gbx_gate_fate fate;
+    const char *failed; /* code of the error, a constant; or NULL */
+    char *message;      /* of the error */
+    double ms;
+    size_t bytes;
+    char gave[GBX_VALUE_SKETCH_SIZE]; /* or "" */
+} gbx_tool_call;
+
+/* Start a call that is in the list of its run. May answer the worker at once. */
+void gbx_tool_call_start(gbx_tool_call *call);
+
+/* Was it sent to its server? Then it may take effect, even if nobody waits for it. */
+bool gbx_tool_call_is_sent(const gbx_tool_call *call);
+
+/* End it without an answer: at once if queued, else when the gate has ended it. */
+void gbx_tool_call_cancel(gbx_tool_call *call);
+
+/* Code mode ends: free it, or leave it to the gate. */
+void gbx_tool_call_abandon(gbx_tool_call *call);
+void gbx_tool_call_free(gbx_tool_call *call);
+
+/* Answer a request of the worker with an error; message is text. */
+void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
+                           const char *error_code, const char *message, size_t len,
+                           bool retryable);
+
+/* ---- explain_failure.c --------------------------------------------------- */
+
+/* The call whose promise was used instead of its value. */
+typedef struct gbx_unawaited {
+    size_t start; /* its function, in the text: servers.up.list */
+    size_t end;
+    uint32_t line; /* from 1 */
+    bool is_list;  /* made for each item of a list */
+} gbx_unawaited;
+
+/* What the code reveals about an error. */
 typedef struct gbx_run_meaning {
     gbx_guard_advice advice; /* positions refer to the code that ran */
     bool is_unawaited;
     gbx_unawaited unawaited;
 } gbx_run_meaning;
+
+/* Explain an error of the script, by parsing it. */
+void gbx_code_explain(const gbx_script *script, const gbx_result *result,
+                      gbx_run_meaning *ret);
+
+/* ---- a run --------------------------------------------------------------- */
+
+/* A ToolError that no call of a tool caused. */
+typedef struct gbx_run_fault {
+    char code[24];
+    char *message;
+} gbx_run_fault;
 
 typedef struct gbx_code_run {
     gbx_mcp_code *code;
@@ -63,16 +143,15 @@ typedef struct gbx_code_run {
     double paused_ms; /* while waiting for a person */
     double seen_ms;   /* time of the last check */
     bool is_late;
-    gbx_nested_line *lines; /* one per server of the configuration */
-    gbx_nested_call *calls; /* all of them, in call order */
-    gbx_nested_call **calls_end;
+    gbx_tool_queue *queues; /* one per server of the configuration */
+    gbx_tool_call *calls;   /* all of them, in call order */
+    gbx_tool_call **calls_end;
     size_t call_count;
-    size_t refused;          /* beyond the limit of calls; not in the list */
-    size_t open;             /* calls that have not ended */
-    gbx_keeping *keepings;   /* future artifacts; the first is being redacted */
-    gbx_question *questions; /* about known tools; the first is next */
-    gbx_question **questions_end;
-    struct event *turn; /* of the first question */
+    size_t open; /* calls that have not ended */
+    STAILQ_HEAD(, gbx_keeping)
+    keepings; /* future artifacts; the first is being redacted */
+    STAILQ_HEAD(, gbx_question) questions; /* about known tools; the first is next */
+    struct event *turn;                    /* of the first question */
     gbx_script_reply_artifact *artifacts;
     size_t artifact_count;
     size_t artifact_room;
@@ -89,45 +168,41 @@ typedef struct gbx_code_run {
     gbx_script_reply_log *logs;
     size_t log_count;
     bool is_stripped;
-    bool is_value_lost;        /* memory was out */
-    gbx_run_meaning meaning;   /* of the result, if it is an error */
-    unsigned holders;          /* questions and jobs that refer to the run */
-    struct gbx_code_run *next; /* in open_runs */
-    struct gbx_code_run **link;
+    bool is_value_lost;      /* memory was out */
+    gbx_run_meaning meaning; /* of the result, if it is an error */
+    unsigned holders;        /* questions and jobs that refer to the run */
+    /* A call, question or job of the run has ended: finish the run if it was the last;
+     * that frees it. */
+    void (*may_end)(struct gbx_code_run *run);
+    LIST_ENTRY(gbx_code_run) in_code;
 } gbx_code_run;
+
+/* Undo one increment of holders. */
+static inline void gbx_code_run_release(gbx_code_run *run)
+{
+    run->holders--;
+    run->may_end(run);
+}
+
+/* ---- script_run.c -------------------------------------------------------- */
 
 /* Start a run, which ends the request. text: the code, at least one byte, without a
  * final NUL; input may be a missing value. */
 void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
                         const gbx_buf *text, gbx_view input, uint32_t timeout_ms);
 
-/* Stop the run after a timeout or a cancellation: it ends soon, perhaps not at once. */
-void gbx_code_run_stop(gbx_code_run *run);
-
-/* The time limit (deadline.c): at its end the run is stopped and is_late set. */
-bool gbx_code_run_watch(gbx_code_run *run);
-void gbx_code_run_unwatch(gbx_code_run *run);
-double gbx_code_run_left_ms(const gbx_code_run *run);
+extern const gbx_box_hooks gbx_code_run_hooks;
 
 /* Code mode and the loop end: nothing is answered. What the gate still holds is freed
  * when it lets go. */
 void gbx_code_run_abandon(gbx_code_run *run);
 
-/* Undo one increment of holders. */
-void gbx_code_run_release(gbx_code_run *run);
+/* ---- run_output.c -------------------------------------------------------- */
 
-/* A nested call of the run has ended. */
-void gbx_code_run_settled(gbx_code_run *run);
+/* All that leaves a run is redacted. */
 
-/* Keep a redacted value for readers of the reply, and append its handle as JSON.
- * is_bytes: never read it as text. False: not kept, and why has the reason in words. */
-bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
-                           const void *data, size_t len, bool is_bytes, gbx_buf *handle,
-                           char why[GBX_RUN_WHY_SIZE]);
-/* The same for bytes of a tool's result whose other parts are still useful: a handle is
- * always appended; if nothing was kept, it says why. */
-void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
-                       const void *data, size_t len, gbx_buf *handle);
+/* Pass on a log line, as it is printed; user is the run. */
+void gbx_code_run_log(void *user, gbx_log_level level, const char *text, size_t len);
 
 /* Arguments: what has them, the first one, and how many there are. */
 #define GBX_RUN_FAR_INTEGERS                                                          \
@@ -141,26 +216,48 @@ void gbx_code_run_remark(gbx_code_run *run, const char *format, ...)
 /* Record that a ToolError of that code was or will be made; code is [A-Z_]. */
 void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message);
 
-/* Drop artifacts that are not kept yet (artifact_request.c). */
-void gbx_code_run_drop_keepings(gbx_code_run *run);
+/* Keep a redacted value for readers of the reply, and append its handle as JSON.
+ * is_bytes: never read it as text. False: not kept, and why has the reason in words. */
+bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                           const void *data, size_t len, bool is_bytes, gbx_buf *handle,
+                           char why[GBX_RUN_WHY_SIZE]);
+/* The same for bytes of a tool's result whose other parts are still useful: a handle is
+ * always appended; if nothing was kept, it says why. */
+void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                       const void *data, size_t len, gbx_buf *handle);
 
-/* Drop questions whose answers nobody awaits any more (guest_requests.c). */
-void gbx_code_run_drop_questions(gbx_code_run *run);
-
-/* Handle a request of the code (guest_requests.c). */
-void gbx_code_run_request(void *user, gbx_request request, gbx_view args);
-
-/* Redact secrets in the run's output (redact_result.c). False: done. True: the run is
- * held until it is done. */
+/* Redact the run's value and log. False: done. True: the run is held until it is
+ * done. */
 bool gbx_code_run_redact(gbx_code_run *run);
 
-/* Explain the result, then call gbx_code_run_release() (explain_failure.c). */
-void gbx_code_run_explain(gbx_code_run *run);
+/* ---- guest_requests.c ---------------------------------------------------- */
 
-/* Write the reply and end the request (script_result.c). */
-void gbx_code_run_finish(gbx_code_run *run);
+/* Handle a request of the code; user is the run. */
+void gbx_code_run_request(void *user, gbx_request request, gbx_view args);
+
+/* Drop questions whose answers nobody awaits any more. */
+void gbx_code_run_drop_questions(gbx_code_run *run);
+
+/* Drop artifacts that are not kept yet. */
+void gbx_code_run_drop_keepings(gbx_code_run *run);
+
+/* ---- script_result.c ----------------------------------------------------- */
+
+/* Write the reply and end the request. ms_left: of the run's time. */
+void gbx_code_run_finish(gbx_code_run *run, double ms_left);
 /* Reply for a run that never started: what is wrong with the arguments or the code. */
 void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
                          const gbx_script_reply_error *error);
+
+/* ---- hints.c ------------------------------------------------------------- */
+
+/* The length of the name at the start of the text, or 0. */
+size_t gbx_code_name_length(const char *text);
+
+/* Map habits that models bring from other hosts to what works here: what to write
+ * instead, to be freed, or NULL. message: the engine's, of the error that ended a run;
+ * line: the line of code that failed. */
+char *gbx_code_message_hint(const gbx_code_run *run, const char *message,
+                            const char *line, size_t line_len);
 
 #endif

@@ -50,9 +50,6 @@ typedef struct gbx_types_join {
 
 void gbx_types_put(gbx_types_writer *w, const char *text);
 
-/* Write the type of any schema. */
-gbx_types_kind gbx_types_write(gbx_types_writer *w, gbx_view schema);
-
 /* Write each type between begin and add. A duplicate is removed again, as is a part of
  * & that says nothing. */
 void gbx_types_join_begin(gbx_types_writer *w, gbx_types_join *j);
@@ -60,20 +57,11 @@ void gbx_types_join_add(gbx_types_writer *w, gbx_types_join *j, gbx_types_kind k
 /* If no type is left, or none says anything, the result is `unknown`. */
 gbx_types_kind gbx_types_join_end(gbx_types_writer *w, gbx_types_join *j);
 
-/* Write the schemas of a list or the members of an object, joined by |. */
-gbx_types_kind gbx_types_write_choices(gbx_types_writer *w, gbx_view list);
-
-gbx_types_kind gbx_types_write_object(gbx_types_writer *w, gbx_view schema);
-gbx_types_kind gbx_types_write_array(gbx_types_writer *w, gbx_view schema);
-
 /* Write the values of an enum: as many as fit, and the kinds of the others. */
 gbx_types_kind gbx_types_write_values(gbx_types_writer *w, gbx_view list);
 gbx_types_kind gbx_types_write_constant(gbx_types_writer *w, gbx_view value);
 
 /* Write a comment about a member before its name, or nothing. */
 void gbx_types_write_note(gbx_types_writer *w, gbx_view schema);
-
-/* Does its list of required members have any entry? */
-bool gbx_types_requires_any(gbx_view schema);
 
 #endif

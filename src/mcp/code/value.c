@@ -26,27 +26,19 @@
 _Static_assert(SKETCH_NAMES *(SKETCH_NAME_MAX + 9) + 16 <= GBX_VALUE_SKETCH_SIZE,
                "of a list, too");
 
-static bool is_text(gbx_view view, const char *text)
-{
-    size_t len = strlen(text);
-
-    return gbx_view_kind(view) == '"' && view.len == len + 2 &&
-           memcmp(view.at + 1, text, len) == 0;
-}
-
-/* The text of a text block, or of an embedded text resource; else not a value. */
-static gbx_view text_of(gbx_view block)
+gbx_view gbx_value_text_of(gbx_view block)
 {
     enum { TYPE, TEXT, RESOURCE, MEMBERS };
     static const char *const names[] = {"type", "text", "resource"};
+    gbx_view text = {NULL, 0};
     gbx_view m[MEMBERS];
 
     gbx_view_members(block, names, MEMBERS, m);
-    if (is_text(m[TYPE], "text"))
-        return m[TEXT];
-    if (is_text(m[TYPE], "resource"))
-        return gbx_view_member(m[RESOURCE], "text");
-    return (gbx_view){NULL, 0};
+    if (gbx_view_is_text(m[TYPE], "text"))
+        text = m[TEXT];
+    else if (gbx_view_is_text(m[TYPE], "resource"))
+        text = gbx_view_member(m[RESOURCE], "text");
+    return gbx_view_kind(text) == '"' ? text : (gbx_view){NULL, 0};
 }
 
 /* ---- text ------------------------------------------------------------------------ */
@@ -63,10 +55,10 @@ static void append_texts(gbx_view content, gbx_buf *to, size_t *ret_blocks,
     gbx_view block;
 
     while (gbx_view_next(content, &cursor, &name, &block)) {
-        gbx_view text = text_of(block);
+        gbx_view text = gbx_value_text_of(block);
 
         blocks++;
-        if (gbx_view_kind(text) != '"')
+        if (text.at == NULL)
             continue;
         if (texts++ > 0)
             (void)gbx_buf_puts(to, "\n");
@@ -109,12 +101,12 @@ static bool append_list(gbx_view content, gbx_buf *to)
     gbx_view block;
 
     while (is_list && gbx_view_next(content, &cursor, &name, &block)) {
-        gbx_view text = text_of(block);
+        gbx_view text = gbx_value_text_of(block);
         gbx_view item;
         gbx_buf json;
 
         gbx_buf_init(&json, BYTES_MAX);
-        is_list = gbx_view_kind(text) == '"' && gbx_view_append_text(text, &json) &&
+        is_list = text.at != NULL && gbx_view_append_text(text, &json) &&
                   gbx_view_open((const char *)json.data, json.len, &item) &&
                   is_whole_json(item) && gbx_buf_puts(to, count++ > 0 ? "," : "[") &&
                   gbx_buf_append(to, item.at, item.len);
@@ -126,14 +118,13 @@ static bool append_list(gbx_view content, gbx_buf *to)
 /* For content whose blocks are all texts. */
 static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to)
 {
-    gbx_buf list;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list;
 
     gbx_buf_init(&list, BYTES_MAX);
     if (append_list(content, &list))
         (void)gbx_buf_append(to, list.data, list.len);
     else
         append_parsed(text, to);
-    gbx_buf_cleanup(&list);
 }
 
 /* ---- content other than text ----------------------------------------------------- */
@@ -141,21 +132,20 @@ static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to
 /* The type that the server gives, if it is valid. */
 static void copy_mime(gbx_view view, char ret[GBX_ARTIFACT_MIME_SIZE])
 {
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     gbx_buf_init(&text, GBX_KIB(1));
     if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
         !gbx_buf_append(&text, "", 1) || strlen((char *)text.data) + 1 != text.len ||
         !gbx_artifacts_mime((char *)text.data, ret))
         (void)gbx_artifacts_mime("application/octet-stream", ret);
-    gbx_buf_cleanup(&text);
 }
 
 static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *keeper,
                          gbx_buf *to)
 {
     char mime_type[GBX_ARTIFACT_MIME_SIZE];
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     copy_mime(mime, mime_type);
     gbx_buf_init(&text, BYTES_MAX);
@@ -165,27 +155,26 @@ static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *k
                      text.len, to);
     else
         (void)gbx_buf_puts(to, "{\"error\":\"its data is not base64\"}");
-    gbx_buf_cleanup(&text);
 }
 
 static bool is_media(gbx_view block)
 {
     gbx_view type = gbx_view_member(block, "type");
 
-    return is_text(type, "image") || is_text(type, "audio");
+    return gbx_view_is_text(type, "image") || gbx_view_is_text(type, "audio");
 }
 
 static void append_block(gbx_view block, const gbx_value_keeper *keeper, gbx_buf *to)
 {
-    gbx_view text = text_of(block);
+    gbx_view text = gbx_value_text_of(block);
     gbx_view resource = gbx_view_member(block, "resource");
 
-    if (gbx_view_kind(text) == '"')
+    if (text.at != NULL)
         (void)gbx_buf_append(to, text.at, text.len);
     else if (is_media(block))
         append_bytes(gbx_view_member(block, "data"), gbx_view_member(block, "mimeType"),
                      keeper, to);
-    else if (is_text(gbx_view_member(block, "type"), "resource") &&
+    else if (gbx_view_is_text(gbx_view_member(block, "type"), "resource") &&
              gbx_view_member(resource, "blob").at != NULL)
         append_bytes(gbx_view_member(resource, "blob"),
                      gbx_view_member(resource, "mimeType"), keeper, to);
@@ -218,7 +207,7 @@ static void append_content(gbx_view content, const gbx_value_keeper *keeper,
 {
     size_t blocks;
     size_t texts;
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     gbx_buf_init(&text, BYTES_MAX);
     append_texts(content, &text, &blocks, &texts);
@@ -228,7 +217,6 @@ static void append_content(gbx_view content, const gbx_value_keeper *keeper,
         append_text_value(content, &text, to);
     else
         append_blocks(content, blocks, keeper, to);
-    gbx_buf_cleanup(&text);
 }
 
 /* ---- structured content ---------------------------------------------------------- */
@@ -247,7 +235,7 @@ static bool is_absent(gbx_view structured, gbx_view content)
         return true;
     return gbx_view_kind(structured) == 'n' && gbx_view_kind(content) == '[' &&
            gbx_view_next(content, &cursor, &name, &block) &&
-           !is_text(text_of(block), "null");
+           !gbx_view_is_text(gbx_value_text_of(block), "null");
 }
 
 static bool has_media(gbx_view content)
@@ -487,32 +475,30 @@ gbx_value_parts gbx_value_parts_of(gbx_view result)
     return (gbx_value_parts){m[0], m[1], gbx_view_is_true(m[2])};
 }
 
-bool gbx_value_of_result(gbx_view result, const gbx_value_keeper *keeper, gbx_buf *to,
-                         gbx_buf *message)
+bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *keeper,
+                         gbx_buf *to, gbx_buf *message)
 {
-    gbx_value_parts parts = gbx_value_parts_of(result);
     gbx_buf text;
 
-    if (parts.is_error) {
+    if (parts->is_error) {
         gbx_buf_init(&text, BYTES_MAX);
-        append_reason(&parts, &text);
+        append_reason(parts, &text);
         (void)gbx_utf8_append_ends(message, text.data, text.len, MESSAGE_MAX);
         gbx_buf_cleanup(&text);
         return false;
     }
-    if (!is_absent(parts.structured, parts.content))
-        append_structured(parts.structured, has_media(parts.content) ? 0 : DEPTH_MAX,
+    if (!is_absent(parts->structured, parts->content))
+        append_structured(parts->structured, has_media(parts->content) ? 0 : DEPTH_MAX,
                           keeper, to);
-    else if (gbx_view_kind(parts.content) == '[')
-        append_content(parts.content, keeper, to);
+    else if (gbx_view_kind(parts->content) == '[')
+        append_content(parts->content, keeper, to);
     else
         (void)gbx_buf_puts(to, "null");
     return true;
 }
 
-bool gbx_value_has_more(gbx_view result)
+bool gbx_value_has_more(const gbx_value_parts *parts)
 {
-    gbx_value_parts parts = gbx_value_parts_of(result);
     gbx_buf text;
     size_t blocks;
     size_t texts;
@@ -522,23 +508,22 @@ bool gbx_value_has_more(gbx_view result)
     gbx_view name;
     gbx_view block;
 
-    if (gbx_view_kind(parts.content) != '[' ||
-        is_absent(parts.structured, parts.content))
+    if (gbx_view_kind(parts->content) != '[' ||
+        is_absent(parts->structured, parts->content))
         return false;
-    while (gbx_view_next(parts.content, &cursor, &name, &block)) {
-        gbx_view own = text_of(block);
-        bool is_own = gbx_view_kind(own) == '"';
+    while (gbx_view_next(parts->content, &cursor, &name, &block)) {
+        gbx_view own = gbx_value_text_of(block);
 
-        if (is_own)
-            has_text = has_text || (own.len > 2 && !is_in(own, parts.structured));
+        if (own.at != NULL)
+            has_text = has_text || (own.len > 2 && !is_in(own, parts->structured));
         else
-            has_more = has_more || !is_in(block, parts.structured);
+            has_more = has_more || !is_in(block, parts->structured);
     }
     if (!has_text || has_more)
         return has_more;
     gbx_buf_init(&text, BYTES_MAX);
-    append_texts(parts.content, &text, &blocks, &texts);
-    has_more = !is_repeated(parts.content, &text, parts.structured);
+    append_texts(parts->content, &text, &blocks, &texts);
+    has_more = !is_repeated(parts->content, &text, parts->structured);
     gbx_buf_cleanup(&text);
     return has_more;
 }
@@ -549,7 +534,7 @@ void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE])
     size_t cursor = 0;
     gbx_view name;
     gbx_view item = value;
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     gbx_buf_init(&text, GBX_VALUE_SKETCH_SIZE);
     (void)gbx_buf_puts(&text, is_list ? "[" : "");
@@ -565,5 +550,4 @@ void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE])
     (void)gbx_buf_append(&text, "", 1);
     (void)snprintf(ret, GBX_VALUE_SKETCH_SIZE, "%s",
                    text.failed ? "" : (const char *)text.data);
-    gbx_buf_cleanup(&text);
 }

@@ -11,7 +11,6 @@
 #include "base/json_view.h"
 #include "base/utf8.h"
 #include "mcp/config/config_reader.h"
-#include "policy/capability_grants.h"
 #include "policy/policy.h"
 
 #include <errno.h>

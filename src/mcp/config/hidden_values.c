@@ -9,7 +9,6 @@
 #include "mcp/config/config_reader.h"
 
 #include "base/cleanup.h"
-#include "policy/capability_grants.h"
 #include "policy/policy.h"
 
 #include <stdio.h>

@@ -61,15 +61,6 @@ struct gbx_compute {
     gbx_mcp_post end_post;
 };
 
-static void forget(gbx_compute *c);
-static void refuse_call(gbx_compute *c, const char *code, const char *error,
-                        const char *hint);
-static void end_call(gbx_compute *c); /* the result has arrived: send the answer */
-static void begin(gbx_compute *c);    /* the data it waited for is ready */
-static void cancel(gbx_compute *c);   /* a call without a ticket */
-static void on_log(void *user, const gbx_log *log);
-static void on_done(void *user, gbx_ticket ticket, gbx_result *result);
-
 /* ---- life ------------------------------------------------------------------------ */
 
 static void release(gbx_compute *c)
@@ -83,6 +74,30 @@ static void release(gbx_compute *c)
     free(c);
 }
 
+static void forget(gbx_compute *c)
+{
+    gbx_compute **at = &c->data->calls;
+
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    release(c);
+}
+
+static void refuse_call(gbx_compute *c, const char *code, const char *error,
+                        const char *hint)
+{
+    gbx_compute_refuse(c->request, code, error, hint, NULL);
+    forget(c);
+}
+
+static void cancel(gbx_compute *c)
+{
+    c->is_cancelled = true;
+    if (!c->is_given || gbx_parse_thread_withdraw(c->data->aside, &c->job))
+        refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
+}
+
 static void on_cancel(void *user)
 {
     gbx_compute *c = user;
@@ -93,10 +108,11 @@ static void on_cancel(void *user)
         cancel(c);
 }
 
-/* ---- from the engine's thread ---------------------------------------------------- */
+/* ---- what the engine sends ---------------------------------------------------- */
 
-static void take_lines(gbx_compute *c)
+static void lines_arrived(void *arg)
 {
+    gbx_compute *c = arg;
     gbx_buf lines;
 
     (void)pthread_mutex_lock(&c->data->log_lock);
@@ -115,19 +131,24 @@ static void take_lines(gbx_compute *c)
     gbx_buf_cleanup(&lines);
 }
 
-static void lines_arrived(void *arg)
+/* Posts run in order: the one for the end comes after all of these. */
+static void on_log(void *user, const gbx_log *log)
 {
-    take_lines(arg);
-}
+    gbx_compute *c = user;
+    uint8_t level = (uint8_t)log->level;
+    bool must_post = false;
 
-/* A failure or a missing value may come from how the code was called. */
-static bool may_need_advice(const gbx_result *result)
-{
-    size_t len = 0;
-
-    return gbx_result_code(result) == GBX_CODE_RUNTIME ||
-           (gbx_result_code(result) == GBX_CODE_VALUE &&
-            (gbx_result_value(result, &len) == NULL || len == 0));
+    (void)pthread_mutex_lock(&c->data->log_lock);
+    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
+        (void)gbx_buf_append(&c->lines, &level, 1);
+        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
+        must_post = true;
+    } else {
+        c->lines.failed = false; /* full: shorter lines may still fit */
+    }
+    (void)pthread_mutex_unlock(&c->data->log_lock);
+    if (must_post)
+        gbx_mcp_loop_post(c->data->loop, &c->lines_post);
 }
 
 static void advise(void *user)
@@ -150,6 +171,23 @@ static void reply(void *user)
     forget(c);
 }
 
+static void end_call(gbx_compute *c)
+{
+    gbx_code code = gbx_result_code(c->result);
+    size_t len = 0;
+    bool has_value =
+        code == GBX_CODE_VALUE && gbx_result_value(c->result, &len) != NULL && len > 0;
+
+    /* A failure or a missing value may come from how the code was called. */
+    if (has_value || (code != GBX_CODE_VALUE && code != GBX_CODE_RUNTIME)) {
+        reply(c);
+        return;
+    }
+    c->job = (gbx_parse_thread_job){advise, reply, c, .patience = &c->patience};
+    if (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
+        reply(c);
+}
+
 static void ended(void *arg)
 {
     gbx_compute *c = arg;
@@ -159,22 +197,25 @@ static void ended(void *arg)
         end_call(c);
 }
 
-/* ---- datasets that could not be read --------------------------------------------- */
-
-static const gbx_dataset_state *first_loaded(const gbx_mcp_data *d)
+static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
 {
-    for (size_t i = 0; i < d->count; i++)
-        if (d->sets[i].is_loaded)
-            return &d->sets[i];
-    return NULL;
+    gbx_compute *c = user;
+
+    (void)ticket;
+    c->result = result;
+    gbx_mcp_loop_post(c->data->loop, &c->end_post);
 }
+
+/* ---- datasets that could not be read --------------------------------------------- */
 
 static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
 {
-    const gbx_dataset_state *other = c->set == NULL ? first_loaded(c->data) : NULL;
+    const gbx_dataset_state *other = NULL;
     char error[GBX_ERROR_MESSAGE_SIZE + 160], hint[320];
     int n;
 
+    for (size_t i = 0; c->set == NULL && other == NULL && i < c->data->count; i++)
+        other = c->data->sets[i].is_loaded ? &c->data->sets[i] : NULL;
     (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
                    set->spec.name, set->problem);
     n = snprintf(hint, sizeof hint, "%s",
@@ -314,6 +355,8 @@ static void refuse_code(gbx_compute *c)
     forget(c);
 }
 
+static void begin(gbx_compute *c); /* the data it waited for is ready */
+
 static void on_read(void *user)
 {
     gbx_compute *c = user;
@@ -365,34 +408,7 @@ static void begin(gbx_compute *c)
     }
 }
 
-static void cancel(gbx_compute *c)
-{
-    c->is_cancelled = true;
-    if (!c->is_given || gbx_parse_thread_withdraw(c->data->aside, &c->job))
-        refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
-}
-
 /* ---- arguments ------------------------------------------------------------------- */
-
-static const gbx_dataset_state *find_set(const gbx_mcp_data *d, const char *name)
-{
-    for (size_t i = 0; i < d->count; i++)
-        if (strcmp(d->sets[i].spec.name, name) == 0)
-            return &d->sets[i];
-    return NULL;
-}
-
-static const char *nearest_set(const gbx_mcp_data *d, const char *name)
-{
-    const char *names[256];
-    size_t count = 0;
-
-    while (count < d->count && count < GBX_COUNTOF(names)) {
-        names[count] = d->sets[count].spec.name;
-        count++;
-    }
-    return gbx_nearest(name, names, count);
-}
 
 /* The text of a string member, NUL-terminated; code may contain NUL. False: the member
  * is not such a string, and the call was refused. */
@@ -425,23 +441,18 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
     return false;
 }
 
-/* The limit that the engine will apply to code. */
-static uint32_t code_limit(const gbx_options *options)
-{
-    uint32_t most = options->limits.code_bytes;
-    uint32_t own = options->policy != NULL ? options->policy->limits.code_bytes : 0;
-
-    if (own != 0 && (most == 0 || own < most))
-        most = own;
-    return most != 0 ? most : CODE_BYTES;
-}
-
 /* The engine's own error, but before anything parses the code. */
 static bool check_length(gbx_compute *c)
 {
-    uint32_t most = code_limit(&c->data->options);
+    const gbx_options *options = &c->data->options;
+    uint32_t most = options->limits.code_bytes;
+    uint32_t own = options->policy != NULL ? options->policy->limits.code_bytes : 0;
     char error[128];
 
+    if (own != 0 && (most == 0 || own < most))
+        most = own;
+    if (most == 0)
+        most = CODE_BYTES;
     if (c->code.len <= most)
         return true;
     (void)snprintf(error, sizeof error, "the code is %zu bytes, and %u are the limit",
@@ -484,10 +495,14 @@ static bool check_names(gbx_compute *c)
 static void refuse_name(gbx_compute *c, const char *name)
 {
     const gbx_mcp_data *d = c->data;
-    const char *near = nearest_set(d, name);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf error;
+    const char *names[GBX_DATASETS_MAX];
+    const char *near;
     char hint[160];
 
+    for (size_t i = 0; i < d->count; i++)
+        names[i] = d->sets[i].spec.name;
+    near = gbx_nearest(name, names, d->count);
     gbx_buf_init(&error, GBX_KIB(4));
     (void)gbx_buf_puts(&error, "unknown dataset '");
     (void)gbx_utf8_append_escaped(&error, name,
@@ -505,21 +520,11 @@ static void refuse_name(gbx_compute *c, const char *name)
                 hint);
 }
 
-/* All datasets are also members of `datasets`, whichever one the code is called
- * with. */
-static bool mentions_all(const gbx_compute *c)
-{
-    static const char word[] = "datasets";
-
-    return memmem(c->code.data, c->code.len, word, sizeof word - 1) != NULL;
-}
-
 /* False: the dataset does not exist, and the call was refused. */
 static bool choose_dataset(gbx_compute *c)
 {
     const gbx_mcp_data *d = c->data;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
-
     char kind = gbx_view_kind(gbx_view_member(c->arguments, "dataset"));
 
     gbx_buf_init(&name, NAME_BYTES);
@@ -528,74 +533,19 @@ static bool choose_dataset(gbx_compute *c)
     } else {
         if (!take_text(c, "dataset", &name))
             return false;
-        c->set = find_set(d, (const char *)name.data);
+        c->set = gbx_data_find(d, (const char *)name.data);
         if (c->set == NULL) {
             refuse_name(c, (const char *)name.data);
             return false;
         }
     }
-    c->needs = mentions_all(c) ? NULL : c->set;
+    /* All datasets are also members of `datasets`, whichever one the code is called
+     * with. */
+    c->needs = memmem(c->code.data, c->code.len, "datasets", 8) != NULL ? NULL : c->set;
     return true;
 }
 
 /* ---- public to other files of this folder --------------------------------- */
-
-static void forget(gbx_compute *c)
-{
-    gbx_compute **at = &c->data->calls;
-
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    release(c);
-}
-
-static void refuse_call(gbx_compute *c, const char *code, const char *error,
-                        const char *hint)
-{
-    gbx_compute_refuse(c->request, code, error, hint, NULL);
-    forget(c);
-}
-
-static void end_call(gbx_compute *c)
-{
-    if (!may_need_advice(c->result)) {
-        reply(c);
-        return;
-    }
-    c->job = (gbx_parse_thread_job){advise, reply, c, .patience = &c->patience};
-    if (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
-        reply(c);
-}
-
-/* Posts run in order: the one for the end comes after all of these. */
-static void on_log(void *user, const gbx_log *log)
-{
-    gbx_compute *c = user;
-    uint8_t level = (uint8_t)log->level;
-    bool must_post = false;
-
-    (void)pthread_mutex_lock(&c->data->log_lock);
-    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
-        (void)gbx_buf_append(&c->lines, &level, 1);
-        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
-        must_post = true;
-    } else {
-        c->lines.failed = false; /* full: shorter lines may still fit */
-    }
-    (void)pthread_mutex_unlock(&c->data->log_lock);
-    if (must_post)
-        gbx_mcp_loop_post(c->data->loop, &c->lines_post);
-}
-
-static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
-{
-    gbx_compute *c = user;
-
-    (void)ticket;
-    c->result = result;
-    gbx_mcp_loop_post(c->data->loop, &c->end_post);
-}
 
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {

@@ -92,29 +92,13 @@ static void say_value(const reply *r, gbx_buf *to)
 static void say_error(gbx_buf *to, const char *code, const char *error,
                       const gbx_location *at, const char *hint)
 {
-    (void)gbx_buf_printf(to, "%s: ", code);
-    (void)gbx_buf_puts(to, error);
+    (void)gbx_buf_printf(to, "%s: %s", code, error);
     if (at->line > 0)
         (void)gbx_buf_printf(to, "\nat line %u, column %u", at->line, at->column);
-    if (at->frame != NULL && at->frame[0] != 0) {
-        (void)gbx_buf_puts(to, "\n");
-        (void)gbx_buf_puts(to, at->frame);
-    }
-    if (hint[0] != 0) {
-        (void)gbx_buf_puts(to, "\nhint: ");
-        (void)gbx_buf_puts(to, hint);
-    }
-}
-
-static void say_logs(const reply *r, gbx_buf *to)
-{
-    gbx_excerpt_say(&r->logs, "log", PAGE_BYTES, to);
-    put_log_count(r, to);
-    (void)gbx_buf_puts(to, gbx_result_logs_truncated(r->result)
-                               ? ", up to the limit of a call; what came after is "
-                                 "lost:\n"
-                               : ":\n");
-    gbx_excerpt_append(&r->logs, GBX_ESCAPE_TEXT, to);
+    if (at->frame != NULL && at->frame[0] != 0)
+        (void)gbx_buf_printf(to, "\n%s", at->frame);
+    if (hint[0] != 0)
+        (void)gbx_buf_printf(to, "\nhint: %s", hint);
 }
 
 static void put_content(const reply *r, gbx_buf *to)
@@ -131,7 +115,13 @@ static void put_content(const reply *r, gbx_buf *to)
     put_text_block(to, &text);
     if (gbx_result_log_count(r->result) > 0) {
         text.len = 0;
-        say_logs(r, &text);
+        gbx_excerpt_say(&r->logs, "log", PAGE_BYTES, &text);
+        put_log_count(r, &text);
+        (void)gbx_buf_puts(&text, gbx_result_logs_truncated(r->result)
+                                      ? ", up to the limit of a call; what came after "
+                                        "is lost:\n"
+                                      : ":\n");
+        gbx_excerpt_append(&r->logs, GBX_ESCAPE_TEXT, &text);
         (void)gbx_buf_puts(to, ",");
         put_text_block(to, &text);
     }

@@ -11,7 +11,6 @@
 #include "policy/policy.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX GBX_MIB(4)
@@ -90,26 +89,23 @@ static void put_dataset(const gbx_dataset_state *set, detail most, gbx_buf *to)
 
     (void)gbx_buf_printf(to, "\n%s: ", set->spec.name);
     if (t->type == NULL || (set->problem[0] != 0 && !set->is_loaded)) {
-        (void)gbx_buf_puts(to,
-                           set->problem[0] != 0 ? "cannot be used: " : "being read");
-        (void)gbx_buf_puts(to, set->problem);
-        (void)gbx_buf_puts(to, "\n");
+        (void)gbx_buf_printf(to, "%s%s\n",
+                             set->problem[0] != 0 ? "cannot be used: " : "being read",
+                             set->problem);
         return;
     }
-    (void)gbx_buf_puts(to, t->size);
-    (void)gbx_buf_puts(to, ", ");
+    (void)gbx_buf_printf(to, "%s, ", t->size);
     (void)gbx_number_put_size(to, is_file ? t->file_bytes : t->json_bytes);
     (void)gbx_buf_puts(to, is_file ? "\n" : " as JSON\n");
     if (most >= TYPES)
         (void)gbx_buf_printf(to, "  %s\n", t->type);
     if (most >= EXAMPLES && t->examples[0] != 0)
         (void)gbx_buf_printf(to, "  for example\n%s", t->examples);
-    if (set->problem[0] == 0)
-        return;
-    (void)gbx_buf_puts(to,
-                       "  The file has changed since and could not be read again (");
-    (void)gbx_buf_puts(to, set->problem);
-    (void)gbx_buf_puts(to, "): this is the data before.\n");
+    if (set->problem[0] != 0)
+        (void)gbx_buf_printf(to,
+                             "  The file has changed since and could not be read again "
+                             "(%s): this is the data before.\n",
+                             set->problem);
 }
 
 /* Describe all datasets with the same detail, the most that fits. */
@@ -154,13 +150,12 @@ static void put_instruction(const gbx_policy *policy, gbx_buf *to)
     }
     (void)gbx_buf_append(to, gbx_sandbox_instruction,
                          (size_t)(at - gbx_sandbox_instruction));
-    (void)gbx_buf_puts(to, "there is\nno require, no import");
-    (void)gbx_buf_puts(to, has_net && has_files ? " and no process" : ", no process");
-    (void)gbx_buf_puts(to, has_files ? ""
-                           : has_net ? " and no file system"
-                                     : ", no file system");
-    (void)gbx_buf_puts(to, has_net ? "" : " and no network");
-    (void)gbx_buf_puts(to, ".\n");
+    (void)gbx_buf_printf(to, "there is\nno require, no import%s%s%s.\n",
+                         has_net && has_files ? " and no process" : ", no process",
+                         has_files ? ""
+                         : has_net ? " and no file system"
+                                   : ", no file system",
+                         has_net ? "" : " and no network");
     (void)gbx_buf_append(to, said.data, said.len);
     (void)gbx_buf_puts(to, at + sizeof lacks - 1);
 }
@@ -239,14 +234,6 @@ static void offer_tool(gbx_mcp_data *d)
 
 /* ---- resources ------------------------------------------------------------------- */
 
-static const gbx_dataset_state *find_by_uri(const gbx_mcp_data *d, const char *uri)
-{
-    for (size_t i = 0; i < d->count; i++)
-        if (strcmp(d->sets[i].uri, uri) == 0)
-            return &d->sets[i];
-    return NULL;
-}
-
 static void put_member(gbx_buf *to, const char *name, const char *text)
 {
     (void)gbx_buf_printf(to, ",\"%s\":", name);
@@ -272,22 +259,16 @@ static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
     }
     if (set->problem[0] != 0)
         put_member(to, "problem", set->problem);
-    if (set->told.type != NULL) {
-        (void)gbx_buf_puts(to, ",\"fields\":");
-        (void)gbx_buf_puts(to, set->told.statistics);
-    }
+    if (set->told.type != NULL)
+        (void)gbx_buf_printf(to, ",\"fields\":%s", set->told.statistics);
     (void)gbx_buf_puts(to, "}\n");
 }
 
 static void read_dataset(void *user, gbx_mcp_request *request, const char *uri)
 {
-    const gbx_dataset_state *set = find_by_uri(user, uri);
+    const gbx_dataset_state *set = user;
     gbx_buf text, contents;
 
-    if (set == NULL) {
-        gbx_mcp_fail_no_resource(request, uri, NULL);
-        return;
-    }
     gbx_buf_init(&text, TEXT_MAX);
     gbx_buf_init(&contents, TEXT_MAX * 2);
     put_statistics(set, &text);
@@ -329,7 +310,7 @@ static void offer_resources(gbx_mcp_data *d)
                                     "records",
                                 .mime_type = "application/json",
                                 .read = read_dataset,
-                                .user = d,
+                                .user = &d->sets[i],
                                 .is_pending = !gbx_data_is_described(&d->sets[i])});
     (void)gbx_mcp_server_set_resource(
         d->server,

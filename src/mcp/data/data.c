@@ -18,8 +18,6 @@
 #define DESCRIPTION_MAX  2400
 #define DESCRIPTION_MIN  240
 
-#define DATASETS_MAX 256
-
 /* Interval for retrying a locked database, which may be unlocked without a change. */
 #define HELD_MS 3000
 
@@ -33,14 +31,6 @@
 /* The engine's output limit if the caller sets none: replies are cut, the rest is
  * kept. */
 #define OUTPUT_BYTES (UINT64_C(10) << 20)
-
-static void release(gbx_mcp_data *d)
-{
-    if (!d->is_held)
-        return;
-    d->is_held = false;
-    gbx_mcp_server_release(d->server);
-}
 
 static bool all_described(const gbx_mcp_data *d)
 {
@@ -72,7 +62,7 @@ static __attribute__((format(printf, 1, 2))) void warn(const char *format, ...)
 
 static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
 {
-    if (!o->has_told)
+    if (o->told.type == NULL)
         return;
     gbx_told_cleanup(&set->told);
     set->told = o->told;
@@ -104,8 +94,8 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     set->is_settled |= o->kind != GBX_LOAD_DESCRIBED;
     set->is_loaded |= o->kind == GBX_LOAD_LOADED;
     memcpy(set->problem, o->problem, sizeof set->problem);
-    set->is_held = o->is_held;
-    if (o->kind == GBX_LOAD_REFUSED)
+    set->is_held = o->kind == GBX_LOAD_HELD;
+    if (o->kind == GBX_LOAD_REFUSED || o->kind == GBX_LOAD_HELD)
         warn("glovebox: dataset '%s': %s%s\n", set->spec.name, set->problem,
              set->is_loaded ? "; what was read before stays" : "");
     if (set->is_held && !evtimer_pending(d->again, NULL))
@@ -124,21 +114,12 @@ static void on_changed(void *user, size_t index, gbx_source_extent extent)
 
 /* ---- making one ------------------------------------------------------------------ */
 
-static gbx_status check_name(const gbx_mcp_data *d, size_t index, gbx_error *reterr)
-{
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(d->sets[i].spec.name, d->sets[index].spec.name) == 0)
-            return gbx_fail(reterr, GBX_E_USAGE, "there are two datasets named '%s'",
-                            d->sets[i].spec.name);
-    return GBX_OK;
-}
-
 static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t count,
                              gbx_error *reterr)
 {
-    if (count > DATASETS_MAX)
+    if (count > GBX_DATASETS_MAX)
         return gbx_fail(reterr, GBX_E_USAGE, "there are more than %d datasets",
-                        DATASETS_MAX);
+                        GBX_DATASETS_MAX);
     d->sets = calloc(count, sizeof *d->sets);
     if (d->sets == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
@@ -147,10 +128,13 @@ static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t c
 
         if (status != GBX_OK)
             return status;
-        d->count = i + 1;
-        status = check_name(d, i, reterr);
-        if (status != GBX_OK)
+        if (gbx_data_find(d, d->sets[i].spec.name) != NULL) {
+            status = gbx_fail(reterr, GBX_E_USAGE, "there are two datasets named '%s'",
+                              d->sets[i].spec.name);
+            gbx_spec_cleanup(&d->sets[i].spec);
             return status;
+        }
+        d->count = i + 1;
         (void)snprintf(d->sets[i].uri, sizeof d->sets[i].uri, "glovebox://dataset/%s",
                        d->sets[i].spec.name);
     }
@@ -202,8 +186,10 @@ static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
     } else {
         take_dataset(d, o);
     }
-    if (all_described(d))
-        release(d);
+    if (d->is_held && all_described(d)) {
+        d->is_held = false;
+        gbx_mcp_server_release(d->server);
+    }
     gbx_compute_go_on(d);
 }
 

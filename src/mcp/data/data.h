@@ -3,12 +3,27 @@
 #ifndef GBX_MCP_DATA_DATA_H
 #define GBX_MCP_DATA_DATA_H
 
-#include "mcp/data/dataset_description.h"
 #include "mcp/server/server.h"
 
 #include <glovebox/glovebox.h>
 
 typedef struct gbx_mcp_data gbx_mcp_data;
+
+typedef enum gbx_examples {
+    GBX_EXAMPLES_PATTERNS, /* letters are x or X, digits 0, or 9 in a number */
+    GBX_EXAMPLES_VALUES,   /* unchanged: everything is shown */
+    GBX_EXAMPLES_NONE,
+} gbx_examples;
+
+#define GBX_SHOWN_MAX 64
+
+/* Which values may be shown. fields: "NAME" or "NAME.FIELD.FIELD", each with everything
+ * below it; borrowed. */
+typedef struct gbx_shown {
+    gbx_examples examples;
+    const char *const *fields;
+    size_t count; /* at most GBX_SHOWN_MAX */
+} gbx_shown;
 
 /*
  * Register `compute` and one resource per dataset. A few threads read the files at

@@ -3,9 +3,9 @@
  * data_hints - explain code that failed because the data or the input is not what it
  * expected. The form of the call shows the cause; the engine's message shows the name.
  */
-#include "base/cleanup.h"
-#include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
+
+#include "mcp/code/code.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -60,16 +60,6 @@ static bool take_expression(const char *text, failed *f)
         return text != NULL;
     return text[0] == '.' && (text = take_name(text + 1, f->member)) != NULL &&
            is_last_access(text);
-}
-
-static const gbx_dataset_state *find_set(const failed *f, const char *name)
-{
-    const gbx_mcp_data *d = f->called->data;
-
-    for (size_t i = 0; i < d->count; i++)
-        if (strcmp(d->sets[i].spec.name, name) == 0)
-            return &d->sets[i];
-    return NULL;
 }
 
 /* ---- what is said ---------------------------------------------------------------- */
@@ -148,11 +138,13 @@ static void advise_missing(failed *f, gbx_buf *to)
     if (gbx_view_kind(c->input) == '"' && is_input(f)) {
         say_text(to);
     } else if (f->member[0] != 0) {
-        if (is_all(f) && find_set(f, f->member) == NULL)
+        if (is_all(f) && gbx_data_find(f->called->data, f->member) == NULL)
             say_none(f, f->member, to);
-        else if (c->set != NULL && is_data(f) && find_set(f, f->member) != NULL)
+        else if (c->set != NULL && is_data(f) &&
+                 gbx_data_find(f->called->data, f->member) != NULL)
             say_dataset(f, f->member, to);
-    } else if (f->naming.is_parameter && find_set(f, f->root) != NULL) {
+    } else if (f->naming.is_parameter &&
+               gbx_data_find(f->called->data, f->root) != NULL) {
         say_dataset(f, f->root, to);
     } else if (c->set == NULL && f->naming.in_pattern && f->naming.index == 0) {
         say_none(f, f->root, to);
@@ -171,7 +163,8 @@ static void advise_method(const failed *f, gbx_buf *to)
 
     if (gbx_view_kind(c->input) == '"' && is_input(f))
         say_text(to);
-    else if (c->set == NULL && is_data(f) && find_set(f, f->root) != NULL)
+    else if (c->set == NULL && is_data(f) &&
+             gbx_data_find(f->called->data, f->root) != NULL)
         say_dataset(f, f->root, to);
     else if (c->set == NULL && is_data(f))
         say_object(f, to);
@@ -185,7 +178,7 @@ static void advise(failed *f, const char *message, gbx_buf *to)
 
     if ((at = strstr(message, unknown)) != NULL) {
         if (take_name(at + sizeof unknown - 1, f->root) != NULL &&
-            find_set(f, f->root) != NULL)
+            gbx_data_find(f->called->data, f->root) != NULL)
             say_dataset(f, f->root, to);
     } else if (strstr(message, "cannot be destructured") != NULL) {
         if (f->called->input.at == NULL &&
@@ -195,13 +188,13 @@ static void advise(failed *f, const char *message, gbx_buf *to)
         if (strstr(message, "undefined is not an object") == NULL ||
             !take_expression(at + sizeof missing - 1, f))
             return;
-        f->naming = gbx_parameter_names_of(f->code, f->len, f->root, strlen(f->root));
+        f->naming = gbx_parameter_names_of(f->code, f->len, f->root);
         advise_missing(f, to);
     } else if ((at = strstr(message, method)) != NULL) {
         at = take_name(at + sizeof method - 1, f->root);
         if (at == NULL || at[0] != '.' || at[1 + name_length(at + 1)] != '(')
             return;
-        f->naming = gbx_parameter_names_of(f->code, f->len, f->root, strlen(f->root));
+        f->naming = gbx_parameter_names_of(f->code, f->len, f->root);
         advise_method(f, to);
     }
 }
@@ -226,8 +219,7 @@ static void advise_nothing(failed *f, gbx_buf *to)
         return;
     for (size_t i = 0; i < d->count; i++) {
         const char *name = d->sets[i].spec.name;
-        gbx_parameter_names naming =
-            gbx_parameter_names_of(f->code, f->len, name, strlen(name));
+        gbx_parameter_names naming = gbx_parameter_names_of(f->code, f->len, name);
 
         if (!naming.in_pattern || naming.index != 0)
             continue;

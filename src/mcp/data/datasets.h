@@ -9,15 +9,13 @@
 #ifndef GBX_MCP_DATA_DATASETS_H
 #define GBX_MCP_DATA_DATASETS_H
 
-#include "base/backoff.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/json_view.h"
 #include "base/sha256.h"
 #include "mcp/code/code.h"
 #include "mcp/data/data.h"
-#include "mcp/data/dataset_description.h"
-#include "mcp/data/schema.h"
 
 #include <glovebox/glovebox.h>
 #include <pthread.h>
@@ -28,7 +26,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* ---- spec.c -------------------------------------------------------------- */
+/* ---- source.c ---------------------------------------------------------- */
 
 /*
  * Parse the argument of --data: NAME=FILE, NAME=csv:FILE (also json:, ndjson:,
@@ -61,8 +59,6 @@ void gbx_spec_cleanup(gbx_spec *spec);
 
 /* "JSON", "CSV", ...; for GUESS "JSON or CSV". */
 const char *gbx_spec_format_name(gbx_spec_format format);
-
-/* ---- source.c ------------------------------------------------------------ */
 
 /*
  * Load what a spec names as checked JSON text. Blocks; call it from a thread.
@@ -114,122 +110,37 @@ void gbx_source_cleanup(gbx_source *source);
 /* GBX_E_OS if it is not an existing regular file; quick. */
 gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr);
 
-/* ---- csv.c --------------------------------------------------------------- */
+/* ---- csv.c ------------------------------------------------------------- */
 
 /*
- * Read CSV cell by cell, with the position of each.
+ * Turn CSV into a JSON array with one object per record.
  *
- * RFC 4180 and common variants: any single delimiter, lines that end in LF, CRLF or CR,
- * blanks around a cell (ignored), empty lines (skipped), no line break at the end.
- * Nothing is copied: a cell points into the text. Ambiguous input is refused, with its
- * byte: a quote inside a cell that did not begin with one, text after a closing quote,
- * a quote that is never closed.
+ * The first record names the columns. A column has integers, decimals or booleans if
+ * all its non-empty cells are of that type; otherwise its cells stay text, unchanged.
+ * An empty cell is null, quoted or not.
  */
 
-typedef struct gbx_csv {
-    const char *text;
-    size_t len;
-    size_t at;
-    char delimiter;
-    const char *message; /* why the text was refused, at the byte `at`; or NULL */
-    bool is_open;        /* more text could make it valid: a quote is not closed */
-} gbx_csv;
+/* More than any spreadsheet has; every record repeats each name. */
+#define GBX_TABLE_COLUMNS_MAX 4096
 
-typedef struct gbx_csv_cell {
-    const char *at; /* without the quotes around it */
-    size_t len;
-    bool is_quoted;
-    bool has_quotes; /* doubled ones inside */
-    bool is_last;    /* of its record */
-} gbx_csv_cell;
+/* Longer names are compared slowly. */
+#define GBX_TABLE_NAME_MAX 1024
 
-void gbx_csv_init(gbx_csv *csv, const char *text, size_t len, char delimiter);
-
-/* Skip empty lines. False if no record is left. */
-bool gbx_csv_more(gbx_csv *csv);
-
-/* Read the next cell of the record. False if the text was refused. */
-bool gbx_csv_cell_next(gbx_csv *csv, gbx_csv_cell *ret);
-
-/* The delimiter that splits the first records most evenly. Others win ties with ',';
- * ',' is also the default. A first line "sep=;", as spreadsheets write it, decides;
- * *ret_start is then the offset after it. */
-char gbx_csv_guess(const char *text, size_t len, size_t *ret_start);
+/*
+ * Append the JSON to `to`, whose ceiling bounds it. text: UTF-8 without a byte order
+ * mark. delimiter: 0 to guess it. stop: polled; ends with GBX_E_CLOSED. columns: NULL,
+ * or receives the column names as a JSON array if no record has them. GBX_E_DATA has
+ * line and column.
+ */
+gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
+                          const atomic_bool *stop, gbx_buf *to, gbx_buf *columns,
+                          gbx_error *reterr);
 
 /* The length without a last record that may be incomplete: one without a line end and
  * with no more cells than the first. delimiter: 0 to guess it. */
 size_t gbx_csv_finished(const char *text, size_t len, char delimiter);
 
-/* Append the cell's characters. */
-bool gbx_csv_append(const gbx_csv_cell *cell, gbx_buf *to);
-
-/* ---- csv_cell.c ---------------------------------------------------------- */
-
-/*
- * Classify the text of a cell.
- *
- * A value is a number only if the text is exactly how that number would be written, so
- * that nothing is lost. Leading zeros, a plus sign, digits that a double cannot hold,
- * and dates make it text.
- */
-
-typedef enum gbx_cell_kind {
-    GBX_CELL_EMPTY = 1,
-    GBX_CELL_INTEGER = 2, /* at most 15 digits */
-    GBX_CELL_DECIMAL =
-        4, /* survives reading and writing, but for a zero before its point */
-    GBX_CELL_BOOLEAN = 8, /* true or false, in any case */
-    GBX_CELL_TEXT = 16,
-    GBX_CELL_POWER = 32,     /* 12e4: a decimal, or a name */
-    GBX_CELL_THOUSANDS = 64, /* 1.234: a decimal, or a whole number in groups */
-} gbx_cell_kind;
-
-gbx_cell_kind gbx_cell_kind_of(const char *text, size_t len);
-
-/* Append a number of one of these kinds as JSON. */
-bool gbx_cell_append_number(const char *text, size_t len, gbx_buf *to);
-
-/* Are the cells of a column with these kinds numbers? Possible names are, if other
- * cells are certainly decimals; possible groups of thousands are not. */
-bool gbx_cell_are_numbers(unsigned kinds);
-
-/* ---- describe_text.c ----------------------------------------------------- */
-
-/*
- * Write the parts of descriptions that come from the data. They contain values only if
- * the owner of the data allows it.
- */
-
-/* A position in a dataset. Elements of arrays and members of maps have the position of
- * their container: only field names are steps. */
-typedef struct gbx_place {
-    bool is_shown;
-    size_t count;
-    const char *paths[GBX_SHOWN_MAX]; /* what to show below it; borrowed */
-} gbx_place;
-
-gbx_place gbx_place_of(const gbx_shown *shown, const char *dataset);
-gbx_place gbx_place_below(const gbx_place *place, gbx_view name);
-
-/* The first path that leads to no field, or NULL. */
-const char *gbx_place_lost(const gbx_place *place, const gbx_schema *shape);
-
-/* Append a JSON string, cut to about max characters with "…" and escaped so that it
- * cannot control a terminal. Unless is_shown, letters become x or X and digits 0. */
-bool gbx_describe_string(gbx_view string, size_t max, bool is_shown, gbx_buf *to);
-
-/* Append a field's name, cut: an identifier as it is, else a string. A key gives its
- * pattern. */
-bool gbx_describe_name(gbx_view name, gbx_buf *to);
-
-/* Is a member's name data? True if it has an '@', or more digits than a date without
- * its day. An object with many members is a map whatever their names are. */
-bool gbx_describe_is_key(gbx_view name);
-
-/* Append a number with its digits replaced by nines. */
-bool gbx_describe_number_pattern(gbx_view number, gbx_buf *to);
-
-/* ---- libsqlite3.c -------------------------------------------------------- */
+/* ---- sqlite.c ---------------------------------------------------------- */
 
 /*
  * SQLite, loaded only when a dataset needs it: others do not pay for it at the start.
@@ -274,7 +185,51 @@ typedef struct gbx_libsqlite3 {
 /* GBX_E_UNSUPPORTED if the library is missing, or older than 3.38. */
 gbx_status gbx_libsqlite3_load(gbx_libsqlite3 *ret, gbx_error *reterr);
 
-/* ---- number.c ------------------------------------------------------------ */
+/*
+ * A database whose log is empty is complete in its file. It can be read without a lock
+ * and without creating files next to it, even in a read-only folder, as long as nobody
+ * writes to it. The file's size and time tell afterwards whether somebody did.
+ */
+
+typedef struct gbx_immutable {
+    char *path;  /* links resolved: the log is next to the file itself */
+    gbx_buf uri; /* for SQLite; ends in NUL */
+    struct stat then;
+} gbx_immutable;
+
+/* False if its log is not empty, or it cannot be examined. Clean up *ret in any
+ * case. */
+bool gbx_immutable_look(const char *path, gbx_immutable *ret);
+
+/* Is the file unchanged since then? */
+bool gbx_immutable_lasts(const gbx_immutable *still);
+
+void gbx_immutable_cleanup(gbx_immutable *still);
+
+/*
+ * Run a query of an SQLite database; the result is a JSON array of objects.
+ *
+ * The query can only read. The file is opened read-only, and before a statement runs,
+ * an authorizer allows only listed actions (selecting, reading, functions, recursion).
+ * ATTACH, PRAGMA, writing, extensions and temporary tables are refused. A database
+ * whose log is empty is read without a lock, and again with one if it was written
+ * meanwhile: see above. The database is hostile: its views may not
+ * call functions that have effects, it is not mapped, and sizes and time are bounded.
+ */
+
+/* A query that runs longer is stopped. */
+#define GBX_ROWS_MS 60000
+
+/*
+ * Integers beyond a double's precision become text; blobs become base64 text. Columns
+ * of the same name become name, name_2. columns: NULL, or receives the column names as
+ * a JSON array if no row has them. GBX_E_DATA has line and column in the query, and
+ * names the place, if the query is at fault.
+ */
+gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
+                         gbx_buf *to, gbx_buf *columns, gbx_error *reterr);
+
+/* ---- number.c ---------------------------------------------------------- */
 
 /* Write doubles and counts as text. */
 
@@ -298,151 +253,176 @@ bool gbx_number_put_count(gbx_buf *to, uint64_t count);
 /* "812 bytes", "9.1 kB", "34 MB". */
 bool gbx_number_put_size(gbx_buf *to, uint64_t bytes);
 
-/* ---- parameter_names.c --------------------------------------------------- */
+/* ---- schema.c ---------------------------------------------------------- */
 
 /*
- * Find what a name in code refers to: a parameter of the function called with the data
- * and the input, a member of the object of all datasets, or neither.
+ * The kinds of a dataset's values, field by field, with counts; found in one pass over
+ * its JSON.
  *
- * A function that is an argument of a call, list.filter((d) => ...), gets items of the
- * list; its parameters do not count here.
+ * A node stands for all values at one place: all elements of an array share a node, and
+ * so do all members of the same name in these objects. Names that are data themselves
+ * are keys of a map, not fields: their members share one node. The same holds for the
+ * names of many members that are records of one form: they are ids. Everything is
+ * bounded: fields, depth, nodes, distinct values. What exceeds a bound is reported as
+ * such.
  */
 
-typedef struct gbx_parameter_names {
-    bool is_parameter;
-    unsigned index;  /* 0: the data; 1: the input */
-    bool in_pattern; /* ({ name }) */
-} gbx_parameter_names;
+#define GBX_SHAPE_NODES_MAX    2048
+#define GBX_SHAPE_FIELDS_MAX   512  /* of one object; more: a map */
+#define GBX_SHAPE_ALIKE_MAX    20   /* records of one form; more: a map, too */
+#define GBX_SHAPE_COLUMNS_MAX  4096 /* of a table, whose names are never map keys */
+#define GBX_SHAPE_DEPTH_MAX    6
+#define GBX_SHAPE_DISTINCT_MAX 10000
+#define GBX_SHAPE_TOP_MAX      20
 
-/* code: JavaScript. */
-gbx_parameter_names gbx_parameter_names_of(const char *code, size_t len,
-                                           const char *name, size_t name_len);
+enum {
+    GBX_SHAPE_NULL = 1,
+    GBX_SHAPE_BOOLEAN = 2,
+    GBX_SHAPE_INTEGER = 4,
+    GBX_SHAPE_NUMBER = 8, /* with a fraction or an exponent */
+    GBX_SHAPE_STRING = 16,
+    GBX_SHAPE_OBJECT = 32,
+    GBX_SHAPE_ARRAY = 64,
+};
 
-/* Is the parameter of that index destructured without a default? */
-bool gbx_parameter_names_takes_apart(const char *code, size_t len, unsigned index);
+typedef struct gbx_schema_date {
+    gbx_view text;  /* borrowed */
+    int64_t second; /* since 1970; without a zone, taken as UTC */
+    uint32_t nanosecond;
+    bool is_foreign; /* the engine's Date cannot parse it */
+} gbx_schema_date;
 
-/* May the code read that member of the object of all datasets? True if unsure. */
-bool gbx_parameter_names_reads(const char *code, size_t len, const char *name);
+/* How often one value occurs. */
+typedef struct gbx_schema_top {
+    uint64_t hash;
+    gbx_view value; /* borrowed from the JSON */
+    uint64_t count;
+} gbx_schema_top;
 
-/* ---- rows.c -------------------------------------------------------------- */
+typedef struct gbx_schema {
+    long double sum; /* of the numbers; holds many large ones */
+    uint64_t count;  /* values */
+    uint64_t nulls;
+    uint64_t objects; /* of the values */
+
+    uint64_t numbers;  /* finite ones */
+    uint64_t infinite; /* too large for a double */
+    uint64_t inexact;  /* integers that lose digits in code */
+    double min, max;
+    uint64_t dates;
+    uint64_t foreign_dates; /* the engine's Date cannot parse them */
+    gbx_schema_date first_date, last_date;
+    uint64_t elements; /* of all arrays */
+
+    uint64_t *hashes; /* set of the hashes of all scalars; 0 is a free slot */
+    size_t hash_room;
+    size_t distinct;
+    gbx_schema_top *tops; /* at most GBX_SHAPE_TOP_MAX; NULL after more values */
+    size_t top_count;
+
+    struct gbx_schema_field *fields; /* in the order of their first appearance */
+    size_t field_count;
+    size_t field_room;
+    size_t next;                /* where to look first for the next member */
+    struct gbx_schema *member;  /* of maps, or NULL */
+    struct gbx_schema *keyed;   /* of members whose names are data, or NULL */
+    gbx_view key;               /* the first of these names, borrowed */
+    struct gbx_schema *element; /* of arrays; NULL: none, or too deep */
+    unsigned kinds;             /* of the values */
+    bool is_map;                /* names are ids: `member` describes all members */
+    bool has_more;              /* fields that are not listed */
+    bool is_distinct_more;      /* more values than were counted */
+} gbx_schema;
+
+typedef struct gbx_schema_field {
+    gbx_view name; /* a JSON string, borrowed */
+    gbx_schema *shape;
+} gbx_schema_field;
+
+/* The result borrows view. is_table: rows of CSV or of a database; in columns after the
+ * first GBX_SHAPE_FIELDS_MAX, values are counted, but distinct ones are not. NULL: memory
+ * is out, or *stop was set. */
+gbx_schema *gbx_schema_of(gbx_view view, bool is_table, const atomic_bool *stop);
+void gbx_schema_free(gbx_schema *shape);
+
+/* Are all values that are not null dates? */
+bool gbx_schema_are_dates(const gbx_schema *shape);
+
+/* The field of that name; NULL: it has none, or the name is data. s may be NULL. */
+gbx_schema_field *gbx_schema_field_of(const gbx_schema *s, gbx_view name);
+
+/* ---- describe_text.c ----------------------------------------------------- */
 
 /*
- * Run a query of an SQLite database; the result is a JSON array of objects.
+ * Write the parts of descriptions that come from the data. They contain values only if
+ * the owner of the data allows it.
+ */
+
+/* A position in a dataset. Elements of arrays and members of maps have the position of
+ * their container: only field names are steps. */
+typedef struct gbx_place {
+    bool is_shown;
+    size_t count;
+    const char *paths[GBX_SHOWN_MAX]; /* what to show below it; borrowed */
+} gbx_place;
+
+gbx_place gbx_place_of(const gbx_shown *shown, const char *dataset);
+gbx_place gbx_place_below(const gbx_place *place, gbx_view name);
+
+/* The first path that leads to no field, or NULL. */
+const char *gbx_place_lost(const gbx_place *place, const gbx_schema *shape);
+
+/* Append a JSON string, cut to about max characters with "…" and escaped so that it
+ * cannot control a terminal. Unless is_shown, letters become x or X and digits 0. */
+bool gbx_describe_string(gbx_view string, size_t max, bool is_shown, gbx_buf *to);
+
+/* Append a field's name, cut: an identifier as it is, else a string. A key gives its
+ * pattern. */
+bool gbx_describe_name(gbx_view name, gbx_buf *to);
+
+/* Is a member's name data? True if it has an '@', or more digits than a date without
+ * its day. An object with many members is a map whatever their names are. */
+bool gbx_describe_is_key(gbx_view name);
+
+/* Append a number with its digits replaced by nines. */
+bool gbx_describe_number_pattern(gbx_view number, gbx_buf *to);
+
+/* ---- describe.c ---------------------------------------------------------- */
+
+/*
+ * What a model learns about a dataset: its type and three examples; and what a resource
+ * shows: counts, and statistics of the values that may be shown.
  *
- * The query can only read. The file is opened read-only, and before a statement runs,
- * an authorizer allows only listed actions (selecting, reading, functions, recursion).
- * ATTACH, PRAGMA, writing, extensions and temporary tables are refused. A database
- * whose log is empty is read without a lock, and again with one if it was written
- * meanwhile: see sqlite_immutable.c below. The database is hostile: its views may not
- * call functions that have effects, it is not mapped, and sizes and time are bounded.
- */
-
-/* A query that runs longer is stopped. */
-#define GBX_ROWS_MS 60000
-
-/*
- * Integers beyond a double's precision become text; blobs become base64 text. Columns
- * of the same name become name, name_2. columns: NULL, or receives the column names as
- * a JSON array if no row has them. GBX_E_DATA has line and column in the query, and
- * names the place, if the query is at fault.
- */
-gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
-                         gbx_buf *to, gbx_buf *columns, gbx_error *reterr);
-
-/* ---- schema_distinct.c --------------------------------------------------- */
-
-/* Count the distinct values at one place, and the most common ones. */
-
-/* Count a scalar. seen: its bytes, or those of the value that code sees. False: no
- * memory. */
-bool gbx_schema_tell_apart(gbx_schema *s, gbx_view value, gbx_view seen);
-
-/* Add the counts of `from` to `into`. False: no memory. */
-bool gbx_schema_join_values(gbx_schema *into, const gbx_schema *from);
-
-/* ---- schema.c: maps --------------------------------------------------------- */
-
-/*
- * An object with too many fields, or with records under ids, becomes a map: values from
- * many places are then counted as if at one.
- */
-
-/* One pass over the JSON. */
-typedef struct gbx_looking {
-    const atomic_bool *stop;
-    size_t nodes;
-    size_t nodes_max;
-    size_t fields_max;
-    uint32_t values;
-    bool failed;
-} gbx_looking;
-
-bool gbx_schema_has_name(const gbx_schema_field *field, gbx_view name);
-
-/* Merge the fields of s into one member schema. */
-void gbx_schema_make_map(gbx_looking *l, gbx_schema *s);
-
-/* Would one more field be too many? */
-bool gbx_schema_is_full(const gbx_looking *l, const gbx_schema *s);
-
-/* Make room for one more field. */
-bool gbx_schema_has_room(gbx_looking *l, gbx_schema *s);
-
-/* Extend the range of dates. Of equal times, the text that came first stays. */
-void gbx_schema_take_dates(gbx_schema *s, const gbx_schema_date *first,
-                           const gbx_schema_date *last);
-
-/* ---- sqlite_immutable.c -------------------------------------------------- */
-
-/*
- * A database whose log is empty is complete in its file. It can be read without a lock
- * and without creating files next to it, even in a read-only folder, as long as nobody
- * writes to it. The file's size and time tell afterwards whether somebody did.
- */
-
-typedef struct gbx_immutable {
-    char *path;  /* links resolved: the log is next to the file itself */
-    gbx_buf uri; /* for SQLite; ends in NUL */
-    struct stat then;
-} gbx_immutable;
-
-/* False if its log is not empty, or it cannot be examined. Clean up *ret in any
- * case. */
-bool gbx_immutable_look(const char *path, gbx_immutable *ret);
-
-/* Is the file unchanged since then? */
-bool gbx_immutable_lasts(const gbx_immutable *still);
-
-void gbx_immutable_cleanup(gbx_immutable *still);
-
-/* ---- table.c ------------------------------------------------------------- */
-
-/*
- * Turn CSV into a JSON array with one object per record. The first pass finds the type
- * of each column, the second writes.
+ * Field names, kinds and counts are always shown. Letters and digits of values are not,
+ * unless the owner of the data allows it: a pattern replaces them.
  *
- * The first record names the columns. A column has integers, decimals or booleans if
- * all its non-empty cells are of that type; otherwise its cells stay text, unchanged.
- * An empty cell is null, quoted or not.
+ * All of it is bounded, and the same for the same data. Texts in it come from the data:
+ * they are quoted and cut, and must not be read as instructions.
  */
 
-/* More than any spreadsheet has; every record repeats each name. */
-#define GBX_TABLE_COLUMNS_MAX 4096
+/* Append a TypeScript type, in about `room` bytes; what does not fit is mentioned. A
+ * field whose values are shown and few has them as its type. */
+bool gbx_describe_type(const gbx_schema *shape, const gbx_place *place, size_t room,
+                       gbx_buf *to);
 
-/* Longer names are compared slowly. */
-#define GBX_TABLE_NAME_MAX 1024
+/* Describe a table without records by its column names, a JSON array. */
+bool gbx_describe_columns(gbx_view names, size_t room, gbx_buf *to);
 
-/*
- * Append the JSON to `to`, whose ceiling bounds it. text: UTF-8 without a byte order
- * mark. delimiter: 0 to guess it. stop: polled; ends with GBX_E_CLOSED. columns: NULL,
- * or receives the column names as a JSON array if no record has them. GBX_E_DATA has
- * line and column.
- */
-gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
-                          const atomic_bool *stop, gbx_buf *to, gbx_buf *columns,
-                          gbx_error *reterr);
+/* "100,000 records", "object with 3 fields", ... */
+bool gbx_describe_size(const gbx_schema *shape, gbx_view view, gbx_buf *to);
 
-/* ---- source_loader.c: threads ---------------------------------------------------- */
+/* Append up to three records, or the beginning of a single value, one per line after
+ * `indent`. shape: of the view. */
+bool gbx_describe_examples(gbx_view view, const gbx_schema *shape,
+                           const gbx_place *place, const char *indent, size_t room,
+                           gbx_buf *to);
+
+/* Append a JSON array with one object per field: counts, and statistics of shown
+ * values. */
+bool gbx_describe_statistics(const gbx_schema *shape, const gbx_place *place,
+                             gbx_buf *to);
+
+/* ---- datasets.c: threads ---------------------------------------------------- */
 
 /* What is reported of a dataset; texts are NULL if it could not be read. */
 typedef struct gbx_told {
@@ -461,6 +441,7 @@ typedef enum gbx_load_kind {
     GBX_LOAD_LOADED,    /* the engine has it; told is new unless described before */
     GBX_LOAD_UNCHANGED, /* the file has the same content */
     GBX_LOAD_REFUSED,   /* problem says why; the loaded data stays */
+    GBX_LOAD_HELD,      /* the same, because another process locks the database */
     GBX_LOAD_ENGINE,    /* problem says why it failed; "": it is ready */
 } gbx_load_kind;
 
@@ -468,10 +449,8 @@ typedef struct gbx_load_outcome {
     struct gbx_load_outcome *next;
     size_t index; /* of the dataset */
     gbx_load_kind kind;
-    bool has_told;
-    gbx_told told;
+    gbx_told told; /* if it has a type */
     char problem[GBX_ERROR_MESSAGE_SIZE];
-    bool is_held; /* refused because another process locks the database */
 } gbx_load_outcome;
 
 /* Digests that recognise what is loaded. */
@@ -487,7 +466,6 @@ typedef struct gbx_load_slot {
     bool is_busy;    /* a thread reads it; others must not */
     bool is_waiting; /* for its turn with the engine */
     bool was_loaded;
-    bool is_held;             /* refused because another process locks it */
     gbx_source_extent extent; /* to read next; with the lock */
     gbx_source_past past;     /* of the file */
     gbx_load_digests loaded;
@@ -526,8 +504,6 @@ gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
 /* Request that a dataset be read, or read again. From the loop. */
 void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
                           gbx_source_extent extent);
-/* After the engine failed to start: try again, and read all datasets for it. */
-void gbx_data_loader_again(gbx_data_loader *loader);
 /* Join the threads and free the engine; calls in flight end as aborted. */
 void gbx_data_loader_stop(gbx_data_loader *loader);
 
@@ -576,6 +552,32 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
                         const char *hint, const gbx_location *at);
 
+/* ---- parameter_names.c --------------------------------------------------- */
+
+/*
+ * Find what a name in code refers to: a parameter of the function called with the data
+ * and the input, a member of the object of all datasets, or neither.
+ *
+ * A function that is an argument of a call, list.filter((d) => ...), gets items of the
+ * list; its parameters do not count here.
+ */
+
+typedef struct gbx_parameter_names {
+    bool is_parameter;
+    unsigned index;  /* 0: the data; 1: the input */
+    bool in_pattern; /* ({ name }) */
+} gbx_parameter_names;
+
+/* code: JavaScript. */
+gbx_parameter_names gbx_parameter_names_of(const char *code, size_t len,
+                                           const char *name);
+
+/* Is the parameter of that index destructured without a default? */
+bool gbx_parameter_names_takes_apart(const char *code, size_t len, unsigned index);
+
+/* May the code read that member of the object of all datasets? True if unsure. */
+bool gbx_parameter_names_reads(const char *code, size_t len, const char *name);
+
 /* ---- data_hints.c: errors caused by how code was called -------------------------- */
 
 /* Append what to do about an error or a missing value; nothing if the call is not the
@@ -592,6 +594,8 @@ void gbx_compute_advise(const gbx_called *called, const struct gbx_script *scrip
 void gbx_offer_all(gbx_mcp_data *data);
 
 /* ---- data.c ---------------------------------------------------------------------- */
+
+#define GBX_DATASETS_MAX 256
 
 struct gbx_dataset_state {
     gbx_spec spec;
@@ -625,8 +629,13 @@ struct gbx_mcp_data {
     pthread_mutex_t log_lock;
 };
 
+/* ---- datasets.c: their state ------------------------------------------------------ */
+
 /* Is a description of it ready? */
 bool gbx_data_is_described(const gbx_dataset_state *set);
+
+/* The dataset of that name, or NULL. */
+const gbx_dataset_state *gbx_data_find(const gbx_mcp_data *data, const char *name);
 
 /* Append the first names: "there are orders, customers". */
 void gbx_data_say_names(const gbx_mcp_data *data, gbx_buf *to);

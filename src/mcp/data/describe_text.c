@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* describe_text - see datasets.h. */
+/* describe_text - texts of the data: cut, escaped, and patterns unless they are shown. */
 #include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"

@@ -16,17 +16,17 @@
 #define ARENA_BASE     GBX_MIB(16)
 #define ARENA_PER_BYTE 160
 
-struct search {
+/* A search for one name. */
+typedef struct search {
     const char *code;
     size_t len;
     const char *name;
-    size_t name_len;
     unsigned index;
     gbx_parameter_names found;
     bool takes_apart;
     bool is_parsed;
     bool reads;
-};
+} search;
 
 /* ---- functions and their parameters ---------------------------------------------- */
 
@@ -55,19 +55,6 @@ static uint32_t parameter(const gbx_tree *t, uint32_t function, unsigned index)
     return GBX_NO_NODE;
 }
 
-/* A parameter without its default. */
-static uint32_t without_default(const gbx_tree *t, uint32_t i)
-{
-    return t->nodes[i].kind == GBX_NODE_ASSIGNMENT_PATTERN
-               ? gbx_tree_child(t, i, GBX_FIELD_LEFT)
-               : i;
-}
-
-static bool is_named(const struct search *s, const gbx_tree *t, uint32_t i)
-{
-    return gbx_tree_is_text(t, i, s->name, s->name_len);
-}
-
 static bool has_name(const gbx_tree *t, uint32_t i, const char *name, size_t len)
 {
     if (i == GBX_NO_NODE)
@@ -88,7 +75,9 @@ static bool find_parameter(const gbx_tree *t, uint32_t function, const char *nam
 
     for (unsigned index = 0; (i = parameter(t, function, index)) != GBX_NO_NODE;
          index++) {
-        uint32_t bare = without_default(t, i);
+        uint32_t bare = t->nodes[i].kind == GBX_NODE_ASSIGNMENT_PATTERN
+                            ? gbx_tree_child(t, i, GBX_FIELD_LEFT)
+                            : i; /* without its default */
 
         if (gbx_time_budget_is_over()) /* scanned for each use of a name */
             return false;
@@ -103,7 +92,7 @@ static bool find_parameter(const gbx_tree *t, uint32_t function, const char *nam
     return false;
 }
 
-static void look_at_parameters(struct search *s, const gbx_tree *t)
+static void look_at_parameters(search *s, const gbx_tree *t)
 {
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t p;
@@ -111,7 +100,7 @@ static void look_at_parameters(struct search *s, const gbx_tree *t)
         if (!gbx_tree_is_function(t, i) || is_callback(t, i))
             continue;
         if (!s->found.is_parameter)
-            (void)find_parameter(t, i, s->name, s->name_len, &s->found);
+            (void)find_parameter(t, i, s->name, strlen(s->name), &s->found);
         p = parameter(t, i, s->index);
         s->takes_apart |=
             p != GBX_NO_NODE && (t->nodes[p].kind == GBX_NODE_OBJECT_PATTERN ||
@@ -201,7 +190,7 @@ static bool is_read(const gbx_tree *t, uint32_t i)
 
 static void look(void *user)
 {
-    struct search *s = user;
+    search *s = user;
     gbx_tree t;
 
     if (!gbx_tree_parse(&t, s->code, s->len) || t.has_error)
@@ -209,44 +198,40 @@ static void look(void *user)
     gbx_tree_flatten(&t);
     look_at_parameters(s, &t);
     for (uint32_t i = 1; i < t.count && !s->reads; i++)
-        s->reads = is_named(s, &t, i) && is_read(&t, i);
+        s->reads = gbx_tree_is_text(&t, i, s->name, strlen(s->name)) && is_read(&t, i);
     s->is_parsed = !gbx_time_budget_is_over();
 }
 
-static void search(struct search *s)
+static void run_search(search *s)
 {
     if (!gbx_utf8_valid((const uint8_t *)s->code, s->len, NULL) ||
         gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * s->len, look, s) != GBX_ARENA_DONE)
         s->is_parsed = false;
 }
 
-/* ---- public to other modules -------------------------------------------- */
+/* ---- public to other files of this folder --------------------------------- */
 
 gbx_parameter_names gbx_parameter_names_of(const char *code, size_t len,
-                                           const char *name, size_t name_len)
+                                           const char *name)
 {
-    struct search s = {.code = code, .len = len, .name = name, .name_len = name_len};
+    search s = {.code = code, .len = len, .name = name};
 
-    search(&s);
+    run_search(&s);
     return s.is_parsed ? s.found : (gbx_parameter_names){.is_parameter = false};
 }
 
 bool gbx_parameter_names_takes_apart(const char *code, size_t len, unsigned index)
 {
-    struct search s = {
-        .code = code, .len = len, .name = "", .name_len = 0, .index = index};
+    search s = {.code = code, .len = len, .name = "", .index = index};
 
-    search(&s);
+    run_search(&s);
     return s.is_parsed && s.takes_apart;
 }
 
 bool gbx_parameter_names_reads(const char *code, size_t len, const char *name)
 {
-    struct search s = {.code = code,
-                       .len = len,
-                       .name = name,
-                       .name_len = strlen(name)};
+    search s = {.code = code, .len = len, .name = name};
 
-    search(&s);
+    run_search(&s);
     return !s.is_parsed || s.reads;
 }

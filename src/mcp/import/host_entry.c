@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host_entry - see import.h. */
+/* host_entry - turns a host's entry of a server into ours. */
 #include "mcp/import/import.h"
 
 #include "base/cleanup.h"
@@ -8,6 +8,261 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define INPUT_NAME_SIZE 128
+
+/* An entry being imported. */
+typedef struct entry_reader {
+    const gbx_host_place *place;
+    const json_t *inputs; /* the editor's inputs, or NULL */
+    gbx_host_note_fn note;
+    void *user;
+} entry_reader;
+
+/* A note; format has one "%s". */
+static void say(const entry_reader *t, const char *format, const char *what)
+{
+    char note[GBX_ERROR_MESSAGE_SIZE + 256];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    (void)snprintf(note, sizeof note, format, what);
+#pragma GCC diagnostic pop
+    t->note(t->user, note);
+}
+
+/* ---- texts ------------------------------------------------------------------- */
+
+/*
+ * Which references a host fills in, and their equivalents here. A text that its host
+ * leaves as it is must not become a variable here.
+ */
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return len == strlen(word) && memcmp(text, word, len) == 0;
+}
+
+/* The default of an input, or NULL. A brace would end the reference early. */
+static const char *default_of(const entry_reader *t, const char *id, size_t len)
+{
+    for (size_t i = 0; i < json_array_size(t->inputs); i++) {
+        const json_t *input = json_array_get(t->inputs, i);
+        const char *name = json_string_value(json_object_get(input, "id"));
+        const char *text = json_string_value(json_object_get(input, "default"));
+
+        if (name != NULL && is_word(id, len, name))
+            return text != NULL && strchr(text, '}') == NULL ? text : NULL;
+    }
+    return NULL;
+}
+
+/* The prefix keeps an input called "user" or "path" from naming an existing
+ * variable. */
+static void upper_name(const char *id, size_t len, char name[INPUT_NAME_SIZE])
+{
+    size_t n = sizeof "INPUT_" - 1;
+
+    (void)snprintf(name, INPUT_NAME_SIZE, "INPUT_");
+    for (size_t i = 0; i < len && n + 1 < INPUT_NAME_SIZE; i++, n++) {
+        char c = (char)(id[i] >= 'a' && id[i] <= 'z' ? id[i] - 32 : id[i]);
+
+        name[n] = (char)((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+    }
+    name[n] = '\0';
+}
+
+/* Adds a number if earlier inputs lead to the same name. */
+static void name_input(const entry_reader *t, const char *id, size_t len,
+                       char name[INPUT_NAME_SIZE + 24])
+{
+    char other[INPUT_NAME_SIZE];
+    size_t number = 1;
+
+    upper_name(id, len, name);
+    for (size_t i = 0; i < json_array_size(t->inputs); i++) {
+        const json_t *input = json_array_get(t->inputs, i);
+        const char *its = json_string_value(json_object_get(input, "id"));
+
+        if (its == NULL)
+            continue;
+        if (is_word(id, len, its))
+            break;
+        upper_name(its, strlen(its), other);
+        number += strcmp(other, name) == 0;
+    }
+    if (number > 1)
+        (void)snprintf(name + strlen(name), 24, "_%zu", number);
+}
+
+/* ${input:api-key} becomes ${INPUT_API_KEY}, or ${INPUT_API_KEY:-default}. */
+static void put_input(const entry_reader *t, const char *id, size_t len, gbx_buf *to)
+{
+    const char *otherwise = default_of(t, id, len);
+    char name[INPUT_NAME_SIZE + 24];
+
+    name_input(t, id, len, name);
+    if (otherwise != NULL)
+        (void)gbx_buf_printf(to, "${%s:-%s}", name, otherwise);
+    else
+        (void)gbx_buf_printf(to, "${%s}", name);
+    say(t,
+        otherwise != NULL
+            ? "the editor asks for a value: without the variable %s it is the default"
+            : "the editor asks for a value: set it as the variable %s",
+        name);
+}
+
+/* Put the project's folder, or only its name; false: the reference means something
+ * else, or the folder is unknown. Of a workspace's several folders, only this one is
+ * known, by its name. */
+static bool put_folder(const entry_reader *t, const char *inner, size_t len,
+                       gbx_buf *to)
+{
+    static const char named[] = "workspaceFolder:";
+    const char *folder = t->place->folder;
+    const char *slash = strrchr(folder, '/');
+    const char *name = slash != NULL ? slash + 1 : folder;
+    size_t skip = sizeof named - 1;
+    bool is_name = is_word(inner, len, "workspaceFolderBasename");
+    bool is_folder = is_word(inner, len, "workspaceFolder") ||
+                     (len > skip && memcmp(inner, named, skip) == 0 &&
+                      is_word(inner + skip, len - skip, name));
+
+    if (folder[0] == '\0' || (!is_name && !is_folder))
+        return false;
+    gbx_variables_escape(is_name ? name : folder, to);
+    return true;
+}
+
+/* Can only an editor fill it in? It is kept, and reading the entry reports it. */
+static bool is_of_editors(const char *inner, size_t len)
+{
+    static const char *const names[] = {"cwd",          "defaultBuildTask",
+                                        "execPath",     "extensionInstallFolder",
+                                        "file",         "fileBasename",
+                                        "fileDirname",  "fileBasenameNoExtension",
+                                        "fileExtname",  "fileWorkspaceFolder",
+                                        "lineNumber",   "fileDirnameBasename",
+                                        "columnNumber", "relativeFile",
+                                        "selectedText", "relativeFileDirname",
+                                        "workspaceRoot"};
+    static const char *const beginnings[] = {"command:", "config:", "workspaceFolder"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (is_word(inner, len, names[i]))
+            return true;
+    for (size_t i = 0; i < GBX_COUNTOF(beginnings); i++)
+        if (strncmp(inner, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Translate one reference, "${...}" of len bytes. */
+static void put_reference(const entry_reader *t, const char *text, size_t len,
+                          gbx_buf *to)
+{
+    const char *inner = text + 2;
+    size_t inner_len = len - 3;
+
+    if (inner_len > 6 && strncmp(inner, "input:", 6) == 0)
+        put_input(t, inner + 6, inner_len - 6, to);
+    else if (inner_len > 4 && strncmp(inner, "env:", 4) == 0)
+        (void)gbx_buf_printf(to, "${%.*s}", (int)inner_len - 4, inner + 4);
+    else if (is_word(inner, inner_len, "userHome"))
+        (void)gbx_buf_puts(to, "${HOME}");
+    else if (t->place->host != GBX_HOST_CLAUDE_CODE &&
+             (is_word(inner, inner_len, "/") ||
+              is_word(inner, inner_len, "pathSeparator")))
+        (void)gbx_buf_puts(to, "/");
+    else if (!put_folder(t, inner, inner_len, to)) {
+        /* Any other reference: in Claude Code it is a variable. Editors leave it as it
+         * is, and the server may fill it in from its env. */
+        if (t->place->host != GBX_HOST_CLAUDE_CODE && !is_of_editors(inner, inner_len))
+            (void)gbx_buf_puts(to, "$");
+        (void)gbx_buf_append(to, text, len);
+    }
+}
+
+/* Put dollars that begin no reference; before a '{' each of them is doubled. */
+static void put_dollars(size_t dollars, bool before_brace, gbx_buf *to)
+{
+    for (size_t i = 0; i < (before_brace ? 2 * dollars : dollars); i++)
+        (void)gbx_buf_puts(to, "$");
+}
+
+/* Put a reference that ends at `end`, after the literal dollars before it. */
+static void put_whole(const entry_reader *t, size_t dollars, const char *text,
+                      const char *end, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ours;
+    size_t begin = 0;
+
+    gbx_buf_init(&ours, GBX_MIB(1));
+    put_reference(t, text, (size_t)(end + 1 - text), &ours);
+    while (begin < ours.len && ours.data[begin] == '$')
+        begin++;
+    /* Dollars before "${" or an escaped "$${" must be escaped. */
+    put_dollars(dollars, begin > 0 && begin < ours.len && ours.data[begin] == '{', to);
+    (void)gbx_buf_append(to, ours.data, ours.len);
+    to->failed = to->failed || ours.failed;
+}
+
+static void put_filled(const entry_reader *t, const char *text, gbx_buf *to)
+{
+    while (*text != '\0') {
+        size_t plain = strcspn(text, "$");
+        size_t dollars = strspn(text + plain, "$");
+        const char *brace = text + plain + dollars;
+        const char *end = dollars > 0 && *brace == '{' ? strchr(brace, '}') : NULL;
+
+        (void)gbx_buf_append(to, text, plain);
+        if (end != NULL)
+            put_whole(t, dollars - 1, brace - 1, end, to);
+        else
+            put_dollars(dollars, *brace == '{', to);
+        text = end != NULL ? end + 1 : brace;
+    }
+}
+
+/* Translate a string's references, or escape them all: not every host fills them in. */
+static json_t *take_text(const entry_reader *t, const json_t *value)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    const char *text = json_string_value(value);
+
+    gbx_buf_init(&buf, GBX_MIB(1));
+    if (t->place->host != GBX_HOST_CLAUDE && t->place->host != GBX_HOST_CODEX)
+        put_filled(t, text, &buf);
+    else
+        gbx_variables_escape(text, &buf);
+    return buf.failed
+               ? NULL
+               : json_stringn(buf.data != NULL ? (const char *)buf.data : "", buf.len);
+}
+
+/* Rewrite every string below value so that it means to us what it means to its host.
+ * Recursive; hosts' entries are shallow. */
+static void take_texts(const entry_reader *t, json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        json_t *item = json_array_get(value, i);
+
+        if (json_is_string(item))
+            (void)json_array_set_new(value, i, take_text(t, item));
+        else
+            take_texts(t, item);
+    }
+    for (void *at = json_object_iter(value); at != NULL;
+         at = json_object_iter_next(value, at)) {
+        json_t *item = json_object_iter_value(at);
+
+        if (json_is_string(item))
+            (void)json_object_iter_set_new(value, at, take_text(t, item));
+        else
+            take_texts(t, item);
+    }
+}
 
 /* ---- members of one host ------------------------------------------------ */
 
@@ -106,29 +361,8 @@ static bool is_relative(const char *text)
            strncmp(text, "${", 2) != 0;
 }
 
-/* VS Code adds to its PATH. Every other host replaces it, as we do. */
-static void take_path(json_t *entry)
-{
-    json_t *env = json_object_get(entry, "env");
-    const char *path = json_string_value(json_object_get(env, "PATH"));
-
-    if (path != NULL)
-        (void)json_object_set_new(env, "PATH", json_sprintf("${PATH}:%s", path));
-}
-
-/* Only editors read it. */
-static void drop_env_file(const gbx_host_entry_reader *t, json_t *entry)
-{
-    if (json_object_get(entry, "envFile") == NULL)
-        return;
-    gbx_host_entry_say(t,
-                       "its \"%s\" is left out, since the host does not read it either",
-                       "envFile");
-    (void)json_object_del(entry, "envFile");
-}
-
 /* Only VS Code expands "~" in an argument to the home directory, as we do. */
-static void take_tildes(const gbx_host_entry_reader *t, json_t *entry)
+static void take_tildes(const entry_reader *t, json_t *entry)
 {
     json_t *args = json_object_get(entry, "args");
 
@@ -144,7 +378,7 @@ static void take_tildes(const gbx_host_entry_reader *t, json_t *entry)
 
 /* Servers of a project run in its folder or below. Other servers run in the home
  * directory with VS Code, and wherever the host was started with other hosts. */
-static void take_folder(const gbx_host_entry_reader *t, json_t *entry)
+static void take_folder(const entry_reader *t, json_t *entry)
 {
     const char *folder = t->place->folder;
     const char *command = json_string_value(json_object_get(entry, "command"));
@@ -164,8 +398,7 @@ static void take_folder(const gbx_host_entry_reader *t, json_t *entry)
     }
     if (is_relative(cwd) ||
         (cwd == NULL && is_relative(command) && strchr(command, '/') != NULL)) {
-        gbx_host_entry_say(
-            t, "its %s is relative: here that is below the folder of the configuration",
+        say(t, "its %s is relative: here that is below the folder of the configuration",
             cwd != NULL ? "\"cwd\"" : "\"command\"");
     }
 }
@@ -179,7 +412,7 @@ static bool is_all(const json_t *value)
 }
 
 /* Note what hosts do for a server and we do not. */
-static void look_for_trouble(const gbx_host_entry_reader *t, const json_t *entry)
+static void look_for_trouble(const entry_reader *t, const json_t *entry)
 {
     static const char sign_in[] =
         "it signs in by OAuth (\"%s\"), which is not done here: give it a header";
@@ -212,13 +445,13 @@ static void look_for_trouble(const gbx_host_entry_reader *t, const json_t *entry
         if (value == NULL || json_is_null(value) || json_is_false(value) ||
             is_all(value))
             continue;
-        gbx_host_entry_say(t, rows[i].note, rows[i].key);
+        say(t, rows[i].note, rows[i].key);
     }
 }
 
 /* Leaves out the position, which refers to no real file, and the advice to import,
  * which is happening now. */
-static void say_why(const gbx_host_entry_reader *t, const char *fault, bool is_left)
+static void say_why(const entry_reader *t, const char *fault, bool is_left)
 {
     static const char name[] = ": mcpServers.x";
     const char *why = strstr(fault, name);
@@ -230,11 +463,11 @@ static void say_why(const gbx_host_entry_reader *t, const char *fault, bool is_l
     advice = strstr(why, GBX_VARIABLES_IMPORT);
     (void)snprintf(text, sizeof text, "%.*s",
                    (int)(advice != NULL ? (size_t)(advice - why) : strlen(why)), why);
-    gbx_host_entry_say(t, is_left ? "it is left alone: %s" : "%s", text);
+    say(t, is_left ? "it is left alone: %s" : "%s", text);
 }
 
 /* Is it a valid entry for us? Unset variables do not matter here. */
-static bool is_whole(const gbx_host_entry_reader *t, const json_t *entry)
+static bool is_whole(const entry_reader *t, const json_t *entry)
 {
     json_t *copy = json_deep_copy(entry);
     json_t *root = json_pack("{s:{s:o}}", "mcpServers", "x", copy);
@@ -264,49 +497,39 @@ static bool is_whole(const gbx_host_entry_reader *t, const json_t *entry)
 
 /* ---- public to other modules -------------------------------------------- */
 
-const json_t *gbx_host_servers(const gbx_host_file_text *file,
-                               const gbx_host_place *place)
-{
-    const json_t *at = file->root;
-
-    for (size_t i = 0; place->keys[i] != NULL; i++)
-        at = json_object_get(at, place->keys[i]);
-    return json_is_object(at) ? at : NULL;
-}
-
-const json_t *gbx_host_inputs(const gbx_host_file_text *file,
-                              const gbx_host_place *place)
-{
-    const json_t *at = file->root;
-
-    for (size_t i = 0; place->keys[i] != NULL && place->keys[i + 1] != NULL; i++)
-        at = json_object_get(at, place->keys[i]);
-    return json_object_get(at, "inputs");
-}
-
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
                       const json_t *entry, const char *off_by, gbx_host_note_fn note,
                       void *user)
 {
-    const gbx_host_entry_reader t = {place, inputs, note, user};
+    const entry_reader t = {place, inputs, note, user};
     json_t *ours = json_is_object(entry) ? json_deep_copy(entry) : NULL;
+    const char *path;
+    json_t *env;
 
     if (ours == NULL) {
-        gbx_host_entry_say(&t, "it is left alone: %s", "it is not an object");
+        say(&t, "it is left alone: %s", "it is not an object");
         return NULL;
     }
-    gbx_host_entry_texts(&t, ours);
+    take_texts(&t, ours);
     if (place->host == GBX_HOST_CODEX)
         take_codex(ours);
-    if (place->host == GBX_HOST_VSCODE)
-        take_path(ours);
-    if (place->host != GBX_HOST_VSCODE && place->host != GBX_HOST_CURSOR)
-        drop_env_file(&t, ours);
+    env = json_object_get(ours, "env");
+    path = json_string_value(json_object_get(env, "PATH"));
+    /* VS Code adds to its PATH. Every other host replaces it, as we do. */
+    if (place->host == GBX_HOST_VSCODE && path != NULL)
+        (void)json_object_set_new(env, "PATH", json_sprintf("${PATH}:%s", path));
+    /* Only editors read it. */
+    if (place->host != GBX_HOST_VSCODE && place->host != GBX_HOST_CURSOR &&
+        json_object_get(ours, "envFile") != NULL) {
+        say(&t, "its \"%s\" is left out, since the host does not read it either",
+            "envFile");
+        (void)json_object_del(ours, "envFile");
+    }
     take_tildes(&t, ours);
     take_folder(&t, ours);
     if (off_by != NULL) {
         (void)json_object_set_new(ours, "disabled", json_true());
-        gbx_host_entry_say(&t, "it is taken as disabled, as '%s' has it", off_by);
+        say(&t, "it is taken as disabled, as '%s' has it", off_by);
     }
     look_for_trouble(&t, ours);
     if (is_whole(&t, ours))

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* hosts - see import.h. */
+/*
+ * hosts - where the MCP hosts that we know keep their servers, and reading their files.
+ */
 #include "mcp/import/import.h"
 
 #include "base/cleanup.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "mcp/config/config.h"
+#include "policy/policy.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- where a host has servers --------------------------------------------------- */
 
 /* Where a path begins. */
 typedef enum base { CONFIG, CLAUDE, CLAUDE_FOLDER, USER, CODEX_HOME, HERE } base;
@@ -56,6 +67,14 @@ static bool base_path(base from, char out[PATH_MAX])
     return snprintf(out, PATH_MAX, "%s%s", home, bases[from].below) < PATH_MAX;
 }
 
+static bool path_below(base from, const char *name, char path[PATH_MAX])
+{
+    char folder[PATH_MAX];
+
+    return base_path(from, folder) &&
+           snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+}
+
 static bool set_keys(gbx_host_place *place, const char *const *keys)
 {
     for (size_t i = 0; keys[i] != NULL; i++) {
@@ -72,16 +91,13 @@ static bool set_keys(gbx_host_place *place, const char *const *keys)
 
 static bool fill_place(size_t row, gbx_host_place *place)
 {
-    char from[PATH_MAX];
     bool is_project = table[row].from == HERE || (table[row].keys[1] != NULL &&
                                                   strcmp(table[row].keys[1], "*") == 0);
 
     *place = (gbx_host_place){.host = table[row].host};
     if (is_project && !base_path(HERE, place->folder))
         return false;
-    return base_path(table[row].from, from) &&
-           snprintf(place->path, sizeof place->path, "%s/%s", from, table[row].path) <
-               (int)sizeof place->path &&
+    return path_below(table[row].from, table[row].path, place->path) &&
            set_keys(place, table[row].keys);
 }
 
@@ -151,6 +167,128 @@ static bool find_project(const char *path, const json_t *root, gbx_host_place *r
     return false;
 }
 
+/* ---- reading a file -------------------------------------------------------------- */
+
+/* Claude Code keeps histories in its file. */
+#define FILE_MAX GBX_MIB(64)
+
+/* Read a regular file; reading a pipe would block. NULL, or the reason for
+ * failing, with errno. */
+static const char *read_all(int fd, gbx_buf *to)
+{
+    struct stat st;
+    ssize_t n = 1;
+
+    if (fstat(fd, &st) < 0)
+        return gbx_fail_reason(errno);
+    errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    if (!S_ISREG(st.st_mode))
+        return errno == EISDIR ? gbx_fail_reason(errno) : "it is not a file";
+    while (n > 0) {
+        uint8_t *at = gbx_buf_reserve(to, GBX_KIB(64));
+
+        errno = EFBIG;
+        if (at == NULL)
+            return "it is too large";
+        n = read(fd, at, GBX_KIB(64));
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0)
+            to->len += (size_t)n;
+    }
+    return n == 0 ? NULL : gbx_fail_reason(errno);
+}
+
+/* Only these members of JSON are decoded: the rest belongs to the host, and our parser
+ * might reject it. */
+static const gbx_jsonc_wanted in_project[] = {{"mcpServers", NULL},
+                                              {"disabledMcpjsonServers", NULL},
+                                              {"enabledMcpjsonServers", NULL},
+                                              {"enableAllProjectMcpServers", NULL},
+                                              {"disabledMcpServers", NULL},
+                                              {"hasTrustDialogAccepted", NULL},
+                                              {NULL, NULL}};
+static const gbx_jsonc_wanted projects[] = {{"*", in_project}, {NULL, NULL}};
+static const gbx_jsonc_wanted in_settings[] = {{"servers", NULL},
+                                               {"inputs", NULL},
+                                               {NULL, NULL}};
+static const gbx_jsonc_wanted in_permissions[] = {{"deny", NULL},
+                                                  {"ask", NULL},
+                                                  {NULL, NULL}};
+static const gbx_jsonc_wanted in_ours[] = {{"rules", NULL},
+                                           {"defaults", NULL},
+                                           {"secrets", NULL},
+                                           {NULL, NULL}};
+static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
+                                          {"glovebox", in_ours},
+                                          {"servers", NULL},
+                                          {"inputs", NULL},
+                                          {"mcp", in_settings},
+                                          {"projects", projects},
+                                          {"permissions", in_permissions},
+                                          {"disabledMcpjsonServers", NULL},
+                                          {"enabledMcpjsonServers", NULL},
+                                          {"enableAllProjectMcpServers", NULL},
+                                          {NULL, NULL}};
+
+/* Remove byte order mark and comments, check everything, and decode the wanted
+ * members only. */
+static gbx_status parse(gbx_host_file_text *file, char *text, size_t len,
+                        gbx_error *reterr)
+{
+    gbx_json_fault fault;
+    json_error_t e;
+    uint32_t line;
+    uint32_t column;
+
+    gbx_jsonc_blank(text, len);
+    if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &fault))
+        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column, "%s",
+                           fault.message);
+    gbx_jsonc_keep(text, len, wanted);
+    file->root = json_loads(text, JSON_REJECT_DUPLICATES, &e);
+    if (file->root != NULL && !gbx_json_is_whole(text, strlen(text), file->root))
+        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
+    if (file->root != NULL)
+        return GBX_OK;
+    gbx_utf8_position(text, len, e.position > 0 ? (size_t)e.position : 0, &line,
+                      &column);
+    return gbx_fail_at(reterr, GBX_E_DATA, line, column, "%s", e.text);
+}
+
+static gbx_status read_json(gbx_host_file_text *file, gbx_error *reterr)
+{
+    size_t mark_len = gbx_jsonc_mark_len(file->text, file->len);
+    size_t len = file->len - mark_len;
+    char *copy = malloc(len + 1);
+    gbx_status status;
+
+    if (copy == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
+    memcpy(copy, file->text + mark_len, len);
+    copy[len] = '\0';
+    status = parse(file, copy, len, reterr);
+    explicit_bzero(copy, len);
+    free(copy);
+    return status;
+}
+
+/* Numbers in env and headers stand for strings; they are copied as they are written,
+ * 1.50 and not 1.5. */
+static void keep(json_t *pairs, gbx_view written)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    for (void *at = json_object_iter(pairs);
+         at != NULL && gbx_view_next(written, &cursor, &name, &value);
+         at = json_object_iter_next(pairs, at))
+        if (json_is_number(json_object_iter_value(at)))
+            (void)json_object_iter_set_new(pairs, at,
+                                           json_stringn(value.at, value.len));
+}
+
 /* ---- public to other modules -------------------------------------------- */
 
 const char *const gbx_host_names[] = {"claude", "claude-code", "cursor",
@@ -162,11 +300,6 @@ const char *gbx_host_title(gbx_host_kind host)
                                          "VS Code", "Codex"};
 
     return titles[host];
-}
-
-bool gbx_host_fills(gbx_host_kind host)
-{
-    return host != GBX_HOST_CLAUDE && host != GBX_HOST_CODEX;
 }
 
 void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
@@ -246,24 +379,105 @@ bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
 bool gbx_host_claude_file(const char *name, char path[PATH_MAX])
 {
     bool is_state = strcmp(name, ".claude.json") == 0;
-    char from[PATH_MAX];
 
-    return base_path(is_state ? CLAUDE : CLAUDE_FOLDER, from) &&
-           snprintf(path, PATH_MAX, "%s/%s", from, name) < PATH_MAX;
+    return path_below(is_state ? CLAUDE : CLAUDE_FOLDER, name, path);
 }
 
 bool gbx_host_codex_file(char path[PATH_MAX])
 {
-    char from[PATH_MAX];
-
-    return base_path(CODEX_HOME, from) &&
-           snprintf(path, PATH_MAX, "%s/config.toml", from) < PATH_MAX;
+    return path_below(CODEX_HOME, "config.toml", path);
 }
 
 bool gbx_host_own_path(char path[PATH_MAX])
 {
-    char from[PATH_MAX];
+    return path_below(CONFIG, "glovebox/mcp.json", path);
+}
 
-    return base_path(CONFIG, from) &&
-           snprintf(path, PATH_MAX, "%s/glovebox/mcp.json", from) < PATH_MAX;
+gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
+                              gbx_host_file_text *ret, gbx_error *reterr)
+{
+    const gbx_trusted_file trusted = {path, "", O_RDONLY | O_NONBLOCK, trust, false};
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    gbx_host_file_text file = {.root = NULL};
+    size_t n = strlen(path);
+    const char *why;
+    gbx_status status;
+    gbx_buf buf;
+
+    status = gbx_trusted_file_open(&trusted, &fd, NULL, reterr);
+    if (status != GBX_OK)
+        return status;
+    gbx_buf_init(&buf, FILE_MAX);
+    why = read_all(fd, &buf);
+    if (why != NULL) {
+        gbx_buf_cleanup(&buf);
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", path, why);
+    }
+    file.text = gbx_buf_take_string(&buf, &file.len);
+    if (file.text == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
+    file.is_toml = n > 5 && strcmp(path + n - 5, ".toml") == 0;
+    status = file.is_toml ? gbx_toml_read(file.text, file.len, &file.root, reterr)
+                          : read_json(&file, reterr);
+    if (status == GBX_OK)
+        *ret = file;
+    else
+        gbx_host_file_cleanup(&file);
+    return status;
+}
+
+void gbx_host_file_cleanup(gbx_host_file_text *file)
+{
+    if (file->text != NULL)
+        explicit_bzero(file->text, file->len); /* it may hold secrets */
+    free(file->text);
+    json_decref(file->root);
+    *file = (gbx_host_file_text){.root = NULL};
+}
+
+const json_t *gbx_host_servers(const gbx_host_file_text *file,
+                               const gbx_host_place *place)
+{
+    const json_t *at = file->root;
+
+    for (size_t i = 0; place->keys[i] != NULL; i++)
+        at = json_object_get(at, place->keys[i]);
+    return json_is_object(at) ? at : NULL;
+}
+
+const json_t *gbx_host_inputs(const gbx_host_file_text *file,
+                              const gbx_host_place *place)
+{
+    const json_t *at = file->root;
+
+    for (size_t i = 0; place->keys[i] != NULL && place->keys[i + 1] != NULL; i++)
+        at = json_object_get(at, place->keys[i]);
+    return json_object_get(at, "inputs");
+}
+
+void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place)
+{
+    json_t *servers = (json_t *)(uintptr_t)gbx_host_servers(file, place);
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view written;
+    gbx_view at;
+    gbx_edit edit;
+
+    if (servers == NULL || file->is_toml ||
+        !gbx_edit_open(&edit, file->text, file->len))
+        return;
+    at = edit.root;
+    for (size_t i = 0; place->keys[i] != NULL; i++)
+        at = gbx_view_member(at, place->keys[i]);
+    /* Decoded values keep the order of the text. */
+    for (void *server = json_object_iter(servers);
+         server != NULL && gbx_view_next(at, &cursor, &name, &written);
+         server = json_object_iter_next(servers, server)) {
+        const json_t *entry = json_object_iter_value(server);
+
+        keep(json_object_get(entry, "env"), gbx_view_member(written, "env"));
+        keep(json_object_get(entry, "headers"), gbx_view_member(written, "headers"));
+    }
+    gbx_edit_close(&edit);
 }

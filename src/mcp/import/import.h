@@ -31,8 +31,6 @@ extern const char *const gbx_host_names[];
 /* "Claude Code" */
 const char *gbx_host_title(gbx_host_kind host);
 
-/* Does it replace "${...}" when it starts a server? */
-bool gbx_host_fills(gbx_host_kind host);
 #define GBX_HOST_KEYS_MAX 3
 
 /* One place where a host may have servers. */
@@ -72,14 +70,6 @@ bool gbx_host_codex_file(char path[PATH_MAX]);
 /* Our own file, if --config is not given: $XDG_CONFIG_HOME/glovebox/mcp.json. */
 bool gbx_host_own_path(char path[PATH_MAX]);
 
-/* ---- host_entry.c -------------------------------------------------------- */
-
-/*
- * Turns a host's server entries into ours.
- *
- * Nothing of an entry is lost: members that mean nothing to us are copied, too.
- */
-
 /* A host's file that was read. */
 typedef struct gbx_host_file_text {
     char *text;
@@ -105,6 +95,8 @@ const json_t *gbx_host_inputs(const gbx_host_file_text *file,
 /* Numbers in env and headers become strings, exactly as written. */
 void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place);
 
+/* ---- project_approval.c -------------------------------------------------- */
+
 /* A person's decisions about the servers of a place that are stored elsewhere. */
 typedef struct gbx_host_answers {
     json_t *off;         /* disabled servers: name -> the file that says so */
@@ -118,6 +110,14 @@ gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
                                  gbx_host_answers *ret, char path[PATH_MAX],
                                  gbx_error *reterr);
 void gbx_host_answers_cleanup(gbx_host_answers *answers);
+
+/* ---- host_entry.c -------------------------------------------------------- */
+
+/*
+ * Turns a host's server entries into ours.
+ *
+ * Nothing of an entry is lost: members that mean nothing to us are copied, too.
+ */
 
 /* Receives what a person should know about an imported server. */
 typedef void (*gbx_host_note_fn)(void *user, const char *note);
@@ -136,68 +136,9 @@ bool gbx_host_is_us_with(const json_t *entry, const char *config);
 
 #define GBX_HOST_NAME_SIZE (GBX_MCP_NAME_MAX + 1)
 
-/* ---- host_entry_reader --------------------------------------------------- */
-
-/* Shared by the files that import a host's entry. */
-
-/* An entry being imported. */
-typedef struct gbx_host_entry_reader {
-    const gbx_host_place *place;
-    const json_t *inputs; /* the editor's inputs, or NULL */
-    gbx_host_note_fn note;
-    void *user;
-} gbx_host_entry_reader;
-
-/* A note; format has one "%s". */
-void gbx_host_entry_say(const gbx_host_entry_reader *t, const char *format,
-                        const char *what);
-
-/* Rewrite every string below value so that it means to us what it means to its host. */
-void gbx_host_entry_texts(const gbx_host_entry_reader *t, json_t *value);
-
 /* ---- toml.c -------------------------------------------------------------- */
 
-/*
- * TOML text as values, for the one host that uses it.
- *
- * We have our own reader, since Debian has none in C. It reads all of TOML 1.0, but
- * keeps dates as text.
- */
-
-/* json_decref() *ret. GBX_E_DATA with line and column. */
+/* TOML text as values. json_decref() *ret. GBX_E_DATA with line and column. */
 gbx_status gbx_toml_read(const char *text, size_t len, json_t **ret, gbx_error *reterr);
-
-/* ---- toml_value.c -------------------------------------------------------- */
-
-/* Shared by the two files that read TOML. */
-
-#define GBX_TOML_DEPTH_MAX 64
-
-/* A text being read. Errors are sticky: after the first, nothing more is read. */
-typedef struct gbx_toml_reader {
-    const char *text;
-    size_t at;
-    size_t len;
-    unsigned depth;
-    const char *fault; /* constant, or NULL */
-} gbx_toml_reader;
-
-static inline char gbx_toml_here(const gbx_toml_reader *r)
-{
-    return (char)(r->at < r->len ? r->text[r->at] : '\0');
-}
-
-void gbx_toml_fail(gbx_toml_reader *r, const char *fault);
-void gbx_toml_skip_blanks(gbx_toml_reader *r);
-/* Skip blanks, line ends and comments. */
-void gbx_toml_skip_lines(gbx_toml_reader *r);
-
-/* A new reference, or NULL. */
-json_t *gbx_toml_value(gbx_toml_reader *r);
-
-/* One part of a key, bare or quoted: free() it. */
-char *gbx_toml_key_part(gbx_toml_reader *r);
-/* Read `a.b = value` into table. */
-void gbx_toml_pair(gbx_toml_reader *r, json_t *table);
 
 #endif

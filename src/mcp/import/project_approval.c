@@ -66,16 +66,6 @@ static bool is_of_servers(const json_t *patterns)
     return false;
 }
 
-/* Permissions of tools are not imported, but a person must be informed of them. */
-static void add_permissions(const reading *r, const json_t *settings)
-{
-    const json_t *permissions = json_object_get(settings, "permissions");
-
-    if (is_of_servers(json_object_get(permissions, "deny")) ||
-        is_of_servers(json_object_get(permissions, "ask")))
-        (void)json_object_set_new(r->to->permissions, r->path, json_true());
-}
-
 /* Read the file at r->path; a missing file counts as empty. */
 static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
 {
@@ -93,6 +83,7 @@ static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
 static gbx_status add_settings(const reading *r, const char *folder, const char *name)
 {
     GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
+    const json_t *permissions;
     gbx_status status;
 
     if (snprintf(r->path, PATH_MAX, "%s%s", folder, name) >= PATH_MAX)
@@ -100,7 +91,11 @@ static gbx_status add_settings(const reading *r, const char *folder, const char 
     status = read_file(r, &file);
     if (r->is_project_file)
         add_answers(r, file.root);
-    add_permissions(r, file.root);
+    /* Permissions of tools are not imported, but a person must be informed of them. */
+    permissions = json_object_get(file.root, "permissions");
+    if (is_of_servers(json_object_get(permissions, "deny")) ||
+        is_of_servers(json_object_get(permissions, "ask")))
+        (void)json_object_set_new(r->to->permissions, r->path, json_true());
     return status;
 }
 
@@ -160,12 +155,6 @@ static gbx_status read_codex(const reading *r, const char *folder)
     return status;
 }
 
-/* The user's file of Claude Code also has places for projects. */
-static bool is_of_project(const gbx_host_place *place)
-{
-    return place->folder[0] != '\0' && strcmp(place->keys[0], "projects") != 0;
-}
-
 /* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
@@ -177,9 +166,12 @@ gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
     reading r = {ret, path, trust, is_claude_file, true, reterr};
     char folder[PATH_MAX];
     char user[PATH_MAX];
+    /* The user's file of Claude Code also has places for projects. */
+    bool is_of_project =
+        place->folder[0] != '\0' && strcmp(place->keys[0], "projects") != 0;
 
     *ret = (gbx_host_answers){json_object(), json_object(), json_object(),
-                              place->is_named || !is_of_project(place)};
+                              place->is_named || !is_of_project};
     if (place->host == GBX_HOST_CODEX && !ret->all_on)
         return read_codex(&r, place->folder);
     if (place->host != GBX_HOST_CLAUDE_CODE ||

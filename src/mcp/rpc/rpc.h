@@ -10,6 +10,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* ---- loop.c -------------------------------------------------------------- */
+
+/*
+ * The event loop: the one thread that does all work of the MCP server.
+ *
+ * Handlers, upstream servers and timers run on the loop's thread, without locks. Other
+ * threads (an engine's, or one that loads a file) post their events to it.
+ */
+
+typedef struct gbx_mcp_loop gbx_mcp_loop;
+
+/* A function to run on the loop's thread. The poster owns its memory, and keeps it
+ * until it has run or the loop was stopped; so posting cannot fail. At first all zero
+ * but run and arg. */
+typedef struct gbx_mcp_post {
+    void (*run)(void *arg);
+    void *arg;
+    struct gbx_mcp_post *next; /* next and is_posted are the loop's */
+    bool is_posted;
+} gbx_mcp_post;
+
+/* NULL with errno if memory or descriptors are out. */
+gbx_mcp_loop *gbx_mcp_loop_new(void);
+
+/* Posts that did not run are dropped. NULL is ignored. */
+void gbx_mcp_loop_free(gbx_mcp_loop *loop);
+
+/* For events and timers of modules; only on the loop's thread. */
+struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop);
+
+/* From any thread: call run(arg) on the loop's thread, in the order of the posts. run
+ * may free the post or post it again. A post that waits already is not posted twice;
+ * after the stop nothing is posted. */
+void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post);
+
+/* The loop's thread alternates with another: keep it on its processor until the end of
+ * the next turn, unless turns have become long. Only on the loop's thread. */
+void gbx_mcp_loop_stay(gbx_mcp_loop *loop);
+
+/* Run until gbx_mcp_loop_stop(); returns its status. */
+int gbx_mcp_loop_run(gbx_mcp_loop *loop);
+void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status);
+
 /* ---- message.c ----------------------------------------------------------- */
 
 /*
@@ -99,7 +142,24 @@ void gbx_rpc_end(gbx_buf *to);
 void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *message,
                           const char *data);
 
-/* ---- line_reader.c ------------------------------------------------------- */
+/* ---- ids of answers -------------------------------------------------------- */
+
+/* Find the request that an answer belongs to, even in an answer that is malformed. */
+
+/* Read an id that we have sent as a number; some servers write it as a
+ * string, or as 1.0. */
+bool gbx_id_read(gbx_view view, int64_t *ret);
+
+/* The id of an answer that is invalid JSON or an invalid message: a member of the
+ * outermost object that has "jsonrpc" and no "method". 0: it has no id, or two. */
+int64_t gbx_id_find(const char *text, size_t len);
+/* The same for an answer that follows other text on its line: a banner, a prompt. */
+int64_t gbx_id_find_behind(const char *text, size_t len);
+/* The same for an answer of which only this beginning, or only this end, is there. */
+int64_t gbx_id_find_in_head(const char *text, size_t len);
+int64_t gbx_id_find_in_tail(const char *text, size_t len);
+
+/* ---- line_io.c: lines in --------------------------------------------------- */
 
 /*
  * Bytes in, lines out: splits standard input and output into messages.
@@ -144,50 +204,7 @@ gbx_mcp_line_kind gbx_mcp_line_reader_next(gbx_mcp_line_reader *lines,
 gbx_mcp_line_kind gbx_mcp_line_reader_end(gbx_mcp_line_reader *lines,
                                           const char **ret_line, size_t *ret_len);
 
-/* ---- loop.c -------------------------------------------------------------- */
-
-/*
- * The event loop: the one thread that does all work of the MCP server.
- *
- * Handlers, upstream servers and timers run on the loop's thread, without locks. Other
- * threads (an engine's, or one that loads a file) post their events to it.
- */
-
-typedef struct gbx_mcp_loop gbx_mcp_loop;
-
-/* A function to run on the loop's thread. The poster owns its memory, and keeps it
- * until it has run or the loop was stopped; so posting cannot fail. At first all zero
- * but run and arg. */
-typedef struct gbx_mcp_post {
-    void (*run)(void *arg);
-    void *arg;
-    struct gbx_mcp_post *next; /* next and is_posted are the loop's */
-    bool is_posted;
-} gbx_mcp_post;
-
-/* NULL with errno if memory or descriptors are out. */
-gbx_mcp_loop *gbx_mcp_loop_new(void);
-
-/* Posts that did not run are dropped. NULL is ignored. */
-void gbx_mcp_loop_free(gbx_mcp_loop *loop);
-
-/* For events and timers of modules; only on the loop's thread. */
-struct event_base *gbx_mcp_loop_base(gbx_mcp_loop *loop);
-
-/* From any thread: call run(arg) on the loop's thread, in the order of the posts. run
- * may free the post or post it again. A post that waits already is not posted twice;
- * after the stop nothing is posted. */
-void gbx_mcp_loop_post(gbx_mcp_loop *loop, gbx_mcp_post *post);
-
-/* The loop's thread alternates with another: keep it on its processor until the end of
- * the next turn, unless turns have become long. Only on the loop's thread. */
-void gbx_mcp_loop_stay(gbx_mcp_loop *loop);
-
-/* Run until gbx_mcp_loop_stop(); returns its status. */
-int gbx_mcp_loop_run(gbx_mcp_loop *loop);
-void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status);
-
-/* ---- output_queue.c ------------------------------------------------------ */
+/* ---- line_io.c: lines out -------------------------------------------------- */
 
 /*
  * Messages on their way into a pipe whose reader may not read.

@@ -1,139 +1,315 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * args - a rule's conditions on arguments.
+ * args - accepts the arguments of a call if every parser reads the same values from
+ * them.
  *
- * An allowing rule needs exactly the type that it names. For other rules, a value of
- * another type may still match: a server may turn 1 into "1", or use the first element
- * of an array.
+ * If a member occurs twice, some parsers take the first and others the last. They also
+ * differ on numbers that are too large, half a surrogate pair, and "__proto__". No
+ * values are built: hostile text may hold millions of them. One pass over the text keeps
+ * the positions of the members' names of each open object, and sorts them at the
+ * object's end.
+ *
+ * An error names the argument and says what to write instead: the author of the call
+ * cannot guess which text was cut inside a character.
  */
-#include "base/cleanup.h"
 #include "mcp/rules/rules.h"
 
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/json_view.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A letter of a name takes at most two escapes. */
-#define LETTER_MAX 12
+#define ARGS_MAX    GBX_MIB(16)
+#define DEPTH_MAX   200
+#define MEMBERS_MAX GBX_MIB(32) /* more than 16 MiB of text can have */
+#define WHERE_MAX   512         /* a longer path is left out */
+#define STEPS_MAX   16 /* deeper steps are left out: each level is parsed again */
 
-/* Limit of the text that a condition examines, for each pattern, since the loop
- * waits meanwhile. */
-#define TEXTS_MAX GBX_MIB(4)
+#define NO_MEMORY "does not fit in memory"
 
-typedef struct looking {
-    const gbx_gate_condition *condition;
-    bool allows;
-    size_t len; /* of the text examined so far */
-    const char *why;
-} looking;
+typedef struct member {
+    uint32_t hash; /* of the name's characters */
+    uint32_t at;   /* position of its quote in the text */
+} member;
 
-/* Some servers, such as those in Go, accept "Path", or "paſs", for "path" and
- * "pass". */
-static bool is_twin(gbx_view name, const char *wanted)
+typedef struct reading {
+    const char *text;
+    size_t len;
+    gbx_buf members;          /* of all open objects, the innermost last */
+    size_t starts[DEPTH_MAX]; /* where the members of each object begin */
+    size_t depth;
+    const char *fault;
+    size_t fault_at;
+} reading;
+
+static void object_to(reading *r, const char *at, const char *fault)
 {
+    r->fault = fault;
+    r->fault_at = (size_t)(at - r->text);
+}
+
+/* ---- names --------------------------------------------------------------------- */
+
+static uint32_t hash_of(const void *data, size_t len)
+{
+    const uint8_t *bytes = data;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+static bool has_escapes(gbx_view name)
+{
+    return memchr(name.at, '\\', name.len) != NULL;
+}
+
+static int compare_bytes(const void *a, size_t a_len, const void *b, size_t b_len)
+{
+    size_t both = a_len < b_len ? a_len : b_len;
+    int order = both > 0 ? memcmp(a, b, both) : 0;
+
+    return order != 0 ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int compare_names(gbx_view a, gbx_view b)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf second;
+
+    gbx_buf_init(&first, a.len);
+    gbx_buf_init(&second, b.len);
+    if (!has_escapes(a) && !has_escapes(b))
+        return compare_bytes(a.at, a.len, b.at, b.len);
+    (void)gbx_view_append_text(a, &first);
+    (void)gbx_view_append_text(b, &second);
+    return compare_bytes(first.data, first.len, second.data, second.len);
+}
+
+/* Equal names become neighbours; the order is otherwise irrelevant. */
+static int compare(const void *a, const void *b, void *text)
+{
+    const member *first = a;
+    const member *second = b;
+
+    if (first->hash != second->hash)
+        return first->hash < second->hash ? -1 : 1;
+    return compare_names(gbx_view_string_at((const char *)text + first->at),
+                         gbx_view_string_at((const char *)text + second->at));
+}
+
+static void close_object(reading *r)
+{
+    size_t start = r->starts[--r->depth];
+    size_t count = (r->members.len - start) / sizeof(member);
+    member *members;
+
+    if (count < 2) {
+        r->members.len = start;
+        return;
+    }
+    members = (member *)(void *)(r->members.data + start);
+    qsort_r(members, count, sizeof *members, compare, (void *)(uintptr_t)r->text);
+    for (size_t i = 1; i < count && r->fault == NULL; i++)
+        if (compare(&members[i - 1], &members[i], (void *)(uintptr_t)r->text) == 0)
+            object_to(r,
+                      r->text + (members[i].at > members[i - 1].at ? members[i].at
+                                                                   : members[i - 1].at),
+                      "is there twice");
+    r->members.len = start;
+}
+
+static void read_name(reading *r, gbx_view name)
+{
+    member m = {.at = (uint32_t)(name.at - r->text)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     gbx_buf_init(&text, name.len);
-    return name.len - 2 <= LETTER_MAX * strlen(wanted) &&
-           gbx_view_append_text(name, &text) && gbx_buf_append(&text, "", 1) &&
-           gbx_casefold_same((const char *)text.data, wanted);
-}
-
-static gbx_view member(looking *l, gbx_view object, const char *wanted)
-{
-    gbx_view found = {0};
-    gbx_view name, value;
-
-    for (size_t cursor = 0; gbx_view_next(object, &cursor, &name, &value);) {
-        if (gbx_view_is_text(name, wanted)) {
-            found = value;
-        } else if (is_twin(name, wanted)) {
-            l->why = "write its name in the case that the tool has it in";
-            return (gbx_view){0};
-        }
+    if (gbx_view_is_text(name, "__proto__")) {
+        object_to(r, name.at, "cannot have that name");
+        return;
     }
-    return found;
+    m.hash = hash_of(name.at + 1, name.len - 2);
+    if (has_escapes(name)) {
+        if (!gbx_view_append_text(name, &text))
+            object_to(r, name.at, NO_MEMORY);
+        else if (text.len > 0 && memchr(text.data, '\0', text.len) != NULL)
+            object_to(r, name.at, "has NUL in its name");
+        m.hash = hash_of(text.data, text.len);
+    }
+    if (r->fault == NULL && !gbx_buf_append(&r->members, &m, sizeof m))
+        object_to(r, name.at, NO_MEMORY);
 }
 
-static bool literal_holds(const looking *l, gbx_view value)
+/* ---- values -------------------------------------------------------------------- */
+
+/* A string, which is a name if a colon follows; returns the position after it. */
+static size_t read_string(reading *r, size_t at)
 {
-    const json_t *want = l->condition->literal;
-    char kind = gbx_view_kind(value);
+    gbx_view string = gbx_view_string_at(r->text + at);
+    size_t after = at + string.len;
 
-    if (json_is_number(want) && kind == '0')
-        return json_number_value(want) == strtod(value.at, NULL);
-    if (json_is_boolean(want) && (kind == 't' || kind == 'f'))
-        return json_is_true(want) == gbx_view_is_true(value);
-    return !l->allows;
+    if (gbx_view_has_half(string))
+        object_to(r, string.at,
+                  "holds half of a character: where a text is cut, cut whole ones, "
+                  "[...text].slice(0, n).join(\"\"), or send text.toWellFormed()");
+    while (after < r->len && strchr(" \n\t\r", r->text[after]) != NULL)
+        after++;
+    if (r->fault == NULL && after < r->len && r->text[after] == ':')
+        read_name(r, string);
+    return after;
 }
 
-static bool leaf_holds(looking *l, gbx_view value)
+/* An integer must fit into 64 bits; any other number must be finite. */
+static bool is_in_range(const char *text, size_t len)
+{
+    bool whole = true;
+    bool scaled = false;
+
+    for (size_t i = 0; i < len; i++) {
+        whole &= text[i] == '-' || (text[i] >= '0' && text[i] <= '9');
+        scaled |= text[i] == 'e' || text[i] == 'E';
+    }
+    errno = 0;
+    if (whole)
+        return len <= 18 || ((void)strtoll(text, NULL, 10), errno != ERANGE);
+    return (!scaled && len <= 300) || isfinite(strtod(text, NULL));
+}
+
+static size_t read_number(reading *r, size_t at)
+{
+    size_t len = 1;
+
+    while (at + len < r->len && strchr("+-.eE0123456789", r->text[at + len]) != NULL)
+        len++;
+    if (!is_in_range(r->text + at, len))
+        object_to(r, r->text + at,
+                  "is a number that not every program reads alike: send it as text");
+    return at + len;
+}
+
+static size_t read_token(reading *r, size_t at)
+{
+    char c = r->text[at];
+
+    if (c == '"')
+        return read_string(r, at);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return read_number(r, at);
+    if (c == '{')
+        r->starts[r->depth++] = r->members.len;
+    else if (c == '}')
+        close_object(r);
+    return at + 1;
+}
+
+/* text is JSON of at most 16 MiB, no deeper than DEPTH_MAX. NULL, or what is wrong with
+ * the value, or with the member whose name is, at text[*ret_at]; constant. */
+static const char *find_ambiguity(const char *text, size_t len, size_t *ret_at)
+{
+    reading r = {.text = text, .len = len};
+
+    gbx_buf_init(&r.members, MEMBERS_MAX);
+    for (size_t at = 0; at < len && r.fault == NULL;)
+        at = read_token(&r, at);
+    gbx_buf_cleanup(&r.members);
+    *ret_at = r.fault_at;
+    return r.fault;
+}
+
+/* ---- what is wrong, and where ------------------------------------------------ */
+
+static bool holds_place(gbx_view view, const char *place)
+{
+    return view.at != NULL && place >= view.at && place < view.at + view.len;
+}
+
+static void put_step(gbx_view name, size_t index, gbx_buf *path)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    bool holds = false;
 
-    gbx_buf_init(&text, value.len);
-    if (l->condition->literal != NULL)
-        return literal_holds(l, value);
-    if (gbx_view_kind(value) != '"')
-        return !l->allows;
-    if (!gbx_view_take_text(value, &text) || !gbx_buf_append(&text, "", 1))
-        l->why = "it does not fit in memory";
-    for (size_t i = 0; i < l->condition->glob_count && l->why == NULL && !holds; i++) {
-        const char *glob = l->condition->globs[i];
-
-        holds = gbx_glob_value(glob, (const char *)text.data, text.len - 1,
-                               l->allows ? GBX_GLOB_EXACT : GBX_GLOB_WIDE, &l->why);
-        l->len += gbx_glob_is_any(glob) ? 0 : text.len;
-        if (l->why == NULL && l->len > TEXTS_MAX)
-            l->why =
-                "there is more text in the list than the 4 MiB that a rule looks at";
+    gbx_buf_init(&text, WHERE_MAX);
+    if (name.at == NULL) {
+        (void)gbx_buf_printf(path, "[%zu]", index);
+        return;
     }
-    return holds && l->why == NULL;
+    if (!gbx_view_append_text(name, &text))
+        path->failed = true;
+    (void)gbx_buf_puts(path, path->len > 0 ? "." : "");
+    (void)gbx_utf8_append_escaped(path, text.data, text.len, GBX_ESCAPE_LINE);
 }
 
-static bool holds_from(looking *l, gbx_view value, size_t step);
-
-static bool elements_hold(looking *l, gbx_view array, size_t step)
+/* The path of a place in the text: "items[3].name". */
+static void find_path(const char *text, size_t len, size_t place, gbx_buf *path)
 {
-    size_t cursor = 0;
-    size_t count = 0;
-    size_t held = 0;
-    gbx_view name, value;
+    gbx_view at;
+    gbx_view name = {0};
+    gbx_view value;
 
-    while (l->why == NULL && gbx_view_next(array, &cursor, &name, &value)) {
-        held += holds_from(l, value, step);
-        count++;
+    if (!gbx_view_open(text, len, &at))
+        return;
+    for (size_t step = 0; step < STEPS_MAX && !holds_place(name, text + place);
+         step++) {
+        size_t cursor = 0;
+        size_t index = 0;
+
+        do {
+            if (!gbx_view_next(at, &cursor, &name, &value))
+                return;
+            index++;
+        } while (!holds_place(name, text + place) && !holds_place(value, text + place));
+        put_step(name, index - 1, path);
+        at = value;
     }
-    if (l->why != NULL)
-        return false;
-    return l->allows ? count > 0 && held == count : held > 0;
 }
 
-/* The recursion is as deep as the rule's path. */
-static bool holds_from(looking *l, gbx_view value, size_t step)
+static void say_why(const char *text, size_t len, size_t place, const char *fault,
+                    gbx_buf *why)
 {
-    const char *name;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path;
 
-    if (step == l->condition->step_count)
-        return leaf_holds(l, value);
-    name = l->condition->steps[step].name;
-    if (name == NULL)
-        return gbx_view_kind(value) == '[' ? elements_hold(l, value, step + 1)
-                                           : !l->allows;
-    if (gbx_view_kind(value) != '{')
-        return !l->allows;
-    value = member(l, value, name);
-    return value.at != NULL && holds_from(l, value, step + 1);
+    gbx_buf_init(&path, WHERE_MAX);
+    find_path(text, len, place, &path);
+    if (path.failed || path.len == 0)
+        (void)gbx_buf_printf(why, "an argument %s", fault);
+    else
+        (void)gbx_buf_printf(why, "the argument '%.*s' %s", (int)path.len,
+                             (char *)path.data, fault);
 }
 
 /* ---- public to other modules -------------------------------------------- */
 
-bool gbx_gate_condition_holds(const gbx_gate_condition *condition, gbx_view args,
-                              gbx_gate_action action, const char **ret_why)
+bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why)
 {
-    looking l = {.condition = condition, .allows = action == GBX_GATE_ALLOW};
-    bool holds = holds_from(&l, args, 0);
+    const char *fault;
+    gbx_view args;
+    size_t place;
 
-    *ret_why = l.why;
-    return holds;
+    if (len > ARGS_MAX) {
+        (void)gbx_buf_puts(why, "the arguments are larger than 16 MiB");
+        return false;
+    }
+    if (!gbx_json_check(text, len, DEPTH_MAX, NULL) ||
+        !gbx_view_open(text, len, &args)) {
+        (void)gbx_buf_puts(why,
+                           "the arguments are not JSON, or are nested deeper than 200");
+        return false;
+    }
+    if (gbx_view_kind(args) != '{') {
+        (void)gbx_buf_puts(why, "the arguments are not an object");
+        return false;
+    }
+    fault = find_ambiguity(args.at, args.len, &place);
+    if (fault != NULL) {
+        say_why(args.at, args.len, place, fault, why);
+        return false;
+    }
+    *ret = args;
+    return true;
 }

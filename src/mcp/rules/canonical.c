@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* canonical - see internal.h. */
-#include "mcp/rules/internal.h"
+/*
+ * canonical - refuses paths and URLs that can be read in more than one way, and writes a
+ * text as the path that some program may make of it.
+ */
+#include "mcp/rules/rules.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
+#include <arpa/inet.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
-#define DECODE_MAX 4 /* an escape of an escape of an escape counts as an escape, too */
+#define PORT_DIGITS_MAX 5
+#define DECODE_MAX      4 /* an escape of an escape of an escape counts as an escape, too */
 
 static const char why_long[] = "it is longer than the 65536 bytes that a rule looks at";
 static const char why_nul[] = "there is a NUL in it";
@@ -30,19 +35,193 @@ static const char why_raw[] =
     "write in escapes what the rule has in escapes, such as '%20' for a space";
 static const char why_drive[] = "write ':' after the letter of a drive";
 
+static const char why_host[] =
+    "write the address with its host alone, in lower case: no "
+    "user, no escapes, no dot at its end, no port that goes "
+    "without saying";
+static const char why_none[] = "write the address with its host after two slashes";
+static const char why_local[] = "write the file's address with three slashes, no host";
+static const char why_port[] =
+    "write the port as a number up to 65535, with no zero before it";
+static const char why_number[] =
+    "write a host that is a number as four of them, in decimal, such as 192.0.2.1";
+static const char why_v6[] =
+    "write an IPv6 address in its short form and in lower case, and an IPv4 address "
+    "without one around it";
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+
+/* ---- the host of a URL ------------------------------------------------------ */
+
+/*
+ * Is the host of a URL written in the one canonical way?
+ *
+ * "0x7f.1", "2130706433", "[::ffff:7f00:1]" and "127.0.0.1:0080" lead to one place, but
+ * a rule compares text. So all forms but one are refused. A host here has only letters,
+ * digits and "-._": any other character (an escape, a full-width dot) is another
+ * spelling of one of these to some program.
+ */
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Checks the digits after the colon. */
+static const char *check_port(const char *scheme, const char *port, size_t len)
+{
+    static const struct {
+        const char *scheme;
+        unsigned port;
+    } usual[] = {
+        {"http:", 80}, {"https:", 443}, {"ws:", 80}, {"wss:", 443}, {"ftp:", 21}};
+    unsigned value = 0;
+
+    if (len == 0)
+        return why_host;
+    if (len > PORT_DIGITS_MAX || port[0] == '0')
+        return why_port;
+    for (size_t i = 0; i < len; i++) {
+        if (!is_digit(port[i]))
+            return why_port;
+        value = value * 10 + (unsigned)(port[i] - '0');
+    }
+    for (size_t i = 0; i < GBX_COUNTOF(usual); i++)
+        if (value == usual[i].port && begins(scheme, usual[i].scheme))
+            return why_host;
+    return value <= 65535 ? NULL : why_port;
+}
+
+/* If the last part is a number, programs read all of it as an IPv4 address: "a.0x7f" is
+ * an error, not a name. */
+static bool ends_in_number(const char *name, size_t len)
+{
+    size_t from = len;
+    bool is_hex;
+
+    while (from > 0 && name[from - 1] != '.')
+        from--;
+    is_hex = len - from >= 2 && name[from] == '0' && name[from + 1] == 'x';
+    for (size_t i = is_hex ? from + 2 : from; i < len; i++)
+        if (!is_digit(name[i]) && !(is_hex && name[i] >= 'a' && name[i] <= 'f'))
+            return false;
+    return from < len;
+}
+
+static const char *check_name(const char *name, size_t len)
+{
+    char quad[INET_ADDRSTRLEN];
+    struct in_addr address;
+
+    for (size_t i = 0; i < len; i++) {
+        char c = name[i];
+
+        if (!(c >= 'a' && c <= 'z') && !is_digit(c) && c != '-' && c != '_' && c != '.')
+            return why_host;
+        if (c == '.' && (i == 0 || i + 1 == len || name[i + 1] == '.'))
+            return why_host;
+    }
+    if (!ends_in_number(name, len))
+        return NULL;
+    if (len >= sizeof quad)
+        return why_number;
+    memcpy(quad, name, len);
+    quad[len] = '\0';
+    return inet_pton(AF_INET, quad, &address) == 1 ? NULL : why_number;
+}
+
+/* Any address of these networks may be routed to the IPv4 address inside it. */
+static bool holds_v4(const struct in6_addr *address)
+{
+    static const struct {
+        uint8_t prefix[12];
+        size_t len;
+    } around[] = {
+        {{0}, 12},                                        /* compatible */
+        {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF}, 12}, /* mapped */
+        {{0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0}, 12}, /* translated */
+        {{0, 0x64, 0xFF, 0x9B}, 12},                      /* NAT64 */
+        {{0, 0x64, 0xFF, 0x9B, 0, 1}, 6},                 /* NAT64, local use */
+        {{0x20, 0x02}, 2},                                /* 6to4 */
+    };
+
+    if (IN6_IS_ADDR_UNSPECIFIED(address) || IN6_IS_ADDR_LOOPBACK(address))
+        return false;
+    for (size_t i = 0; i < GBX_COUNTOF(around); i++)
+        if (memcmp(address->s6_addr, around[i].prefix, around[i].len) == 0)
+            return true;
+    return false;
+}
+
+/* Checks the text between the brackets. */
+static const char *check_v6(const char *text, size_t len)
+{
+    char given[INET6_ADDRSTRLEN];
+    char wanted[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+
+    if (len >= sizeof given)
+        return why_v6;
+    memcpy(given, text, len);
+    given[len] = '\0';
+    if (inet_pton(AF_INET6, given, &address) != 1 || holds_v4(&address) ||
+        inet_ntop(AF_INET6, &address, wanted, sizeof wanted) == NULL)
+        return why_v6;
+    return strcmp(given, wanted) == 0 ? NULL : why_v6;
+}
+
+/* Does text begin with a scheme, in any case, that needs a host, such as "https:"? */
+static bool needs_host(const char *text, size_t len)
+{
+    static const char *const schemes[] = {"http:", "https:", "ws:", "wss:", "ftp:"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(schemes); i++)
+        if (len >= strlen(schemes[i]) &&
+            strncasecmp(text, schemes[i], strlen(schemes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* NULL, or why not; constant. scheme: a text that begins with "https:" or the like;
+ * host: the text between the slashes, with its port. */
+static const char *check_host(const char *scheme, const char *host, size_t len)
+{
+    const char *close = len > 0 && host[0] == '[' ? memchr(host, ']', len) : NULL;
+    const char *colon = close != NULL ? close + 1 : memchr(host, ':', len);
+    size_t name_len = colon != NULL ? (size_t)(colon - host) : len;
+    const char *why;
+
+    if (begins(scheme, "file:") && strncmp(host, "localhost", len) == 0 && len == 9)
+        return why_local;
+    /* Browsers skip any number of slashes before it. */
+    if (len == 0 && needs_host(scheme, (size_t)(host - scheme)))
+        return why_none;
+    why = close != NULL ? check_v6(host + 1, name_len - 2) : check_name(host, name_len);
+    if (why != NULL || name_len == len)
+        return why;
+    return host[name_len] == ':'
+               ? check_port(scheme, host + name_len + 1, len - name_len - 1)
+               : why_host;
+}
+
+/* ---- paths and URLs --------------------------------------------------------- */
 
 /* Length of "scheme:" at the beginning, or 0. */
 static size_t scheme_len(const char *text, size_t len)
 {
     size_t n = 0;
 
-    while (n < len && (is_letter(text[n]) ||
-                       (n > 0 && ((text[n] >= '0' && text[n] <= '9') ||
-                                  text[n] == '+' || text[n] == '.' || text[n] == '-'))))
+    while (n < len &&
+           (is_letter(text[n]) || (n > 0 && (is_digit(text[n]) || text[n] == '+' ||
+                                             text[n] == '.' || text[n] == '-'))))
         n++;
     return n > 0 && n < len && text[n] == ':' ? n + 1 : 0;
 }
@@ -74,8 +253,7 @@ static char decoded(const char *text, size_t len, size_t *at)
 /* Programs that write escapes never escape these. */
 static bool needs_no_escape(char c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '~' ||
-           c == '.';
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '~' || c == '.';
 }
 
 /* The text between two slashes, which may be escaped. */
@@ -270,7 +448,7 @@ static const char *check_url(const char *pattern, const char *text, size_t len,
     len -= scheme + 2;
     while (host_len < len && strchr("/?#\\", host[host_len]) == NULL)
         host_len++;
-    why = gbx_host_objection(text, host, host_len);
+    why = check_host(text, host, host_len);
     if (why != NULL)
         return why;
     if (strncmp(text, "file:", 5) == 0 && len - host_len > 2 &&
@@ -310,6 +488,13 @@ static bool has_blank_end(const char *text, size_t len)
 
 /* ---- public to other modules -------------------------------------------- */
 
+gbx_glob_kind gbx_glob_kind_of(const char *pattern)
+{
+    if (strchr(pattern, '/') == NULL)
+        return GBX_GLOB_TEXT;
+    return strstr(pattern, "://") != NULL ? GBX_GLOB_URL : GBX_GLOB_PATH;
+}
+
 bool gbx_canonical_is(char c, const char *text, size_t len)
 {
     size_t at = 0;
@@ -326,7 +511,7 @@ bool gbx_canonical_has_scheme(const char *text, size_t len)
 
 bool gbx_canonical_is_remote(const char *text, size_t len)
 {
-    return gbx_canonical_has_scheme(text, len) && gbx_host_is_needed(text, len);
+    return gbx_canonical_has_scheme(text, len) && needs_host(text, len);
 }
 
 const char *gbx_canonical_objection(const char *pattern, gbx_glob_kind kind,
@@ -376,9 +561,61 @@ const char *gbx_canonical_pattern_objection(const char *pattern)
     return gbx_canonical_objection(pattern, kind, text, len, GBX_GLOB_EXACT);
 }
 
-gbx_glob_kind gbx_glob_kind_of(const char *pattern)
+/* ---- a text as a path ------------------------------------------------------- */
+
+static bool is_slash(char c, gbx_path_slashes slashes)
 {
-    if (strchr(pattern, '/') == NULL)
-        return GBX_GLOB_TEXT;
-    return strstr(pattern, "://") != NULL ? GBX_GLOB_URL : GBX_GLOB_PATH;
+    return c == '/' || (c == '\\' && slashes == GBX_RESOLVED_BOTH);
+}
+
+static size_t part_len(const char *text, size_t len, gbx_path_slashes slashes)
+{
+    size_t n = 0;
+
+    while (n < len && !is_slash(text[n], slashes))
+        n++;
+    return n;
+}
+
+/* The length without the last part and the slash before it, but not below keep. */
+static size_t without_last(const char *text, size_t len, size_t keep,
+                           gbx_path_slashes slashes)
+{
+    while (len > keep && !is_slash(text[len - 1], slashes))
+        len--;
+    return len > keep ? len - 1 : len;
+}
+
+size_t gbx_path_forms(const char *text, size_t len, gbx_path_slashes slashes, char *ret)
+{
+    size_t out = 0;
+    size_t keep;
+    size_t n;
+    bool is_whole = len > 0 && is_slash(text[0], slashes);
+
+    if (is_whole)
+        ret[out++] = text[0];
+    keep = out;
+    for (size_t at = 0; at < len; at += n + 1) {
+        bool is_back;
+
+        n = part_len(text + at, len - at, slashes);
+        is_back = n == 2 && memcmp(text + at, "..", 2) == 0;
+        if (n == 0 || (n == 1 && text[at] == '.') ||
+            (is_back && is_whole && out == keep))
+            continue;
+        if (is_back && out > keep) {
+            out = without_last(ret, out, keep, slashes);
+            continue;
+        }
+        if (out > 0 && !is_slash(ret[out - 1], slashes))
+            ret[out++] = text[at - 1];
+        memcpy(ret + out, text + at, n);
+        out += n;
+        if (is_back)
+            keep = out; /* the path now begins above an unknown folder */
+    }
+    if (out == 0 && len > 0)
+        ret[out++] = '.';
+    return out;
 }

@@ -1,13 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* glob - tracks the set of pattern places that the text can reach: the time is bounded
- * by pattern length times text length. */
+/*
+ * glob - matches patterns, and folds the case of letters for them.
+ *
+ * It tracks the set of pattern places that the text can reach: the time is bounded by
+ * pattern length times text length.
+ */
 #include "mcp/rules/rules.h"
 
-#include "mcp/rules/internal.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "mcp/rules/letters_table.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
+
+/* ---- letters ---------------------------------------------------------------- */
+
+static uint32_t fold_point(uint32_t point)
+{
+    size_t low = 0;
+    size_t high = GBX_COUNTOF(letters_table);
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const letters *l = &letters_table[middle];
+
+        if (point > l->last)
+            low = middle + 1;
+        else if (point < l->first)
+            high = middle;
+        else
+            return (point - l->first) % l->step == 0 ? point - l->back : point;
+    }
+    return point;
+}
+
+/* ---- places of a pattern ---------------------------------------------------- */
 
 /* Reachable places: a flag for each byte of the pattern. */
 typedef struct places {
@@ -94,15 +123,6 @@ static void step(const matching *m, const places *from, places *to, char c)
     }
 }
 
-/* A '?' that matched the first byte of a character also matches its other bytes. */
-static void step_within(const matching *m, const places *from, places *to, char c)
-{
-    step(m, from, to, c);
-    for (size_t i = 1; i <= m->len; i++)
-        if (from->at[i] && m->pattern[i - 1] == '?')
-            reach(m, to, i);
-}
-
 /* The next character of the text, folded if need be; returns its length in the text. */
 static size_t take(const matching *m, const char *text, size_t len, char ret[4],
                    size_t *ret_len)
@@ -119,10 +139,13 @@ static void feed(const matching *m, places *at, char c)
     places from;
 
     memcpy(from.at, at->at, m->len + 1);
-    if (((uint8_t)c & 0xC0) == 0x80)
-        step_within(m, &from, at, c);
-    else
-        step(m, &from, at, c);
+    step(m, &from, at, c);
+    if (((uint8_t)c & 0xC0) != 0x80)
+        return;
+    /* A '?' that matched the first byte of a character also matches its other bytes. */
+    for (size_t i = 1; i <= m->len; i++)
+        if (from.at[i] && m->pattern[i - 1] == '?')
+            reach(m, at, i);
 }
 
 /* Also matches a URL without its parameters: "/a;x=1/b" is "/a/b" to many servers. Only
@@ -133,13 +156,6 @@ typedef struct detour {
     places from;  /* the places before the parameters */
 } detour;
 
-static void unite(const matching *m, places *to, const places *with)
-{
-    to->any = to->any || with->any;
-    for (size_t i = 0; i <= m->len; i++)
-        to->at[i] = to->at[i] || with->at[i];
-}
-
 /* Called before each character is fed, and at the end with len 0. */
 static void turn(const matching *m, detour *d, places *at, const char *text, size_t len)
 {
@@ -147,12 +163,15 @@ static void turn(const matching *m, detour *d, places *at, const char *text, siz
 
     if (!d->is_path)
         return;
-    if (d->is_open && is_end)
-        unite(m, at, &d->from);
-    else if (!d->is_open && gbx_canonical_is(';', text, len))
+    if (d->is_open && is_end) {
+        at->any = at->any || d->from.any;
+        for (size_t i = 0; i <= m->len; i++)
+            at->at[i] = at->at[i] || d->from.at[i];
+    } else if (!d->is_open && gbx_canonical_is(';', text, len)) {
         d->from = *at;
-    else
+    } else {
         return;
+    }
     d->is_open = !d->is_open;
 }
 
@@ -247,13 +266,40 @@ static bool match_form(const matching *m, const char *text, size_t len,
            match(m, form, form_len);
 }
 
-static bool match_text(const matching *m, const char *text, size_t len)
+/* ---- public to other modules -------------------------------------------- */
+
+size_t gbx_letter_fold(const char *text, size_t len, char ret[4], size_t *ret_len)
 {
-    return match(m, text, len) || match_form(m, text, len, GBX_RESOLVED_ONE) ||
-           match_form(m, text, len, GBX_RESOLVED_BOTH);
+    const uint8_t *data = (const uint8_t *)text;
+    size_t n = gbx_utf8_sequence(data, len);
+
+    if (n == 0) {
+        ret[0] = text[0];
+        *ret_len = 1;
+        return 1;
+    }
+    *ret_len = gbx_utf8_encode(fold_point(gbx_utf8_decode(data, n)), (uint8_t *)ret);
+    return n;
 }
 
-/* ---- public to other modules -------------------------------------------- */
+bool gbx_casefold_same(const char *a, const char *b)
+{
+    const char *a_end = a + strlen(a);
+    const char *b_end = b + strlen(b);
+
+    while (a < a_end && b < b_end) {
+        char one[4];
+        char other[4];
+        size_t one_len;
+        size_t other_len;
+
+        a += gbx_letter_fold(a, (size_t)(a_end - a), one, &one_len);
+        b += gbx_letter_fold(b, (size_t)(b_end - b), other, &other_len);
+        if (one_len != other_len || memcmp(one, other, one_len) != 0)
+            return false;
+    }
+    return a == a_end && b == b_end;
+}
 
 bool gbx_glob_is_any(const char *pattern)
 {
@@ -287,7 +333,8 @@ bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_
     if (how == GBX_GLOB_EXACT)
         return match(&m, text, len);
     if (m.kind == GBX_GLOB_TEXT)
-        return match_text(&m, text, len);
+        return match(&m, text, len) || match_form(&m, text, len, GBX_RESOLVED_ONE) ||
+               match_form(&m, text, len, GBX_RESOLVED_BOTH);
     if (match_wide(&m, text, len))
         return true;
     /* The pattern itself may consist of what was cut off, such as the root's slash. */

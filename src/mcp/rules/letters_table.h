@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* letters_table - written by tools/letter-cases.mjs from Unicode 17.0. For casefold.c alone. */
+/* letters_table - written by tools/letter-cases.mjs from Unicode 17.0. For glob.c alone. */
 #ifndef GBX_MCP_RULES_LETTERS_TABLE_H
 #define GBX_MCP_RULES_LETTERS_TABLE_H
 

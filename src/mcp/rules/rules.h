@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- casefold.c ---------------------------------------------------------- */
+/* ---- glob.c -------------------------------------------------------------- */
 
 /*
  * Folds the case of letters, in every script that has cases.
@@ -38,8 +38,6 @@ size_t gbx_letter_fold(const char *text, size_t len, char ret[4], size_t *ret_le
 
 /* Are they equal apart from the case of letters? */
 bool gbx_casefold_same(const char *a, const char *b);
-
-/* ---- glob.c -------------------------------------------------------------- */
 
 /*
  * Patterns of rules: for names, paths, URLs, and other text.
@@ -64,9 +62,9 @@ typedef enum gbx_glob_kind {
 } gbx_glob_kind;
 
 /* EXACT is for rules that allow: only the very text matches. WIDE is for rules that ask
- * or deny: it also ignores the case of letters (rules.h), slashes at the end, and a
- * URL's query and fragment; a pattern without a slash also matches other forms of the
- * path that the text may be (internal.h). */
+ * or deny: it also ignores the case of letters, slashes at the end, and a URL's query
+ * and fragment; a pattern without a slash also matches other forms of the path that the
+ * text may be (gbx_path_forms()). */
 typedef enum gbx_glob_how { GBX_GLOB_EXACT, GBX_GLOB_WIDE } gbx_glob_how;
 
 gbx_glob_kind gbx_glob_kind_of(const char *pattern);
@@ -83,6 +81,53 @@ bool gbx_glob_name(const char *pattern, const char *name, gbx_glob_how how);
 bool gbx_glob_value(const char *pattern, const char *text, size_t len, gbx_glob_how how,
                     const char **ret_why);
 
+/* ---- canonical.c: for the other files of this folder ---------------------- */
+
+/*
+ * Can a path or a URL be read in only one way?
+ *
+ * Servers resolve "/data/../etc", "%2e%2e", "https://a@b", "HTTPS:\\b" in different
+ * ways. A rule that resolved them in yet another way could be bypassed. So such texts
+ * are refused.
+ */
+
+/* NULL, or why the text cannot be judged by the pattern; constant. */
+const char *gbx_canonical_objection(const char *pattern, gbx_glob_kind kind,
+                                    const char *text, size_t len, gbx_glob_how how);
+
+/* NULL, or why every text that could match the pattern of an asking or denying rule
+ * would be refused: such a rule only seems to have an effect. The pattern's length is
+ * GBX_GLOB_MAX at most. */
+const char *gbx_canonical_pattern_objection(const char *pattern);
+
+/* Does the text begin with that character, literally or escaped? */
+bool gbx_canonical_is(char c, const char *text, size_t len);
+
+/* Does it begin with "scheme://"? */
+bool gbx_canonical_has_scheme(const char *text, size_t len);
+
+/* Does every program look for an address of that scheme on a network? Some other
+ * schemes ("sqlite:///srv/x") name files. */
+bool gbx_canonical_is_remote(const char *text, size_t len);
+
+/*
+ * A text as the path that some program may make of it.
+ *
+ * Programs differ: "k.txt/", "./k.txt" and "k.txt/x/.." may all be "k.txt". So a rule
+ * that asks or denies looks at each of these forms besides the text itself; no form may
+ * ever make a rule match less.
+ */
+
+/* Some programs treat '\' as a slash. */
+typedef enum gbx_path_slashes { GBX_RESOLVED_ONE, GBX_RESOLVED_BOTH } gbx_path_slashes;
+
+/* The text without ".", without ".." and what it cancels, and without repeated or
+ * trailing slashes. ret has room for len bytes; returns the length. */
+size_t gbx_path_forms(const char *text, size_t len, gbx_path_slashes slashes,
+                      char *ret);
+
+/* ---- rules.c and args.c -------------------------------------------------- */
+
 typedef enum gbx_gate_action {
     GBX_GATE_ALLOW,
     GBX_GATE_ASK,
@@ -98,15 +143,10 @@ typedef enum gbx_gate_hint {
     GBX_GATE_HINT_OTHER,   /* anything else, or nothing */
 } gbx_gate_hint;
 
-/* One step on the path to an argument. */
-typedef struct gbx_gate_step {
-    char *name; /* NULL: each element of an array */
-} gbx_gate_step;
-
 /* "edits[].path": a condition on what is there. */
 typedef struct gbx_gate_condition {
-    char *path; /* as written in the rule */
-    gbx_gate_step *steps;
+    char *path;   /* as written in the rule */
+    char **steps; /* names on the way; NULL: each element of an array */
     size_t step_count;
     char **globs; /* any of them matches; none: the value is literal */
     size_t glob_count;
@@ -171,10 +211,6 @@ gbx_gate_verdict gbx_gate_outlook(const gbx_gate_rules *rules, const char *serve
  * called "__proto__", no half of a character. *ret borrows text. On failure why
  * (initially empty, with room for 1 KiB) says which argument is wrong and why. */
 bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why);
-
-/* Does the condition hold? *ret_why is as for gbx_glob_value(). */
-bool gbx_gate_condition_holds(const gbx_gate_condition *condition, gbx_view args,
-                              gbx_gate_action action, const char **ret_why);
 
 /* Append {"action":"allow","server":...,"tool":...} with the conditions of the rule
  * that asked. Placed before that rule (or last, if the default asked), it allows

@@ -5,11 +5,9 @@
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "mcp/rules/internal.h"
+#include "policy/json_reader.h"
 #include "policy/policy.h"
-#include "policy/policy_json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Beyond this, some programs cannot tell neighbouring numbers apart. */
@@ -131,18 +129,17 @@ static gbx_status read_reason(gbx_json_reader *r, const json_t *value,
 
 /* ---- arguments -------------------------------------------------------------- */
 
+/* name NULL: each element of an array */
 static gbx_status add_step(gbx_json_reader *r, gbx_gate_condition *c, const char *name,
                            size_t len)
 {
-    gbx_gate_step *step = gbx_list_room(&c->steps, c->step_count, sizeof *step);
+    char **step = gbx_list_room(&c->steps, c->step_count, sizeof *step);
 
     if (step == NULL)
         return gbx_list_nomem(r->err);
-    if (name != NULL) {
-        step->name = strndup(name, len);
-        if (step->name == NULL)
-            return gbx_list_nomem(r->err);
-    }
+    *step = name != NULL ? strndup(name, len) : NULL;
+    if (name != NULL && *step == NULL)
+        return gbx_list_nomem(r->err);
     c->step_count++;
     return GBX_OK;
 }

@@ -1,51 +1,104 @@
 /* SPDX-License-Identifier: MIT */
-/* client_request - a request's life, from its message to the end of its handler. Every
- * handler ends its request once; if no client waits any more, nothing is sent. */
+/*
+ * client_request - a request's life, from its message to its answer. Every handler ends
+ * its request once. If no client waits any more, nothing is sent; while the client does
+ * not wait because a person is being asked, the outcome is kept without its id.
+ */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/utf8.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of progress and logs: a burst, then as much as a person can read. */
-#define RATE_BURST      100
-#define RATE_PER_SECOND 50
+/* Changes of lists are announced; this bounds how long a client that does not listen is
+ * out of date. */
+#define TTL_MS 60000
 
-static gbx_view meta_of(const gbx_mcp_request *request)
+/* ---- messages ---------------------------------------------------------------- */
+
+void gbx_mcp_settle_soon(gbx_mcp_server *server)
 {
-    return gbx_view_member(request->params, "_meta");
+    event_active(server->settle, 0, 0);
 }
+
+/* Every message to a client leaves here, as one line of JSON. Invisible characters are
+ * escaped for people who read the line. */
+static bool send_line(const gbx_mcp_session *session, gbx_buf *message)
+{
+    return gbx_utf8_escape(message, 0, GBX_ESCAPE_JSON) &&
+           session->hooks.send(session->hooks.user, message->data, message->len);
+}
+
+void gbx_mcp_session_send(gbx_mcp_session *session, gbx_buf *message)
+{
+    if (!message->failed && !session->is_ended)
+        (void)send_line(session, message);
+    gbx_buf_cleanup(message);
+}
+
+void gbx_mcp_session_refuse(gbx_mcp_session *session, gbx_view id, int code,
+                            const char *message, const char *data)
+{
+    gbx_buf to;
+
+    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
+    gbx_rpc_append_error(&to, id, code, message, data);
+    gbx_mcp_session_send(session, &to);
+}
+
+/* ---- the end of a question --------------------------------------------------- */
+
+bool gbx_mcp_ask_is_out(const gbx_mcp_request *request, const gbx_mcp_ask_entry *ask)
+{
+    return ask->is_sent && !ask->is_answered && !request->era.is_modern;
+}
+
+void gbx_mcp_ask_answer(gbx_mcp_server *server, gbx_mcp_ask_entry *ask,
+                        gbx_mcp_answer how)
+{
+    ask->is_answered = true;
+    ask->answer = how;
+    gbx_mcp_settle_soon(server);
+}
+
+/* The client need not wait for its person any longer. */
+static void withdraw(gbx_mcp_session *session, const gbx_mcp_ask_entry *ask)
+{
+    gbx_buf to;
+
+    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
+    gbx_rpc_begin_notification(&to, "notifications/cancelled");
+    (void)gbx_buf_printf(&to, "{\"requestId\":%" PRId64 "}", ask->rpc_id);
+    gbx_rpc_end(&to);
+    gbx_mcp_session_send(session, &to);
+}
+
+void gbx_mcp_ask_end(gbx_mcp_request *request, gbx_mcp_ask_entry *ask,
+                     gbx_mcp_answer how)
+{
+    if (gbx_mcp_ask_is_out(request, ask) && request->session != NULL)
+        withdraw(request->session, ask);
+    gbx_mcp_ask_answer(request->server, ask, how);
+}
+
+void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how)
+{
+    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next)
+        if (!ask->is_answered)
+            gbx_mcp_ask_end(request, ask, how);
+}
+
+/* ---- the life of a request --------------------------------------------------- */
 
 static void free_id(gbx_mcp_request *request)
 {
     if (request->id != request->short_id)
         free(request->id);
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
-bool gbx_mcp_rate_has(gbx_mcp_rate *rate)
-{
-    int64_t now = gbx_clock_now_ns();
-
-    if (rate->at_ns == 0)
-        rate->left = RATE_BURST;
-    else
-        rate->left += (double)(now - rate->at_ns) / 1e9 * RATE_PER_SECOND;
-    rate->at_ns = now;
-    if (rate->left > RATE_BURST)
-        rate->left = RATE_BURST;
-    return rate->left >= 1;
-}
-
-bool gbx_mcp_rate_take(gbx_mcp_rate *rate)
-{
-    if (!gbx_mcp_rate_has(rate))
-        return false;
-    rate->left -= 1;
-    return true;
 }
 
 gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
@@ -76,26 +129,6 @@ gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
     return request;
 }
 
-void gbx_mcp_request_free(gbx_mcp_request *request)
-{
-    gbx_mcp_server *server = request->server;
-
-    gbx_mcp_request_unbind(request);
-    gbx_mcp_asks_free(request);
-    if (request->session != NULL && !request->is_parked)
-        request->session->request_bytes -= request->text_len;
-    if (request->prev != NULL)
-        request->prev->next = request->next;
-    else
-        server->requests = request->next;
-    if (request->next != NULL)
-        request->next->prev = request->prev;
-    gbx_buf_cleanup(&request->outcome);
-    free(request->text);
-    free_id(request);
-    free(request);
-}
-
 void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
 {
     gbx_view token = gbx_view_member(meta, "progressToken");
@@ -119,7 +152,16 @@ void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
     request->token_len = token.len;
 }
 
-void gbx_mcp_request_unbind(gbx_mcp_request *request)
+gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_session *session, gbx_view id)
+{
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && r->id_len > 0 &&
+            gbx_rpc_same_id((gbx_view){r->id, r->id_len}, id))
+            return r;
+    return NULL;
+}
+
+static void gbx_mcp_request_unbind(gbx_mcp_request *request)
 {
     gbx_mcp_session *session = request->session;
 
@@ -134,13 +176,37 @@ void gbx_mcp_request_unbind(gbx_mcp_request *request)
         session->hooks.idle(session->hooks.user);
 }
 
-gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_session *session, gbx_view id)
+/* The answers are delivered later: the questions outlive their request. */
+static void free_asks(gbx_mcp_request *request)
 {
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        if (r->session == session && r->id_len > 0 &&
-            gbx_rpc_same_id((gbx_view){r->id, r->id_len}, id))
-            return r;
-    return NULL;
+    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
+    while (request->asks != NULL) {
+        gbx_mcp_ask_entry *ask = request->asks;
+
+        request->asks = ask->next;
+        ask->next = request->server->orphans;
+        request->server->orphans = ask;
+    }
+}
+
+void gbx_mcp_request_free(gbx_mcp_request *request)
+{
+    gbx_mcp_server *server = request->server;
+
+    gbx_mcp_request_unbind(request);
+    free_asks(request);
+    if (request->session != NULL && !request->is_parked)
+        request->session->request_bytes -= request->text_len;
+    if (request->prev != NULL)
+        request->prev->next = request->next;
+    else
+        server->requests = request->next;
+    if (request->next != NULL)
+        request->next->prev = request->prev;
+    gbx_buf_cleanup(&request->outcome);
+    free(request->text);
+    free_id(request);
+    free(request);
 }
 
 void gbx_mcp_request_cancel(gbx_mcp_request *request)
@@ -185,14 +251,9 @@ void gbx_mcp_on_cancel(gbx_mcp_request *request, void (*fn)(void *user), void *u
         gbx_mcp_settle_soon(request->server);
 }
 
-bool gbx_mcp_cancelled(const gbx_mcp_request *request)
-{
-    return request->is_cancelled;
-}
-
 gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
 {
-    return gbx_view_member(meta_of(request), name);
+    return gbx_view_member(gbx_view_member(request->params, "_meta"), name);
 }
 
 const char *gbx_mcp_request_version(const gbx_mcp_request *request)
@@ -211,4 +272,260 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
     return request->session != NULL && !request->is_cancelled && request->era.can_ask &&
            request->method->is_stateful;
+}
+
+/* ---- results and errors ------------------------------------------------------ */
+
+static void begin(gbx_buf *to, const gbx_mcp_request *request, const char *member)
+{
+    if (request->id_len > 0) {
+        (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\",\"id\":");
+        (void)gbx_buf_append(to, request->id, request->id_len);
+        (void)gbx_buf_puts(to, ",");
+    }
+    (void)gbx_buf_printf(to, "\"%s\":{", member);
+}
+
+/* The members of a JSON object, without its braces and with a comma before them. */
+static void append_members(gbx_buf *to, const char *object)
+{
+    gbx_view view;
+
+    if (object == NULL || !gbx_view_open(object, strlen(object), &view) ||
+        gbx_view_kind(view) != '{')
+        return;
+    for (size_t i = 1; i + 1 < view.len; i++) {
+        if (strchr(" \t\r\n", view.at[i]) != NULL)
+            continue;
+        (void)gbx_buf_puts(to, ",");
+        (void)gbx_rpc_append_json(to, view.at + i, view.len - 1 - i);
+        return;
+    }
+}
+
+/* Does no client wait, and will none return? */
+static bool is_forgotten(const gbx_mcp_request *request)
+{
+    return request->session == NULL || request->is_cancelled ||
+           (request->id_len == 0 && request->round == 0);
+}
+
+static void append_error(gbx_buf *to, int code, const char *message, const char *data)
+{
+    (void)gbx_buf_printf(to, "\"code\":%d,\"message\":", code);
+    (void)gbx_json_append_shown(to, message, strlen(message));
+    if (data != NULL) {
+        (void)gbx_buf_puts(to, ",\"data\":");
+        (void)gbx_rpc_append_json(to, data, strlen(data));
+    }
+}
+
+/* The answer is too long, or memory is out: send an error instead. */
+static void send_instead(gbx_mcp_request *request)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
+    gbx_mcp_session *session = request->session;
+
+    begin(&to, request, "error");
+    append_error(&to, GBX_RPC_INTERNAL_ERROR,
+                 "the answer cannot be sent: it is too large, or too much waits to be "
+                 "read already",
+                 NULL);
+    (void)gbx_buf_puts(&to, "}}\n");
+    if (!send_line(session, &to))
+        session->hooks.give_up(session->hooks.user);
+}
+
+/* On an answer, clients drop its progress listener before they handle progress that was
+ * read in the same go. So the answer must be read separately. */
+static void send_answer(gbx_mcp_request *request, gbx_buf *answer)
+{
+    const gbx_mcp_session_hooks *hooks = &request->session->hooks;
+    bool has_progress = request->progress > GBX_MCP_NO_PROGRESS;
+
+    if (!answer->failed && has_progress && hooks->part != NULL)
+        hooks->part(hooks->user);
+    if (answer->failed || !send_line(request->session, answer))
+        send_instead(request);
+}
+
+/* JSON as text. */
+static void add_shown(gbx_buf *to, const char *json, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {0};
+
+    gbx_buf_init(&shown, len + 1);
+    (void)gbx_view_append_json((gbx_view){json, len}, &shown);
+    (void)gbx_json_append_shown(to, shown.data, shown.len);
+    to->failed = to->failed || shown.failed;
+}
+
+static void add_content(gbx_buf *to, const gbx_mcp_result *result)
+{
+    bool has_text = result->text != NULL || result->structured == NULL;
+
+    (void)gbx_buf_puts(to, ",\"content\":");
+    if (result->content != NULL) {
+        (void)gbx_rpc_append_json(to, result->content, result->content_len);
+    } else {
+        (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
+        if (has_text && result->text == NULL)
+            (void)gbx_buf_puts(to, "\"\"");
+        else if (has_text)
+            (void)gbx_json_append_shown(to, result->text, result->text_len);
+        else
+            add_shown(to, result->structured, result->structured_len);
+        (void)gbx_buf_puts(to, "}]");
+    }
+    if (result->structured != NULL) {
+        (void)gbx_buf_puts(to, ",\"structuredContent\":");
+        (void)gbx_rpc_append_json(to, result->structured, result->structured_len);
+    }
+    (void)gbx_buf_printf(to, ",\"isError\":%s", result->is_error ? "true" : "false");
+}
+
+/* The first member of the result has no comma; both objects are closed. */
+static void close_result(const gbx_mcp_request *request, gbx_buf *to)
+{
+    size_t first = request->members_at;
+
+    if (first > 0 && first < to->len && to->data[first] == ',')
+        to->data[first] = ' ';
+    (void)gbx_buf_puts(to, "}}\n");
+}
+
+void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,
+                         const char *meta)
+{
+    gbx_buf_init(to, GBX_MCP_MESSAGE_MAX);
+    begin(to, request, "result");
+    request->members_at = to->len;
+    if (request->era.is_modern) {
+        (void)gbx_buf_printf(to, ",\"resultType\":\"%s\",\"_meta\":{", result_type);
+        (void)gbx_buf_puts(to, "\"io.modelcontextprotocol/serverInfo\":");
+        (void)gbx_buf_puts(to, request->server->info);
+        append_members(to, meta);
+        (void)gbx_buf_puts(to, "}");
+    } else if (meta != NULL) {
+        (void)gbx_buf_puts(to, ",\"_meta\":");
+        (void)gbx_rpc_append_json(to, meta, strlen(meta));
+    }
+}
+
+void gbx_mcp_reply_cacheable(gbx_buf *to, const gbx_mcp_request *request)
+{
+    if (request->era.is_modern)
+        (void)gbx_buf_printf(to, ",\"ttlMs\":%d,\"cacheScope\":\"private\"", TTL_MS);
+}
+
+void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
+{
+    if (is_forgotten(request)) {
+        gbx_buf_cleanup(to);
+        gbx_mcp_request_free(request);
+        return;
+    }
+    close_result(request, to);
+    if (request->id_len == 0) { /* keep it until the client is back */
+        gbx_buf_cleanup(&request->outcome);
+        request->outcome = *to;
+        request->is_finished = true;
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
+        return;
+    }
+    send_answer(request, to);
+    gbx_buf_cleanup(to);
+    gbx_mcp_request_free(request);
+}
+
+void gbx_mcp_reply_outcome(gbx_mcp_request *request)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
+    gbx_buf *outcome = &request->outcome;
+
+    (void)gbx_buf_puts(&to, "{\"jsonrpc\":\"2.0\",\"id\":");
+    (void)gbx_buf_append(&to, request->id, request->id_len);
+    (void)gbx_buf_puts(&to, ",");
+    (void)gbx_buf_append(&to, outcome->data, outcome->len);
+    to.failed = to.failed || outcome->failed;
+    send_answer(request, &to);
+    gbx_mcp_request_free(request);
+}
+
+void gbx_mcp_reply_interim(gbx_mcp_request *request, gbx_buf *to)
+{
+    close_result(request, to);
+    send_answer(request, to);
+    gbx_buf_cleanup(to);
+    gbx_mcp_request_unbind(request);
+}
+
+void gbx_mcp_reply_empty(gbx_mcp_request *request)
+{
+    gbx_buf to;
+
+    gbx_mcp_reply_begin(&to, request, "complete", NULL);
+    gbx_mcp_reply_end(request, &to);
+}
+
+static void fail_with(gbx_mcp_request *request, int code, const char *message,
+                      const char *data)
+{
+    gbx_buf to;
+
+    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
+    begin(&to, request, "error");
+    append_error(&to, code, message, data);
+    gbx_mcp_reply_end(request, &to);
+}
+
+void gbx_mcp_finish(gbx_mcp_request *request, const gbx_mcp_result *result)
+{
+    gbx_buf to;
+
+    if (is_forgotten(request)) {
+        gbx_mcp_request_free(request);
+        return;
+    }
+    gbx_mcp_reply_begin(&to, request, "complete", result->meta);
+    add_content(&to, result);
+    gbx_mcp_reply_end(request, &to);
+}
+
+void gbx_mcp_finish_error(gbx_mcp_request *request, const char *text)
+{
+    gbx_mcp_result result = {.text = text, .text_len = strlen(text), .is_error = true};
+
+    gbx_mcp_finish(request, &result);
+}
+
+void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents, size_t len)
+{
+    gbx_buf to;
+
+    gbx_mcp_reply_begin(&to, request, "complete", NULL);
+    (void)gbx_buf_puts(&to, ",\"contents\":");
+    (void)gbx_rpc_append_json(&to, contents, len);
+    gbx_mcp_reply_cacheable(&to, request);
+    gbx_mcp_reply_end(request, &to);
+}
+
+void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
+                              const char *message)
+{
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf data = {.ceiling = (size_t)GBX_MCP_URI_MAX * 8};
+    int code = request->era.is_modern ? GBX_RPC_INVALID_PARAMS : -32002;
+
+    (void)gbx_buf_puts(&data, "{\"uri\":");
+    (void)gbx_json_append_string(&data, uri, strlen(uri));
+    (void)gbx_buf_puts(&data, "}");
+    (void)gbx_buf_append(&data, "", 1);
+    fail_with(request, code, message != NULL ? message : "no such resource",
+              data.failed ? NULL : (const char *)data.data);
+}
+
+void gbx_mcp_fail(gbx_mcp_request *request, int code, const char *message)
+{
+    fail_with(request, code, message, NULL);
 }

@@ -13,22 +13,12 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define PARAMS_MAX ((size_t)1024 * 1024)
-
-static bool is_legacy_sent(const gbx_mcp_request *request, const gbx_mcp_ask_entry *ask)
-{
-    return ask->is_sent && !ask->is_answered && !request->era.is_modern;
-}
-
-static void answer(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
-{
-    ask->is_answered = true;
-    ask->answer = how;
-    gbx_mcp_settle_soon(server);
-}
 
 static char *print_params(const gbx_mcp_request *request, const char *message,
                           const char *schema)
@@ -43,6 +33,65 @@ static char *print_params(const gbx_mcp_request *request, const char *message,
     (void)gbx_buf_puts(&to, "}");
     return gbx_buf_take_string(&to, NULL);
 }
+
+/* ---- asking ------------------------------------------------------------------ */
+
+static size_t count_open(const gbx_mcp_request *request)
+{
+    size_t count = 0;
+
+    for (const gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next)
+        count++;
+    return count;
+}
+
+void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
+                 void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
+                 void *user)
+{
+    bool can = gbx_mcp_can_ask(request) && count_open(request) < GBX_MCP_ASKS_MAX;
+    gbx_mcp_ask_entry *ask = calloc(1, sizeof *ask);
+    gbx_mcp_ask_entry **end = &request->asks;
+
+    if (ask == NULL) {
+        done(user, GBX_MCP_ANSWER_NOBODY, (gbx_view){0});
+        return;
+    }
+    *ask = (gbx_mcp_ask_entry){.number = ++request->asked, .done = done, .user = user};
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = ask;
+    if (can)
+        ask->params = print_params(request, message, schema);
+    if (request->is_cancelled)
+        gbx_mcp_ask_answer(request->server, ask, GBX_MCP_ANSWER_ENDED);
+    else if (ask->params == NULL)
+        gbx_mcp_ask_answer(request->server, ask, GBX_MCP_ANSWER_NOBODY);
+    gbx_mcp_settle_soon(request->server);
+}
+
+/* ---- answers ----------------------------------------------------------------- */
+
+/* result is {action, content}; anything else counts as NOBODY. */
+static void take_result(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view result)
+{
+    gbx_view action = gbx_view_member(result, "action");
+    gbx_view content = gbx_view_member(result, "content");
+
+    if (gbx_view_is_text(action, "accept")) {
+        if (gbx_view_kind(content) == '{')
+            ask->content = strndup(content.at, content.len);
+        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_ACCEPT);
+    } else if (gbx_view_is_text(action, "decline")) {
+        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_DECLINE);
+    } else if (gbx_view_is_text(action, "cancel")) {
+        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_CANCEL);
+    } else {
+        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_NOBODY);
+    }
+}
+
+/* ---- legacy clients ---------------------------------------------------------- */
 
 static void send_legacy(gbx_mcp_request *request, gbx_mcp_ask_entry *ask)
 {
@@ -60,17 +109,220 @@ static void send_legacy(gbx_mcp_request *request, gbx_mcp_ask_entry *ask)
     gbx_mcp_session_send(session, &to);
 }
 
-/* The client need not wait for its person any longer. */
-static void withdraw(gbx_mcp_session *session, const gbx_mcp_ask_entry *ask)
+void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *message)
+{
+    int64_t id;
+
+    if (!gbx_rpc_integer(message->id, &id))
+        return;
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next) {
+        if (r->session != session)
+            continue;
+        for (gbx_mcp_ask_entry *ask = r->asks; ask != NULL; ask = ask->next) {
+            if (!gbx_mcp_ask_is_out(r, ask) || ask->rpc_id != id)
+                continue;
+            if (message->kind == GBX_RPC_RESULT)
+                take_result(session->server, ask, message->payload);
+            else
+                gbx_mcp_ask_answer(session->server, ask, GBX_MCP_ANSWER_NOBODY);
+            return;
+        }
+    }
+}
+
+/* ---- modern clients ---------------------------------------------------------
+ *
+ * The client's request ends as input_required with a random handle as its state, and
+ * the client returns with the answers and that handle. The work stays suspended here;
+ * nothing is run again. A handle is valid for one return of one request, on the
+ * connection it was given to, for a limited time.
+ */
+
+/* Suspended requests of a session: half of the scripts that can run at once
+ * (cmd_mcp.c), since each request holds one. */
+#define SUSPENDED_MAX 128
+
+/* Cancel the oldest suspended requests, by number and by bytes: their clients will
+ * hardly return after so long. */
+static void make_room(const gbx_mcp_request *request)
+{
+    gbx_mcp_request *oldest;
+    size_t count, bytes;
+
+    do {
+        oldest = NULL;
+        count = 0;
+        bytes = request->text_len;
+        for (gbx_mcp_request *r = request->server->requests; r != NULL; r = r->next) {
+            if (r->session != request->session || !r->is_parked || r->is_cancelled)
+                continue;
+            count++;
+            bytes += r->text_len;
+            if (oldest == NULL || r->retry_until_ns < oldest->retry_until_ns)
+                oldest = r;
+        }
+        if (oldest == NULL || (count < SUSPENDED_MAX && bytes <= GBX_MCP_MESSAGE_MAX))
+            return;
+        gbx_mcp_request_cancel(oldest);
+    } while (true);
+}
+
+static void append_questions(gbx_buf *to, gbx_mcp_request *request)
+{
+    const char *comma = "";
+
+    (void)gbx_buf_puts(to, ",\"inputRequests\":{");
+    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
+        if (ask->is_answered)
+            continue;
+        ask->is_sent = true;
+        (void)gbx_buf_printf(to,
+                             "%s\"ask-%u\":{\"method\":\"elicitation/create\","
+                             "\"params\":",
+                             comma, ask->number);
+        (void)gbx_rpc_append_json(to, ask->params, strlen(ask->params));
+        (void)gbx_buf_puts(to, "}");
+        comma = ",";
+    }
+    (void)gbx_buf_puts(to, "}");
+}
+
+static bool make_handle(char ret[GBX_MCP_HANDLE_SIZE])
+{
+    uint64_t bits[2];
+
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        return false;
+    (void)snprintf(ret, GBX_MCP_HANDLE_SIZE, "%016" PRIx64 "%016" PRIx64, bits[0],
+                   bits[1]);
+    return true;
+}
+
+/* End the client's request with the open questions. */
+static void ask_by_retry(gbx_mcp_request *request)
 {
     gbx_buf to;
 
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
-    gbx_rpc_begin_notification(&to, "notifications/cancelled");
-    (void)gbx_buf_printf(&to, "{\"requestId\":%" PRId64 "}", ask->rpc_id);
-    gbx_rpc_end(&to);
-    gbx_mcp_session_send(session, &to);
+    if (!make_handle(request->handle)) {
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
+        return;
+    }
+    make_room(request);
+    request->round++;
+    request->retry_until_ns =
+        gbx_clock_now_ns() + (int64_t)request->server->ask_ms * GBX_NS_PER_MS;
+    gbx_mcp_reply_begin(&to, request, "input_required", NULL);
+    append_questions(&to, request);
+    (void)gbx_buf_printf(&to, ",\"requestState\":\"%s\"", request->handle);
+    request->is_parked = true;
+    request->session->request_bytes -= request->text_len;
+    gbx_mcp_reply_interim(request, &to);
 }
+
+static bool is_of_the_retry(gbx_view name)
+{
+    return gbx_view_is_text(name, "_meta") ||
+           gbx_view_is_text(name, "inputResponses") ||
+           gbx_view_is_text(name, "requestState");
+}
+
+static bool has_member(gbx_view object, gbx_view wanted, gbx_view value)
+{
+    size_t cursor = 0;
+    gbx_view name, found;
+
+    while (gbx_view_next(object, &cursor, &name, &found))
+        if (name.len == wanted.len && memcmp(name.at, wanted.at, name.len) == 0)
+            return found.len == value.len && memcmp(found.at, value.at, value.len) == 0;
+    return false;
+}
+
+/* Do both have the same parameters? A client writes the same value in the
+ * same way twice. */
+static bool has_all_of(gbx_view params, gbx_view others)
+{
+    size_t cursor = 0;
+    gbx_view name, value;
+
+    while (gbx_view_next(others, &cursor, &name, &value))
+        if (!is_of_the_retry(name) && !has_member(params, name, value))
+            return false;
+    return true;
+}
+
+/* The suspended request with that handle, if params and time allow to resume it. */
+static gbx_mcp_request *find_suspended(gbx_mcp_session *session, gbx_view handle,
+                                       const gbx_mcp_method *method, gbx_view params)
+{
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && r->round > 0 && r->id_len == 0 &&
+            !r->is_cancelled && gbx_view_is_text(handle, r->handle))
+            return r->method == method && gbx_clock_now_ns() < r->retry_until_ns &&
+                           has_all_of(r->params, params) &&
+                           has_all_of(params, r->params)
+                       ? r
+                       : NULL;
+    return NULL;
+}
+
+/* Unanswered questions are asked again. */
+static void take_answers(gbx_mcp_request *request, gbx_view responses)
+{
+    char key[24];
+
+    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
+        gbx_view response;
+
+        if (!ask->is_sent || ask->is_answered)
+            continue;
+        (void)snprintf(key, sizeof key, "ask-%u", ask->number);
+        response = gbx_view_member(responses, key);
+        if (response.at != NULL)
+            take_result(request->server, ask, response);
+        else
+            ask->is_sent = false;
+    }
+}
+
+bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
+                        const gbx_rpc_message *message, const gbx_mcp_era *era)
+{
+    gbx_view params = message->payload;
+    gbx_view text = gbx_view_member(params, "requestState");
+    gbx_view responses = gbx_view_member(params, "inputResponses");
+    gbx_mcp_request *request;
+
+    if (text.at == NULL)
+        return false; /* an ordinary request */
+    if (responses.at != NULL && gbx_view_kind(responses) != '{') {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
+                               "inputResponses must be an object", NULL);
+        return true;
+    }
+    request = find_suspended(session, text, method, params);
+    if (request == NULL) {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
+                               "requestState is not valid: it has expired, was used, "
+                               "or is not of this request",
+                               NULL);
+        return true;
+    }
+    request->is_parked = false;
+    session->request_bytes += request->text_len;
+    gbx_mcp_request_bind(request, message->id, gbx_view_member(params, "_meta"));
+    request->era = *era;
+    if (request->is_finished) {
+        gbx_mcp_reply_outcome(request);
+        return true;
+    }
+    take_answers(request, responses);
+    if (!request->era.can_ask) /* capabilities are declared anew with each request */
+        gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
+    gbx_mcp_settle_soon(session->server);
+    return true;
+}
+
+/* ---- the turn of the loop ---------------------------------------------------- */
 
 static void give_answer(gbx_mcp_ask_entry *ask)
 {
@@ -118,43 +370,7 @@ static void send_open(gbx_mcp_request *request)
             send_legacy(request, ask);
     }
     if (is_new && request->era.is_modern && request->id_len > 0)
-        gbx_mcp_retry_ask(request);
-}
-
-static size_t count_open(const gbx_mcp_request *request)
-{
-    size_t count = 0;
-
-    for (const gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next)
-        count++;
-    return count;
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
-void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
-                 void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
-                 void *user)
-{
-    bool can = gbx_mcp_can_ask(request) && count_open(request) < GBX_MCP_ASKS_MAX;
-    gbx_mcp_ask_entry *ask = calloc(1, sizeof *ask);
-    gbx_mcp_ask_entry **end = &request->asks;
-
-    if (ask == NULL) {
-        done(user, GBX_MCP_ANSWER_NOBODY, (gbx_view){0});
-        return;
-    }
-    *ask = (gbx_mcp_ask_entry){.number = ++request->asked, .done = done, .user = user};
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = ask;
-    if (can)
-        ask->params = print_params(request, message, schema);
-    if (request->is_cancelled)
-        answer(request->server, ask, GBX_MCP_ANSWER_ENDED);
-    else if (ask->params == NULL)
-        answer(request->server, ask, GBX_MCP_ANSWER_NOBODY);
-    gbx_mcp_settle_soon(request->server);
+        ask_by_retry(request);
 }
 
 void gbx_mcp_asks_settle(gbx_mcp_server *server)
@@ -177,75 +393,11 @@ void gbx_mcp_asks_expire(gbx_mcp_server *server)
         gbx_mcp_request *next = r->next;
 
         for (gbx_mcp_ask_entry *ask = r->asks; ask != NULL; ask = ask->next) {
-            if (!is_legacy_sent(r, ask) || now < ask->until_ns)
-                continue;
-            withdraw(r->session, ask);
-            answer(server, ask, GBX_MCP_ANSWER_LATE);
+            if (gbx_mcp_ask_is_out(r, ask) && now >= ask->until_ns)
+                gbx_mcp_ask_end(r, ask, GBX_MCP_ANSWER_LATE);
         }
         if (r->round > 0 && r->id_len == 0 && now >= r->retry_until_ns)
             gbx_mcp_request_cancel(r);
         r = next;
-    }
-}
-
-void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how)
-{
-    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
-        if (ask->is_answered)
-            continue;
-        if (is_legacy_sent(request, ask) && request->session != NULL)
-            withdraw(request->session, ask);
-        answer(request->server, ask, how);
-    }
-}
-
-void gbx_mcp_asks_free(gbx_mcp_request *request)
-{
-    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
-    while (request->asks != NULL) {
-        gbx_mcp_ask_entry *ask = request->asks;
-
-        request->asks = ask->next;
-        ask->next = request->server->orphans;
-        request->server->orphans = ask;
-    }
-}
-
-void gbx_mcp_ask_take(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view result)
-{
-    gbx_view action = gbx_view_member(result, "action");
-    gbx_view content = gbx_view_member(result, "content");
-
-    if (gbx_view_is_text(action, "accept")) {
-        if (gbx_view_kind(content) == '{')
-            ask->content = strndup(content.at, content.len);
-        answer(server, ask, GBX_MCP_ANSWER_ACCEPT);
-    } else if (gbx_view_is_text(action, "decline")) {
-        answer(server, ask, GBX_MCP_ANSWER_DECLINE);
-    } else if (gbx_view_is_text(action, "cancel")) {
-        answer(server, ask, GBX_MCP_ANSWER_CANCEL);
-    } else {
-        answer(server, ask, GBX_MCP_ANSWER_NOBODY);
-    }
-}
-
-void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *message)
-{
-    int64_t id;
-
-    if (!gbx_rpc_integer(message->id, &id))
-        return;
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next) {
-        if (r->session != session)
-            continue;
-        for (gbx_mcp_ask_entry *ask = r->asks; ask != NULL; ask = ask->next) {
-            if (!is_legacy_sent(r, ask) || ask->rpc_id != id)
-                continue;
-            if (message->kind == GBX_RPC_RESULT)
-                gbx_mcp_ask_take(session->server, ask, message->payload);
-            else
-                answer(session->server, ask, GBX_MCP_ANSWER_NOBODY);
-            return;
-        }
     }
 }

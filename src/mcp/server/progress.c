@@ -17,6 +17,35 @@
  * figures. */
 #define SIGN_OF_LIFE 0.0015
 
+/* Limit of progress and logs: a burst, then as much as a person can read. */
+#define RATE_BURST      100
+#define RATE_PER_SECOND 50
+
+/* Does the client read, and may one more be sent now? */
+static bool has_room(gbx_mcp_request *request)
+{
+    const gbx_mcp_session_hooks *hooks = &request->session->hooks;
+    gbx_mcp_rate *rate = &request->rate;
+    int64_t now = gbx_clock_now_ns();
+
+    if (rate->at_ns == 0)
+        rate->left = RATE_BURST;
+    else
+        rate->left += (double)(now - rate->at_ns) / 1e9 * RATE_PER_SECOND;
+    rate->at_ns = now;
+    if (rate->left > RATE_BURST)
+        rate->left = RATE_BURST;
+    return rate->left >= 1 && !hooks->is_full(hooks->user);
+}
+
+static bool take_room(gbx_mcp_request *request)
+{
+    if (!has_room(request))
+        return false;
+    request->rate.left -= 1;
+    return true;
+}
+
 static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
 {
     const gbx_mcp_era *era;
@@ -34,21 +63,6 @@ static double next_figure(const gbx_mcp_request *request)
     return floor(fmax(request->progress, 0)) + 1;
 }
 
-static bool is_read(const gbx_mcp_request *request)
-{
-    return !request->session->hooks.is_full(request->session->hooks.user);
-}
-
-static bool take_room(gbx_mcp_request *request)
-{
-    return is_read(request) && gbx_mcp_rate_take(&request->rate);
-}
-
-static bool has_room(gbx_mcp_request *request)
-{
-    return is_read(request) && gbx_mcp_rate_has(&request->rate);
-}
-
 static gbx_mcp_level level_of(gbx_log_level level)
 {
     static const gbx_mcp_level levels[] = {[GBX_LOG_DEBUG] = GBX_MCP_DEBUG,
@@ -60,12 +74,11 @@ static gbx_mcp_level level_of(gbx_log_level level)
     return levels[level <= GBX_LOG_ERROR ? level : GBX_LOG_LOG];
 }
 
-/* ---- public to other modules -------------------------------------------- */
+/* ---- public to other modules ------------------------------------------------- */
 
-void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
-                      size_t message_len)
+bool gbx_mcp_wants_progress(const gbx_mcp_request *request)
 {
-    gbx_mcp_progress_at(request, next_figure(request), total, message, message_len);
+    return request->id_len > 0 && request->token_len > 0;
 }
 
 void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
@@ -106,6 +119,12 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     gbx_mcp_session_send(request->session, &to);
 }
 
+void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
+                      size_t message_len)
+{
+    gbx_mcp_progress_at(request, next_figure(request), total, message, message_len);
+}
+
 void gbx_mcp_beat(gbx_mcp_server *server)
 {
     int64_t now = gbx_clock_now_ns();
@@ -123,11 +142,6 @@ void gbx_mcp_beat(gbx_mcp_server *server)
         gbx_mcp_progress_at(r, fmax(r->progress, 0) + SIGN_OF_LIFE, -1, text,
                             (size_t)n);
     }
-}
-
-bool gbx_mcp_wants_progress(const gbx_mcp_request *request)
-{
-    return request->id_len > 0 && request->token_len > 0;
 }
 
 bool gbx_mcp_hears_progress(gbx_mcp_request *request)

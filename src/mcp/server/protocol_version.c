@@ -21,6 +21,14 @@ static const char *const legacy_versions[] = {LEGACY_FIRST, "2025-06-18", "2025-
 static const char *const level_names[] = {"debug", "info",     "notice", "warning",
                                           "error", "critical", "alert",  "emergency"};
 
+static int level_of(gbx_view name)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(level_names); i++)
+        if (gbx_view_is_text(name, level_names[i]))
+            return (int)i;
+    return -1;
+}
+
 static const char capabilities_text[] =
     "{\"tools\":{\"listChanged\":true},"
     "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
@@ -34,6 +42,17 @@ static bool is_supported(const char *version)
     return false;
 }
 
+static bool can_ask(gbx_view capabilities)
+{
+    gbx_view elicitation = gbx_view_member(capabilities, "elicitation");
+
+    if (gbx_view_kind(elicitation) != '{')
+        return false;
+    /* An empty object, from before there were two modes, means a form. */
+    return gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
+           gbx_view_kind(gbx_view_member(elicitation, "url")) == 0;
+}
+
 static void append_instructions(gbx_buf *to, const gbx_mcp_server *server)
 {
     if (server->instructions == NULL)
@@ -44,28 +63,9 @@ static void append_instructions(gbx_buf *to, const gbx_mcp_server *server)
 
 /* ---- public to other modules -------------------------------------------- */
 
-static int mcp_level_of(gbx_view name)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(level_names); i++)
-        if (gbx_view_is_text(name, level_names[i]))
-            return (int)i;
-    return -1;
-}
-
 const char *gbx_mcp_level_name(gbx_mcp_level level)
 {
     return level_names[level];
-}
-
-static bool mcp_capabilities_can_ask(gbx_view capabilities)
-{
-    gbx_view elicitation = gbx_view_member(capabilities, "elicitation");
-
-    if (gbx_view_kind(elicitation) != '{')
-        return false;
-    /* An empty object, from before there were two modes, means a form. */
-    return gbx_view_kind(gbx_view_member(elicitation, "form")) == '{' ||
-           gbx_view_kind(gbx_view_member(elicitation, "url")) == 0;
 }
 
 gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view params,
@@ -89,11 +89,11 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
     if (gbx_view_kind(capabilities) != '{')
         return GBX_MCP_ERA_META;
     *ret = (gbx_mcp_era){.is_modern = true,
-                         .can_ask = mcp_capabilities_can_ask(capabilities),
+                         .can_ask = can_ask(capabilities),
                          .log_level = -1};
     if (level.at == NULL)
         return GBX_MCP_ERA_OK;
-    ret->log_level = mcp_level_of(level);
+    ret->log_level = level_of(level);
     return ret->log_level >= 0 ? GBX_MCP_ERA_OK : GBX_MCP_ERA_LEVEL;
 }
 
@@ -145,8 +145,7 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
         !is_supported(version))
         memcpy(version, LEGACY_FIRST, sizeof LEGACY_FIRST);
     memcpy(session->version, version, sizeof version);
-    session->era = (gbx_mcp_era){.can_ask = mcp_capabilities_can_ask(capabilities),
-                                 .log_level = -1};
+    session->era = (gbx_mcp_era){.can_ask = can_ask(capabilities), .log_level = -1};
     request->era = session->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     (void)gbx_buf_printf(&to, ",\"protocolVersion\":\"%s\",\"capabilities\":%s,",
@@ -173,7 +172,7 @@ void gbx_mcp_on_discover(gbx_mcp_request *request)
 
 void gbx_mcp_on_set_level(gbx_mcp_request *request)
 {
-    int level = mcp_level_of(gbx_view_member(request->params, "level"));
+    int level = level_of(gbx_view_member(request->params, "level"));
 
     if (level < 0) {
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "unknown level of logs");

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* registry - lists are short, so a linear search is fast enough; the order that clients
- * see is then the only order. */
+/*
+ * registry - the tools and resources that are offered, in the order in which they were
+ * added: the same for every client, so that hosts may cache the lists. Lists are short,
+ * so a linear search is fast enough.
+ */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAREST_MAX 256
+#define NEAREST_MAX 256 /* names that are compared with an unknown one */
+#define TEXT_MAX    ((size_t)1024 * 1024)
+#define NAME_SIZE   129
+#define CURSOR_MAX  40
 
-static const char *const list_names[GBX_MCP_LISTS] = {
-    [GBX_MCP_TOOLS] = "tools",
-    [GBX_MCP_RESOURCES] = "resources",
-    [GBX_MCP_TEMPLATES] = "templates",
-    [GBX_MCP_PROMPTS] = "prompts",
-};
+/* ---- entries ----------------------------------------------------------------- */
 
 static void free_entry(gbx_mcp_entry *entry)
 {
     free(entry->key);
     free(entry->shown);
-    free(entry->pattern);
     *entry = (gbx_mcp_entry){0};
 }
 
@@ -49,27 +50,7 @@ static bool append(gbx_mcp_registry *r, gbx_mcp_entry *entry)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
-bool gbx_mcp_registry_put(gbx_mcp_registry *registry, gbx_mcp_entry *entry,
-                          bool *ret_changed)
-{
-    gbx_mcp_entry *old = gbx_mcp_registry_find(registry, entry->key);
-    bool is_put = old != NULL || append(registry, entry);
-
-    *ret_changed = is_put && (old == NULL || strcmp(old->shown, entry->shown) != 0);
-    if (old != NULL) {
-        gbx_mcp_entry replaced = *old;
-
-        *old = *entry;
-        old->place = replaced.place;
-        *entry = replaced;
-    }
-    free_entry(entry);
-    return is_put;
-}
-
-gbx_mcp_entry *gbx_mcp_registry_find(const gbx_mcp_registry *registry, const char *key)
+static gbx_mcp_entry *find_entry(const gbx_mcp_registry *registry, const char *key)
 {
     for (size_t i = 0; i < registry->count; i++)
         if (strcmp(registry->entries[i]->key, key) == 0)
@@ -77,8 +58,8 @@ gbx_mcp_entry *gbx_mcp_registry_find(const gbx_mcp_registry *registry, const cha
     return NULL;
 }
 
-gbx_mcp_entry *gbx_mcp_registry_match(const gbx_mcp_registry *registry,
-                                      const char *text)
+/* The entry whose key is the longest prefix of text. */
+static gbx_mcp_entry *match_entry(const gbx_mcp_registry *registry, const char *text)
 {
     gbx_mcp_entry *best = NULL;
     size_t best_len = 0;
@@ -94,7 +75,8 @@ gbx_mcp_entry *gbx_mcp_registry_match(const gbx_mcp_registry *registry,
     return best;
 }
 
-const char *gbx_mcp_registry_nearest(const gbx_mcp_registry *registry, const char *key)
+/* The key that may have been meant, or NULL. */
+static const char *nearest_key(const gbx_mcp_registry *registry, const char *key)
 {
     const char *keys[NEAREST_MAX];
     size_t count = registry->count < NEAREST_MAX ? registry->count : NEAREST_MAX;
@@ -102,6 +84,39 @@ const char *gbx_mcp_registry_nearest(const gbx_mcp_registry *registry, const cha
     for (size_t i = 0; i < count; i++)
         keys[i] = registry->entries[i]->key;
     return gbx_nearest(key, keys, count);
+}
+
+/* Add the entry, or put it in the place of the one with that key. Its text is moved in,
+ * even on failure. False: memory is out, or the list is full. */
+static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry *entry,
+                const char *key, gbx_buf *shown)
+{
+    gbx_mcp_registry *registry = &server->lists[list];
+    gbx_mcp_entry *old = find_entry(registry, key);
+    bool is_same;
+
+    entry->key = strdup(key);
+    entry->shown = gbx_buf_take_string(shown, NULL);
+    if (entry->key == NULL || entry->shown == NULL) {
+        free_entry(entry);
+        return false;
+    }
+    is_same = old != NULL && strcmp(old->shown, entry->shown) == 0;
+    if (old != NULL) {
+        gbx_mcp_entry replaced = *old;
+
+        *old = *entry;
+        old->place = replaced.place;
+        free_entry(&replaced);
+    } else if (!append(registry, entry)) {
+        free_entry(entry);
+        return false;
+    }
+    if (!is_same) {
+        server->is_changed[list] = true;
+        gbx_mcp_settle_soon(server);
+    }
+    return true;
 }
 
 void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry)
@@ -114,25 +129,262 @@ void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry)
     *registry = (gbx_mcp_registry){0};
 }
 
-void gbx_mcp_cursor_print(gbx_mcp_list list, uint64_t place,
-                          char ret[GBX_MCP_CURSOR_MAX])
+/* ---- what is offered --------------------------------------------------------- */
+
+static bool is_object(const char *json)
 {
-    (void)snprintf(ret, GBX_MCP_CURSOR_MAX, "%s:%" PRIx64, list_names[list], place);
+    gbx_view view;
+
+    return gbx_view_open(json, strlen(json), &view) && gbx_view_kind(view) == '{';
 }
 
-bool gbx_mcp_cursor_read(gbx_mcp_list list, const char *text, uint64_t *ret_place)
+/* The protocol's rule for names of tools. */
+static bool is_name(const char *text)
 {
-    size_t len = strlen(list_names[list]);
-    char again[GBX_MCP_CURSOR_MAX];
-    uint64_t place;
+    size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                              "0123456789_.-");
 
-    if (strncmp(text, list_names[list], len) != 0 || text[len] != ':')
+    return len > 0 && len <= 128 && text[len] == '\0';
+}
+
+void gbx_mcp_append_member(gbx_buf *to, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    (void)gbx_buf_printf(to, "%s\"%s\":", to->len > 1 ? "," : "", name);
+    (void)gbx_json_append_string(to, value, strlen(value));
+}
+
+static void append_json(gbx_buf *to, const char *name, const char *json)
+{
+    if (json == NULL)
+        return;
+    (void)gbx_buf_printf(to, ",\"%s\":", name);
+    (void)gbx_rpc_append_json(to, json, strlen(json));
+}
+
+bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
+    gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
+
+    if (!is_name(tool->name) || !is_object(tool->input_schema) ||
+        (tool->output_schema != NULL && !is_object(tool->output_schema)) ||
+        (tool->annotations != NULL && !is_object(tool->annotations)) ||
+        (tool->meta != NULL && !is_object(tool->meta)))
         return false;
-    place = strtoull(text + len + 1, NULL, 16);
-    /* Accept only the exact form that we print. */
-    gbx_mcp_cursor_print(list, place, again);
-    if (strcmp(again, text) != 0)
+    (void)gbx_buf_puts(&shown, "{");
+    gbx_mcp_append_member(&shown, "name", tool->name);
+    gbx_mcp_append_member(&shown, "title", tool->title);
+    gbx_mcp_append_member(&shown, "description", tool->description);
+    append_json(&shown, "inputSchema", tool->input_schema);
+    append_json(&shown, "outputSchema", tool->output_schema);
+    append_json(&shown, "annotations", tool->annotations);
+    append_json(&shown, "_meta", tool->meta);
+    (void)gbx_buf_puts(&shown, "}");
+    return put(server, GBX_MCP_TOOLS, &entry, tool->name, &shown);
+}
+
+bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
+                                 const gbx_mcp_resource *resource)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
+    bool is_template = resource->uri_template != NULL;
+    gbx_mcp_entry entry = {.read = resource->read,
+                           .user = resource->user,
+                           .is_pending = resource->is_pending};
+
+    if (resource->uri[0] == '\0' || strlen(resource->uri) >= GBX_MCP_URI_MAX)
         return false;
-    *ret_place = place;
-    return true;
+    (void)gbx_buf_puts(&shown, "{");
+    gbx_mcp_append_member(&shown, is_template ? "uriTemplate" : "uri",
+                          is_template ? resource->uri_template : resource->uri);
+    gbx_mcp_append_member(&shown, "name", resource->name);
+    gbx_mcp_append_member(&shown, "title", resource->title);
+    gbx_mcp_append_member(&shown, "description", resource->description);
+    gbx_mcp_append_member(&shown, "mimeType", resource->mime_type);
+    (void)gbx_buf_puts(&shown, "}");
+    gbx_mcp_settle_soon(server); /* a held request may wait for it */
+    return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, &entry,
+               resource->uri, &shown);
+}
+
+/* ---- lists, page by page ----------------------------------------------------- */
+
+/* What begins its cursors, and the member that holds its entries. */
+static const struct {
+    const char *name;
+    const char *member;
+} lists[GBX_MCP_LISTS] = {
+    [GBX_MCP_TOOLS] = {"tools", "tools"},
+    [GBX_MCP_RESOURCES] = {"resources", "resources"},
+    [GBX_MCP_TEMPLATES] = {"templates", "resourceTemplates"},
+    [GBX_MCP_PROMPTS] = {"prompts", "prompts"},
+};
+
+/* Cursors are opaque to clients: "tools:1f". */
+static void print_cursor(gbx_mcp_list list, uint64_t place, char ret[CURSOR_MAX])
+{
+    (void)snprintf(ret, CURSOR_MAX, "%s:%" PRIx64, lists[list].name, place);
+}
+
+/* Read the place after which the page begins. False: the cursor is not exactly as we
+ * print those of this list. */
+static bool read_cursor(const gbx_mcp_request *request, uint64_t *ret)
+{
+    gbx_view cursor = gbx_view_member(request->params, "cursor");
+    const char *colon;
+    char text[CURSOR_MAX];
+    char again[CURSOR_MAX];
+
+    if (cursor.at == NULL || gbx_view_kind(cursor) == 'n')
+        return true;
+    if (!gbx_rpc_copy_text(cursor, text, sizeof text))
+        return false;
+    colon = strchr(text, ':');
+    *ret = colon != NULL ? strtoull(colon + 1, NULL, 16) : 0;
+    print_cursor(request->method->list, *ret, again);
+    return strcmp(again, text) == 0;
+}
+
+/* Returns the place of the last entry if more follow, else 0. */
+static uint64_t append_page(gbx_buf *to, const gbx_mcp_registry *registry,
+                            uint64_t after, size_t max)
+{
+    uint64_t last = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < registry->count; i++) {
+        const gbx_mcp_entry *entry = registry->entries[i];
+
+        if (entry->place <= after)
+            continue;
+        if (count == max)
+            return last;
+        (void)gbx_buf_puts(to, count > 0 ? "," : "");
+        (void)gbx_buf_puts(to, entry->shown);
+        last = entry->place;
+        count++;
+    }
+    return 0;
+}
+
+void gbx_mcp_on_list(gbx_mcp_request *request)
+{
+    gbx_mcp_server *server = request->server;
+    gbx_mcp_list list = request->method->list;
+    char cursor[CURSOR_MAX];
+    uint64_t place = 0;
+    gbx_buf to;
+
+    if (!read_cursor(request, &place)) {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                     "the cursor is not one of this list");
+        return;
+    }
+    /* Announce earlier changes first: this client is about to see them anyway. */
+    gbx_mcp_announce(server);
+    gbx_mcp_reply_begin(&to, request, "complete", NULL);
+    (void)gbx_buf_printf(&to, ",\"%s\":[", lists[list].member);
+    place = append_page(&to, &server->lists[list], place, server->page_entries);
+    (void)gbx_buf_puts(&to, "]");
+    if (place > 0) {
+        print_cursor(list, place, cursor);
+        (void)gbx_buf_printf(&to, ",\"nextCursor\":\"%s\"", cursor);
+    }
+    gbx_mcp_reply_cacheable(&to, request);
+    request->session->has_listed[list] = true;
+    gbx_mcp_reply_end(request, &to);
+}
+
+/* ---- calls and reads --------------------------------------------------------- */
+
+/* Names the nearest of the existing tools. */
+static void fail_unknown(gbx_mcp_request *request, const char *name)
+{
+    const gbx_mcp_server *server = request->server;
+    const char *nearest = nearest_key(&server->lists[GBX_MCP_TOOLS], name);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&advice, GBX_KIB(4));
+    gbx_buf_init(&text, GBX_KIB(8));
+    if (server->advise != NULL)
+        server->advise(server->advise_user, name, &advice);
+    (void)gbx_buf_printf(&text, "unknown tool '%s'", name);
+    if (advice.len > 0)
+        (void)gbx_buf_printf(&text, ": %.*s", (int)advice.len, (char *)advice.data);
+    else if (nearest != NULL)
+        (void)gbx_buf_printf(&text, ": did you mean '%s'?", nearest);
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                 gbx_buf_append(&text, "", 1) ? (char *)text.data : "there is none");
+}
+
+/* The resource or template of params.uri, which is copied, or "" if it is too long. */
+static gbx_mcp_entry *resource_of(const gbx_mcp_request *request,
+                                  char uri[GBX_MCP_URI_MAX])
+{
+    const gbx_mcp_registry *of = request->server->lists;
+    gbx_mcp_entry *entry;
+
+    if (!gbx_rpc_copy_text(gbx_view_member(request->params, "uri"), uri,
+                           GBX_MCP_URI_MAX)) {
+        uri[0] = '\0';
+        return NULL;
+    }
+    entry = find_entry(&of[GBX_MCP_RESOURCES], uri);
+    if (entry == NULL)
+        entry = match_entry(&of[GBX_MCP_TEMPLATES], uri);
+    return entry;
+}
+
+/* null counts as missing arguments. */
+void gbx_mcp_on_call(gbx_mcp_request *request)
+{
+    gbx_view arguments = gbx_view_member(request->params, "arguments");
+    gbx_mcp_entry *tool;
+    char name[NAME_SIZE];
+
+    if (!gbx_rpc_copy_text(gbx_view_member(request->params, "name"), name,
+                           sizeof name)) {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
+                     "name must be a string of at most 128 bytes");
+        return;
+    }
+    tool = find_entry(&request->server->lists[GBX_MCP_TOOLS], name);
+    if (tool == NULL) {
+        fail_unknown(request, name);
+        return;
+    }
+    if (arguments.at == NULL || gbx_view_kind(arguments) == 'n')
+        arguments = (gbx_view){"{}", 2};
+    if (gbx_view_kind(arguments) == '{')
+        tool->call(tool->user, request, arguments);
+    else
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "arguments must be an object");
+}
+
+void gbx_mcp_on_read(gbx_mcp_request *request)
+{
+    gbx_view view = gbx_view_member(request->params, "uri");
+    char uri[GBX_MCP_URI_MAX];
+    gbx_mcp_entry *entry;
+
+    if (gbx_view_kind(view) != '"') {
+        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "uri must be a string");
+        return;
+    }
+    entry = resource_of(request, uri);
+    if (entry == NULL)
+        gbx_mcp_fail_no_resource(request, uri, NULL);
+    else
+        entry->read(entry->user, request, uri);
+}
+
+bool gbx_mcp_read_is_pending(const gbx_mcp_request *request)
+{
+    char uri[GBX_MCP_URI_MAX];
+    const gbx_mcp_entry *entry = resource_of(request, uri);
+
+    return entry != NULL && entry->is_pending;
 }

@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* server - what is registered, and the turn of the loop that does everything that must
- * not happen inside a handler's own call. */
+/*
+ * server - its clients, their lines, and the methods that they may call; and the turn of
+ * the loop that does everything that must not happen inside a handler's own call.
+ *
+ * The table says in which era each method exists, and whether it waits while the server
+ * is held. A method that is not in the table does not exist.
+ */
 #include "mcp/server/server_state.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/timeouts.h"
+#include "base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Only this version has JSON-RPC batches. */
+#define BATCH_VERSION "2025-03-26"
+#define BATCH_MAX     100
+
+#define SHOWN_NAME_MAX 256
 
 #define PAGE_ENTRIES 200
 #define ASK_MS       300000
@@ -18,17 +32,364 @@
 /* How often questions are checked for a timeout. */
 static const struct timeval expiry_period = {.tv_sec = 0, .tv_usec = 500000};
 
-static void on_settle(evutil_socket_t fd, short what, void *arg)
-{
-    gbx_mcp_server *server = arg;
+/* ---- methods ----------------------------------------------------------------- */
 
-    (void)fd;
-    (void)what;
-    gbx_mcp_request_settle(server);
-    gbx_mcp_asks_settle(server);
-    gbx_mcp_run_held(server);
-    if (!gbx_mcp_is_held(server))
-        gbx_mcp_announce(server);
+static void no_prompt(gbx_mcp_request *request)
+{
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "this server has no prompts");
+}
+
+static bool always(const gbx_mcp_request *request)
+{
+    (void)request;
+    return true;
+}
+
+static const gbx_mcp_method methods[] = {
+    {.name = "initialize", .in_legacy = true, .run = gbx_mcp_on_initialize},
+    {.name = "ping", .in_legacy = true, .run = gbx_mcp_reply_empty},
+    {.name = "server/discover", .in_modern = true, .run = gbx_mcp_on_discover},
+    {.name = "tools/list",
+     .in_legacy = true,
+     .in_modern = true,
+     .waits = always,
+     .list = GBX_MCP_TOOLS,
+     .run = gbx_mcp_on_list},
+    {.name = "tools/call",
+     .in_legacy = true,
+     .in_modern = true,
+     .is_stateful = true,
+     .run = gbx_mcp_on_call},
+    {.name = "resources/list",
+     .in_legacy = true,
+     .in_modern = true,
+     .waits = always,
+     .list = GBX_MCP_RESOURCES,
+     .run = gbx_mcp_on_list},
+    {.name = "resources/templates/list",
+     .in_legacy = true,
+     .in_modern = true,
+     .waits = always,
+     .list = GBX_MCP_TEMPLATES,
+     .run = gbx_mcp_on_list},
+    {.name = "resources/read",
+     .in_legacy = true,
+     .in_modern = true,
+     .waits = gbx_mcp_read_is_pending,
+     .is_stateful = true,
+     .run = gbx_mcp_on_read},
+    {.name = "resources/subscribe", .in_legacy = true, .run = gbx_mcp_on_subscribe},
+    {.name = "resources/unsubscribe", .in_legacy = true, .run = gbx_mcp_on_unsubscribe},
+    {.name = "prompts/list",
+     .in_legacy = true,
+     .in_modern = true,
+     .waits = always,
+     .list = GBX_MCP_PROMPTS,
+     .run = gbx_mcp_on_list},
+    {.name = "prompts/get", .in_legacy = true, .in_modern = true, .run = no_prompt},
+    {.name = "logging/setLevel", .in_legacy = true, .run = gbx_mcp_on_set_level},
+    {.name = "subscriptions/listen", .in_modern = true, .run = gbx_mcp_on_listen},
+};
+
+static const gbx_mcp_method *find_method(const char *name, bool is_modern)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(methods); i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return (is_modern ? methods[i].in_modern : methods[i].in_legacy)
+                       ? &methods[i]
+                       : NULL;
+    return NULL;
+}
+
+static void refuse_method(gbx_mcp_session *session, const gbx_rpc_message *message,
+                          bool is_modern)
+{
+    char text[256];
+
+    (void)snprintf(text, sizeof text, "unknown method '%s'%s", message->method,
+                   find_method(message->method, !is_modern) == NULL ? ""
+                   : is_modern                                      ? " in 2026-07-28"
+                               : " before 2026-07-28");
+    gbx_mcp_session_refuse(session, message->id, GBX_RPC_METHOD_NOT_FOUND, text, NULL);
+}
+
+/* Why another request is refused, or NULL. */
+static const char *overload(const gbx_mcp_session *session, size_t len)
+{
+    if (session->request_count >= GBX_MCP_REQUESTS_MAX)
+        return "too many requests are in flight";
+    if (session->request_bytes + len > GBX_MCP_MESSAGE_MAX)
+        return "the requests in flight are too large together";
+    return NULL;
+}
+
+static bool is_held(const gbx_mcp_server *server)
+{
+    return server->holds > 0 && !server->is_impatient;
+}
+
+static bool must_wait(const gbx_mcp_request *request)
+{
+    return request->method->waits != NULL && is_held(request->server) &&
+           request->method->waits(request);
+}
+
+static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
+                       const char *text, size_t len)
+{
+    bool is_initialize = strcmp(message->method, "initialize") == 0;
+    gbx_mcp_era era = {.log_level = -1};
+    gbx_mcp_era_fault fault = gbx_mcp_era_read(session, message->payload, &era);
+    const gbx_mcp_method *method;
+    gbx_mcp_request *request;
+    const char *too_much = overload(session, len);
+
+    /* These may come before a version is agreed on. */
+    if (fault == GBX_MCP_ERA_NONE &&
+        (is_initialize || strcmp(message->method, "ping") == 0))
+        fault = GBX_MCP_ERA_OK;
+    if (fault != GBX_MCP_ERA_OK) {
+        gbx_mcp_era_refuse(session, message->id, message->payload, fault);
+        return;
+    }
+    method = find_method(message->method, era.is_modern);
+    if (method == NULL) {
+        refuse_method(session, message, era.is_modern);
+        return;
+    }
+    if (gbx_mcp_request_find(session, message->id) != NULL ||
+        gbx_mcp_listen_has(session, message->id)) {
+        /* An error with this id would be taken for the answer to the first request. */
+        gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                               "a request with this id is in flight", NULL);
+        return;
+    }
+    /* A returning request adds no load, and resumes a suspended one: overload
+     * does not matter. */
+    if (era.is_modern && method->is_stateful &&
+        gbx_mcp_retry_take(session, method, message, &era))
+        return;
+    if (too_much != NULL) {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INTERNAL_ERROR, too_much,
+                               NULL);
+        return;
+    }
+    request = gbx_mcp_request_new(session, text, len);
+    if (request == NULL) {
+        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INTERNAL_ERROR,
+                               "out of memory", NULL);
+        return;
+    }
+    request->method = method;
+    request->era = era;
+    if (message->payload.at != NULL)
+        request->params = (gbx_view){request->text + (message->payload.at - text),
+                                     message->payload.len};
+    gbx_mcp_request_bind(request, message->id,
+                         gbx_view_member(request->params, "_meta"));
+    request->is_held = must_wait(request);
+    if (!request->is_held)
+        method->run(request);
+}
+
+static void on_notification(gbx_mcp_session *session, const gbx_rpc_message *message)
+{
+    gbx_view id = gbx_view_member(message->payload, "requestId");
+    gbx_mcp_request *request;
+
+    /* The others (initialized, roots) change nothing here, and notifications
+     * get no answer. */
+    if (strcmp(message->method, "notifications/cancelled") != 0 || !gbx_rpc_is_id(id))
+        return;
+    if (gbx_mcp_listen_cancel(session, id))
+        return;
+    request = gbx_mcp_request_find(session, id);
+    if (request != NULL)
+        gbx_mcp_request_cancel(request);
+}
+
+/* ---- lines ------------------------------------------------------------------- */
+
+/* message was read from text. */
+static void dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
+                     const char *text, size_t len)
+{
+    switch (message->kind) {
+    case GBX_RPC_REQUEST: on_request(session, message, text, len); break;
+    case GBX_RPC_NOTIFICATION: on_notification(session, message); break;
+    case GBX_RPC_RESULT:
+    case GBX_RPC_ERROR: gbx_mcp_ask_response(session, message); break;
+    case GBX_RPC_BATCH:
+        /* The session splits batches itself, in the version that has them. */
+        gbx_mcp_session_refuse(
+            session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+            "a message is an object; batches are of 2025-03-26 alone", NULL);
+        break;
+    }
+}
+
+static void take_view(gbx_mcp_session *session, gbx_view value)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    if (!gbx_rpc_read_view(value, &message, &fault)) {
+        if (fault.is_answerable)
+            gbx_mcp_session_refuse(session, fault.id, fault.code, fault.message, NULL);
+        return;
+    }
+    dispatch(session, &message, value.at, value.len);
+}
+
+/* Each request is answered separately when it is done: a slow one delays no other. */
+static void take_batch(gbx_mcp_session *session, gbx_view batch)
+{
+    size_t cursor = 0;
+    size_t count = 0;
+    gbx_view name;
+    gbx_view value;
+
+    while (gbx_view_next(batch, &cursor, &name, &value)) {
+        if (++count > BATCH_MAX) {
+            gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                                   "a batch has at most 100 messages", NULL);
+            return;
+        }
+        take_view(session, value);
+    }
+    if (count == 0)
+        gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                               "the batch is empty", NULL);
+}
+
+void gbx_mcp_session_take(gbx_mcp_session *session, const char *line, size_t len)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    if (session->is_ended)
+        return;
+    if (!gbx_rpc_read(line, len, &message, &fault)) {
+        if (fault.is_answerable)
+            gbx_mcp_session_refuse(session, fault.id, fault.code, fault.message, NULL);
+    } else if (message.kind == GBX_RPC_BATCH &&
+               strcmp(session->version, BATCH_VERSION) == 0) {
+        take_batch(session, message.payload);
+    } else {
+        dispatch(session, &message, line, len);
+    }
+}
+
+void gbx_mcp_session_take_too_long(gbx_mcp_session *session)
+{
+    gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                           "a message has at most 16 MiB", NULL);
+}
+
+/* ---- the session ------------------------------------------------------------- */
+
+gbx_mcp_session *gbx_mcp_session_new(gbx_mcp_server *server,
+                                     const gbx_mcp_session_hooks *hooks)
+{
+    gbx_mcp_session *session = calloc(1, sizeof *session);
+
+    if (session == NULL)
+        return NULL;
+    session->server = server;
+    session->hooks = *hooks;
+    session->era.log_level = -1;
+    session->next = server->sessions;
+    server->sessions = session;
+    return session;
+}
+
+size_t gbx_mcp_session_in_flight(const gbx_mcp_session *session)
+{
+    return session->request_count;
+}
+
+void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to)
+{
+    const gbx_mcp_request *oldest = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+
+    gbx_buf_init(&name, SHOWN_NAME_MAX);
+    for (const gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && r->id_len > 0)
+            oldest = r;
+    if (oldest == NULL)
+        return;
+    (void)gbx_buf_puts(to, oldest->method->name);
+    if (!gbx_view_take_text(gbx_view_member(oldest->params, "name"), &name))
+        return;
+    (void)gbx_buf_puts(to, " ");
+    (void)gbx_utf8_append_escaped(to, name.data, name.len, GBX_ESCAPE_LINE);
+}
+
+size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server)
+{
+    size_t count = 0;
+
+    for (const gbx_mcp_request *r = server->requests; r != NULL; r = r->next)
+        count += !r->is_finished;
+    return count;
+}
+
+/* The newest request of the session that the client waits for, or NULL. */
+static gbx_mcp_request *first_request(const gbx_mcp_session *session)
+{
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session && !r->is_cancelled)
+            return r;
+    return NULL;
+}
+
+void gbx_mcp_session_end(gbx_mcp_session *session)
+{
+    gbx_mcp_request *request;
+
+    if (session->is_ended)
+        return;
+    gbx_mcp_listens_free(session, true);
+    session->is_ended = true;
+    while ((request = first_request(session)) != NULL)
+        gbx_mcp_request_cancel(request);
+}
+
+void gbx_mcp_session_free(gbx_mcp_session *session)
+{
+    gbx_mcp_session **at;
+
+    if (session == NULL)
+        return;
+    gbx_mcp_session_end(session);
+    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
+        if (r->session == session)
+            r->session = NULL;
+    for (at = &session->server->sessions; *at != session; at = &(*at)->next)
+        continue;
+    *at = session->next;
+    gbx_mcp_uris_free(session->uris, session->uri_count);
+    free(session);
+}
+
+/* ---- holds ------------------------------------------------------------------- */
+
+/* The oldest request runs first; it is the last in the list. */
+static void run_held(gbx_mcp_server *server)
+{
+    gbx_mcp_request *held;
+
+    do {
+        held = NULL;
+        for (gbx_mcp_request *r = server->requests; r != NULL; r = r->next)
+            if (r->is_held && !must_wait(r))
+                held = r;
+        if (held != NULL) {
+            held->is_held = false;
+            held->method->run(held);
+        }
+    } while (held != NULL);
 }
 
 static void on_impatience(evutil_socket_t fd, short what, void *arg)
@@ -41,6 +402,38 @@ static void on_impatience(evutil_socket_t fd, short what, void *arg)
     gbx_mcp_settle_soon(server);
 }
 
+void gbx_mcp_server_hold(gbx_mcp_server *server)
+{
+    struct timeval after = gbx_clock_timeval(server->hold_ms);
+
+    if (server->holds++ == 0)
+        (void)evtimer_add(server->patience, &after);
+}
+
+void gbx_mcp_server_release(gbx_mcp_server *server)
+{
+    if (--server->holds == 0) {
+        server->is_impatient = false;
+        (void)evtimer_del(server->patience);
+    }
+    gbx_mcp_settle_soon(server);
+}
+
+/* ---- the server -------------------------------------------------------------- */
+
+static void on_settle(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_mcp_server *server = arg;
+
+    (void)fd;
+    (void)what;
+    gbx_mcp_request_settle(server);
+    gbx_mcp_asks_settle(server);
+    run_held(server);
+    if (!is_held(server))
+        gbx_mcp_announce(server);
+}
+
 static void on_expiry(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
@@ -49,81 +442,18 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
     gbx_mcp_beat(arg);
 }
 
-static void append_member(gbx_buf *to, const char *name, const char *value)
-{
-    if (value == NULL)
-        return;
-    (void)gbx_buf_printf(to, "%s\"%s\":", to->len > 1 ? "," : "", name);
-    (void)gbx_json_append_string(to, value, strlen(value));
-}
-
 static char *print_info(const gbx_mcp_server_options *o)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf info = {.ceiling = TEXT_MAX};
 
     (void)gbx_buf_puts(&info, "{");
-    append_member(&info, "name", o->name);
-    append_member(&info, "title", o->title);
-    append_member(&info, "version", o->version);
-    append_member(&info, "description", o->description);
+    gbx_mcp_append_member(&info, "name", o->name);
+    gbx_mcp_append_member(&info, "title", o->title);
+    gbx_mcp_append_member(&info, "version", o->version);
+    gbx_mcp_append_member(&info, "description", o->description);
     (void)gbx_buf_puts(&info, "}");
     return gbx_buf_take_string(&info, NULL);
 }
-
-static void changed(gbx_mcp_server *server, gbx_mcp_list list, bool is_changed)
-{
-    if (!is_changed)
-        return;
-    server->is_changed[list] = true;
-    gbx_mcp_settle_soon(server);
-}
-
-/* ---- entries as the lists show them --------------------------------------- */
-
-static bool is_object(const char *json)
-{
-    gbx_view view;
-
-    return gbx_view_open(json, strlen(json), &view) && gbx_view_kind(view) == '{';
-}
-
-/* The protocol's rule for names of tools. */
-static bool is_name(const char *text)
-{
-    size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                              "0123456789_.-");
-
-    return len > 0 && len <= 128 && text[len] == '\0';
-}
-
-static void append_json(gbx_buf *to, const char *name, const char *json)
-{
-    if (json == NULL)
-        return;
-    (void)gbx_buf_printf(to, ",\"%s\":", name);
-    (void)gbx_rpc_append_json(to, json, strlen(json));
-}
-
-static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry *entry,
-                const char *key, gbx_buf *shown)
-{
-    bool is_changed = false;
-    bool is_put;
-
-    entry->key = strdup(key);
-    entry->shown = gbx_buf_take_string(shown, NULL);
-    if (entry->key == NULL || entry->shown == NULL) {
-        free(entry->key);
-        free(entry->shown);
-        free(entry->pattern);
-        return false;
-    }
-    is_put = gbx_mcp_registry_put(&server->lists[list], entry, &is_changed);
-    changed(server, list, is_changed);
-    return is_put;
-}
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *options,
                               gbx_mcp_server **ret, gbx_error *reterr)
@@ -188,28 +518,6 @@ bool gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text)
     return true;
 }
 
-bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
-    gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
-
-    if (!is_name(tool->name) || !is_object(tool->input_schema) ||
-        (tool->output_schema != NULL && !is_object(tool->output_schema)) ||
-        (tool->annotations != NULL && !is_object(tool->annotations)) ||
-        (tool->meta != NULL && !is_object(tool->meta)))
-        return false;
-    (void)gbx_buf_puts(&shown, "{");
-    append_member(&shown, "name", tool->name);
-    append_member(&shown, "title", tool->title);
-    append_member(&shown, "description", tool->description);
-    append_json(&shown, "inputSchema", tool->input_schema);
-    append_json(&shown, "outputSchema", tool->output_schema);
-    append_json(&shown, "annotations", tool->annotations);
-    append_json(&shown, "_meta", tool->meta);
-    (void)gbx_buf_puts(&shown, "}");
-    return put(server, GBX_MCP_TOOLS, &entry, tool->name, &shown);
-}
-
 void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,
                                     void (*advise)(void *user, const char *name,
                                                    gbx_buf *to),
@@ -217,61 +525,4 @@ void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,
 {
     server->advise = advise;
     server->advise_user = user;
-}
-
-void gbx_mcp_server_hold(gbx_mcp_server *server)
-{
-    struct timeval after = {server->hold_ms / 1000,
-                            (suseconds_t)(server->hold_ms % 1000) * 1000};
-
-    if (server->holds++ == 0)
-        (void)evtimer_add(server->patience, &after);
-}
-
-void gbx_mcp_server_release(gbx_mcp_server *server)
-{
-    if (--server->holds == 0) {
-        server->is_impatient = false;
-        (void)evtimer_del(server->patience);
-    }
-    gbx_mcp_settle_soon(server);
-}
-
-bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
-                                 const gbx_mcp_resource *resource)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
-    bool is_template = resource->uri_template != NULL;
-    gbx_mcp_entry entry = {.read = resource->read,
-                           .user = resource->user,
-                           .is_pending = resource->is_pending};
-
-    if (resource->uri[0] == '\0' || strlen(resource->uri) >= GBX_MCP_URI_MAX)
-        return false;
-    if (is_template) {
-        entry.pattern = strdup(resource->uri_template);
-        if (entry.pattern == NULL)
-            return false;
-    }
-    (void)gbx_buf_puts(&shown, "{");
-    append_member(&shown, is_template ? "uriTemplate" : "uri",
-                  is_template ? resource->uri_template : resource->uri);
-    append_member(&shown, "name", resource->name);
-    append_member(&shown, "title", resource->title);
-    append_member(&shown, "description", resource->description);
-    append_member(&shown, "mimeType", resource->mime_type);
-    (void)gbx_buf_puts(&shown, "}");
-    gbx_mcp_settle_soon(server); /* a held request may wait for it */
-    return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, &entry,
-               resource->uri, &shown);
-}
-
-void gbx_mcp_settle_soon(gbx_mcp_server *server)
-{
-    event_active(server->settle, 0, 0);
-}
-
-bool gbx_mcp_is_held(const gbx_mcp_server *server)
-{
-    return server->holds > 0 && !server->is_impatient;
 }

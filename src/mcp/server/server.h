@@ -108,7 +108,6 @@ void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri);
  * wants the work to stop or is gone. The handler then stops its work and ends the
  * request as usual. A later call replaces the function; NULL: none. */
 void gbx_mcp_on_cancel(gbx_mcp_request *request, void (*fn)(void *user), void *user);
-bool gbx_mcp_cancelled(const gbx_mcp_request *request);
 
 /* Send progress if the client asked for it. The server makes it strictly
  * increasing and bounds its rate; during silence it sends signs of life by itself.

@@ -14,7 +14,7 @@
 #include "mcp/rpc/rpc.h"
 #include "mcp/server/server.h"
 
-/* ---- client_session.c ---------------------------------------------------- */
+/* ---- server.c: sessions ---------------------------------------------------- */
 
 /*
  * One client on one connection: messages in, messages out, no I/O inside.
@@ -88,9 +88,8 @@ typedef enum gbx_mcp_list {
 
 typedef struct gbx_mcp_entry {
     uint64_t place;
-    char *key;     /* name; for a resource, its uri or fixed beginning */
-    char *shown;   /* JSON object, as sent in lists */
-    char *pattern; /* of a template: its uri_template; else NULL */
+    char *key;   /* name; for a resource, its uri or fixed beginning */
+    char *shown; /* JSON object, as sent in lists */
     gbx_mcp_tool_fn call;
     gbx_mcp_read_fn read;
     void *user;
@@ -102,24 +101,6 @@ typedef struct gbx_mcp_registry {
     size_t count;
     uint64_t last_place;
 } gbx_mcp_registry;
-
-/* entry's texts are moved in, even on failure. *ret_changed: the list looks different
- * now. False: memory is out, or the list is full. */
-bool gbx_mcp_registry_put(gbx_mcp_registry *registry, gbx_mcp_entry *entry,
-                          bool *ret_changed);
-gbx_mcp_entry *gbx_mcp_registry_find(const gbx_mcp_registry *registry, const char *key);
-/* The entry whose key is the longest prefix of text. */
-gbx_mcp_entry *gbx_mcp_registry_match(const gbx_mcp_registry *registry,
-                                      const char *text);
-/* The key that may have been meant, or NULL. */
-const char *gbx_mcp_registry_nearest(const gbx_mcp_registry *registry, const char *key);
-void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry);
-
-/* Cursors are opaque to clients: "tools:1f". False: it is not a cursor of this list. */
-#define GBX_MCP_CURSOR_MAX 40
-void gbx_mcp_cursor_print(gbx_mcp_list list, uint64_t place,
-                          char ret[GBX_MCP_CURSOR_MAX]);
-bool gbx_mcp_cursor_read(gbx_mcp_list list, const char *text, uint64_t *ret_place);
 
 /* Limit of one message, in or out. */
 #define GBX_MCP_MESSAGE_MAX ((size_t)64 * 1024 * 1024)
@@ -146,9 +127,6 @@ typedef struct gbx_mcp_rate {
     double left;
     int64_t at_ns;
 } gbx_mcp_rate;
-
-bool gbx_mcp_rate_has(gbx_mcp_rate *rate); /* is one more allowed now? */
-bool gbx_mcp_rate_take(gbx_mcp_rate *rate);
 
 /* Send a sign of life for requests that asked for progress and got none for beat_ms. */
 void gbx_mcp_beat(gbx_mcp_server *server);
@@ -261,27 +239,31 @@ struct gbx_mcp_server {
     struct event *expiry;       /* of questions */
 };
 
-/* ---- server.c ------------------------------------------------------------- */
-
-/* Schedule gbx_mcp_settle(). */
-void gbx_mcp_settle_soon(gbx_mcp_server *server);
-bool gbx_mcp_is_held(const gbx_mcp_server *server);
-
 /* ---- client_request.c ------------------------------------------------------------ */
 
 /* NULL: memory is out. text is copied. */
 gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
                                      size_t len);
 void gbx_mcp_request_free(gbx_mcp_request *request);
-/* The client waits for it with this id from now on, or no longer. */
+/* The client waits for it with this id from now on. */
 void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta);
-void gbx_mcp_request_unbind(gbx_mcp_request *request);
 gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_session *session, gbx_view id);
 void gbx_mcp_request_cancel(gbx_mcp_request *request);
 /* Call the cancel functions that are due. */
 void gbx_mcp_request_settle(gbx_mcp_server *server);
+/* Run the server's deferred work in the next turn of the loop. */
+void gbx_mcp_settle_soon(gbx_mcp_server *server);
 
-/* ---- reply.c -------------------------------------------------------------- */
+/* Was the question sent to a legacy client, which has not answered yet? */
+bool gbx_mcp_ask_is_out(const gbx_mcp_request *request, const gbx_mcp_ask_entry *ask);
+/* Answer the question: done is called in the next turn of the loop. */
+void gbx_mcp_ask_answer(gbx_mcp_server *server, gbx_mcp_ask_entry *ask,
+                        gbx_mcp_answer how);
+/* The same for a question that the client need not answer any longer. */
+void gbx_mcp_ask_end(gbx_mcp_request *request, gbx_mcp_ask_entry *ask,
+                     gbx_mcp_answer how);
+/* The same for every open question of the request. */
+void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
 
 /* Begin a result in `to` (initialised here), up to the closing brace of the result
  * object, which is left out. Each further member begins with a comma. meta: JSON object
@@ -325,13 +307,8 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request);
 void gbx_mcp_on_discover(gbx_mcp_request *request);
 void gbx_mcp_on_set_level(gbx_mcp_request *request);
 
-/* ---- list_methods.c, call.c, listen.c -------------------------------------------- */
+/* ---- listen.c ------------------------------------------------------------- */
 
-void gbx_mcp_on_list(gbx_mcp_request *request);
-void gbx_mcp_on_call(gbx_mcp_request *request);
-void gbx_mcp_on_read(gbx_mcp_request *request);
-/* Is the resource that it names pending? */
-bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
 void gbx_mcp_on_subscribe(gbx_mcp_request *request);
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request);
 void gbx_mcp_on_listen(gbx_mcp_request *request);
@@ -344,7 +321,18 @@ bool gbx_mcp_listen_has(const gbx_mcp_session *session, gbx_view id);
 void gbx_mcp_listens_free(gbx_mcp_session *session, bool say_so);
 void gbx_mcp_uris_free(char **uris, size_t count);
 
-/* ---- methods.c ------------------------------------------------------------ */
+/* ---- registry.c: methods ----------------------------------------------------- */
+
+void gbx_mcp_on_list(gbx_mcp_request *request);
+void gbx_mcp_on_call(gbx_mcp_request *request);
+void gbx_mcp_on_read(gbx_mcp_request *request);
+/* Is the resource that it names pending? */
+bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
+void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry);
+/* Append "name":value with a comma before it, unless value is NULL. */
+void gbx_mcp_append_member(gbx_buf *to, const char *name, const char *value);
+
+/* ---- server.c: methods --------------------------------------------- */
 
 struct gbx_mcp_method {
     const char *name;
@@ -357,29 +345,16 @@ struct gbx_mcp_method {
     void (*run)(gbx_mcp_request *request);
 };
 
-/* message was read from text. */
-void gbx_mcp_dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
-                      const char *text, size_t len);
-/* Run the held requests that may run now. */
-void gbx_mcp_run_held(gbx_mcp_server *server);
-
-/* ---- elicitation.c, request_state.c ------------------------------------- */
+/* ---- elicitation.c ---------------------------------------------------------- */
 
 /* Deliver the answers, and send the questions that were not sent yet. */
 void gbx_mcp_asks_settle(gbx_mcp_server *server);
 /* Give up questions and retries that are out of time. */
 void gbx_mcp_asks_expire(gbx_mcp_server *server);
-/* Answer every open question of the request with this. */
-void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
-void gbx_mcp_asks_free(gbx_mcp_request *request);
-/* result is {action, content}; anything else counts as NOBODY. */
-void gbx_mcp_ask_take(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view result);
 /* A response from a legacy client. */
 void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *message);
-/* Modern: end the client's request with the open questions. */
-void gbx_mcp_retry_ask(gbx_mcp_request *request);
-/* Handle a request that returns with a state. True: it was handled. */
+/* Handle a modern request that returns with a state. True: it was handled. */
 bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
-                        const gbx_rpc_message *message);
+                        const gbx_rpc_message *message, const gbx_mcp_era *era);
 
 #endif

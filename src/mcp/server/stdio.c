@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/server/server_state.h"
 
@@ -61,10 +62,9 @@ struct gbx_mcp_stdio {
     char chunk[CHUNK_BYTES];
 };
 
-static void arm(gbx_mcp_stdio *s, int ms)
+static void arm(gbx_mcp_stdio *s, uint32_t ms)
 {
-    struct timeval tv = {.tv_sec = ms / 1000,
-                         .tv_usec = (suseconds_t)(ms % 1000) * 1000};
+    struct timeval tv = gbx_clock_timeval(ms);
 
     (void)event_add(s->timer, &tv);
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls - the life of a call: it waits, is in flight, and ends. A call is in one
- * list at a time. Its end is reported once, never from inside the functions that
- * begin or cancel it.
+ * calls - the life of a call: it waits, is in flight, and ends. A call is in one list at
+ * a time. Its end is reported once, never from inside the functions that begin or cancel
+ * it.
  */
-#include "mcp/upstream/upstream_server.h"
+#include "mcp/upstream/servers.h"
 
 #include "base/clock.h"
+#include "base/timeouts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- waiting and ending ------------------------------------------------------ */
 
 /* Append to the waiting or the ended calls: both lists are ordered. */
 static void append(gbx_upstream_call *call, gbx_upstream_call ***end)
@@ -28,117 +31,8 @@ static bool is_waiting(const gbx_upstream_call *call)
            call->message == NULL;
 }
 
-static void free_call(gbx_upstream_call *call)
-{
-    if (call->timer != NULL)
-        event_free(call->timer);
-    free(call->tool);
-    gbx_buf_cleanup(&call->args);
-    free(call->meta);
-    free(call->message);
-    free(call);
-}
-
-static uint32_t timeout_of(const gbx_upstream_call *call)
-{
-    if (call->timeout_ms != 0)
-        return call->timeout_ms;
-    return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
-                                                 : GBX_UPSTREAM_TIMEOUT_MS;
-}
-
-/* By the last session's list. After a restart, the new list is consulted when the
- * call is sent. */
-static bool is_repeatable(const gbx_upstream_call *call)
-{
-    const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
-
-    return tool != NULL && tool->is_repeatable;
-}
-
-static void on_timeout(evutil_socket_t fd, short what, void *arg)
-{
-    gbx_upstream_call *call = arg;
-    gbx_server *server = call->server;
-    gbx_session *session = call->session;
-    int64_t ms = (gbx_clock_now_ns() - call->armed_ns) / GBX_NS_PER_MS;
-    char message[200];
-    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
-                                .message = message,
-                                .was_not_begun = !call->was_sent,
-                                .is_repeatable = is_repeatable(call)};
-
-    (void)fd;
-    (void)what;
-    (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
-                   call->was_sent ? "no answer after" : "it could not be sent within",
-                   call->was_extended ? ms : (int64_t)timeout_of(call),
-                   call->timeout_ms != 0 ? " (opts.timeoutMs)"
-                                         : " (timeoutMs of the server's configuration; "
-                                           "code gives a call more by opts.timeoutMs)");
-    if (session != NULL)
-        gbx_session_drop_call(session, call->id, "the call has taken too long");
-    gbx_call_unlink(call);
-    gbx_server_note_end(server, session, GBX_UPSTREAM_TIMEOUT);
-    gbx_call_end(call, &reply);
-}
-
-static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
-{
-    return !call->was_retried && !call->all->is_closing &&
-           gbx_tools_find(&call->server->tools, call->tool) != NULL &&
-           (was_not_begun || is_repeatable(call));
-}
-
-static void on_answer(void *user, const gbx_upstream_reply *reply)
-{
-    gbx_upstream_call *call = user;
-    gbx_server *server = call->server;
-    gbx_session *session = call->session;
-    gbx_upstream_reply told = *reply;
-
-    gbx_call_unlink(call);
-    gbx_upstreams_wake(call->all);
-    if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply->was_not_begun)) {
-        call->was_retried = true;
-        call->was_sent = !reply->was_not_begun;
-        gbx_call_enqueue(call);
-        return;
-    }
-    gbx_server_note_end(server, session, reply->fault);
-    told.is_repeatable = is_repeatable(call);
-    gbx_call_end(call, &told);
-}
-
-/* A progress report restarts the time of a call, within a limit. A timeout that the
- * code has set itself is never extended. */
-static void extend(gbx_upstream_call *call)
-{
-    int64_t ms = timeout_of(call);
-    int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
-    int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
-    struct timeval after;
-
-    if (call->timer == NULL || call->timeout_ms != 0 || left_ms <= 0)
-        return;
-    left_ms = left_ms < ms ? left_ms : ms;
-    after = (struct timeval){left_ms / 1000, (suseconds_t)(left_ms % 1000) * 1000};
-    call->was_extended = true;
-    (void)event_add(call->timer, &after);
-}
-
-static void on_progress(void *user, const char *message, size_t len)
-{
-    gbx_upstream_call *call = user;
-
-    extend(call);
-    if (call->progress != NULL)
-        call->progress(call->user, message, len);
-}
-
-/* ---- the rest of upstream ------------------------------------------------- */
-
-void gbx_call_unlink(gbx_upstream_call *call)
+/* Remove it from whatever list it is in. */
+static void gbx_call_unlink(gbx_upstream_call *call)
 {
     gbx_server *server = call->server;
     gbx_upstream_call ***end = NULL;
@@ -175,51 +69,20 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     server->waiting_bytes += call->args.len;
 }
 
-/* Time in our own queue does not count: that is not the server's fault. */
-void gbx_call_arm(gbx_upstream_call *call)
+void gbx_upstreams_wake(gbx_upstreams *all)
 {
-    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
-    uint32_t ms = timeout_of(call);
-    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-
-    if (call->timer != NULL || call->tool == NULL)
-        return;
-    call->armed_ns = gbx_clock_now_ns();
-    call->timer = evtimer_new(base, on_timeout, call);
-    if (call->timer != NULL)
-        (void)event_add(call->timer, &after);
+    event_active(all->turn, 0, 0);
 }
 
-void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
+static void free_call(gbx_upstream_call *call)
 {
-    gbx_session_call c = {
-        .tool = call->tool,
-        .args = (const char *)call->args.data,
-        .args_len = call->args.len,
-        .meta = call->meta,
-        .is_again = call->was_retried,
-        .user = call,
-        .progress = on_progress,
-        .answer = on_answer,
-    };
-
-    gbx_call_unlink(call);
-    gbx_call_arm(call);
-    call->id = gbx_session_start_call(session, &c);
-    if (call->id == 0) {
-        gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
-                           "the server does not read its input");
-        return;
-    }
-    call->session = session;
-    call->was_sent = true;
-    call->server->in_flight++;
-    call->all->in_flight++;
-    call->next = call->all->flying;
-    call->link = &call->all->flying;
-    if (call->next != NULL)
-        call->next->link = &call->next;
-    call->all->flying = call;
+    if (call->timer != NULL)
+        event_free(call->timer);
+    free(call->tool);
+    gbx_buf_cleanup(&call->args);
+    free(call->meta);
+    free(call->message);
+    free(call);
 }
 
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
@@ -263,4 +126,211 @@ void gbx_call_refuse_unknown(gbx_upstream_call *call)
         (void)snprintf(message, sizeof message, "the server '%s' has no tool '%s'",
                        server->config->name, call->tool);
     gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
+}
+
+/* ---- in flight --------------------------------------------------------------- */
+
+/* One of the server's calls has ended with this fault. */
+static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_fault fault)
+{
+    if (fault == GBX_UPSTREAM_OK || fault == GBX_UPSTREAM_REFUSED ||
+        fault == GBX_UPSTREAM_INPUT) {
+        server->failures = 0;
+        server->fault[0] = 0;
+    }
+    /* Is it slow, or does it hang? A session with other work is not checked. */
+    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL &&
+        gbx_session_calls(session) == 0)
+        gbx_session_check(session);
+    gbx_upstreams_wake(server->all);
+}
+
+static uint32_t timeout_of(const gbx_upstream_call *call)
+{
+    if (call->timeout_ms != 0)
+        return call->timeout_ms;
+    return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
+                                                 : GBX_UPSTREAM_TIMEOUT_MS;
+}
+
+/* By the last session's list. After a restart, the new list is consulted when the
+ * call is sent. */
+static bool is_repeatable(const gbx_upstream_call *call)
+{
+    const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
+
+    return tool != NULL && tool->is_repeatable;
+}
+
+static void on_timeout(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_upstream_call *call = arg;
+    gbx_server *server = call->server;
+    gbx_session *session = call->session;
+    int64_t ms = (gbx_clock_now_ns() - call->armed_ns) / GBX_NS_PER_MS;
+    char message[200];
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
+                                .message = message,
+                                .was_not_begun = !call->was_sent,
+                                .is_repeatable = is_repeatable(call)};
+
+    (void)fd;
+    (void)what;
+    (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
+                   call->was_sent ? "no answer after" : "it could not be sent within",
+                   call->was_extended ? ms : (int64_t)timeout_of(call),
+                   call->timeout_ms != 0 ? " (opts.timeoutMs)"
+                                         : " (timeoutMs of the server's configuration; "
+                                           "code gives a call more by opts.timeoutMs)");
+    if (session != NULL)
+        gbx_session_drop_call(session, call->id, "the call has taken too long");
+    gbx_call_unlink(call);
+    note_end(server, session, GBX_UPSTREAM_TIMEOUT);
+    gbx_call_end(call, &reply);
+}
+
+static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
+{
+    return !call->was_retried && !call->all->is_closing &&
+           gbx_tools_find(&call->server->tools, call->tool) != NULL &&
+           (was_not_begun || is_repeatable(call));
+}
+
+static void on_answer(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_upstream_call *call = user;
+    gbx_server *server = call->server;
+    gbx_session *session = call->session;
+    gbx_upstream_reply told = *reply;
+
+    gbx_call_unlink(call);
+    gbx_upstreams_wake(call->all);
+    if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply->was_not_begun)) {
+        call->was_retried = true;
+        call->was_sent = !reply->was_not_begun;
+        gbx_call_enqueue(call);
+        return;
+    }
+    note_end(server, session, reply->fault);
+    told.is_repeatable = is_repeatable(call);
+    gbx_call_end(call, &told);
+}
+
+/* A progress report restarts the time of a call, within a limit. A timeout that the
+ * code has set itself is never extended. */
+static void extend(gbx_upstream_call *call)
+{
+    int64_t ms = timeout_of(call);
+    int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
+    int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+    struct timeval after;
+
+    if (call->timer == NULL || call->timeout_ms != 0 || left_ms <= 0)
+        return;
+    left_ms = left_ms < ms ? left_ms : ms;
+    after = gbx_clock_timeval((uint32_t)left_ms);
+    call->was_extended = true;
+    (void)event_add(call->timer, &after);
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    gbx_upstream_call *call = user;
+
+    extend(call);
+    if (call->progress != NULL)
+        call->progress(call->user, message, len);
+}
+
+/* Time in our own queue does not count: that is not the server's fault. */
+void gbx_call_arm(gbx_upstream_call *call)
+{
+    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
+    struct timeval after = gbx_clock_timeval(timeout_of(call));
+
+    if (call->timer != NULL || call->tool == NULL)
+        return;
+    call->armed_ns = gbx_clock_now_ns();
+    call->timer = evtimer_new(base, on_timeout, call);
+    if (call->timer != NULL)
+        (void)event_add(call->timer, &after);
+}
+
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
+{
+    gbx_session_call c = {
+        .tool = call->tool,
+        .args = (const char *)call->args.data,
+        .args_len = call->args.len,
+        .meta = call->meta,
+        .is_again = call->was_retried,
+        .user = call,
+        .progress = on_progress,
+        .answer = on_answer,
+    };
+
+    gbx_call_unlink(call);
+    gbx_call_arm(call);
+    call->id = gbx_session_start_call(session, &c);
+    if (call->id == 0) {
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
+                           "the server does not read its input");
+        return;
+    }
+    call->session = session;
+    call->was_sent = true;
+    call->server->in_flight++;
+    call->all->in_flight++;
+    call->next = call->all->flying;
+    call->link = &call->all->flying;
+    if (call->next != NULL)
+        call->next->link = &call->next;
+    call->all->flying = call;
+}
+
+/* ---- how a call fails -------------------------------------------------------- */
+
+const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
+{
+    static const char *const names[] = {
+        [GBX_UPSTREAM_OK] = "OK",
+        [GBX_UPSTREAM_UNKNOWN_SERVER] = "UPSTREAM_UNKNOWN_SERVER",
+        [GBX_UPSTREAM_UNKNOWN_TOOL] = "UPSTREAM_UNKNOWN_TOOL",
+        [GBX_UPSTREAM_START] = "UPSTREAM_START",
+        [GBX_UPSTREAM_EXIT] = "UPSTREAM_EXIT",
+        [GBX_UPSTREAM_TIMEOUT] = "UPSTREAM_TIMEOUT",
+        [GBX_UPSTREAM_CANCELLED] = "UPSTREAM_CANCELLED",
+        [GBX_UPSTREAM_OPEN] = "UPSTREAM_OPEN",
+        [GBX_UPSTREAM_PROTOCOL] = "UPSTREAM_PROTOCOL",
+        [GBX_UPSTREAM_REFUSED] = "UPSTREAM_REFUSED",
+        [GBX_UPSTREAM_BUSY] = "UPSTREAM_BUSY",
+        [GBX_UPSTREAM_INPUT] = "UPSTREAM_INPUT",
+        [GBX_UPSTREAM_CHANGED] = "UPSTREAM_CHANGED",
+    };
+
+    return names[fault];
+}
+
+bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
+{
+    gbx_upstream_fault fault = reply->fault;
+
+    if (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
+        (fault == GBX_UPSTREAM_REFUSED && reply->is_passing))
+        return reply->was_not_begun || reply->is_repeatable;
+    /* Nothing was sent. */
+    if (reply->is_lasting)
+        return false;
+    return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_OPEN ||
+           fault == GBX_UPSTREAM_BUSY || fault == GBX_UPSTREAM_CHANGED;
+}
+
+bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply)
+{
+    gbx_upstream_fault fault = reply->fault;
+
+    return !reply->was_not_begun &&
+           (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
+            fault == GBX_UPSTREAM_CANCELLED || fault == GBX_UPSTREAM_PROTOCOL ||
+            (fault == GBX_UPSTREAM_REFUSED && reply->is_passing));
 }

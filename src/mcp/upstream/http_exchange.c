@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* http_exchange - libcurl's callbacks only fill buffers; the loop examines them. */
+/*
+ * http_exchange - one HTTP request and its response. libcurl's callbacks only fill
+ * buffers; the loop examines them. And what all links over HTTP share.
+ */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
@@ -19,6 +22,7 @@
 typedef struct exchange {
     gbx_http_exchange shared;
     gbx_http_exchange_options o;
+    const gbx_libcurl *lib;
     CURL *easy;
     gbx_buf body;
     size_t sent; /* bytes of body, if is_sent_once */
@@ -36,6 +40,8 @@ typedef struct exchange {
     bool is_dropped; /* freed by that hook: release it once the hook has returned */
     CURLcode result;
 } exchange;
+
+/* ---- the response ------------------------------------------------------------- */
 
 /* The trimmed value of a header line if it has that name, else NULL. */
 static const char *find_value(const char *line, size_t len, const char *name,
@@ -115,7 +121,7 @@ static bool ends_head(exchange *e, const char *line, size_t len)
 
     if (len > 2 || (*line != '\r' && *line != '\n'))
         return false;
-    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)e->lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE, &status);
     e->shared.response.status = status;
     return status >= 200;
 }
@@ -185,8 +191,8 @@ static void on_over(void *user, CURLcode result)
     e->is_added = false;
     e->is_over = true;
     e->result = result;
-    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE,
-                                      &e->shared.response.status);
+    (void)e->lib->curl_easy_getinfo(e->easy, CURLINFO_RESPONSE_CODE,
+                                    &e->shared.response.status);
     event_active(e->turn, 0, 0);
 }
 
@@ -196,24 +202,23 @@ static void read_on(exchange *e)
     CURLcode result;
 
     e->is_paused = false;
-    result = e->o.lib->curl_easy_pause(e->easy, CURLPAUSE_CONT);
+    result = e->lib->curl_easy_pause(e->easy, CURLPAUSE_CONT);
     if (result == CURLE_OK)
         return;
-    gbx_multi_remove(e->o.multi, e->easy);
+    gbx_multi_remove(e->o.web->multi, e->easy);
     on_over(e, result);
 }
 
 static bool begin_now(exchange *e)
 {
     e->is_waiting = false;
-    e->is_added = gbx_multi_add(e->o.multi, e->easy, &e->entry);
+    e->is_added = gbx_multi_add(e->o.web->multi, e->easy, &e->entry);
     return e->is_added;
 }
 
 static bool begin_later(exchange *e)
 {
-    struct timeval after = {e->o.delay_ms / 1000,
-                            (suseconds_t)(e->o.delay_ms % 1000) * 1000};
+    struct timeval after = gbx_clock_timeval(e->o.delay_ms);
 
     e->is_waiting = true;
     return event_add(e->turn, &after) == 0;
@@ -233,7 +238,8 @@ static void tell(exchange *e)
     }
     if (r->is_stream && gbx_sse_next(&r->sse, &event)) {
         event_active(e->turn, 0, 0);
-        e->o.hooks.event(e->o.user, &e->shared, &event);
+        if (e->o.hooks.event != NULL)
+            e->o.hooks.event(e->o.user, &e->shared, &event);
         return;
     }
     if (r->is_stream && r->sse.has_more)
@@ -269,6 +275,8 @@ static void on_turn(evutil_socket_t fd, short what, void *user)
         free_memory(e);
 }
 
+/* ---- the request -------------------------------------------------------------- */
+
 static size_t on_read(char *to, size_t size, size_t count, void *user)
 {
     exchange *e = user;
@@ -293,7 +301,7 @@ static int on_seek(void *user, curl_off_t offset, int origin)
  * acted on it. A body that cannot be rewound cannot be sent again. */
 static bool set_body(exchange *e)
 {
-    const gbx_libcurl *lib = e->o.lib;
+    const gbx_libcurl *lib = e->lib;
     CURL *c = e->easy;
 
     if (!e->o.is_sent_once)
@@ -306,7 +314,7 @@ static bool set_body(exchange *e)
 
 static bool set_request(exchange *e)
 {
-    const gbx_libcurl *lib = e->o.lib;
+    const gbx_libcurl *lib = e->lib;
     CURL *c = e->easy;
 
     if (e->o.method == GBX_HTTP_GET)
@@ -323,14 +331,14 @@ static bool set_request(exchange *e)
  * thread, whatever the name server does. A libcurl before 7.87 always waits. */
 static bool set_quick_exit(exchange *e)
 {
-    CURLcode result = e->o.lib->curl_easy_setopt(e->easy, CURLOPT_QUICK_EXIT, 1L);
+    CURLcode result = e->lib->curl_easy_setopt(e->easy, CURLOPT_QUICK_EXIT, 1L);
 
     return result == CURLE_OK || result == CURLE_UNKNOWN_OPTION;
 }
 
 static bool set_up(exchange *e)
 {
-    const gbx_libcurl *lib = e->o.lib;
+    const gbx_libcurl *lib = e->lib;
     CURL *c = e->easy;
 
     return lib->curl_easy_setopt(c, CURLOPT_URL, e->o.url) == CURLE_OK &&
@@ -356,17 +364,18 @@ static bool set_up(exchange *e)
            lib->curl_easy_setopt(c, CURLOPT_WRITEDATA, e) == CURLE_OK && set_request(e);
 }
 
-/* ---- the rest of the link ------------------------------------------------- */
+/* ---- the exchange -------------------------------------------------------------- */
 
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options)
 {
     exchange *e = calloc(1, sizeof *e);
 
     if (e == NULL) {
-        gbx_libcurl_wipe(options->lib, options->headers);
+        gbx_libcurl_wipe(&options->web->lib, options->headers);
         return NULL;
     }
     e->o = *options;
+    e->lib = &options->web->lib;
     e->shared.id = options->id;
     e->shared.method = options->method;
     e->shared.is_first_try = options->is_first_try;
@@ -375,8 +384,8 @@ gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *opti
     gbx_buf_init_secret(&e->shared.response.body, GBX_LINK_MESSAGE_MAX);
     gbx_sse_init(&e->shared.response.sse, GBX_LINK_MESSAGE_MAX);
     gbx_buf_init_secret(&e->body, options->body_len + 1);
-    e->turn = event_new(options->base, -1, 0, on_turn, e);
-    e->easy = options->lib->curl_easy_init();
+    e->turn = event_new(options->web->base, -1, 0, on_turn, e);
+    e->easy = e->lib->curl_easy_init();
     (void)gbx_buf_append(&e->body, options->body, options->body_len);
     (void)gbx_buf_append(&e->body, "", 1); /* gives an empty body a pointer */
     if (e->body.failed || e->turn == NULL || e->easy == NULL || !set_up(e) ||
@@ -392,12 +401,12 @@ void gbx_http_exchange_free(gbx_http_exchange *shared)
     exchange *e = (exchange *)shared;
 
     if (e->is_added)
-        gbx_multi_remove(e->o.multi, e->easy);
+        gbx_multi_remove(e->o.web->multi, e->easy);
     if (e->easy != NULL)
-        e->o.lib->curl_easy_cleanup(e->easy);
+        e->lib->curl_easy_cleanup(e->easy);
     if (e->turn != NULL)
         event_free(e->turn);
-    gbx_libcurl_wipe(e->o.lib, e->o.headers);
+    gbx_libcurl_wipe(e->lib, e->o.headers);
     if (e->is_telling)
         e->is_dropped = true;
     else
@@ -409,7 +418,7 @@ bool gbx_http_exchange_was_sent(const gbx_http_exchange *shared)
     const exchange *e = (const exchange *)shared;
     long request_size = 0;
 
-    (void)e->o.lib->curl_easy_getinfo(e->easy, CURLINFO_REQUEST_SIZE, &request_size);
+    (void)e->lib->curl_easy_getinfo(e->easy, CURLINFO_REQUEST_SIZE, &request_size);
     return request_size > 0;
 }
 
@@ -421,5 +430,80 @@ const char *gbx_http_exchange_error(const gbx_http_exchange *shared, CURLcode re
         return "its headers have more than 64 KiB";
     if (result == CURLE_SEND_FAIL_REWIND)
         return "it ended without an answer";
-    return e->error[0] != 0 ? e->error : e->o.lib->curl_easy_strerror(result);
+    return e->error[0] != 0 ? e->error : e->lib->curl_easy_strerror(result);
+}
+
+/* ---- what links share -------------------------------------------------------- */
+
+static void on_farewell_done(void *user, gbx_http_exchange *farewell, CURLcode result)
+{
+    gbx_http_client *web = user;
+    gbx_http_exchange **at = &web->farewells;
+
+    (void)result;
+    while (*at != farewell)
+        at = &(*at)->next;
+    *at = farewell->next;
+    gbx_http_exchange_free(farewell);
+}
+
+void gbx_http_client_say_farewell(const gbx_http_exchange_options *options)
+{
+    gbx_http_exchange_options own = *options;
+    gbx_http_client *web = options->web;
+    gbx_http_exchange *farewell;
+
+    own.hooks = (gbx_http_exchange_hooks){.done = on_farewell_done};
+    own.user = web;
+    farewell = gbx_http_exchange_start(&own);
+    if (farewell == NULL)
+        return;
+    farewell->next = web->farewells;
+    web->farewells = farewell;
+}
+
+gbx_status gbx_http_client_new(struct event_base *base, gbx_http_client **ret,
+                               gbx_error *reterr)
+{
+    gbx_http_client *web = calloc(1, sizeof *web);
+    gbx_status status;
+
+    if (web == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    web->base = base;
+    status = gbx_libcurl_load(&web->lib, reterr);
+    if (status == GBX_OK) {
+        /* Each link limits its own transfers: with a common limit, one server that
+         * never answers would use up the share of the others. */
+        web->multi = gbx_multi_new(&web->lib, base, 0);
+        if (web->multi == NULL)
+            status = gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    }
+    if (status != GBX_OK) {
+        gbx_http_client_free(web);
+        return status;
+    }
+    *ret = web;
+    return GBX_OK;
+}
+
+void gbx_http_client_free(gbx_http_client *web)
+{
+    if (web == NULL)
+        return;
+    while (web->farewells != NULL) {
+        gbx_http_exchange *farewell = web->farewells;
+
+        web->farewells = farewell->next;
+        gbx_http_exchange_free(farewell);
+    }
+    gbx_multi_free(web->multi);
+    gbx_libcurl_unload(&web->lib);
+    free(web);
+}
+
+void gbx_http_client_finish(gbx_http_client *web, uint32_t ms)
+{
+    if (web != NULL && web->farewells != NULL)
+        gbx_multi_drain(web->multi, ms);
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* http_headers - see internal.h. */
+/*
+ * http_headers - the headers of a request, also those for arguments: each value is found
+ * by the same path of properties as its annotation.
+ */
 #include "mcp/upstream/internal.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"
+#include "mcp/rpc/rpc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define BEGIN "=?base64?"
 #define END   "?="
@@ -25,9 +30,8 @@ static bool is_plain(const char *value, size_t len)
              memcmp(value + len - strlen(END), END, strlen(END)) == 0);
 }
 
-/* ---- the rest of the link ------------------------------------------------- */
-
-bool gbx_http_is_token(const char *name)
+/* Could it be the name of a header? */
+static bool gbx_http_is_token(const char *name)
 {
     static const char others[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -100,4 +104,143 @@ void gbx_http_headers_add_configured(gbx_http_headers *headers,
 {
     for (size_t i = 0; i < config->header_count; i++)
         gbx_http_header_add(headers, config->headers[i].name, config->headers[i].value);
+}
+
+/* ---- arguments as headers ---------------------------------------------------
+ *
+ * Each value is found by the same path of properties as
+ * its annotation. */
+
+#define ANNOTATION     "x-mcp-header"
+#define DEPTH_MAX      16
+#define PARAM_NAME_MAX 64
+
+/* The names found so far; with headers, their values are added to those. */
+typedef struct walk {
+    char names[GBX_PARAMS_MAX][PARAM_NAME_MAX + 1];
+    size_t count;
+    bool is_unsound;
+    gbx_http_headers *headers; /* NULL: only check */
+} walk;
+
+static bool is_primitive(gbx_view property)
+{
+    gbx_view type = gbx_view_member(property, "type");
+
+    return gbx_view_is_text(type, "string") || gbx_view_is_text(type, "integer") ||
+           gbx_view_is_text(type, "boolean");
+}
+
+static void note(walk *w, gbx_view property, gbx_view annotation)
+{
+    char *name = w->names[w->count];
+
+    if (!is_primitive(property) ||
+        !gbx_rpc_copy_text(annotation, name, PARAM_NAME_MAX + 1) ||
+        !gbx_http_is_token(name)) {
+        w->is_unsound = true;
+        return;
+    }
+    for (size_t i = 0; i < w->count; i++)
+        if (strcasecmp(w->names[i], name) == 0)
+            w->is_unsound = true;
+    if (w->count + 1 < GBX_PARAMS_MAX)
+        w->count++;
+    else
+        w->is_unsound = true;
+}
+
+static void add_header(const walk *w, const char *name, gbx_view value)
+{
+    char header[sizeof GBX_PARAM_PREFIX + PARAM_NAME_MAX];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    char kind = gbx_view_kind(value);
+
+    /* null counts as missing; objects and arrays are not allowed. */
+    if (kind != '"' && kind != '0' && kind != 't' && kind != 'f')
+        return;
+    (void)snprintf(header, sizeof header, "%s%s", GBX_PARAM_PREFIX, name);
+    gbx_buf_init_secret(&text, GBX_KIB(16));
+    if (gbx_view_append_text(value, &text))
+        gbx_http_header_add_value(w->headers, header, (const char *)text.data,
+                                  text.len);
+}
+
+/* The member of args whose name equals this property's. Both are JSON strings, and may
+ * use different escapes. */
+static gbx_view same_member(gbx_view object, gbx_view name)
+{
+    char wanted[256];
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view value;
+
+    if (!gbx_rpc_copy_text(name, wanted, sizeof wanted))
+        return (gbx_view){0};
+    while (gbx_view_next(object, &cursor, &key, &value))
+        if (gbx_view_is_text(key, wanted))
+            return value;
+    return (gbx_view){0};
+}
+
+static void walk_schema(walk *w, gbx_view schema, gbx_view args, unsigned depth)
+{
+    gbx_view properties = gbx_view_member(schema, "properties");
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view property;
+
+    if (gbx_view_kind(properties) != '{' || depth > DEPTH_MAX)
+        return;
+    while (gbx_view_next(properties, &cursor, &name, &property)) {
+        gbx_view annotation = gbx_view_member(property, ANNOTATION);
+        gbx_view value = same_member(args, name);
+        size_t before = w->count;
+
+        if (annotation.at != NULL)
+            note(w, property, annotation);
+        if (w->count > before && w->headers != NULL)
+            add_header(w, w->names[before], value);
+        walk_schema(w, property, value, depth + 1);
+    }
+}
+
+/* Count the annotations anywhere. A property of that name is a schema, not
+ * an annotation. */
+static size_t count_annotations(gbx_view view, unsigned depth)
+{
+    size_t count = 0;
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    if (depth > 4 * DEPTH_MAX)
+        return GBX_PARAMS_MAX;
+    while (gbx_view_next(view, &cursor, &name, &value)) {
+        char kind = gbx_view_kind(value);
+
+        if (kind == '{' || kind == '[')
+            count += count_annotations(value, depth + 1);
+        else if (name.at != NULL && gbx_view_is_text(name, ANNOTATION))
+            count++;
+    }
+    return count;
+}
+
+bool gbx_params_are_sound(gbx_view schema)
+{
+    walk w = {0};
+
+    if (memmem(schema.at, schema.len, ANNOTATION, strlen(ANNOTATION)) == NULL)
+        return true;
+    walk_schema(&w, schema, (gbx_view){0}, 0);
+    return !w.is_unsound && w.count == count_annotations(schema, 0);
+}
+
+void gbx_params_add(gbx_view schema, gbx_view args, gbx_http_headers *headers)
+{
+    walk w = {.headers = headers};
+
+    if (memmem(schema.at, schema.len, ANNOTATION, strlen(ANNOTATION)) != NULL)
+        walk_schema(&w, schema, args, 0);
 }

@@ -1,32 +1,156 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_http - a server at an address: every message is a POST, and its answer is a
- * body or a stream. Redirects are not followed: our headers go only to the
- * configured server.
+ * link_http - a server at an address: what its responses mean, and the stream of its
+ * unasked messages. Every message is a POST, and its answer is a body or a stream.
+ * Redirects are not followed: our headers go only to the configured server.
  */
-#include "mcp/upstream/link_http.h"
+#include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
-#include "mcp/rpc/rpc.h"
-#include "mcp/upstream/internal.h"
+#include "base/utf8.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-/* Limit of answered streams that are still open; servers usually close them. */
-#define OPEN_MAX 4
+/* Limits of a server's text about a refusal. Secrets are removed before it is cut. */
+#define WORDS_MAX     200
+#define LOOKED_AT_MAX GBX_KIB(64)
+#define WHY_MAX       GBX_KIB(4)
 
-static void unlink_exchange(gbx_http *h, const gbx_http_exchange *exchange)
+/* ---- what a response says ---------------------------------------------------- */
+
+bool gbx_http_is_answer(const char *text, size_t len, int64_t id)
 {
-    gbx_http_exchange **at = &h->exchanges;
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+    int64_t theirs = 0;
 
-    while (*at != NULL && *at != exchange)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = exchange->next;
+    return gbx_rpc_read(text, len, &message, &fault) &&
+           (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR) &&
+           gbx_id_read(message.id, &theirs) && theirs == id;
 }
+
+static bool is_error(const gbx_buf *body)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    return body->len > 0 &&
+           gbx_rpc_read((const char *)body->data, body->len, &message, &fault) &&
+           message.kind == GBX_RPC_ERROR;
+}
+
+/* Ignores case; searches only the beginning of the body. */
+static bool has_word(const gbx_buf *body, const char *word)
+{
+    size_t word_len = strlen(word);
+    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
+
+    for (size_t at = 0; at + word_len <= len; at++)
+        if (strncasecmp((const char *)body->data + at, word, word_len) == 0)
+            return true;
+    return false;
+}
+
+/* Versions of the protocol are dates: 2025-03-26. */
+static bool has_date(const gbx_buf *body)
+{
+    static const char shape[] = "20nn-nn-nn";
+    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
+
+    for (size_t at = 0; at + sizeof shape - 1 <= len; at++) {
+        size_t i = 0;
+
+        while (shape[i] != 0 && (shape[i] == 'n' ? isdigit(body->data[at + i]) != 0
+                                                 : body->data[at + i] == shape[i]))
+            i++;
+        if (shape[i] == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Does its body speak of a protocol version? */
+static bool is_of_version(const gbx_buf *body)
+{
+    static const char *const words[] = {"protocol version", "protocol-version",
+                                        "protocolversion"};
+
+    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
+        if (has_word(body, words[i]))
+            return true;
+    return has_word(body, "version") && has_date(body);
+}
+
+/* The connection fails, or does not speak HTTP, until a person fixes the address or the
+ * certificate. */
+static bool is_lasting(CURLcode result)
+{
+    return result == CURLE_PEER_FAILED_VERIFICATION ||
+           result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
+           result == CURLE_UNSUPPORTED_PROTOCOL;
+}
+
+/* What an error status says of the request. 401 and the like say nothing about the era:
+ * with other credentials the answer may differ. */
+static gbx_unanswered meaning_of(long status)
+{
+    if (status == 429 || status == 408)
+        return GBX_UNANSWERED_LATER;
+    if (status < 400 || status == 401 || status == 403 || status == 407)
+        return GBX_UNANSWERED_LASTING;
+    if (status < 500)
+        return GBX_UNANSWERED_SPOKEN;
+    /* From a gateway: the server behind it may have begun. */
+    return status >= 502 && status <= 504 ? GBX_UNANSWERED_PASSING : GBX_UNANSWERED;
+}
+
+/* Append the server's text as one line, as much of it as fits. */
+static void put_words(const gbx_http *h, const char *text, size_t len, gbx_buf *to)
+{
+    char words[WORDS_MAX + 1];
+    char *copy = strndup(text, len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX);
+
+    if (copy == NULL)
+        return;
+    for (char *c = copy; *c != 0; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    gbx_redact_copy(h->secrets, copy, words, sizeof words);
+    free(copy);
+    (void)gbx_utf8_append_escaped(to, words, strlen(words), GBX_ESCAPE_LINE);
+}
+
+static bool has_words(const gbx_http_exchange_response *r)
+{
+    return r->body.len > 0 && r->encoding[0] == 0 &&
+           ((r->content_type[0] == 0 && r->body.data[0] != '<') ||
+            strcmp(r->content_type, "text/plain") == 0 ||
+            strstr(r->content_type, "json") != NULL);
+}
+
+/* Append the status and the server's text for people; ends in NUL, unless it failed. A
+ * page of HTML is not the server's own text. */
+static void put_status(const gbx_http *h, const gbx_http_exchange_response *r,
+                       gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "it answers with HTTP status %ld", r->status);
+    if (r->status >= 300 && r->status < 400 && r->location[0] != 0) {
+        (void)gbx_buf_puts(to, ", to '");
+        put_words(h, r->location, strlen(r->location), to);
+        (void)gbx_buf_puts(to, "': redirects are not followed");
+    } else if (has_words(r)) {
+        (void)gbx_buf_puts(to, ": ");
+        put_words(h, (const char *)r->body.data, r->body.len, to);
+    }
+    (void)gbx_buf_append(to, "", 1);
+}
+
+/* ---- the end of a link ------------------------------------------------------- */
 
 static void free_exchanges(gbx_http *h)
 {
@@ -56,7 +180,174 @@ static void free_http(gbx_http *h)
     free(h);
 }
 
-/* ---- answers -------------------------------------------------------------- */
+/* End the link from inside. */
+static void lose(gbx_http *h, const char *why, bool is_lasting)
+{
+    h->hooks.lost(h->hooks.user, why, is_lasting);
+    free_http(h);
+}
+
+/* ---- in place of an answer --------------------------------------------------- */
+
+/* Nothing was sent. That must be checked, since some of these codes can also mean a
+ * bad response. */
+static bool is_unreachable(const gbx_http_exchange *exchange, CURLcode result)
+{
+    return !gbx_http_exchange_was_sent(exchange) &&
+           (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
+            result == CURLE_COULDNT_RESOLVE_PROXY || is_lasting(result));
+}
+
+static bool is_no_http(CURLcode result)
+{
+    return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
+}
+
+/* The response is missing or incomplete. */
+static void take_break(gbx_http *h, const gbx_http_exchange *exchange, CURLcode result)
+{
+    const gbx_link_hooks hooks = h->hooks;
+    char why[400];
+    bool is_away;
+
+    if (exchange->response.is_too_long) {
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+                         "the answer is longer than 32 MiB", GBX_UNANSWERED);
+        return;
+    }
+    is_away = is_unreachable(exchange, result);
+    (void)snprintf(why, sizeof why, "%s: %s",
+                   is_away              ? "it cannot be reached"
+                   : is_no_http(result) ? "its answer is not HTTP"
+                                        : "the connection broke",
+                   gbx_http_exchange_error(exchange, result));
+    /* On other connections, requests may still be under way. */
+    if (is_away)
+        hooks.forgotten(hooks.user, exchange->id, why, is_lasting(result));
+    else if (is_no_http(result))
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL, why,
+                         GBX_UNANSWERED_ODD);
+    else
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
+                         GBX_UNANSWERED);
+}
+
+/* The rest of a stream could not be had. */
+static void take_no_rest(gbx_http *h, const gbx_http_exchange *exchange,
+                         CURLcode result)
+{
+    char status[64];
+    char why[400];
+
+    if (exchange->response.is_too_long) {
+        take_break(h, exchange, result);
+        return;
+    }
+    (void)snprintf(status, sizeof status, "HTTP status %ld%s",
+                   exchange->response.status,
+                   exchange->response.is_stream ? "" : ", and no stream of events");
+    (void)snprintf(
+        why, sizeof why,
+        "the stream ended before the answer, and the rest of it is not to be had: %s",
+        result == CURLE_OK ? status : gbx_http_exchange_error(exchange, result));
+    h->hooks.unanswered(h->hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
+                        GBX_UNANSWERED);
+}
+
+/* Its body is not JSON, and the headers either do not claim that it is, or name an
+ * encoding that was not asked for. */
+static bool is_of_another_type(const gbx_http_exchange_response *response)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+
+    if (response->encoding[0] != 0)
+        return true;
+    return !response->is_stream && response->body.len > 0 &&
+           strstr(response->content_type, "json") == NULL &&
+           !gbx_rpc_read((const char *)response->body.data, response->body.len,
+                         &message, &fault);
+}
+
+static void take_another_type(gbx_http *h, const gbx_http_exchange *exchange)
+{
+    const gbx_http_exchange_response *r = &exchange->response;
+    const gbx_link_hooks hooks = h->hooks;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
+
+    gbx_buf_init(&why, WHY_MAX);
+    (void)gbx_buf_puts(&why, "it answers with ");
+    if (r->content_type[0] != 0)
+        put_words(h, r->content_type, strlen(r->content_type), &why);
+    else
+        (void)gbx_buf_puts(&why, "a body of no type");
+    if (r->encoding[0] != 0) {
+        (void)gbx_buf_puts(&why, " that is coded as '");
+        put_words(h, r->encoding, strlen(r->encoding), &why);
+        (void)gbx_buf_puts(&why, "', which was not asked for");
+    } else {
+        (void)gbx_buf_puts(&why, ", not with JSON");
+    }
+    (void)gbx_buf_append(&why, "", 1);
+    hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+                     why.failed ? "it answers with no JSON" : (const char *)why.data,
+                     GBX_UNANSWERED);
+}
+
+/* Does the body answer this very request? */
+static bool is_about(const gbx_http_exchange *exchange)
+{
+    const gbx_buf *body = &exchange->response.body;
+
+    return body->len > 0 &&
+           gbx_http_is_answer((const char *)body->data, body->len, exchange->id);
+}
+
+/* Does the server not know our session any more, without having acted on this request?
+ * A 404 says so. A 400 without our id says that nothing was read, and restarted servers
+ * use it in the same way; but it is believed only once for each call. */
+static bool is_forgotten(const gbx_http *h, const gbx_http_exchange *exchange)
+{
+    long status = exchange->response.status;
+
+    if (h->session == NULL || h->is_modern)
+        return false;
+    return status == 404 ||
+           (status == 400 && exchange->is_first_try && !is_about(exchange));
+}
+
+/* The response has an error status. */
+static void take_refusal(gbx_http *h, const gbx_http_exchange *exchange)
+{
+    const gbx_link_hooks hooks = h->hooks;
+    const gbx_buf *body = &exchange->response.body;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
+    long status = exchange->response.status;
+
+    if (is_forgotten(h, exchange)) {
+        /* If the 404 is about what the call asks for, it is the call's answer. */
+        bool is_told = exchange->is_last_try && is_about(exchange);
+
+        h->is_forgotten = true;
+        hooks.forgotten(hooks.user, is_told ? 0 : exchange->id, "its session has ended",
+                        false);
+        if (is_told)
+            hooks.message(hooks.user, (const char *)body->data, body->len,
+                          exchange->id);
+        return;
+    }
+    if (is_error(body)) {
+        hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
+    } else {
+        gbx_buf_init(&why, WHY_MAX);
+        put_status(h, &exchange->response, &why);
+        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED,
+                         why.failed ? "it refuses this" : (const char *)why.data,
+                         meaning_of(status));
+    }
+}
+
+/* ---- answers ----------------------------------------------------------------- */
 
 static bool is_visible(const char *text)
 {
@@ -93,12 +384,6 @@ static void end_settling(gbx_http *h)
 {
     (void)event_del(h->settle);
     h->settling = NULL;
-    gbx_http_send_later(h);
-}
-
-static void end_aside(gbx_http *h)
-{
-    h->asides--;
     gbx_http_send_later(h);
 }
 
@@ -142,8 +427,8 @@ static void take_answer(gbx_http *h, gbx_http_exchange *exchange)
         return;
     if (exchange->id == 0 || exchange->was_answered || h->is_sse)
         return;
-    if (gbx_http_is_of_another_type(r))
-        gbx_http_take_another_type(h, exchange);
+    if (is_of_another_type(r))
+        take_another_type(h, exchange);
     else if (r->is_stream)
         hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT,
                          "the stream ended before the answer", GBX_UNANSWERED);
@@ -165,11 +450,10 @@ static bool try_transport_before(gbx_http *h, const gbx_http_exchange *exchange)
 
     if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->id == 0 ||
         h->held.len == 0 || (status != 400 && status != 404 && status != 405) ||
-        gbx_http_is_error(&exchange->response.body) ||
-        gbx_http_is_of_version(&exchange->response.body))
+        is_error(&exchange->response.body) || is_of_version(&exchange->response.body))
         return false;
     gbx_buf_init(&why, GBX_KIB(4));
-    gbx_http_put_status(h, &exchange->response, &why);
+    put_status(h, &exchange->response, &why);
     free(h->refusal);
     h->refusal = gbx_buf_take_string(&why, NULL);
     h->is_sse = true;
@@ -181,148 +465,168 @@ static void take_end(gbx_http *h, gbx_http_exchange *exchange, CURLcode result)
     long status = exchange->response.status;
 
     if (exchange->method == GBX_HTTP_GET && !exchange->was_answered)
-        gbx_http_take_no_rest(h, exchange, result);
+        take_no_rest(h, exchange, result);
     else if (result == CURLE_OK && status >= 200 && status < 300)
         take_answer(h, exchange);
     else if (result != CURLE_OK && !exchange->was_answered)
-        gbx_http_take_break(h, exchange, result);
+        take_break(h, exchange, result);
     else if (!exchange->was_answered && !try_transport_before(h, exchange))
-        gbx_http_take_refusal(h, exchange);
+        take_refusal(h, exchange);
 }
 
 static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 {
     gbx_http *h = user;
 
-    unlink_exchange(h, exchange);
+    gbx_http_unlink(h, exchange);
     if (exchange == h->settling)
         end_settling(h);
-    if (exchange->id == 0)
-        end_aside(h);
+    if (exchange->id == 0) {
+        h->asides--;
+        gbx_http_send_later(h);
+    }
     if (!gbx_http_resume(h, exchange))
         take_end(h, exchange, result);
     gbx_http_exchange_free(exchange);
 }
 
-const gbx_http_exchange_hooks gbx_http_hooks = {on_head, on_event, on_done};
+static const gbx_http_exchange_hooks request_hooks = {on_head, on_event, on_done};
 
-/* ---- messages ------------------------------------------------------------- */
+/* ---- the stream of unasked messages ----------------------------------------------
+ *
+ * It is a legacy server's, opened by GET. With the older HTTP+SSE transport all messages
+ * come this way, the first one being the address for POSTs.
+ */
 
-static void close_answered(gbx_http *h)
+static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
 {
-    unsigned open = 0;
-    gbx_http_exchange *next;
+    gbx_link_message first;
 
-    for (gbx_http_exchange *e = h->exchanges; e != NULL; e = next) {
-        next = e->next;
-        if (e->was_answered && ++open > OPEN_MAX) {
-            unlink_exchange(h, e);
-            gbx_http_exchange_free(e);
-        }
-    }
-}
-
-void gbx_http_common_headers(const gbx_http *h, gbx_http_headers *headers)
-{
-    headers->lib = &h->web->lib;
-    gbx_http_headers_add_configured(headers, h->config);
-    if (h->version[0] != 0)
-        gbx_http_header_add(headers, "MCP-Protocol-Version", h->version);
-    if (h->session != NULL)
-        gbx_http_header_add(headers, "Mcp-Session-Id", h->session);
-}
-
-bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
-{
-    const char *method = message->method;
-    const char *name = message->name;
-    gbx_http_headers headers = {0};
-    gbx_http_exchange_options options = {
-        .base = h->web->base,
-        .multi = h->web->multi,
-        .lib = &h->web->lib,
-        .method = GBX_HTTP_POST,
-        .url = h->is_sse ? h->endpoint : h->config->url,
-        .body = message->text,
-        .body_len = message->len,
-        .is_sent_once = message->name != NULL,
-        .is_first_try = message->name != NULL && !message->is_again,
-        .is_last_try =
-            message->name != NULL && (message->is_again || !message->is_repeatable),
-        .id = message->id,
-        .timeout_ms = message->id == 0 ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
-        .hooks = gbx_http_hooks,
-        .user = h,
-    };
-    gbx_http_exchange *exchange;
-
-    gbx_http_common_headers(h, &headers);
-    gbx_http_header_add(&headers, "Content-Type", "application/json");
-    gbx_http_header_add(&headers, "Accept", "application/json, text/event-stream");
-    gbx_http_header_add(&headers, "Expect", NULL);
-    if (h->is_modern && method != NULL)
-        gbx_http_header_add(&headers, "Mcp-Method", method);
-    if (h->is_modern && name != NULL)
-        gbx_http_header_add_value(&headers, "Mcp-Name", name, strlen(name));
-    if (h->is_modern && message->schema.at != NULL)
-        gbx_params_add(message->schema, message->args, &headers);
-    if (headers.failed) {
-        gbx_http_headers_cleanup(&headers);
-        return false;
-    }
-    close_answered(h);
-    options.headers = headers.list;
-    exchange = gbx_http_exchange_start(&options);
-    if (exchange == NULL)
-        return false;
-    exchange->next = h->exchanges;
-    h->exchanges = exchange;
-    h->asides += message->id == 0;
-    if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
-        struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_SETTLE);
-
-        h->settling = exchange;
-        (void)event_add(h->settle, &patience);
-    }
-    return true;
-}
-
-static bool send_message(gbx_link *link, const gbx_link_message *message)
-{
-    gbx_http *h = (gbx_http *)link;
-    bool is_first =
-        message->method != NULL && strcmp(message->method, "initialize") == 0;
-
-    /* In the modern era, closing the request's connection cancels it. */
-    if (h->is_modern && message->method != NULL &&
-        strcmp(message->method, "notifications/cancelled") == 0)
-        return true;
-    if (is_first) {
-        h->is_modern = false;
-        h->version[0] = 0;
-    }
-    if (h->is_sse && h->endpoint == NULL && message->id != 0)
-        return gbx_http_hold(h, message->text, message->len, message->id);
-    if (!gbx_http_may_go(h, message))
-        return gbx_http_later(h, message);
-    if (is_first && !gbx_http_hold(h, message->text, message->len, message->id))
-        return false;
-    return gbx_http_post(h, message);
-}
-
-static void forget(gbx_link *link, int64_t id)
-{
-    gbx_http *h = (gbx_http *)link;
-    gbx_http_exchange *exchange = h->exchanges;
-
-    gbx_http_drop_later(h, id);
-    while (exchange != NULL && exchange->id != id)
-        exchange = exchange->next;
-    if (exchange == NULL)
+    if (h->endpoint != NULL)
         return;
-    unlink_exchange(h, exchange);
+    h->endpoint = gbx_http_resolve(h, event->data, event->len);
+    if (h->endpoint == NULL) {
+        lose(h, "it names an endpoint that is not its own", true);
+        return;
+    }
+    first = (gbx_link_message){.text = (const char *)h->held.data,
+                               .len = h->held.len,
+                               .id = h->held_id,
+                               .method = "initialize"};
+    if (h->held.len > 0 && !gbx_http_post(h, &first))
+        lose(h, "out of memory", false);
+    else
+        gbx_http_send_later(h);
+}
+
+static void on_stream_event(void *user, gbx_http_exchange *exchange,
+                            const gbx_sse_event *event)
+{
+    gbx_http *h = user;
+
+    /* The link and its stream may be freed in here: do not touch them afterwards. */
+    (void)exchange;
+    if (h->is_sse && strcmp(event->name, "endpoint") == 0)
+        take_endpoint(h, event);
+    else if (strcmp(event->name, "message") == 0 && event->len > 0)
+        h->hooks.message(h->hooks.user, event->data, event->len, 0);
+}
+
+static void lose_stream(gbx_http *h, const gbx_http_exchange *stream, CURLcode result)
+{
+    long status = stream->response.status;
+    bool is_refused = result == CURLE_OK && status != 200 &&
+                      meaning_of(status) == GBX_UNANSWERED_LASTING;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
+    char why[2048];
+
+    gbx_buf_init(&words, GBX_KIB(4));
+    put_status(h, &stream->response, &words);
+    if (result != CURLE_OK)
+        (void)snprintf(why, sizeof why, "its stream of events broke: %s",
+                       gbx_http_exchange_error(stream, result));
+    else if (status != 200 || !stream->response.is_stream)
+        (void)snprintf(why, sizeof why, "%s%s%s, and with no stream of events",
+                       h->refusal != NULL ? h->refusal : "",
+                       h->refusal != NULL ? "; asked for a stream of events, " : "",
+                       words.failed ? "it refuses" : (const char *)words.data);
+    else
+        (void)snprintf(why, sizeof why, "its stream of events has ended");
+    lose(h, why, is_refused || is_lasting(result));
+}
+
+static bool is_open(const gbx_http_exchange *stream)
+{
+    return stream->response.status == 200 && stream->response.is_stream;
+}
+
+static void on_stream_head(void *user, gbx_http_exchange *exchange)
+{
+    gbx_http *h = user;
+
+    if (!is_open(exchange))
+        return;
+    h->stream_failures = 0;
+    if (h->was_stream_tried)
+        h->hooks.missed(h->hooks.user);
+}
+
+/* A server without such a stream says so by its status, and is not asked again. Being
+ * unreachable or overloaded does not count. */
+static bool has_none(const gbx_http_exchange *stream)
+{
+    long status = stream->response.status;
+
+    return status != 0 && status != 408 && status != 429 &&
+           (status < 500 || status == 501) && !is_open(stream);
+}
+
+static void open_later(gbx_http *h)
+{
+    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MIN);
+    uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MAX);
+    uint32_t ms = h->again_ms != 0 ? h->again_ms : gbx_timeout_ms(GBX_TIMEOUT_STREAM);
+    struct timeval after;
+
+    ms = ms > least_ms ? ms : least_ms;
+    for (unsigned i = 0; i < h->stream_failures && ms < most_ms; i++)
+        ms *= 2;
+    ms = ms < most_ms ? ms : most_ms;
+    after = gbx_clock_timeval(ms);
+    (void)event_add(h->again, &after);
+}
+
+static void on_stream_done(void *user, gbx_http_exchange *exchange, CURLcode result)
+{
+    gbx_http *h = user;
+
+    h->stream = NULL;
+    if (h->is_sse) {
+        lose_stream(h, exchange, result);
+    } else if (!has_none(exchange)) {
+        if (exchange->response.sse.retry_ms != 0)
+            h->again_ms = exchange->response.sse.retry_ms;
+        open_later(h);
+        h->stream_failures++; /* until the next one is open */
+    }
     gbx_http_exchange_free(exchange);
 }
+
+static const gbx_http_exchange_hooks stream_hooks = {on_stream_head, on_stream_event,
+                                                     on_stream_done};
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_http *h = arg;
+
+    (void)fd;
+    (void)what;
+    h->was_stream_tried = true;
+    if (h->stream == NULL)
+        (void)gbx_http_open_stream(h);
+}
+
+/* ---- functions of the link --------------------------------------------------- */
 
 static void agree(gbx_link *link, const char *version, bool is_modern)
 {
@@ -335,27 +639,6 @@ static void agree(gbx_link *link, const char *version, bool is_modern)
         (void)gbx_http_open_stream(h);
 }
 
-/* End our session at the server: unused ones cost it memory. */
-static void say_farewell(gbx_http *h)
-{
-    gbx_http_headers headers = {0};
-    gbx_http_exchange_options options = {
-        .base = h->web->base,
-        .multi = h->web->multi,
-        .lib = &h->web->lib,
-        .method = GBX_HTTP_DELETE,
-        .url = h->config->url,
-        .timeout_ms = gbx_timeout_ms(GBX_TIMEOUT_FAREWELL),
-    };
-
-    gbx_http_common_headers(h, &headers);
-    options.headers = headers.list;
-    if (headers.failed)
-        gbx_http_headers_cleanup(&headers);
-    else
-        gbx_http_client_say_farewell(h->web, &options);
-}
-
 static void leave(gbx_link *link, bool is_hopeless)
 {
     gbx_http *h = (gbx_http *)link;
@@ -363,40 +646,19 @@ static void leave(gbx_link *link, bool is_hopeless)
     (void)is_hopeless;
     free_exchanges(h);
     if (h->session != NULL && !h->is_forgotten && !h->is_modern && !h->is_sse)
-        say_farewell(h);
+        gbx_http_say_farewell(h);
     free_http(h);
-}
-
-void gbx_http_lose(gbx_http *h, const char *why, bool is_lasting)
-{
-    h->hooks.lost(h->hooks.user, why, is_lasting);
-    free_http(h);
-}
-
-static void add_words(const gbx_link *link, char *text, size_t size)
-{
-    (void)link;
-    (void)text;
-    (void)size;
-}
-
-static const char *containment(const gbx_link *link)
-{
-    (void)link;
-    return "";
 }
 
 static const gbx_link_ops ops = {
-    .send = send_message,
-    .forget = forget,
+    .send = gbx_http_send,
+    .forget = gbx_http_forget,
     .agree = agree,
     .leave = leave,
-    .add_words = add_words,
-    .containment = containment,
     .has_headers = true,
 };
 
-/* ---- public to other modules -------------------------------------------- */
+/* ---- public to other modules ------------------------------------------------- */
 
 gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                          gbx_error *reterr)
@@ -422,10 +684,12 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->config = options->config;
     h->secrets = yard->secrets;
     h->web = yard->web;
+    h->request_hooks = &request_hooks;
+    h->stream_hooks = &stream_hooks;
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;
     (void)snprintf(h->version, sizeof h->version, "2026-07-28");
-    h->again = evtimer_new(base, gbx_http_stream_again, h);
+    h->again = evtimer_new(base, on_again, h);
     h->settle = evtimer_new(base, on_settle_timeout, h);
     if (h->again == NULL || h->settle == NULL ||
         (h->is_sse && !gbx_http_open_stream(h))) {

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "base/utf8.h"
-#include "mcp/rpc/rpc.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -37,10 +37,20 @@
 #define ERROR_LINE_MAX    2000
 #define ERROR_LINES_BURST 100 /* logged, then a second of silence */
 
+/* The steps by which a server is ended. */
+typedef enum gbx_stop_step {
+    GBX_STOP_NOT,
+    GBX_STOP_INPUT,     /* the end of its input */
+    GBX_STOP_TERMINATE, /* SIGTERM */
+    GBX_STOP_KILL,      /* SIGKILL, by the keeper */
+    GBX_STOP_KEEPER,    /* SIGKILL for the keeper itself */
+} gbx_stop_step;
+
 struct gbx_process {
+    gbx_link link;
     gbx_process *next;
-    gbx_process **link;
-    gbx_process_hooks hooks;
+    gbx_process **at_yard; /* points to it in the list of the yard, or NULL */
+    gbx_link_hooks hooks;
     gbx_spawned_command at;
     struct event *on_output;
     struct event *on_errors;
@@ -60,7 +70,7 @@ struct gbx_process {
     unsigned error_lines_left;
     int64_t error_burst_ns;
     gbx_stop_step stopping;
-    bool is_told; /* ended was called, or nobody wants it */
+    bool is_told; /* lost was called, or nobody wants it */
 };
 
 /* ---- the end -------------------------------------------------------------- */
@@ -77,10 +87,10 @@ static void free_events(gbx_process *p)
 
 static void free_process(gbx_process *p)
 {
-    if (p->link != NULL) {
-        *p->link = p->next;
+    if (p->at_yard != NULL) {
+        *p->at_yard = p->next;
         if (p->next != NULL)
-            p->next->link = p->link;
+            p->next->at_yard = p->at_yard;
     }
     free_events(p);
     gbx_mcp_output_free(p->out);
@@ -93,17 +103,6 @@ static void free_process(gbx_process *p)
     gbx_fd_close(&p->at.pidfd);
     explicit_bzero(p, sizeof *p); /* it holds fragments of the server's output */
     free(p);
-}
-
-static void tell_end(gbx_process *p)
-{
-    char why[GBX_ENDING_TEXT_MAX];
-
-    if (p->is_told)
-        return;
-    p->is_told = true;
-    gbx_exit_status_print(&p->ending, &p->errors, p->secrets, why, sizeof why);
-    p->hooks.ended(p->hooks.user, why, gbx_exit_status_is_lasting(&p->ending));
 }
 
 static void close_input(gbx_process *p)
@@ -122,10 +121,10 @@ static void say(const gbx_process *p, char word)
 /* Take the next harder step to end it, and give it time to work. */
 static void stop_harder(gbx_process *p)
 {
-    struct timeval patience = {p->patience_ms / 1000,
-                               (suseconds_t)(p->patience_ms % 1000) * 1000};
+    struct timeval patience = gbx_clock_timeval(p->patience_ms);
 
-    p->stopping = gbx_stop_harder(p->stopping);
+    if (p->stopping < GBX_STOP_KEEPER)
+        p->stopping = (gbx_stop_step)(p->stopping + 1);
     p->ending.was_stopped = p->stopping > GBX_STOP_INPUT;
     if (p->stopping == GBX_STOP_INPUT)
         close_input(p);
@@ -161,8 +160,8 @@ static void note_head(gbx_process *p)
 static void tell_long_line(gbx_process *p)
 {
     if (!p->is_told)
-        p->hooks.long_line(p->hooks.user, p->head, p->head_len, p->long_tail.bytes,
-                           p->long_tail.len);
+        p->hooks.too_long(p->hooks.user, p->head, p->head_len, p->long_tail.bytes,
+                          p->long_tail.len);
     p->long_tail.len = 0;
 }
 
@@ -192,7 +191,7 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
     while ((kind = gbx_mcp_line_reader_next(&p->lines, &line, &line_len)) !=
            GBX_MCP_LINE_NONE) {
         if (kind == GBX_MCP_LINE && !p->is_told)
-            p->hooks.line(p->hooks.user, line, line_len);
+            p->hooks.message(p->hooks.user, line, line_len, 0);
         if (kind == GBX_MCP_LINE)
             continue;
         gbx_stderr_tail_add(&p->long_tail, chunk, len - p->lines.left);
@@ -219,7 +218,7 @@ static void tell_error_line(gbx_process *p, const char *line, size_t len)
     (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
     (void)gbx_buf_append(&text, "", 1);
     if (!text.failed)
-        p->hooks.error_line(p->hooks.user, (const char *)text.data);
+        p->hooks.log(p->hooks.user, (const char *)text.data);
     gbx_buf_cleanup(&text);
 }
 
@@ -313,6 +312,7 @@ static void reap(gbx_process *p)
 static void on_gone(evutil_socket_t fd, short what, void *arg)
 {
     gbx_process *p = arg;
+    char why[GBX_ENDING_TEXT_MAX];
 
     (void)fd;
     (void)what;
@@ -320,7 +320,11 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
     (void)read_some(p, p->at.output, CHUNKS_AT_END, END_NS, take_output);
     (void)read_some(p, p->at.errors, CHUNKS_AT_END, END_NS, take_errors);
     reap(p);
-    tell_end(p);
+    if (!p->is_told) {
+        p->is_told = true;
+        gbx_exit_status_print(&p->ending, &p->errors, p->secrets, why, sizeof why);
+        p->hooks.lost(p->hooks.user, why, gbx_exit_status_is_lasting(&p->ending));
+    }
     /* The owner was notified, and the object has no owner from now on. */
     free_process(p);
 }
@@ -328,14 +332,74 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
 static void on_broken(void *user, int os_errno)
 {
     gbx_process *p = user;
-
     uint64_t written = gbx_mcp_output_written(p->out);
 
     (void)os_errno;
     close_input(p);
     if (!p->is_told)
-        p->hooks.deaf(p->hooks.user, written);
+        p->hooks.deaf(p->hooks.user, written, "it has closed its input");
 }
+
+/* ---- functions of the link --------------------------------------------------- */
+
+bool gbx_process_send(gbx_process *process, const void *data, size_t len)
+{
+    return process->out != NULL && gbx_mcp_output_send(process->out, data, len);
+}
+
+static bool send_message(gbx_link *link, const gbx_link_message *message)
+{
+    return gbx_process_send((gbx_process *)link, message->text, message->len);
+}
+
+void gbx_process_leave(gbx_process *process, bool is_hopeless)
+{
+    process->is_told = true;
+    if (is_hopeless)
+        process->stopping = GBX_STOP_TERMINATE;
+    stop_harder(process);
+}
+
+static void leave(gbx_link *link, bool is_hopeless)
+{
+    gbx_process_leave((gbx_process *)link, is_hopeless);
+}
+
+static void add_words(const gbx_link *link, char *text, size_t size)
+{
+    const gbx_process *process = (const gbx_process *)link;
+
+    gbx_exit_status_add_words(&process->errors, process->secrets, text, size);
+}
+
+gbx_containment gbx_process_containment(gbx_process *process)
+{
+    take_reports(process); /* it may have arrived without being read */
+    return process->ending.containment;
+}
+
+static const char *containment(gbx_link *link)
+{
+    static const char *const words[] = {
+        [GBX_CONTAIN_UNKNOWN] = "",
+        [GBX_CONTAIN_PID_NS] = "pid namespace",
+        [GBX_CONTAIN_PID_NS_ONLY] = "pid namespace, but it sees the host's processes",
+        [GBX_CONTAIN_SUBREAPER] =
+            "no namespace to be had: its processes are killed one by one",
+    };
+
+    return words[gbx_process_containment((gbx_process *)link)];
+}
+
+static const gbx_link_ops ops = {
+    .send = send_message,
+    .leave = leave,
+    .add_words = add_words,
+    .containment = containment,
+    .is_process = true,
+};
+
+/* ---- the start --------------------------------------------------------------- */
 
 static bool set_up(gbx_process *p, const gbx_process_options *o)
 {
@@ -358,30 +422,11 @@ static bool set_up(gbx_process *p, const gbx_process_options *o)
 static void enter_yard(gbx_process *p, gbx_yard *yard)
 {
     p->next = yard->first;
-    p->link = &yard->first;
+    p->at_yard = &yard->first;
     if (p->next != NULL)
-        p->next->link = &p->next;
+        p->next->at_yard = &p->next;
     yard->first = p;
 }
-
-/* Wait for the first process in the yard, and free it if it has ended. */
-static bool wait_for_first(gbx_yard *yard, int64_t until_ns)
-{
-    gbx_process *p = yard->first;
-    struct pollfd fd = {.fd = p->at.pidfd, .events = POLLIN};
-    int64_t left_ms = (until_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
-    int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
-
-    if (ready < 0 && errno == EINTR)
-        return true;
-    if (ready <= 0)
-        return false;
-    reap(p);
-    free_process(p);
-    return true;
-}
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **ret,
                              gbx_error *reterr)
@@ -393,6 +438,7 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
         return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
     p->at = (gbx_spawned_command){
         .pidfd = -1, .control = -1, .input = -1, .output = -1, .errors = -1};
+    p->link.ops = &ops;
     p->hooks = options->hooks;
     p->patience_ms = options->patience_ms;
     p->secrets = options->yard->secrets;
@@ -415,33 +461,58 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
     return GBX_OK;
 }
 
-bool gbx_process_send(gbx_process *process, const void *data, size_t len)
+gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
+                          gbx_error *reterr)
 {
-    return process->out != NULL && gbx_mcp_output_send(process->out, data, len);
-}
+    const gbx_mcp_upstream_config *config = options->config;
+    char **environment = gbx_environ_new(config);
+    gbx_process_options o = {
+        .loop = options->loop,
+        .yard = options->yard,
+        .command = {.program = config->command,
+                    .args = config->args,
+                    .environment = environment,
+                    .directory = config->cwd,
+                    .descriptors = options->yard->descriptors},
+        .line_max = GBX_LINK_MESSAGE_MAX,
+        .waiting_max = GBX_LINK_WAITING_MAX,
+        .patience_ms = gbx_timeout_ms(GBX_TIMEOUT_STDIO_END),
+        .hooks = options->hooks,
+    };
+    gbx_process *process;
+    gbx_status status;
 
-void gbx_process_leave(gbx_process *process, bool is_hopeless)
-{
-    process->is_told = true;
-    if (is_hopeless)
-        process->stopping = GBX_STOP_TERMINATE;
-    stop_harder(process);
-}
-
-void gbx_process_add_words(const gbx_process *process, char *text, size_t size)
-{
-    gbx_exit_status_add_words(&process->errors, process->secrets, text, size);
-}
-
-gbx_containment gbx_process_containment(gbx_process *process)
-{
-    take_reports(process); /* it may have arrived without being read */
-    return process->ending.containment;
+    if (environment == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
+    status = gbx_process_start(&o, &process, reterr);
+    gbx_environ_free(environment);
+    if (status == GBX_OK)
+        *ret = &process->link;
+    return status;
 }
 
 pid_t gbx_process_keeper(const gbx_process *process)
 {
     return process->at.pid;
+}
+
+/* ---- the end of all ---------------------------------------------------------- */
+
+/* Wait for the first process in the yard, and free it if it has ended. */
+static bool wait_for_first(gbx_yard *yard, int64_t until_ns)
+{
+    gbx_process *p = yard->first;
+    struct pollfd fd = {.fd = p->at.pidfd, .events = POLLIN};
+    int64_t left_ms = (until_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+    int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
+
+    if (ready < 0 && errno == EINTR)
+        return true;
+    if (ready <= 0)
+        return false;
+    reap(p);
+    free_process(p);
+    return true;
 }
 
 void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms)

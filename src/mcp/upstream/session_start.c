@@ -5,7 +5,7 @@
  * code, server/discover follows. An address is asked in the reverse order, since an
  * unknown request does it no harm.
  */
-#include "mcp/upstream/session_parts.h"
+#include "mcp/upstream/servers.h"
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
@@ -135,7 +135,8 @@ static void become(gbx_session *s, const char *version, bool is_modern)
     s->facts.is_lasting = false;
     s->facts.is_modern = is_modern;
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", version);
-    s->link->ops->agree(s->link, version, is_modern);
+    if (s->link->ops->agree != NULL)
+        s->link->ops->agree(s->link, version, is_modern);
     s->phase = GBX_PHASE_LISTING;
     if (!is_modern)
         gbx_session_notify(s, "notifications/initialized", "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* session_tools - reads the list of tools with all its pages, and follows its
  * changes. */
-#include "mcp/upstream/session_parts.h"
+#include "mcp/upstream/servers.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -20,14 +20,13 @@
 static void ask_page(gbx_session *s, const char *params)
 {
     uint32_t ms = s->options.config->timeout_ms;
+    struct timeval patience = gbx_clock_timeval(ms != 0 ? ms : GBX_UPSTREAM_TIMEOUT_MS);
 
-    ms = ms != 0 ? ms : GBX_UPSTREAM_TIMEOUT_MS;
     s->page_id = gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params);
     if (s->page_id == 0)
         gbx_session_lose(s, "it does not read its input");
     else if (s->phase == GBX_PHASE_READY)
-        (void)event_add(s->page_timer,
-                        &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});
+        (void)event_add(s->page_timer, &patience);
 }
 
 static void begin_list(gbx_session *s)
@@ -87,7 +86,8 @@ static void become_ready(gbx_session *s)
     (void)event_del(s->start_timer);
     s->phase = GBX_PHASE_READY;
     s->stray[0] = 0;
-    s->facts.containment = s->link->ops->containment(s->link);
+    s->facts.containment =
+        s->link->ops->containment != NULL ? s->link->ops->containment(s->link) : "";
     s->facts.start_ms =
         (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;
     s->options.hooks.ready(s->options.hooks.user, s);
@@ -144,13 +144,13 @@ static void listen_later(gbx_session *s)
 {
     uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN_MAX);
     uint32_t ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN);
+    struct timeval pause;
 
     for (unsigned i = 0; i < s->listen_failures && ms < most_ms; i++)
         ms *= 2;
-    ms = ms < most_ms ? ms : most_ms;
+    pause = gbx_clock_timeval(ms < most_ms ? ms : most_ms);
     s->listen_failures++; /* until the next one is open */
-    (void)event_add(s->listen_timer,
-                    &(struct timeval){ms / 1000, (suseconds_t)(ms % 1000) * 1000});
+    (void)event_add(s->listen_timer, &pause);
 }
 
 static void lose_for_error(gbx_session *s, gbx_view error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sse - lines end in CR, LF or both; see internal.h. */
+/* sse - lines end in CR, LF or both. */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upstream_server - restarts and the circuit breaker: the first successful call clears
- * all failures. Until then each retry waits longer. After several failures the circuit
- * is open for a while: calls fail at once instead of waiting in vain.
+ * upstream_server - one configured server: its sessions and what is known of its tools.
+ *
+ * Restarts and the circuit breaker: the first successful call clears all failures. Until
+ * then each retry waits longer. After several failures the circuit is open for a while:
+ * calls fail at once instead of waiting in vain.
  */
-#include "mcp/upstream/upstream_server.h"
+#include "mcp/upstream/servers.h"
 
 #include "base/clock.h"
 #include "base/timeouts.h"
@@ -41,31 +43,95 @@ static bool has_ready(const gbx_server *server)
     return false;
 }
 
-/* The ready session with the least work, or NULL. Avoid one that may hang: a call sent
- * to it is lost, and nobody knows whether it was begun. */
-static gbx_session *pick(const gbx_server *server)
+/* ---- tools ------------------------------------------------------------------- */
+
+static bool holds(const gbx_server *server)
 {
-    gbx_session *best = NULL;
+    return server->tools_until_ns == 0 || gbx_clock_now_ns() < server->tools_until_ns;
+}
+
+static void on_log(void *user, const char *line)
+{
+    const gbx_server *server = user;
+
+    if (server->all->hooks.log != NULL)
+        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
+}
+
+/* Adopt the tools that this session's process has listed. */
+static void take_tools(gbx_server *server, const gbx_session *session)
+{
+    uint32_t ttl_ms = gbx_session_facts_of(session)->tools_ttl_ms;
+    gbx_tools ours;
+
+    server->tools_until_ns =
+        ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
+    if (!gbx_redact_tools(server->all->yard.secrets, gbx_session_tools(session),
+                          &ours)) {
+        gbx_tools_cleanup(&ours);
+        return;
+    }
+    server->left_out = ours.dropped;
+    gbx_tools_say_dropped(&ours, server->left_out_why, sizeof server->left_out_why);
+    if (server->knows_tools && gbx_tools_same(&server->tools, &ours)) {
+        gbx_tools_cleanup(&ours);
+        return;
+    }
+    if (ours.flaws[GBX_TOOL_SECRET] > 0)
+        on_log(server, server->left_out_why);
+    gbx_tools_cleanup(&server->tools);
+    server->tools = ours;
+    server->knows_tools = true;
+    if (server->all->hooks.tools_changed != NULL)
+        server->all->hooks.tools_changed(server->all->hooks.user, server->config->name);
+}
+
+/* Is the process's list current? True also if it was read after the call came: nothing
+ * newer can be known, and no call waits for ever. */
+static bool has_current_list(const gbx_server *server, const gbx_session *session,
+                             const gbx_upstream_call *call)
+{
+    return (holds(server) && !gbx_session_is_stale(session)) ||
+           gbx_session_listed_ns(session) >= call->since_ns;
+}
+
+/* A call that asks only for the list: answer it, or ask for the list if it may be
+ * stale. */
+static void learn(gbx_server *server, gbx_upstream_call *call)
+{
+    bool is_there = false;
+    bool is_current = true;
 
     for (size_t i = 0; i < server->session_count; i++) {
-        gbx_session *s = server->sessions[i];
+        gbx_session *session = server->sessions[i];
 
-        if (gbx_session_is_ready(s) && !gbx_session_is_checked(s) &&
-            (best == NULL || gbx_session_calls(s) < gbx_session_calls(best)))
-            best = s;
+        if (!gbx_session_is_ready(session))
+            continue;
+        is_there = true;
+        if (has_current_list(server, session, call))
+            continue;
+        gbx_session_list_now(session);
+        is_current = false;
     }
-    return best;
+    if (server->knows_tools && is_current && (is_there || holds(server)))
+        gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
 }
 
-static bool all_ready(const gbx_server *server)
+bool gbx_server_is_dated(const gbx_server *server)
 {
-    for (size_t i = 0; i < server->session_count; i++)
+    bool is_stale = !holds(server);
+    bool is_there = false;
+
+    for (size_t i = 0; i < server->session_count; i++) {
         if (!gbx_session_is_ready(server->sessions[i]))
-            return false;
-    return true;
+            continue;
+        is_there = true;
+        is_stale = is_stale || gbx_session_is_stale(server->sessions[i]);
+    }
+    return is_there && is_stale;
 }
 
-/* ---- hooks of a session --------------------------------------------------- */
+/* ---- hooks of a session ------------------------------------------------------ */
 
 static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const char *why)
 {
@@ -96,18 +162,6 @@ static void note_failure(gbx_server *server, const char *why, bool is_lasting)
     server->is_lasting = is_lasting;
 }
 
-static void remove_session(gbx_server *server, const gbx_session *session)
-{
-    for (size_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i] == session)
-            server->sessions[i] = server->sessions[--server->session_count];
-}
-
-static void on_log(void *user, const char *line)
-{
-    gbx_server_log(user, line);
-}
-
 static void on_ready(void *user, gbx_session *session)
 {
     gbx_server *server = user;
@@ -121,13 +175,13 @@ static void on_ready(void *user, gbx_session *session)
                     sizeof server->facts.server_name);
     gbx_redact_copy(secrets, facts->server_version, server->facts.server_version,
                     sizeof server->facts.server_version);
-    gbx_server_take_tools(server, session);
+    take_tools(server, session);
     gbx_upstreams_wake(server->all);
 }
 
 static void on_listed(void *user, gbx_session *session)
 {
-    gbx_server_take_tools(user, session);
+    take_tools(user, session);
     gbx_upstreams_wake(((gbx_server *)user)->all);
 }
 
@@ -138,14 +192,22 @@ static void on_checked(void *user, gbx_session *session)
 }
 
 /* It is moved to the dead while its calls end, so that another can start at once. */
+static void give_up(gbx_server *server, gbx_session *session, const char *why,
+                    bool is_lasting)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i] == session)
+            server->sessions[i] = server->sessions[--server->session_count];
+    server->dead[server->dead_count++] = session;
+    note_failure(server, why, is_lasting);
+    on_log(server, why);
+}
+
 static void on_ending(void *user, gbx_session *session, const char *why)
 {
     gbx_server *server = user;
 
-    remove_session(server, session);
-    server->dead[server->dead_count++] = session;
-    note_failure(server, why, false);
-    on_log(server, why);
+    give_up(server, session, why, false);
     gbx_upstreams_wake(server->all);
 }
 
@@ -163,117 +225,71 @@ static void on_lost(void *user, gbx_session *session, const char *why)
     bool was_ready = gbx_session_facts_of(session)->start_ms > 0;
     bool is_lasting = gbx_session_facts_of(session)->is_lasting;
 
-    if (is_dead(server, session)) {
-        gbx_upstreams_wake(server->all);
-        return;
-    }
-    remove_session(server, session);
-    server->dead[server->dead_count++] = session;
     gbx_upstreams_wake(server->all);
-    note_failure(server, why, is_lasting);
-    on_log(server, why);
+    if (is_dead(server, session))
+        return;
+    give_up(server, session, why, is_lasting);
     if (!was_ready && server->session_count == 0)
         fail_waiting(server, GBX_UPSTREAM_START, why);
 }
 
-/* ---- time ----------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------- */
 
-static void on_retry(evutil_socket_t fd, short what, void *arg)
+void gbx_server_stop(gbx_server *server)
 {
-    (void)fd;
-    (void)what;
-    gbx_server_pump(arg);
+    while (server->dead_count > 0)
+        gbx_session_free(server->dead[--server->dead_count]);
+    while (server->session_count > 0)
+        gbx_session_free(server->sessions[--server->session_count]);
 }
 
-static void on_idle(evutil_socket_t fd, short what, void *arg)
+void gbx_server_bury(gbx_server *server)
 {
-    gbx_server *server = arg;
+    size_t left = 0;
 
-    (void)fd;
-    (void)what;
-    if (server->in_flight > 0 || server->waiting_count > 0)
-        return;
-    gbx_server_stop(server);
-}
-
-static void watch_idleness(gbx_server *server)
-{
-    uint32_t ms = server->config->idle_ms;
-    struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
-    bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
-
-    if (!is_idle || server->session_count == 0 || ms == 0)
-        (void)event_del(server->idle);
-    else if (!evtimer_pending(server->idle, NULL))
-        (void)event_add(server->idle, &after);
-}
-
-/* ---- calls ---------------------------------------------------------------- */
-
-static bool has_room(const gbx_server *server)
-{
-    return server->in_flight < or_else(server->config->calls_at_once, 8) &&
-           server->all->in_flight <
-               or_else(server->all->config->settings.calls_at_once, 32);
-}
-
-static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
-{
-    return trust == GBX_UPSTREAM_TRUSTS_NOTHING ||
-           tool->is_reading == (trust == GBX_UPSTREAM_TRUSTS_READS);
-}
-
-/* Send it, unless the limits are reached or the tool has changed. */
-static void try_to_send(gbx_server *server, gbx_session *session,
-                        gbx_upstream_call *call)
-{
-    const gbx_tool *tool = gbx_tools_find(gbx_session_tools(session), call->tool);
-
-    if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
-        !gbx_server_is_current(server, session, call)) {
-        gbx_call_arm(call);
-        gbx_session_list_now(session);
-    } else if (tool == NULL) {
-        gbx_call_refuse_unknown(call);
-    } else if (!is_trusted(tool, call->trust)) {
-        gbx_server_take_tools(
-            server, session); /* the known list may come from another process */
-        gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
-                           "the server says another thing of this tool than before");
-    } else if (has_room(server)) {
-        gbx_call_send(call, session);
+    for (size_t i = 0; i < server->dead_count; i++) {
+        if (gbx_session_is_lost(server->dead[i]))
+            gbx_session_free(server->dead[i]);
+        else
+            server->dead[left++] = server->dead[i];
     }
+    server->dead_count = left;
 }
 
-static void send_waiting(gbx_server *server)
+void gbx_server_cleanup(gbx_server *server)
 {
-    gbx_upstream_call *next;
-
-    for (gbx_upstream_call *call = server->waiting; call != NULL; call = next) {
-        gbx_session *session = pick(server);
-
-        next = call->next;
-        if (call->tool == NULL)
-            gbx_server_learn(server, call);
-        else if (session != NULL)
-            try_to_send(server, session, call);
-    }
+    if (server->retry != NULL)
+        event_free(server->retry);
+    if (server->idle != NULL)
+        event_free(server->idle);
+    gbx_tools_cleanup(&server->tools);
+    free(server->facts.instructions);
 }
 
-/* Start one more process if all are busy and the limit allows it. */
-static void widen(gbx_server *server)
+/* ---- starts ------------------------------------------------------------------
+ *
+ * A request for all tools starts all servers, and dozens of programs that start at once
+ * slow each other down until all time out. So they start in turn. A server that a call
+ * waits for starts at once.
+ */
+
+gbx_upstream_state gbx_server_state(const gbx_server *server)
 {
-    const gbx_session *best = pick(server);
-
-    if (server->session_count < processes_of(server) && best != NULL &&
-        gbx_session_calls(best) > 0 && all_ready(server) &&
-        gbx_server_may_start(server))
-        gbx_server_start(server);
+    if (has_ready(server))
+        return GBX_UPSTREAM_READY;
+    if (server->session_count > 0)
+        return GBX_UPSTREAM_STARTING;
+    return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
 }
 
-/* ---- the rest of upstream ------------------------------------------------- */
+uint32_t gbx_server_retry_ms(const gbx_server *server)
+{
+    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
 
-bool gbx_server_may_start(const gbx_server *server)
+    return left_ns > 0 ? (uint32_t)(left_ns / GBX_NS_PER_MS + 1) : 0;
+}
+
+static bool may_start(const gbx_server *server)
 {
     return !server->all->is_closing &&
            server->session_count + server->dead_count < GBX_PROCESSES_MAX &&
@@ -302,6 +318,158 @@ void gbx_server_start(gbx_server *server)
         fail_waiting(server, GBX_UPSTREAM_START, error.message);
 }
 
+static bool is_called(const gbx_server *server)
+{
+    for (const gbx_upstream_call *call = server->waiting; call != NULL;
+         call = call->next)
+        if (call->tool != NULL)
+            return true;
+    return false;
+}
+
+static bool has_place(const gbx_server *server, int64_t now_ns)
+{
+    return gbx_server_state(server) == GBX_UPSTREAM_STARTING &&
+           server->config->transport == GBX_MCP_STDIO &&
+           now_ns - server->started_ns < gbx_timeout_ns(GBX_TIMEOUT_START_PLACE);
+}
+
+static bool has_turn(const gbx_server *server)
+{
+    const gbx_upstreams *all = server->all;
+    int64_t now_ns = gbx_clock_now_ns();
+    size_t places = 0;
+
+    if (server->config->transport != GBX_MCP_STDIO || is_called(server))
+        return true;
+    for (size_t i = 0; i < all->count; i++)
+        places += has_place(&all->servers[i], now_ns);
+    return places < all->starts_at_once;
+}
+
+/* Start it now or as soon as it may be: after its pause, and once one of the starting
+ * servers is ready, has ended, or takes long. */
+static void start_in_turn(gbx_server *server)
+{
+    bool may = may_start(server);
+    int64_t left_ns = may ? gbx_timeout_ns(GBX_TIMEOUT_START_LOOK)
+                          : server->retry_ns - gbx_clock_now_ns();
+    struct timeval after = {left_ns / 1000000000, left_ns % 1000000000 / 1000 + 1};
+
+    if (may && has_turn(server))
+        gbx_server_start(server);
+    else if (left_ns > 0)
+        (void)event_add(server->retry, &after);
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+/* The ready session with the least work, or NULL. Avoid one that may hang: a call sent
+ * to it is lost, and nobody knows whether it was begun. */
+static gbx_session *pick(const gbx_server *server)
+{
+    gbx_session *best = NULL;
+
+    for (size_t i = 0; i < server->session_count; i++) {
+        gbx_session *s = server->sessions[i];
+
+        if (gbx_session_is_ready(s) && !gbx_session_is_checked(s) &&
+            (best == NULL || gbx_session_calls(s) < gbx_session_calls(best)))
+            best = s;
+    }
+    return best;
+}
+
+static bool all_ready(const gbx_server *server)
+{
+    for (size_t i = 0; i < server->session_count; i++)
+        if (!gbx_session_is_ready(server->sessions[i]))
+            return false;
+    return true;
+}
+
+static bool has_room(const gbx_server *server)
+{
+    return server->in_flight < or_else(server->config->calls_at_once, 8) &&
+           server->all->in_flight <
+               or_else(server->all->config->settings.calls_at_once, 32);
+}
+
+static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
+{
+    return trust == GBX_UPSTREAM_TRUSTS_NOTHING ||
+           tool->is_reading == (trust == GBX_UPSTREAM_TRUSTS_READS);
+}
+
+/* Send it, unless the limits are reached or the tool has changed. */
+static void try_to_send(gbx_server *server, gbx_session *session,
+                        gbx_upstream_call *call)
+{
+    const gbx_tool *tool = gbx_tools_find(gbx_session_tools(session), call->tool);
+
+    if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
+        !has_current_list(server, session, call)) {
+        gbx_call_arm(call);
+        gbx_session_list_now(session);
+    } else if (tool == NULL) {
+        gbx_call_refuse_unknown(call);
+    } else if (!is_trusted(tool, call->trust)) {
+        take_tools(server, session); /* the known list may come from another process */
+        gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
+                           "the server says another thing of this tool than before");
+    } else if (has_room(server)) {
+        gbx_call_send(call, session);
+    }
+}
+
+static void send_waiting(gbx_server *server)
+{
+    gbx_upstream_call *next;
+
+    for (gbx_upstream_call *call = server->waiting; call != NULL; call = next) {
+        gbx_session *session = pick(server);
+
+        next = call->next;
+        if (call->tool == NULL)
+            learn(server, call);
+        else if (session != NULL)
+            try_to_send(server, session, call);
+    }
+}
+
+/* Start one more process if all are busy and the limit allows it. */
+static void widen(gbx_server *server)
+{
+    const gbx_session *best = pick(server);
+
+    if (server->session_count < processes_of(server) && best != NULL &&
+        gbx_session_calls(best) > 0 && all_ready(server) && may_start(server))
+        gbx_server_start(server);
+}
+
+static void on_idle(evutil_socket_t fd, short what, void *arg)
+{
+    gbx_server *server = arg;
+
+    (void)fd;
+    (void)what;
+    if (server->in_flight > 0 || server->waiting_count > 0)
+        return;
+    gbx_server_stop(server);
+}
+
+static void watch_idleness(gbx_server *server)
+{
+    uint32_t ms = server->config->idle_ms;
+    struct timeval after = gbx_clock_timeval(ms);
+    bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
+
+    if (!is_idle || server->session_count == 0 || ms == 0)
+        (void)event_del(server->idle);
+    else if (!evtimer_pending(server->idle, NULL))
+        (void)event_add(server->idle, &after);
+}
+
 void gbx_server_pump(gbx_server *server)
 {
     send_waiting(server);
@@ -309,48 +477,18 @@ void gbx_server_pump(gbx_server *server)
         if (is_open(server))
             fail_waiting(server, GBX_UPSTREAM_OPEN, server->fault);
         else
-            gbx_server_start_in_turn(server);
+            start_in_turn(server);
     } else if (server->waiting_count > 0 || server->in_flight > 0) {
         widen(server);
     }
     watch_idleness(server);
 }
 
-void gbx_server_log(const gbx_server *server, const char *line)
+static void on_retry(evutil_socket_t fd, short what, void *arg)
 {
-    if (server->all->hooks.log != NULL)
-        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
-}
-
-void gbx_server_note_end(gbx_server *server, gbx_session *session,
-                         gbx_upstream_fault fault)
-{
-    if (fault == GBX_UPSTREAM_OK || fault == GBX_UPSTREAM_REFUSED ||
-        fault == GBX_UPSTREAM_INPUT) {
-        server->failures = 0;
-        server->fault[0] = 0;
-    }
-    /* Is it slow, or does it hang? A session with other work is not checked. */
-    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL &&
-        gbx_session_calls(session) == 0)
-        gbx_session_check(session);
-    gbx_upstreams_wake(server->all);
-}
-
-gbx_upstream_state gbx_server_state(const gbx_server *server)
-{
-    if (has_ready(server))
-        return GBX_UPSTREAM_READY;
-    if (server->session_count > 0)
-        return GBX_UPSTREAM_STARTING;
-    return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
-}
-
-uint32_t gbx_server_retry_ms(const gbx_server *server)
-{
-    int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
-
-    return left_ns > 0 ? (uint32_t)(left_ns / GBX_NS_PER_MS + 1) : 0;
+    (void)fd;
+    (void)what;
+    gbx_server_pump(arg);
 }
 
 bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
@@ -364,35 +502,4 @@ bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
     server->retry = evtimer_new(base, on_retry, server);
     server->idle = evtimer_new(base, on_idle, server);
     return server->retry != NULL && server->idle != NULL;
-}
-
-void gbx_server_bury(gbx_server *server)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < server->dead_count; i++) {
-        if (gbx_session_is_lost(server->dead[i]))
-            gbx_session_free(server->dead[i]);
-        else
-            server->dead[left++] = server->dead[i];
-    }
-    server->dead_count = left;
-}
-
-void gbx_server_stop(gbx_server *server)
-{
-    while (server->dead_count > 0)
-        gbx_session_free(server->dead[--server->dead_count]);
-    while (server->session_count > 0)
-        gbx_session_free(server->sessions[--server->session_count]);
-}
-
-void gbx_server_cleanup(gbx_server *server)
-{
-    if (server->retry != NULL)
-        event_free(server->retry);
-    if (server->idle != NULL)
-        event_free(server->idle);
-    gbx_tools_cleanup(&server->tools);
-    free(server->facts.instructions);
 }

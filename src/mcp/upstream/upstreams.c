@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* upstreams - all servers of a configuration; see upstream.h. */
-#include "mcp/upstream/upstream.h"
+#include "mcp/upstream/servers.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/edit_distance.h"
 #include "base/timeouts.h"
 #include "mcp/rules/rules.h"
-#include "mcp/upstream/internal.h"
-#include "mcp/upstream/upstream_server.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Calls that wait for one server; a script with more does not await them. */
 #define WAITING_MAX       1000
@@ -55,11 +54,6 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
     }
     while (all->ended != NULL)
         tell(all->ended);
-}
-
-void gbx_upstreams_wake(gbx_upstreams *all)
-{
-    event_active(all->turn, 0, 0);
 }
 
 /* ---- requests ------------------------------------------------------------- */
@@ -143,6 +137,14 @@ static rlim_t descriptor_limit(void)
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
+/* How many programs this machine can start at once without harm: two a processor. */
+static size_t starts_at_once(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return 2 * (processors > 0 ? (size_t)processors : 1);
+}
+
 static void on_retried(void *user, const gbx_upstream_reply *reply)
 {
     (void)user;
@@ -163,7 +165,7 @@ gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     all->loop = loop;
     all->config = config;
     all->ended_end = &all->ended;
-    all->starts_at_once = gbx_starts_at_once();
+    all->starts_at_once = starts_at_once();
     if (hooks != NULL)
         all->hooks = *hooks;
     if (config->rules != NULL)

@@ -12,19 +12,203 @@
  */
 #include "mcp/upstream/keeper/keeper.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- namespaces --------------------------------------------------------------
+ *
+ * A pid namespace for one server: when its process 1 dies, the kernel kills
+ * all others in it, however often they have forked and whatever they ignore.
+ *
+ * Root creates the namespaces directly. Other users need a user namespace for that. In
+ * it they keep their ids: files stay theirs, and they gain no new rights.
+ */
+
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    size_t len = strlen(text);
+    bool written = fd >= 0 && write(fd, text, len) == (ssize_t)len;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return written;
+}
+
+static bool map_ids(unsigned uid, unsigned gid)
+{
+    char line[48];
+
+    (void)snprintf(line, sizeof line, "%u %u 1\n", uid, uid);
+    if (!write_file("/proc/self/uid_map", line))
+        return false;
+    /* Without this, no group may be mapped; our groups are kept anyway. */
+    (void)write_file("/proc/self/setgroups", "deny");
+    (void)snprintf(line, sizeof line, "%u %u 1\n", gid, gid);
+    return write_file("/proc/self/gid_map", line);
+}
+
+/* Mount a /proc that shows this namespace's processes instead of ours. Where parts of
+ * /proc are hidden, as in most containers, ordinary users may not do so. */
+static bool mount_proc(void)
+{
+    return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+           mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+}
+
+/* Process 1 finishes the namespaces before its parent reports them. */
+static bool settle(bool in_user_ns, unsigned uid, unsigned gid, gbx_containment *ret)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* our parent may die meanwhile */
+    if (in_user_ns && !map_ids(uid, gid))
+        return false;
+    *ret = mount_proc() ? GBX_CONTAIN_PID_NS : GBX_CONTAIN_PID_NS_ONLY;
+    /* Entering the namespace changed our credentials, which clears the signal. */
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
+}
+
+/* Fork into new namespaces. 0 in the child, which is process 1; the child's id in the
+ * parent, or -1 with errno if namespaces are not available. */
+static int fork_into_namespaces(gbx_containment *ret_how)
+{
+    unsigned uid = geteuid();
+    unsigned gid = getegid();
+    unsigned long flags = CLONE_NEWPID | CLONE_NEWNS | SIGCHLD;
+    gbx_containment how = GBX_CONTAIN_UNKNOWN;
+    int ends[2];
+    long pid;
+
+    if (uid != 0)
+        flags |= CLONE_NEWUSER;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid = syscall(SYS_clone, flags, NULL, NULL, NULL, NULL);
+    if (pid == 0) {
+        if (!settle(uid != 0, uid, gid, &how) ||
+            write(ends[1], &how, sizeof how) != (ssize_t)sizeof how)
+            _exit(127);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        *ret_how = how;
+        return 0;
+    }
+    (void)close(ends[1]);
+    if (pid > 0 && read(ends[0], &how, sizeof how) != (ssize_t)sizeof how) {
+        (void)waitpid((pid_t)pid, NULL, 0);
+        pid = -1;
+        errno = EPERM;
+    }
+    (void)close(ends[0]);
+    *ret_how = how;
+    return (int)pid;
+}
+
+/* ---- the tree of processes -----------------------------------------------------
+ *
+ * The processes below this one, found by descent, if no
+ * namespace holds them.
+ *
+ * This process is their subreaper: an orphan becomes our child, so forking twice is no
+ * escape. They may fork faster than they are found; the caller searches again until
+ * none is left.
+ */
+
+#define PROCESSES_MAX 16384
+
+typedef struct process {
+    int pid;
+    int parent;
+    bool is_below;
+} process;
+
+static process processes[PROCESSES_MAX];
+
+static int parent_of(int pid)
+{
+    char path[64];
+    char line[512];
+    const char *end;
+    FILE *file;
+    int parent = -1;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return -1;
+    /* The name is in parentheses, and may itself hold any character, even
+     * parentheses. */
+    if (fgets(line, sizeof line, file) != NULL && (end = strrchr(line, ')')) != NULL &&
+        strlen(end) > 4)
+        parent = (int)strtol(end + 4, NULL, 10);
+    (void)fclose(file);
+    return parent;
+}
+
+static size_t list_processes(void)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *entry;
+    size_t count = 0;
+
+    if (proc == NULL)
+        return 0;
+    while ((entry = readdir(proc)) != NULL && count < PROCESSES_MAX) {
+        int pid = (int)strtol(entry->d_name, NULL, 10);
+
+        if (pid > 0)
+            processes[count++] = (process){.pid = pid, .parent = parent_of(pid)};
+    }
+    (void)closedir(proc);
+    return count;
+}
+
+static bool is_below(size_t count, int parent)
+{
+    for (size_t i = 0; i < count; i++)
+        if (processes[i].pid == parent)
+            return processes[i].is_below;
+    return false;
+}
+
+/* Send a signal to every process below this one; returns how many there were. */
+static unsigned signal_tree(int signal_number)
+{
+    size_t count = list_processes();
+    int self = (int)getpid();
+    unsigned found = 0;
+    bool more = true;
+
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            process *p = &processes[i];
+
+            if (p->is_below || (p->parent != self && !is_below(count, p->parent)))
+                continue;
+            p->is_below = more = true;
+            (void)kill(p->pid, signal_number);
+            found++;
+        }
+    }
+    return found;
+}
+
+/* ---- the keeper ------------------------------------------------------------- */
 
 #define EXIT_USAGE 64
 #define EXIT_LOST  70
@@ -120,7 +304,7 @@ static void kill_all(const keeper *k)
         _exit(0);
     }
     while (waitpid(-1, NULL, WNOHANG) >= 0 || errno == EINTR) {
-        (void)gbx_keeper_signal_tree(SIGKILL);
+        (void)signal_tree(SIGKILL);
         (void)poll(NULL, 0, KILL_STEP_MS);
     }
     _exit(0);
@@ -131,7 +315,7 @@ static void terminate(const keeper *k)
     if (k->is_first)
         (void)kill(-1, SIGTERM);
     else if (k->is_subreaper)
-        (void)gbx_keeper_signal_tree(SIGTERM);
+        (void)signal_tree(SIGTERM);
     else
         (void)kill(k->child, SIGTERM);
 }
@@ -243,7 +427,7 @@ int main(int argc, char **argv)
     k.signals = take_signals();
     if (k.signals < 0)
         return EXIT_LOST;
-    k.child = strcmp(argv[1], GBX_KEEPER_PLAIN) == 0 ? -1 : gbx_keeper_fork(&how);
+    k.child = strcmp(argv[1], GBX_KEEPER_PLAIN) == 0 ? -1 : fork_into_namespaces(&how);
     if (k.child == 0) {
         k.is_first = true;
         report(GBX_KEEPER_CONTAINED, how);

@@ -46,13 +46,4 @@ typedef enum gbx_containment {
     GBX_CONTAIN_SUBREAPER,   /* no namespace: found by descent, killed one by one */
 } gbx_containment;
 
-/* ---- inside the program --------------------------------------------------- */
-
-/* Fork into new namespaces. 0 in the child, which is process 1; the child's id in the
- * parent, or -1 with errno if namespaces are not available. */
-int gbx_keeper_fork(gbx_containment *ret_how);
-
-/* Send a signal to every process below this one; returns how many there were. */
-unsigned gbx_keeper_signal_tree(int signal_number);
-
 #endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* result_report - all output here may contain text of the sandboxed code: it goes through
+ * gbx_term_foreign() or is a constant. */
+#include "cli/cli.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_MAX GBX_KIB(64)
+
+static void print_hint(const gbx_term *term, const char *hint)
+{
+    if (hint == NULL || *hint == '\0')
+        return;
+    gbx_term_paint(term, GBX_PAINT_CYAN, "  hint: ");
+    gbx_term_foreign(term, hint, strlen(hint), GBX_ESCAPE_LINE);
+    (void)fputc('\n', term->stream);
+}
+
+static void set(gbx_trouble *trouble, int exit, const char *name)
+{
+    trouble->exit = exit;
+    trouble->code = NULL;
+    trouble->name = name;
+}
+
+void gbx_trouble_host(gbx_trouble *trouble, gbx_status status)
+{
+    set(trouble, gbx_status_exit(status), gbx_status_name(status));
+    if (status == GBX_E_UNSUPPORTED)
+        trouble->hint = "'glovebox doctor' names every layer and what would bring it";
+}
+
+void gbx_trouble_input(gbx_trouble *trouble, gbx_status status)
+{
+    if (status == GBX_E_OS)
+        set(trouble, GBX_CLI_EXIT_NO_INPUT, "NO_INPUT");
+    else
+        gbx_trouble_host(trouble, status);
+}
+
+void gbx_trouble_output(gbx_trouble *trouble)
+{
+    set(trouble, GBX_CLI_EXIT_NO_OUTPUT, "NO_OUTPUT");
+}
+
+void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file)
+{
+    trouble->exit = gbx_code_exit(code);
+    trouble->code = gbx_code_name(code);
+    trouble->file = file;
+}
+
+void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble)
+{
+    const gbx_error *err = &trouble->err;
+    char message[PATH_MAX + GBX_ERROR_MESSAGE_SIZE + 32];
+
+    if (trouble->file != NULL && err->line != 0)
+        (void)snprintf(message, sizeof message, "%s:%u:%u: %s", trouble->file,
+                       err->line, err->column, err->message);
+    else if (err->line != 0)
+        (void)snprintf(message, sizeof message, "%s at line %u, column %u",
+                       err->message, err->line, err->column);
+    else
+        (void)snprintf(message, sizeof message, "%s", err->message);
+    gbx_term_headline(term, trouble->code, message);
+    if (err->os_errno != 0 && trouble->exit != GBX_CLI_EXIT_NO_INPUT &&
+        strstr(message, strerror(err->os_errno)) == NULL)
+        (void)fprintf(term->stream, ": %s", strerror(err->os_errno));
+    (void)fputc('\n', term->stream);
+    print_hint(term, trouble->hint);
+}
+
+void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    const gbx_error *err = &trouble->err;
+
+    gbx_buf_init(&buf, JSON_MAX);
+    (void)gbx_buf_puts(&buf, "{\"ok\":false,");
+    (void)gbx_buf_printf(&buf, "\"%s\":\"%s\",\"error\":",
+                         trouble->code != NULL ? "code" : "status",
+                         trouble->code != NULL ? trouble->code : trouble->name);
+    (void)gbx_json_append_string(&buf, err->message, strlen(err->message));
+    if (trouble->file != NULL) {
+        (void)gbx_buf_puts(&buf, ",\"file\":");
+        (void)gbx_json_append_string(&buf, trouble->file, strlen(trouble->file));
+    }
+    if (err->line != 0)
+        (void)gbx_buf_printf(&buf, ",\"location\":{\"line\":%u,\"column\":%u}",
+                             err->line, err->column);
+    if (gbx_buf_puts(&buf, "}"))
+        gbx_term_json(term, (const char *)buf.data, buf.len);
+    (void)fputc('\n', term->stream);
+}
+
+/* A result that is not a value: headline, position, frame, hint. */
+static void gbx_result_print_failure(const gbx_term *term, const gbx_result *result)
+{
+    gbx_location at = gbx_result_location(result);
+
+    gbx_term_headline(term, gbx_code_name(gbx_result_code(result)),
+                      gbx_result_error(result));
+    if (at.line != 0)
+        (void)fprintf(term->stream, " at line %u, column %u", at.line, at.column);
+    (void)fputc('\n', term->stream);
+    gbx_term_block(term, at.frame, 2);
+    print_hint(term, gbx_result_hint(result));
+}
+
+void gbx_log_print(const gbx_term *term, const gbx_log *log)
+{
+    static const struct {
+        const char *name;
+        gbx_paint paint;
+    } levels[] = {
+        [GBX_LOG_DEBUG] = {"debug", GBX_PAINT_DIM},
+        [GBX_LOG_LOG] = {"log", GBX_PAINT_DIM},
+        [GBX_LOG_INFO] = {"info", GBX_PAINT_CYAN},
+        [GBX_LOG_WARN] = {"warn", GBX_PAINT_YELLOW},
+        [GBX_LOG_ERROR] = {"error", GBX_PAINT_RED},
+    };
+    size_t level = (size_t)log->level < GBX_COUNTOF(levels) ? log->level : GBX_LOG_LOG;
+
+    gbx_term_paint(term, levels[level].paint, "[%s] ", levels[level].name);
+    /* Newlines within a console line are kept, but what follows is indented, so that no
+     * text can look like a separate line. */
+    for (size_t at = 0; at <= log->text_len;) {
+        const char *newline = memchr(log->text + at, '\n', log->text_len - at);
+        size_t end = newline != NULL ? (size_t)(newline - log->text) : log->text_len;
+
+        if (at > 0)
+            (void)fputs("    ", term->stream);
+        gbx_term_foreign(term, log->text + at, end - at, GBX_ESCAPE_TEXT);
+        (void)fputc('\n', term->stream);
+        at = end + 1;
+    }
+}
+
+int gbx_status_exit(gbx_status status)
+{
+    static const struct {
+        gbx_status status;
+        int exit;
+    } table[] = {
+#define XX(name, number, exit, rpc, text) {GBX_##name, exit},
+        GBX_STATUS_MAP(XX)
+#undef XX
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
+        if (table[i].status == status)
+            return table[i].exit;
+    return 70; /* the library is newer than this program */
+}
+
+static void note_hidden_logs(const gbx_term *err, const gbx_result *result)
+{
+    size_t count = gbx_result_log_count(result);
+
+    if (count > 0)
+        (void)fprintf(err->stream, "  note: %zu console line%s: --logs shows %s\n",
+                      count, count == 1 ? "" : "s", count == 1 ? "it" : "them");
+}
+
+static int print_json(const gbx_term *out, const gbx_term *err, gbx_result *result)
+{
+    size_t len = 0;
+    const char *json = gbx_result_json(result, &len);
+
+    if (json == NULL) {
+        gbx_term_headline(err, NULL, "no memory to print the result");
+        (void)fputc('\n', err->stream);
+        return gbx_status_exit(GBX_E_NOMEM);
+    }
+    gbx_term_json(out, json, len);
+    (void)fputc('\n', out->stream);
+    return gbx_code_exit(gbx_result_code(result));
+}
+
+int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *result,
+                     bool json, bool logs_shown)
+{
+    gbx_code code = gbx_result_code(result);
+    size_t len = 0;
+
+    if (json)
+        return print_json(out, err, result);
+    if (code == GBX_CODE_VALUE) {
+        const char *value = gbx_result_value(result, &len);
+
+        gbx_term_json(out, value, len);
+        if (len > 0)
+            (void)fputc('\n', out->stream);
+        else /* it has no JSON */
+            (void)fputs("  note: the function returned undefined\n", err->stream);
+    } else {
+        gbx_result_print_failure(err, result);
+        if (!logs_shown)
+            note_hidden_logs(err, result);
+    }
+    return gbx_code_exit(code);
+}

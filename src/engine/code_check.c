@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code_check - code before it runs: what it will find, and the guard's verdict.
+ *
+ * The guard asks only about uses that it would object to: a call without such uses
+ * costs nothing here. Its clean verdicts are kept.
+ */
+#include "engine/engine.h"
+
+#include "base/json_view.h"
+#include "guard/guard.h"
+#include "policy/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- clean verdicts: a hash finds one, and comparing the whole text decides ---- */
+
+/* Fast, and safety does not depend on it: colliding texts are distinguished, and
+ * replace each other. */
+static uint64_t hash_of(const gbx_call *call)
+{
+    const char *at = call->code;
+    size_t left = call->code_len;
+    uint64_t hash = left * 8 + (uint64_t)call->form;
+
+    while (left > 0) {
+        uint64_t word = 0;
+        size_t n = left < sizeof word ? left : sizeof word;
+
+        memcpy(&word, at, n);
+        hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+        at += n;
+        left -= n;
+    }
+    return hash;
+}
+
+/* Do only text and form decide? */
+static bool can_be_known(const gbx_call *call, size_t max_len)
+{
+    return call->policy == NULL && call->replay == NULL && call->bindings_len == 0 &&
+           call->code_len > 0 && call->code_len <= max_len &&
+           call->code_len <= GBX_KNOWN_BYTES_MAX / 4;
+}
+
+static bool is_same(const struct gbx_guard_cache_code *code, const gbx_call *call)
+{
+    return code->text != NULL && code->form == call->form &&
+           code->len == call->code_len &&
+           memcmp(code->text, call->code, call->code_len) == 0;
+}
+
+/* The lock is held. */
+static struct gbx_guard_cache_code *find_code(gbx_guard_cache *known,
+                                              const gbx_call *call, uint64_t hash)
+{
+    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
+        if (known->hashes[i] == hash && is_same(&known->codes[i], call))
+            return &known->codes[i];
+    return NULL;
+}
+
+static void forget_code(gbx_guard_cache *known, struct gbx_guard_cache_code *code)
+{
+    known->bytes -= code->len;
+    free(code->text);
+    *code = (struct gbx_guard_cache_code){0};
+}
+
+static struct gbx_guard_cache_code *least_used(gbx_guard_cache *known)
+{
+    struct gbx_guard_cache_code *least = NULL;
+
+    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
+        if (known->codes[i].text != NULL &&
+            (least == NULL || known->codes[i].used < least->used))
+            least = &known->codes[i];
+    return least;
+}
+
+static struct gbx_guard_cache_code *make_room(gbx_guard_cache *known, size_t len)
+{
+    struct gbx_guard_cache_code *place;
+
+    while (known->bytes + len > GBX_KNOWN_BYTES_MAX)
+        forget_code(known, least_used(known));
+    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
+        if (known->codes[i].text == NULL)
+            return &known->codes[i];
+    place = least_used(known);
+    forget_code(known, place);
+    return place;
+}
+
+static void keep_code(gbx_guard_cache *known, const gbx_call *call, uint64_t hash,
+                      const gbx_guard_span *span)
+{
+    struct gbx_guard_cache_code *code;
+    char *text = malloc(call->code_len);
+
+    if (text == NULL)
+        return; /* not cached: it will be parsed again */
+    memcpy(text, call->code, call->code_len);
+    code = make_room(known, call->code_len);
+    *code = (struct gbx_guard_cache_code){.text = text,
+                                          .len = call->code_len,
+                                          .form = call->form,
+                                          .used = ++known->uses,
+                                          .span = *span};
+    known->hashes[code - known->codes] = hash;
+    known->bytes += call->code_len;
+}
+
+/* Takes the lock itself. */
+static bool recall(gbx_guard_cache *known, const gbx_call *call, uint64_t hash,
+                   gbx_guard_span *ret_span)
+{
+    struct gbx_guard_cache_code *code;
+
+    (void)pthread_mutex_lock(&known->lock);
+    code = find_code(known, call, hash);
+    if (code != NULL) {
+        code->used = ++known->uses;
+        *ret_span = code->span;
+    }
+    (void)pthread_mutex_unlock(&known->lock);
+    return code != NULL;
+}
+
+gbx_status gbx_guard_cache_init(gbx_guard_cache *known, gbx_error *reterr)
+{
+    memset(known, 0, sizeof *known);
+    return pthread_mutex_init(&known->lock, NULL) == 0
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
+}
+
+void gbx_guard_cache_cleanup(gbx_guard_cache *known)
+{
+    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
+        free(known->codes[i].text);
+    (void)pthread_mutex_destroy(&known->lock);
+}
+
+gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
+                                 size_t max_len, const gbx_guard_world *world,
+                                 gbx_guard_span *ret_span, gbx_report **ret_report,
+                                 gbx_error *reterr)
+{
+    bool can_be = can_be_known(call, max_len);
+    uint64_t hash = can_be ? hash_of(call) : 0;
+    gbx_status status;
+
+    if (can_be && recall(known, call, hash, ret_span)) {
+        *ret_report = NULL;
+        return GBX_OK;
+    }
+    status = gbx_guard_check(call->code, call->code_len, call->form, max_len, world,
+                             ret_span, ret_report, reterr);
+    if (status != GBX_OK || *ret_report != NULL || !can_be)
+        return status;
+    (void)pthread_mutex_lock(&known->lock);
+    if (find_code(known, call, hash) == NULL) /* another thread may have added it */
+        keep_code(known, call, hash, ret_span);
+    (void)pthread_mutex_unlock(&known->lock);
+    return GBX_OK;
+}
+
+/* ---- what the code of one call will find ------------------------------------- */
+
+/* "db" is the root of "db.query"; "now" is its own root. */
+static bool is_root(const char *name, const char *function)
+{
+    size_t len = strlen(name);
+
+    return strncmp(name, function, len) == 0 &&
+           (function[len] == '\0' || function[len] == '.');
+}
+
+static bool is_exposed(const gbx_run *run, const char *name)
+{
+    const gbx_policy *policy = gbx_run_policy(run);
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    bool found = false;
+
+    (void)pthread_mutex_lock(&h->lock);
+    for (const gbx_function *f = h->functions; f != NULL && !found; f = f->next)
+        found = is_root(name, f->name) &&
+                (policy == NULL || gbx_policy_allows_function(policy, f->name));
+    (void)pthread_mutex_unlock(&h->lock);
+    return found;
+}
+
+static bool is_bound(const gbx_call *call, const char *name)
+{
+    gbx_view bindings;
+
+    return call->form == GBX_FORM_BODY && call->bindings_len > 0 &&
+           gbx_view_open(call->bindings, call->bindings_len, &bindings) &&
+           gbx_view_kind(gbx_view_member(bindings, name)) != 0;
+}
+
+static bool has_name(void *user, const char *name)
+{
+    const gbx_run *run = user;
+
+    return is_bound(&run->call, name) ||
+           (run->replayer != NULL ? gbx_replayer_has_root(run, name)
+                                  : is_exposed(run, name));
+}
+
+static bool may_fetch(void *user, const char *url, size_t len,
+                      char site[GBX_GUARD_SITE_SIZE])
+{
+    const gbx_run *run = user;
+    const gbx_policy *policy =
+        run->replayer != NULL ? run->replayer->sites : gbx_run_policy(run);
+
+    _Static_assert(GBX_GUARD_SITE_SIZE >= GBX_SITE_TEXT_SIZE, "a site must fit");
+    return policy == NULL || gbx_policy_may_fetch(policy, url, len, site);
+}
+
+gbx_guard_world gbx_run_globals(gbx_run *run)
+{
+    return (gbx_guard_world){
+        .capabilities = gbx_run_capabilities(run),
+        .has_name = has_name,
+        .may_fetch = may_fetch,
+        .user = run,
+    };
+}
+
+void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column)
+{
+    gbx_result *r = run->result;
+
+    r->location.line = line;
+    r->location.column = column;
+    if (line == 0)
+        return;
+    r->frame = gbx_guard_frame(run->call.code, run->call.code_len, line, column);
+    if (r->frame != NULL)
+        r->location.frame = r->frame;
+}
+
+/* ---- code without an engine: only the policy is known ------------------------- */
+
+/* Is name the root of a function that the policy lists? "db" is the root of "db.*".
+ * A lone star matches no name. */
+static bool lists_name(void *user, const char *name)
+{
+    const gbx_policy *policy = user;
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < policy->function_count; i++)
+        if (strncmp(policy->functions[i], name, len) == 0 &&
+            (policy->functions[i][len] == '\0' || policy->functions[i][len] == '.'))
+            return true;
+    return false;
+}
+
+static bool policy_may_fetch(void *user, const char *url, size_t len,
+                             char site[GBX_GUARD_SITE_SIZE])
+{
+    return gbx_policy_may_fetch(user, url, len, site);
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_policy_check(const gbx_policy *policy, const char *code, size_t code_len,
+                            gbx_form form, const gbx_limits *limits,
+                            gbx_report **ret_report, gbx_error *reterr)
+{
+    gbx_guard_world world = {.may_bind = true, .capabilities = GBX_CAP_HELPERS};
+
+    if (policy != NULL) {
+        world.capabilities = policy->capabilities;
+        world.code_bytes = policy->limits.code_bytes;
+        world.has_name = lists_name;
+        world.may_fetch = policy_may_fetch;
+        world.user = (gbx_policy *)(uintptr_t)policy; /* only returned as const */
+    }
+    return gbx_guard_report(code, code_len, form, limits, &world, ret_report, reterr);
+}

@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loader - what an engine has besides calls: datasets, preloads and functions.
+ *
+ * Datasets and preloads are kept as sealed memfds. Every template, the first and its
+ * replacements, reads the same bytes; the host's heap holds none of them. A template
+ * gets all preloads before its HELLO, so adding one means a new template.
+ */
+#include "engine/engine.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/timeouts.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glovebox/preload.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DATASET_NAME_MAX  64
+#define PRELOAD_NAME_MAX  128
+#define FUNCTION_NAME_MAX 128
+
+/* A template's heap cannot reuse the memory of a dataset that is replaced in it
+ * (worker/worker.h), and nothing is forked while it parses. So only little is
+ * replaced in place; for more, a new template is started while the old one serves. */
+#define REPLACED_MAX  GBX_MIB(1)
+#define REPLACED_EACH GBX_KIB(16)
+
+/* ---- lists of memfds ------------------------------------------------------------- */
+
+/* Writing past the file size limit kills a process, even for a file in memory: that
+ * must not happen to our host. */
+static bool may_write(size_t len)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= len;
+}
+
+/* Bytes as an entry of a list, in a memfd that nobody can change; what is "dataset" or
+ * the like, for messages. */
+static gbx_status keep_bytes(const char *what, const char *name, const void *data,
+                             size_t len, gbx_dataset **ret, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    gbx_dataset *d;
+
+    if (!may_write(len)) {
+        errno = EFBIG;
+        return gbx_fail(reterr, GBX_E_OS,
+                        "cannot keep the %s '%s': its %zu bytes are more than this "
+                        "process may write to a file (RLIMIT_FSIZE)",
+                        what, name, len);
+    }
+    fd = memfd_create("glovebox", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || !gbx_fd_write(fd, data, len) ||
+        fcntl(fd, F_ADD_SEALS,
+              F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot keep the %s '%s': %s", what, name,
+                        strerror(errno));
+    d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the %s '%s'", what, name);
+    (void)snprintf(d->name, sizeof d->name, "%s", name);
+    d->size = len;
+    d->memfd = gbx_fd_take(&fd);
+    *ret = d;
+    return GBX_OK;
+}
+
+static void free_dataset(gbx_dataset *d)
+{
+    gbx_fd_close(&d->memfd);
+    free(d);
+}
+
+/* Add it to the list, or replace the entry of the same name, which is returned in
+ * *ret_old. The lock is held. */
+static void link_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset **ret_old)
+{
+    gbx_dataset **at = list;
+
+    *ret_old = NULL;
+    while (*at != NULL && strcmp((*at)->name, d->name) != 0)
+        at = &(*at)->next;
+    if (*at != NULL) {
+        *ret_old = *at;
+        d->next = (*at)->next;
+    }
+    *at = d;
+}
+
+static void unlink_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
+{
+    gbx_dataset **at = list;
+
+    while (*at != d)
+        at = &(*at)->next;
+    if (old != NULL)
+        old->next = d->next;
+    *at = old != NULL ? old : d->next;
+}
+
+/* ---- a template gets them ---------------------------------------------------------- */
+
+static bool is_settled(const gbx_engine *engine)
+{
+    if (engine->is_loading || engine->is_spawning || engine->current == NULL)
+        return false;
+    for (const gbx_template *t = engine->templates; t != NULL; t = t->next)
+        if (t->state < GBX_TEMPLATE_SERVING)
+            return false;
+    return true;
+}
+
+static bool wait_changed(gbx_engine *engine, int64_t until_ns)
+{
+    struct timespec ts = {.tv_sec = until_ns / 1000000000,
+                          .tv_nsec = until_ns % 1000000000};
+
+    return pthread_cond_timedwait(&engine->changed, &engine->lock, &ts) != ETIMEDOUT;
+}
+
+/* Wait until a template serves and nothing else is being sent to it; the lock is held. */
+static gbx_status settle(gbx_engine *engine, gbx_error *reterr)
+{
+    int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
+
+    while (!is_settled(engine) && !engine->is_closing)
+        if (!wait_changed(engine, until))
+            break;
+    return is_settled(engine) ? GBX_OK
+                              : gbx_fail(reterr, GBX_E_CLOSED, "no template serves");
+}
+
+/* What is sent to a serving template. */
+typedef struct update {
+    const char *what; /* for messages: "load the dataset" */
+    const char *name;
+    const gbx_dataset *dataset; /* NULL: name is a function's */
+    gbx_status failure;         /* returned if the template refuses it */
+} update;
+
+/* Send it to the serving template and wait for its answer; the lock is held. */
+static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *reterr)
+{
+    int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
+    bool sent;
+
+    engine->is_loading = true;
+    engine->load_done = false;
+    engine->load_failed = false;
+    engine->load_message[0] = 0;
+    engine->current->loads_pending++;
+    sent = u->dataset != NULL ? gbx_template_send_load(engine->current, u->dataset)
+                              : gbx_template_send_expose(engine->current, u->name);
+    if (!sent) {
+        engine->load_failed = true;
+        engine->load_done = true;
+    }
+    while (!engine->load_done && !engine->is_closing)
+        if (!wait_changed(engine, until))
+            engine->load_failed = engine->load_done = true;
+    engine->is_loading = false;
+    /* Half a frame may have been sent, or the answer may be mistaken for that of
+     * another load: start another template, which knows what the engine has. */
+    if (engine->load_failed && engine->load_message[0] == 0 && engine->current != NULL)
+        gbx_pidfd_kill(engine->current->process.pidfd);
+    if (!engine->load_done)
+        return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
+    if (engine->load_failed)
+        return gbx_fail(reterr, u->failure, "cannot %s '%s': %s", u->what, u->name,
+                        engine->load_message[0] != 0 ? engine->load_message
+                                                     : "the template does not answer");
+    return GBX_OK;
+}
+
+/* Workers without the update are of no use any more; the lock is held. */
+static void replace_workers(gbx_engine *engine)
+{
+    engine->load_seq++;
+    engine->coming = 0;
+    gbx_pool_discard_stale(engine);
+    gbx_pool_fill(engine);
+}
+
+/*
+ * Start a template with the current lists, and wait until it serves; a failure changes
+ * nothing. For contents that the serving template cannot receive, or should not. The old
+ * one serves until the new one does. The lock is held, and the engine is settled.
+ */
+static gbx_status restart(gbx_engine *engine, gbx_error *reterr)
+{
+    gbx_renewal mine = {.is_done = false};
+    gbx_status status;
+
+    engine->content_seq++; /* a template that starts with less must not serve */
+    engine->is_loading = true;
+    /* Removed again by gbx_renewal_end(), or by the lines below. */
+    /* cppcheck-suppress autoVariables */
+    engine->renewal = &mine;
+    gbx_engine_wake(engine);
+    /* Whatever happens to the template, the supervisor bounds this wait. */
+    while (!mine.is_done && !engine->is_closing)
+        (void)pthread_cond_wait(&engine->changed, &engine->lock);
+    engine->renewal = NULL;
+    engine->is_loading =
+        false; /* not earlier: nobody else may read the lists until then */
+    gbx_pool_fill(engine);
+    if (!mine.is_done)
+        return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
+    status = mine.error.status;
+    if (status != GBX_OK) {
+        engine->content_seq++; /* the caller removes what it had added */
+        if (reterr != NULL)
+            *reterr = mine.error;
+    }
+    return status;
+}
+
+/* ---- datasets ----------------------------------------------------------------------- */
+
+/* An identifier, so that datasets.NAME can be written; ASCII is enough for a name. */
+static bool is_dataset_name(const char *name)
+{
+    size_t len = strlen(name);
+
+    if (len == 0 || len > DATASET_NAME_MAX || isdigit((unsigned char)name[0]))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '$')
+            return false;
+    return strcmp(name, "__proto__") != 0;
+}
+
+static gbx_status make_dataset(const char *name, const char *json, size_t len,
+                               gbx_data_format format, gbx_dataset **ret,
+                               gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf lines;
+    gbx_json_fault fault = {0};
+    bool ok;
+
+    gbx_buf_init(&lines, len * 2 + 16);
+    ok = format == GBX_DATA_NDJSON
+             ? gbx_json_from_lines(json, len, &lines, &fault)
+             : gbx_json_check(json, len, GBX_JSON_DEPTH_MAX, &fault);
+    if (!ok && fault.message == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset '%s'", name);
+    if (!ok)
+        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
+                           "the dataset '%s' is not JSON: %s at line %u, column %u",
+                           name, fault.message, fault.line, fault.column);
+    return keep_bytes("dataset", name,
+                      format == GBX_DATA_NDJSON ? (const char *)lines.data : json,
+                      format == GBX_DATA_NDJSON ? lines.len : len, ret, reterr);
+}
+
+static uint64_t cost_in_place(const gbx_dataset *d, const gbx_dataset *old)
+{
+    return old == NULL ? 0 : d->size + old->size + REPLACED_EACH;
+}
+
+/* The lock is held. */
+static gbx_status put_in_place(gbx_engine *engine, const gbx_dataset *d, uint64_t cost,
+                               gbx_error *reterr)
+{
+    update u = {"load the dataset", d->name, d, GBX_E_DATA};
+    gbx_status status = send_and_wait(engine, &u, reterr);
+
+    if (status == GBX_OK) {
+        if (engine->current != NULL)
+            engine->current->replaced_bytes += cost;
+        replace_workers(engine);
+    }
+    return status;
+}
+
+/* The lock is held. */
+static gbx_status put_in_new(gbx_engine *engine, const gbx_dataset *d,
+                             gbx_error *reterr)
+{
+    gbx_error error = {0};
+    gbx_status status = restart(engine, &error);
+
+    return status == GBX_OK
+               ? GBX_OK
+               : gbx_fail(reterr, status, "cannot load the dataset '%s': %s", d->name,
+                          error.message);
+}
+
+static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+{
+    gbx_dataset *old = NULL;
+    uint64_t cost;
+    gbx_status status;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    status = settle(engine, reterr);
+    if (status != GBX_OK) {
+        (void)pthread_mutex_unlock(&engine->lock);
+        free_dataset(d);
+        return status;
+    }
+    assert(d != NULL); /* otherwise making it has failed */
+    d->serial = ++engine->next_dataset;
+    link_dataset(&engine->datasets, d, &old);
+    gbx_confine_weigh(engine);
+    cost = cost_in_place(d, old);
+    if (engine->current->replaced_bytes + cost > REPLACED_MAX)
+        status = put_in_new(engine, d, reterr);
+    else
+        status = put_in_place(engine, d, cost, reterr);
+    if (status != GBX_OK) {
+        unlink_dataset(&engine->datasets, d, old);
+        gbx_confine_weigh(engine);
+        old = d;
+    }
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_engine_wake(engine);
+    if (old != NULL)
+        free_dataset(old);
+    return status;
+}
+
+/* ---- preloads ----------------------------------------------------------------------- */
+
+static bool is_preload_name(const char *name)
+{
+    size_t len = strlen(name);
+
+    if (len == 0 || len > PRELOAD_NAME_MAX ||
+        !gbx_utf8_valid((const uint8_t *)name, len, NULL))
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if ((uint8_t)name[i] < 0x20 || name[i] == 0x7F)
+            return false;
+    return true;
+}
+
+static gbx_status check_preload(const char *name, const char *source, size_t len,
+                                gbx_error *reterr)
+{
+    uint32_t line, column;
+    size_t bad;
+
+    if (name == NULL || !is_preload_name(name))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "a preload's name must have 1 to %d bytes of UTF-8 without "
+                        "control characters",
+                        PRELOAD_NAME_MAX);
+    if (source == NULL && len > 0)
+        return gbx_fail(reterr, GBX_E_USAGE, "the preload '%s' has no source", name);
+    if (len > GBX_PRELOAD_MAX)
+        return gbx_fail(reterr, GBX_E_USAGE, "the preload '%s' is larger than %llu MiB",
+                        name, (unsigned long long)(GBX_PRELOAD_MAX >> 20));
+    if (gbx_utf8_valid((const uint8_t *)source, len, &bad))
+        return GBX_OK;
+    gbx_lines_position(source, len, bad, &line, &column);
+    return gbx_fail_at(reterr, GBX_E_DATA, line, column,
+                       "the preload '%s' is not UTF-8 at line %u, column %u", name,
+                       line, column);
+}
+
+static gbx_status make_preload(const char *name, const char *source, size_t len,
+                               gbx_dataset **ret, gbx_error *reterr)
+{
+    gbx_status status = check_preload(name, source, len, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    return keep_bytes("preload", name, source, len, ret, reterr);
+}
+
+static size_t count_preloads(const gbx_engine *engine)
+{
+    size_t n = 0;
+
+    for (const gbx_dataset *d = engine->preloads; d != NULL; d = d->next)
+        n++;
+    return n;
+}
+
+static gbx_status add_preload(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+{
+    gbx_dataset *old = NULL;
+    gbx_status status;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    status = settle(engine, reterr);
+    if (status == GBX_OK) {
+        d->serial = ++engine->next_dataset;
+        link_dataset(&engine->preloads, d, &old);
+        if (count_preloads(engine) > GBX_PRELOADS_MAX)
+            status = gbx_fail(reterr, GBX_E_USAGE, "an engine has at most %u preloads",
+                              GBX_PRELOADS_MAX);
+        else
+            status = restart(engine, reterr);
+        if (status != GBX_OK)
+            unlink_dataset(&engine->preloads, d, old);
+    }
+    if (status != GBX_OK)
+        old = d;
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_engine_wake(engine);
+    if (old != NULL)
+        free_dataset(old);
+    return status;
+}
+
+/* ---- functions of the host ------------------------------------------------------------ */
+
+/* Identifiers with dots between. Refuses a first identifier that every object has:
+ * such a property must not be shadowed by accident. */
+static bool is_function_name(const char *name)
+{
+    static const char *const never[] = {"__proto__", "prototype", "constructor"};
+    const char *at = name;
+
+    if (strlen(name) > FUNCTION_NAME_MAX)
+        return false;
+    for (;;) {
+        size_t len = 0;
+
+        while (isalnum((unsigned char)at[len]) || at[len] == '_' || at[len] == '$')
+            len++;
+        if (len == 0 || isdigit((unsigned char)at[0]))
+            return false;
+        for (size_t i = 0; i < GBX_COUNTOF(never); i++)
+            if (strlen(never[i]) == len && memcmp(at, never[i], len) == 0)
+                return false;
+        at += len;
+        if (*at == 0)
+            return true;
+        if (*at++ != '.')
+            return false;
+    }
+}
+
+/* "db" and "db.query" cannot both be functions. */
+static bool collide(const char *a, const char *b)
+{
+    size_t len = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
+
+    return memcmp(a, b, len) == 0 && (a[len] == 0 || a[len] == '.') &&
+           (b[len] == 0 || b[len] == '.');
+}
+
+static gbx_status check_name(gbx_engine *engine, const char *name, gbx_error *reterr)
+{
+    gbx_hostcalls *h = &engine->hostcalls;
+    gbx_function *taken = NULL;
+
+    if (!is_function_name(name))
+        return gbx_fail(
+            reterr, GBX_E_USAGE,
+            "'%.64s' is not the name of a function: one or more identifiers "
+            "with dots between, at most %d bytes",
+            name, FUNCTION_NAME_MAX);
+    (void)pthread_mutex_lock(&h->lock);
+    for (gbx_function *f = h->functions; f != NULL && taken == NULL; f = f->next)
+        if (collide(f->name, name))
+            taken = f;
+    (void)pthread_mutex_unlock(&h->lock);
+    if (taken != NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "the name '%s' is taken by '%s'", name,
+                        taken->name);
+    return GBX_OK;
+}
+
+/* Append to the list: templates get the names in the order of exposing. */
+static void link_function(gbx_hostcalls *h, gbx_function *function)
+{
+    gbx_function **at = &h->functions;
+
+    (void)pthread_mutex_lock(&h->lock);
+    while (*at != NULL)
+        at = &(*at)->next;
+    function->serial = ++h->function_serial;
+    *at = function;
+    (void)pthread_mutex_unlock(&h->lock);
+}
+
+static void unlink_function(gbx_hostcalls *h, const gbx_function *function)
+{
+    gbx_function **at = &h->functions;
+
+    (void)pthread_mutex_lock(&h->lock);
+    while (*at != function)
+        at = &(*at)->next;
+    *at = function->next;
+    (void)pthread_mutex_unlock(&h->lock);
+}
+
+/* Send the template one more function's name, and wait until workers have it. */
+static gbx_status expose(gbx_engine *engine, const gbx_function *function,
+                         gbx_error *reterr)
+{
+    update u = {"expose the function", function->name, NULL, GBX_E_USAGE};
+    gbx_status status;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    status = settle(engine, reterr);
+    if (status == GBX_OK && engine->current->function_serial < function->serial)
+        status = send_and_wait(engine, &u, reterr);
+    if (status == GBX_OK)
+        replace_workers(engine);
+    (void)pthread_cond_broadcast(&engine->changed);
+    (void)pthread_mutex_unlock(&engine->lock);
+    gbx_engine_wake(engine);
+    return status;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_loader_preloads_init(gbx_engine *engine, gbx_error *reterr)
+{
+    const gbx_options *o = &engine->settings.options;
+    gbx_status status = GBX_OK;
+
+    if (o->preload_count > GBX_PRELOADS_MAX ||
+        (o->preload_count > 0 && o->preloads == NULL))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "options.preload_count must be from 0 to %u, with as many "
+                        "options.preloads",
+                        GBX_PRELOADS_MAX);
+    if (o->preload_count > 0 && engine->runner.execute != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no preloads",
+                        engine->runner.name);
+    for (size_t i = 0; i < o->preload_count && status == GBX_OK; i++) {
+        const gbx_preload *p = &o->preloads[i];
+        gbx_dataset *d = NULL;
+        gbx_dataset *old = NULL;
+
+        status = make_preload(p->name, p->source, p->source_len, &d, reterr);
+        if (status != GBX_OK)
+            break;
+        d->serial = ++engine->next_dataset;
+        link_dataset(&engine->preloads, d, &old);
+        if (old == NULL)
+            continue;
+        free_dataset(old);
+        status =
+            gbx_fail(reterr, GBX_E_USAGE, "two preloads have the name '%s'", p->name);
+    }
+    engine->settings.options.preloads = NULL; /* those belong to the caller */
+    return status;
+}
+
+gbx_status gbx_loader_find(gbx_engine *engine, const char *name, gbx_error *reterr)
+{
+    const gbx_dataset *d;
+    bool is_there;
+
+    (void)pthread_mutex_lock(&engine->lock);
+    d = engine->datasets;
+    while (d != NULL && strcmp(name, "*") != 0 && strcmp(name, d->name) != 0)
+        d = d->next;
+    is_there = d != NULL;
+    (void)pthread_mutex_unlock(&engine->lock);
+    return is_there ? GBX_OK
+                    : gbx_fail(reterr, GBX_E_USAGE,
+                               "call.dataset is not the name of one that is loaded");
+}
+
+void gbx_loader_free_all(gbx_dataset **list)
+{
+    while (*list != NULL) {
+        gbx_dataset *d = *list;
+
+        *list = d->next;
+        free_dataset(d);
+    }
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *json,
+                           size_t json_len, gbx_data_format format, gbx_error *reterr)
+{
+    gbx_dataset *d = NULL;
+    gbx_status status = gbx_engine_need(engine, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (name == NULL || json == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "name or json is missing");
+    if (format > GBX_DATA_NDJSON)
+        return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
+    if (!is_dataset_name(name))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "a dataset's name must be an identifier of at most %d letters, "
+                        "digits, '_' or '$'",
+                        DATASET_NAME_MAX);
+    if (engine->runner.execute != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no datasets",
+                        engine->runner.name);
+    status = make_dataset(name, json, json_len, format, &d, reterr);
+    return status == GBX_OK ? load(engine, d, reterr) : status;
+}
+
+gbx_status gbx_engine_preload(gbx_engine *engine, const char *name, const char *source,
+                              size_t source_len, gbx_error *reterr)
+{
+    gbx_dataset *d = NULL;
+    gbx_status status = gbx_engine_need(engine, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (engine->runner.execute != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no preloads",
+                        engine->runner.name);
+    status = make_preload(name, source, source_len, &d, reterr);
+    return status == GBX_OK ? add_preload(engine, d, reterr) : status;
+}
+
+gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn fn,
+                             void *user, gbx_error *reterr)
+{
+    gbx_function *function;
+    const gbx_policy *policy;
+    gbx_status status = gbx_engine_need(engine, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (name == NULL || fn == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "name or fn is missing");
+    if (engine->runner.execute != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "the runner '%s' has no functions of the host",
+                        engine->runner.name);
+    policy = engine->settings.options.policy;
+    status = check_name(engine, name, reterr);
+    if (status != GBX_OK)
+        return status;
+    function = calloc(1, sizeof *function + strlen(name) + 1);
+    if (function == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the function '%s'", name);
+    function->fn = fn;
+    function->user = user;
+    memcpy(function->name, name, strlen(name) + 1);
+    /* Link first: a template that starts meanwhile has it too. */
+    link_function(&engine->hostcalls, function);
+    if (policy == NULL || gbx_policy_allows_function(policy, name))
+        status = expose(engine, function, reterr);
+    if (status != GBX_OK) {
+        unlink_function(&engine->hostcalls, function);
+        free(function);
+    }
+    return status;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * providers - who serves a request: a function of the embedder, fetch, or files.
+ *
+ * The name and the arguments come from a worker and are hostile. A name that this call
+ * does not have is answered with an error. A request for fetch or a file becomes a job;
+ * the thread that answers a job frees it.
+ */
+#include "engine/engine.h"
+
+#include "base/cleanup.h"
+#include "fetch/fetch.h"
+#include "file/file.h"
+#include "policy/policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arguments up to this size get their NUL on the stack. */
+#define SMALL_ARGS GBX_KIB(4)
+
+/* Files waiting for the I/O thread, in one engine. */
+#define IO_QUEUE_MAX 1024
+
+/* ---- functions of the embedder ------------------------------------------------ */
+
+/* The lock is held. */
+static gbx_function *find_function(gbx_hostcalls *h, gbx_span name)
+{
+    for (gbx_function *f = h->functions; f != NULL; f = f->next)
+        if (strlen(f->name) == name.len && memcmp(f->name, name.data, name.len) == 0)
+            return f;
+    return NULL;
+}
+
+static void call_function(gbx_run *run, const gbx_function *f, gbx_request request,
+                          gbx_span args)
+{
+    char small[SMALL_ARGS];
+    char *text = args.len < sizeof small ? small : malloc(args.len + 1);
+    gbx_host_call call = {.request = request,
+                          .call = run->ticket,
+                          .name = f->name,
+                          .args = text,
+                          .args_len = args.len};
+
+    if (text == NULL) {
+        run->exchange.is_nomem = true;
+        return;
+    }
+    memcpy(text, args.data, args.len);
+    text[args.len] = 0;
+    run->calls.is_dispatching = true;
+    f->fn(f->user, run->engine, &call);
+    run->calls.is_dispatching = false;
+    explicit_bzero(text, args.len); /* it may contain secrets */
+    if (text != small)
+        free(text);
+}
+
+static bool fills_itself(const gbx_policy *policy, const gbx_function *f)
+{
+    return policy->self_filling != NULL && strcmp(policy->self_filling, f->name) == 0;
+}
+
+/* Call with secrets filled in for this function, if its arguments refer to any. */
+static void call_with_secrets(gbx_run *run, const gbx_function *f, gbx_request request,
+                              gbx_span args)
+{
+    const gbx_policy *policy = gbx_run_policy(run);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
+    gbx_error error = {0};
+
+    if (policy == NULL || fills_itself(policy, f) || !gbx_secrets_are_in(args)) {
+        call_function(run, f, request, args);
+        return;
+    }
+    if (gbx_secrets_fill_json(policy, f->name, args, &filled, &error) == GBX_OK)
+        call_function(run, f, request, (gbx_span){filled.data, filled.len});
+    else
+        gbx_hostcall_refuse(run->engine, request, "Error", error.message, "ERR_SECRET");
+}
+
+/* ---- jobs ---------------------------------------------------------------------- */
+
+static gbx_job *job_new(gbx_run *run, gbx_request request, const gbx_msg_hostcall *msg)
+{
+    gbx_job *job = calloc(1, sizeof *job + msg->args.len + msg->bytes.len);
+
+    if (job == NULL)
+        return NULL;
+    job->engine = run->engine;
+    job->request = request;
+    /* An engine's policy never changes, but its counter does. */
+    job->policy = gbx_policy_ref((gbx_policy *)(uintptr_t)gbx_run_policy(run));
+    memcpy(job->data, msg->args.data, msg->args.len);
+    job->args = (gbx_span){job->data, msg->args.len};
+    if (msg->bytes.len > 0)
+        memcpy(job->data + msg->args.len, msg->bytes.data, msg->bytes.len);
+    job->body = (gbx_span){job->data + msg->args.len, msg->bytes.len};
+    return job;
+}
+
+static void free_job(gbx_job *job)
+{
+    gbx_policy_free(job->policy);
+    free(job);
+}
+
+/* Answer that the host lacks a resource. */
+static void refuse_job(gbx_engine *engine, gbx_request request, const char *name)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text, "%s: the host cannot take another request now",
+                   name);
+    gbx_hostcall_refuse(engine, request, "Error", text, "ERR_HOST_BUSY");
+}
+
+static gbx_io *start_io(gbx_engine *engine)
+{
+    gbx_providers *p = &engine->providers;
+    gbx_io *io;
+
+    (void)pthread_mutex_lock(&engine->hostcalls.lock);
+    if (p->io == NULL)
+        p->io = gbx_io_start(IO_QUEUE_MAX);
+    io = p->io;
+    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+    return io;
+}
+
+/* ---- files: on the I/O thread --------------------------------------------------- */
+
+static void read_file(void *user)
+{
+    gbx_job *job = user;
+    gbx_msg_answer answer = {0};
+    gbx_buf bytes = {0};
+
+    gbx_file_read(job->policy, job->engine->settings.options.policy, job->args, &bytes,
+                  &answer);
+    (void)gbx_hostcall_reply(job->engine, job->request, &answer);
+    gbx_buf_cleanup(&bytes);
+    free_job(job);
+}
+
+static void drop_file(void *user)
+{
+    free_job(user);
+}
+
+static bool start_file(gbx_engine *engine, gbx_job *job)
+{
+    gbx_io_job io_job = {.run = read_file, .drop = drop_file, .user = job};
+    gbx_io *io = start_io(engine);
+
+    return io != NULL && gbx_io_submit(io, &io_job);
+}
+
+/* ---- answers that must be searched for secrets: on the I/O thread ---------------- */
+
+typedef struct late_reply {
+    gbx_engine *engine;
+    gbx_request request;
+    gbx_reply *reply;
+} late_reply;
+
+static void drop_reply(void *user)
+{
+    late_reply *late = user;
+
+    gbx_reply_wipe(late->reply);
+    free(late);
+}
+
+static void give_reply(void *user)
+{
+    late_reply *late = user;
+
+    (void)gbx_hostcall_reply(late->engine, late->request, &late->reply->msg);
+    drop_reply(late);
+}
+
+/* Answer from the supervisor's loop: slow work is done on the I/O thread. */
+static void reply_later(gbx_engine *engine, gbx_request request,
+                        const gbx_msg_answer *answer)
+{
+    late_reply *late;
+    gbx_io *io;
+    bool taken;
+
+    if (!gbx_redact_is_due(engine->settings.options.policy)) {
+        (void)gbx_hostcall_reply(engine, request, answer);
+        return;
+    }
+    io = start_io(engine);
+    late = calloc(1, sizeof *late);
+    if (late != NULL)
+        *late = (late_reply){engine, request, gbx_reply_copy(answer)};
+    taken = io != NULL && late != NULL && late->reply != NULL &&
+            gbx_io_submit(io, &(gbx_io_job){give_reply, drop_reply, late});
+    if (taken)
+        return;
+    if (late != NULL)
+        drop_reply(late);
+    refuse_job(engine, request, "fetch");
+}
+
+/* ---- fetches: on the supervisor's loop, which starts and drops them --------------- */
+
+static void unlink_active(gbx_engine *engine, const gbx_job *job)
+{
+    gbx_job **at = &engine->providers.active;
+
+    (void)pthread_mutex_lock(&engine->hostcalls.lock);
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+}
+
+static void on_fetched(void *user, const gbx_msg_answer *answer)
+{
+    gbx_job *job = user;
+
+    reply_later(job->engine, job->request, answer);
+    unlink_active(job->engine, job);
+    free_job(job);
+}
+
+static void on_report(void *user, void *fetch_user, const gbx_fetch_report *report)
+{
+    const gbx_job *job = fetch_user;
+
+    gbx_hostcall_report(user, job->request, report);
+}
+
+/* Hand a fetch to the supervisor. */
+static bool post_fetch(gbx_engine *engine, gbx_job *job)
+{
+    (void)pthread_mutex_lock(&engine->hostcalls.lock);
+    job->next = engine->providers.posted;
+    engine->providers.posted = job;
+    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+    gbx_engine_wake(engine);
+    return true;
+}
+
+/* Threads that answer for a transport read it too. */
+static void set_fetcher(gbx_engine *engine, gbx_fetcher *fetcher)
+{
+    (void)pthread_mutex_lock(&engine->hostcalls.lock);
+    engine->providers.fetcher = fetcher;
+    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+}
+
+/* Start a fetch that is new to the supervisor; it is in the active list. */
+static void begin_fetch(gbx_engine *engine, gbx_job *job)
+{
+    gbx_providers *p = &engine->providers;
+    gbx_fetcher *fetcher = NULL;
+    const gbx_fetch_transport *own = engine->settings.options.transport;
+    gbx_fetcher_options options = {
+        .base = engine->base,
+        .engine = engine,
+        .transport = own != NULL ? own->fetch : NULL,
+        .transport_user = own != NULL ? own->user : NULL,
+        .on_report = on_report,
+        .report_user = engine,
+    };
+
+    if (p->fetcher == NULL && gbx_fetcher_new(&options, &fetcher, NULL) == GBX_OK)
+        set_fetcher(engine, fetcher);
+    if (p->fetcher != NULL)
+        job->fetch = gbx_fetch_start(p->fetcher, job->policy, job->args, job->body,
+                                     on_fetched, job);
+    if (job->fetch == NULL) {
+        refuse_job(engine, job->request, "fetch");
+        unlink_active(engine, job);
+        free_job(job);
+    }
+}
+
+/* The next job that needs the supervisor; *ret_begin: start it or drop it. */
+static gbx_job *next_job(gbx_engine *engine, bool *ret_begin)
+{
+    gbx_providers *p = &engine->providers;
+    gbx_job *job;
+
+    (void)pthread_mutex_lock(&engine->hostcalls.lock);
+    job = p->posted;
+    *ret_begin = job != NULL && !job->is_unwanted;
+    if (job != NULL) {
+        p->posted = job->next;
+        job->next = p->active;
+        p->active = job;
+    } else {
+        for (job = p->active; job != NULL && !job->is_unwanted;)
+            job = job->next;
+    }
+    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+    return job;
+}
+
+static void drop_fetch(gbx_engine *engine, gbx_job *job)
+{
+    if (job->fetch != NULL)
+        gbx_fetch_drop(job->fetch);
+    unlink_active(engine, job);
+    free_job(job);
+}
+
+static const struct provider {
+    const char *name;
+    uint32_t bit;
+    bool (*start)(gbx_engine *engine, gbx_job *job);
+} providers[] = {
+    {"fetch", GBX_CAP_FETCH, post_fetch},
+    {"fs.readFile", GBX_CAP_FILE, start_file},
+};
+
+/* The capability's function of that name, if the run has it, else NULL. */
+static const char *provider_name(const gbx_run *run, gbx_span name)
+{
+    const gbx_policy *policy = gbx_run_policy(run);
+
+    for (size_t i = 0; i < GBX_COUNTOF(providers); i++)
+        if (policy != NULL && (policy->capabilities & providers[i].bit) != 0 &&
+            strlen(providers[i].name) == name.len &&
+            memcmp(providers[i].name, name.data, name.len) == 0)
+            return providers[i].name;
+    return NULL;
+}
+
+/* Answer request, now or later. */
+static void start_job(gbx_run *run, gbx_request request, const char *name,
+                      const gbx_msg_hostcall *msg)
+{
+    gbx_job *job = job_new(run, request, msg);
+    bool started = false;
+
+    for (size_t i = 0; job != NULL && i < GBX_COUNTOF(providers); i++)
+        if (providers[i].name == name)
+            started = providers[i].start(run->engine, job);
+    if (started)
+        return;
+    if (job != NULL)
+        free_job(job);
+    refuse_job(run->engine, request, name);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_hostcall_take(gbx_run *run, const gbx_msg_hostcall *msg)
+{
+    gbx_hostcalls *h = &run->engine->hostcalls;
+    const gbx_policy *policy = gbx_run_policy(run);
+    const gbx_function *f;
+    const char *builtin;
+    gbx_request request;
+
+    builtin = provider_name(run, msg->name);
+    (void)pthread_mutex_lock(&h->lock);
+    f = builtin == NULL ? find_function(h, msg->name) : NULL;
+    (void)pthread_mutex_unlock(&h->lock);
+    request = gbx_hostcall_open(run, f != NULL ? f->name : builtin, f == NULL, msg);
+    run->result->stats.host_calls++;
+    if (request == 0)
+        run->exchange.is_nomem = true;
+    else if (builtin != NULL)
+        start_job(run, request, builtin, msg);
+    else if (f == NULL ||
+             (policy != NULL && !gbx_policy_allows_function(policy, f->name)))
+        gbx_hostcall_refuse(run->engine, request, "Error",
+                            "this call has no function of that name",
+                            "ERR_NOT_ALLOWED");
+    else
+        call_with_secrets(run, f, request, msg->args);
+}
+
+void gbx_provider_tick(gbx_engine *engine)
+{
+    gbx_job *job;
+    bool begin;
+
+    while ((job = next_job(engine, &begin)) != NULL) {
+        if (begin)
+            begin_fetch(engine, job);
+        else
+            drop_fetch(engine, job);
+    }
+}
+
+void gbx_provider_end_fetches(gbx_engine *engine)
+{
+    gbx_providers *p = &engine->providers;
+    gbx_fetcher *fetcher;
+
+    gbx_provider_tick(engine);
+    fetcher = p->fetcher;
+    while (p->active != NULL)
+        drop_fetch(engine, p->active);
+    if (fetcher != NULL) {
+        /* Events that libevent has postponed to the next turn of the loop. */
+        (void)event_base_loop(engine->base, EVLOOP_NONBLOCK);
+        set_fetcher(engine, NULL);
+        gbx_fetcher_free(fetcher);
+    }
+}
+
+void gbx_provider_end(gbx_engine *engine)
+{
+    gbx_io_stop(engine->providers.io);
+    engine->providers.io = NULL;
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_transport_answer(gbx_engine *engine, gbx_transport_token token,
+                                const gbx_transport_response *response,
+                                gbx_error *reterr)
+{
+    gbx_status status = gbx_engine_need(engine, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    /* The lock prevents the fetcher from being freed meanwhile. */
+    (void)pthread_mutex_lock(&engine->hostcalls.lock);
+    if (engine->providers.fetcher != NULL)
+        status = gbx_fetcher_answer(engine->providers.fetcher, token, response, reterr);
+    else
+        status = gbx_fail(reterr, GBX_E_CLOSED, "nobody waits for this answer");
+    (void)pthread_mutex_unlock(&engine->hostcalls.lock);
+    return status;
+}

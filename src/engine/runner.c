@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runner - an external runner: how it is found, and a call on it. The guard has passed
+ * the call. Size limits of the value and the logs are enforced here too, since a runner
+ * may not know them.
+ */
+#include "engine/engine.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+struct gbx_outcome {
+    gbx_run *run;
+    int64_t start_ns;
+    bool is_filled;
+};
+
+/* The call as the runner gets it: only the code, limits complete. */
+static gbx_call narrowed(const gbx_run *run)
+{
+    gbx_call call = run->call;
+
+    call.code += run->span.start;
+    call.code_len = run->span.len;
+    call.limits = &run->limits;
+    return call;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr)
+{
+    typedef gbx_status (*open_fn)(const gbx_options *options, gbx_runner *ret,
+                                  gbx_error *reterr);
+    const gbx_options *o = &engine->settings.options;
+    const gbx_runner *given = o->runner;
+    char library[128];
+    union {
+        void *address;
+        open_fn function;
+    } open_runner;
+
+    if (given != NULL) {
+        if (given->struct_size != sizeof *given || given->name == NULL ||
+            given->execute == NULL)
+            return gbx_fail(reterr, GBX_E_USAGE,
+                            "options.runner lacks a name or execute");
+        if (strlen(given->name) >= sizeof engine->settings.runner_name)
+            return gbx_fail(reterr, GBX_E_USAGE, "options.runner.name is too long");
+        (void)snprintf(engine->settings.runner_name,
+                       sizeof engine->settings.runner_name, "%s", given->name);
+        engine->runner = *given;
+        engine->runner.name = engine->settings.runner_name;
+        return GBX_OK;
+    }
+    if (o->runner_name == NULL || strcmp(o->runner_name, "process") == 0)
+        return GBX_OK;
+    for (const char *c = o->runner_name; *c != 0; c++)
+        if (!islower((unsigned char)*c))
+            return gbx_fail(reterr, GBX_E_USAGE, "options.runner_name is not a name");
+    (void)snprintf(library, sizeof library, "libglovebox-runner-%s.so.0",
+                   o->runner_name);
+    engine->runner_library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (engine->runner_library == NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "cannot load the runner '%s': %s",
+                        o->runner_name, dlerror());
+    open_runner.address = dlsym(engine->runner_library, "gbx_runner_open");
+    if (open_runner.address == NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "'%s' is not a runner", library);
+    engine->runner = (gbx_runner)GBX_RUNNER_INIT;
+    return open_runner.function(o, &engine->runner, reterr);
+}
+
+void gbx_runner_cleanup(gbx_engine *engine)
+{
+    if (engine->runner.dispose != NULL)
+        engine->runner.dispose(engine->runner.user);
+    /* A library with a live engine cannot be unloaded: its threads outlive it. */
+}
+
+gbx_status gbx_outcome_run(gbx_run *run, gbx_error *reterr)
+{
+    const gbx_runner *runner = &run->engine->runner;
+    gbx_outcome outcome = {.run = run, .start_ns = gbx_clock_now_ns()};
+    gbx_call call = narrowed(run);
+    gbx_result *r = run->result;
+    gbx_status status;
+
+    (void)snprintf(r->runner_name, sizeof r->runner_name, "%s", runner->name);
+    r->runner = r->runner_name;
+    r->is_isolated = false;
+    status = runner->execute(runner->user, &call, &outcome, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (!outcome.is_filled &&
+        !gbx_result_fail(r, GBX_CODE_CRASHED, "the runner gave no outcome", ""))
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+    r->stats.wall_ms = (double)(gbx_clock_now_ns() - outcome.start_ns) / 1e6;
+    run->phase = GBX_RUN_ENDED;
+    return GBX_OK;
+}
+
+/* ---- public API ---------------------------------------------------------- */
+
+gbx_status gbx_outcome_value(gbx_outcome *outcome, const char *json, size_t json_len)
+{
+    gbx_run *run = outcome->run;
+    gbx_result *r = run->result;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
+    bool filled;
+
+    if (outcome->is_filled ||
+        (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, NULL)))
+        return GBX_E_USAGE;
+    outcome->is_filled = true;
+    gbx_buf_init(&value, json_len);
+    filled = gbx_json_append_compact(&value, json, json_len);
+    if (filled && value.len > run->limits.output_bytes)
+        filled = gbx_result_fail(r, GBX_CODE_OUTPUT_TOO_LARGE,
+                                 gbx_code_text(GBX_CODE_OUTPUT_TOO_LARGE), "");
+    else if (filled)
+        filled =
+            gbx_result_set_value(r, json == NULL, (gbx_span){value.data, value.len});
+    r->stats.output_bytes = r->value_len;
+    return filled ? GBX_OK : GBX_E_NOMEM;
+}
+
+gbx_status gbx_outcome_error(gbx_outcome *outcome, gbx_code code, const char *message,
+                             uint32_t line, uint32_t column)
+{
+    gbx_run *run = outcome->run;
+
+    if (outcome->is_filled || code == GBX_CODE_VALUE || code > GBX_CODE_VIOLATION ||
+        message == NULL)
+        return GBX_E_USAGE;
+    outcome->is_filled = true;
+    gbx_run_point_at(run, line, column);
+    return gbx_result_fail(run->result, code, message, "") ? GBX_OK : GBX_E_NOMEM;
+}
+
+gbx_status gbx_outcome_log(gbx_outcome *outcome, gbx_log_level level, const char *text,
+                           size_t text_len)
+{
+    gbx_run *run = outcome->run;
+    double at_ms = (double)(gbx_clock_now_ns() - outcome->start_ns) / 1e6;
+    gbx_log line;
+
+    if (level > GBX_LOG_ERROR)
+        return GBX_E_USAGE;
+    if (!gbx_result_add_log(run->result, level, at_ms,
+                            (gbx_span){(const uint8_t *)text, text_len},
+                            run->limits.log_bytes, 0))
+        return GBX_E_NOMEM;
+    if (run->call.on_log != NULL && gbx_result_take_unseen_log(run->result, &line))
+        run->call.on_log(run->call.log_user, &line);
+    return GBX_OK;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state - what every part of an engine uses, and nothing above it: who may use the
+ * handle, its one wake, its lists of runs, and how a run is ended from outside.
+ *
+ * Lock order: a signal's own lock, then the engine's.
+ */
+#include "engine/engine.h"
+
+#include "base/clock.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+bool gbx_engine_is_ours(const gbx_engine *engine)
+{
+    return engine->owner == getpid();
+}
+
+gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr)
+{
+    if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
+        return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
+    if (!gbx_engine_is_ours(engine))
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "the engine belongs to the process that made it: a child of "
+                        "fork() makes one of its own");
+    return GBX_OK;
+}
+
+void gbx_engine_wake(gbx_engine *engine)
+{
+    uint64_t one = 1;
+
+    (void)!write(engine->wake_fd, &one, sizeof one);
+}
+
+bool gbx_engine_is_updating(const gbx_engine *engine)
+{
+    return engine->is_loading && engine->renewal == NULL;
+}
+
+/* ---- one run ---------------------------------------------------------------- */
+
+const gbx_policy *gbx_run_policy(const gbx_run *run)
+{
+    return run->call.policy != NULL ? run->call.policy
+                                    : run->engine->settings.options.policy;
+}
+
+uint32_t gbx_run_capabilities(const gbx_run *run)
+{
+    uint32_t capabilities = run->engine->settings.options.capabilities;
+
+    if (run->replayer != NULL)
+        return run->replayer->head.capabilities;
+    return run->call.policy != NULL ? capabilities & run->call.policy->capabilities
+                                    : capabilities;
+}
+
+void gbx_run_notify(gbx_run *run)
+{
+    uint64_t one = 1;
+
+    if (run->is_async)
+        gbx_engine_wake(run->engine);
+    else if (run->is_stepped)
+        (void)!write(run->calls.wake_fd, &one, sizeof one);
+    else
+        (void)pthread_cond_signal(&run->changed);
+}
+
+void gbx_run_abort_locked(gbx_run *run)
+{
+    if (atomic_exchange(&run->is_aborted, true))
+        return;
+    if (run->worker != NULL) {
+        gbx_pidfd_kill(run->worker->pidfd);
+        /* A process closes its descriptors last; this wakes us first. */
+        (void)shutdown(run->worker->channel, SHUT_RDWR);
+    }
+    gbx_run_notify(run);
+}
+
+/* ---- running and waiting calls, by arrival; the engine's lock is held --------- */
+
+void gbx_queue_link(gbx_engine *engine, gbx_run *run)
+{
+    run->is_linked = true;
+    run->next = NULL;
+    run->prev = engine->running.last;
+    if (run->prev != NULL)
+        run->prev->next = run;
+    else
+        engine->running.first = run;
+    engine->running.last = run;
+    engine->running.count++;
+}
+
+void gbx_queue_unlink(gbx_engine *engine, gbx_run *run)
+{
+    run->is_linked = false;
+    if (run->prev != NULL)
+        run->prev->next = run->next;
+    else
+        engine->running.first = run->next;
+    if (run->next != NULL)
+        run->next->prev = run->prev;
+    else
+        engine->running.last = run->prev;
+    engine->running.count--;
+    engine->ended_ns = gbx_clock_now_ns();
+    engine->calls_ended++;
+    if (engine->is_closing)
+        gbx_engine_wake(engine);
+}
+
+void gbx_queue_lacks(gbx_engine *engine, const char *what, int error)
+{
+    const char *reason = error != 0 ? strerror(error) : "";
+    bool says_it = strstr(what, reason) != NULL;
+
+    (void)snprintf(engine->lack, sizeof engine->lack, "%s%s%s", what,
+                   says_it ? "" : ": ", says_it ? "" : reason);
+}
+
+void gbx_queue_remove(gbx_engine *engine, gbx_run *run)
+{
+    gbx_run *before = NULL;
+
+    for (gbx_run *at = engine->waiting.first; at != NULL;
+         before = at, at = at->next_wait) {
+        if (at != run)
+            continue;
+        if (before != NULL)
+            before->next_wait = run->next_wait;
+        else
+            engine->waiting.first = run->next_wait;
+        if (engine->waiting.last == run)
+            engine->waiting.last = before;
+        engine->waiting.count--;
+        run->next_wait = NULL;
+        run->is_waiting = false;
+        return;
+    }
+}
+
+gbx_run *gbx_queue_pop(gbx_engine *engine)
+{
+    gbx_run *run = engine->waiting.first;
+
+    if (run != NULL)
+        gbx_queue_remove(engine, run);
+    return run;
+}
+
+bool gbx_queue_fail_first(gbx_engine *engine, gbx_end how, const char *lack)
+{
+    gbx_run *run = gbx_queue_pop(engine);
+
+    if (run == NULL)
+        return false;
+    run->unserved = how;
+    (void)snprintf(run->lack, sizeof run->lack, "%s", lack);
+    gbx_run_notify(run);
+    return true;
+}
+
+void gbx_queue_fail_all(gbx_engine *engine)
+{
+    while (gbx_queue_fail_first(engine, GBX_END_NO_WORKER, ""))
+        continue;
+}
+
+/* ---- switches that abort calls ----------------------------------------------- */
+
+struct gbx_signal {
+    pthread_mutex_t lock;
+    bool is_thrown;
+    gbx_run *runs;
+};
+
+bool gbx_signal_attach(gbx_signal *signal, gbx_run *run)
+{
+    bool attached;
+
+    (void)pthread_mutex_lock(&signal->lock);
+    attached = !signal->is_thrown;
+    if (attached) {
+        run->next_signal = signal->runs;
+        signal->runs = run;
+    }
+    (void)pthread_mutex_unlock(&signal->lock);
+    return attached;
+}
+
+void gbx_signal_detach(gbx_signal *signal, gbx_run *run)
+{
+    (void)pthread_mutex_lock(&signal->lock);
+    for (gbx_run **at = &signal->runs; *at != NULL; at = &(*at)->next_signal) {
+        if (*at == run) {
+            *at = run->next_signal;
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&signal->lock);
+}
+
+gbx_signal *gbx_signal_new(void)
+{
+    gbx_signal *signal = calloc(1, sizeof *signal);
+
+    if (signal != NULL && pthread_mutex_init(&signal->lock, NULL) != 0) {
+        free(signal);
+        signal = NULL;
+    }
+    return signal;
+}
+
+void gbx_signal_abort(gbx_signal *signal)
+{
+    (void)pthread_mutex_lock(&signal->lock);
+    signal->is_thrown = true;
+    for (gbx_run *run = signal->runs; run != NULL; run = run->next_signal) {
+        if (!gbx_engine_is_ours(run->engine))
+            continue;
+        (void)pthread_mutex_lock(&run->engine->lock);
+        gbx_run_abort_locked(run);
+        (void)pthread_mutex_unlock(&run->engine->lock);
+    }
+    (void)pthread_mutex_unlock(&signal->lock);
+}
+
+void gbx_signal_free(gbx_signal *signal)
+{
+    if (signal == NULL)
+        return;
+    (void)pthread_mutex_destroy(&signal->lock);
+    free(signal);
+}
+
+void gbx_abort(gbx_engine *engine, gbx_ticket ticket)
+{
+    if (!gbx_engine_is_ours(engine))
+        return;
+    (void)pthread_mutex_lock(&engine->lock);
+    for (gbx_run *run = engine->running.first; run != NULL; run = run->next) {
+        if (run->ticket == ticket) {
+            gbx_run_abort_locked(run);
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&engine->lock);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gate_call - the life of a call, and sending it. It is sent byte for byte as it was
+ * decided, except for secrets: they are filled in last, and taken out of the answer
+ * first.
+ */
+#include "mcp/approval/gate_call.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MESSAGE_MAX GBX_KIB(4)
+#define WORDS_MAX   GBX_MIB(64) /* a message keeps head and tail of it */
+#define META_MAX    GBX_KIB(16)
+#define CHANGES_MAX 3 /* after this many, the server's processes disagree */
+
+/* ---- its life ----------------------------------------------------------------- */
+
+static void free_call(gbx_gate_call *call)
+{
+    if (call->later != NULL)
+        event_free(call->later);
+    free(call->server);
+    free(call->tool);
+    free(call->called);
+    free(call->args_text);
+    free(call->rule);
+    free(call);
+}
+
+/* False: memory is out. */
+static bool fill(gbx_gate_call *call, const gbx_gate_ask *ask, event_callback_fn step)
+{
+    call->server = strdup(ask->server);
+    call->tool = strdup(ask->tool);
+    call->args_text = malloc(ask->args_len + 1);
+    call->later = event_new(gbx_mcp_loop_base(call->gate->loop), -1, 0, step, call);
+    if (call->server == NULL || call->tool == NULL || call->args_text == NULL ||
+        call->later == NULL)
+        return false;
+    memcpy(call->args_text, ask->args, ask->args_len);
+    call->args_text[ask->args_len] = '\0';
+    call->args_len = ask->args_len;
+    /* A name that was cut might be another run's. */
+    if (strlen(ask->run) < sizeof call->run)
+        (void)snprintf(call->run, sizeof call->run, "%s", ask->run);
+    call->line = ask->line;
+    call->timeout_ms = ask->timeout_ms;
+    call->request = ask->request;
+    call->progress = ask->progress;
+    call->other_name = ask->other_name;
+    call->fit_args = ask->fit_args;
+    return true;
+}
+
+gbx_gate_call *gbx_gate_call_new(gbx_gate *gate, const gbx_gate_ask *ask,
+                                 event_callback_fn step, gbx_gate_done_fn done,
+                                 void *user)
+{
+    gbx_gate_call *call = calloc(1, sizeof *call);
+
+    if (call == NULL)
+        return NULL;
+    call->gate = gate;
+    call->done = done;
+    call->user = user;
+    call->verdict.rule = GBX_GATE_NO_RULE;
+    call->start_ns = gbx_clock_now_ns();
+    if (!fill(call, ask, step)) {
+        free_call(call);
+        return NULL;
+    }
+    *gate->calls_end = call;
+    gate->calls_end = &call->next;
+    return call;
+}
+
+/* ---- for the other parts -------------------------------------------------------- */
+
+bool gbx_gate_called_back(gbx_gate_call *call)
+{
+    call->callbacks--;
+    if (call->state == GBX_GATE_OVER) {
+        if (call->callbacks == 0)
+            free_call(call);
+        return false;
+    }
+    if (!call->cancelled)
+        return true;
+    gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
+    return false;
+}
+
+void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
+{
+    gbx_gate *gate = call->gate;
+    gbx_gate_call **at = &gate->calls;
+    gbx_mcp_request *request = call->request;
+
+    gbx_gate_log(call, reply);
+    call->done(call->user, reply);
+    /* Keep the call until no callback is pending. */
+    call->state = GBX_GATE_OVER;
+    gbx_gate_redact_stop(call->sift);
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    if (gate->calls_end == &call->next)
+        gate->calls_end = at;
+    call->gate = NULL;
+    if (call->callbacks == 0)
+        free_call(call);
+    gbx_gate_next_question(gate, request);
+}
+
+void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
+{
+    gbx_gate_reply reply = {.code = code,
+                            .message = "",
+                            .retryable = call->retryable,
+                            .fate = call->fate};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
+    va_list args;
+
+    gbx_buf_init_secret(&text, WORDS_MAX);
+    gbx_buf_init(&clean, WORDS_MAX);
+    gbx_buf_init(&shown, MESSAGE_MAX * 4);
+    va_start(args, format);
+    (void)gbx_buf_vprintf(&text, format, args);
+    va_end(args);
+    if (call->fate == GBX_GATE_DOUBTFUL)
+        (void)gbx_buf_puts(&text, "; " GBX_GATE_DOUBT);
+    /* Redact before cutting: a cut would hide half of a secret. If memory is out, the
+     * message is left empty. */
+    if (!text.failed &&
+        gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
+        gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX) &&
+        gbx_buf_append(&shown, "", 1))
+        reply.message = (const char *)shown.data;
+    gbx_gate_finish(call, &reply);
+}
+
+bool gbx_gate_rename(gbx_gate_call *call)
+{
+    const char *name = call->other_name != NULL ? call->other_name(call->user) : NULL;
+    char *copy = name != NULL ? strdup(name) : NULL;
+
+    call->other_name = NULL;
+    if (copy == NULL)
+        return false;
+    call->called = call->tool;
+    call->tool = copy;
+    return true;
+}
+
+const char *gbx_gate_reason(const gbx_gate_call *call)
+{
+    size_t rule = call->verdict.rule;
+
+    return rule != GBX_GATE_NO_RULE ? call->gate->config->rules->items[rule].reason
+                                    : NULL;
+}
+
+bool gbx_gate_is_busy(const gbx_gate *gate, const gbx_mcp_request *request)
+{
+    for (const gbx_gate_call *call = gate->calls; call != NULL; call = call->next)
+        if (call->request == request && call->state == GBX_GATE_ASKING)
+            return true;
+    return false;
+}
+
+void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request)
+{
+    if (gbx_gate_is_busy(gate, request))
+        return;
+    for (gbx_gate_call *call = gate->calls; call != NULL; call = call->next)
+        if (call->request == request && call->state == GBX_GATE_QUEUED) {
+            event_active(call->later, EV_TIMEOUT, 0);
+            return;
+        }
+}
+
+/* ---- sending it --------------------------------------------------------------- */
+
+static const char *code_of(gbx_upstream_fault fault)
+{
+    if (fault == GBX_UPSTREAM_UNKNOWN_SERVER || fault == GBX_UPSTREAM_UNKNOWN_TOOL)
+        return "NOT_FOUND";
+    if (fault == GBX_UPSTREAM_CANCELLED)
+        return "ABORTED";
+    return gbx_upstream_fault_name(fault);
+}
+
+/* End the call with the redacted result. */
+static void give(gbx_gate_call *call, const gbx_gate_sifted *sifted)
+{
+    gbx_gate_reply reply = {.message = "",
+                            .fate = GBX_GATE_ANSWERED,
+                            .result = sifted->text};
+
+    if (!sifted->done)
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is too large to be looked through for secrets");
+    else if (sifted->changed &&
+             !gbx_view_open(sifted->text.at, sifted->text.len, &reply.result))
+        gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
+                        "the answer is not JSON without its secrets");
+    else
+        gbx_gate_finish(call, &reply);
+}
+
+static void on_sifted(void *user, const gbx_gate_sifted *sifted)
+{
+    gbx_gate_call *call = user;
+
+    call->sift = NULL;
+    if (gbx_gate_called_back(call))
+        give(call, sifted);
+}
+
+static void give_result(gbx_gate_call *call, gbx_view result)
+{
+    gbx_gate_sifted sifted = {.text = result};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
+
+    gbx_buf_init(&out, gbx_gate_redact_ceiling(result.len));
+    call->result_bytes = result.len;
+    call->sift =
+        gbx_gate_redact_start(call->gate, GBX_SECRET_DATA, &result, 1, on_sifted, call);
+    if (call->sift != NULL) {
+        call->callbacks++;
+        return;
+    }
+    sifted.done = gbx_secrets_strip(call->gate->config->rules->secrets, GBX_SECRET_DATA,
+                                    (gbx_span){(const uint8_t *)result.at, result.len},
+                                    &out, &sifted.changed);
+    if (sifted.changed)
+        sifted.text = (gbx_view){(const char *)out.data, out.len};
+    give(call, &sifted);
+}
+
+/* Uses the server's present statement about the tool: the decision may not
+ * have needed one. */
+static gbx_gate_fate fate_of(const gbx_gate_call *call, const gbx_upstream_reply *reply)
+{
+    if (reply->fault == GBX_UPSTREAM_REFUSED && !reply->is_passing)
+        return GBX_GATE_ANSWERED;
+    if (reply->fault != GBX_UPSTREAM_OK && !gbx_upstream_may_have_acted(reply))
+        return GBX_GATE_NOT_SENT;
+    return gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool) ==
+                   GBX_UPSTREAM_TOOL_READS
+               ? GBX_GATE_HARMLESS
+               : GBX_GATE_DOUBTFUL;
+}
+
+static void decide_again(gbx_gate_call *call)
+{
+    call->state = GBX_GATE_UNDECIDED;
+    event_active(call->later, EV_TIMEOUT, 0);
+}
+
+static void on_reply(void *user, const gbx_upstream_reply *reply)
+{
+    gbx_gate_call *call = user;
+
+    call->upstream = NULL;
+    if (call->gate != NULL)
+        call->fate = fate_of(call, reply);
+    if (!gbx_gate_called_back(call))
+        return;
+    if (reply->fault == GBX_UPSTREAM_OK) {
+        give_result(call, reply->result);
+        return;
+    }
+    if (reply->fault == GBX_UPSTREAM_CHANGED && ++call->changes < CHANGES_MAX) {
+        call->answer = NULL; /* the person answered for the tool as it was before */
+        decide_again(call);
+        return;
+    }
+    if (reply->fault == GBX_UPSTREAM_UNKNOWN_TOOL && gbx_gate_rename(call)) {
+        decide_again(call);
+        return;
+    }
+    call->retryable = gbx_upstream_is_retryable(reply);
+    gbx_gate_refuse(call, code_of(reply->fault), "%s", reply->message);
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    gbx_gate_call *call = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+
+    gbx_buf_init(&clean, gbx_gate_redact_ceiling(len));
+    if (call->state == GBX_GATE_CALLING && call->progress != NULL &&
+        gbx_mcp_hears_progress(call->request) &&
+        gbx_gate_redact(call->gate, message, len, &clean))
+        call->progress(call->user, (const char *)clean.data, clean.len);
+}
+
+/* The trace of the request, as members of _meta. */
+static void put_meta(const gbx_gate_call *call, gbx_buf *to)
+{
+    static const char *const names[] = {"traceparent", "tracestate", "baggage"};
+
+    for (size_t i = 0; call->request != NULL && i < GBX_COUNTOF(names); i++) {
+        gbx_view value = gbx_mcp_request_meta(call->request, names[i]);
+
+        if (gbx_view_kind(value) != '"' || value.len > GBX_KIB(4))
+            continue;
+        (void)gbx_buf_printf(to, "%s\"%s\":", to->len > 0 ? "," : "", names[i]);
+        (void)gbx_buf_append(to, value.at, value.len);
+    }
+    (void)gbx_buf_append(to, "", 1);
+}
+
+static gbx_upstream_trust trust_of(const gbx_gate_verdict *verdict)
+{
+    if (!verdict->used_hint)
+        return GBX_UPSTREAM_TRUSTS_NOTHING;
+    return verdict->hint == GBX_GATE_HINT_READS ? GBX_UPSTREAM_TRUSTS_READS
+                                                : GBX_UPSTREAM_TRUSTS_OTHER;
+}
+
+static void make_call(gbx_gate_call *call, gbx_span args)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta;
+    gbx_upstream_request request = {.server = call->server,
+                                    .tool = call->tool,
+                                    .args = (const char *)args.data,
+                                    .args_len = args.len,
+                                    .timeout_ms = call->timeout_ms,
+                                    .trust = trust_of(&call->verdict),
+                                    .progress =
+                                        call->progress != NULL ? on_progress : NULL};
+
+    gbx_buf_init(&meta, META_MAX);
+    put_meta(call, &meta);
+    if (!meta.failed && meta.len > 1)
+        request.meta = (const char *)meta.data;
+    call->state = GBX_GATE_CALLING;
+    call->callbacks++;
+    call->upstream =
+        gbx_upstream_start(call->gate->upstreams, &request, on_reply, call);
+    if (call->upstream == NULL) {
+        call->callbacks--;
+        gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
+    }
+}
+
+void gbx_gate_pass(gbx_gate_call *call)
+{
+    gbx_span args = {(const uint8_t *)call->args_text, call->args_len};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
+    gbx_error err = {0};
+    gbx_status status;
+
+    if (!gbx_secrets_are_in(args)) {
+        make_call(call, args);
+        return;
+    }
+    status = gbx_secrets_fill_json(call->gate->config->rules->secrets, call->server,
+                                   args, &filled, &err);
+    if (status == GBX_OK)
+        make_call(call, (gbx_span){filled.data, filled.len});
+    else
+        gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+void gbx_gate_cancel(gbx_gate_call *call)
+{
+    if (call->cancelled)
+        return;
+    call->cancelled = true;
+    /* The server is notified, and its callback ends the call; others are
+     * not waited for. */
+    if (call->upstream != NULL)
+        gbx_upstream_cancel(call->upstream);
+    else
+        event_active(call->later, EV_TIMEOUT, 0);
+}
+
+bool gbx_gate_was_sent(const gbx_gate_call *call)
+{
+    return call->state == GBX_GATE_CALLING &&
+           (call->upstream == NULL || gbx_upstream_was_sent(call->upstream));
+}
+
+bool gbx_gate_is_asking(const gbx_gate_call *call)
+{
+    return call->state == GBX_GATE_ASKING || call->state == GBX_GATE_QUEUED;
+}

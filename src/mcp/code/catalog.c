@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * catalog - which servers and tools there are, what a wrong name may have meant, and how
+ * the tools become known. Server names come from the configuration, tool names from what
+ * servers have listed.
+ */
+#include "base/cleanup.h"
+#include "base/edit_distance.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "guard/tree.h"
+#include "mcp/code/code_mode.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/event.h>
+
+#define SERVERS_MAX 512 /* searched for the nearest name */
+#define NAMED_MAX   20  /* named in one message */
+#define MEANT_MAX   5
+#define NAME_SIZE   (GBX_TOOL_NAME_MAX + 1)
+#define PATIENCE_S  15 /* the longest wait for servers that start */
+
+/* ---- servers --------------------------------------------------------------------- */
+
+bool gbx_code_is_listed(const gbx_mcp_upstream_config *server)
+{
+    return !server->disabled || server->fault != NULL;
+}
+
+/* List the servers that code may see; returns their number. */
+static size_t list_servers(const gbx_mcp_code *code, const char *ret[SERVERS_MAX])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < code->config->server_count && count < SERVERS_MAX; i++)
+        if (gbx_code_is_listed(&code->config->servers[i]))
+            ret[count++] = code->config->servers[i].name;
+    return count;
+}
+
+void gbx_code_put_servers(const gbx_mcp_code *code, gbx_buf *to)
+{
+    const char *names[SERVERS_MAX] = {NULL};
+    size_t count = list_servers(code, names);
+
+    (void)gbx_buf_puts(to, count > 0 ? "there are:" : "there are none");
+    for (size_t i = 0; i < count && i < NAMED_MAX; i++)
+        (void)gbx_buf_printf(to, "%s %s", i > 0 ? "," : "", names[i]);
+    (void)gbx_buf_puts(to, count > NAMED_MAX ? ", ..." : "");
+}
+
+static void say_unknown(const gbx_mcp_code *code, const char *name, gbx_buf *message)
+{
+    const char *names[SERVERS_MAX] = {NULL};
+    const char *near = gbx_nearest_name(name, names, list_servers(code, names));
+
+    (void)gbx_buf_printf(message, "unknown server '%.64s'", name);
+    if (near != NULL)
+        (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
+    (void)gbx_buf_puts(message, " (");
+    gbx_code_put_servers(code, message);
+    (void)gbx_buf_puts(message, ")");
+}
+
+const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
+                                                    const char *name, gbx_buf *message,
+                                                    const char **ret_code)
+{
+    const gbx_mcp_upstream_config *found = gbx_mcp_config_server(code->config, name);
+
+    *ret_code = found != NULL && found->fault != NULL ? "UPSTREAM_START" : "NOT_FOUND";
+    if (found != NULL && !found->disabled)
+        return found;
+    if (found == NULL)
+        say_unknown(code, name, message);
+    else if (found->fault != NULL)
+        (void)gbx_buf_printf(message, "the server '%s' cannot start: %s", found->name,
+                             found->fault);
+    else
+        (void)gbx_buf_printf(message,
+                             "the server '%s' is disabled in the configuration",
+                             found->name);
+    return NULL;
+}
+
+gbx_upstream_info gbx_code_info(const gbx_mcp_code *code,
+                                const gbx_mcp_upstream_config *server)
+{
+    return gbx_upstreams_info(code->upstreams,
+                              (size_t)(server - code->config->servers));
+}
+
+/* Letters and digits in lower case: the same for readFile and read_file. */
+static void fold(const char *name, char ret[NAME_SIZE])
+{
+    size_t n = 0;
+
+    for (; *name != 0 && n < GBX_TOOL_NAME_MAX; name++)
+        if (isalnum((unsigned char)*name))
+            ret[n++] = (char)tolower((unsigned char)*name);
+    ret[n] = 0;
+}
+
+const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name)
+{
+    const char *found = NULL;
+    char wanted[NAME_SIZE];
+
+    fold(name, wanted);
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *server = &code->config->servers[i];
+        char other[NAME_SIZE];
+
+        if (!gbx_code_is_listed(server))
+            continue;
+        if (strcmp(server->name, name) == 0)
+            return server->name;
+        fold(server->name, other);
+        if (found == NULL && wanted[0] != 0 && strcmp(other, wanted) == 0)
+            found = server->name;
+    }
+    return found;
+}
+
+/* ---- tools ----------------------------------------------------------------------- */
+
+static bool has_tool(const gbx_mcp_code *code, const char *server, const char *tool)
+{
+    gbx_upstream_tool known = gbx_upstreams_tool(code->upstreams, server, tool);
+
+    return known == GBX_UPSTREAM_TOOL_READS || known == GBX_UPSTREAM_TOOL_OTHER;
+}
+
+char *gbx_code_other_name(const gbx_mcp_code *code,
+                          const gbx_mcp_upstream_config *server, const char *tool)
+{
+    gbx_view tools = gbx_code_info(code, server).tools;
+    size_t cursor = 0;
+    char wanted[NAME_SIZE];
+    char name[NAME_SIZE];
+    char other[NAME_SIZE];
+    char *found = NULL;
+    unsigned fits = 0;
+    gbx_view key;
+    gbx_view one;
+
+    if (has_tool(code, server->name, tool))
+        return NULL; /* something else was not found */
+    fold(tool, wanted);
+    while (wanted[0] != 0 && gbx_view_next(tools, &cursor, &key, &one)) {
+        if (!gbx_code_take_name(gbx_view_member(one, "name"), name, sizeof name))
+            continue;
+        fold(name, other);
+        if (strcmp(other, wanted) != 0)
+            continue;
+        fits++;
+        free(found);
+        found = strdup(name);
+    }
+    if (fits == 1)
+        return found;
+    free(found);
+    return NULL;
+}
+
+/* Other hosts prefix a tool with its server's name: files.read, mcp__files__read. */
+static const char *without_server(const char *server, const char *tool)
+{
+    size_t len = strlen(server);
+    const char *name = strncmp(tool, "mcp__", 5) == 0 ? tool + 5 : tool;
+    const char *rest;
+
+    if (strncmp(name, server, len) != 0)
+        return tool;
+    rest = name + len + strspn(name + len, "._-/:");
+    return rest > name + len && *rest != 0 ? rest : tool;
+}
+
+/* Name the nearest tool of each server; nothing if some server has that tool. */
+static void no_tool_anywhere(const gbx_mcp_code *code, const char *tool,
+                             gbx_buf *message)
+{
+    const gbx_mcp_config *config = code->config;
+    size_t meant = 0;
+
+    for (size_t i = 0; i < config->server_count; i++)
+        if (has_tool(code, config->servers[i].name, tool))
+            return;
+    (void)gbx_buf_printf(message, "no server has a tool '%.256s'", tool);
+    for (size_t i = 0; i < config->server_count && meant < MEANT_MAX; i++) {
+        const char *server = config->servers[i].name;
+        const char *near = gbx_upstreams_nearest_tool(code->upstreams, server, tool);
+
+        if (near != NULL)
+            (void)gbx_buf_printf(message, "%s'%s.%s'",
+                                 meant++ == 0 ? ": did you mean " : " or ", server,
+                                 near);
+    }
+    (void)gbx_buf_puts(message, meant > 0 ? "?" : "");
+}
+
+void gbx_code_no_tool(const gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
+                      const char *tool, gbx_buf *message)
+{
+    const char *near;
+
+    if (server == NULL) {
+        no_tool_anywhere(code, tool, message);
+        return;
+    }
+    if (gbx_upstreams_tool(code->upstreams, server->name, tool) !=
+        GBX_UPSTREAM_TOOL_MISSING)
+        return;
+    near = gbx_upstreams_nearest_tool(code->upstreams, server->name,
+                                      without_server(server->name, tool));
+    (void)gbx_buf_printf(message, "the server '%s' has no tool '%.256s'", server->name,
+                         tool);
+    if (near != NULL)
+        (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
+    else
+        (void)gbx_buf_printf(message, ": discover({ server: \"%s\" }) lists its tools",
+                             server->name);
+}
+
+/* The tool of a server that a word names in other hosts' style: tool, server__tool or
+ * mcp__server__tool; NULL: none. While its tools are unknown, only a word with the
+ * server's name does. prefix: the server's name in such words. */
+static const char *named_tool(const gbx_mcp_code *code,
+                              const gbx_mcp_upstream_config *server, const char *prefix,
+                              const char *word)
+{
+    const char *tool = without_server(prefix, word);
+
+    if (has_tool(code, server->name, tool) ||
+        (tool != word && gbx_view_count(gbx_code_info(code, server).tools) == 0))
+        return tool;
+    return NULL;
+}
+
+/* A server's name as an identifier after a dot. */
+static char *as_word(const char *name)
+{
+    char *word = strdup(name);
+
+    for (char *at = word; at != NULL && *at != 0; at++)
+        if (!gbx_text_is_name((unsigned char)*at) || *at == '$')
+            *at = '_';
+    return word;
+}
+
+void gbx_code_put_call(const gbx_mcp_code *code, const char *word, gbx_buf *to)
+{
+    const gbx_mcp_config *config = code->config;
+    size_t meant = 0;
+
+    for (size_t i = 0; i < config->server_count && meant < MEANT_MAX; i++) {
+        GBX_CLEANUP(gbx_free) char *alias = as_word(config->servers[i].name);
+        const char *tool =
+            alias != NULL ? named_tool(code, &config->servers[i], alias, word) : NULL;
+
+        if (tool != NULL)
+            (void)gbx_buf_printf(to, "%sservers.%s.%s(args)",
+                                 meant++ == 0 ? "did you mean " : " or ", alias, tool);
+    }
+    (void)gbx_buf_puts(to, meant > 0 ? "?" : "");
+}
+
+void gbx_code_advise_call(void *user, const char *word, gbx_buf *to)
+{
+    const gbx_mcp_code *code = user;
+    const gbx_mcp_config *config = code->config;
+    size_t meant = 0;
+
+    for (size_t i = 0; i < config->server_count && meant < MEANT_MAX; i++) {
+        const char *server = config->servers[i].name;
+        const char *tool = named_tool(code, &config->servers[i], server, word);
+
+        if (tool == NULL)
+            continue;
+        (void)gbx_buf_puts(to,
+                           meant++ == 0 ? "call it by the tool 'call', with " : " or ");
+        (void)gbx_buf_printf(to, "{\"server\": \"%s\", \"tool\": ", server);
+        (void)gbx_json_append_safe(to, tool, strlen(tool));
+        (void)gbx_buf_puts(to, ", \"args\": {...}}");
+    }
+    if (meant > 0)
+        (void)gbx_buf_puts(to, ", or in the code of 'execute'");
+}
+
+/* ---- learning which tools there are ---------------------------------------------- */
+
+/* Servers start when a request for tools needs them. A server that does not come up
+ * delays the answer for a limited time. A server whose last start failed does not delay
+ * it at all; it is started again for later requests. */
+struct gbx_tool_listing {
+    gbx_mcp_request *request; /* ends the wait when it is cancelled; or NULL */
+    gbx_listed_fn done;
+    void (*drop)(void *user);
+    void *user;
+    LIST_ENTRY(gbx_tool_listing) in_code;
+    struct event *timer;
+    unsigned pending; /* servers that have not answered yet */
+    bool is_of_one;
+    bool is_short; /* memory was out, so one could not be asked */
+    bool is_told;
+};
+
+static void detach(struct gbx_tool_listing *l)
+{
+    l->is_told = true;
+    if (l->request != NULL)
+        gbx_mcp_on_cancel(l->request, NULL, NULL);
+    event_free(l->timer);
+    LIST_REMOVE(l, in_code);
+}
+
+/* Report once; freed when the last server has answered. */
+static void tell(struct gbx_tool_listing *l, const gbx_upstream_reply *failure)
+{
+    if (!l->is_told) {
+        detach(l);
+        l->done(l->user, l->is_of_one ? failure : NULL);
+    }
+    if (l->pending == 0)
+        free(l);
+}
+
+static void on_listed(void *user, const gbx_upstream_reply *reply)
+{
+    struct gbx_tool_listing *l = user;
+
+    if (--l->pending == 0)
+        tell(l, reply->fault != GBX_UPSTREAM_OK ? reply : NULL);
+}
+
+/* The time is up, or no server had to be asked. */
+static void on_timer(evutil_socket_t fd, short what, void *user)
+{
+    static const gbx_upstream_reply late = {.fault = GBX_UPSTREAM_START,
+                                            .message = "it has not started yet"};
+    static const gbx_upstream_reply lack = {.fault = GBX_UPSTREAM_BUSY,
+                                            .message = "no memory is left to ask it"};
+    struct gbx_tool_listing *l = user;
+
+    (void)fd;
+    (void)what;
+    tell(l, l->pending > 0 ? &late : l->is_short ? &lack : NULL);
+}
+
+static void on_cancel(void *user)
+{
+    tell(user, NULL);
+}
+
+/* Known tools suffice, even if outdated; they are asked for again. starts: the server
+ * must run, too. A failed server was waited for once already. */
+static void ask(struct gbx_tool_listing *l, gbx_mcp_code *code,
+                const gbx_mcp_upstream_config *server, bool starts)
+{
+    gbx_upstream_info info = gbx_code_info(code, server);
+
+    if ((!starts || info.state == GBX_UPSTREAM_READY) &&
+        gbx_view_kind(info.tools) == '[') {
+        if (!gbx_upstreams_is_dated(code->upstreams, server->name))
+            return;
+        l->is_of_one = false;
+    }
+    if (!l->is_of_one && info.fault[0] != 0)
+        gbx_upstream_retry(code->upstreams, server->name);
+    else if (gbx_upstream_learn(code->upstreams, server->name, on_listed, l))
+        l->pending++;
+    else
+        l->is_short = true;
+}
+
+bool gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
+                         bool starts, gbx_mcp_request *request, gbx_listed_fn done,
+                         void (*drop)(void *user), void *user)
+{
+    struct gbx_tool_listing *l = calloc(1, sizeof *l);
+    struct timeval wait = {PATIENCE_S, 0};
+
+    if (l == NULL)
+        return false;
+    l->request = request;
+    l->done = done;
+    l->drop = drop;
+    l->user = user;
+    l->is_of_one = server != NULL;
+    l->timer = event_new(gbx_mcp_loop_base(code->loop), -1, 0, on_timer, l);
+    if (l->timer == NULL) {
+        free(l);
+        return false;
+    }
+    LIST_INSERT_HEAD(&code->listings, l, in_code);
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *c = &code->config->servers[i];
+
+        if (!c->disabled && (server == NULL || server == c))
+            ask(l, code, c, starts);
+    }
+    if (l->pending == 0)
+        wait.tv_sec = 0;
+    (void)event_add(l->timer, &wait);
+    if (request != NULL)
+        gbx_mcp_on_cancel(request, on_cancel, l);
+    return true;
+}
+
+void gbx_code_list_tools_end(gbx_mcp_code *code)
+{
+    struct gbx_tool_listing *l;
+
+    while ((l = LIST_FIRST(&code->listings)) != NULL) {
+        detach(l);
+        if (l->drop != NULL)
+            l->drop(l->user);
+        if (l->pending == 0)
+            free(l);
+    }
+}

@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tool_call - one call of an upstream server's tool. Code makes it (servers.x.tool()), or
+ * a model by the tool `call`: the same without a run. It goes through the gate, and the
+ * reply goes back to where it came from. For code the worker gets {"value"} or {"error"},
+ * from which servers.js makes what code sees.
+ */
+#include "mcp/code/script_run.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_MAX  GBX_MIB(256)
+#define CONTENT_MAX GBX_MIB(512)
+#define META_MAX    GBX_KIB(64)
+
+/* Remarks, made once per tool, however often a run calls it. */
+enum { REMARKED_FAR = 1, REMARKED_MORE = 2 };
+
+/* ---- for both ------------------------------------------------------------------- */
+
+/* False: code mode or the code has ended, so nobody waits for the reply. */
+static bool is_awaited(const gbx_tool_call *call)
+{
+    return !call->is_abandoned && (call->run == NULL || !call->run->is_ending);
+}
+
+/* Find read_file for readFile; the reply has the real name as well. */
+static const char *other_name(void *user)
+{
+    gbx_tool_call *call = user;
+    char *other = is_awaited(call)
+                      ? gbx_code_other_name(call->code, call->server, call->tool)
+                      : NULL;
+
+    if (other == NULL)
+        return NULL;
+    free(call->tool);
+    call->tool = other;
+    return other;
+}
+
+/* Called once the schema of the tool is known. */
+static void fit_args(void *user, gbx_view args, gbx_view schema, gbx_buf *to)
+{
+    (void)user;
+    gbx_digits_fit(args, schema, to);
+}
+
+static void on_progress(void *user, const char *message, size_t len)
+{
+    const gbx_tool_call *call = user;
+
+    if (is_awaited(call))
+        gbx_code_say_progress(call->client, call->server->name, call->tool, message,
+                              len);
+}
+
+static void put_fault(const gbx_tool_call *call, const gbx_gate_reply *reply,
+                      gbx_buf *to)
+{
+    if (strcmp(reply->code, "NOT_FOUND") == 0)
+        gbx_code_no_tool(call->code, call->server, call->tool, to);
+    if (to->len == 0)
+        (void)gbx_buf_puts(to, reply->message);
+}
+
+static double elapsed_ms(const gbx_tool_call *call)
+{
+    return (double)(gbx_clock_now_ns() - call->start_ns) / (double)GBX_NS_PER_MS;
+}
+
+static void on_passed(void *user, const gbx_gate_reply *reply);
+
+/* False: memory is out. */
+static bool pass(gbx_tool_call *call)
+{
+    gbx_gate_ask ask = {.server = call->server->name,
+                        .tool = call->tool,
+                        .args = call->args,
+                        .args_len = call->args_len,
+                        .timeout_ms = call->timeout_ms,
+                        .request = call->client,
+                        .run = call->run != NULL ? call->run->id : "",
+                        .line = call->line,
+                        .other_name = other_name};
+
+    if (call->run != NULL && gbx_digits_are_in(call->args, call->args_len))
+        ask.fit_args = fit_args;
+    if (gbx_mcp_wants_progress(call->client))
+        ask.progress = on_progress;
+    call->state = GBX_TOOL_CALL_PASSING;
+    call->gate_call = gbx_gate_start(call->code->gate, &ask, on_passed, call);
+    return call->gate_call != NULL;
+}
+
+static void detach(gbx_tool_call *call)
+{
+    if (call->in_code.le_prev != NULL)
+        LIST_REMOVE(call, in_code);
+    call->in_code.le_prev = NULL;
+}
+
+void gbx_tool_call_free(gbx_tool_call *call)
+{
+    if (call == NULL)
+        return;
+    detach(call);
+    free(call->tool);
+    free(call->args);
+    free(call->message);
+    free(call);
+}
+
+void gbx_tool_call_abandon(gbx_tool_call *call)
+{
+    detach(call);
+    call->is_abandoned = true;
+    if (call->gate_call == NULL)
+        gbx_tool_call_free(call);
+}
+
+/* ---- the answer to code --------------------------------------------------------- */
+
+void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
+                           const char *error_code, const char *message, size_t len,
+                           bool retryable)
+{
+    static const char no_memory[] =
+        "{\"error\":{\"code\":\"UNAVAILABLE\",\"message\":\"" GBX_RUN_NO_MEMORY
+        "\",\"retryable\":true}}";
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
+
+    gbx_buf_init(&answer, GBX_MIB(1));
+    (void)gbx_buf_printf(&answer,
+                         "{\"error\":{\"code\":\"%s\",\"message\":", error_code);
+    (void)gbx_json_append_string(&answer, message, len);
+    (void)gbx_buf_printf(&answer, ",\"retryable\":%s}}", retryable ? "true" : "false");
+    if (!answer.failed)
+        gbx_box_answer(code->box, request, (char *)answer.data, answer.len);
+    else /* unanswered code waits until its time is up */
+        gbx_box_answer(code->box, request, no_memory, sizeof no_memory - 1);
+}
+
+static void keep_bytes(void *user, const char *mime_type, const void *data, size_t len,
+                       gbx_buf *handle)
+{
+    gbx_tool_call *call = user;
+
+    gbx_code_run_keep(call->run, call->tool, mime_type, data, len, handle);
+}
+
+/* As JSON for the worker has it: NUL is replaced. */
+static char *copy_message(const char *message, size_t len)
+{
+    const char *nul;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, GBX_MIB(1));
+    for (; len > 0 && (nul = memchr(message, 0, len)) != NULL; message = nul + 1) {
+        (void)gbx_buf_append(&text, message, (size_t)(nul - message));
+        (void)gbx_buf_puts(&text, "\xEF\xBF\xBD");
+        len -= (size_t)(nul + 1 - message);
+    }
+    (void)gbx_buf_append(&text, message, len);
+    return gbx_buf_take_string(&text, NULL);
+}
+
+static void note_failure(gbx_tool_call *call, const char *error_code,
+                         const char *message, size_t len)
+{
+    call->failed = error_code;
+    call->message = copy_message(message, len);
+}
+
+static void fail(gbx_tool_call *call, const char *error_code, const char *message,
+                 size_t len, bool retryable)
+{
+    note_failure(call, error_code, message, len);
+    gbx_code_answer_error(call->code, call->request, error_code, message, len,
+                          retryable);
+}
+
+static bool was_remarked(const gbx_tool_call *call, unsigned remark)
+{
+    for (const gbx_tool_call *o = call->run->calls; o != NULL; o = o->next)
+        if ((o->remarks & remark) != 0 && o->server == call->server &&
+            strcmp(o->tool, call->tool) == 0)
+            return true;
+    return false;
+}
+
+/* Turn far integers of the value, which begins at start, into texts. */
+static void keep_digits(gbx_tool_call *call, size_t start, gbx_buf *answer)
+{
+    gbx_view value = {(char *)answer->data + start, answer->len - start};
+    char who[GBX_TOOL_NAME_MAX + 96];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
+    gbx_buf exact;
+    size_t count;
+
+    gbx_buf_init(&first, GBX_KIB(4));
+    gbx_buf_init(&exact, ANSWER_MAX);
+    (void)gbx_buf_append(&exact, answer->data, start);
+    count = gbx_digits_as_texts(value, "", &exact, &first);
+    if (count > 0) {
+        gbx_buf given = *answer;
+
+        *answer = exact;
+        exact = given;
+    }
+    if (count > 0 && !was_remarked(call, REMARKED_FAR)) {
+        call->remarks |= REMARKED_FAR;
+        (void)snprintf(who, sizeof who, "%.64s.%s (line %u) gave", call->server->name,
+                       call->tool, call->line);
+        gbx_code_run_remark(call->run, GBX_RUN_FAR_INTEGERS, who, (int)first.len,
+                            (char *)first.data, count);
+    }
+    gbx_buf_cleanup(&exact);
+}
+
+static void remark_more(gbx_tool_call *call, const gbx_value_parts *parts)
+{
+    const char *server = call->server->name;
+
+    if (was_remarked(call, REMARKED_MORE) || !gbx_value_has_more(parts))
+        return;
+    call->remarks |= REMARKED_MORE;
+    gbx_code_run_remark(call->run,
+                        "%.64s.%s (line %u) gave more than its structured content, "
+                        "which the code has alone: servers[\"%.64s\"].call(\"%s\", "
+                        "args, { raw: true }) gives both",
+                        server, call->tool, call->line, server, call->tool);
+}
+
+static void remark_error(gbx_tool_call *call, const gbx_value_parts *parts)
+{
+    const char *server = call->server->name;
+
+    if (parts->structured.at != NULL)
+        gbx_code_run_remark(call->run,
+                            "the error of %.64s.%s (line %u) has structured content: "
+                            "servers[\"%.64s\"].call(\"%s\", args, { raw: true }) "
+                            "gives the whole result, and throws nothing",
+                            server, call->tool, call->line, server, call->tool);
+}
+
+static void answer_value(gbx_tool_call *call, gbx_view result)
+{
+    static const char too_large[] =
+        "the tool has done its work, but its result is too large for the box";
+    static const char before[] = "{\"value\":";
+    const size_t start = sizeof before - 1;
+    gbx_value_keeper keeper = {keep_bytes, call};
+    gbx_value_parts parts = gbx_value_parts_of(result);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&answer, ANSWER_MAX);
+    gbx_buf_init(&message, GBX_KIB(16));
+    (void)gbx_buf_puts(&answer, before);
+    if (call->raw)
+        (void)gbx_buf_append(&answer, result.at, result.len);
+    if (call->raw || gbx_value_of_result(&parts, &keeper, &answer, &message)) {
+        if (!call->raw)
+            remark_more(call, &parts);
+        if (!answer.failed && gbx_digits_are_in(result.at, result.len)) {
+            gbx_digits_learn(&call->run->digits, result.at, result.len);
+            keep_digits(call, start, &answer);
+        }
+        (void)gbx_buf_puts(&answer, "}");
+        if (answer.failed) {
+            fail(call, "OUTPUT_TOO_LARGE", too_large, strlen(too_large), false);
+        } else {
+            gbx_view value = {(char *)answer.data + start, answer.len - start - 1};
+
+            gbx_box_answer(call->code->box, call->request, (char *)answer.data,
+                           answer.len);
+            gbx_value_sketch(value, call->gave);
+        }
+    } else {
+        remark_error(call, &parts);
+        fail(call, "TOOL_ERROR", (char *)message.data, message.len, false);
+    }
+}
+
+static void answer_fault(gbx_tool_call *call, const gbx_gate_reply *reply)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(16));
+    put_fault(call, reply, &message);
+    fail(call, reply->code, (char *)message.data, message.len, reply->retryable);
+}
+
+/* The code has ended, but the tool's effect must still be reported. */
+static void note_outcome(gbx_tool_call *call, const gbx_gate_reply *reply)
+{
+    gbx_value_parts parts = gbx_value_parts_of(reply->result);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(16));
+    if (reply->code == NULL && parts.is_error) {
+        (void)gbx_value_of_result(&parts, NULL, NULL, &message);
+        note_failure(call, "TOOL_ERROR", (char *)message.data, message.len);
+    } else if (reply->code != NULL && strcmp(reply->code, "ABORTED") == 0) {
+        call->failed =
+            call->fate == GBX_GATE_NOT_SENT ? GBX_TOOL_CALL_NOT_SENT : "CANCELLED";
+    } else if (reply->code != NULL) {
+        note_failure(call, reply->code, reply->message, strlen(reply->message));
+    }
+}
+
+/* ---- the call of code, until it ends -------------------------------------------- */
+
+static void end(gbx_tool_call *call)
+{
+    if (call->state == GBX_TOOL_CALL_PASSING)
+        call->queue->flying--;
+    call->state = GBX_TOOL_CALL_OVER;
+    call->ms = elapsed_ms(call);
+    free(call->args);
+    call->args = NULL;
+}
+
+/* The run may end with the call. */
+static void settle(gbx_code_run *run)
+{
+    run->open--;
+    run->may_end(run);
+}
+
+static void start_waiting(gbx_tool_queue *queue)
+{
+    static const char no_memory[] = "no memory is left for the call";
+    gbx_tool_call *call;
+
+    while ((call = TAILQ_FIRST(&queue->waiting)) != NULL &&
+           queue->flying < call->code->settings->calls_at_once) {
+        TAILQ_REMOVE(&queue->waiting, call, in_queue);
+        queue->flying++;
+        if (pass(call))
+            continue;
+        fail(call, "UPSTREAM_BUSY", no_memory, sizeof no_memory - 1, true);
+        end(call);
+        settle(call->run);
+    }
+}
+
+/* The run lives as long as this call is open. */
+static void end_for_code(gbx_tool_call *call, const gbx_gate_reply *reply)
+{
+    call->fate = reply->fate;
+    if (reply->code == NULL)
+        call->bytes = reply->result.len;
+    if (call->run->is_ending)
+        note_outcome(call, reply);
+    else if (reply->code == NULL)
+        answer_value(call, reply->result);
+    else
+        answer_fault(call, reply);
+    end(call);
+    start_waiting(call->queue);
+    settle(call->run);
+}
+
+void gbx_tool_call_start(gbx_tool_call *call)
+{
+    gbx_code_run *run = call->run;
+    gbx_tool_queue *queue = &run->queues[call->server - call->code->config->servers];
+
+    call->queue = queue;
+    call->start_ns = gbx_clock_now_ns();
+    if (queue->waiting.tqh_last == NULL)
+        TAILQ_INIT(&queue->waiting);
+    TAILQ_INSERT_TAIL(&queue->waiting, call, in_queue);
+    start_waiting(queue);
+}
+
+bool gbx_tool_call_is_sent(const gbx_tool_call *call)
+{
+    return call->gate_call != NULL && gbx_gate_was_sent(call->gate_call);
+}
+
+void gbx_tool_call_cancel(gbx_tool_call *call)
+{
+    if (call->gate_call != NULL)
+        gbx_gate_cancel(call->gate_call);
+    if (call->state != GBX_TOOL_CALL_QUEUED)
+        return;
+    TAILQ_REMOVE(&call->queue->waiting, call, in_queue);
+    end(call);
+    call->failed = GBX_TOOL_CALL_NOT_SENT;
+    settle(call->run);
+}
+
+/* ---- the tool `call` ------------------------------------------------------------ */
+
+/* Write the reason that code would get. Many hosts show only blocks, and a failure
+ * without one looks empty. */
+static void put_reason(const gbx_value_parts *parts, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(16));
+    (void)gbx_value_of_result(parts, NULL, NULL, &message);
+    gbx_blocks_text(to, message.data, message.len);
+}
+
+/* A server's links work only there: a client that follows one would ask us. */
+static bool has_links(gbx_view content)
+{
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view block;
+
+    while (gbx_view_next(content, &cursor, &none, &block))
+        if (gbx_view_is_text(gbx_view_member(block, "type"), "resource_link"))
+            return true;
+    return false;
+}
+
+/* Write its _meta without the protocol's own entries, which are ours to set; nothing if
+ * it is too long. */
+static void put_meta(gbx_view meta, gbx_buf *to)
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    (void)gbx_buf_puts(to, "{");
+    while (gbx_view_kind(meta) == '{' && gbx_view_next(meta, &cursor, &name, &value)) {
+        if (memmem(name.at, name.len, "modelcontextprotocol", 20) != NULL ||
+            memchr(name.at, '\\', name.len) != NULL)
+            continue;
+        (void)gbx_buf_puts(to, to->len > 1 ? "," : "");
+        (void)gbx_buf_append(to, name.at, name.len);
+        (void)gbx_buf_puts(to, ":");
+        (void)gbx_view_append_json(value, to);
+    }
+    (void)gbx_buf_puts(to, "}");
+    if (!gbx_buf_append(to, "", 1) || to->len <= sizeof "{}")
+        gbx_buf_cleanup(to);
+}
+
+/* Costs follow the content; what was cut precedes it. Many hosts show only blocks, and
+ * old ones know nothing else, so a value without a block is repeated as text. */
+static void answer_content(gbx_tool_call *call, gbx_view result)
+{
+    gbx_value_parts parts = gbx_value_parts_of(result);
+    gbx_mcp_result out = {.is_error = parts.is_error};
+    gbx_blocks_room room = {.max = (size_t)call->code->settings->reply_bytes,
+                            .store = call->code->artifacts,
+                            .name = call->tool,
+                            .version = gbx_mcp_request_version(call->client),
+                            .now_ns = gbx_clock_now_ns()};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf all;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta;
+
+    gbx_buf_init(&meta, META_MAX);
+    gbx_buf_init(&blocks, CONTENT_MAX);
+    gbx_buf_init(&first, GBX_KIB(16));
+    gbx_buf_init(&all, CONTENT_MAX);
+    put_meta(gbx_view_member(result, "_meta"), &meta);
+    out.meta = (char *)meta.data;
+    gbx_blocks_write(parts.content, &room, &blocks, &first);
+    if (gbx_view_kind(parts.structured) == '{' && parts.structured.len <= room.max) {
+        out.structured = parts.structured.at;
+        out.structured_len = parts.structured.len;
+    }
+    if (out.is_error && blocks.len == 0)
+        put_reason(&parts, &blocks);
+    else if (parts.structured.at != NULL && blocks.len == 0)
+        gbx_blocks_json(parts.structured, &room, &blocks, &first);
+    if (first.len > 0)
+        gbx_blocks_text(&all, first.data, first.len);
+    (void)gbx_buf_append(&all, blocks.data, blocks.len);
+    (void)gbx_buf_printf(
+        &all, ",{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu bytes%s)\"}]",
+        elapsed_ms(call), result.len,
+        blocks.len == 0            ? "; the tool gave nothing back"
+        : has_links(parts.content) ? "; links of that server cannot be read here"
+                                   : "");
+    if (all.failed || blocks.failed) {
+        gbx_mcp_fail(call->client, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        return;
+    }
+    all.data[0] = '['; /* replaces the first comma */
+    out.content = (char *)all.data;
+    out.content_len = all.len;
+    gbx_mcp_finish(call->client, &out);
+}
+
+static void end_for_client(gbx_tool_call *call, const gbx_gate_reply *reply)
+{
+    gbx_buf message;
+
+    if (reply->code == NULL) {
+        answer_content(call, reply->result);
+    } else {
+        gbx_buf_init(&message, GBX_KIB(8));
+        put_fault(call, reply, &message);
+        gbx_code_say_wrong(call->code, call->client, "%s: %.*s%s", reply->code,
+                           (int)message.len, (char *)message.data,
+                           reply->retryable ? " (worth another try)" : "");
+        gbx_buf_cleanup(&message);
+    }
+    gbx_tool_call_free(call);
+}
+
+static void on_passed(void *user, const gbx_gate_reply *reply)
+{
+    gbx_tool_call *call = user;
+
+    call->gate_call = NULL;
+    if (call->is_abandoned)
+        gbx_tool_call_free(call);
+    else if (call->run != NULL)
+        end_for_code(call, reply);
+    else
+        end_for_client(call, reply);
+}
+
+static void on_cancel(void *user)
+{
+    gbx_tool_call *call = user;
+
+    if (call->gate_call != NULL)
+        gbx_gate_cancel(call->gate_call);
+}
+
+/* NULL: message has the reason, and *ret_code its code. */
+static gbx_tool_call *read_call(gbx_mcp_code *code, gbx_view arguments,
+                                gbx_buf *message, const char **ret_code)
+{
+    gbx_view args = gbx_view_member(arguments, "args");
+    gbx_view tool = gbx_view_member(arguments, "tool");
+    gbx_tool_call *call = calloc(1, sizeof *call);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    char server[GBX_CODE_SERVER_SIZE];
+    char name[GBX_TOOL_NAME_MAX + 1];
+
+    gbx_buf_init_secret(&text, args.len);
+    *ret_code = "INVALID_ARGS";
+    /* Some models write the object as a string. */
+    if (gbx_view_kind(args) == '"' &&
+        (!gbx_view_take_text(args, &text) ||
+         !gbx_view_open((const char *)text.data, text.len, &args)))
+        args = (gbx_view){"\"\"", 2};
+    if (args.at == NULL || gbx_view_kind(args) == 'n')
+        args = (gbx_view){"{}", 2};
+    if (call != NULL &&
+        gbx_code_take_name(gbx_view_member(arguments, "server"), server,
+                           sizeof server) &&
+        gbx_code_take_name(tool, name, sizeof name) && gbx_view_kind(args) == '{') {
+        call->code = code;
+        call->tool = strdup(name);
+        call->args = strndup(args.at, args.len);
+        call->args_len = args.len;
+        call->start_ns = gbx_clock_now_ns();
+    }
+    if (call != NULL && call->tool != NULL && call->args != NULL) {
+        call->server = gbx_code_find_server(code, server, message, ret_code);
+        if (call->server != NULL)
+            return call;
+    } else {
+        (void)gbx_buf_puts(message, gbx_code_is_long_name(tool)
+                                        ? GBX_CODE_LONG_NAME
+                                        : "give server, tool and args, an object");
+    }
+    gbx_tool_call_free(call);
+    return NULL;
+}
+
+void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    static const char *const names[] = {"server", "tool", "args", NULL};
+    gbx_mcp_code *code = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    gbx_tool_call *call;
+    const char *why;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    gbx_code_look_at_file(code);
+    if (gbx_code_refuse_names(code, request, arguments, names))
+        return;
+    call = read_call(code, arguments, &message, &why);
+    if (call == NULL) {
+        gbx_code_say_wrong(code, request, "%s: %.*s", why, (int)message.len,
+                           (char *)message.data);
+        return;
+    }
+    call->client = request;
+    if (!pass(call)) {
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        gbx_tool_call_free(call);
+        return;
+    }
+    LIST_INSERT_HEAD(&code->calls, call, in_code);
+    gbx_mcp_on_cancel(request, on_cancel, call);
+}

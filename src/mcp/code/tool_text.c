@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tool_text - read the arguments of our tools, and reply with text alone. Unknown
+ * arguments are refused: the model meant one of the known ones, and ignoring it would make
+ * a different call from the one that the model believes in.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/edit_distance.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "mcp/code/code_mode.h"
+#include "mcp/config/config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAMES_MAX  8
+#define NAME_BYTES 60 /* bytes of a name that are shown */
+
+/* The most that a writable pipe accepts in one write. */
+#define LINE_MAX_BYTES 4096
+
+/* ---- arguments ------------------------------------------------------------------- */
+
+/* Names that other tools, and the protocol itself, use for our arguments. */
+static const struct habit {
+    const char *written;
+    const char *meant;
+} habits[] = {
+    {"arguments", "args"}, {"params", "args"},   {"parameters", "args"},
+    {"input", "args"},     {"script", "code"},   {"source", "code"},
+    {"args", "input"},     {"data", "input"},    {"name", "tool"},
+    {"tool_name", "tool"}, {"toolName", "tool"}, {"server_name", "server"},
+    {"q", "query"},        {"search", "query"},  {"keywords", "query"},
+};
+
+static bool is_one_of(const char *word, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *meant_by(const char *word, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(habits); i++)
+        if (strcmp(word, habits[i].written) == 0 &&
+            is_one_of(habits[i].meant, names, count))
+            return habits[i].meant;
+    return gbx_nearest(word, names, count);
+}
+
+static void say_unknown(const gbx_buf *name, const char *const *names, size_t count,
+                        gbx_buf *message)
+{
+    const char *word = (const char *)name->data;
+    const char *meant = meant_by(word, names, count);
+
+    (void)gbx_buf_puts(message, "unknown argument '");
+    (void)gbx_utf8_append_escaped(message, word,
+                                  gbx_artifacts_border(word, strlen(word), NAME_BYTES),
+                                  GBX_ESCAPE_LINE);
+    if (meant != NULL) {
+        (void)gbx_buf_printf(message, "': did you mean '%s'?", meant);
+        return;
+    }
+    (void)gbx_buf_puts(message, count == 1 ? "': there is " : "': there are ");
+    for (size_t i = 0; i < count; i++)
+        (void)gbx_buf_printf(message, "%s%s",
+                             i == 0          ? ""
+                             : i + 1 < count ? ", "
+                                             : " and ",
+                             names[i]);
+}
+
+bool gbx_code_check_names(gbx_view arguments, const char *const *names,
+                          gbx_buf *message)
+{
+    size_t count = 0;
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view value;
+
+    while (count < NAMES_MAX && names[count] != NULL)
+        count++;
+    while (gbx_view_kind(arguments) == '{' &&
+           gbx_view_next(arguments, &cursor, &key, &value)) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+
+        gbx_buf_init(&name, key.len + 1);
+        if (!gbx_view_append_text(key, &name) || !gbx_buf_append(&name, "", 1)) {
+            (void)gbx_buf_puts(message, "no memory is left for the arguments");
+            return false;
+        }
+        if (strlen((const char *)name.data) + 1 == name.len &&
+            is_one_of((const char *)name.data, names, count))
+            continue;
+        say_unknown(&name, names, count, message);
+        return false;
+    }
+    return true;
+}
+
+bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    bool ok;
+
+    gbx_buf_init(&text, size - 1);
+    ok = gbx_view_kind(view) == '"' && gbx_view_append_text(view, &text) &&
+         text.len > 0 && memchr(text.data, 0, text.len) == NULL;
+    if (ok) {
+        memcpy(ret, text.data, text.len);
+        ret[text.len] = 0;
+    }
+    return ok;
+}
+
+bool gbx_code_is_long_name(gbx_view view)
+{
+    gbx_buf text;
+    bool fits;
+
+    if (gbx_view_kind(view) != '"' || view.len - 2 <= GBX_TOOL_NAME_MAX)
+        return false;
+    gbx_buf_init(&text, GBX_TOOL_NAME_MAX);
+    fits = gbx_view_append_text(view, &text);
+    gbx_buf_cleanup(&text);
+    return !fits;
+}
+
+bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret)
+{
+    uint64_t value = 0;
+
+    if (gbx_view_kind(view) != '0' || view.at[0] == '-')
+        return false;
+    for (size_t i = 0; i < view.len; i++) {
+        if (view.at[i] == '.' && i > 0)
+            break; /* the fraction of a millisecond is dropped */
+        if (view.at[i] < '0' || view.at[i] > '9')
+            return false;
+        if (value <= max)
+            value = value * 10 + (uint64_t)(view.at[i] - '0');
+    }
+    *ret = value < max ? (uint32_t)value : max;
+    return true;
+}
+
+/* ---- replies --------------------------------------------------------------------- */
+
+/* Reply with text alone, cut if necessary; then with a link to the whole text. */
+static void say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *text,
+                bool is_error)
+{
+    size_t cap = (size_t)code->settings->reply_bytes;
+    gbx_excerpt cut =
+        gbx_excerpt_text((char *)text->data, text->len, cap, code->artifacts, "reply",
+                         "text/plain", gbx_clock_now_ns());
+    gbx_mcp_result result = {.is_error = is_error};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks;
+
+    gbx_buf_init(&shown, GBX_CUT_SHOWN_MAX * cap + 1024);
+    gbx_buf_init(&blocks, GBX_CUT_JSON_MAX * cap + 16384);
+    gbx_excerpt_say(&cut, "reply", cap, &shown);
+    gbx_excerpt_append(&cut, GBX_ESCAPE_TEXT, &shown);
+    if (shown.failed ||
+        (is_error && shown.len == 0)) { /* memory was out for the text */
+        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        return;
+    }
+    result.text = shown.data != NULL ? (char *)shown.data : "";
+    result.text_len = shown.len;
+    if (cut.uri[0] != 0 && gbx_mcp_takes_links(request)) {
+        (void)gbx_buf_puts(&blocks, "[{\"type\":\"text\",\"text\":");
+        (void)gbx_json_append_shown(&blocks, shown.data, shown.len);
+        (void)gbx_buf_puts(&blocks, "}");
+        gbx_reply_link(&blocks, cut.uri, "reply", "text/plain", cut.total);
+        (void)gbx_buf_puts(&blocks, "]");
+        result.content = blocks.failed ? NULL : (char *)blocks.data;
+        result.content_len = blocks.len;
+    }
+    gbx_mcp_finish(request, &result);
+}
+
+void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const char *format, ...)
+{
+    char text[1024];
+    gbx_buf buf = {.data = (uint8_t *)text};
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    buf.len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    say(code, request, &buf, true);
+}
+
+void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
+                           const char *tool, const char *message, size_t len)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
+
+    gbx_buf_init(&line, GBX_KIB(8) + (size_t)GBX_CODE_PROGRESS_MAX * 6);
+    (void)gbx_buf_printf(&line, "%s.", server);
+    (void)gbx_utf8_append_escaped(&line, tool, strlen(tool), GBX_ESCAPE_LINE);
+    (void)gbx_buf_puts(&line, ": ");
+    (void)gbx_utf8_append_escaped(&line, message,
+                                  gbx_artifacts_border(message, len,
+                                                       GBX_CODE_PROGRESS_MAX),
+                                  GBX_ESCAPE_LINE);
+    if (!line.failed)
+        gbx_mcp_progress(request, -1, (char *)line.data, line.len);
+}
+
+bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
+                           gbx_view arguments, const char *const *names)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (gbx_code_check_names(arguments, names, &message))
+        return false;
+    gbx_code_say_wrong(code, request, "INVALID_ARGS: %.*s", (int)message.len,
+                       (char *)message.data);
+    return true;
+}
+
+void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+
+    gbx_buf_init(&clean, GBX_KIB(64));
+    if (gbx_gate_redact(code->gate, fault, strlen(fault), &clean))
+        (void)gbx_utf8_append_escaped(to, clean.data, clean.len, GBX_ESCAPE_LINE);
+    else
+        (void)gbx_buf_puts(to, "why cannot be shown");
+}
+
+/* ---- changes of the configuration ------------------------------------------------ */
+
+/* Edits take effect only at the next start. The user and the model are told so, once
+ * each. */
+static void put_change(const gbx_mcp_code *code, gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "the configuration '");
+    (void)gbx_utf8_append_escaped(to, code->config->path, strlen(code->config->path),
+                                  GBX_ESCAPE_LINE);
+    (void)gbx_buf_puts(to, "' has changed since this server started: restart it to use "
+                           "it");
+}
+
+void gbx_code_look_at_file(gbx_mcp_code *code)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
+
+    gbx_buf_init(&line, LINE_MAX_BYTES);
+    if (code->file_changed || !gbx_config_has_changed(code->config))
+        return;
+    code->file_changed = true;
+    (void)gbx_buf_puts(&line, "glovebox: ");
+    put_change(code, &line);
+    if (gbx_buf_puts(&line, "\n"))
+        (void)gbx_fd_offer(STDERR_FILENO, line.data, line.len, 0);
+}
+
+void gbx_code_say_changed(gbx_mcp_code *code, gbx_mcp_request *request,
+                          const gbx_buf *text, bool is_error)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf both;
+
+    gbx_code_look_at_file(code);
+    gbx_buf_init(&both, text->len + GBX_KIB(64));
+    if (code->file_changed && !code->change_told) {
+        (void)gbx_buf_puts(&both, "[");
+        put_change(code, &both);
+        (void)gbx_buf_puts(&both, "]\n");
+        code->change_told = gbx_buf_append(&both, text->data, text->len);
+    }
+    say(code, request, both.len > 0 && !both.failed ? &both : text, is_error);
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tools - the four tools as models see them, and the first of them, `execute`. Each word
+ * costs tokens in every conversation. The same configuration gives the same bytes, since
+ * hosts cache them.
+ */
+#include "mcp/code/script_run.h"
+
+#include "base/cleanup.h"
+#include "policy/policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVERS_MAX 40   /* servers that are named */
+#define LINE_BYTES  120  /* bytes of one server's description */
+#define INLINE_MAX  1400 /* bytes of declarations in the description */
+#define NAME_SIZE   80
+#define NAMES_MAX   12 /* sites or variables that are named */
+
+/* ---- what the policy grants ------------------------------------------------- */
+
+/* Directories and values belong to the host and are not shown. */
+
+/* Punctuate after the name at index i of count. */
+static void end_name(size_t i, size_t count, gbx_buf *to)
+{
+    if (i + 1 == count)
+        (void)gbx_buf_puts(to, ".\n");
+    else if (i + 1 == NAMES_MAX)
+        (void)gbx_buf_puts(to, " and others.\n");
+    else
+        (void)gbx_buf_puts(to, ", ");
+}
+
+static void say_sites(const gbx_policy *policy, gbx_buf *to)
+{
+    const gbx_fetch_policy *fetch = &policy->fetch;
+    char text[GBX_SITE_TEXT_SIZE];
+
+    for (size_t i = 0; i < fetch->site_count && i < NAMES_MAX; i++) {
+        (void)gbx_buf_puts(to, gbx_site_print(&fetch->sites[i], text));
+        end_name(i, fetch->site_count, to);
+    }
+}
+
+static void say_env(const gbx_policy *policy, gbx_buf *to)
+{
+    for (size_t i = 0; i < policy->env_count && i < NAMES_MAX; i++) {
+        (void)gbx_buf_puts(to, policy->env[i].name);
+        end_name(i, policy->env_count, to);
+    }
+}
+
+static const struct sentence {
+    gbx_capability capability;
+    const char *text;
+    void (*say)(const gbx_policy *policy, gbx_buf *to); /* or NULL: the text is all */
+} sentences[] = {
+    {GBX_CAP_FETCH, "await fetch(url) reaches these sites and no others: ", say_sites},
+    {GBX_CAP_FILE,
+     "await fs.readFile(path, 'utf8') reads the files that are allowed; nothing "
+     "writes.\n",
+     NULL},
+    {GBX_CAP_CRYPTO, "crypto has createHash, createHmac, randomUUID and the like.\n",
+     NULL},
+    {GBX_CAP_ENV, "env has: ", say_env},
+};
+
+/* An empty list grants nothing, even with the capability. */
+static bool is_empty(const gbx_policy *policy, gbx_capability capability)
+{
+    return (capability == GBX_CAP_FETCH && policy->fetch.site_count == 0) ||
+           (capability == GBX_CAP_FILE && policy->file.root_count == 0) ||
+           (capability == GBX_CAP_ENV && policy->env_count == 0);
+}
+
+bool gbx_granted(const gbx_policy *policy, gbx_capability capability)
+{
+    if (policy == NULL)
+        return capability == GBX_CAP_CONSOLE || capability == GBX_CAP_TIMERS;
+    return (policy->capabilities & (uint32_t)capability) != 0 &&
+           !is_empty(policy, capability);
+}
+
+bool gbx_granted_writes(const gbx_policy *policy)
+{
+    static const char *const asks[] = {"GET", "HEAD", "OPTIONS"};
+
+    if (!gbx_granted(policy, GBX_CAP_FETCH))
+        return false;
+    if (policy->fetch.method_count == 0)
+        return true; /* all of them */
+    for (size_t i = 0; i < policy->fetch.method_count; i++) {
+        bool is_ask = false;
+
+        for (size_t a = 0; a < GBX_COUNTOF(asks); a++)
+            is_ask = is_ask || strcmp(policy->fetch.methods[i], asks[a]) == 0;
+        if (!is_ask)
+            return true;
+    }
+    return false;
+}
+
+void gbx_granted_say(const gbx_policy *policy, const char *prefix, gbx_buf *to)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(sentences); i++) {
+        if (!gbx_granted(policy, sentences[i].capability))
+            continue;
+        (void)gbx_buf_puts(to, prefix);
+        (void)gbx_buf_puts(to, sentences[i].text);
+        if (sentences[i].say != NULL)
+            sentences[i].say(policy, to);
+    }
+}
+
+/* ---- the description of execute --------------------------------------------- */
+
+static const char what[] =
+    "Run JavaScript (types are allowed) that calls tools of other servers. Only what it "
+    "returns is shown to you: filter, join and count in the code. Do the whole task in "
+    "one call, independent calls at once by Promise.all.\n";
+
+static const char how[] =
+    "In the code:\n"
+    "- await servers.NAME.call(\"tool\", args) or servers.NAME.tool(args): its structured "
+    "content, else its text, parsed if JSON. Throws ToolError {server, tool, code, "
+    "message, retryable}\n"
+    "- await servers.NAME.tools(query), await discover(query): what there is\n"
+    "- input; ";
+
+static const char more[] =
+    "progress(text); await artifact(name, value) to keep what is large\n";
+
+static const char examples[] =
+    "return the value, or end with an expression.\n"
+    "Examples:\n"
+    "const pages = await Promise.all(input.ids.map(id => servers.wiki.get({id})));\n"
+    "return pages.filter(p => p.words > 900).map(p => p.title);\n"
+    "\n"
+    "const {issues} = await servers.tracker.list({state: \"open\"});\n"
+    "const late = issues.filter(i => i.due < input.today);\n"
+    "return {late: late.length, first: late.slice(0, 5).map(i => i.title)};\n";
+
+static void write_server(const gbx_mcp_upstream_config *c, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "- %s", c->name);
+    if (c->description != NULL && c->description[0] != 0) {
+        size_t len = strlen(c->description);
+        size_t shown = gbx_artifacts_border(c->description, len, LINE_BYTES);
+
+        (void)gbx_buf_puts(to, ": ");
+        for (size_t i = 0; i < shown; i++)
+            (void)gbx_buf_append(to,
+                                 c->description[i] < ' ' && c->description[i] >= 0
+                                     ? " "
+                                     : &c->description[i],
+                                 1);
+    }
+    (void)gbx_buf_puts(to, "\n");
+}
+
+static void write_servers(const gbx_mcp_code *code, gbx_buf *to)
+{
+    size_t named = 0;
+
+    (void)gbx_buf_puts(to, "Servers:\n");
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *c = &code->config->servers[i];
+
+        if (!c->disabled && named++ < SERVERS_MAX)
+            write_server(c, to);
+    }
+    if (named > SERVERS_MAX)
+        (void)gbx_buf_printf(to, "and %zu more\n", named - SERVERS_MAX);
+    if (named == 0)
+        (void)gbx_buf_puts(to, "none is configured\n");
+}
+
+/* Declare the tools of eager servers, if they are few. Those of other servers are
+ * unknown until first use, and the description would then change under the host. */
+static bool write_declarations(const gbx_mcp_code *code, gbx_buf *to)
+{
+    gbx_search_doc docs[32];
+    size_t count = 0;
+    gbx_buf text;
+    bool fits;
+
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *c = &code->config->servers[i];
+        size_t cursor = 0;
+        gbx_upstream_info info;
+        gbx_view key;
+        gbx_view tool;
+
+        if (c->disabled)
+            continue;
+        if (!c->eager)
+            return false;
+        info = gbx_code_info(code, c);
+        while (gbx_view_next(info.tools, &cursor, &key, &tool)) {
+            if (count == GBX_COUNTOF(docs))
+                return false;
+            docs[count++] = (gbx_search_doc){.server = c->name, .tool = tool};
+        }
+    }
+    gbx_buf_init(&text, INLINE_MAX);
+    gbx_declare(&text, docs, count);
+    fits = count > 0 && !text.failed;
+    if (fits)
+        (void)gbx_buf_append(to, text.data, text.len);
+    gbx_buf_cleanup(&text);
+    return fits;
+}
+
+/* What code has besides the servers, and what it lacks, by the policy. */
+static void write_how(const gbx_policy *policy, gbx_buf *to)
+{
+    bool has_net = gbx_granted(policy, GBX_CAP_FETCH);
+    bool has_files = gbx_granted(policy, GBX_CAP_FILE);
+
+    (void)gbx_buf_puts(to, how);
+    (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_TIMERS) ? "sleep(ms); " : "");
+    (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_CONSOLE) ? "console.log; " : "");
+    (void)gbx_buf_puts(to, more);
+    gbx_granted_say(policy, "- ", to);
+    (void)gbx_buf_puts(to, "Nothing else: no ");
+    (void)gbx_buf_puts(to, has_net ? "" : has_files ? "network or " : "network, ");
+    (void)gbx_buf_puts(to, has_files ? "" : "files or ");
+    (void)gbx_buf_puts(to, "modules. ");
+    (void)gbx_buf_puts(to, examples);
+}
+
+static char *describe_execute(const gbx_mcp_code *code)
+{
+    const gbx_mcp_settings *s = code->settings;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
+
+    gbx_buf_init(&to, GBX_KIB(32));
+    (void)gbx_buf_puts(&to, what);
+    write_servers(code, &to);
+    if (!write_declarations(code, &to))
+        (void)gbx_buf_printf(&to,
+                             "Look tools up with %sdiscover before their first use.\n",
+                             s->tool_prefix);
+    write_how(code->policy, &to);
+    (void)gbx_buf_printf(
+        &to,
+        "Limits: %llu bytes of code, %.0f s, %g s a sleep, %u calls; of more than "
+        "%llu bytes of reply the middle is kept as a resource.",
+        (unsigned long long)s->code_bytes, s->timeout_ms / 1e3, s->sleep_ms / 1e3,
+        s->calls, (unsigned long long)s->reply_bytes);
+    return gbx_buf_take_string(&to, NULL);
+}
+
+/* ---- execute ---------------------------------------------------------------- */
+
+/* Read its arguments and start a run, which ends the request. */
+
+static void wrong(gbx_mcp_code *code, gbx_mcp_request *request, const char *error_code,
+                  const char *message, const char *hint)
+{
+    gbx_script_reply_error error = {
+        .code = error_code, .name = "", .message = message, .frame = "", .hint = hint};
+
+    gbx_code_run_refuse(code, request, &error);
+}
+
+/* The code as text. False: the request has ended. */
+static bool take_code(gbx_mcp_code *code, gbx_mcp_request *request, gbx_view given,
+                      gbx_buf *ret)
+{
+    size_t max = (size_t)code->settings->code_bytes;
+    char message[120];
+
+    if (gbx_view_kind(given) == '"' && given.len == 2) {
+        wrong(code, request, "INVALID_CODE", "the code is empty",
+              "write at least one statement");
+        return false;
+    }
+    if (gbx_view_kind(given) != '"') {
+        wrong(code, request, "INVALID_ARGS", "'code' is a string of JavaScript",
+              "give {\"code\": \"return 1 + 1\"}");
+        return false;
+    }
+    /* JSON needs at most six bytes per character: longer input exceeds the limit. */
+    if (given.len / 6 <= max && gbx_view_append_text(given, ret) && ret->len <= max)
+        return true;
+    (void)snprintf(message, sizeof message, "the code is longer than %zu bytes", max);
+    wrong(code, request, "INVALID_CODE", message,
+          "shorten it; data goes into 'input', not into the code");
+    return false;
+}
+
+/* True: unknown arguments were found, and the request has ended. */
+static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
+                          gbx_view arguments)
+{
+    static const char *const names[] = {"code", "input", "timeout_ms", NULL};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+
+    gbx_buf_init(&message, GBX_KIB(8));
+    if (gbx_code_check_names(arguments, names, &message))
+        return false;
+    wrong(code, request, "INVALID_ARGS",
+          gbx_buf_append(&message, "", 1) ? (char *)message.data : "memory is out",
+          "values for the code go into 'input'");
+    return true;
+}
+
+/* Some models write the number as "5000": use the digits of the string. */
+static gbx_view unquoted(gbx_view view)
+{
+    if (gbx_view_kind(view) == '"' && view.len > 2)
+        view = (gbx_view){view.at + 1, view.len - 2};
+    return view;
+}
+
+static void execute(void *user, gbx_mcp_request *request, gbx_view arguments)
+{
+    gbx_mcp_code *code = user;
+    gbx_view timeout = unquoted(gbx_view_member(arguments, "timeout_ms"));
+    uint32_t timeout_ms = code->settings->timeout_ms;
+    bool has_timeout = timeout.at != NULL && gbx_view_kind(timeout) != 'n';
+    gbx_buf text;
+
+    gbx_code_look_at_file(code);
+    if (refuse_others(code, request, arguments))
+        return;
+    gbx_buf_init(&text, (size_t)code->settings->code_bytes * 6 + 6);
+    if (has_timeout &&
+        (!gbx_code_take_count(timeout, code->settings->timeout_ms, &timeout_ms) ||
+         timeout_ms == 0))
+        wrong(code, request, "INVALID_ARGS", "'timeout_ms' is a number of milliseconds",
+              "leave it out for the longest that there is");
+    else if (take_code(code, request, gbx_view_member(arguments, "code"), &text))
+        gbx_code_run_start(code, request, &text, gbx_view_member(arguments, "input"),
+                           timeout_ms);
+    gbx_buf_cleanup(&text);
+}
+
+/* ---- all four -------------------------------------------------------------------- */
+
+/* Unknown arguments are refused. */
+#define CLOSED "\"additionalProperties\":false}"
+
+static const struct row {
+    const char *name;
+    const char *title;
+    const char *description; /* NULL: that of execute */
+    const char *input;
+    const char *output;
+    const char *annotations;
+    gbx_mcp_tool_fn call;
+} rows[] = {
+    {"execute", "Run code over servers", NULL,
+     "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"input\":{"
+     "\"description\":\"any JSON; the code's variable input\"},\"timeout_ms\":{\"type\":"
+     "\"integer\",\"minimum\":1}},\"required\":[\"code\"]," CLOSED,
+     GBX_REPLY_SCHEMA,
+     "{\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true}",
+     execute},
+    {"discover", "Find tools",
+     "Find tools of the servers by keywords, or list all, those of a server, or one. "
+     "detail: names, summary, or types (TypeScript declarations).",
+     "{\"type\":\"object\",\"properties\":{\"query\":{\"type\":\"string\"},\"server\":{"
+     "\"type\":\"string\"},\"tool\":{\"type\":\"string\"},\"detail\":{\"enum\":[\"names\","
+     "\"summary\",\"types\"]}}," CLOSED,
+     NULL, "{\"readOnlyHint\":true,\"openWorldHint\":false}", gbx_code_discover},
+    {"call", "Call one tool",
+     "Call one tool of a server. For more than one call, or to read part of a large "
+     "result, run a script.",
+     "{\"type\":\"object\",\"properties\":{\"server\":{\"type\":\"string\"},\"tool\":{"
+     "\"type\":\"string\"},\"args\":{\"type\":\"object\"}},\"required\":[\"server\","
+     "\"tool\"]," CLOSED,
+     NULL, "{\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true}",
+     gbx_code_call},
+    {"provision", "Start a server",
+     "Start a configured server and list its tools. Never installs anything.",
+     "{\"type\":\"object\",\"properties\":{\"server\":{\"type\":\"string\"}},\"required\":"
+     "[\"server\"]," CLOSED,
+     NULL,
+     "{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":true,"
+     "\"openWorldHint\":false}",
+     gbx_code_provision},
+};
+
+static bool set_tool(gbx_mcp_code *code, const struct row *row, const char *description)
+{
+    char name[NAME_SIZE];
+    gbx_mcp_tool tool = {.name = name,
+                         .title = row->title,
+                         .description = description,
+                         .input_schema = row->input,
+                         .output_schema = row->output,
+                         .annotations = row->annotations,
+                         .call = row->call,
+                         .user = code};
+
+    (void)snprintf(name, sizeof name, "%.60s%s", code->settings->tool_prefix,
+                   row->name);
+    return gbx_mcp_server_set_tool(code->server, &tool);
+}
+
+bool gbx_code_register(gbx_mcp_code *code)
+{
+    char *described = describe_execute(code);
+    bool ok = described != NULL;
+
+    for (size_t i = 0; ok && i < GBX_COUNTOF(rows); i++)
+        ok = set_tool(code, &rows[i],
+                      rows[i].description != NULL ? rows[i].description : described);
+    free(described);
+    return ok;
+}

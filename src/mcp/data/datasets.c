@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * datasets - which datasets there are, and the threads that load them.
+ *
+ * One thread starts the engine while others read files; results are posted to the loop.
+ * A result that finds no memory is lost; lists then wait only until their timeout.
+ *
+ * A query may take a minute, so one reader never runs queries.
+ */
+#include "mcp/data/datasets.h"
+#include "base/cleanup.h"
+#include "base/cpu_affinity.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLD_MAX GBX_MIB(2)
+
+#define NAMED_MAX 20 /* datasets named in a list */
+
+/* How many readers may run queries. */
+#define QUERIES_MAX (GBX_LOADER_READERS - 1)
+
+static gbx_load_outcome *take_found(gbx_data_loader *l)
+{
+    gbx_load_outcome *o;
+
+    (void)pthread_mutex_lock(&l->lock);
+    o = l->found;
+    if (o != NULL)
+        l->found = o->next;
+    if (l->found == NULL)
+        l->found_last = &l->found;
+    (void)pthread_mutex_unlock(&l->lock);
+    return o;
+}
+
+static void outcome_free(gbx_load_outcome *o)
+{
+    gbx_told_cleanup(&o->told);
+    free(o);
+}
+
+/* Results that the loop does not take are freed with the loader. */
+static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told *told,
+                 const char *problem)
+{
+    gbx_load_outcome *o = calloc(1, sizeof *o);
+
+    if (o == NULL)
+        return;
+    o->index = index;
+    o->kind = kind;
+    if (told != NULL) {
+        o->told = *told;
+        *told = (gbx_told){0};
+    }
+    (void)snprintf(o->problem, sizeof o->problem, "%s", problem);
+    (void)pthread_mutex_lock(&l->lock);
+    *l->found_last = o;
+    l->found_last = &o->next;
+    (void)pthread_mutex_unlock(&l->lock);
+    gbx_mcp_loop_post(l->data->loop, &l->arrival);
+}
+
+/* ---- the engine's thread --------------------------------------------------------- */
+
+/* engine NULL: problem says why. */
+static void end_engine(gbx_data_loader *l, gbx_engine *engine, const char *problem)
+{
+    (void)pthread_mutex_lock(&l->lock);
+    l->engine = engine;
+    l->is_engine_done = true;
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+    tell(l, 0, GBX_LOAD_ENGINE, NULL, problem);
+}
+
+static void *make_engine(void *user)
+{
+    gbx_data_loader *l = user;
+    gbx_error error = {0};
+    gbx_engine *engine = NULL;
+    gbx_status status = gbx_engine_new(&l->data->options, &engine, &error);
+
+    end_engine(l, engine, status == GBX_OK ? "" : error.message);
+    return NULL;
+}
+
+/* Has the engine started or failed, and is it this dataset's turn? With the lock. */
+static bool is_turn(const gbx_data_loader *l, size_t index)
+{
+    if (!l->is_engine_done || l->is_giving)
+        return false;
+    for (size_t i = 0; i < index; i++)
+        if (l->slots[i].is_waiting)
+            return false;
+    return true;
+}
+
+/*
+ * Ready datasets go in one by one, in the order of the list, so that the object of all
+ * has its members in that order; a slow one does not hold up others. NULL: without an
+ * engine.
+ */
+static gbx_engine *take_turn(gbx_data_loader *l, size_t index)
+{
+    gbx_engine *engine;
+
+    (void)pthread_mutex_lock(&l->lock);
+    l->slots[index].is_waiting = true;
+    while (!is_turn(l, index))
+        (void)pthread_cond_wait(&l->changed, &l->lock);
+    l->slots[index].is_waiting = false;
+    l->is_giving = true;
+    engine = l->engine;
+    (void)pthread_mutex_unlock(&l->lock);
+    return engine;
+}
+
+/* ---- the readers' threads -------------------------------------------------------- */
+
+/* False if memory is out, or nobody waits for it. */
+static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
+                      gbx_told *told)
+{
+    const gbx_shown *shown = &l->data->shown;
+    gbx_place place = gbx_place_of(shown, l->data->sets[index].spec.name);
+    bool is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
+                    source->format == GBX_SPEC_SQLITE;
+    gbx_schema *shape = gbx_schema_of(source->view, is_table, &l->stop);
+    gbx_view columns = {0};
+    gbx_buf text;
+
+    *told = (gbx_told){.file_bytes = source->file_bytes,
+                       .json_bytes = source->view.len,
+                       .format = source->format};
+    if (shape == NULL)
+        return false;
+    gbx_buf_init(&text, TOLD_MAX);
+    if (source->columns.len > 0 && gbx_view_open((const char *)source->columns.data,
+                                                 source->columns.len, &columns))
+        (void)gbx_describe_columns(columns, l->room / 2, &text);
+    else
+        (void)gbx_describe_type(shape, &place, l->room / 2, &text);
+    told->type = gbx_buf_take_string(&text, NULL); /* NULL if a part has failed */
+    if (columns.at != NULL)
+        (void)gbx_buf_puts(&text, "0 records");
+    else
+        (void)gbx_describe_size(shape, source->view, &text);
+    if (source->is_cut)
+        (void)gbx_buf_puts(&text, ", without a last line that has no end yet");
+    told->size = gbx_buf_take_string(&text, NULL);
+    if (shown->examples != GBX_EXAMPLES_NONE)
+        (void)gbx_describe_examples(source->view, shape, &place, "  ", l->room / 2,
+                                    &text);
+    told->examples = gbx_buf_take_string(&text, NULL);
+    (void)gbx_describe_statistics(shape, &place, &text);
+    told->statistics = gbx_buf_take_string(&text, NULL);
+    told->lost = gbx_place_lost(&place, shape);
+    gbx_schema_free(shape);
+    return told->type != NULL && told->size != NULL && told->examples != NULL &&
+           told->statistics != NULL;
+}
+
+static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
+                                  const gbx_source *source, gbx_error *reterr)
+{
+    gbx_engine *engine = take_turn(l, index);
+    gbx_status status;
+
+    if (engine == NULL || atomic_load(&l->stop))
+        status = gbx_fail(reterr, GBX_E_CLOSED, "no engine");
+    else
+        status =
+            gbx_engine_load(engine, l->data->sets[index].spec.name, source->view.at,
+                            source->view.len, GBX_DATA_JSON, reterr);
+    (void)pthread_mutex_lock(&l->lock);
+    l->is_giving = false;
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+    return status;
+}
+
+static void digest(const gbx_source *source, gbx_load_digests *ret)
+{
+    uint64_t also[] = {source->file_bytes, source->format, source->is_cut};
+    gbx_sha256 told;
+
+    gbx_sha256_of(source->view.at, source->view.len, ret->data);
+    gbx_sha256_init(&told);
+    gbx_sha256_add(&told, ret->data, sizeof ret->data);
+    gbx_sha256_add(&told, also, sizeof also);
+    gbx_sha256_add(&told, source->columns.data, source->columns.len);
+    gbx_sha256_end(&told, ret->told);
+}
+
+/* A file was read: report and load it unless it is unchanged. */
+static void take_source(gbx_data_loader *l, size_t index, const gbx_source *source)
+{
+    gbx_load_slot *slot = &l->slots[index];
+    gbx_load_digests digests = {0};
+    gbx_error error = {0};
+    gbx_told told = {0};
+    bool is_first = !slot->was_loaded;
+    bool is_same;
+
+    if (!is_first)
+        digest(source, &digests);
+    if (!is_first &&
+        memcmp(digests.told, slot->loaded.told, sizeof digests.told) == 0) {
+        tell(l, index, GBX_LOAD_UNCHANGED, NULL, "");
+        return;
+    }
+    is_same =
+        !is_first && memcmp(digests.data, slot->loaded.data, sizeof digests.data) == 0;
+    if (!make_told(l, index, source, &told)) {
+        gbx_told_cleanup(&told);
+        tell(l, index, GBX_LOAD_REFUSED, NULL, "no memory to describe it");
+        return;
+    }
+    if (is_first)
+        tell(l, index, GBX_LOAD_DESCRIBED, &told, "");
+    if (is_same || put_into_engine(l, index, source, &error) == GBX_OK) {
+        slot->was_loaded = true;
+        tell(l, index, GBX_LOAD_LOADED, &told, "");
+        if (is_first)
+            digest(source, &digests);
+        slot->loaded = digests;
+    } else {
+        tell(l, index, GBX_LOAD_REFUSED, NULL, error.message);
+    }
+    gbx_told_cleanup(&told);
+}
+
+static void load(gbx_data_loader *l, size_t index, gbx_source_extent extent)
+{
+    char problem[GBX_ERROR_MESSAGE_SIZE + 64];
+    gbx_error error = {0};
+    gbx_source source;
+    bool has_reason;
+
+    if (gbx_source_read(&l->data->sets[index].spec, extent, &l->slots[index].past,
+                        &l->stop, &source, &error) == GBX_OK) {
+        take_source(l, index, &source);
+        gbx_source_cleanup(&source);
+        return;
+    }
+    has_reason = error.os_errno != 0 && error.status == GBX_E_OS;
+    (void)snprintf(problem, sizeof problem, "%s%s%s", error.message,
+                   has_reason ? ": " : "", has_reason ? strerror(error.os_errno) : "");
+    tell(l, index,
+         error.status == GBX_E_DATA && error.os_errno == EBUSY ? GBX_LOAD_HELD
+                                                               : GBX_LOAD_REFUSED,
+         NULL, problem);
+}
+
+static bool is_query(const gbx_data_loader *l, size_t index)
+{
+    return l->data->sets[index].spec.format == GBX_SPEC_SQLITE;
+}
+
+/* Find a dataset to read that may be read now. Search starts after the last one, so
+ * that a dataset requested again and again delays no other. With the lock. */
+static bool find_wanted(const gbx_data_loader *l, size_t *ret)
+{
+    for (size_t i = 0; i < l->data->count; i++) {
+        size_t index = (l->next + i) % l->data->count;
+        const gbx_load_slot *slot = &l->slots[index];
+
+        if (!slot->is_wanted || slot->is_busy ||
+            (is_query(l, index) && l->queries == QUERIES_MAX))
+            continue;
+        *ret = index;
+        return true;
+    }
+    return false;
+}
+
+/* Take the next requested dataset, ours until it is no longer busy; false at the end. */
+static bool take_wanted(gbx_data_loader *l, size_t *ret, gbx_source_extent *ret_extent)
+{
+    bool found = false;
+
+    (void)pthread_mutex_lock(&l->lock);
+    while (!atomic_load(&l->stop) && !(found = find_wanted(l, ret)))
+        (void)pthread_cond_wait(&l->changed, &l->lock);
+    if (found) {
+        *ret_extent = l->slots[*ret].extent;
+        l->slots[*ret].is_wanted = false;
+        l->slots[*ret].is_busy = true;
+        l->queries += is_query(l, *ret);
+        l->next = *ret + 1;
+    }
+    (void)pthread_mutex_unlock(&l->lock);
+    return found;
+}
+
+static void *read_wanted(void *user)
+{
+    gbx_data_loader *l = user;
+    gbx_source_extent extent;
+    size_t index;
+
+    while (take_wanted(l, &index, &extent)) {
+        load(l, index, extent);
+        (void)pthread_mutex_lock(&l->lock);
+        l->slots[index].is_busy = false;
+        l->queries -= is_query(l, index);
+        (void)pthread_cond_broadcast(&l->changed);
+        (void)pthread_mutex_unlock(&l->lock);
+    }
+    return NULL;
+}
+
+/* ---- on the loop ----------------------------------------------------------------- */
+
+static void arrive(void *arg)
+{
+    gbx_data_loader *l = arg;
+    gbx_load_outcome *o;
+
+    while ((o = take_found(l)) != NULL) {
+        l->arrived(l->data, o);
+        outcome_free(o);
+    }
+}
+
+/* Signals must go to the loop. */
+static int start_thread(pthread_t *ret, void *(*run)(void *), void *user)
+{
+    sigset_t all, before;
+    int status;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    gbx_cpu_roam();
+    status = pthread_create(ret, NULL, run, user);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+/* ---- public to other modules -------------------------------------------- */
+
+gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
+                                 gbx_load_arrived_fn *arrived, gbx_error *reterr)
+{
+    l->data = data;
+    l->arrived = arrived;
+    l->arrival = (gbx_mcp_post){.run = arrive, .arg = l};
+    atomic_init(&l->stop, false);
+    l->slots = calloc(data->count, sizeof *l->slots);
+    if (l->slots == NULL || pthread_mutex_init(&l->lock, NULL) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
+    (void)pthread_cond_init(&l->changed, NULL);
+    l->found_last = &l->found;
+    for (size_t i = 0; i < data->count; i++)
+        l->slots[i].is_wanted = true;
+    while (l->reader_count < GBX_LOADER_READERS && l->reader_count < data->count &&
+           start_thread(&l->readers[l->reader_count], read_wanted, l) == 0)
+        l->reader_count++;
+    if (l->reader_count > 0) /* fewer readers are only slower */
+        l->has_engine_thread = start_thread(&l->engine_thread, make_engine, l) == 0;
+    return l->has_engine_thread
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_OS, "cannot start a thread for datasets");
+}
+
+void gbx_data_loader_want(gbx_data_loader *l, size_t index, gbx_source_extent extent)
+{
+    (void)pthread_mutex_lock(&l->lock);
+    l->slots[index].is_wanted = true;
+    l->slots[index].extent = extent;
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+}
+
+void gbx_data_loader_stop(gbx_data_loader *l)
+{
+    gbx_load_outcome *o;
+
+    if (l->slots == NULL)
+        return;
+    atomic_store(&l->stop, true);
+    (void)pthread_mutex_lock(&l->lock);
+    l->is_engine_done |= !l->has_engine_thread; /* no thread will set it */
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+    if (l->has_engine_thread)
+        (void)pthread_join(l->engine_thread, NULL);
+    for (size_t i = 0; i < l->reader_count; i++)
+        (void)pthread_join(l->readers[i], NULL);
+    gbx_engine_free(l->engine);
+    while ((o = take_found(l)) != NULL)
+        outcome_free(o);
+    (void)pthread_cond_destroy(&l->changed);
+    (void)pthread_mutex_destroy(&l->lock);
+    free(l->slots);
+    l->slots = NULL;
+}
+
+void gbx_told_cleanup(gbx_told *told)
+{
+    free(told->type);
+    free(told->size);
+    free(told->examples);
+    free(told->statistics);
+    *told = (gbx_told){0};
+}
+
+void gbx_data_try_again(gbx_mcp_data *d)
+{
+    gbx_data_loader *l = &d->loader;
+
+    if (!d->is_engine_done || d->engine != NULL ||
+        !gbx_backoff_is_over(&d->backoff, gbx_clock_now_ns()))
+        return;
+    d->is_engine_done = false;
+    if (l->has_engine_thread) /* it has posted its end, or soon will */
+        (void)pthread_join(l->engine_thread, NULL);
+    (void)pthread_mutex_lock(&l->lock);
+    l->is_engine_done = false;
+    for (size_t i = 0; i < d->count; i++) { /* without an engine, nothing was loaded */
+        d->sets[i].is_settled = false;
+        l->slots[i].is_wanted = true;
+    }
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+    l->has_engine_thread = start_thread(&l->engine_thread, make_engine, l) == 0;
+    if (!l->has_engine_thread)
+        end_engine(l, NULL, "cannot start a thread for datasets");
+}
+
+/* ---- their state ----------------------------------------------------------------- */
+
+bool gbx_data_is_described(const gbx_dataset_state *set)
+{
+    return set->told.type != NULL || set->is_settled;
+}
+
+bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
+{
+    if (!d->is_engine_done || d->engine == NULL)
+        return d->is_engine_done;
+    if (set != NULL)
+        return set->is_settled;
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->sets[i].is_settled)
+            return false;
+    return true;
+}
+
+const gbx_dataset_state *gbx_data_find(const gbx_mcp_data *d, const char *name)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (strcmp(d->sets[i].spec.name, name) == 0)
+            return &d->sets[i];
+    return NULL;
+}
+
+void gbx_data_say_names(const gbx_mcp_data *d, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "there %s ", d->count == 1 ? "is" : "are");
+    for (size_t i = 0; i < d->count && i < NAMED_MAX; i++)
+        (void)gbx_buf_printf(to, "%s%s", i > 0 ? ", " : "", d->sets[i].spec.name);
+    (void)gbx_buf_puts(to, d->count > NAMED_MAX ? ", ..." : "");
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * servers - configured servers, their calls, and sessions with their processes.
+ *
+ * A session is the conversation with one running server: its era, its tools, and
+ * requests.
+ *
+ * Both eras look the same from outside. A session is ready once it knows the tools. It
+ * is lost when its link is, or when it fails to become ready. Loop's thread only. Hooks
+ * and answers come from the loop; they may do anything but free the session.
+ */
+#ifndef GBX_MCP_UPSTREAM_SERVERS_H
+#define GBX_MCP_UPSTREAM_SERVERS_H
+
+#include "mcp/upstream/internal.h"
+
+#define GBX_VERSION_TEXT_MAX 32
+
+typedef struct gbx_session gbx_session;
+
+typedef struct gbx_session_hooks {
+    void *user;
+    void (*ready)(void *user, gbx_session *session);
+    /* The list of tools was read again, or reading it has failed. */
+    void (*listed)(void *user, gbx_session *session);
+    /* The server has answered the check. */
+    void (*checked)(void *user, gbx_session *session);
+    void (*log)(void *user, const char *line);
+    /* The server has forgotten the session or cannot be reached: nothing more is sent.
+     * The session is lost once the calls in flight have ended. */
+    void (*ending)(void *user, gbx_session *session, const char *why);
+    /* Requests in flight have been answered with GBX_UPSTREAM_EXIT. */
+    void (*lost)(void *user, gbx_session *session, const char *why);
+} gbx_session_hooks;
+
+typedef struct gbx_session_options {
+    gbx_mcp_loop *loop;
+    gbx_yard *yard;
+    const gbx_mcp_upstream_config *config; /* borrowed for the session's life */
+    uint32_t start_ms;
+    gbx_session_hooks hooks;
+} gbx_session_options;
+
+/* What a session knows of its server; borrowed from it. */
+typedef struct gbx_session_facts {
+    char version[GBX_VERSION_TEXT_MAX]; /* of the protocol */
+    bool is_modern;
+    char server_name[129];
+    char server_version[65];
+    char *instructions;      /* never NULL once it is ready */
+    const char *containment; /* constant */
+    double start_ms;
+    uint32_t tools_ttl_ms; /* how long the list is valid, or 0: until it changes */
+    bool is_lasting;       /* it was lost, and a new one would be for the same reason */
+} gbx_session_facts;
+
+gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret,
+                           gbx_error *reterr) GBX_MUST_USE;
+
+/* Pending answers are dropped. Do not call it from a hook. NULL is ignored. */
+void gbx_session_free(gbx_session *session);
+
+bool gbx_session_is_ready(const gbx_session *session);
+bool gbx_session_is_lost(const gbx_session *session);
+const gbx_session_facts *gbx_session_facts_of(const gbx_session *session);
+const gbx_tools *gbx_session_tools(const gbx_session *session);
+
+/* ---- calling -------------------------------------------------------------- */
+
+typedef struct gbx_session_call {
+    const char *tool;
+    const char *args; /* JSON object */
+    size_t args_len;
+    const char *meta; /* members of _meta without braces, or NULL */
+    bool is_again;    /* it was made before, without effect */
+    void *user;
+    void (*progress)(void *user, const char *message, size_t len); /* or NULL */
+    void (*answer)(void *user, const gbx_upstream_reply *reply);
+} gbx_session_call;
+
+/* The id of the call, or 0: it cannot be sent. The call's text is copied. */
+int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *call);
+
+/* Notify the server; answer is not called any more. */
+void gbx_session_drop_call(gbx_session *session, int64_t id, const char *reason);
+
+size_t gbx_session_calls(const gbx_session *session); /* in flight */
+
+/* Check that the server is alive: if it says nothing within a while, it is lost. */
+void gbx_session_check(gbx_session *session);
+/* Is such a check still unanswered? */
+bool gbx_session_is_checked(const gbx_session *session);
+
+/* Has it said that its tools have changed since they were read? */
+bool gbx_session_is_stale(const gbx_session *session);
+/* When the known tools were asked for. */
+int64_t gbx_session_listed_ns(const gbx_session *session);
+/* A call waits for its tools: ask in the next turn, unless a list is under way. */
+void gbx_session_list_now(gbx_session *session);
+
+/* ---- inside the session ---------------------------------------------------- */
+
+#define GBX_SESSION_WHY_MAX 2048 /* of the text why it is lost */
+
+#define GBX_MODERN_VERSION "2026-07-28"
+
+/* The purpose of a request of ours. */
+typedef enum gbx_ask {
+    GBX_ASK_DISCOVER,
+    GBX_ASK_INITIALIZE,
+    GBX_ASK_TOOLS,
+    GBX_ASK_LISTEN,
+    GBX_ASK_CHECK,
+    GBX_ASK_CALL,
+} gbx_ask;
+
+typedef struct gbx_session_request {
+    struct gbx_session_request *next;
+    int64_t id;
+    gbx_ask ask;
+    uint64_t end; /* of its message, counted in sent bytes */
+    void *user;
+    void (*progress)(void *user, const char *message, size_t len);
+    void (*answer)(void *user, const gbx_upstream_reply *reply);
+} gbx_session_request;
+
+typedef enum gbx_phase {
+    GBX_PHASE_ASKING, /* for its era */
+    GBX_PHASE_LISTING,
+    GBX_PHASE_READY,
+    GBX_PHASE_ENDING, /* the server has forgotten it; calls in flight go on */
+    GBX_PHASE_LOST,
+} gbx_phase;
+
+/* Lines that go into our log: a noisy server must not flood it. */
+typedef struct gbx_session_burst {
+    int64_t since_ns;
+    unsigned left;
+} gbx_session_burst;
+
+struct gbx_session {
+    gbx_session_options options;
+    gbx_link *link; /* NULL: lost */
+    gbx_phase phase;
+    gbx_session_facts facts;
+    gbx_tools tools;
+    gbx_tools coming; /* pages of the list being read */
+    unsigned pages;
+    gbx_buf cursor; /* of an earlier page: if it comes again, the pages go in a
+                     * circle */
+    bool is_listing;
+    int64_t page_id;   /* id of the request for the awaited page */
+    unsigned unlisted; /* consecutive lists without an answer */
+    bool is_stale;     /* a change was announced while the list was being read */
+    bool tells_tools;  /* its capabilities declare tools */
+    bool tells_changes;
+    bool is_listening;        /* the stream of changes is open */
+    unsigned listen_failures; /* consecutive failures to open that stream */
+    uint32_t ttl_ms;          /* of the list, as the server says */
+    bool is_process;
+    char refusal[256];    /* of initialize, by a process: discover is tried next */
+    bool was_asked_again; /* for its era: the first answer was lost */
+    unsigned version;  /* index in the table of legacy versions, of the one asked for */
+    unsigned versions; /* a bit for each version that was asked for */
+    char stray
+        [960]; /* the last line of its standard output that was not a message; once it
+                * is ready, only lines since then */
+    const char *misframed; /* why its messages cannot be read; constant, or NULL */
+    bool has_brace;        /* a lone brace: the rest of a message may follow */
+    size_t indent;         /* of that message's members, 0 before the first */
+    int64_t spread_id;     /* that message's id */
+    int64_t unread_id;     /* id of the last such message that was awaited */
+    bool is_spread;        /* it has a result or an error */
+    bool is_deaf;          /* it has closed its input, and may be about to end */
+    gbx_session_request *pending;
+    int64_t last_id;
+    size_t calls;
+    uint64_t sent_bytes;
+    int64_t started_ns;
+    int64_t asked_ns;         /* when the list being read was asked for */
+    int64_t listed_ns;        /* the same for the known list */
+    gbx_session_burst logged; /* by us */
+    gbx_session_burst said;   /* by the server, to be logged */
+    struct event *start_timer;
+    struct event *list_timer;   /* limits how often changes make us read the list */
+    struct event *page_timer;   /* once it is ready: the next page is late */
+    struct event *listen_timer; /* reopens the stream of changes after a pause */
+    struct event *check_timer;
+};
+
+/* ---- session_request.c ---------------------------------------------------- */
+
+/* End the session; may be called from anywhere. */
+void gbx_session_lose(gbx_session *s, const char *why);
+/* The server has forgotten it: end it as soon as its calls have ended. */
+void gbx_session_end(gbx_session *s, const char *why);
+
+/* Send {"method", "params": {PARAMS, "_meta"}}: params are members without braces, or
+ * "". Returns the id, or 0: it cannot be sent. */
+int64_t gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
+                        const char *params);
+void gbx_session_notify(gbx_session *s, const char *method, const char *params);
+
+bool gbx_session_send(gbx_session *s, const gbx_buf *text,
+                      const gbx_link_message *about);
+/* Take out the request of that id; NULL if nobody waits for it. free() it. */
+gbx_session_request *gbx_session_take(gbx_session *s, int64_t id);
+bool gbx_session_awaits(const gbx_session *s, int64_t id);
+/* Append its last output that was not a message, if there is any. */
+void gbx_session_add_stray(const gbx_session *s, char *why, size_t size);
+void gbx_session_log(gbx_session *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Give the answer, and free the pending call. */
+void gbx_session_on_call(const gbx_session *s, gbx_session_request *p,
+                         const gbx_rpc_message *message);
+void gbx_session_answer_call(gbx_session_request *p, const gbx_upstream_reply *reply);
+void gbx_session_fail_call(gbx_session_request *p, gbx_upstream_fault fault,
+                           const char *why, bool was_not_begun);
+void gbx_session_on_progress(gbx_session *s, gbx_view params);
+
+/* A log message from the server. */
+void gbx_session_on_says(gbx_session *s, gbx_view params);
+
+/* ---- session_start.c: eras ------------------------------------------------ */
+
+bool gbx_session_begin(gbx_session *s);
+void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message);
+void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);
+/* The request that finds out the era gets no answer. */
+void gbx_session_on_no_discover(gbx_session *s);
+/* The same for initialize, which follows it. */
+void gbx_session_on_no_initialize(gbx_session *s, const char *why);
+/* The server refused to begin with these words. True: they name a version that was not
+ * tried yet, and it is now asked for. */
+bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len);
+/* The answer to this request about the era arrived, but cannot be read. */
+void gbx_session_on_lost(gbx_session *s, int64_t id);
+
+/* ---- session_tools.c ------------------------------------------------------ */
+
+void gbx_session_list(gbx_session *s);
+void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
+/* A page is late or invalid. This loses the session only before it is ready. */
+void gbx_session_on_no_tools(gbx_session *s, const char *why);
+/* The repeated request for the list failed: keep the known tools. */
+void gbx_session_keep_tools(gbx_session *s);
+void gbx_session_listen(gbx_session *s);
+/* The stream of changes is open: changes before this were not announced. */
+void gbx_session_on_acknowledged(gbx_session *s, gbx_view params);
+/* The stream failed to open, or ended; message is the answer, or NULL. */
+void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message);
+void gbx_session_on_change(gbx_session *s);
+
+/* ---- servers ---------------------------------------------------------------- */
+
+/*
+ * One configured server: its sessions, its waiting calls, and whether
+ * it is worth trying.
+ *
+ *     STOPPED -- a call --> STARTING -- tools known --> READY -- idle --> STOPPED
+ *                              |                          |
+ *                              +-- lost --> BROKEN <------+   tried again after a while
+ */
+
+#define GBX_PROCESSES_MAX 64u
+
+typedef struct gbx_server gbx_server;
+
+/* A call of a tool, or a request for the tools, until it is answered. */
+struct gbx_upstream_call {
+    gbx_upstream_call *next;
+    gbx_upstream_call **link;
+    gbx_upstreams *all;
+    gbx_server *server;   /* NULL: no server has that name */
+    gbx_session *session; /* that has it in flight, or NULL */
+    int64_t id;           /* in the session */
+    char *tool;           /* NULL: the call asks for the list of tools */
+    gbx_buf args;
+    char *meta;
+    uint32_t timeout_ms;
+    gbx_upstream_trust trust;
+    int64_t armed_ns; /* when its time began */
+    bool was_extended;
+    int64_t since_ns; /* when it began to wait */
+    bool was_retried;
+    bool was_sent; /* and may have had an effect */
+    struct event *timer;
+    void (*progress)(void *user, const char *message, size_t len);
+    gbx_upstream_done_fn done;
+    void *user;
+    gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
+    bool is_lasting;
+    char *message;
+};
+
+struct gbx_server {
+    gbx_upstreams *all;
+    const gbx_mcp_upstream_config *config;
+    gbx_session *sessions[GBX_PROCESSES_MAX];
+    size_t session_count;
+    gbx_session *dead[GBX_PROCESSES_MAX]; /* lost; freed in the next turn */
+    size_t dead_count;
+    gbx_upstream_call *waiting; /* in order */
+    gbx_upstream_call **waiting_end;
+    size_t waiting_count;
+    size_t waiting_bytes;
+    size_t in_flight;
+    unsigned failures; /* consecutive */
+    int64_t retry_ns;  /* no try before this */
+    int64_t started_ns;
+    struct event *retry;
+    struct event *idle;
+    char fault[1024]; /* of the last failure, or "" */
+    bool is_lasting;  /* of that failure: trying again is useless */
+    size_t left_out;  /* of the tools that it has listed */
+    char left_out_why[GBX_TOOLS_DROPPED_SIZE];
+    gbx_session_facts facts; /* of the last session that was ready; text is owned */
+    gbx_tools tools;
+    bool knows_tools;
+    int64_t tools_until_ns; /* when they expire; 0: when the server says so */
+};
+
+struct gbx_upstreams {
+    gbx_mcp_loop *loop;
+    const gbx_mcp_config *config;
+    gbx_upstream_hooks hooks;
+    gbx_yard yard;
+    gbx_server *servers;
+    size_t count;
+    size_t in_flight;
+    size_t starts_at_once;     /* limit for programs that no call waits for */
+    size_t next_server;        /* gets the next chance to go on: round robin */
+    gbx_upstream_call *flying; /* in flight, of all servers */
+    gbx_upstream_call *ended;  /* ended in the next turn, in order */
+    gbx_upstream_call **ended_end;
+    bool is_closing;
+    struct event *turn;
+};
+
+/* ---- upstream_server.c -------------------------------------------------- */
+
+bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
+                     const gbx_mcp_upstream_config *config);
+/* Free the lost sessions; only from the turn of the loop. */
+void gbx_server_bury(gbx_server *server);
+/* End its sessions; waiting calls go on waiting. */
+void gbx_server_stop(gbx_server *server);
+void gbx_server_cleanup(gbx_server *server);
+
+/* Send what can be sent, start what must be started. */
+void gbx_server_pump(gbx_server *server);
+void gbx_server_start(gbx_server *server);
+gbx_upstream_state gbx_server_state(const gbx_server *server);
+uint32_t gbx_server_retry_ms(const gbx_server *server);
+
+/* Is it running, and might its tools differ from the known ones? */
+bool gbx_server_is_dated(const gbx_server *server);
+
+/* ---- calls.c -------------------------------------------------------------- */
+
+void gbx_call_enqueue(gbx_upstream_call *call);
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
+/* Begin the call's time, unless it has begun: the server is now asked on its behalf. */
+void gbx_call_arm(gbx_upstream_call *call);
+
+/* Give the answer and free the call. Not from inside the public functions. */
+void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
+/* The same in the next turn of the loop. */
+void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
+                        const char *message);
+/* The server has no such tool: end the call in the next turn of the loop. */
+void gbx_call_refuse_unknown(gbx_upstream_call *call);
+
+/* Do the deferred work in the next turn of the loop. */
+void gbx_upstreams_wake(gbx_upstreams *all);
+
+#endif

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * address - Internet addresses, networks and host names, as a policy may write them.
+ *
+ * Every address has 16 bytes here, so that one comparison serves IPv4 and IPv6.
+ */
+#include "policy/internal.h"
+
+#include "base/cleanup.h"
+#include "policy/policy.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <idn2.h>
+#include <stdio.h>
+#include <string.h>
+
+#define V4(a, b, c, d)                                       \
+    {                                                        \
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, a, b, c, d \
+    }
+
+/* Networks that a policy may never open: they hold no service of the embedder's, and
+ * many hand out credentials. */
+static const struct never {
+    gbx_network network;
+    const char *what;
+} never[] = {
+    {{V4(0, 0, 0, 0), 104}, "addresses of no host (0.0.0.0/8)"},
+    {{V4(169, 254, 0, 0), 112}, "link-local addresses (169.254.0.0/16)"},
+    {{V4(100, 100, 100, 200), 128}, "a cloud's metadata service (100.100.100.200)"},
+    {{V4(168, 63, 129, 16), 128}, "a cloud's metadata service (168.63.129.16)"},
+    {{V4(192, 0, 0, 192), 128}, "a cloud's metadata service (192.0.0.192)"},
+    {{V4(224, 0, 0, 0), 100}, "multicast addresses (224.0.0.0/4)"},
+    {{V4(240, 0, 0, 0), 100}, "reserved addresses (240.0.0.0/4)"},
+    {{{0}, 96}, "IPv4 addresses within IPv6 (::/96)"},
+    {{{0xFE, 0x80}, 10}, "link-local addresses (fe80::/10)"},
+    {{{0xFE, 0xC0}, 10}, "site-local addresses (fec0::/10)"},
+    {{{0xFF}, 8}, "multicast addresses (ff00::/8)"},
+    {{{0xFD, 0, 0x0E, 0xC2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0x54}, 128},
+     "a cloud's metadata service (fd00:ec2::254)"},
+    {{{0xFD, 0x20, 0, 0xCE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0x54}, 128},
+     "a cloud's metadata service (fd20:ce::254)"},
+    {{{0, 0x64, 0xFF, 0x9B}, 32}, "IPv4 addresses within IPv6 (64:ff9b::/32)"},
+    {{{0x20, 0x01, 0, 0}, 32}, "IPv4 addresses within IPv6 (2001::/32)"},
+    {{{0x20, 0x02}, 16}, "IPv4 addresses within IPv6 (2002::/16)"},
+};
+
+static const gbx_network loopback_v4 = {V4(127, 0, 0, 0), 104};
+static const gbx_network loopback_v6 = {{[15] = 1}, 128};
+static const gbx_network all_v4 = {V4(0, 0, 0, 0), 96};
+
+static bool same_prefix(const uint8_t a[16], const uint8_t b[16], unsigned bits)
+{
+    unsigned whole = bits / 8;
+    unsigned mask = 0xFF00u >> bits % 8 & 0xFFu;
+
+    return memcmp(a, b, whole) == 0 &&
+           (bits % 8 == 0 || ((a[whole] ^ b[whole]) & mask) == 0);
+}
+
+static bool overlap(const gbx_network *a, const gbx_network *b)
+{
+    unsigned bits = a->prefix_bits < b->prefix_bits ? a->prefix_bits : b->prefix_bits;
+
+    return same_prefix(a->address, b->address, bits);
+}
+
+/* One part of an address in any notation; false if it is not a number, or out of
+ * range. */
+static bool any_number(const char *text, size_t len, uint64_t *ret)
+{
+    unsigned base = 10;
+    uint64_t value = 0;
+
+    if (len >= 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text += 2;
+        len -= 2;
+    } else if (len >= 2 && text[0] == '0') {
+        base = 8;
+    }
+    for (size_t i = 0; i < len; i++) {
+        static const char digits[] = "0123456789abcdef";
+        int c = text[i] >= 'A' && text[i] <= 'F' ? text[i] + 32 : text[i];
+        const char *at = memchr(digits, c, base);
+
+        if (at == NULL || value > UINT32_MAX)
+            return false;
+        value = value * base + (uint64_t)(at - digits);
+    }
+    *ret = value;
+    return true;
+}
+
+/* Do URL parsers read this part as a number, valid or not? */
+static bool is_numeric(const char *text)
+{
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+        return text[2 + strspn(text + 2, "0123456789abcdefABCDEF")] == '\0';
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* The bits after the prefix must be zero; otherwise the author meant another
+ * network. */
+static bool clear_after_prefix(gbx_network *network)
+{
+    gbx_network cleared = *network;
+    bool was_clear;
+
+    for (unsigned bit = network->prefix_bits; bit < 128; bit++)
+        cleared.address[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
+    was_clear = memcmp(cleared.address, network->address, 16) == 0;
+    *network = cleared;
+    return was_clear;
+}
+
+static bool parse_prefix(const char *text, size_t len, bool is_v4, uint8_t *ret)
+{
+    unsigned most = is_v4 ? 32 : 128;
+    unsigned bits = 0;
+
+    if (len == 0 || len > 3 || (text[0] == '0' && len > 1))
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        bits = bits * 10 + (unsigned)(text[i] - '0');
+    }
+    if (bits > most)
+        return false;
+    *ret = (uint8_t)(is_v4 ? bits + 96 : bits);
+    return true;
+}
+
+/* Four decimal numbers, or IPv6 without brackets and zone; IPv4 becomes ::ffff:a.b.c.d.
+ * False if text is neither. */
+static bool parse_address(const char *text, size_t len, uint8_t ret[16])
+{
+    char copy[GBX_ADDRESS_TEXT_SIZE];
+    uint8_t address[16] = V4(0, 0, 0, 0);
+
+    if (len >= sizeof copy || memchr(text, '\0', len) != NULL)
+        return false;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    if (inet_pton(AF_INET, copy, address + 12) != 1 &&
+        inet_pton(AF_INET6, copy, address) != 1)
+        return false;
+    memcpy(ret, address, sizeof address);
+    return true;
+}
+
+void gbx_address_print(const uint8_t address[16], char out[GBX_ADDRESS_TEXT_SIZE])
+{
+    if (gbx_address_is_v4(address))
+        (void)inet_ntop(AF_INET, address + 12, out, GBX_ADDRESS_TEXT_SIZE);
+    else
+        (void)inet_ntop(AF_INET6, address, out, GBX_ADDRESS_TEXT_SIZE);
+}
+
+bool gbx_address_is_v4(const uint8_t address[16])
+{
+    return same_prefix(address, all_v4.address, all_v4.prefix_bits);
+}
+
+bool gbx_address_is_loopback(const uint8_t address[16])
+{
+    return same_prefix(address, loopback_v4.address, loopback_v4.prefix_bits) ||
+           same_prefix(address, loopback_v6.address, loopback_v6.prefix_bits);
+}
+
+bool gbx_network_covers(const gbx_network *outer, const gbx_network *inner)
+{
+    return outer->prefix_bits <= inner->prefix_bits &&
+           same_prefix(outer->address, inner->address, outer->prefix_bits);
+}
+
+const char *gbx_network_never(const gbx_network *network)
+{
+    if (network->prefix_bits == 128 && gbx_address_is_loopback(network->address))
+        return NULL;
+    /* A network may contain one of these single addresses; they are refused on
+     * connecting. */
+    for (size_t i = 0; i < GBX_COUNTOF(never); i++)
+        if (never[i].network.prefix_bits < 128
+                ? overlap(network, &never[i].network)
+                : gbx_network_covers(&never[i].network, network))
+            return never[i].what;
+    return NULL;
+}
+
+/*
+ * Addresses in notations that URL parsers accept, but that people do not write:
+ * 2130706433, 0x7f.1, 0177.0.0.1. True if the last part of host is a number; *ret_ok
+ * tells whether the whole is then an address.
+ */
+static bool parse_any_notation(const char *host, uint8_t ret[16], bool *ret_ok)
+{
+    uint8_t address[16] = V4(0, 0, 0, 0);
+    const char *end = host + strlen(host);
+    const char *last = end;
+    uint64_t total = 0;
+    unsigned part = 0;
+
+    while (last > host && last[-1] != '.')
+        last--;
+    if (!is_numeric(last))
+        return false;
+    *ret_ok = false;
+    for (const char *at = host; at <= end; part++) {
+        const char *dot = memchr(at, '.', (size_t)(end - at));
+        const char *stop = dot != NULL ? dot : end;
+        uint64_t value;
+
+        if (part > 3 || stop == at || !any_number(at, (size_t)(stop - at), &value))
+            return true;
+        /* Each part but the last is one byte; the last has the rest. */
+        if (dot != NULL ? value > 0xFF : value >> (8 * (4 - part)) != 0)
+            return true;
+        total += dot != NULL ? value << (8 * (3 - part)) : value;
+        at = stop + 1;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        address[12 + i] = (uint8_t)(total >> (8 * (3 - i)));
+    memcpy(ret, address, sizeof address);
+    *ret_ok = true;
+    return true;
+}
+
+bool gbx_port_parse(const char *text, size_t len, uint16_t *ret)
+{
+    unsigned port = 0;
+
+    if (len == 0 || len > 5 || text[0] == '0')
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        port = port * 10 + (unsigned)(text[i] - '0');
+    }
+    if (port > UINT16_MAX)
+        return false;
+    *ret = (uint16_t)port;
+    return true;
+}
+
+gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
+                             gbx_error *reterr)
+{
+    const char *slash = memchr(text, '/', len);
+    size_t address_len = slash != NULL ? (size_t)(slash - text) : len;
+    gbx_network network = {.prefix_bits = 128};
+    char quote[GBX_QUOTE_SIZE];
+    char written[GBX_ADDRESS_TEXT_SIZE];
+    const char *what;
+    bool is_v4;
+
+    if (!parse_address(text, address_len, network.address))
+        return gbx_refuse(reterr, text, 0,
+                          "'%s' is not a network: write one like '10.0.0.0/8' or "
+                          "'fd00:1234::/32'",
+                          gbx_quote(quote, text, len));
+    is_v4 = memchr(text, ':', address_len) == NULL;
+    if (slash != NULL &&
+        !parse_prefix(slash + 1, len - address_len - 1, is_v4, &network.prefix_bits))
+        return gbx_refuse(reterr, text, address_len + (len > address_len + 1),
+                          "after '/' is the length of the prefix, from 0 to %d",
+                          is_v4 ? 32 : 128);
+    if (!is_v4 && overlap(&network, &all_v4))
+        return gbx_refuse(reterr, text, 0,
+                          "'%s' has IPv4 addresses in it: write those as IPv4, like "
+                          "'10.0.0.0/8'",
+                          gbx_quote(quote, text, len));
+    if (!clear_after_prefix(&network)) {
+        gbx_address_print(network.address, written);
+        return gbx_refuse(reterr, text, 0,
+                          "'%s' has bits set after its prefix: write '%s/%d', or a "
+                          "longer prefix",
+                          gbx_quote(quote, text, len), written,
+                          network.prefix_bits - (is_v4 ? 96 : 0));
+    }
+    if (overlap(&network, &loopback_v4) || overlap(&network, &loopback_v6))
+        return gbx_refuse(reterr, text, 0,
+                          "'%s' has loopback addresses in it: allow those as a site, "
+                          "like 'http://localhost:8080'",
+                          gbx_quote(quote, text, len));
+    what = gbx_network_never(&network);
+    if (what != NULL)
+        return gbx_refuse(reterr, text, 0, "'%s' has %s in it, which no policy opens",
+                          gbx_quote(quote, text, len), what);
+    *ret = network;
+    return GBX_OK;
+}
+
+gbx_status gbx_hostport_split(const char *text, size_t len, gbx_hostport *ret,
+                              gbx_error *reterr)
+{
+    gbx_hostport parts = {.host = text, .host_len = len};
+    const char *end = text + len;
+    const char *colon;
+
+    if (len > 0 && text[0] == '[') {
+        const char *close = memchr(text, ']', len);
+
+        if (close == NULL)
+            return gbx_refuse(reterr, text, 0, "'[' is not closed by ']'");
+        if (close + 1 < end && close[1] != ':')
+            return gbx_refuse(reterr, text, (size_t)(close + 1 - text),
+                              "after ']' comes ':' and a port, or nothing");
+        parts = (gbx_hostport){.host = text + 1,
+                               .host_len = (size_t)(close - text) - 1,
+                               .is_bracketed = true};
+        colon = close + 1 < end ? close + 1 : NULL;
+    } else {
+        colon = memchr(text, ':', len);
+        if (colon != NULL && memchr(colon + 1, ':', (size_t)(end - colon) - 1) != NULL)
+            return gbx_refuse(reterr, text, (size_t)(colon - text),
+                              "there is more than one ':': an IPv6 address stands in "
+                              "brackets, like '[fd00::1]'");
+        if (colon != NULL)
+            parts.host_len = (size_t)(colon - text);
+    }
+    if (colon != NULL) {
+        parts.port = colon + 1;
+        parts.port_len = (size_t)(end - colon) - 1;
+    }
+    *ret = parts;
+    return GBX_OK;
+}
+
+gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
+                                gbx_error *reterr)
+{
+    gbx_hostport parts = {0};
+    char written[GBX_ADDRESS_TEXT_SIZE];
+    char quote[GBX_QUOTE_SIZE];
+    uint8_t address[16];
+    uint16_t port = 53;
+    gbx_status status = gbx_hostport_split(text, len, &parts, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    assert(parts.host != NULL); /* else splitting has failed */
+    if (!parse_address(parts.host, parts.host_len, address) ||
+        gbx_address_is_v4(address) == parts.is_bracketed ||
+        (parts.port != NULL && !gbx_port_parse(parts.port, parts.port_len, &port)))
+        return gbx_refuse(reterr, text, 0,
+                          "'%s' is not a name server: write its address and port, like "
+                          "'127.0.0.1:5353' or '[fd00::1]:53'",
+                          gbx_quote(quote, text, len));
+    gbx_address_print(address, written);
+    if (asprintf(ret, parts.is_bracketed ? "[%s]:%u" : "%s:%u", written, port) < 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the policy");
+    return GBX_OK;
+}
+
+/* ---- host names -------------------------------------------------------------- */
+
+/*
+ * The order matters: international names first, since full-width digits and
+ * dots become ASCII there; only the result can be checked for addresses.
+ */
+
+#define NAME_MAX_LEN  253
+#define LABEL_MAX_LEN 63
+
+/* Characters that belong to another part of a URL, or to none. */
+static const struct foreign {
+    const char *characters;
+    const char *why;
+} foreigners[] = {
+    {"@", "a user name cannot be allowed: list the host alone"},
+    {"/\\", "a path cannot be allowed: list the host alone"},
+    {"?", "a query cannot be allowed: list the host alone"},
+    {"#", "a fragment cannot be allowed: list the host alone"},
+    {"%", "a host has no escapes, and an address no zone"},
+    {" \t\r\n", "a host has no white space"},
+    {"*", "'*' stands for whole labels at the beginning: '*.example.org'"},
+    {"[]", "brackets are for IPv6 addresses: '[fd00::1]'"},
+};
+
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+static gbx_status refuse_foreign(const char *text, size_t len, gbx_error *reterr)
+{
+    for (size_t i = 0; i < len; i++) {
+        uint8_t byte = (uint8_t)text[i];
+
+        for (size_t f = 0; f < sizeof foreigners / sizeof foreigners[0]; f++)
+            if (byte != 0 && strchr(foreigners[f].characters, text[i]) != NULL)
+                return gbx_refuse(reterr, text, i, "%s", foreigners[f].why);
+        if (byte < 0x20 || byte == 0x7F)
+            return gbx_refuse(reterr, text, i, "a host has no control characters");
+    }
+    return GBX_OK;
+}
+
+/* True if the name needs IDNA: it is not ASCII, or it is punycode to verify. */
+static bool is_international(const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        if ((uint8_t)*at >= 0x80 ||
+            ((at == text || at[-1] == '.') && strncasecmp(at, "xn--", 4) == 0))
+            return true;
+    return false;
+}
+
+/* Convert text, which ends in NUL, to lower case and ASCII. */
+static gbx_status to_ascii(const char *text, char out[GBX_HOST_SIZE], gbx_error *reterr)
+{
+    char quote[GBX_QUOTE_SIZE];
+    uint8_t *looked_up = NULL;
+    bool fits;
+    int rc;
+
+    if (!is_international(text)) {
+        size_t i = 0;
+
+        for (; text[i] != '\0'; i++)
+            out[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i]);
+        out[i] = '\0';
+        return GBX_OK;
+    }
+    rc = idn2_lookup_u8((const uint8_t *)text, &looked_up,
+                        IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
+    if (rc == IDN2_MALLOC)
+        return gbx_fail(reterr, GBX_E_NOMEM, "cannot keep the policy");
+    if (rc != IDN2_OK)
+        return gbx_refuse(reterr, text, 0, "'%s' is not an international host name: %s",
+                          gbx_quote(quote, text, strlen(text)), idn2_strerror(rc));
+    fits = (size_t)snprintf(out, GBX_HOST_SIZE, "%s", (const char *)looked_up) <
+           GBX_HOST_SIZE;
+    idn2_free(looked_up);
+    if (!fits)
+        return gbx_refuse(reterr, text, 0, "the host is longer than %d characters",
+                          NAME_MAX_LEN);
+    return GBX_OK;
+}
+
+/* What is wrong with the name's labels, or NULL; counts them. */
+static const char *check_labels(const char *name, size_t *ret_count)
+{
+    size_t count = 0;
+
+    if (strlen(name) > NAME_MAX_LEN)
+        return "a host name has at most 253 characters";
+    for (const char *at = name;; at++) {
+        size_t len = strcspn(at, ".");
+
+        if (len == 0)
+            return "a part of the name between two dots is empty";
+        if (len > LABEL_MAX_LEN)
+            return "a part of a host name has at most 63 characters";
+        if (at[0] == '-' || at[len - 1] == '-')
+            return "no part of a host name begins or ends with '-'";
+        for (size_t i = 0; i < len; i++)
+            if (!is_name_byte(at[i]))
+                return "a host name has letters, digits, '-' and dots";
+        count++;
+        at += len;
+        if (*at == '\0')
+            break;
+    }
+    *ret_count = count;
+    return NULL;
+}
+
+static gbx_status parse_v6(const char *text, size_t len, gbx_host *ret,
+                           gbx_error *reterr)
+{
+    char quote[GBX_QUOTE_SIZE];
+    gbx_host host = {.labels = 0};
+
+    if (memchr(text, '%', len) != NULL)
+        return gbx_refuse(reterr, text, 0, "a zone cannot be allowed: leave '%%' out");
+    if (memchr(text, ':', len) == NULL || !parse_address(text, len, host.address))
+        return gbx_refuse(reterr, text, 0, "'%s' is not an IPv6 address",
+                          gbx_quote(quote, text, len));
+    gbx_address_print(host.address, host.text);
+    if (gbx_address_is_v4(host.address))
+        return gbx_refuse(reterr, text, 0, "'%s' is an IPv4 address: write '%s'",
+                          gbx_quote(quote, text, len), host.text);
+    *ret = host;
+    return GBX_OK;
+}
+
+static gbx_status parse_v4(const char *text, bool is_address, gbx_host *host,
+                           gbx_error *reterr)
+{
+    char written[GBX_ADDRESS_TEXT_SIZE];
+    char quote[GBX_QUOTE_SIZE];
+
+    (void)gbx_quote(quote, text, strlen(text));
+    if (!is_address)
+        return gbx_refuse(reterr, text, 0,
+                          "'%s' ends in a number, and is not an IPv4 address", quote);
+    gbx_address_print(host->address, written);
+    if (strcmp(written, text) != 0) /* digits of other scripts too */
+        return gbx_refuse(reterr, text, 0, "'%s' is the address %s: write it like that",
+                          quote, written);
+    host->labels = 0;
+    return GBX_OK;
+}
+
+gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
+                          gbx_host *ret, gbx_error *reterr)
+{
+    char copy[1024]; /* UTF-8: a long name may become short */
+    gbx_host host = {.labels = 0};
+    const char *wrong;
+    bool is_address = false;
+    size_t host_len;
+    gbx_status status;
+
+    if (len == 0)
+        return gbx_refuse(reterr, text, 0, "the host is missing");
+    if (is_bracketed)
+        return parse_v6(text, len, ret, reterr);
+    status = refuse_foreign(text, len, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (len >= sizeof copy)
+        return gbx_refuse(reterr, text, 0, "a host name has at most 253 characters");
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    if (len >= GBX_HOST_SIZE && !is_international(copy))
+        return gbx_refuse(reterr, text, 0, "a host name has at most 253 characters");
+    status = to_ascii(copy, host.text, reterr);
+    if (status != GBX_OK)
+        return status;
+    host_len = strlen(host.text);
+    if (host_len > 1 && host.text[host_len - 1] == '.')
+        host.text[host_len - 1] = '\0';
+    wrong = check_labels(host.text, &host.labels);
+    if (wrong != NULL)
+        return gbx_refuse(reterr, text, 0, "%s", wrong);
+    if (parse_any_notation(host.text, host.address, &is_address)) {
+        status = parse_v4(copy, is_address, &host, reterr);
+        if (status != GBX_OK)
+            return status;
+    }
+    *ret = host;
+    return GBX_OK;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy_add - add to a policy by calls: the command's flags, secrets, and what a replay
+ * shows to code. A call is applied completely or not at all.
+ */
+#include "policy/internal.h"
+
+#include "base/cleanup.h"
+#include "base/edit_distance.h"
+#include "base/fail.h"
+#include "base/json_view.h"
+
+#include <string.h>
+
+/* A policy that is shared may not change. */
+static gbx_status check_unused(const gbx_policy *policy, gbx_error *reterr)
+{
+    if (atomic_load_explicit(&policy->refcount, memory_order_relaxed) > 1)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "the policy is in use and cannot be changed any more");
+    return GBX_OK;
+}
+
+/* How much is allowed so far, to return to. */
+typedef struct mark {
+    uint32_t capabilities;
+    bool all_functions;
+    size_t sites;
+    size_t roots;
+    size_t env;
+    size_t secrets;
+    size_t functions;
+} mark;
+
+static mark mark_of(const gbx_policy *policy)
+{
+    return (mark){
+        .capabilities = policy->capabilities,
+        .all_functions = policy->all_functions,
+        .sites = policy->fetch.site_count,
+        .roots = policy->file.root_count,
+        .env = policy->env_count,
+        .secrets = policy->secret_count,
+        .functions = policy->function_count,
+    };
+}
+
+static void go_back(gbx_policy *policy, const mark *to)
+{
+    policy->capabilities = to->capabilities;
+    policy->all_functions = to->all_functions;
+    gbx_sites_cut(policy->fetch.sites, to->sites, policy->fetch.site_count);
+    policy->fetch.site_count = to->sites;
+    gbx_roots_cut(&policy->file, to->roots);
+    gbx_pairs_cut(policy->env, to->env, policy->env_count);
+    policy->env_count = to->env;
+    gbx_secrets_cut(policy->secrets, to->secrets, policy->secret_count);
+    policy->secret_count = to->secrets;
+    gbx_names_cut(policy->functions, to->functions, policy->function_count);
+    policy->function_count = to->functions;
+}
+
+/* ---- flags ------------------------------------------------------------------- */
+
+/* One flag being applied; part points into text. */
+typedef struct flag {
+    gbx_policy *policy;
+    const mark *before;
+    gbx_error *err;
+    const char *part;
+    size_t part_len;
+} flag;
+
+static gbx_status take_site(flag *f)
+{
+    return gbx_grant_site(&f->policy->fetch.sites, &f->policy->fetch.site_count,
+                          f->before->sites, f->part, f->part_len, f->err);
+}
+
+static gbx_status take_root(flag *f)
+{
+    return gbx_grant_root(&f->policy->file, f->before->roots, ".", f->part, f->part_len,
+                          f->err);
+}
+
+static gbx_status take_env(flag *f)
+{
+    const char *equals = memchr(f->part, '=', f->part_len);
+    gbx_entry entry = {.name = f->part, .name_len = f->part_len};
+    gbx_status status = GBX_OK;
+
+    if (equals != NULL) {
+        entry.name_len = (size_t)(equals - f->part);
+        entry.value = equals + 1;
+        entry.value_len = f->part_len - entry.name_len - 1;
+    } else {
+        status = gbx_host_value(entry.name, entry.name_len, &entry, f->err);
+    }
+    return status == GBX_OK ? gbx_grant_env(f->policy, f->before->env, &entry, f->err)
+                            : status;
+}
+
+static gbx_status take_function(flag *f)
+{
+    return gbx_grant_function(&f->policy->functions, &f->policy->function_count,
+                              &f->policy->all_functions, f->before->functions, f->part,
+                              f->part_len, f->err);
+}
+
+static const struct capability {
+    const char *name;
+    uint32_t bit;
+    gbx_status (*take)(flag *f); /* NULL: it has no parts */
+    const char *example;
+} flag_table[] = {
+    {"console", GBX_CAP_CONSOLE, NULL, "console"},
+    {"timers", GBX_CAP_TIMERS, NULL, "timers"},
+    {"fetch", GBX_CAP_FETCH, take_site, "fetch=api.example.com,*.example.org"},
+    {"file", GBX_CAP_FILE, take_root, "file=./data"},
+    {"crypto", GBX_CAP_CRYPTO, NULL, "crypto"},
+    {"env", GBX_CAP_ENV, take_env, "env=NAME"},
+    {"functions", 0, take_function, "functions=db.query,tools.*"},
+};
+
+#define FLAGS GBX_COUNTOF(flag_table)
+
+static gbx_status unknown(const char *text, size_t len, gbx_error *reterr)
+{
+    const char *names[FLAGS];
+    char word[GBX_NEAREST_WORD_MAX + 1] = "";
+    char quote[GBX_QUOTE_SIZE];
+    const char *nearest;
+
+    for (size_t i = 0; i < FLAGS; i++)
+        names[i] = flag_table[i].name;
+    if (len < sizeof word)
+        memcpy(word, text, len);
+    nearest = gbx_nearest(word, names, FLAGS);
+    (void)gbx_quote(quote, text, len);
+    if (nearest != NULL)
+        return gbx_refuse(reterr, text, 0,
+                          "unknown capability '%s': did you mean '%s'?", quote,
+                          nearest);
+    return gbx_refuse(reterr, text, 0,
+                      "unknown capability '%s': there are console, timers, fetch, "
+                      "file, crypto, env and functions",
+                      quote);
+}
+
+/* Apply every comma-separated part from text[at] on. */
+static gbx_status take_parts(flag *f, const struct capability *c, const char *text,
+                             size_t at)
+{
+    size_t len = strlen(text);
+    gbx_status status;
+
+    for (;;) {
+        const char *comma = memchr(text + at, ',', len - at);
+
+        f->part = text + at;
+        f->part_len = comma != NULL ? (size_t)(comma - f->part) : len - at;
+        if (f->part_len == 0)
+            return gbx_refuse(f->err, text, at,
+                              "something is missing here: write it like '%s'",
+                              c->example);
+        status = c->take(f);
+        if (status != GBX_OK) {
+            gbx_refused_within(f->err, text, at);
+            return status;
+        }
+        if (comma == NULL)
+            return GBX_OK;
+        at += f->part_len + 1;
+    }
+}
+
+static gbx_status take_flag(flag *f, const char *text)
+{
+    size_t name_len = strcspn(text, "=");
+    bool has_parts = text[name_len] == '=';
+    const struct capability *c = NULL;
+
+    for (size_t i = 0; i < FLAGS && c == NULL; i++)
+        if (strlen(flag_table[i].name) == name_len &&
+            memcmp(flag_table[i].name, text, name_len) == 0)
+            c = &flag_table[i];
+    if (c == NULL)
+        return unknown(text, name_len, f->err);
+    if (has_parts && c->take == NULL)
+        return gbx_refuse(f->err, text, name_len, "'%s' takes nothing after it",
+                          c->name);
+    if (!has_parts && c->take != NULL)
+        return gbx_refuse(f->err, text, name_len,
+                          "'%s' needs a list of what it may reach: write it like '%s'",
+                          c->name, c->example);
+    f->policy->capabilities |= c->bit;
+    return c->take == NULL ? GBX_OK : take_parts(f, c, text, name_len + 1);
+}
+
+gbx_status gbx_policy_allow(gbx_policy *policy, const char *grant, gbx_error *reterr)
+{
+    mark before;
+    gbx_error err = {0};
+    gbx_status status;
+
+    if (policy == NULL || grant == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "policy or grant is NULL");
+    status = check_unused(policy, reterr);
+    if (status != GBX_OK)
+        return status;
+    before = mark_of(policy);
+    status =
+        take_flag(&(flag){.policy = policy, .before = &before, .err = &err}, grant);
+    if (status == GBX_OK)
+        return GBX_OK;
+    go_back(policy, &before);
+    if (reterr != NULL)
+        *reterr = err;
+    return status;
+}
+
+/* ---- secrets: from a value, or from the host's environment or files ---------- */
+
+static gbx_status add_site(gbx_secret *secret, const char *text, size_t len,
+                           gbx_error *err)
+{
+    return gbx_grant_site(&secret->sites, &secret->site_count, 0, text, len, err);
+}
+
+static gbx_status add_function(gbx_secret *secret, const char *text, size_t len,
+                               gbx_error *err)
+{
+    bool all; /* a star is stored as a pattern, so this is not needed */
+
+    return gbx_grant_function(&secret->functions, &secret->function_count, &all, 0,
+                              text, len, err);
+}
+
+/* Add every target of the list; positions are in it. */
+static gbx_status add_targets(gbx_secret *secret, const char *list,
+                              gbx_status (*add)(gbx_secret *secret, const char *text,
+                                                size_t len, gbx_error *err),
+                              gbx_error *err)
+{
+    size_t at = 0;
+    gbx_status status;
+
+    do {
+        size_t len = strcspn(list + at, ",");
+
+        status = add(secret, list + at, len, err);
+        if (status != GBX_OK)
+            gbx_refused_within(err, list, at);
+        at += len + 1;
+    } while (status == GBX_OK && list[at - 1] != '\0');
+    return status;
+}
+
+gbx_status gbx_policy_secret(gbx_policy *policy, const char *name, const char *value,
+                             const char *sites, const char *functions,
+                             gbx_error *reterr)
+{
+    mark before;
+    gbx_secret *secret = NULL;
+    gbx_error err = {0};
+    gbx_status status;
+
+    if (policy == NULL || name == NULL || value == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "policy, name or value is NULL");
+    if (sites == NULL && functions == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE,
+                        "a secret is for sites, for functions, or for both");
+    status = check_unused(policy, reterr);
+    if (status != GBX_OK)
+        return status;
+    before = mark_of(policy);
+    status = gbx_grant_secret(policy,
+                              &(gbx_entry){.name = name,
+                                           .name_len = strlen(name),
+                                           .value = value,
+                                           .value_len = strlen(value)},
+                              &secret, &err);
+    if (status == GBX_OK && sites != NULL)
+        status = add_targets(secret, sites, add_site, &err);
+    if (status == GBX_OK && functions != NULL)
+        status = add_targets(secret, functions, add_function, &err);
+    if (status == GBX_OK)
+        status = gbx_secrets_prepare(policy, &err);
+    if (status == GBX_OK)
+        return GBX_OK;
+    go_back(policy, &before);
+    if (reterr != NULL)
+        *reterr = err;
+    return status;
+}
+
+gbx_status gbx_policy_secret_from(gbx_policy *policy, const char *name,
+                                  const char *source, const char *sites,
+                                  const char *functions, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_host_text_free) gbx_host_text text = {0};
+    gbx_entry entry = {0};
+    gbx_status status;
+
+    if (policy == NULL || source == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "policy or source is NULL");
+    status = check_unused(policy, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (strchr(source, '/') != NULL) {
+        status = gbx_host_file(policy, ".", source, strlen(source), &text, reterr);
+        entry.value = text.data;
+    } else {
+        status = gbx_host_value(source, strlen(source), &entry, reterr);
+    }
+    if (status != GBX_OK)
+        return status;
+    if (text.data != NULL && strlen(text.data) != text.len)
+        return gbx_refuse(reterr, source, 0, "there is a NUL in the file");
+    return gbx_policy_secret(policy, name, entry.value, sites, functions, reterr);
+}
+
+/* ---- for replay -------------------------------------------------------------- */
+
+/* Input from strangers passes the same checks as an operator's. */
+
+static gbx_status nomem(gbx_error *reterr)
+{
+    return gbx_fail(reterr, GBX_E_NOMEM, "no memory for a policy");
+}
+
+static gbx_status add_variable(gbx_policy *policy, gbx_view name, gbx_view value,
+                               gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    gbx_entry entry = {.name = name.at + 1, .name_len = name.len - 2};
+
+    gbx_buf_init(&text, value.len + 1);
+    (void)gbx_view_append_text(value, &text);
+    entry.value_len = text.len;
+    if (!gbx_buf_append(&text, "", 1))
+        return nomem(reterr);
+    entry.value = (const char *)text.data;
+    return gbx_grant_env(policy, 0, &entry, reterr);
+}
+
+static gbx_status add_env(gbx_policy *policy, gbx_span env, gbx_error *reterr)
+{
+    gbx_view object = {(const char *)env.data, env.len};
+    gbx_status status = GBX_OK;
+    gbx_view name, value;
+    size_t cursor = 0;
+
+    if (env.len == 0)
+        return GBX_OK;
+    while (status == GBX_OK && gbx_view_next(object, &cursor, &name, &value))
+        status = add_variable(policy, name, value, reterr);
+    return status;
+}
+
+static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reterr)
+{
+    gbx_status status = GBX_OK;
+
+    while (status == GBX_OK && lines.len > 0) {
+        const uint8_t *newline = memchr(lines.data, '\n', lines.len);
+        size_t n = newline != NULL ? (size_t)(newline - lines.data) : lines.len;
+
+        status = gbx_grant_site(&policy->fetch.sites, &policy->fetch.site_count, 0,
+                                (const char *)lines.data, n, reterr);
+        n += newline != NULL;
+        lines = (gbx_span){lines.data + n, lines.len - n};
+    }
+    return status;
+}
+
+/* Hand out the policy if status is GBX_OK; else free it. */
+static gbx_status hand_out(gbx_policy *policy, gbx_status status, gbx_policy **ret)
+{
+    if (status == GBX_OK)
+        *ret = policy;
+    else
+        gbx_policy_free(policy);
+    return status;
+}
+
+gbx_status gbx_policy_for_replay(uint32_t capabilities, gbx_span env, gbx_policy **ret,
+                                 gbx_error *reterr)
+{
+    gbx_policy *policy = gbx_policy_new();
+
+    if (policy == NULL)
+        return nomem(reterr);
+    policy->capabilities = capabilities;
+    policy->all_functions = true;
+    return hand_out(policy, add_env(policy, env, reterr), ret);
+}
+
+gbx_status gbx_policy_of_sites(gbx_span lines, gbx_policy **ret, gbx_error *reterr)
+{
+    gbx_policy *policy = gbx_policy_new();
+
+    if (policy == NULL)
+        return nomem(reterr);
+    return hand_out(policy, add_sites(policy, lines, reterr), ret);
+}

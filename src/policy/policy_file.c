@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy_file - the policy file: a row for every key.
+ *
+ * share/policy.schema.json describes the same for editors; a test compares the two.
+ */
+#include "policy/json_reader.h"
+
+#include "base/cleanup.h"
+#include "base/fail.h"
+#include "policy/internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define POLICY_BYTES_MAX GBX_MIB(1)
+
+/* ---- the keys "env" and "secrets" -------------------------------------------- */
+
+/* Their values never enter a message. */
+
+/* May value be the source of the entry's value? It must be a string, and the only one. */
+static gbx_status check_source(gbx_json_reader *r, const json_t *value,
+                               const gbx_entry *entry, const char *wanted)
+{
+    if (!json_is_string(value))
+        return gbx_json_refuse_type(r, value, wanted);
+    return entry->value == NULL
+               ? GBX_OK
+               : gbx_json_refuse_key(r, "there is a value already: give one of them");
+}
+
+/* "from": the value of that environment variable. target is a gbx_entry. */
+static gbx_status read_from(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+    gbx_entry *entry = target;
+    gbx_status status =
+        check_source(r, value, entry, "the name of an environment variable");
+    (void)key;
+
+    if (status != GBX_OK)
+        return status;
+    return gbx_json_placed(r, gbx_host_value(json_string_value(value),
+                                             json_string_length(value), entry, r->err));
+}
+
+static gbx_status read_env_member(gbx_json_reader *r, const char *name,
+                                  const json_t *value, void *target)
+{
+    static const gbx_json_key keys[] = {{.name = "from", .read = read_from}};
+    gbx_entry entry = {.name = name, .name_len = strlen(name)};
+    gbx_status status = GBX_OK;
+
+    if (json_is_string(value)) {
+        entry.value = json_string_value(value);
+        entry.value_len = json_string_length(value);
+    } else if (json_is_object(value)) {
+        status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &entry);
+        if (status == GBX_OK)
+            status =
+                gbx_json_require(r, value, "from", "name the environment variable");
+    } else {
+        status = gbx_json_refuse_type(r, value, "a string or {\"from\": \"VARIABLE\"}");
+    }
+    if (status != GBX_OK)
+        return status;
+    return gbx_json_placed_key(r, gbx_grant_env(target, 0, &entry, r->err));
+}
+
+static gbx_status add_env(gbx_json_reader *r, const char *text, size_t len,
+                          void *target)
+{
+    gbx_entry entry = {.name = text, .name_len = len};
+    gbx_status status = gbx_host_value(text, len, &entry, r->err);
+
+    return status == GBX_OK ? gbx_grant_env(target, 0, &entry, r->err) : status;
+}
+
+/* One secret while it is read. */
+typedef struct secret_entry {
+    gbx_entry entry; /* first: readers of an entry fill it */
+    gbx_host_text text;
+    const json_t *value; /* to be wiped */
+} secret_entry;
+
+static gbx_status read_secret_value(gbx_json_reader *r, const json_t *value,
+                                    const gbx_json_key *key, void *target)
+{
+    secret_entry *secret = target;
+    gbx_entry *entry = &secret->entry;
+    gbx_status status = check_source(r, value, entry, "a string");
+    (void)key;
+
+    if (status != GBX_OK)
+        return status;
+    entry->value = json_string_value(value);
+    entry->value_len = json_string_length(value);
+    secret->value = value;
+    return GBX_OK;
+}
+
+static gbx_status read_secret_file(gbx_json_reader *r, const json_t *value,
+                                   const gbx_json_key *key, void *target)
+{
+    secret_entry *secret = target;
+    gbx_status status = check_source(r, value, &secret->entry, "the path of a file");
+    (void)key;
+
+    if (status != GBX_OK)
+        return status;
+    status = gbx_host_file(r->policy, r->base_dir, json_string_value(value),
+                           json_string_length(value), &secret->text, r->err);
+    secret->entry.value = secret->text.data;
+    secret->entry.value_len = secret->text.len;
+    return gbx_json_placed(r, status);
+}
+
+static void forget(secret_entry *secret)
+{
+    gbx_host_text_free(&secret->text);
+    if (secret->value != NULL)
+        explicit_bzero((char *)(uintptr_t)json_string_value(secret->value),
+                       json_string_length(secret->value));
+}
+
+static gbx_status add_secret_site(gbx_json_reader *r, const char *text, size_t len,
+                                  void *target)
+{
+    gbx_secret *secret = target;
+
+    return gbx_grant_site(&secret->sites, &secret->site_count, 0, text, len, r->err);
+}
+
+static gbx_status add_secret_function(gbx_json_reader *r, const char *text, size_t len,
+                                      void *target)
+{
+    gbx_secret *secret = target;
+    bool all; /* the star itself is stored, so this is not needed */
+
+    return gbx_grant_function(&secret->functions, &secret->function_count, &all, 0,
+                              text, len, r->err);
+}
+
+/* The lists are read later, once there is a secret to put them into. */
+static gbx_status leave(gbx_json_reader *r, const json_t *value,
+                        const gbx_json_key *key, void *target)
+{
+    (void)r;
+    (void)value;
+    (void)key;
+    (void)target;
+    return GBX_OK;
+}
+
+static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t *value,
+                              void *target)
+{
+    static const gbx_json_key lists[] = {
+        {.name = "sites", .read = gbx_json_read_list, .add = add_secret_site},
+        {.name = "functions", .read = gbx_json_read_list, .add = add_secret_function},
+    };
+    (void)target;
+
+    return gbx_policy_read_secret(r, name, value, lists, GBX_COUNTOF(lists),
+                                  json_object_get(value, "functions") == NULL
+                                      ? "list the sites that may get it"
+                                      : NULL);
+}
+
+static gbx_status read_env(gbx_json_reader *r, const json_t *value,
+                           const gbx_json_key *key, void *target)
+{
+    gbx_policy *policy = target;
+    (void)key;
+
+    policy->capabilities |= GBX_CAP_ENV;
+    if (json_is_array(value))
+        return gbx_json_read_texts(r, value, add_env, policy);
+    if (json_is_object(value))
+        return gbx_json_read_members(r, value, read_env_member, policy);
+    return gbx_json_refuse_type(r, value, "an array of names, or an object");
+}
+
+gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name,
+                                  const json_t *value, const gbx_json_key *lists,
+                                  size_t list_count, const char *why_first)
+{
+    gbx_json_key keys[8] = {
+        {.name = "from", .read = read_from},
+        {.name = "file", .read = read_secret_file},
+        {.name = "value", .read = read_secret_value},
+    };
+    const size_t count = 3 + list_count;
+    GBX_CLEANUP(forget)
+    secret_entry entry = {.entry = {.name = name, .name_len = strlen(name)}};
+    gbx_secret *secret = NULL;
+    gbx_status status;
+
+    assert(count <= GBX_COUNTOF(keys));
+    for (size_t i = 0; i < list_count; i++)
+        keys[3 + i] = (gbx_json_key){.name = lists[i].name, .read = leave};
+    status = gbx_json_read_object(r, value, keys, count, &entry);
+    if (status != GBX_OK)
+        return status;
+    if (entry.entry.value == NULL)
+        return gbx_json_require(
+            r, value, "from",
+            "name the environment variable that has it, or a \"file\"");
+    if (why_first != NULL)
+        status = gbx_json_require(r, value, lists[0].name, why_first);
+    if (status == GBX_OK)
+        status = gbx_json_placed_key(r, gbx_grant_secret(r->policy, &entry.entry,
+                                                         &secret, r->err));
+    for (size_t i = 0; i < count; i++)
+        keys[i] =
+            i < 3 ? (gbx_json_key){.name = keys[i].name, .read = leave} : lists[i - 3];
+    if (status == GBX_OK)
+        status = gbx_json_read_object(r, value, keys, count, secret);
+    return status;
+}
+
+static gbx_status read_secrets(gbx_json_reader *r, const json_t *value,
+                               const gbx_json_key *key, void *target)
+{
+    (void)key;
+    return gbx_json_read_members(r, value, read_secret, target);
+}
+
+/* ---- the key "fetch" --------------------------------------------------------- */
+
+static gbx_status add_site(gbx_json_reader *r, const char *text, size_t len,
+                           void *target)
+{
+    gbx_fetch_policy *fetch = target;
+
+    return gbx_grant_site(&fetch->sites, &fetch->site_count, 0, text, len, r->err);
+}
+
+static gbx_status add_network(gbx_json_reader *r, const char *text, size_t len,
+                              void *target)
+{
+    gbx_fetch_policy *fetch = target;
+    gbx_network network;
+    gbx_network *room;
+    gbx_status status = gbx_list_check(fetch->network_count, "networks", r->err);
+
+    if (status == GBX_OK)
+        status = gbx_network_parse(text, len, &network, r->err);
+    if (status != GBX_OK)
+        return status;
+    for (size_t i = 0; i < fetch->network_count; i++)
+        if (memcmp(&fetch->networks[i], &network, sizeof network) == 0)
+            return gbx_refuse_twice(r->err, text, len);
+    room = gbx_list_room(&fetch->networks, fetch->network_count, sizeof network);
+    if (room == NULL)
+        return gbx_list_nomem(r->err);
+    *room = network;
+    fetch->network_count++;
+    return GBX_OK;
+}
+
+static const char *const methods[] = {"GET",   "HEAD",   "POST",   "PUT",
+                                      "PATCH", "DELETE", "OPTIONS"};
+
+static gbx_status add_method(gbx_json_reader *r, const char *text, size_t len,
+                             void *target)
+{
+    gbx_fetch_policy *fetch = target;
+    char quote[GBX_QUOTE_SIZE];
+
+    if (gbx_names_find(fetch->methods, 0, fetch->method_count, text, len) <
+        fetch->method_count)
+        return gbx_refuse_twice(r->err, text, len);
+    for (size_t i = 0; i < GBX_COUNTOF(methods); i++)
+        if (strlen(methods[i]) == len && memcmp(methods[i], text, len) == 0)
+            return gbx_names_add(&fetch->methods, &fetch->method_count, text, len,
+                                 r->err);
+    return gbx_refuse(r->err, text, 0,
+                      "'%s' is not a method that can be allowed: GET, HEAD, POST, PUT, "
+                      "PATCH, DELETE, OPTIONS",
+                      gbx_quote(quote, text, len));
+}
+
+static gbx_status add_nameserver(gbx_json_reader *r, const char *text, size_t len,
+                                 void *target)
+{
+    gbx_fetch_policy *fetch = target;
+    GBX_CLEANUP(gbx_free) char *server = NULL;
+    gbx_status status = gbx_list_check(fetch->nameserver_count, "name servers", r->err);
+
+    if (status == GBX_OK)
+        status = gbx_nameserver_parse(text, len, &server, r->err);
+    if (status != GBX_OK)
+        return status;
+    if (gbx_names_find(fetch->nameservers, 0, fetch->nameserver_count, server,
+                       strlen(server)) < fetch->nameserver_count)
+        return gbx_refuse_twice(r->err, server, strlen(server));
+    return gbx_names_add(&fetch->nameservers, &fetch->nameserver_count, server,
+                         strlen(server), r->err);
+}
+
+static gbx_status read_ca_file(gbx_json_reader *r, const json_t *value,
+                               const gbx_json_key *key, void *target)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    gbx_fetch_policy *fetch = target;
+    gbx_trusted_file file;
+    gbx_error err = {0};
+    struct stat st;
+    char quote[GBX_QUOTE_SIZE];
+    const char *name;
+    (void)key;
+
+    if (!json_is_string(value))
+        return gbx_json_refuse_type(r, value, "the path of a file");
+    name = json_string_value(value);
+    if (asprintf(&fetch->ca_file, "%s%s%s", name[0] == '/' ? "" : r->base_dir,
+                 name[0] == '/' ? "" : "/", name) < 0) {
+        fetch->ca_file = NULL;
+        return gbx_list_nomem(r->err);
+    }
+    file = (gbx_trusted_file){fetch->ca_file, "the CA file ", O_RDONLY | O_NONBLOCK,
+                              r->policy->trust, false};
+    if (gbx_trusted_file_open(&file, &fd, NULL, &err) != GBX_OK &&
+        err.os_errno == EPERM)
+        return gbx_json_refuse(r, "%s", err.message);
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return gbx_json_refuse(r, "the file '%s' does not exist or cannot be read",
+                               gbx_quote(quote, name, strlen(name)));
+    return GBX_OK;
+}
+
+static gbx_status read_fetch(gbx_json_reader *r, const json_t *value,
+                             const gbx_json_key *key, void *target)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "allow", .read = gbx_json_read_list, .add = add_site},
+        {.name = "networks", .read = gbx_json_read_list, .add = add_network},
+        {.name = "methods", .read = gbx_json_read_list, .add = add_method},
+        GBX_JSON_NUMBER("maxBytes", gbx_fetch_policy, max_bytes, 1, GBX_MIB(1024)),
+        GBX_JSON_NUMBER("maxRequestBytes", gbx_fetch_policy, max_request_bytes, 1,
+                        GBX_MIB(64)),
+        GBX_JSON_NUMBER("timeoutMs", gbx_fetch_policy, timeout_ms, 1, 600000),
+        GBX_JSON_NUMBER("maxRedirects", gbx_fetch_policy, max_redirects, 0, 20),
+        {.name = "nameservers", .read = gbx_json_read_list, .add = add_nameserver},
+        {.name = "caFile", .read = read_ca_file},
+    };
+    gbx_policy *policy = target;
+    gbx_status status =
+        gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->fetch);
+    (void)key;
+
+    policy->capabilities |= GBX_CAP_FETCH;
+    return status == GBX_OK ? gbx_json_require(r, value, "allow", "list the sites")
+                            : status;
+}
+
+/* ---- the whole file ---------------------------------------------------------- */
+
+static gbx_status add_root(gbx_json_reader *r, const char *text, size_t len,
+                           void *target)
+{
+    return gbx_grant_root(target, 0, r->base_dir, text, len, r->err);
+}
+
+static gbx_status read_file(gbx_json_reader *r, const json_t *value,
+                            const gbx_json_key *key, void *target)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "allow", .read = gbx_json_read_list, .add = add_root},
+        GBX_JSON_NUMBER("maxBytes", gbx_file_policy, max_bytes, 1, GBX_MIB(256)),
+    };
+    gbx_policy *policy = target;
+    gbx_status status =
+        gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->file);
+    (void)key;
+
+    policy->capabilities |= GBX_CAP_FILE;
+    return status == GBX_OK
+               ? gbx_json_require(r, value, "allow", "list the directories")
+               : status;
+}
+
+static gbx_status add_function(gbx_json_reader *r, const char *text, size_t len,
+                               void *target)
+{
+    gbx_policy *policy = target;
+
+    return gbx_grant_function(&policy->functions, &policy->function_count,
+                              &policy->all_functions, 0, text, len, r->err);
+}
+
+/* min is the capability's bit. */
+static gbx_status read_switch(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    gbx_policy *policy = target;
+
+    if (!json_is_boolean(value))
+        return gbx_json_refuse_type(r, value, "true or false");
+    policy->capabilities &= ~(uint32_t)key->min;
+    if (json_is_true(value))
+        policy->capabilities |= (uint32_t)key->min;
+    return GBX_OK;
+}
+
+static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    static const gbx_json_key keys[] = {
+        GBX_JSON_NUMBER("timeoutMs", gbx_limits, timeout_ms, 1, 600000),
+        GBX_JSON_NUMBER("cpuMs", gbx_limits, cpu_ms, 1, 600000),
+        GBX_JSON_NUMBER("memoryBytes", gbx_limits, memory_bytes, GBX_MIB(8),
+                        GBX_MIB(4096)),
+        GBX_JSON_NUMBER("outputBytes", gbx_limits, output_bytes, 1, GBX_MIB(256)),
+        GBX_JSON_NUMBER("codeBytes", gbx_limits, code_bytes, 1, GBX_MIB(1)),
+        GBX_JSON_NUMBER("logBytes", gbx_limits, log_bytes, 1, GBX_MIB(64)),
+        GBX_JSON_NUMBER("hostCalls", gbx_limits, host_calls, 1, 10000000),
+        GBX_JSON_NUMBER("hostCallsAtOnce", gbx_limits, host_calls_at_once, 1, 4096),
+        GBX_JSON_NUMBER("hostOutBytes", gbx_limits, host_out_bytes, 1, GBX_MIB(1024)),
+        GBX_JSON_NUMBER("hostInBytes", gbx_limits, host_in_bytes, 1, GBX_MIB(1024)),
+    };
+    gbx_policy *policy = target;
+    (void)key;
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->limits);
+}
+
+/* For editors, which find the schema by it. */
+static gbx_status read_schema(gbx_json_reader *r, const json_t *value,
+                              const gbx_json_key *key, void *target)
+{
+    (void)key;
+    (void)target;
+    return json_is_string(value) ? GBX_OK : gbx_json_refuse_type(r, value, "a string");
+}
+
+static gbx_status read_policy(gbx_json_reader *r, const json_t *value)
+{
+    static const gbx_json_key keys[] = {
+        {.name = "console", .read = read_switch, .min = GBX_CAP_CONSOLE},
+        {.name = "timers", .read = read_switch, .min = GBX_CAP_TIMERS},
+        {.name = "fetch", .read = read_fetch},
+        {.name = "file", .read = read_file},
+        {.name = "crypto", .read = read_switch, .min = GBX_CAP_CRYPTO},
+        {.name = "helpers", .read = read_switch, .min = GBX_CAP_HELPERS},
+        {.name = "env", .read = read_env},
+        {.name = "secrets", .read = read_secrets},
+        {.name = "functions", .read = gbx_json_read_list, .add = add_function},
+        {.name = "limits", .read = read_limits},
+        {.name = "$schema", .read = read_schema},
+    };
+
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), r->policy);
+}
+
+static void release(json_t **value)
+{
+    json_decref(*value);
+}
+
+static void release_policy(gbx_policy **policy)
+{
+    gbx_policy_free(*policy);
+}
+
+static gbx_status parse(gbx_json_reader *r, gbx_trust trust, gbx_policy **ret)
+{
+    GBX_CLEANUP(release) json_t *value = NULL;
+    GBX_CLEANUP(release_policy) gbx_policy *policy = gbx_policy_new();
+    gbx_status status;
+
+    if (policy == NULL)
+        return gbx_list_nomem(r->err);
+    status = gbx_json_decode(r, "policy", POLICY_BYTES_MAX, GBX_POLICY_DEPTH, &value);
+    policy->trust = trust;
+    r->policy = policy;
+    if (status == GBX_OK)
+        status = read_policy(r, value);
+    if (status == GBX_OK)
+        status = gbx_secrets_prepare(policy, r->err);
+    if (status != GBX_OK)
+        return status;
+    *ret = policy;
+    policy = NULL;
+    return GBX_OK;
+}
+
+/* Read all of fd, at most one byte more than a policy may have. */
+static gbx_status read_all(int fd, const char *path, gbx_buf *buf, gbx_error *reterr)
+{
+    gbx_buf_init_secret(buf, POLICY_BYTES_MAX + 1);
+    if (!gbx_buf_read(buf, fd))
+        return buf->failed
+                   ? gbx_list_nomem(reterr)
+                   : gbx_fail(reterr, GBX_E_OS, "cannot read the policy '%s': %s", path,
+                              gbx_fail_reason(errno));
+    if (buf->len > POLICY_BYTES_MAX)
+        return gbx_fail(reterr, GBX_E_POLICY,
+                        "the policy '%s' is larger than %zu bytes", path,
+                        POLICY_BYTES_MAX);
+    return GBX_OK;
+}
+
+/* The directory of path; free() it. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (slash == NULL)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static gbx_status take_flags(uint32_t flags, gbx_trust *ret, gbx_error *reterr)
+{
+    if ((flags & ~(uint32_t)GBX_POLICY_TRUST_FILES) != 0)
+        return gbx_fail(reterr, GBX_E_USAGE, "flags has bits that mean nothing");
+    *ret = (flags & GBX_POLICY_TRUST_FILES) != 0 ? GBX_TRUST_ALL : GBX_TRUST_OWN;
+    return GBX_OK;
+}
+
+gbx_status gbx_policy_parse_with(const char *json, size_t json_len,
+                                 const char *base_dir, uint32_t flags,
+                                 gbx_policy **ret_policy, gbx_error *reterr)
+{
+    gbx_error err = {0};
+    gbx_json_reader r = {.text = json,
+                         .len = json_len,
+                         .base_dir = base_dir != NULL ? base_dir : ".",
+                         .err = &err};
+    gbx_trust trust = GBX_TRUST_OWN;
+    gbx_status status = take_flags(flags, &trust, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (json == NULL || ret_policy == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "json or ret_policy is NULL");
+    status = parse(&r, trust, ret_policy);
+    if (status != GBX_OK && reterr != NULL)
+        *reterr = err;
+    return status;
+}
+
+gbx_status gbx_policy_parse(const char *json, size_t json_len, const char *base_dir,
+                            gbx_policy **ret_policy, gbx_error *reterr)
+{
+    return gbx_policy_parse_with(json, json_len, base_dir, 0, ret_policy, reterr);
+}
+
+gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
+                                gbx_policy **ret_policy, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    GBX_CLEANUP(gbx_free) char *directory = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(release_policy) gbx_policy *policy = NULL;
+    gbx_trusted_file file = {.path = path, .what = "the policy ", .flags = O_RDONLY};
+    gbx_status status = take_flags(flags, &file.trust, reterr);
+
+    if (status == GBX_OK && (path == NULL || ret_policy == NULL))
+        status = gbx_fail(reterr, GBX_E_USAGE, "path or ret_policy is NULL");
+    if (status == GBX_OK)
+        status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
+    if (status == GBX_OK)
+        status = read_all(fd, path, &buf, reterr);
+    if (status != GBX_OK)
+        return status;
+    directory = directory_of(path);
+    if (directory == NULL)
+        return gbx_list_nomem(reterr);
+    status = gbx_policy_parse_with(buf.data != NULL ? (const char *)buf.data : "",
+                                   buf.len, directory, flags, &policy, reterr);
+    if (status == GBX_OK)
+        status = gbx_file_disown(&policy->file, fd, reterr);
+    if (status != GBX_OK)
+        return status;
+    *ret_policy = policy;
+    policy = NULL;
+    return GBX_OK;
+}
+
+gbx_status gbx_policy_load(const char *path, gbx_policy **ret_policy, gbx_error *reterr)
+{
+    return gbx_policy_load_with(path, 0, ret_policy, reterr);
+}

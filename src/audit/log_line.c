@@ -82,8 +82,6 @@ static void put_time(gbx_log_line *line, int64_t wall_ms)
                          tm.tm_min, tm.tm_sec, (int)(wall_ms % 1000));
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_log_line_begin(gbx_log_line *line, const gbx_log_line_head *head)
 {
     line->is_cut = false;

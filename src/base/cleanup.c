@@ -12,8 +12,6 @@
 
 #define SPARE_MAX 16
 
-/* ---- public to other modules -------------------------------------------- */
-
 size_t gbx_fd_put(int fd, const void *data, size_t len)
 {
     const char *at = data;

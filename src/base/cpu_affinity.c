@@ -24,8 +24,6 @@ static bool narrow(pid_t pid, cpu_set_t *ret_before)
     return sched_setaffinity(pid, sizeof one, &one) == 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_cpu_here(pid_t pid, cpu_set_t *ret_before)
 {
     return pid > 0 && narrow(pid, ret_before);

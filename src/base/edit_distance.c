@@ -81,8 +81,6 @@ static bool fold(const char *name, char ret[WORD_MAX + 1])
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const char *gbx_nearest(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;

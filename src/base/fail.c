@@ -44,8 +44,6 @@ static const char *needed_linux(const char *call, int error)
     return NULL;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_fail(gbx_error *reterr, gbx_status status, const char *format, ...)
 {
     va_list args;

@@ -353,8 +353,6 @@ static void append_special(gbx_buf *buf, uint8_t byte)
         (void)gbx_buf_append(buf, "\xEF\xBF\xBD", 3);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_json_check(const char *text, size_t len, size_t max_depth,
                     gbx_json_fault *ret_fault)
 {

@@ -156,8 +156,6 @@ static bool is_text_escaped(gbx_view view, const char *text, size_t len)
     return at == len;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_view_is_text(gbx_view view, const char *text)
 {
     size_t len = strlen(text);

@@ -67,8 +67,6 @@ static void compress(uint32_t state[8], const uint8_t *block)
     state[7] += h;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_sha256_init(gbx_sha256 *s)
 {
     *s = (gbx_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,

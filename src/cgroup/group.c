@@ -202,8 +202,6 @@ static bool is_populated(const gbx_cgroup *group)
            gbx_cgroup_keyed(text, "populated") != 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_cgroup_init(gbx_cgroup *group)
 {
     memset(group, 0, sizeof *group);

@@ -159,8 +159,6 @@ static int bench_main(const gbx_command *self, int argc, char **argv)
     return gbx_cli_finish(0);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const gbx_command gbx_command_bench = {
     .name = "bench",
     .summary = "measure calls, data, computing and memory on this machine",

@@ -156,8 +156,6 @@ static int check_main(const gbx_command *self, int argc, char **argv)
                               : gbx_code_exit(gbx_report_get(report, 0).code));
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const gbx_command gbx_command_check = {
     .name = "check",
     .summary = "check code without running it",

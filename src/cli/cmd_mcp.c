@@ -605,8 +605,6 @@ static int mcp_main(const gbx_command *self, int argc, char **argv)
     return serve(&args);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const gbx_command gbx_command_mcp = {
     .name = "mcp",
     .summary = "serve the Model Context Protocol on standard input and output",

@@ -391,8 +391,6 @@ static int run_main(const gbx_command *self, int argc, char **argv)
     return gbx_cli_finish(close_security_log(&r, status));
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const gbx_command gbx_command_run = {
     .name = "run",
     .summary = "run code once, sealed, and print its value as JSON",

@@ -39,8 +39,6 @@ static void *wait_for_signals(void *argument)
     }
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_interrupt_start(gbx_interrupt *interrupt, gbx_error *reterr)
 {
     sigset_t set = waited();

@@ -162,8 +162,6 @@ static int deny_main(const gbx_command *self, int argc, char **argv)
     return grant_main(self, argc, argv, false);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const gbx_command gbx_command_mcp_allow = {
     .name = "mcp allow",
     .summary = "let a tool be called without asking anybody",

@@ -71,8 +71,6 @@ static gbx_status keep(gbx_buf *buf, const char *name, gbx_file_text *ret,
     return GBX_OK;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
                               gbx_error *reterr)
 {

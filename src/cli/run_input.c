@@ -166,8 +166,6 @@ static bool read_preloads(const reading *r)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
                         gbx_trouble *trouble)
 {

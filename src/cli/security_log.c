@@ -96,8 +96,6 @@ static void on_line(void *user, const char *line, size_t len)
         say_lost(log, error);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
                                  gbx_log_patience patience, gbx_error *reterr)
 {

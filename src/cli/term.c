@@ -26,8 +26,6 @@ static bool wants_color(bool is_terminal, gbx_color color)
            (type == NULL || strcmp(type, "dumb") != 0);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_term gbx_term_open(FILE *stream, gbx_color color)
 {
     bool is_terminal = isatty(fileno(stream)) == 1;

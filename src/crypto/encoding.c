@@ -169,8 +169,6 @@ static size_t decode_utf16le(const gbx_text_units *text, uint8_t *to)
     return 2 * text->count;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const uint8_t *gbx_decode(gbx_decoder *decoder, const gbx_text_units *text, uint8_t *to,
                           size_t *ret_len)
 {

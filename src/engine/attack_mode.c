@@ -148,8 +148,6 @@ static void read_note(gbx_attack_session *s, int channel)
     s->note[len] = 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_attack_open(const char *worker_path, gbx_jit jit, uint32_t layers_off,
                            gbx_attack_session **ret, gbx_error *reterr)
 {

@@ -127,8 +127,6 @@ static const struct {
     {"fs.readFile", aim_at_path},
 };
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_audit_detail *gbx_audit_detail_new(const char *name, const gbx_msg_hostcall *msg)
 {
     gbx_audit_detail *note = calloc(1, sizeof *note);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* compare - compares what was recorded with what is here and what happens, and describes
  * how they differ. */
+#include "base/utf8.h"
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -11,10 +12,8 @@
 
 static void put_cut(gbx_buf *to, gbx_span text, uint64_t size)
 {
-    size_t len = text.len < SHOWN_MAX ? text.len : SHOWN_MAX;
+    size_t len = gbx_utf8_cut(text.data, text.len, SHOWN_MAX);
 
-    while (len > 0 && len < text.len && (text.data[len] & 0xC0) == 0x80)
-        len--;
     (void)gbx_buf_append(to, text.data, len);
     if (len < size)
         (void)gbx_buf_printf(to, "... (%llu bytes)", (unsigned long long)size);

@@ -207,8 +207,6 @@ static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len,
     return GBX_FRAME_HEADER_SIZE + header.body_len;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limits,
                        gbx_result *result)
 {

@@ -102,10 +102,7 @@ static gbx_span text_span(const char *text, size_t max)
 {
     size_t len = text != NULL ? strnlen(text, max + 1) : 0;
 
-    if (len > max)
-        for (len = max; len > 0 && ((uint8_t)text[len] & 0xC0) == 0x80;)
-            len--;
-    return (gbx_span){(const uint8_t *)text, len};
+    return (gbx_span){(const uint8_t *)text, gbx_utf8_cut(text, len, max)};
 }
 
 /* An error as an answer; borrows the texts, any of which may be NULL, and cuts them. */
@@ -304,8 +301,6 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
     free(reply);
     return run != NULL;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_hostcall_reply(gbx_engine *engine, gbx_request request,
                         const gbx_msg_answer *msg)

@@ -522,8 +522,6 @@ static gbx_status expose(gbx_engine *engine, const gbx_function *function,
     return status;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_loader_preloads_init(gbx_engine *engine, gbx_error *reterr)
 {
     const gbx_options *o = &engine->settings.options;

@@ -99,8 +99,6 @@ static bool ask_kernel(int pidfd, pid_t *ret_pid, pid_t *ret_parent)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_pidfd_is_there(int pidfd)
 {
     return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0 || errno != ESRCH;

@@ -175,8 +175,6 @@ static bool is_under_load(const gbx_engine *engine)
     return engine->load > engine->settings.options.pool_size;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
 {
     for (gbx_worker *w = engine->workers; w != NULL; w = w->next)

@@ -180,8 +180,6 @@ static int copy_unreadable(int fd)
     return open(path, O_PATH | O_CLOEXEC);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_worker_program_hide(int *fd)
 {
     int copy;

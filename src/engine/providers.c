@@ -351,8 +351,6 @@ static void start_job(gbx_run *run, gbx_request request, const char *name,
     refuse_job(run->engine, request, name);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_hostcall_take(gbx_run *run, const gbx_msg_hostcall *msg)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;

@@ -353,8 +353,6 @@ static gbx_span span_of(const char *text)
     return (gbx_span){(const uint8_t *)text, strlen(text)};
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head head = {0};

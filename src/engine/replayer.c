@@ -126,8 +126,6 @@ static void take_call(gbx_run *run)
     }
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr)
 {
     if (status != GBX_E_USAGE && status != GBX_E_POLICY)

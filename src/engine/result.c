@@ -98,8 +98,6 @@ static bool continue_line(gbx_result *r, gbx_span text)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_result *gbx_result_new(void)
 {
     gbx_result *r = calloc(1, sizeof *r);

@@ -591,6 +591,9 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
     gbx_engine *engine = run->engine;
     gbx_result *result = run->result;
 
+    /* Before its descriptors close: throwing the signal writes to one of them. */
+    if (run->call.signal != NULL)
+        gbx_signal_detach(run->call.signal, run);
     if (run->is_linked) { /* no message can reach it after this */
         (void)pthread_mutex_lock(&engine->lock);
         if (run->worker != NULL)
@@ -605,8 +608,6 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
     gbx_run_calls_end(run); /* unanswered requests are logged before the last line */
     if (run->audit.is_open)
         gbx_audit_call_ended(run, status);
-    if (run->call.signal != NULL)
-        gbx_signal_detach(run->call.signal, run);
     if (run->recording != NULL)
         gbx_recorder_leave(run);
     if (run->replayer != NULL)

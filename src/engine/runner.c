@@ -32,8 +32,6 @@ static gbx_call narrowed(const gbx_run *run)
     return call;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_runner_init(gbx_engine *engine, gbx_error *reterr)
 {
     typedef gbx_status (*open_fn)(const gbx_options *options, gbx_runner *ret,

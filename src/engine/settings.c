@@ -192,8 +192,6 @@ static bool copy_text(const char **text, char *to, size_t size, const char *name
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_options_import(const gbx_options *given, gbx_options *ret,
                               gbx_error *reterr)
 {

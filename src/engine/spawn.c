@@ -295,8 +295,6 @@ static void end_group(gbx_spawned *spawned)
     wait_for(spawned->pidfd); /* if it could not create its group */
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                      gbx_error *reterr)
 {

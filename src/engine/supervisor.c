@@ -321,8 +321,6 @@ static struct event_base *make_base(void)
     return base;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
 {
     static const struct timeval tick = {0, 100000};

@@ -372,8 +372,6 @@ static bool fork_from(zygote *z, const gbx_spawn_options *o, gbx_spawned *ret)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
 {
     int64_t now = gbx_clock_now_ns();

@@ -117,8 +117,6 @@ static gbx_ip embedded_v4(const gbx_ip *address)
     return inside;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_ip_parse(const char *text, gbx_ip *ret)
 {
     gbx_ip address = {.bytes = {[10] = 0xFF, [11] = 0xFF}};

@@ -147,8 +147,6 @@ static bool deliver(gbx_transport *transport, gbx_transport_token token,
     return awaited;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_transport *gbx_transport_new(struct event_base *base, gbx_transport_fn ask,
                                  void *user, gbx_engine *engine)
 {

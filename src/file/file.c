@@ -297,10 +297,8 @@ static void refuse(gbx_buf *bytes, const char *name, const char *code,
     (void)gbx_buf_puts(bytes, "fs.readFile: ");
     if (path != NULL) {
         size_t len = path->len - 1; /* without its NUL */
-        size_t shown = len < SHOWN_MAX ? len : SHOWN_MAX;
+        size_t shown = gbx_utf8_cut(path->data, len, SHOWN_MAX);
 
-        while (shown < len && (path->data[shown] & 0xC0) == 0x80)
-            shown--; /* do not split a character */
         (void)gbx_buf_puts(bytes, "'");
         (void)gbx_utf8_append_escaped(bytes, path->data, shown, GBX_ESCAPE_LINE);
         (void)gbx_buf_puts(bytes, shown < len ? "...' " : "' ");
@@ -322,8 +320,6 @@ static void refuse_size(const gbx_file_policy *policy, gbx_buf *bytes,
                    limit_of(policy));
     refuse(bytes, "Error", words[TOO_LARGE].code, path, text, ret);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_file_read(const gbx_policy *policy, const gbx_policy *wide, gbx_span args_json,
                    gbx_buf *bytes, gbx_msg_answer *ret)

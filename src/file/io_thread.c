@@ -71,8 +71,6 @@ static bool start_thread(gbx_io *io)
     return io->has_thread;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_io *gbx_io_start(size_t queue_max)
 {
     gbx_io *io;

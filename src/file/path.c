@@ -54,8 +54,6 @@ static const char *below(const char *path, const char *root_name)
     }
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const gbx_path_fault *gbx_path_from_args(gbx_span args_json, gbx_buf *path)
 {
     const char *text = (const char *)args_json.data;

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "{");

@@ -49,8 +49,6 @@ static size_t string_len(const char *text)
     return n + 1;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 char *gbx_json_text(const json_t *value, size_t flags)
 {
     char *text = json_dumps(value, flags);

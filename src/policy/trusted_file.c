@@ -401,8 +401,6 @@ static gbx_status open_trusted(walk *w, int *ret_fd, char *warning, gbx_error *r
     return status;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_trusted_file_open(const gbx_trusted_file *file, int *ret_fd,
                                  char *warning, gbx_error *reterr)
 {

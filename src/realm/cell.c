@@ -299,8 +299,6 @@ static void remove_slab(size_t at)
             (slabs.count - at) * sizeof *slabs.list);
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 void *gbx_block_take(void)
 {
     slab *s;

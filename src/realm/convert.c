@@ -75,8 +75,6 @@ static bool look(const JSChar *units, size_t count, bool is_narrow, uint32_t *re
     return ok;
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 void gbx_strings_learn(gbx_strings *ret)
 {
     static const JSChar samples[][8] = {

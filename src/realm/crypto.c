@@ -337,8 +337,6 @@ static JSObjectRef make_encodings(JSContextRef ctx)
     return all;
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
                                const char **ret_reason)
 {

@@ -134,8 +134,6 @@ static JSValueRef on_look(JSContextRef ctx, JSObjectRef function, JSObjectRef se
     return JSValueMakeUndefined(ctx);
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 void gbx_rejections_learn(gbx_realm *realm)
 {
     JSValueRef look = gbx_native(realm->ctx, "look", on_look);
@@ -305,8 +303,6 @@ void *gbx_engine_make_cell(void *space, void *vm, size_t bytes, void *deferral,
         make_room(bytes);
     return engine.make_cell(space, vm, bytes, deferral, mode);
 }
-
-/* ---- public to other files of this folder ----------------------------------- */
 
 void gbx_garbage_collect(gbx_realm *realm)
 {

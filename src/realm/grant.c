@@ -77,8 +77,6 @@ static void remove_global(gbx_realm *realm, JSObjectRef made, JSStringRef name)
     gbx_helpers_restore(realm, name); /* a smaller one of the same name */
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 const char *gbx_grants_make(gbx_realm *realm, uint32_t capabilities,
                             JSObjectRef natives, JSObjectRef host)
 {

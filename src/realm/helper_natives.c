@@ -506,8 +506,6 @@ static JSValueRef on_evaluate(ARGUMENTS)
                : gbx_throw(ctx, "RangeError", "Out of memory for a script", exception);
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
 {
     static const struct {
@@ -608,8 +606,6 @@ static JSValueRef on_text(ARGUMENTS)
     JSStringRelease(text);
     return value;
 }
-
-/* ---- public to other files of this folder ----------------------------------- */
 
 JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
                             const char **ret_reason)

@@ -162,8 +162,6 @@ static JSValueRef text_value(JSContextRef ctx, gbx_span text)
     return gbx_value_of_text(ctx, (const char *)text.data, text.len);
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 JSObjectRef gbx_host_natives(gbx_realm *realm)
 {
     JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);

@@ -123,8 +123,6 @@ static const char *run_one(gbx_realm *realm, gbx_realm_preload *preload)
     return thrown != NULL ? describe(realm, thrown, url, preload) : NULL;
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSValueRef ask = realm->ask;

@@ -699,8 +699,6 @@ static void set_port(gbx_parsed_url *url, const char *text, size_t len)
         (void)run(url, NULL, text, len, PORT);
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 bool gbx_url_parse(gbx_parsed_url *url, const gbx_parsed_url *base, const char *text,
                    size_t len)
 {

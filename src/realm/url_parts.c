@@ -235,8 +235,6 @@ static bool read_domain(const uint8_t *text, size_t len, gbx_buf *to)
                           address >> 8 & 255, address & 255);
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 void gbx_url_learn(void)
 {
     void *open = gbx_icu_function("uidna_openUTS46");
@@ -276,8 +274,6 @@ static int hex(uint8_t c)
     c |= 0x20;
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
-
-/* ---- public to other files of this folder ----------------------------------- */
 
 void gbx_url_init(gbx_parsed_url *url)
 {

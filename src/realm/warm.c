@@ -131,8 +131,6 @@ static void play(gbx_realm *realm, gbx_form form, const char *code, const char *
     gbx_realm_run(realm, &call, &host, &outcome);
 }
 
-/* ---- public to other files of this folder ----------------------------------- */
-
 /* Run what calls with these capabilities run first. */
 static void gbx_warm_capabilities(gbx_realm *realm, uint32_t capabilities)
 {

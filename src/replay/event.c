@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event - writes and reads one line of what happened. */
+#include "base/utf8.h"
 #include "replay/record.h"
 
 #include <stdlib.h>
@@ -86,15 +87,9 @@ static bool make_room(gbx_record_cursor *c, size_t size)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_span gbx_record_kept(gbx_span text)
 {
-    size_t len = text.len < GBX_RECORD_KEPT ? text.len : GBX_RECORD_KEPT;
-
-    while (len > 0 && len < text.len && (text.data[len] & 0xC0) == 0x80)
-        len--;
-    return (gbx_span){text.data, len};
+    return (gbx_span){text.data, gbx_utf8_cut(text.data, text.len, GBX_RECORD_KEPT)};
 }
 
 void gbx_record_request_of(const gbx_msg_hostcall *msg, gbx_record_request *ret)

@@ -58,8 +58,6 @@ static bool enforce(uint32_t abi)
     return ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_landlock_enforce(gbx_seal *seal)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);

@@ -95,8 +95,6 @@ static bool is_data(const char *line, uintptr_t *ret_from, uintptr_t *ret_to)
     return strncmp(at, " rw-p ", 6) == 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_reserve_close(gbx_seal *seal)
 {
     FILE *f = fopen("/proc/self/maps", "re");

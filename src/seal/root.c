@@ -71,8 +71,6 @@ static bool is_read_only(void)
            mkdirat(AT_FDCWD, "/x", 0700) < 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_root_empty(gbx_seal *seal)
 {
     const char *failed = NULL;

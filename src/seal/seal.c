@@ -106,8 +106,6 @@ static void prove(gbx_seal *seal)
     judge(seal, pid > 0 ? status : PROBE_DIED << 8);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_seal_prepare(void)
 {
     gbx_seal seal = {.statm_fd = -1};

@@ -141,8 +141,6 @@ static bool is_lacking(gbx_seal *seal)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_seccomp_compile(gbx_seal *seal)
 {
     static gbx_filter worker_filter, template_filter; /* shared by all seals */

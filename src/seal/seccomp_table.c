@@ -149,8 +149,6 @@ static const gbx_rule template[] = {
 };
 /* clang-format on */
 
-/* ---- public to other modules -------------------------------------------- */
-
 const gbx_rule *gbx_rules_worker(size_t *ret_count)
 {
     *ret_count = GBX_COUNTOF(worker);

@@ -294,8 +294,6 @@ static size_t put_keys(bundle *b)
     return at;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to)
 {
     static bundle b; /* large */

@@ -249,8 +249,6 @@ static void read_regions(gbx_zones *zones, int root)
         gbx_fd_close(&fd);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_zones_version(const char *dir, char ret[static 16])
 {
     char path[512];

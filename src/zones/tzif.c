@@ -369,8 +369,6 @@ static bool add_rule(gbx_zone *zone, const posix *p)
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_zone_read(gbx_zone *zone, const uint8_t *data, size_t len)
 {
     char text[64] = "";

@@ -236,8 +236,6 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
         go_on(call);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                         gbx_upstreams *upstreams, gbx_gate **ret, gbx_error *reterr)
 {

@@ -81,8 +81,6 @@ gbx_gate_call *gbx_gate_call_new(gbx_gate *gate, const gbx_gate_ask *ask,
     return call;
 }
 
-/* ---- for the other parts -------------------------------------------------------- */
-
 bool gbx_gate_called_back(gbx_gate_call *call)
 {
     call->callbacks--;
@@ -373,8 +371,6 @@ void gbx_gate_pass(gbx_gate_call *call)
     else
         gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_gate_cancel(gbx_gate_call *call)
 {

@@ -311,8 +311,6 @@ static char *rule_for(const gbx_gate *gate, const gbx_gate_verdict *asked,
                : NULL;
 }
 
-/* ---- for the other parts ---------------------------------------------------- */
-
 gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *call)
 {
     for (size_t n = 1; n <= gate->grant_count && n <= GBX_GATE_GRANTS_MAX; n++) {
@@ -367,8 +365,6 @@ gbx_status gbx_gate_keep_rule(gbx_gate_call *call, gbx_error *reterr)
     return add_rule(call->gate->standing, call->server, call->tool, call->rule,
                     text_that_asked(call->gate, &call->verdict), reterr);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust)
 {

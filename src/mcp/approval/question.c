@@ -179,10 +179,7 @@ static bool show_args(gbx_view args, gbx_buf *to)
         (void)gbx_buf_puts(to, "(they cannot be shown)");
         return false;
     }
-    shown = text.len;
-    if (shown > SHOWN_ARGS)
-        for (shown = SHOWN_ARGS; shown > 0 && (text.data[shown] & 0xC0) == 0x80;)
-            shown--;
+    shown = gbx_utf8_cut(text.data, text.len, SHOWN_ARGS);
     (void)gbx_utf8_append_escaped(to, text.data, shown,
                                   GBX_ESCAPE_TEXT | GBX_ESCAPE_ALL);
     if (shown < text.len)
@@ -475,8 +472,6 @@ static void ask(gbx_gate_call *call)
     gbx_mcp_ask(call->request, (const char *)message.data, (const char *)schema.data,
                 on_answer, call);
 }
-
-/* ---- for the other parts ---------------------------------------------------- */
 
 void gbx_gate_question(gbx_gate_call *call)
 {

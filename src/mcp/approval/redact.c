@@ -131,8 +131,6 @@ static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t l
     return true;
 }
 
-/* ---- for the other parts ------------------------------------------------ */
-
 gbx_gate_sift *gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind,
                                      const gbx_view *texts, size_t count,
                                      gbx_gate_sifted_fn tell, void *user)
@@ -184,8 +182,6 @@ void gbx_gate_redact_end_all(gbx_gate *gate)
         end(gate->sifts);
     }
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)
 {

@@ -92,8 +92,6 @@ static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
     free(trail);
 }
 
-/* ---- for the other parts ---------------------------------------------------- */
-
 void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply)
 {
     gbx_gate *gate = call->gate;
@@ -137,8 +135,6 @@ void gbx_gate_call_log_end(gbx_gate *gate)
     while (gate->trails != NULL)
         end_trail(gate, &gate->trails);
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 void gbx_gate_end_run(gbx_gate *gate, const char *run)
 {

@@ -198,8 +198,6 @@ static void write_range(const gbx_artifact *a, const char *uri, struct range ran
     (void)gbx_buf_puts(to, "}}]");
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms)
 {
     return gbx_artifacts_new_of("", max_bytes, keep_ms);

@@ -304,8 +304,6 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
         box->hooks.request(run->user, call->request, args);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
                      const gbx_options *options, char *preload, size_t preload_len,
                      const gbx_box_hooks *hooks)

@@ -161,8 +161,6 @@ static bool await_eager(gbx_mcp_code *code)
     return false;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const gbx_mcp_config *config, gbx_upstreams *upstreams,
                             gbx_gate *gate, const gbx_options *options,

@@ -406,8 +406,6 @@ static void put_cut(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
     to->failed = to->failed || texts.failed || files.failed;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
                       gbx_buf *left_out)
 {

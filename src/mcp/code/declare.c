@@ -164,8 +164,6 @@ static void write_server(gbx_buf *to, const gbx_search_doc *docs, size_t count,
     (void)gbx_buf_puts(to, "  };\n");
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_declare_by_call(gbx_view name)
 {
     static const char *const taken[] = {"call",     "tools",       "then",

@@ -637,8 +637,6 @@ static bool put_fitting(struct rewriting *r, gbx_view scalar)
                           scalar.len - (is_integer ? 2 : 0));
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
 void gbx_digits_cleanup(gbx_digits *digits)
 {
     free(digits->entries);

@@ -72,8 +72,6 @@ static bool has_thread(gbx_parse_thread *aside)
     return aside->has_thread;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_parse_thread *gbx_parse_thread_new(gbx_mcp_loop *loop)
 {
     gbx_parse_thread *aside = calloc(1, sizeof *aside);

@@ -567,8 +567,6 @@ static void send_reply(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_script_reply_cleanup(&texts);
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
 void gbx_code_run_finish(gbx_code_run *run, double ms_left)
 {
     double wall_ms =

@@ -439,8 +439,6 @@ static uint32_t step(struct pass *p, uint32_t i)
     return i + 1;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault)
 {
     struct pass p = {.to = to, .fault = ret_fault};

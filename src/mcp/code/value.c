@@ -464,8 +464,6 @@ static void sketch_object(gbx_view object, gbx_buf *to)
     (void)gbx_buf_puts(to, told > 0 || has_more ? " }" : "}");
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_value_parts gbx_value_parts_of(gbx_view result)
 {
     static const char *const names[] = {"structuredContent", "content", "isError"};

@@ -450,8 +450,6 @@ static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *r
     }
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                 gbx_trust trust, gbx_mcp_config **ret,
                                 gbx_error *reterr)

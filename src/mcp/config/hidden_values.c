@@ -292,8 +292,6 @@ static gbx_status hide_url(hider *h, const char *written)
     return status;
 }
 
-/* ---- for the other parts ---------------------------------------------------- */
-
 gbx_status gbx_mcp_hide_values(gbx_json_reader *r, gbx_mcp_upstream_config *server,
                                const char *url)
 {

@@ -108,8 +108,6 @@ static gbx_status lock_within(const gbx_trusted_file *file, int wait_ms, int *re
     return cannot(file->path, EBUSY, reterr);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
                          gbx_error *reterr)
 {

@@ -698,8 +698,6 @@ static gbx_mcp_upstream_config *add_server(gbx_mcp_config *config, const char *n
     return server->name != NULL && server->args != NULL ? server : NULL;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
                                const json_t *value, void *target)
 {

@@ -48,8 +48,6 @@ static const char *nearest_of(const char *plain, const char *const *list, size_t
     return NULL;
 }
 
-/* ---- for the other parts ---------------------------------------------------- */
-
 const char *gbx_mcp_typo_of(const char *name, const char *const *words, size_t count,
                             size_t loose)
 {

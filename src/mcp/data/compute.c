@@ -545,8 +545,6 @@ static bool choose_dataset(gbx_compute *c)
     return true;
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_data *d = user;

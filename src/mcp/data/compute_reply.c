@@ -280,8 +280,6 @@ static void take_error(reply *r, const char *code, size_t code_len,
     r->at.frame = r->frame;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
                        size_t code_len, const gbx_script *script, const char *advice,
                        gbx_result *result)

@@ -327,8 +327,6 @@ static void offer_resources(gbx_mcp_data *d)
             .user = d});
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_offer_all(gbx_mcp_data *d)
 {
     offer_tool(d);

@@ -695,8 +695,6 @@ static gbx_status put_names(table *t, gbx_buf *to)
     return gbx_buf_puts(to, "]") ? GBX_OK : nomem(t);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
                           const atomic_bool *stop, gbx_buf *to, gbx_buf *columns,
                           gbx_error *reterr)

@@ -218,8 +218,6 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_spec_cleanup) gbx_spec parsed = {0};

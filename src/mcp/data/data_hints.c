@@ -231,8 +231,6 @@ static void advise_nothing(failed *f, gbx_buf *to)
     }
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
 void gbx_compute_advise(const gbx_called *called, const gbx_script *script,
                         const gbx_result *result, gbx_buf *to)
 {

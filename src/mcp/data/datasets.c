@@ -343,8 +343,6 @@ static int start_thread(pthread_t *ret, void *(*run)(void *), void *user)
     return status;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
                                  gbx_load_arrived_fn *arrived, gbx_error *reterr)
 {

@@ -476,8 +476,6 @@ static void put_all(listing *l, const gbx_schema *s, gbx_buf *path, uint64_t of,
     put_below(l, s->element, "[]", path, place);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_describe_type(const gbx_schema *shape, const gbx_place *place, size_t room,
                        gbx_buf *to)
 {

@@ -110,8 +110,6 @@ static bool leads_somewhere(const gbx_schema *s, const char *path)
            leads_somewhere(s->keyed, path);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_place gbx_place_of(const gbx_shown *shown, const char *dataset)
 {
     gbx_place place = {.is_shown = shown->examples == GBX_EXAMPLES_VALUES};

@@ -284,8 +284,6 @@ static bool start(gbx_data_watch *w, struct event_base *base)
     return w->readable != NULL && event_add(w->readable, NULL) == 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_data_watch *gbx_data_watch_new(
     gbx_mcp_loop *loop, const gbx_spec *const *specs, size_t count,
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user)

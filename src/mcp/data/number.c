@@ -134,8 +134,6 @@ static decimal shortest(double value)
     return d;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_number_put(gbx_buf *to, double value, int digits)
 {
     char text[40];

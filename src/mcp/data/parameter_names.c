@@ -209,8 +209,6 @@ static void run_search(search *s)
         s->is_parsed = false;
 }
 
-/* ---- public to other files of this folder --------------------------------- */
-
 gbx_parameter_names gbx_parameter_names_of(const char *code, size_t len,
                                            const char *name)
 {

@@ -650,8 +650,6 @@ static void look(looking *l, gbx_schema *s, gbx_view value, int depth)
     l->failed |= !tell_apart(s, value, value);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_schema *gbx_schema_of(gbx_view view, bool is_table, const atomic_bool *stop)
 {
     looking l = {.stop = stop,

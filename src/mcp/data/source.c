@@ -481,8 +481,6 @@ static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
     return status;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr)
 {
     gbx_spec spec = {.format = GBX_SPEC_GUESS};

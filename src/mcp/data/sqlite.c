@@ -568,8 +568,6 @@ static bool run_still(rows r, const char *path, gbx_buf *to, gbx_buf *columns,
     return is_done;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
                          gbx_buf *to, gbx_buf *columns, gbx_error *reterr)
 {

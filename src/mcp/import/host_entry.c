@@ -495,8 +495,6 @@ static bool is_whole(const entry_reader *t, const json_t *entry)
     return done;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
                       const json_t *entry, const char *off_by, gbx_host_note_fn note,
                       void *user)

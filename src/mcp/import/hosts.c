@@ -289,8 +289,6 @@ static void keep(json_t *pairs, gbx_view written)
                                            json_stringn(value.at, value.len));
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const char *const gbx_host_names[] = {"claude", "claude-code", "cursor",
                                       "vscode", "codex",       NULL};
 

@@ -155,8 +155,6 @@ static gbx_status read_codex(const reading *r, const char *folder)
     return status;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
                                  gbx_host_answers *ret, char path[PATH_MAX],
                                  gbx_error *reterr)

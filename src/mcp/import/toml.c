@@ -421,8 +421,6 @@ static json_t *header(reader *r, json_t *root)
     return table;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_toml_read(const char *text, size_t len, json_t **ret, gbx_error *reterr)
 {
     reader r = {.text = text, .len = len};

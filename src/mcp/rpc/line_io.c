@@ -67,8 +67,6 @@ static gbx_mcp_line_kind give(const char *line, size_t len, const char **ret_lin
     return GBX_MCP_LINE;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_mcp_line_reader_init(gbx_mcp_line_reader *lines, size_t line_max)
 {
     *lines = (gbx_mcp_line_reader){0};
@@ -297,8 +295,6 @@ static void stop_blocking(gbx_mcp_output *out)
     if (fcntl(out->fd, F_SETFL, flags | O_NONBLOCK) == 0)
         out->flags = flags;
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                                    const gbx_mcp_output_hooks *hooks)

@@ -100,8 +100,6 @@ static struct event_base *new_base(void)
  * may need it: let the kernel choose. */
 #define STAYS_NS GBX_NS_PER_MS
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_mcp_loop *gbx_mcp_loop_new(void)
 {
     gbx_mcp_loop *loop = calloc(1, sizeof *loop);

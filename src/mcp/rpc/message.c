@@ -125,8 +125,6 @@ static bool read_response(gbx_view m[MEMBERS], gbx_rpc_message *ret,
     return true;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_rpc_read(const char *text, size_t len, gbx_rpc_message *ret,
                   gbx_rpc_fault *ret_fault)
 {
@@ -431,8 +429,6 @@ static bool is_object(const char *text, size_t len)
         at++;
     return at < len && text[at] == '{';
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_id_read(gbx_view view, int64_t *ret)
 {

@@ -283,8 +283,6 @@ static void say_why(const char *text, size_t len, size_t place, const char *faul
                              (char *)path.data, fault);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 bool gbx_gate_args_open(const char *text, size_t len, gbx_view *ret, gbx_buf *why)
 {
     const char *fault;

@@ -486,8 +486,6 @@ static bool has_blank_end(const char *text, size_t len)
     return is_blank(text, len) || is_blank(text + last, len - last);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_glob_kind gbx_glob_kind_of(const char *pattern)
 {
     if (strchr(pattern, '/') == NULL)

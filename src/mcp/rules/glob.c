@@ -266,8 +266,6 @@ static bool match_form(const matching *m, const char *text, size_t len,
            match(m, form, form_len);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 size_t gbx_letter_fold(const char *text, size_t len, char ret[4], size_t *ret_len)
 {
     const uint8_t *data = (const uint8_t *)text;

@@ -267,8 +267,6 @@ static void append_conditions(const gbx_gate_rule *rule, gbx_buf *to)
     append_hint(rule->hint, to);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const char *gbx_gate_action_name(gbx_gate_action action)
 {
     static const char *const names[] = {"allow", "ask", "deny"};

@@ -314,8 +314,6 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t
                                   "list the servers that may get it");
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_rules_read(gbx_json_reader *r, const json_t *value,
                           const gbx_json_key *key, void *target)
 {

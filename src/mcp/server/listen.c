@@ -176,8 +176,6 @@ static void close_listen(gbx_mcp_session *session, const gbx_mcp_listen *listen)
     gbx_mcp_session_send(session, &to);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_mcp_on_listen(gbx_mcp_request *request)
 {
     gbx_mcp_session *session = request->session;

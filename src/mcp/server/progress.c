@@ -74,8 +74,6 @@ static gbx_mcp_level level_of(gbx_log_level level)
     return levels[level <= GBX_LOG_ERROR ? level : GBX_LOG_LOG];
 }
 
-/* ---- public to other modules ------------------------------------------------- */
-
 bool gbx_mcp_wants_progress(const gbx_mcp_request *request)
 {
     return request->id_len > 0 && request->token_len > 0;

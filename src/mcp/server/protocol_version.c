@@ -61,8 +61,6 @@ static void append_instructions(gbx_buf *to, const gbx_mcp_server *server)
     (void)gbx_buf_puts(to, server->instructions);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 const char *gbx_mcp_level_name(gbx_mcp_level level)
 {
     return level_names[level];

@@ -371,8 +371,6 @@ static void free_event(struct event **event)
     *event = NULL;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_fd,
                              int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr)
 {

@@ -658,8 +658,6 @@ static const gbx_link_ops ops = {
     .has_headers = true,
 };
 
-/* ---- public to other modules ------------------------------------------------- */
-
 gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                          gbx_error *reterr)
 {

@@ -562,8 +562,6 @@ static bool set_up(gbx_session *s)
            event_add(s->start_timer, &start) == 0;
 }
 
-/* ---- public to other modules ------------------------------------------------- */
-
 gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret,
                            gbx_error *reterr)
 {

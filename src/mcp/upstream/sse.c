@@ -108,8 +108,6 @@ static void drop_read(gbx_sse *sse)
     sse->start = 0;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_sse_init(gbx_sse *sse, size_t event_max)
 {
     *sse = (gbx_sse){0};

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
+#include "base/utf8.h"
 #include "mcp/rpc/rpc.h"
 #include "policy/policy.h"
 
@@ -273,11 +274,8 @@ void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
                      size_t size)
 {
     GBX_CLEANUP(gbx_free) char *clean = gbx_redact_text(secrets, text);
-    size_t len = clean != NULL ? strlen(clean) : 0;
+    size_t len = clean != NULL ? gbx_utf8_cut(clean, strlen(clean), size - 1) : 0;
 
-    if (clean != NULL && len >= size)
-        for (len = size - 1; len > 0 && ((uint8_t)clean[len] & 0xC0) == 0x80;)
-            len--;
     if (len > 0)
         memcpy(ret, clean, len);
     ret[len] = '\0';

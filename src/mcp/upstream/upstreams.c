@@ -151,8 +151,6 @@ static void on_retried(void *user, const gbx_upstream_reply *reply)
     (void)reply; /* the server's state shows the result */
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
                              const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
                              gbx_error *reterr)

@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 108000,
-  'lines in src/mcp': 44200,
+  'lines in src': 106900,
+  'lines in src/mcp': 43250,
   'lines in src/mcp/code': 14500,
-  'lines in src/mcp/data': 7150,
+  'lines in src/mcp/data': 6300,
   'lines in tests and node/test': 77900,
-  'files in src': 349,
+  'files in src': 348,
   'headers in src': 66,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,

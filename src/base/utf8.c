@@ -332,11 +332,15 @@ bool gbx_utf8_append_escaped(gbx_buf *buf, const void *data, size_t len, gbx_esc
 
 bool gbx_utf8_escape(gbx_buf *buf, size_t from, gbx_escape how)
 {
-    size_t plain = gbx_utf8_unescaped(buf->data + from, buf->len - from, how);
-    size_t len = buf->len - from - plain;
+    size_t plain;
+    size_t len;
     uint8_t *rest;
     bool ok;
 
+    if (buf->len == from)
+        return !buf->failed;
+    plain = gbx_utf8_unescaped(buf->data + from, buf->len - from, how);
+    len = buf->len - from - plain;
     if (len == 0)
         return !buf->failed;
     rest = malloc(len);

@@ -169,10 +169,10 @@ test('a log whose writer stops in the middle of lines has the rows that are whol
   const fd = openSync(at('buffered/a.csv'), 'a');
   writeSync(fd, '2,123456789\n3,12');
   await until(rows, 2);
-  assert.match(await described(rows), /\nd: 2 records, without a last line that has no end yet, /);
+  while (!/\nd: 2 records, without a last line that has no end yet, /.test(await described(rows))) await rest();
   writeSync(fd, '3456789\n');
   await until(rows, 3);
-  assert.match(await described(rows), /\nd: 3 records, \d/);
+  while (!/\nd: 3 records, \d/.test(await described(rows))) await rest();
   closeSync(fd);
   await rows.close();
   await lines.close();

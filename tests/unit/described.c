@@ -5,27 +5,48 @@
 
 #include "base/cleanup.h"
 
-char *told_of(const char *json, part what, const gbx_shown *shown, size_t room)
-{
-    gbx_place place = gbx_place_of(shown, "set");
-    gbx_schema *shape;
-    gbx_view view;
-    gbx_buf buf;
+static gbx_engine *engine;
 
-    assert_true(gbx_view_open(json, strlen(json), &view));
-    shape = gbx_schema_of(view, false, NULL);
-    assert_non_null(shape);
-    gbx_buf_init(&buf, GBX_MIB(16));
-    switch (what) {
-    case TYPE: assert_true(gbx_describe_type(shape, &place, room, &buf)); break;
-    case SIZE: assert_true(gbx_describe_size(shape, view, &buf)); break;
-    case EXAMPLES:
-        assert_true(gbx_describe_examples(view, shape, &place, "", room, &buf));
-        break;
-    case STATISTICS: assert_true(gbx_describe_statistics(shape, &place, &buf)); break;
+int start_describing(void **state)
+{
+    (void)state;
+    assert_int_equal(gbx_engine_new(NULL, &engine, NULL), GBX_OK);
+    return 0;
+}
+
+int stop_describing(void **state)
+{
+    (void)state;
+    gbx_engine_free(engine);
+    return 0;
+}
+
+char *told_by(const char *json, part what, const gbx_description *of)
+{
+    GBX_CLEANUP(gbx_told_cleanup) gbx_told told = {0};
+    gbx_error error = {0};
+    char *all;
+
+    if (gbx_engine_load(engine, of->name, json, strlen(json), GBX_DATA_JSON, &error) !=
+            GBX_OK ||
+        gbx_describe(engine, of, &told, &error) != GBX_OK)
+        fail_msg("%s", error.message);
+    if (what == ALL) {
+        assert_true(asprintf(&all, "%s %s %s %s", told.type, told.size, told.examples,
+                             told.statistics) > 0);
+        return all;
     }
-    gbx_schema_free(shape);
-    return gbx_buf_take_string(&buf, NULL);
+    return strdup(what == TYPE       ? told.type
+                  : what == SIZE     ? told.size
+                  : what == EXAMPLES ? told.examples
+                  : what == LOST     ? told.lost != NULL ? told.lost : ""
+                                     : told.statistics);
+}
+
+static char *told_of(const char *json, part what, const gbx_shown *shown, size_t room)
+{
+    return told_by(json, what,
+                   &(gbx_description){.name = "set", .shown = shown, .room = room});
 }
 
 char *told(const char *json, part what, size_t room)
@@ -37,7 +58,6 @@ char *shown(const char *json, part what, size_t room)
 {
     return told_of(json, what, &(gbx_shown){.examples = GBX_EXAMPLES_VALUES}, room);
 }
-
 static void assert_text(char *text, const char *wanted)
 {
     assert_string_equal(text, wanted);

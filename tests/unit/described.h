@@ -5,12 +5,16 @@
 
 #include "mcp/data/datasets.h"
 
-typedef enum part { TYPE, SIZE, EXAMPLES, STATISTICS } part;
+typedef enum part { TYPE, SIZE, EXAMPLES, STATISTICS, LOST, ALL } part;
 
-/* Of the dataset "set"; the caller frees it. room: of types and examples. */
-char *told_of(const char *json, part what, const gbx_shown *shown, size_t room);
+/* The engine that describes, for all tests. */
+int start_describing(void **state);
+int stop_describing(void **state);
 
-/* As it is without options, and with all values shown. */
+/* Of a dataset that is loaded for it; the caller frees it. */
+char *told_by(const char *json, part what, const gbx_description *of);
+
+/* As it is without options, and with all values shown. room: of types and examples. */
 char *told(const char *json, part what, size_t room);
 char *shown(const char *json, part what, size_t room);
 

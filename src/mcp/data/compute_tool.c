@@ -311,7 +311,7 @@ static void offer_resources(gbx_mcp_data *d)
                                 .mime_type = "application/json",
                                 .read = read_dataset,
                                 .user = &d->sets[i],
-                                .is_pending = !gbx_data_is_described(&d->sets[i])});
+                                .is_pending = !d->sets[i].is_settled});
     (void)gbx_mcp_server_set_resource(
         d->server,
         &(gbx_mcp_resource){

@@ -32,10 +32,10 @@
  * kept. */
 #define OUTPUT_BYTES (UINT64_C(10) << 20)
 
-static bool all_described(const gbx_mcp_data *d)
+static bool all_settled(const gbx_mcp_data *d)
 {
     for (size_t i = 0; i < d->count; i++)
-        if (!gbx_data_is_described(&d->sets[i]))
+        if (!d->sets[i].is_settled)
             return false;
     return true;
 }
@@ -91,7 +91,7 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     bool had_problem = set->problem[0] != 0;
 
     take_told(set, o);
-    set->is_settled |= o->kind != GBX_LOAD_DESCRIBED;
+    set->is_settled = true;
     set->is_loaded |= o->kind == GBX_LOAD_LOADED;
     memcpy(set->problem, o->problem, sizeof set->problem);
     set->is_held = o->kind == GBX_LOAD_HELD;
@@ -186,7 +186,7 @@ static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
     } else {
         take_dataset(d, o);
     }
-    if (d->is_held && all_described(d)) {
+    if (d->is_held && all_settled(d)) {
         d->is_held = false;
         gbx_mcp_server_release(d->server);
     }

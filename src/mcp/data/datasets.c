@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_MAX GBX_MIB(2)
-
 #define NAMED_MAX 20 /* datasets named in a list */
 
 /* How many readers may run queries. */
@@ -123,47 +121,49 @@ static gbx_engine *take_turn(gbx_data_loader *l, size_t index)
 
 /* ---- the readers' threads -------------------------------------------------------- */
 
+/* A dataset that cannot be described can be used all the same. */
+static void say_undescribed(gbx_told *told, const char *why)
+{
+    char size[GBX_ERROR_MESSAGE_SIZE + 32];
+
+    (void)snprintf(size, sizeof size, "cannot be described (%s)", why);
+    told->type = strdup("unknown");
+    told->size = strdup(size);
+    told->examples = strdup("");
+    told->statistics = strdup("[]");
+}
+
 /* False if memory is out, or nobody waits for it. */
 static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
                       gbx_told *told)
 {
-    const gbx_shown *shown = &l->data->shown;
-    gbx_place place = gbx_place_of(shown, l->data->sets[index].spec.name);
-    bool is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
-                    source->format == GBX_SPEC_SQLITE;
-    gbx_schema *shape = gbx_schema_of(source->view, is_table, &l->stop);
-    gbx_view columns = {0};
-    gbx_buf text;
+    const gbx_description of = {
+        .name = l->data->sets[index].spec.name,
+        .shown = &l->data->shown,
+        .columns = (const char *)source->columns.data,
+        .columns_len = source->columns.len,
+        .room = l->room / 2,
+        .is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
+                    source->format == GBX_SPEC_SQLITE,
+        .signal = l->signal,
+    };
+    gbx_error error = {0};
+    char *size;
 
-    *told = (gbx_told){.file_bytes = source->file_bytes,
-                       .json_bytes = source->view.len,
-                       .format = source->format};
-    if (shape == NULL)
-        return false;
-    gbx_buf_init(&text, TOLD_MAX);
-    if (source->columns.len > 0 && gbx_view_open((const char *)source->columns.data,
-                                                 source->columns.len, &columns))
-        (void)gbx_describe_columns(columns, l->room / 2, &text);
-    else
-        (void)gbx_describe_type(shape, &place, l->room / 2, &text);
-    told->type = gbx_buf_take_string(&text, NULL); /* NULL if a part has failed */
-    if (columns.at != NULL)
-        (void)gbx_buf_puts(&text, "0 records");
-    else
-        (void)gbx_describe_size(shape, source->view, &text);
-    if (source->is_cut)
-        (void)gbx_buf_puts(&text, ", without a last line that has no end yet");
-    told->size = gbx_buf_take_string(&text, NULL);
-    if (shown->examples != GBX_EXAMPLES_NONE)
-        (void)gbx_describe_examples(source->view, shape, &place, "  ", l->room / 2,
-                                    &text);
-    told->examples = gbx_buf_take_string(&text, NULL);
-    (void)gbx_describe_statistics(shape, &place, &text);
-    told->statistics = gbx_buf_take_string(&text, NULL);
-    told->lost = gbx_place_lost(&place, shape);
-    gbx_schema_free(shape);
+    *told = (gbx_told){0};
+    if (gbx_describe(l->engine, &of, told, &error) != GBX_OK)
+        say_undescribed(told, error.message);
+    told->file_bytes = source->file_bytes;
+    told->json_bytes = source->view.len;
+    told->format = source->format;
+    if (source->is_cut && told->size != NULL &&
+        asprintf(&size, "%s, without a last line that has no end yet", told->size) >=
+            0) {
+        free(told->size);
+        told->size = size;
+    }
     return told->type != NULL && told->size != NULL && told->examples != NULL &&
-           told->statistics != NULL;
+           told->statistics != NULL && !atomic_load(&l->stop);
 }
 
 static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
@@ -217,23 +217,19 @@ static void take_source(gbx_data_loader *l, size_t index, const gbx_source *sour
     }
     is_same =
         !is_first && memcmp(digests.data, slot->loaded.data, sizeof digests.data) == 0;
-    if (!make_told(l, index, source, &told)) {
-        gbx_told_cleanup(&told);
-        tell(l, index, GBX_LOAD_REFUSED, NULL, "no memory to describe it");
+    if (!is_same && put_into_engine(l, index, source, &error) != GBX_OK) {
+        tell(l, index, GBX_LOAD_REFUSED, NULL, error.message);
         return;
     }
-    if (is_first)
-        tell(l, index, GBX_LOAD_DESCRIBED, &told, "");
-    if (is_same || put_into_engine(l, index, source, &error) == GBX_OK) {
-        slot->was_loaded = true;
+    slot->was_loaded = true;
+    if (make_told(l, index, source, &told))
         tell(l, index, GBX_LOAD_LOADED, &told, "");
-        if (is_first)
-            digest(source, &digests);
-        slot->loaded = digests;
-    } else {
-        tell(l, index, GBX_LOAD_REFUSED, NULL, error.message);
-    }
+    else
+        tell(l, index, GBX_LOAD_REFUSED, NULL, "no memory to describe it");
     gbx_told_cleanup(&told);
+    if (is_first)
+        digest(source, &digests);
+    slot->loaded = digests;
 }
 
 static void load(gbx_data_loader *l, size_t index, gbx_source_extent extent)
@@ -351,7 +347,9 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
     l->arrival = (gbx_mcp_post){.run = arrive, .arg = l};
     atomic_init(&l->stop, false);
     l->slots = calloc(data->count, sizeof *l->slots);
-    if (l->slots == NULL || pthread_mutex_init(&l->lock, NULL) != 0)
+    l->signal = gbx_signal_new();
+    if (l->slots == NULL || l->signal == NULL ||
+        pthread_mutex_init(&l->lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
     (void)pthread_cond_init(&l->changed, NULL);
     l->found_last = &l->found;
@@ -383,6 +381,7 @@ void gbx_data_loader_stop(gbx_data_loader *l)
     if (l->slots == NULL)
         return;
     atomic_store(&l->stop, true);
+    gbx_signal_abort(l->signal);
     (void)pthread_mutex_lock(&l->lock);
     l->is_engine_done |= !l->has_engine_thread; /* no thread will set it */
     (void)pthread_cond_broadcast(&l->changed);
@@ -392,21 +391,13 @@ void gbx_data_loader_stop(gbx_data_loader *l)
     for (size_t i = 0; i < l->reader_count; i++)
         (void)pthread_join(l->readers[i], NULL);
     gbx_engine_free(l->engine);
+    gbx_signal_free(l->signal);
     while ((o = take_found(l)) != NULL)
         outcome_free(o);
     (void)pthread_cond_destroy(&l->changed);
     (void)pthread_mutex_destroy(&l->lock);
     free(l->slots);
     l->slots = NULL;
-}
-
-void gbx_told_cleanup(gbx_told *told)
-{
-    free(told->type);
-    free(told->size);
-    free(told->examples);
-    free(told->statistics);
-    *told = (gbx_told){0};
 }
 
 void gbx_data_try_again(gbx_mcp_data *d)
@@ -433,11 +424,6 @@ void gbx_data_try_again(gbx_mcp_data *d)
 }
 
 /* ---- their state ----------------------------------------------------------------- */
-
-bool gbx_data_is_described(const gbx_dataset_state *set)
-{
-    return set->told.type != NULL || set->is_settled;
-}
 
 bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
 {

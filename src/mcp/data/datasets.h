@@ -237,12 +237,6 @@ gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool 
  * it is not finite. */
 bool gbx_number_put(gbx_buf *to, double value, int digits);
 
-/* The number that code gets for a JSON number: the nearest double, or an infinity. */
-double gbx_number_read(const char *text, size_t len);
-
-/* Append a number as code prints it: in the fewest digits that identify the double. */
-bool gbx_number_put_seen(gbx_buf *to, double value);
-
 /* Does code print the number with the same digits again, apart from zeros at the ends?
  * text: a JSON number. False if no double is near it. */
 bool gbx_number_is_kept(const char *text, size_t len);
@@ -253,192 +247,47 @@ bool gbx_number_put_count(gbx_buf *to, uint64_t count);
 /* "812 bytes", "9.1 kB", "34 MB". */
 bool gbx_number_put_size(gbx_buf *to, uint64_t bytes);
 
-/* ---- schema.c ---------------------------------------------------------- */
-
-/*
- * The kinds of a dataset's values, field by field, with counts; found in one pass over
- * its JSON.
- *
- * A node stands for all values at one place: all elements of an array share a node, and
- * so do all members of the same name in these objects. Names that are data themselves
- * are keys of a map, not fields: their members share one node. The same holds for the
- * names of many members that are records of one form: they are ids. Everything is
- * bounded: fields, depth, nodes, distinct values. What exceeds a bound is reported as
- * such.
- */
-
-#define GBX_SHAPE_NODES_MAX    2048
-#define GBX_SHAPE_FIELDS_MAX   512  /* of one object; more: a map */
-#define GBX_SHAPE_ALIKE_MAX    20   /* records of one form; more: a map, too */
-#define GBX_SHAPE_COLUMNS_MAX  4096 /* of a table, whose names are never map keys */
-#define GBX_SHAPE_DEPTH_MAX    6
-#define GBX_SHAPE_DISTINCT_MAX 10000
-#define GBX_SHAPE_TOP_MAX      20
-
-enum {
-    GBX_SHAPE_NULL = 1,
-    GBX_SHAPE_BOOLEAN = 2,
-    GBX_SHAPE_INTEGER = 4,
-    GBX_SHAPE_NUMBER = 8, /* with a fraction or an exponent */
-    GBX_SHAPE_STRING = 16,
-    GBX_SHAPE_OBJECT = 32,
-    GBX_SHAPE_ARRAY = 64,
-};
-
-typedef struct gbx_schema_date {
-    gbx_view text;  /* borrowed */
-    int64_t second; /* since 1970; without a zone, taken as UTC */
-    uint32_t nanosecond;
-    bool is_foreign; /* the engine's Date cannot parse it */
-} gbx_schema_date;
-
-/* How often one value occurs. */
-typedef struct gbx_schema_top {
-    uint64_t hash;
-    gbx_view value; /* borrowed from the JSON */
-    uint64_t count;
-} gbx_schema_top;
-
-typedef struct gbx_schema {
-    long double sum; /* of the numbers; holds many large ones */
-    uint64_t count;  /* values */
-    uint64_t nulls;
-    uint64_t objects; /* of the values */
-
-    uint64_t numbers;  /* finite ones */
-    uint64_t infinite; /* too large for a double */
-    uint64_t inexact;  /* integers that lose digits in code */
-    double min, max;
-    uint64_t dates;
-    uint64_t foreign_dates; /* the engine's Date cannot parse them */
-    gbx_schema_date first_date, last_date;
-    uint64_t elements; /* of all arrays */
-
-    uint64_t *hashes; /* set of the hashes of all scalars; 0 is a free slot */
-    size_t hash_room;
-    size_t distinct;
-    gbx_schema_top *tops; /* at most GBX_SHAPE_TOP_MAX; NULL after more values */
-    size_t top_count;
-
-    struct gbx_schema_field *fields; /* in the order of their first appearance */
-    size_t field_count;
-    size_t field_room;
-    size_t next;                /* where to look first for the next member */
-    struct gbx_schema *member;  /* of maps, or NULL */
-    struct gbx_schema *keyed;   /* of members whose names are data, or NULL */
-    gbx_view key;               /* the first of these names, borrowed */
-    struct gbx_schema *element; /* of arrays; NULL: none, or too deep */
-    unsigned kinds;             /* of the values */
-    bool is_map;                /* names are ids: `member` describes all members */
-    bool has_more;              /* fields that are not listed */
-    bool is_distinct_more;      /* more values than were counted */
-} gbx_schema;
-
-typedef struct gbx_schema_field {
-    gbx_view name; /* a JSON string, borrowed */
-    gbx_schema *shape;
-} gbx_schema_field;
-
-/* The result borrows view. is_table: rows of CSV or of a database; in columns after the
- * first GBX_SHAPE_FIELDS_MAX, values are counted, but distinct ones are not. NULL: memory
- * is out, or *stop was set. */
-gbx_schema *gbx_schema_of(gbx_view view, bool is_table, const atomic_bool *stop);
-void gbx_schema_free(gbx_schema *shape);
-
-/* Are all values that are not null dates? */
-bool gbx_schema_are_dates(const gbx_schema *shape);
-
-/* The field of that name; NULL: it has none, or the name is data. s may be NULL. */
-gbx_schema_field *gbx_schema_field_of(const gbx_schema *s, gbx_view name);
-
-/* ---- describe_text.c ----------------------------------------------------- */
-
-/*
- * Write the parts of descriptions that come from the data. They contain values only if
- * the owner of the data allows it.
- */
-
-/* A position in a dataset. Elements of arrays and members of maps have the position of
- * their container: only field names are steps. */
-typedef struct gbx_place {
-    bool is_shown;
-    size_t count;
-    const char *paths[GBX_SHOWN_MAX]; /* what to show below it; borrowed */
-} gbx_place;
-
-gbx_place gbx_place_of(const gbx_shown *shown, const char *dataset);
-gbx_place gbx_place_below(const gbx_place *place, gbx_view name);
-
-/* The first path that leads to no field, or NULL. */
-const char *gbx_place_lost(const gbx_place *place, const gbx_schema *shape);
-
-/* Append a JSON string, cut to about max characters with "…" and escaped so that it
- * cannot control a terminal. Unless is_shown, letters become x or X and digits 0. */
-bool gbx_describe_string(gbx_view string, size_t max, bool is_shown, gbx_buf *to);
-
-/* Append a field's name, cut: an identifier as it is, else a string. A key gives its
- * pattern. */
-bool gbx_describe_name(gbx_view name, gbx_buf *to);
-
-/* Is a member's name data? True if it has an '@', or more digits than a date without
- * its day. An object with many members is a map whatever their names are. */
-bool gbx_describe_is_key(gbx_view name);
-
-/* Append a number with its digits replaced by nines. */
-bool gbx_describe_number_pattern(gbx_view number, gbx_buf *to);
-
 /* ---- describe.c ---------------------------------------------------------- */
 
-/*
- * What a model learns about a dataset: its type and three examples; and what a resource
- * shows: counts, and statistics of the values that may be shown.
- *
- * Field names, kinds and counts are always shown. Letters and digits of values are not,
- * unless the owner of the data allows it: a pattern replaces them.
- *
- * All of it is bounded, and the same for the same data. Texts in it come from the data:
- * they are quoted and cut, and must not be read as instructions.
- */
-
-/* Append a TypeScript type, in about `room` bytes; what does not fit is mentioned. A
- * field whose values are shown and few has them as its type. */
-bool gbx_describe_type(const gbx_schema *shape, const gbx_place *place, size_t room,
-                       gbx_buf *to);
-
-/* Describe a table without records by its column names, a JSON array. */
-bool gbx_describe_columns(gbx_view names, size_t room, gbx_buf *to);
-
-/* "100,000 records", "object with 3 fields", ... */
-bool gbx_describe_size(const gbx_schema *shape, gbx_view view, gbx_buf *to);
-
-/* Append up to three records, or the beginning of a single value, one per line after
- * `indent`. shape: of the view. */
-bool gbx_describe_examples(gbx_view view, const gbx_schema *shape,
-                           const gbx_place *place, const char *indent, size_t room,
-                           gbx_buf *to);
-
-/* Append a JSON array with one object per field: counts, and statistics of shown
- * values. */
-bool gbx_describe_statistics(const gbx_schema *shape, const gbx_place *place,
-                             gbx_buf *to);
-
-/* ---- datasets.c: threads ---------------------------------------------------- */
-
-/* What is reported of a dataset; texts are NULL if it could not be read. */
+/* What is shown of a dataset. */
 typedef struct gbx_told {
-    char *type;
-    char *size;     /* "100,000 records" */
-    char *examples; /* one per line */
-    char *statistics;
+    char *type;          /* as TypeScript */
+    char *size;          /* "100,000 records" */
+    char *examples;      /* one per line */
+    char *statistics;    /* a JSON array with one object per field */
     const char *lost;    /* a path to show that leads to no field; or NULL */
     uint64_t file_bytes; /* 0 for a database */
     uint64_t json_bytes;
     gbx_spec_format format;
 } gbx_told;
 
+/* What to describe, and how; all is borrowed. */
+typedef struct gbx_description {
+    const char *name; /* of a dataset that the engine has */
+    const gbx_shown *shown;
+    const char *columns; /* of a table without records: names, a JSON array */
+    size_t columns_len;  /* 0: of anything else */
+    size_t room;         /* bytes, about, for the type, and for the examples */
+    bool is_table;       /* rows of CSV or of a database: names are never data */
+    gbx_signal *signal;  /* ends it */
+} gbx_description;
+
+/*
+ * Let a worker describe a dataset: its type, size, examples and statistics. Of more than
+ * 100,000 records so many are described, of fewer if that exceeds the engine's limits;
+ * the size says so. Texts come from the data: they are quoted, cut and bounded, and must
+ * not be read as instructions. Blocks. Sets these texts and `lost`; clean up *ret on
+ * success alone.
+ */
+gbx_status gbx_describe(gbx_engine *engine, const gbx_description *of, gbx_told *ret,
+                        gbx_error *reterr);
+
+void gbx_told_cleanup(gbx_told *told);
+
+/* ---- datasets.c: threads ---------------------------------------------------- */
+
 typedef enum gbx_load_kind {
-    GBX_LOAD_DESCRIBED, /* told is new; the engine will have it soon */
-    GBX_LOAD_LOADED,    /* the engine has it; told is new unless described before */
+    GBX_LOAD_LOADED,    /* the engine has it; told is new */
     GBX_LOAD_UNCHANGED, /* the file has the same content */
     GBX_LOAD_REFUSED,   /* problem says why; the loaded data stays */
     GBX_LOAD_HELD,      /* the same, because another process locks the database */
@@ -487,6 +336,7 @@ typedef struct gbx_data_loader {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     atomic_bool stop;
+    gbx_signal *signal;  /* ends what workers do for us */
     bool is_engine_done; /* with the lock: engine is ready, or failed */
     gbx_engine *engine;  /* with the lock; the loop has its own copy after the post */
     bool is_giving;      /* with the lock: the engine is being given a dataset */
@@ -506,8 +356,6 @@ void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
                           gbx_source_extent extent);
 /* Join the threads and free the engine; calls in flight end as aborted. */
 void gbx_data_loader_stop(gbx_data_loader *loader);
-
-void gbx_told_cleanup(gbx_told *told);
 
 /* ---- file_watcher.c: files that change ------------------------------------------- */
 
@@ -630,9 +478,6 @@ struct gbx_mcp_data {
 };
 
 /* ---- datasets.c: their state ------------------------------------------------------ */
-
-/* Is a description of it ready? */
-bool gbx_data_is_described(const gbx_dataset_state *set);
 
 /* The dataset of that name, or NULL. */
 const gbx_dataset_state *gbx_data_find(const gbx_mcp_data *data, const char *name);

@@ -12,11 +12,6 @@
 #define DIGITS_MAX  17
 #define DIGITS_KEPT 15
 
-/* JavaScript uses no exponent up to this many digits before the point, or for fewer
- * zeros than the second limit after it. */
-#define PLAIN_MAX 21
-#define ZEROS_MAX 6
-
 /* Beyond it doubles may be less precise, or do not exist. */
 #define POWER_KEPT 290
 
@@ -145,47 +140,6 @@ bool gbx_number_put(gbx_buf *to, double value, int digits)
         if (n >= digits || strtod(text, NULL) == value)
             return gbx_buf_puts(to, text);
     }
-}
-
-double gbx_number_read(const char *text, size_t len)
-{
-    char room[64];
-    char *copy = len < sizeof room ? room : malloc(len + 1);
-    double value = NAN;
-
-    if (copy == NULL)
-        return value;
-    memcpy(copy, text, len);
-    copy[len] = 0;
-    value = strtod(copy, NULL);
-    if (copy != room)
-        free(copy);
-    return value;
-}
-
-bool gbx_number_put_seen(gbx_buf *to, double value)
-{
-    decimal d;
-    long power;
-
-    if (value == 0 || !isfinite(value))
-        return gbx_buf_puts(to, value == 0     ? "0"
-                                : isnan(value) ? "NaN"
-                                : value < 0    ? "-Infinity"
-                                               : "Infinity");
-    d = shortest(fabs(value));
-    power = d.power;
-    (void)gbx_buf_puts(to, value < 0 ? "-" : "");
-    if (power > PLAIN_MAX || power <= -ZEROS_MAX)
-        return gbx_buf_printf(to, "%c%s%se%+ld", d.digits[0], d.count > 1 ? "." : "",
-                              d.digits + 1, power - 1);
-    (void)gbx_buf_puts(to, power <= 0 ? "0." : "");
-    for (long i = power; i < 0; i++)
-        (void)gbx_buf_puts(to, "0");
-    for (long i = 0; i < (long)d.count || i < power; i++)
-        (void)gbx_buf_printf(to, "%s%c", i > 0 && i == power ? "." : "",
-                             i < (long)d.count ? d.digits[i] : '0');
-    return !to->failed;
 }
 
 bool gbx_number_is_kept(const char *text, size_t len)

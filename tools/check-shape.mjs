@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 106900,
-  'lines in src/mcp': 43250,
-  'lines in src/mcp/code': 14500,
+  'lines in src': 105750,
+  'lines in src/mcp': 42100,
+  'lines in src/mcp/code': 13350,
   'lines in src/mcp/data': 6300,
-  'lines in tests and node/test': 77900,
-  'files in src': 348,
-  'headers in src': 66,
+  'lines in tests and node/test': 77500,
+  'files in src': 346,
+  'headers in src': 65,
   'C files under 60 lines': 6,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,

@@ -11,10 +11,7 @@ import { InvalidData, snapshot, Taken, whole } from './input.js';
 import { messageOf } from './thrown.js';
 
 const NAME_MAX = 256;
-const QUERY_MAX = 1000;
-const WORDS_MAX = 20;
 const MESSAGE_MAX = 2000; // of progress
-const DISCOVER_MOST = 50;
 const LINE_MAX = 10000000;
 const MIME_MAX = 100;
 const AWAITED_MOST = 3; // named in a message
@@ -33,23 +30,6 @@ function mimeOf(given, usual) {
   const made = given.replaceAll(' ', '');
   if (given.length <= NAME_MAX && MIME.test(given) && made.length <= MIME_MAX) return made;
   throw new CallError('INVALID_ARGS', 'mimeType is a type and a subtype, as in "text/csv"');
-}
-
-/* Words without meaning for a search; as in src/mcp/code/search.c. */
-const STOPS = new Set(`a an and are as at be by can do does for from has have how i if in into is it its me my of on or
-  our so that the their them there these they this those to was we what when where which who why will with you your`.split(/\s+/));
-
-function wordsOf(query) {
-  if (!isText(query, QUERY_MAX)) return [];
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const telling = words.filter((word) => !STOPS.has(word));
-  return (telling.length > 0 ? telling : words).slice(0, WORDS_MAX);
-}
-
-/* Match the words of a query against name and description. */
-function matches(tool, words) {
-  const text = `${tool.server} ${tool.name} ${tool.description ?? ''}`.toLowerCase();
-  return words.every((word) => text.includes(word));
 }
 
 /* {value} as JSON, for the script in the sandbox. If it cannot be JSON, that is the fault of
@@ -152,7 +132,7 @@ export class Run {
   #operations = {
     __proto__: null,
     call: (server, tool, args, settings) => this.#call(server, tool, args, settings),
-    tools: (server, query) => this.#waiting('tools()', () => this.#tools(server, query)),
+    tools: (server) => this.#waiting('tools()', () => this.#tools(server)),
     discover: (query, settings) => this.#waiting('discover()', () => this.#discover(query, settings)),
     progress: (progress, total, message) => this.#progress(progress, total, message),
     artifact: (name, value, mimeType, settings) => this.#artifact(name, value, mimeType, settings),
@@ -258,31 +238,27 @@ export class Run {
 
   async #list(name, server) {
     try {
-      return (await server.list()).map((tool) => ({ ...tool, server: name }));
+      return (await server.list()).map(({ name: tool, description, inputSchema, outputSchema }) =>
+        ({ server: name, mark: '', tool: { name: tool, description, inputSchema, outputSchema } }));
     } catch (error) {
       throw new CallError('UNAVAILABLE', `${name} does not list its tools: ${messageOf(error)}`, true);
     }
   }
 
-  async #tools(name, query) {
-    const words = wordsOf(query);
-    const tools = await this.#listed(name, this.#server(name));
-    return tools.filter((tool) => matches(tool, words))
-      .map(({ name: tool, description, inputSchema, outputSchema }) => ({ name: tool, description, inputSchema, outputSchema }));
+  /* The script in the sandbox finds what fits the query. */
+  async #tools(name) {
+    return await this.#listed(name, this.#server(name));
   }
 
   async #discover(query, settings) {
     const { server, tool } = isObject(settings) ? settings : {};
-    const words = wordsOf(query);
-    const names = isText(server, NAME_MAX) ? [server] : [...this.#servers.keys()];
+    const names = isText(server, NAME_MAX) && server !== '' ? [server] : [...this.#servers.keys()];
     const lists = await Promise.allSettled(names.map((name) => this.#listed(name, this.#server(name))));
     if (names.length === 1 && lists[0].status === 'rejected') throw lists[0].reason;
     const absent = names.filter((_, i) => lists[i].status === 'rejected').join(', ');
-    const found = lists.flatMap(({ value = [] }) => value)
-      .filter((each) => (isText(tool, NAME_MAX) ? each.name === tool : matches(each, words)))
-      .slice(0, DISCOVER_MOST)
-      .map(({ server: from, name, description, inputSchema }) => ({ server: from, tool: name, description, inputSchema }));
-    return taken(found, "'discover'", absent === '' ? '' : `,"absent":${JSON.stringify(absent)}`);
+    const docs = lists.flatMap(({ value = [] }) => value)
+      .filter((doc) => !isText(tool, NAME_MAX) || tool === '' || doc.tool.name === tool);
+    return taken(docs, "'discover'", absent === '' ? '' : `,"absent":${JSON.stringify(absent)}`);
   }
 
   /* ---- what the code says meanwhile ------------------------------------------------ */

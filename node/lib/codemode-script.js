@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * codemode-script - the script that makes `servers` in the sandbox, the same one that the MCP
- * server of glovebox preloads. The package has a copy of it.
+ * codemode-script - the scripts that make `servers` in the sandbox, the same ones that the MCP
+ * server of glovebox preloads. The package has copies of them.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { here } from './here.js';
 
-const PLACES = [join(here, 'servers.box.js'), join(here, '..', '..', 'src', 'mcp', 'code', 'servers.js')];
-
-/** The function of the host that it calls. */
+/** The function of the host that they call. */
 export const HOST_NAME = 'codemode';
+
+function scriptOf(name) {
+  const places = [join(here, `${name}.box.js`), join(here, '..', '..', 'src', 'mcp', 'code', `${name}.js`)];
+  const path = places.find((each) => existsSync(each));
+  if (path === undefined) throw new Error(`the package is not complete: there is no '${places[0]}'`);
+  return readFileSync(path, 'utf8');
+}
 
 /** The source for these servers, as a preload. */
 export function serversScript(names, sleepMs) {
-  const path = PLACES.find((each) => existsSync(each));
-  if (path === undefined) throw new Error(`the package is not complete: there is no '${PLACES[0]}'`);
-  const options = JSON.stringify({ sleepMs });
-  return `${readFileSync(path, 'utf8')}(${JSON.stringify(names)}, ${JSON.stringify(HOST_NAME)}, ${options});`;
+  const finder = `(${scriptOf('discover')})(${scriptOf('declarations')})`;
+  const args = [names, HOST_NAME, { sleepMs }].map((arg) => JSON.stringify(arg));
+  return `${scriptOf('servers')}(${args.join(', ')}, ${finder});`;
 }

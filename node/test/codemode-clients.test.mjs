@@ -60,6 +60,8 @@ it('a tool that is only a task is described as one that cannot be called', async
   const { result } = await mode.run('[await servers.up.tools(), await discover("study")]');
   mode.dispose();
   const expected = ['[cannot be called here: only as a task] Study it', 'Study it'];
-  for (const found of result) assert.deepEqual(found.map(({ description }) => description), expected);
+  const [listed, found] = result;
+  assert.deepEqual(listed.map(({ description }) => description), expected);
+  assert.deepEqual(found.map(({ summary }) => summary).sort(), [...expected].sort());
   for (const each of expected) assert.ok(mode.definition.description.includes(`// ${each}`), each);
 });

@@ -113,7 +113,7 @@ return got`;
     assert.deepEqual(await result('return (await servers.shop.tools()).map((tool) => tool.name)'), Object.keys(shop));
     assert.deepEqual(await result('return (await servers.shop.tools("orders")).map((tool) => tool.name)'), ['list']);
     assert.deepEqual(await result('return await discover("letter")'),
-      [{ server: 'mail-box', tool: 'send', description: 'Sends a letter.', inputSchema: mail.tools[0].inputSchema }]);
+      [{ server: 'mail-box', tool: 'send', summary: 'Sends a letter.' }]);
   });
 
   it('and can ask for them in a sentence', async () => {

@@ -95,7 +95,8 @@ export const {
   ${names.join(',\n  ')},
 } = core((name) => modules[name]);
 `);
-  copy(join(root, 'src', 'mcp', 'code', 'servers.js'), join(dist, 'servers.box.js'));
+  for (const name of ['servers', 'discover', 'declarations'])
+    copy(join(root, 'src', 'mcp', 'code', `${name}.js`), join(dist, `${name}.box.js`));
   // The declarations once more, for who requires: a package is of one kind or of the other.
   copy(join(here, 'types'), join(dist, 'types'));
   writeFileSync(join(dist, 'types', 'package.json'), '{"type": "commonjs"}\n');

@@ -16,6 +16,11 @@
 
 static gbx_engine *engine;
 
+#define DOCS                                                                               \
+    "{\"value\":[{\"server\":\"files\",\"mark\":\"\",\"tool\":{\"name\":\"read\"}},"       \
+    "{\"server\":\"files\",\"mark\":\"asks\",\"tool\":{\"name\":\"list\",\"description\":" \
+    "\"Lists letters.\"}}]}"
+
 /* Answers with what it was asked, but for tools of some names. */
 static void host(void *user, gbx_engine *from, const gbx_host_call *call)
 {
@@ -28,16 +33,24 @@ static void host(void *user, gbx_engine *from, const gbx_host_call *call)
         {"\"nothing\"", "{}"},
         {"\"junk\"", "5"},
         {"\"null\"", "null"},
+        {"\"list letters\"", DOCS},
+        {"\"listing\"", DOCS},
     };
     gbx_view args;
     gbx_view name = {NULL, 0};
     gbx_view tool = {NULL, 0};
+    gbx_view first = {NULL, 0};
+    bool is_discover;
+    bool is_list;
     size_t cursor = 0;
     char *answer = NULL;
 
     (void)user;
     assert_true(gbx_view_open(call->args, call->args_len, &args));
-    for (int i = 0; i < 3; i++)
+    gbx_view_next(args, &cursor, &name, &first);
+    is_discover = gbx_view_is_text(first, "discover");
+    is_list = is_discover || gbx_view_is_text(first, "tools");
+    for (int i = is_discover ? 1 : 0; i < 2; i++)
         gbx_view_next(args, &cursor, &name, &tool);
     for (size_t i = 0; tool.at != NULL && i < sizeof rows / sizeof rows[0]; i++)
         if (strncmp(tool.at, rows[i].tool, strlen(rows[i].tool)) == 0)
@@ -48,7 +61,10 @@ static void host(void *user, gbx_engine *from, const gbx_host_call *call)
                          GBX_OK);
     else if (tool.at == NULL || strncmp(tool.at, "\"never\"", 7) != 0) {
         if (answer == NULL)
-            assert_true(asprintf(&answer, "{\"value\":%s}", call->args) > 0);
+            assert_true(
+                asprintf(&answer,
+                         is_list ? "{\"value\":{\"asked\":%s}}" : "{\"value\":%s}",
+                         call->args) > 0);
         assert_int_equal(gbx_answer(from, call->request, answer, strlen(answer), NULL),
                          GBX_OK);
     }

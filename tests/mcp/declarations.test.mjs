@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Declarations of tools are TypeScript, whatever their schemas: the compiler says so.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { inBox } from './scripts.mjs';
 
 const require = createRequire(fileURLToPath(new URL('../../node/package.json', import.meta.url)));
 let ts;
@@ -15,11 +15,8 @@ try {
 }
 const skip = ts === undefined ? 'node/node_modules is missing: tools/install-deps' : false;
 
-function declare(servers) {
-  const { stdout, status } = spawnSync(process.env.DECLARE, { input: JSON.stringify(servers) });
-  assert.equal(status, 0);
-  return stdout.toString();
-}
+const declare = (servers) => inBox(`(servers) => declarations.declare(Object.entries(servers)
+  .flatMap(([server, tools]) => tools.map((tool) => ({ server, tool }))))`, servers);
 
 const libraries = {};
 

@@ -55,11 +55,8 @@ gbx_mcp_test(upstreams)
 gbx_mcp_test(watch)
 gbx_mcp_test(web)
 
-add_executable(mcp-declare mcp/declare.c)
-target_link_libraries(mcp-declare PRIVATE gbx_mcp_code gbx_flags gbx_sanitize)
 gbx_mcp_test(declarations)
-set_property(TEST mcp_declarations APPEND PROPERTY ENVIRONMENT
-    "DECLARE=$<TARGET_FILE:mcp-declare>")
+gbx_mcp_test(discover)
 gbx_mcp_test(inspector)
 
 # examples/mcp-session.md is what programs say today.

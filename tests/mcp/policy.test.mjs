@@ -121,7 +121,7 @@ for (const [args, annotations] of [
   });
 }
 
-test('the security log of the configuration has the calls of compute, too', async () => {
+test('the security log of the configuration has the calls of compute, and what describes the data', async () => {
   const logged = put('logged.json', { ...JSON.parse(readFileSync(config, 'utf8')),
     glovebox: { audit: 'calls.log', rules: [{ action: 'allow' }] } });
   const wire = await openWith('--config', logged, '--data', `d=${data}`);
@@ -130,7 +130,7 @@ test('the security log of the configuration has the calls of compute, too', asyn
   await wire.close();
   const lines = readFileSync(join(folder, 'calls.log'), 'utf8').trim().split('\n').map((l) => JSON.parse(l));
   const of = (event) => lines.filter((line) => line.event === event);
-  assert.deepEqual(['engine.started', 'call.started', 'mcp.call'].map((event) => of(event).length), [2, 2, 1]);
+  assert.deepEqual(['engine.started', 'call.started', 'mcp.call'].map((event) => of(event).length), [2, 3, 1]);
 });
 
 test('a model is told the limits of the policy, or lower ones of the options', async () => {

@@ -21,6 +21,7 @@
 
 struct gbx_box_run {
     gbx_box *box;
+    const gbx_box_hooks *hooks;
     void *user;
     char *code;
     size_t code_len;
@@ -47,7 +48,6 @@ struct gbx_box {
     gbx_preload preload;
     gbx_audit_fn audit;
     void *audit_user;
-    gbx_box_hooks hooks;
     pthread_t starter;
     bool has_starter;
     gbx_engine *engine; /* owned by the starter until is_ready */
@@ -122,15 +122,13 @@ static void free_run(gbx_box_run *run)
 
 static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error)
 {
-    gbx_box *box = run->box;
-    gbx_box_run **at = &box->runs;
-    void *user = run->user;
+    gbx_box_run **at = &run->box->runs;
 
     while (*at != run)
         at = &(*at)->next;
     *at = run->next;
     /* Answer first; free what the run had afterwards. */
-    box->hooks.done(user, result, error);
+    run->hooks->done(run->user, result, error);
     free_run(run);
 }
 
@@ -155,7 +153,7 @@ static void on_log(void *user, const gbx_log *log)
 {
     gbx_box_run *run = user;
 
-    run->box->hooks.log(run->user, log->level, log->text, log->text_len);
+    run->hooks->log(run->user, log->level, log->text, log->text_len);
 }
 
 /* The reader explains the error, not this function: it may take long. */
@@ -301,12 +299,11 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
 
     (void)engine;
     if (run != NULL && gbx_view_open(call->args, call->args_len, &args))
-        box->hooks.request(run->user, call->request, args);
+        run->hooks->request(run->user, call->request, args);
 }
 
 gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
-                     const gbx_options *options, char *preload, size_t preload_len,
-                     const gbx_box_hooks *hooks)
+                     const gbx_options *options, char *preload, size_t preload_len)
 {
     gbx_box *box = calloc(1, sizeof *box);
 
@@ -325,7 +322,6 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
         box->options.on_audit = on_audit;
         box->options.audit_user = box;
     }
-    box->hooks = *hooks;
     if (start(box))
         return box;
     gbx_box_free(box);
@@ -352,7 +348,8 @@ void gbx_box_free(gbx_box *box)
 
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
-                           gbx_time_budget *patience, void *user)
+                           gbx_time_budget *patience, const gbx_box_hooks *hooks,
+                           void *user)
 {
     gbx_box_run **at = &box->runs; /* runs begin in the order of their arrival */
     gbx_box_run *run = calloc(1, sizeof *run);
@@ -360,6 +357,7 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     if (run == NULL)
         return NULL;
     run->box = box;
+    run->hooks = hooks;
     run->user = user;
     run->code = gbx_copy_bytes(code, code_len);
     run->code_len = code_len;

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-extern const char gbx_script_servers[]; /* servers.js, called with their names */
+/* servers.js, called with their names, and what it makes lists of tools with */
+extern const char gbx_script_servers[], gbx_script_discover[],
+    gbx_script_declarations[];
 
 bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
                       uint32_t sleep_ms)
@@ -24,7 +26,11 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
             gbx_buf_puts(to, ",");
         gbx_json_append_string(to, names[i], strlen(names[i]));
     }
-    return gbx_buf_printf(to, "],\"" GBX_CODE_HOST_NAME "\",{sleepMs:%u});", sleep_ms);
+    gbx_buf_printf(to, "],\"" GBX_CODE_HOST_NAME "\",{sleepMs:%u},(", sleep_ms);
+    gbx_buf_puts(to, gbx_script_discover);
+    gbx_buf_puts(to, ")(");
+    gbx_buf_puts(to, gbx_script_declarations);
+    return gbx_buf_puts(to, "));");
 }
 
 #define SERVERS_MAX 1000
@@ -122,8 +128,7 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
         return false;
     set_limits(code->settings, &own.limits);
     own.huge_pages = HUGE_PAGES;
-    code->box =
-        gbx_box_new(code->loop, code->aside, &own, source, len, &gbx_code_run_hooks);
+    code->box = gbx_box_new(code->loop, code->aside, &own, source, len);
     return code->box != NULL;
 }
 
@@ -134,8 +139,8 @@ static void on_eager(void *user, const gbx_upstream_reply *failure)
     gbx_mcp_code *code = user;
 
     (void)failure; /* a request for all servers has no failure */
-    (void)gbx_code_register(code);
-    gbx_mcp_server_release(code->server);
+    code->is_held = true;
+    gbx_code_declare(code);
 }
 
 /* The description lists their tools, so the first list waits for them. */
@@ -203,7 +208,7 @@ void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)
 
     /* The descriptions contain nothing of other servers. */
     if (c != NULL && c->eager)
-        (void)gbx_code_register(code);
+        gbx_code_declare(code);
 }
 
 void gbx_mcp_code_free(gbx_mcp_code *code)
@@ -217,7 +222,9 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
         gbx_tool_call_abandon(LIST_FIRST(&code->calls));
     while (!LIST_EMPTY(&code->runs))
         gbx_code_run_abandon(LIST_FIRST(&code->runs));
+    gbx_code_discover_end(code);
     gbx_box_free(code->box);
+    free(code->declared);
     gbx_artifacts_free(code->artifacts);
     gbx_recent_cleanup(&code->recent);
     free(code);

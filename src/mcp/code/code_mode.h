@@ -44,17 +44,17 @@ typedef struct gbx_box_hooks {
 /* options are copied. What they point to is borrowed until gbx_box_free(). The preload,
  * servers.js, is taken over. aside is borrowed and must be freed before the box. */
 gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
-                     const gbx_options *options, char *preload, size_t preload_len,
-                     const gbx_box_hooks *hooks);
+                     const gbx_options *options, char *preload, size_t preload_len);
 
 /* Call after the loop has ended. done is not called for open runs. NULL is ignored. */
 void gbx_box_free(gbx_box *box);
 
-/* code and input are copied. patience, the guard's time budget, is borrowed until done.
- * NULL if memory is out. */
+/* code and input are copied. patience, the guard's time budget, and hooks are borrowed
+ * until done. NULL if memory is out. */
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
-                           gbx_time_budget *patience, void *user);
+                           gbx_time_budget *patience, const gbx_box_hooks *hooks,
+                           void *user);
 /* done is still called, but not from inside this call. */
 void gbx_box_abort(gbx_box_run *run);
 
@@ -249,50 +249,6 @@ bool gbx_digits_as_integers(const gbx_digits *digits, gbx_view value, gbx_view e
 /* Append arguments in which such texts are integers where schema wants integers. */
 void gbx_digits_fit(gbx_view args, gbx_view schema, gbx_buf *to);
 
-/* ---- search.c ------------------------------------------------------------ */
-
-/*
- * Rank tools for a query: BM25 over names, descriptions and parameters.
- *
- * A word that only begins like a query word counts a little: "repo" also finds
- * "repository", ranked after tools that have "repo". Words such as "the" and "of" count
- * only if the query has nothing else. Nothing is kept between searches: a few thousand
- * tools take milliseconds.
- */
-
-typedef struct gbx_search_doc {
-    const char *server;
-    gbx_view tool; /* as in tools/list */
-    double score;
-    size_t place; /* before the search */
-} gbx_search_doc;
-
-/* Score all tools and sort them, best first; the sort is stable. A query without words
- * changes nothing. False if memory is out. */
-bool gbx_search_rank(gbx_search_doc *docs, size_t count, const char *query, size_t len);
-
-/* ---- declare.c ----------------------------------------------------------- */
-
-/* Upstream tools as TypeScript declarations of the globals that code finds. */
-
-/* Does the name mean something else on its server's object (servers.js)? Then only
- * call("name", args) reaches the tool. */
-bool gbx_declare_by_call(gbx_view name);
-
-/* Append one tool as a member of its server's object; above 12 KiB, in a shorter
- * form. */
-void gbx_declare_tool(gbx_buf *to, gbx_view tool);
-
-/*
- * Append `declare const servers: {...}`. Tools keep their order, grouped by server. A
- * tool name that a server lists twice is written once.
- */
-void gbx_declare(gbx_buf *to, const gbx_search_doc *docs, size_t count);
-
-/* Append the first sentence of a description, or nothing, fit for a comment. If calls
- * of the tool must be tasks, first say that it cannot be called. */
-void gbx_declare_summary(gbx_buf *to, gbx_view tool, size_t max);
-
 /* ---- entry_point.c ------------------------------------------------------- */
 
 /* Find which statement or function of a script gives its value. */
@@ -399,48 +355,11 @@ typedef struct gbx_types_names {
  * gbx_arena_run(). */
 bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names);
 
-/* ---- schema_to_ts.c, schema_to_ts_parts.c -------------------------------- */
-
-/*
- * Write TypeScript types for JSON Schemas.
- *
- * Schemas come from upstream servers: hostile. Whatever they hold, the output is valid
- * TypeScript, and its length and the work for it are bounded. What is too deep, too
- * large, recursive or not understood becomes `unknown`; a value that the schema allows
- * is never excluded. Only references within the schema are followed.
- */
-
-typedef struct gbx_types_form {
-    unsigned indent;     /* of new lines */
-    unsigned nested_max; /* depth of nested objects and arrays */
-    unsigned values_max; /* of an enum; short values may be more */
-    size_t describe_max; /* bytes of a parameter's description */
-} gbx_types_form;
-
-/* Append the type of schema; a missing schema gives `unknown`. */
-void gbx_types_of(gbx_buf *to, gbx_view schema, const gbx_types_form *form);
+/* ---- schema_ref.c -------------------------------------------------------- */
 
 /* Resolve "#/$defs/a" within root, or the $anchor or $id of one of its definitions; for
  * anything else, not a value. */
-gbx_view gbx_types_follow(gbx_view root, gbx_view ref);
-
-/* Are all members optional? Then the arguments may be left out. */
-bool gbx_types_all_optional(gbx_view schema);
-
-/* Append text as the inside of a one-line comment, at most max bytes; nothing in it can
- * end the comment. */
-void gbx_types_comment(gbx_buf *to, gbx_view text, size_t max);
-
-/* Append a JSON string as a TypeScript string; characters that reorder text or control
- * a terminal are escaped. */
-bool gbx_types_string(gbx_buf *to, gbx_view string);
-
-/* Append a name as a TypeScript member name: as it is, or quoted. Writes nothing and
- * returns false if name is not a string. */
-bool gbx_types_put_name(gbx_buf *to, gbx_view name);
-
-/* FNV-1a of a string's characters, to skip names that were already written. */
-uint64_t gbx_types_hash(gbx_view name);
+gbx_view gbx_schema_follow(gbx_view root, gbx_view ref);
 
 /* ---- value.c ------------------------------------------------------------- */
 
@@ -509,10 +428,16 @@ struct gbx_mcp_code {
     LIST_HEAD(, gbx_code_run) runs;
     LIST_HEAD(, gbx_tool_listing) listings;
     LIST_HEAD(, gbx_tool_call) calls; /* of the tool `call` */
-    char id[9];                       /* names this object in the gate's log */
-    uint64_t run_count;               /* so far */
-    bool file_changed; /* the configuration; reported on standard error */
-    bool change_told;  /* reported to the model, too */
+    LIST_HEAD(, gbx_discovery_run) discoveries;
+    char
+        *declared; /* tools of the servers that start with us, as TypeScript; or NULL */
+    bool is_held;  /* the first list waits for that alone */
+    bool is_declaring;     /* the box is asked for it */
+    bool is_declared_late; /* and must be asked again: more tools are known */
+    char id[9];            /* names this object in the gate's log */
+    uint64_t run_count;    /* so far */
+    bool file_changed;     /* the configuration; reported on standard error */
+    bool change_told;      /* reported to the model, too */
 };
 
 /* The script's name in stack traces, and the host function that it calls. */
@@ -589,11 +514,26 @@ typedef struct gbx_code_query {
 bool gbx_code_read_query(const gbx_mcp_code *code, gbx_view words, gbx_view server,
                          gbx_view settings, gbx_code_query *ret, gbx_buf *message,
                          const char **ret_code);
-/* Append the answer for code, {value, absent}: the value of discover(), or of
- * servers.x.tools() (whole), which returns tools as their servers list them; and the names
- * of servers that could not be asked. */
+/* Append a tool as discover.js wants it: {server, mark, tool}. */
+void gbx_code_put_doc(const gbx_mcp_code *code, const char *server, gbx_view tool,
+                      gbx_buf *to);
+/* Append the answer for code, {value, absent}: tools that may match, and the names of
+ * servers that could not be asked. */
 void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query,
-                           bool whole, gbx_buf *to);
+                           gbx_buf *to);
+
+/* What discover.js and declarations.js evaluate to, in a script. */
+#define GBX_DISCOVER_JS "globalThis[Symbol.for('glovebox.discover')]"
+
+/* text: of the script's value, or, if not is_text, why it has none; NULL: code mode
+ * ends. */
+typedef void (*gbx_discovered_fn)(void *user, gbx_buf *text, bool is_text);
+/* Let the box run a script of ours over input, JSON. done is called once, never from
+ * inside. False if memory is out. */
+bool gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
+                           gbx_discovered_fn done, void *user);
+/* Code mode ends: nothing is answered any more. */
+void gbx_code_discover_end(gbx_mcp_code *code);
 
 /* ---- the tools ----------------------------------------------------------- */
 
@@ -604,6 +544,8 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
 
 /* Register the four tools, and announce those that changed (tools.c). */
 bool gbx_code_register(gbx_mcp_code *code);
+/* The same once the tools of servers that start with us are declared anew. */
+void gbx_code_declare(gbx_mcp_code *code);
 
 /* ---- tool_text.c --------------------------------------------------------- */
 

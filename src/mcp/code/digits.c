@@ -359,7 +359,7 @@ static gbx_view resolve(struct rewriting *r, gbx_view schema)
         if (ref.at == NULL || r->schemas_left < r->schema.len)
             break;
         r->schemas_left -= r->schema.len;
-        schema = gbx_types_follow(r->schema, ref);
+        schema = gbx_schema_follow(r->schema, ref);
     }
     return schema;
 }

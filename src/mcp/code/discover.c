@@ -12,13 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REPLY_MAX   GBX_MIB(8)
-#define FOUND_MAX   20 /* tools that code gets for a search */
-#define SEARCH_MAX  20 /* tools that a search lists */
-#define TYPES_MAX   8  /* tools whose declarations it shows */
-#define SUMMARY_MAX 120
-#define MEMBERS_MAX 12
-#define SERVERS_MAX 20 /* servers suggested for an unknown name */
+#define REPLY_MAX GBX_MIB(8)
+#define SCRIPT_MS 10000
 
 /* ---- the query ------------------------------------------------------------------- */
 
@@ -72,45 +67,6 @@ static bool is_of(const gbx_mcp_code *code, const gbx_code_query *q, size_t serv
     return q->server == NULL || q->server == &code->config->servers[server];
 }
 
-/* The known tools that match, best first, at most limit; free() *ret. */
-static bool find(const gbx_mcp_code *code, const gbx_code_query *q, size_t limit,
-                 gbx_search_doc **ret, size_t *ret_count, size_t *ret_total)
-{
-    size_t servers = gbx_upstreams_count(code->upstreams);
-    gbx_search_doc *docs;
-    size_t room = 1;
-    size_t count = 0;
-
-    for (size_t i = 0; i < servers; i++)
-        if (is_of(code, q, i))
-            room += gbx_view_count(gbx_upstreams_info(code->upstreams, i).tools);
-    docs = calloc(room, sizeof *docs);
-    if (docs == NULL)
-        return false;
-    for (size_t i = 0; i < servers; i++) {
-        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
-        size_t cursor = 0;
-        gbx_view key;
-        gbx_view tool;
-
-        while (is_of(code, q, i) && gbx_view_next(info.tools, &cursor, &key, &tool))
-            if (q->tool[0] == 0 ||
-                gbx_view_is_text(gbx_view_member(tool, "name"), q->tool))
-                docs[count++] = (gbx_search_doc){.server = info.name, .tool = tool};
-    }
-    if (!gbx_search_rank(docs, count, q->words, strlen(q->words))) {
-        free(docs);
-        return false;
-    }
-    if (q->words[0] != 0)
-        while (count > 0 && docs[count - 1].score <= 0)
-            count--;
-    *ret_total = count;
-    *ret_count = count < limit ? count : limit;
-    *ret = docs;
-    return true;
-}
-
 /* Could the server not be asked? */
 static bool is_absent(const gbx_mcp_code *code, const gbx_code_query *q, size_t server)
 {
@@ -121,30 +77,25 @@ static bool is_absent(const gbx_mcp_code *code, const gbx_code_query *q, size_t 
 
 /* ---- for code -------------------------------------------------------------------- */
 
-static void put_found(const gbx_mcp_code *code, const gbx_code_query *query,
-                      const gbx_search_doc *doc, gbx_buf *to)
+/* The tools that may match, as discover.js wants them. */
+static void put_docs(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
 {
-    gbx_view name = gbx_view_member(doc->tool, "name");
-    const char *mark = gbx_gate_mark(code->gate, doc->server, doc->tool);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    const char *separator = "";
 
-    gbx_buf_init(&text, GBX_KIB(64));
-    (void)gbx_buf_puts(to, "{\"server\":");
-    (void)gbx_json_append_string(to, doc->server, strlen(doc->server));
-    (void)gbx_buf_puts(to, ",\"tool\":");
-    (void)gbx_buf_append(to, name.at, name.len);
-    gbx_declare_summary(&text, doc->tool, 160);
-    (void)gbx_buf_puts(to, ",\"summary\":");
-    (void)gbx_json_append_string(to, text.data, text.len);
-    if (mark[0] != '\0')
-        (void)gbx_buf_printf(to, ",\"approval\":\"%s\"", mark);
-    if (strcmp(query->detail, "types") == 0) {
-        text.len = 0;
-        gbx_declare_tool(&text, doc->tool);
-        (void)gbx_buf_puts(to, ",\"types\":");
-        (void)gbx_json_append_string(to, text.data, text.len);
+    (void)gbx_buf_puts(to, "[");
+    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
+        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+        size_t cursor = 0;
+        gbx_view key;
+        gbx_view tool;
+
+        while (is_of(code, q, i) && gbx_view_next(info.tools, &cursor, &key, &tool)) {
+            (void)gbx_buf_puts(to, separator);
+            gbx_code_put_doc(code, info.name, tool, to);
+            separator = ",";
+        }
     }
-    (void)gbx_buf_puts(to, "}");
+    (void)gbx_buf_puts(to, "]");
 }
 
 /* Without the names of servers that could not be asked, a partial list would look
@@ -165,157 +116,109 @@ static void put_absent(const gbx_mcp_code *code, const gbx_code_query *query,
     }
 }
 
-void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query,
-                           bool whole, gbx_buf *to)
+void gbx_code_put_doc(const gbx_mcp_code *code, const char *server, gbx_view tool,
+                      gbx_buf *to)
 {
-    size_t limit = query->words[0] != 0 && !whole ? FOUND_MAX : SIZE_MAX;
-    gbx_search_doc *docs = NULL;
-    size_t count = 0;
-    size_t total;
+    (void)gbx_buf_puts(to, "{\"server\":");
+    (void)gbx_json_append_string(to, server, strlen(server));
+    (void)gbx_buf_printf(to, ",\"mark\":\"%s\",\"tool\":",
+                         gbx_gate_mark(code->gate, server, tool));
+    (void)gbx_buf_append(to, tool.at, tool.len);
+    (void)gbx_buf_puts(to, "}");
+}
 
-    if (!find(code, query, limit, &docs, &count, &total))
-        to->failed = true; /* an empty list would claim that none exists */
-    (void)gbx_buf_puts(to, "{\"value\":[");
-    for (size_t i = 0; i < count; i++) {
-        (void)gbx_buf_puts(to, i > 0 ? "," : "");
-        if (whole)
-            (void)gbx_buf_append(to, docs[i].tool.at, docs[i].tool.len);
-        else
-            put_found(code, query, &docs[i], to);
-    }
-    (void)gbx_buf_puts(to, "]");
+void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query,
+                           gbx_buf *to)
+{
+    (void)gbx_buf_puts(to, "{\"value\":");
+    put_docs(code, query, to);
     put_absent(code, query, to);
     (void)gbx_buf_puts(to, "}");
-    free(docs);
+}
+
+/* ---- what discover.js makes of it ------------------------------------------------ */
+
+/* A run of it; nobody's code runs with it. */
+struct gbx_discovery_run {
+    gbx_mcp_code *code;
+    gbx_discovered_fn done;
+    void *user;
+    LIST_ENTRY(gbx_discovery_run) in_code;
+};
+
+static void on_request(void *user, gbx_request request, gbx_view args)
+{
+    (void)user;
+    (void)request;
+    (void)args;
+}
+
+static void on_log(void *user, gbx_log_level level, const char *text, size_t len)
+{
+    (void)user;
+    (void)level;
+    (void)text;
+    (void)len;
+}
+
+static void on_done(void *user, gbx_result *result, const gbx_error *error)
+{
+    struct gbx_discovery_run *run = user;
+    gbx_code code = result != NULL ? gbx_result_code(result) : GBX_CODE_CRASHED;
+    bool is_text = code == GBX_CODE_VALUE;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    gbx_view value = {NULL, 0};
+
+    gbx_buf_init(&text, REPLY_MAX);
+    if (is_text) {
+        value.at = gbx_result_value(result, &value.len);
+        (void)gbx_view_append_text(value, &text);
+    } else {
+        (void)gbx_buf_puts(&text,
+                           result != NULL ? gbx_result_error(result) : error->message);
+        text.failed |= code == GBX_CODE_OUTPUT_TOO_LARGE;
+    }
+    LIST_REMOVE(run, in_code);
+    run->done(run->user, &text, is_text && !text.failed);
+    gbx_result_free(result);
+    free(run);
+}
+
+bool gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
+                           gbx_discovered_fn done, void *user)
+{
+    static const gbx_box_hooks hooks = {on_request, on_log, on_done};
+    struct gbx_discovery_run *run = calloc(1, sizeof *run);
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_view view = {(const char *)input->data, input->len};
+
+    if (run == NULL || input->failed) {
+        free(run);
+        return false;
+    }
+    *run = (struct gbx_discovery_run){.code = code, .done = done, .user = user};
+    limits.timeout_ms = SCRIPT_MS;
+    if (gbx_box_start(code->box, script, strlen(script), view, &limits, NULL, &hooks,
+                      run) == NULL) {
+        free(run);
+        return false;
+    }
+    LIST_INSERT_HEAD(&code->discoveries, run, in_code);
+    return true;
+}
+
+void gbx_code_discover_end(gbx_mcp_code *code)
+{
+    struct gbx_discovery_run *run;
+
+    while ((run = LIST_FIRST(&code->discoveries)) != NULL) {
+        LIST_REMOVE(run, in_code);
+        run->done(run->user, NULL, false);
+        free(run);
+    }
 }
 
 /* ---- for a model ------------------------------------------------------------------ */
-
-static void write_name(gbx_view name, gbx_buf *to)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-
-    gbx_buf_init(&text, GBX_TOOL_NAME_MAX);
-    if (gbx_view_append_text(name, &text))
-        (void)gbx_utf8_append_escaped(to, text.data, text.len, GBX_ESCAPE_LINE);
-}
-
-/* What the rules will do, unless they simply allow the call. */
-static void write_mark(const gbx_mcp_code *code, const gbx_search_doc *doc, gbx_buf *to)
-{
-    const char *mark = gbx_gate_mark(code->gate, doc->server, doc->tool);
-
-    if (mark[0] != '\0')
-        (void)gbx_buf_printf(to, " (%s)", mark);
-}
-
-/* One line per server; after a search one line per tool, best first. */
-static void write_names(const gbx_mcp_code *code, const gbx_search_doc *docs,
-                        size_t count, bool in_order, gbx_buf *to)
-{
-    const char *server = "";
-
-    for (size_t i = 0; i < count; i++) {
-        bool same = strcmp(server, docs[i].server) == 0;
-
-        if (in_order)
-            (void)gbx_buf_printf(to, "%s.", docs[i].server);
-        else if (!same)
-            (void)gbx_buf_printf(to, "%s%s: ", i > 0 ? "\n" : "", docs[i].server);
-        else
-            (void)gbx_buf_puts(to, ", ");
-        write_name(gbx_view_member(docs[i].tool, "name"), to);
-        write_mark(code, &docs[i], to);
-        if (in_order)
-            (void)gbx_buf_puts(to, "\n");
-        server = docs[i].server;
-    }
-    if (!in_order && count > 0)
-        (void)gbx_buf_puts(to, "\n");
-}
-
-static bool is_required(gbx_view schema, gbx_view wanted)
-{
-    gbx_view list = gbx_view_member(schema, "required");
-    size_t cursor = 0;
-    gbx_view key;
-    gbx_view value;
-
-    while (gbx_view_kind(list) == '[' && gbx_view_next(list, &cursor, &key, &value))
-        if (value.len == wanted.len && memcmp(value.at, wanted.at, value.len) == 0)
-            return true;
-    return false;
-}
-
-/* Is it composed of other schemas? Then it has members that are not listed. */
-static bool is_composed(gbx_view schema)
-{
-    static const char *const keywords[] = {"$ref", "allOf", "oneOf", "anyOf"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(keywords); i++)
-        if (gbx_view_member(schema, keywords[i]).at != NULL)
-            return true;
-    return false;
-}
-
-/* files.read_text_file({path, head?, tail?}) - Read a file. */
-static void write_summary(const gbx_mcp_code *code, const gbx_search_doc *doc,
-                          gbx_buf *to)
-{
-    gbx_view schema = gbx_view_member(doc->tool, "inputSchema");
-    gbx_view members = gbx_view_member(schema, "properties");
-    size_t cursor = 0;
-    unsigned count = 0;
-    bool is_called;
-    gbx_view name;
-    gbx_view value;
-
-    (void)gbx_buf_printf(to, "%s.", doc->server);
-    is_called = gbx_declare_by_call(gbx_view_member(doc->tool, "name"));
-    (void)gbx_buf_puts(to, is_called ? "call(\"" : "");
-    write_name(gbx_view_member(doc->tool, "name"), to);
-    (void)gbx_buf_puts(to, is_called ? "\", {" : "({");
-    while (gbx_view_kind(members) == '{' &&
-           gbx_view_next(members, &cursor, &name, &value)) {
-        if (count++ == MEMBERS_MAX) {
-            (void)gbx_buf_puts(to, ", ...");
-            break;
-        }
-        (void)gbx_buf_puts(to, count > 1 ? ", " : "");
-        write_name(name, to);
-        (void)gbx_buf_puts(to, is_required(schema, name) ? "" : "?");
-    }
-    if (is_composed(schema) && count <= MEMBERS_MAX)
-        (void)gbx_buf_puts(to, count > 0 ? ", ..." : "...");
-    (void)gbx_buf_puts(to, "})");
-    write_mark(code, doc, to);
-    (void)gbx_buf_puts(to, " - ");
-    gbx_declare_summary(to, doc->tool, SUMMARY_MAX);
-    (void)gbx_buf_puts(to, "\n");
-}
-
-static void write_types(const gbx_mcp_code *code, const gbx_search_doc *docs,
-                        size_t count, gbx_buf *to)
-{
-    gbx_declare(to, docs, count);
-    for (size_t i = 0; i < count; i++) {
-        if (gbx_gate_mark(code->gate, docs[i].server, docs[i].tool)[0] == '\0')
-            continue;
-        (void)gbx_buf_printf(to, "[%s.", docs[i].server);
-        write_name(gbx_view_member(docs[i].tool, "name"), to);
-        write_mark(code, &docs[i], to);
-        (void)gbx_buf_puts(to, "]\n");
-    }
-}
-
-static const char *detail_of(const gbx_code_query *q)
-{
-    if (q->detail[0] != 0)
-        return q->detail;
-    if (q->tool[0] != 0)
-        return "types";
-    return q->words[0] != 0 || q->server != NULL ? "summary" : "names";
-}
 
 static void write_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to)
 {
@@ -356,99 +259,88 @@ static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_
     }
 }
 
-/* Nothing matches: say what exists, by server. */
-static void write_nothing(const gbx_mcp_code *code, const gbx_code_query *q,
-                          gbx_buf *to)
-{
-    size_t named = 0;
-    size_t more = 0;
-
-    for (size_t i = 0; q->words[0] != 0 && i < gbx_upstreams_count(code->upstreams);
-         i++) {
-        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
-        size_t count = is_of(code, q, i) ? gbx_view_count(info.tools) : 0;
-
-        if (count > 0 && named == SERVERS_MAX)
-            more++;
-        else if (count > 0)
-            (void)gbx_buf_printf(to, "%s%zu of %s",
-                                 named++ == 0 ? "No tool fits; there are " : ", ",
-                                 count, info.name);
-    }
-    if (more > 0)
-        (void)gbx_buf_printf(to, ", and those of %zu more servers", more);
-    (void)gbx_buf_puts(to, named == 0 ? "No tool is known.\n"
-                                      : ". Without a query all are listed.\n");
-}
-
 /* A request that waits for the tools of a server, or of all. */
 struct discovery {
     gbx_mcp_code *code;
     gbx_mcp_request *request;
     gbx_code_query query;
+    gbx_buf absent; /* of discover: lines about servers that are not there */
 };
 
-/* False: the query names a tool that does not exist. to must be empty. */
-static bool write_found(const struct discovery *d, gbx_buf *to)
+static void discovery_free(void *user)
 {
-    const gbx_code_query *q = &d->query;
-    const char *detail = detail_of(q);
-    bool is_search = q->words[0] != 0;
-    bool types = strcmp(detail, "types") == 0;
-    gbx_search_doc *docs = NULL;
-    size_t count = 0;
-    size_t total = 0;
+    struct discovery *d = user;
 
-    if (!find(d->code, q,
-              !is_search ? SIZE_MAX
-              : types    ? TYPES_MAX
-                         : SEARCH_MAX,
-              &docs, &count, &total)) {
-        to->failed = true; /* an empty list would claim that none exists */
-        return false;
+    gbx_buf_cleanup(&d->absent);
+    free(d);
+}
+
+static void put_query(const gbx_code_query *q, gbx_buf *to)
+{
+    const struct {
+        const char *name;
+        const char *text;
+    } members[] = {{"words", q->words},
+                   {"server", q->server != NULL ? q->server->name : ""},
+                   {"tool", q->tool},
+                   {"detail", q->detail}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(members); i++) {
+        (void)gbx_buf_printf(to, "%s\"%s\":", i == 0 ? "{" : ",", members[i].name);
+        (void)gbx_json_append_string(to, members[i].text, strlen(members[i].text));
     }
-    if (total == 0 && q->tool[0] != 0)
-        gbx_code_no_tool(d->code, q->server, q->tool, to);
-    if (to->len > 0) {
-        (void)gbx_buf_puts(to, "\n");
-        free(docs);
-        return false;
+    (void)gbx_buf_puts(to, "}");
+}
+
+/* text NULL: code mode ends. */
+static void on_text(void *user, gbx_buf *text, bool is_text)
+{
+    struct discovery *d = user;
+
+    if (text != NULL && is_text) {
+        (void)gbx_buf_append(text, d->absent.data, d->absent.len);
+        gbx_code_say_changed(d->code, d->request, text, false);
+    } else if (text != NULL && text->failed) {
+        gbx_code_say_wrong(d->code, d->request,
+                           "the list is longer than %u MiB: ask for one server, or "
+                           "with a query",
+                           (unsigned)(REPLY_MAX >> 20));
+    } else if (text != NULL) {
+        gbx_code_say_wrong(d->code, d->request, "the tools cannot be listed: %.*s",
+                           (int)text->len, (const char *)text->data);
     }
-    if (total == 0)
-        write_nothing(d->code, q, to);
-    else if (types)
-        write_types(d->code, docs, count, to);
-    else if (strcmp(detail, "names") == 0)
-        write_names(d->code, docs, count, is_search, to);
-    else
-        for (size_t i = 0; i < count; i++)
-            write_summary(d->code, &docs[i], to);
-    if (count < total)
-        (void)gbx_buf_printf(to, "[the best %zu of %zu that fit; narrow the query]\n",
-                             count, total);
-    free(docs);
-    return true;
+    discovery_free(d);
 }
 
 static void on_listed(void *user, const gbx_upstream_reply *failure)
 {
     struct discovery *d = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    bool is_known;
 
     (void)failure; /* the server's known state says the same */
-    gbx_buf_init(&text, REPLY_MAX);
-    is_known = write_found(d, &text);
-    write_absent(d->code, &d->query, &text);
-    if (text.failed)
-        gbx_code_say_wrong(
-            d->code, d->request,
-            "the list is longer than %u MiB: ask for one server, or with a "
-            "query",
-            (unsigned)(REPLY_MAX >> 20));
-    else
-        gbx_code_say_changed(d->code, d->request, &text, !is_known);
-    free(d);
+    gbx_buf_init(&text, GBX_MIB(256));
+    gbx_buf_init(&d->absent, REPLY_MAX);
+    write_absent(d->code, &d->query, &d->absent);
+    if (d->query.tool[0] != 0)
+        gbx_code_no_tool(d->code, d->query.server, d->query.tool, &text);
+    if (text.len > 0) {
+        (void)gbx_buf_puts(&text, "\n");
+        (void)gbx_buf_append(&text, d->absent.data, d->absent.len);
+        gbx_code_say_changed(d->code, d->request, &text, true);
+        discovery_free(d);
+        return;
+    }
+    (void)gbx_buf_puts(&text, "{\"query\":");
+    put_query(&d->query, &text);
+    (void)gbx_buf_puts(&text, ",\"docs\":");
+    put_docs(d->code, &d->query, &text);
+    (void)gbx_buf_puts(&text, "}");
+    if (!gbx_code_ask_discover(d->code,
+                               GBX_DISCOVER_JS ".text(input.query, input.docs)", &text,
+                               on_text, d)) {
+        gbx_mcp_fail(d->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        discovery_free(d);
+    }
 }
 
 void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
@@ -470,14 +362,14 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
         gbx_code_read_query(code, gbx_view_member(arguments, "query"),
                             gbx_view_member(arguments, "server"), arguments, &d->query,
                             &message, &why) &&
-        gbx_code_list_tools(code, d->query.server, false, request, on_listed, free,
-                            d)) {
+        gbx_code_list_tools(code, d->query.server, false, request, on_listed,
+                            discovery_free, d)) {
         gbx_buf_cleanup(&message);
         return;
     }
     gbx_code_say_changed(code, request, &message, true);
     gbx_buf_cleanup(&message);
-    free(d);
+    discovery_free(d);
 }
 
 /* ---- provision ------------------------------------------------------------------- */

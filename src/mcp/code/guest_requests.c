@@ -166,7 +166,6 @@ typedef struct gbx_question {
     gbx_code_run *run;
     gbx_request request;
     gbx_code_query query;
-    bool whole; /* tools as listed, not in the form of discover */
     STAILQ_ENTRY(gbx_question) in_run;
 } gbx_question;
 
@@ -179,7 +178,7 @@ static void answer_tools(const gbx_question *q)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
 
     gbx_buf_init(&answer, GBX_MIB(64));
-    gbx_code_answer_query(code, &q->query, q->whole, &answer);
+    gbx_code_answer_query(code, &q->query, &answer);
     if (!answer.failed)
         gbx_box_answer(code->box, q->request, (char *)answer.data, answer.len);
     else
@@ -272,7 +271,7 @@ static bool has_turns(gbx_code_run *run)
 
 /* server: of tools(); else it is in the settings. */
 static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
-                gbx_view settings, bool whole)
+                gbx_view settings)
 {
     gbx_question *q = calloc(1, sizeof *q);
     gbx_mcp_code *code = a->run->code;
@@ -284,7 +283,6 @@ static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
         gbx_code_read_query(code, words, server, settings, &q->query, &message, &why)) {
         q->run = a->run;
         q->request = a->request;
-        q->whole = whole;
         a->run->holders++;
         if (gbx_code_list_tools(code, q->query.server, false, NULL, on_listed, free, q))
             return;
@@ -299,14 +297,14 @@ static void on_tools(const gbx_guest_request *a)
     char server[GBX_CODE_SERVER_SIZE];
 
     if (gbx_code_take_name(a->args[0], server, sizeof server))
-        ask(a, a->args[1], a->args[0], (gbx_view){NULL, 0}, true);
+        ask(a, a->args[1], a->args[0], (gbx_view){NULL, 0});
     else
         refuse(a, "INVALID_ARGS", "tools are of a server");
 }
 
 static void on_discover(const gbx_guest_request *a)
 {
-    ask(a, a->args[0], gbx_view_member(a->args[1], "server"), a->args[1], false);
+    ask(a, a->args[0], gbx_view_member(a->args[1], "server"), a->args[1]);
 }
 
 void gbx_code_run_drop_questions(gbx_code_run *run)

@@ -139,8 +139,8 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
         gbx_code_run_release(run);
 }
 
-const gbx_box_hooks gbx_code_run_hooks = {gbx_code_run_request, gbx_code_run_log,
-                                          on_done};
+static const gbx_box_hooks run_hooks = {gbx_code_run_request, gbx_code_run_log,
+                                        on_done};
 
 /* ---- the code, until it runs ----------------------------------------------------- */
 
@@ -245,7 +245,7 @@ static void begin(gbx_code_run *run)
                    (unsigned long long)++code->run_count);
     limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
     run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
-                                 run->input, &limits, &run->patience, run);
+                                 run->input, &limits, &run->patience, &run_hooks, run);
     if (run->box_run == NULL)
         fail(run);
 }

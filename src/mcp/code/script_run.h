@@ -191,8 +191,6 @@ static inline void gbx_code_run_release(gbx_code_run *run)
 void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
                         const gbx_buf *text, gbx_view input, uint32_t timeout_ms);
 
-extern const gbx_box_hooks gbx_code_run_hooks;
-
 /* Code mode and the loop end: nothing is answered. What the gate still holds is freed
  * when it lets go. */
 void gbx_code_run_abandon(gbx_code_run *run);

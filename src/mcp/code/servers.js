@@ -7,11 +7,12 @@
  * The host decides what is allowed, from the requests that arrive there; these,
  * including the line number, come from the code and prove nothing.
  *
- * Evaluates to a function of (names, host, options):
+ * Evaluates to a function of (names, host, options, finder):
  *   names    array of the servers' names, any strings
  *   host     name of the host function, "codemode" or "a.b"; it may be exposed before
  *            or after this runs, and is looked up when first called
  *   options  { sleepMs }: the longest sleep(); without it sleep is the realm's
+ *   finder   what discover.js evaluates to
  * It makes the globals servers, ToolError, discover, progress, artifact.
  *
  * The host function is called with an operation first:
@@ -25,12 +26,13 @@
  *                                                            bytes; mimeType or null
  *   ('fault', code, message)                                 a ToolError was made here
  * and answers all but 'progress' and 'fault' (whose answers nobody reads) with one of
- *   { value }                                     what the code gets; may be missing
+ *   { value }                                     what the code gets; may be missing; of
+ *                                                 'tools' and 'discover', docs for finder
  *   { error: { code, message, retryable } }       thrown as ToolError
  * An error of the host function itself becomes a ToolError with code UNAVAILABLE, or
  * with its own code if it has one.
  */
-(function (names, host, options) {
+(function (names, host, options, finder) {
   'use strict';
   const { apply, defineProperty, getPrototypeOf, ownKeys } = Reflect;
   const { create, freeze } = Object;
@@ -309,7 +311,7 @@
   /* ---- servers ------------------------------------------------------------- */
 
   /* Names that await, JSON.stringify, the console and common habits look up. A tool or
-   * server of such a name cannot be reached by a dot (declare.c has the same list). */
+   * server of such a name cannot be reached by a dot (declarations.js has the same list). */
   const NEVER = {
     __proto__: null, then: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1,
     hasOwnProperty: 1, nodeType: 1, $$typeof: 1, prototype: 1, ['__proto__']: 1,
@@ -379,9 +381,10 @@
 
   function listTools(server, query) {
     const error = new ToolError();
-    return request(error, server, '', ['tools', server,
-      query === undefined || query === null ? null : `${query}`,
-      { line: lineOf(error) }]);
+    const words = query === undefined || query === null ? null : `${query}`;
+    const docs = request(error, server, '', ['tools', server, words, { line: lineOf(error) }]);
+    return then(docs, (found) => isArray(found)
+      ? finder.rank(found, words === null ? '' : words).map((doc) => doc.tool) : found);
   }
 
   function makeServer(name) {
@@ -435,21 +438,24 @@
   const text = (value) => value === undefined || value === null ? undefined : `${value}`;
   const number = (value) => typeof value === 'number' && isFinite(value) ? value : null;
 
-  function discover(query, settings) {
+  function discover(asked, settings) {
     const error = new ToolError();
-    const given = typeof query === 'object' && query !== null ? query
+    const given = typeof asked === 'object' && asked !== null ? asked
       : typeof settings === 'object' && settings !== null ? settings : {};
-    const wrong = wrongOptions(typeof query === 'object' && query !== null ? query : settings,
+    const wrong = wrongOptions(typeof asked === 'object' && asked !== null ? asked : settings,
       QUERY_OPTIONS);
     if (wrong !== undefined) return reject(error, '', '', 'INVALID_ARGS', wrong);
-    const words = typeof query === 'object' && query !== null ? query.query : query;
+    const words = typeof asked === 'object' && asked !== null ? asked.query : asked;
     if (text(words) !== undefined && typeof words !== 'string')
       return reject(error, '', '', 'INVALID_ARGS', "'query' is a string of keywords");
-    const server = text(given.server);
-    return request(error, server === undefined ? '' : server, '',
-      ['discover', words === undefined || words === null ? '' : words, {
-        line: lineOf(error), server, tool: text(given.tool), detail: text(given.detail),
-      }]);
+    const query = {
+      words: words === undefined || words === null ? '' : words,
+      server: text(given.server) ?? '', tool: text(given.tool) ?? '', detail: text(given.detail) ?? '',
+    };
+    const { server, tool, detail } = query;
+    const docs = request(error, server, '',
+      ['discover', query.words, { line: lineOf(error), server, tool, detail }]);
+    return then(docs, (found) => isArray(found) ? finder.find(query, found) : found);
   }
 
   /* Progress beyond TELLING_MAX open messages: only the latest is kept. A run sends at
@@ -550,6 +556,7 @@
   const functions = { discover, progress, artifact };
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
+  put(global, Symbol.for('glovebox.discover'), finder, false);
 
   /* Report a sleep beyond the limit: code that believes it waited would be wrong. */
   const realmSleep = global.sleep;

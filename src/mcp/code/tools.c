@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVERS_MAX 40   /* servers that are named */
-#define LINE_BYTES  120  /* bytes of one server's description */
-#define INLINE_MAX  1400 /* bytes of declarations in the description */
-#define NAME_SIZE   80
-#define NAMES_MAX   12 /* sites or variables that are named */
+#define SERVERS_MAX  40   /* servers that are named */
+#define LINE_BYTES   120  /* bytes of one server's description */
+#define DECLARED_MAX 32   /* tools whose declarations are in the description */
+#define INLINE_MAX   1400 /* bytes of declarations in the description */
+#define NAME_SIZE    80
+#define NAMES_MAX    12 /* sites or variables that are named */
 
 /* ---- what the policy grants ------------------------------------------------- */
 
@@ -178,14 +179,11 @@ static void write_servers(const gbx_mcp_code *code, gbx_buf *to)
         (void)gbx_buf_puts(to, "none is configured\n");
 }
 
-/* Declare the tools of eager servers, if they are few. Those of other servers are
+/* The tools of servers that start with us, if they are few. Those of other servers are
  * unknown until first use, and the description would then change under the host. */
-static bool write_declarations(const gbx_mcp_code *code, gbx_buf *to)
+static bool put_eager_docs(const gbx_mcp_code *code, gbx_buf *to)
 {
-    gbx_search_doc docs[32];
     size_t count = 0;
-    gbx_buf text;
-    bool fits;
 
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *c = &code->config->servers[i];
@@ -200,18 +198,56 @@ static bool write_declarations(const gbx_mcp_code *code, gbx_buf *to)
             return false;
         info = gbx_code_info(code, c);
         while (gbx_view_next(info.tools, &cursor, &key, &tool)) {
-            if (count == GBX_COUNTOF(docs))
+            if (count == DECLARED_MAX)
                 return false;
-            docs[count++] = (gbx_search_doc){.server = c->name, .tool = tool};
+            (void)gbx_buf_puts(to, count++ > 0 ? "," : "[");
+            gbx_code_put_doc(code, c->name, tool, to);
         }
     }
-    gbx_buf_init(&text, INLINE_MAX);
-    gbx_declare(&text, docs, count);
-    fits = count > 0 && !text.failed;
-    if (fits)
-        (void)gbx_buf_append(to, text.data, text.len);
-    gbx_buf_cleanup(&text);
-    return fits;
+    return count > 0 && gbx_buf_puts(to, "]");
+}
+
+/* text NULL: code mode ends. */
+static void on_declared(void *user, gbx_buf *text, bool is_text)
+{
+    gbx_mcp_code *code = user;
+
+    if (text == NULL)
+        return;
+    code->is_declaring = false;
+    if (code->is_declared_late) {
+        gbx_code_declare(code);
+        return;
+    }
+    free(code->declared);
+    code->declared = NULL;
+    if (is_text && text->len <= INLINE_MAX)
+        code->declared = gbx_buf_take_string(text, NULL);
+    (void)gbx_code_register(code);
+    if (code->is_held)
+        gbx_mcp_server_release(code->server);
+    code->is_held = false;
+}
+
+static void declare(gbx_mcp_code *code)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf none = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf docs;
+
+    gbx_buf_init(&docs, GBX_MIB(64));
+    if (!put_eager_docs(code, &docs) ||
+        !gbx_code_ask_discover(code, GBX_DISCOVER_JS ".declare(input)", &docs,
+                               on_declared, code))
+        on_declared(code, &none, false);
+}
+
+void gbx_code_declare(gbx_mcp_code *code)
+{
+    code->is_declared_late = code->is_declaring;
+    if (code->is_declaring)
+        return;
+    code->is_declaring = true;
+    declare(code);
 }
 
 /* What code has besides the servers, and what it lacks, by the policy. */
@@ -240,7 +276,9 @@ static char *describe_execute(const gbx_mcp_code *code)
     gbx_buf_init(&to, GBX_KIB(32));
     (void)gbx_buf_puts(&to, what);
     write_servers(code, &to);
-    if (!write_declarations(code, &to))
+    if (code->declared != NULL)
+        (void)gbx_buf_puts(&to, code->declared);
+    else
         (void)gbx_buf_printf(&to,
                              "Look tools up with %sdiscover before their first use.\n",
                              s->tool_prefix);

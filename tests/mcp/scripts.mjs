@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// scripts: what our own scripts of code mode make of data, in the box where they run.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { env, put } from './box.mjs';
+
+const source = (name) =>
+  readFileSync(fileURLToPath(new URL(`../../src/mcp/code/${name}.js`, import.meta.url)), 'utf8');
+const scripts = `const declarations = ${source('declarations')};
+const finder = (${source('discover')})(declarations);`;
+
+/** The value of a function over data; it sees declarations and finder. */
+export function inBox(code, data) {
+  const file = put('script.js', `(data) => { ${scripts}\nreturn (${code})(data); }`);
+  const { stdout, stderr } = spawnSync(process.env.GLOVEBOX,
+    ['run', '--file', file, '--data', '-', '--max-output', '50000000', '--timeout', '60000'],
+    { input: JSON.stringify(data), env, maxBuffer: 2 ** 27 });
+  assert.equal(stderr.toString(), '');
+  return JSON.parse(stdout);
+}
+
+/** The cases of a table: [title, lines]. */
+export function table(name) {
+  const text = readFileSync(fileURLToPath(new URL(`tables/${name}.txt`, import.meta.url)), 'utf8');
+  return text.replace(/^# .*\n/gm, '').split(/^=== /m).slice(1).map((block) => {
+    const [title, ...lines] = block.trimEnd().split('\n');
+    return [title, lines];
+  });
+}

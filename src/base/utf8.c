@@ -363,12 +363,6 @@ void gbx_utf8_copy_line(char *to, size_t size, const void *data, size_t len)
     to[buf.len] = 0;
 }
 
-bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point)
-{
-    *ret_point = gbx_utf8_decode(data, n);
-    return is_steering(*ret_point);
-}
-
 /* ---- lines and columns ------------------------------------------------------- */
 
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,

@@ -61,9 +61,6 @@ bool gbx_utf8_escape(gbx_buf *buf, size_t from, gbx_escape how);
 /* The number of leading bytes that would be appended unchanged. */
 size_t gbx_utf8_unescaped(const void *data, size_t len, gbx_escape how);
 
-/* Is the valid sequence of n bytes at data such a character? *ret_point is it. */
-bool gbx_utf8_is_steering(const uint8_t *data, size_t n, uint32_t *ret_point);
-
 /* Line and column (from 1; column in characters) of a byte offset. A line of data ends in
  * "\n". */
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,

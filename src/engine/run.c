@@ -6,8 +6,8 @@
 #include "engine/engine.h"
 
 #include "base/clock.h"
-#include "base/cpu_affinity.h"
 #include "base/json.h"
+#include "base/thread.h"
 #include "base/timeouts.h"
 #include "policy/policy.h"
 

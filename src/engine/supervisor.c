@@ -8,9 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -324,8 +324,6 @@ static struct event_base *make_base(void)
 gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
 {
     static const struct timeval tick = {0, 100000};
-    sigset_t all;
-    sigset_t before;
     int e;
 
     if (!gbx_fd_has_spare(SPARE_FDS))
@@ -342,10 +340,7 @@ gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr)
     if (engine->wake == NULL || engine->tick == NULL || engine->pause == NULL ||
         event_add(engine->wake, NULL) < 0 || event_add(engine->tick, &tick) < 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for an event loop");
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    e = pthread_create(&engine->thread, NULL, supervise, engine);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    e = gbx_thread_start(&engine->thread, supervise, engine);
     if (e != 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot start the engine's thread: %s",
                         strerror(e));

@@ -4,12 +4,12 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/timeouts.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -319,14 +319,10 @@ static void *keep(void *arg)
 static bool has_keeper(family *f)
 {
     pthread_t thread;
-    sigset_t all, before;
 
     if (f->has_keeper)
         return true;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    f->has_keeper = pthread_create(&thread, NULL, keep, f) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    f->has_keeper = gbx_thread_start(&thread, keep, f) == 0;
     if (f->has_keeper)
         (void)pthread_detach(thread);
     return f->has_keeper;

@@ -5,8 +5,9 @@
  */
 #include "file/file.h"
 
+#include "base/thread.h"
+
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -53,19 +54,12 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* The embedder's signal handlers run on the embedder's threads: this thread blocks
- * all signals from its first instruction. The lock is held. */
+/* The lock is held. */
 static bool start_thread(gbx_io *io)
 {
-    sigset_t all;
-    sigset_t before;
-
     if (io->has_thread)
         return true;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    io->has_thread = pthread_create(&io->thread, NULL, serve, io) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    io->has_thread = gbx_thread_start(&io->thread, serve, io) == 0;
     if (io->has_thread)
         (void)pthread_setname_np(io->thread, "gbx-io");
     return io->has_thread;

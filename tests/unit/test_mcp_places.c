@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop stays on its processor for turns that are short; what it starts does not. */
 #include "base/cleanup.h"
-#include "base/cpu_affinity.h"
+#include "base/thread.h"
 #include "mcp/code/code.h"
 #include "mcp/upstream/internal.h"
 #include "test.h"

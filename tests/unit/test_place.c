@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where processes and threads wake up; on a machine with one processor nothing is done. */
-#include "base/cpu_affinity.h"
+#include "base/thread.h"
 #include "test.h"
 
 #include <pthread.h>

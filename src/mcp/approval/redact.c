@@ -6,12 +6,11 @@
  * loop.
  */
 #include "base/cleanup.h"
-#include "base/cpu_affinity.h"
+#include "base/thread.h"
 #include "mcp/approval/gate_call.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -101,20 +100,6 @@ static void on_over(evutil_socket_t fd, short what, void *arg)
     end(arg);
 }
 
-/* Signals are handled by the loop, so the thread blocks them. */
-static bool start_thread(gbx_gate_sift *s)
-{
-    sigset_t all, before;
-    int status;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    gbx_cpu_roam();
-    status = pthread_create(&s->thread, NULL, look_through, s);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status == 0;
-}
-
 /* Copy the texts, one after the other; false: memory is out. */
 static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t len)
 {
@@ -157,7 +142,8 @@ gbx_gate_sift *gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind,
         s->over =
             event_new(gbx_mcp_loop_base(gate->loop), s->over_fd, EV_READ, on_over, s);
     if (s->over == NULL || event_add(s->over, NULL) != 0 ||
-        !copy(s, texts, count, len) || !start_thread(s)) {
+        !copy(s, texts, count, len) ||
+        gbx_thread_start(&s->thread, look_through, s) != 0) {
         free_sift(s);
         return NULL;
     }

@@ -7,8 +7,8 @@
 #include "mcp/code/code_mode.h"
 
 #include "base/clock.h"
-#include "base/cpu_affinity.h"
 #include "base/fail.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -254,8 +254,7 @@ static bool start(gbx_box *box)
 
     box->outcome = (gbx_error){.status = GBX_OK};
     box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
-    gbx_cpu_roam();
-    error = pthread_create(&box->starter, NULL, start_engine, box);
+    error = gbx_thread_start(&box->starter, start_engine, box);
     box->has_starter = error == 0;
     errno = error;
     return box->has_starter;

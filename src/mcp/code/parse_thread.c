@@ -7,7 +7,7 @@
 #include "mcp/code/code.h"
 
 #include "base/clock.h"
-#include "base/cpu_affinity.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -65,10 +65,8 @@ static void *run(void *arg)
 
 static bool has_thread(gbx_parse_thread *aside)
 {
-    if (!aside->has_thread) {
-        gbx_cpu_roam();
-        aside->has_thread = pthread_create(&aside->thread, NULL, run, aside) == 0;
-    }
+    if (!aside->has_thread)
+        aside->has_thread = gbx_thread_start(&aside->thread, run, aside) == 0;
     return aside->has_thread;
 }
 

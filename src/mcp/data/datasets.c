@@ -9,7 +9,7 @@
  */
 #include "mcp/data/datasets.h"
 #include "base/cleanup.h"
-#include "base/cpu_affinity.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -325,20 +325,6 @@ static void arrive(void *arg)
     }
 }
 
-/* Signals must go to the loop. */
-static int start_thread(pthread_t *ret, void *(*run)(void *), void *user)
-{
-    sigset_t all, before;
-    int status;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    gbx_cpu_roam();
-    status = pthread_create(ret, NULL, run, user);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status;
-}
-
 gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
                                  gbx_load_arrived_fn *arrived, gbx_error *reterr)
 {
@@ -356,10 +342,10 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
     for (size_t i = 0; i < data->count; i++)
         l->slots[i].is_wanted = true;
     while (l->reader_count < GBX_LOADER_READERS && l->reader_count < data->count &&
-           start_thread(&l->readers[l->reader_count], read_wanted, l) == 0)
+           gbx_thread_start(&l->readers[l->reader_count], read_wanted, l) == 0)
         l->reader_count++;
     if (l->reader_count > 0) /* fewer readers are only slower */
-        l->has_engine_thread = start_thread(&l->engine_thread, make_engine, l) == 0;
+        l->has_engine_thread = gbx_thread_start(&l->engine_thread, make_engine, l) == 0;
     return l->has_engine_thread
                ? GBX_OK
                : gbx_fail(reterr, GBX_E_OS, "cannot start a thread for datasets");
@@ -418,7 +404,7 @@ void gbx_data_try_again(gbx_mcp_data *d)
     }
     (void)pthread_cond_broadcast(&l->changed);
     (void)pthread_mutex_unlock(&l->lock);
-    l->has_engine_thread = start_thread(&l->engine_thread, make_engine, l) == 0;
+    l->has_engine_thread = gbx_thread_start(&l->engine_thread, make_engine, l) == 0;
     if (!l->has_engine_thread)
         end_engine(l, NULL, "cannot start a thread for datasets");
 }

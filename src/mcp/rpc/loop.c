@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/cpu_affinity.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>

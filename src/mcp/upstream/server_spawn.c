@@ -7,7 +7,7 @@
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
-#include "base/cpu_affinity.h"
+#include "base/thread.h"
 #include "mcp/upstream/keeper/keeper.h"
 
 #include <errno.h>

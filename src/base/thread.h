@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu_affinity - on which processor a process or a thread wakes up.
+ * thread - how a thread starts, and on which processor it or a process wakes up.
  *
  * Threads that alternate should share a processor: waking a sleeping processor takes
  * ten times as long as a switch on the same one. The kernel spreads them, since it
  * cannot know that one will sleep as soon as the other has woken up.
  *
- * This is only an optimisation: if it is not allowed, or there is only one processor,
+ * That is only an optimisation: if it is not allowed, or there is only one processor,
  * nothing is done.
  */
-#ifndef GBX_BASE_CPU_AFFINITY_H
-#define GBX_BASE_CPU_AFFINITY_H
+#ifndef GBX_BASE_THREAD_H
+#define GBX_BASE_THREAD_H
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+/* Start a thread that may run on any processor. It blocks all signals from its first
+ * instruction: handlers run on the threads of who has set them. Returns an errno. */
+int gbx_thread_start(pthread_t *ret, void *(*run)(void *), void *user);
 
 /*
  * Let the sleeping process pid wake up only on the calling thread's processor. Returns

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu_affinity - a process's mask is read each time, since others may change it. */
-#include "base/cpu_affinity.h"
+/* thread - a process's mask is read each time, since others may change it. */
+#include "base/thread.h"
+
+#include <signal.h>
 
 /* The calling thread's mask from before gbx_cpu_stay(). */
 static _Thread_local struct {
@@ -45,4 +47,17 @@ void gbx_cpu_roam(void)
     if (self.stays)
         (void)sched_setaffinity(0, sizeof self.before, &self.before);
     self.stays = false;
+}
+
+int gbx_thread_start(pthread_t *ret, void *(*run)(void *), void *user)
+{
+    sigset_t all, before;
+    int error;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    gbx_cpu_roam();
+    error = pthread_create(ret, NULL, run, user);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
 }

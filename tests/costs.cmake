@@ -58,7 +58,6 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     node_engine-abort 15
     node_engine-hostile 30
     node_engine-load 30
-    test_data_describe 15
     test_datasets 15
     test_engine_life 15
     test_host 15

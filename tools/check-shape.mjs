@@ -11,14 +11,14 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 105750,
-  'lines in src/mcp': 42100,
+  'lines in src': 105700,
+  'lines in src/mcp': 42050,
   'lines in src/mcp/code': 13350,
-  'lines in src/mcp/data': 6300,
-  'lines in tests and node/test': 77500,
+  'lines in src/mcp/data': 6250,
+  'lines in tests and node/test': 76800,
   'files in src': 346,
   'headers in src': 65,
-  'C files under 60 lines': 6,
+  'C files under 60 lines': 5,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,
   'file names in two folders': 0,

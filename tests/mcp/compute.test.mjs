@@ -304,6 +304,15 @@ test('values are told where they are shown', async () => {
   assert.doesNotMatch(await description(none.client), /for example|xxx/);
 });
 
+test('names and values that are told steer no terminal', async () => {
+  const odd = [{ 'a\u202e\nb': 'c\u001b[31m\u2066d\u0085' }];
+  const { client } = await start([`odd=${file('odd.json', JSON.stringify(odd))}`], undefined, ['--examples', 'values']);
+  const text = await description(client);
+  assert.match(text, /\{ "a\\u202e\\nb": string \}\[\]/);
+  assert.match(text, /\{"a\\u202e\\nb":"c\\u001b\[31m\\u2066d\\u0085"\}/);
+  assert.doesNotMatch(text, /[\u001b\u202e\u2066\u0085]/);
+});
+
 test('statistics tell counts, and figures of what is shown', async () => {
   const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`], undefined,
     ['--show', 'people.total', '--show', 'people.plan']);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// scripts: what our own scripts of code mode make of data, in the box where they run.
+// scripts: what our own scripts make of data, in the box where they run.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { env, put } from './box.mjs';
 
-const source = (name) =>
-  readFileSync(fileURLToPath(new URL(`../../src/mcp/code/${name}.js`, import.meta.url)), 'utf8');
-const scripts = `const declarations = ${source('declarations')};
-const finder = (${source('discover')})(declarations);`;
+const source = (path) => readFileSync(fileURLToPath(new URL(`../../src/mcp/${path}`, import.meta.url)), 'utf8');
+const scripts = `const describe = ${source('data/describe.js')};
+const declarations = ${source('code/declarations.js')};
+const finder = (${source('code/discover.js')})(declarations);`;
 
-/** The value of a function over data; it sees declarations and finder. */
+/** The value of a function over data; it sees describe, declarations and finder. */
 export function inBox(code, data) {
   const file = put('script.js', `(data) => { ${scripts}\nreturn (${code})(data); }`);
   const { stdout, stderr } = spawnSync(process.env.GLOVEBOX,
-    ['run', '--file', file, '--data', '-', '--max-output', '50000000', '--timeout', '60000'],
+    ['run', '--file', file, '--data', '-', '--max-output', '50000000', '--timeout', '60000', '--memory', '512'],
     { input: JSON.stringify(data), env, maxBuffer: 2 ** 27 });
   assert.equal(stderr.toString(), '');
   return JSON.parse(stdout);

@@ -7,8 +7,3 @@ target_link_libraries(gbx_sources PUBLIC gbx_mcp_sets gbx_flags gbx_sanitize Pkg
 gbx_unit_test(data_source gbx_sources)
 gbx_unit_test(data_rows gbx_sources)
 gbx_unit_test(data_loader gbx_sources gbx_mcp_data gbx_mcp_code gbx_engine)
-add_library(gbx_described STATIC unit/described.c)
-target_include_directories(gbx_described PUBLIC unit)
-target_link_libraries(gbx_described PUBLIC gbx_mcp_sets gbx_engine gbx_flags gbx_sanitize PkgConfig::CMOCKA)
-gbx_unit_test(data_describe gbx_described)
-gbx_unit_test(data_statistics gbx_described)

@@ -81,7 +81,7 @@ count=$((count + 1))
 [[ $(echo '() => 5' | "$glovebox" run --file -) == 5 ]] || failed=$((failed + 1))
 
 # ---- each code: its name, its place, its exit status ----
-want 10 '' 'glovebox: TIMEOUT: *' run '() => { for (;;) {} }' --timeout 60
+want 10 '' 'glovebox: TIMEOUT: *' run '() => { for (;;) {} }' --timeout 1000
 want 11 '' 'glovebox: MEMORY: *' run '() => { const a = []; for (;;) a.push({a: 1}); }' --memory 16
 want 12 '' 'glovebox: SYNTAX: * at line 1, column *' run '() => { return (1; }'
 want 13 '' $'glovebox: RUNTIME: TypeError: * at line 2, column *\n*null.x*\n*' run $'() => {\n  return null.x;\n}'

@@ -106,7 +106,7 @@ want 21 '*"outcome":"diverged"*"hostCall":0,"line":*"recorded":*"came":*' '' rep
 "$glovebox" run '() => null.x' --record bad.jsonl >out 2>err
 [[ $? == 13 ]] || fail "the code's own exit status, recorded"
 want 0 '' '*RUNTIME: TypeError*replay: the same, with 0 host calls' replay bad.jsonl
-"$glovebox" run '() => { for (;;) {} }' --timeout 60 --record slow.jsonl >out 2>err
+"$glovebox" run '() => { for (;;) {} }' --timeout 1000 --record slow.jsonl >out 2>err
 [[ $? == 10 ]] || fail "a timeout, recorded"
 want 0 '' '*TIMEOUT*replay: the same, with 0 host calls, up to where the recorded call was stopped' replay slow.jsonl
 "$glovebox" run '() => { let n = 0; for (let i = 0; i < 1e8; i++) n += i % 7; return n }' --record long.jsonl >out 2>err

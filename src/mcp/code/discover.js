@@ -14,7 +14,6 @@
  * if it was not given.
  */
 ({ declare, declareTool, summary, isByCall, escaped }) => {
-
   const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
   const own = (object, name) => (isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined);
 
@@ -33,10 +32,8 @@
     if (/[_-]/.test(letter)) return 'joiner';
     if (DENSE.test(letter)) return 'dense';
     if (/[\p{Lu}\p{Lt}]/u.test(letter)) return 'upper';
-    if (/\p{Ll}/u.test(letter)) return 'lower';
-    return /[\p{L}\p{N}\p{M}]/u.test(letter) ? 'other' : 'gap';
+    return /\p{Ll}/u.test(letter) ? 'lower' : 'other';
   }
-
 
   /* "files" and "file" become one word; "status" and "class" lose nothing important. */
   function stem(text) {
@@ -50,12 +47,12 @@
    * follows them, since GitHub is also written github. Scripts without spaces give
    * overlapping pairs of letters; a single letter is a word.
    */
-  class Cutter {
+  class Cutter { // of text without gaps
     words = [];
     #part = '';
     #whole = '';
     #parts = 0; // of the whole word
-    #was = 'gap';
+    #was = 'start';
     #isInPair = false; // the part, a dense letter, was already in a pair
 
     #tell(text, isDense) {
@@ -90,16 +87,15 @@
 
     /* Does a part begin here? readFile; HTTPServer, before Server. */
     #isBorder(kind, next) {
-      if (kind !== 'upper' || this.#was === 'gap' || this.#was === 'joiner') return false;
+      if (kind !== 'upper' || this.#was === 'start' || this.#was === 'joiner') return false;
       return this.#was !== 'upper' || (next !== undefined && kindOf(next) === 'lower');
     }
 
     take(letter, next) {
       const kind = kindOf(letter);
-      if (kind === 'gap' || (kind === 'joiner' && this.#was === 'joiner')) {
-        this.#endWhole();
-      } else if (kind === 'joiner') {
-        this.#endPart();
+      if (kind === 'joiner') {
+        if (this.#was === 'joiner') this.#endWhole();
+        else this.#endPart();
       } else if (kind === 'dense') {
         this.#takeDense(letter);
       } else {

@@ -14,7 +14,7 @@ const BARS = {
   'lines in src': 105700,
   'lines in src/mcp': 42050,
   'lines in src/mcp/code': 13350,
-  'lines in src/mcp/data': 6250,
+  'lines in src/mcp/data': 6260,
   'lines in tests and node/test': 76800,
   'files in src': 346,
   'headers in src': 65,

@@ -304,6 +304,15 @@ test('values are told where they are shown', async () => {
   assert.doesNotMatch(await description(none.client), /for example|xxx/);
 });
 
+test('limits of calls are none of descriptions', async () => {
+  const data = [`people=${file('people.json', JSON.stringify(people))}`];
+  const { client } = await start(data, undefined, ['--max-output', '100']);
+  assert.match(await description(client), /plan: string; total: /);
+  assert.equal(await value(client, '(data) => data.length'), people.length);
+  const { structuredContent } = await client.callTool({ name: 'compute', arguments: { code: '(data) => data' } });
+  assert.equal(structuredContent.code, 'OUTPUT_TOO_LARGE');
+});
+
 test('names and values that are told steer no terminal', async () => {
   const odd = [{ 'a\u202e\nb': 'c\u001b[31m\u2066d\u0085' }];
   const { client } = await start([`odd=${file('odd.json', JSON.stringify(odd))}`], undefined, ['--examples', 'values']);

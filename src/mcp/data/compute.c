@@ -282,6 +282,7 @@ static void submit(void *user)
         call.input = input.at;
         call.input_len = input.len;
     }
+    call.limits = &c->data->options.limits;
     call.on_log = on_log;
     call.log_user = c;
     c->error.status =

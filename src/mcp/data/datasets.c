@@ -17,6 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Limits of a description, at least. */
+#define DESCRIBE_MS         10000
+#define DESCRIBE_BYTES      GBX_MIB(4)
+#define DESCRIBE_CODE_BYTES 65536
+
 #define NAMED_MAX 20 /* datasets named in a list */
 
 /* How many readers may run queries. */
@@ -77,12 +82,30 @@ static void end_engine(gbx_data_loader *l, gbx_engine *engine, const char *probl
     tell(l, 0, GBX_LOAD_ENGINE, NULL, problem);
 }
 
+/* Limits that are set for calls of `compute` are theirs (compute.c): a description may
+ * need more. One that is not set is the engine's for both. */
+static void raise_limits(gbx_limits *limits)
+{
+#define RAISE(name, least)                           \
+    if (limits->name != 0 && limits->name < (least)) \
+    limits->name = (least)
+    RAISE(timeout_ms, DESCRIBE_MS);
+    RAISE(cpu_ms, DESCRIBE_MS);
+    RAISE(output_bytes, DESCRIBE_BYTES);
+    RAISE(code_bytes, DESCRIBE_CODE_BYTES);
+#undef RAISE
+}
+
 static void *make_engine(void *user)
 {
     gbx_data_loader *l = user;
+    gbx_options options = l->data->options;
     gbx_error error = {0};
     gbx_engine *engine = NULL;
-    gbx_status status = gbx_engine_new(&l->data->options, &engine, &error);
+    gbx_status status;
+
+    raise_limits(&options.limits);
+    status = gbx_engine_new(&options, &engine, &error);
 
     end_engine(l, engine, status == GBX_OK ? "" : error.message);
     return NULL;

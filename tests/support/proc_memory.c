@@ -5,26 +5,45 @@
 
 #include <unistd.h>
 
-/* Does the memory from begin to end hold the word? What cannot be read holds nothing;
- * of a reservation only the beginning was ever touched. */
-static bool range_has(int mem, unsigned long begin, unsigned long end, const char *word)
+#define PAGE       4096UL
+#define PAGES      256UL
+#define IN_PAGEMAP (1ULL << 63 | 1ULL << 62) /* in memory, or swapped out */
+
+/* How many of the pages from `begin` on are there, or (with has_page false) are not. */
+static size_t run_of(int pagemap, unsigned long begin, size_t pages, bool has_page)
 {
-    static char buffer[1 << 20];
-    size_t len = strlen(word);
+    uint64_t entries[PAGES];
+    ssize_t n = pread(pagemap, entries, pages * sizeof entries[0],
+                      (off_t)(begin / PAGE * sizeof entries[0]));
+    size_t known = n > 0 ? (size_t)n / sizeof entries[0] : 0;
+    size_t count = 0;
 
-    if (end - begin > (256UL << 20))
-        end = begin + (16UL << 20);
+    while (count < known && ((entries[count] & IN_PAGEMAP) != 0) == has_page)
+        count++;
+    return count;
+}
+
+/* Does the memory from begin to end hold the word? Only pages that are there are read:
+ * some kernels allocate one for a read of a page that never was, and the process would
+ * grow by what the test looks at. */
+static bool range_has(int mem, int pagemap, unsigned long begin, unsigned long end,
+                      const char *word)
+{
+    static char buffer[PAGES * PAGE];
+
     while (begin < end) {
-        size_t size = end - begin < sizeof buffer ? end - begin : sizeof buffer;
-        ssize_t n = pread(mem, buffer, size, (off_t)begin);
+        size_t left = (end - begin) / PAGE;
+        size_t most = left < PAGES ? left : PAGES;
+        size_t pages = run_of(pagemap, begin, most, true);
+        ssize_t n = pread(mem, buffer, pages * PAGE, (off_t)begin);
 
-        if (n <= 0)
-            return false;
-        if (memmem(buffer, (size_t)n, word, len) != NULL)
+        if (n > 0 && memmem(buffer, (size_t)n, word, strlen(word)) != NULL)
             return true;
-        if (begin + (size_t)n >= end)
+        if (pages == PAGES && left > PAGES)
+            pages--; /* the word may begin in the last page */
+        if (pages == 0 && (pages = run_of(pagemap, begin, most, false)) == 0)
             return false;
-        begin += (size_t)n > len ? (size_t)n - len : (size_t)n;
+        begin += pages * PAGE;
     }
     return false;
 }
@@ -59,21 +78,25 @@ int proc_memory_has(pid_t pid, const char *word)
     bool found = false, is_forbidden, is_map_forbidden;
     FILE *mem = look_into(pid, "mem", &is_forbidden);
     FILE *maps = look_into(pid, "maps", &is_map_forbidden);
+    FILE *pagemap = look_into(pid, "pagemap", &is_map_forbidden);
 
-    while (mem != NULL && maps != NULL && !found && getline(&line, &size, maps) > 0) {
+    while (mem != NULL && maps != NULL && pagemap != NULL && !found &&
+           getline(&line, &size, maps) > 0) {
         char *at = line;
         unsigned long begin = strtoul(at, &at, 16);
         unsigned long end = *at == '-' ? strtoul(at + 1, &at, 16) : begin;
 
         /* What is mapped from a file was never the host's. */
         if (strncmp(at, " r", 2) == 0 && strchr(at, '/') == NULL)
-            found = range_has(fileno(mem), begin, end, word);
+            found = range_has(fileno(mem), fileno(pagemap), begin, end, word);
     }
     free(line);
     if (maps != NULL)
         (void)fclose(maps);
     if (mem != NULL)
         (void)fclose(mem);
+    if (pagemap != NULL)
+        (void)fclose(pagemap);
     return is_forbidden || is_map_forbidden ? -1 : found;
 }
 

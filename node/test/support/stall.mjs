@@ -17,33 +17,12 @@ try {
 process.on('exit', () => file >= 0 && closeSync(file));
 
 /** Milliseconds of this thread. */
-export function clock() {
+function clock() {
   if (file < 0 || loadavg()[0] < processors) return () => performance.now();
   return () => {
     const length = readSync(file, room, 0, room.length, 0);
     return Number(room.toString('latin1', 0, length).split(' ')[0]) / 1e6;
   };
-}
-
-/**
- * The longest stall of what(), as so many times that of JSON.stringify of data. Other processes
- * take the caches from either: the best of several tells, or the first within `enough`.
- */
-export async function stallRatio(data, what, enough) {
-  const now = clock();
-  const timed = () => {
-    const from = now();
-    JSON.stringify(data);
-    return now() - from;
-  };
-  let best = Infinity;
-  timed();
-  for (let i = 0; i < 25 && best > enough; i++) {
-    const before = timed();
-    const { stall } = await longestStall(what, now);
-    best = Math.min(best, stall / ((before + timed()) / 2));
-  }
-  return best;
 }
 
 /** What what() is worth, and the longest time in which nothing else was come to. */

@@ -361,19 +361,34 @@ GBX_API void gbx_engine_free(gbx_engine *engine);
  */
 GBX_API void gbx_zygote_end(void);
 
+/** What the text of a dataset is. */
+typedef enum gbx_data_format {
+    GBX_DATA_JSON = 0,   /**< one value */
+    GBX_DATA_NDJSON = 1, /**< one value a line: an array of them */
+    GBX_DATA_CSV = 2, /**< an array with an object for each record; the first line has
+                              the names, and the delimiter is guessed */
+    GBX_DATA_TSV = 3, /**< the same, with tabs */
+
+    /** With either, for a file that is written to. A last record without a line end is
+        left out if it alone is at fault; datasets.NAME.isCut is then true. */
+    GBX_DATA_UNFINISHED = 0x10,
+    /** The same, and also if more text could continue that record. */
+    GBX_DATA_GROWS = 0x20
+} gbx_data_format;
+
 /**
  * Load a dataset: parsed once, present in every later call as datasets.NAME,
  * pristine each time. Replaces one of the same name. Calls in flight keep what
- * they had. Blocks until the template has it.
+ * they had. Blocks until the template has it. CSV is parsed by the template, in the
+ * sandbox.
  *
- * @param name     an identifier, at most 64 bytes; copied.
- * @param json     one JSON value, or with GBX_DATA_NDJSON one a line; copied.
- * @param json_len bytes.
- * @retval GBX_E_DATA not valid (see line and column), or more than the machine has.
+ * @param name an identifier, at most 64 bytes; copied.
+ * @param text in UTF-8; copied.
+ * @param len  bytes.
+ * @retval GBX_E_DATA not valid (the message says where), or more than the machine has.
  */
-typedef enum gbx_data_format { GBX_DATA_JSON = 0, GBX_DATA_NDJSON = 1 } gbx_data_format;
 GBX_API GBX_MUST_USE gbx_status gbx_engine_load(gbx_engine *engine, const char *name,
-                                                const char *json, size_t json_len,
+                                                const char *text, size_t len,
                                                 gbx_data_format format,
                                                 gbx_error *reterr);
 

@@ -78,6 +78,7 @@ function takeNumber(name, value, least, most) {
 }
 
 const NO_DATA = 'GBX_E_DATA';
+const FORMATS = ['json', 'ndjson', 'csv', 'tsv']; // in the order of gbx_data_format
 
 /** An invalid dataset or script is wrong use, whoever detects it. */
 function wrongData(message, { line, column } = {}) {
@@ -232,8 +233,14 @@ export class SandboxEngine {
     return optional(this.#load(name, () => given(json, 'json')));
   }
 
-  async #load(name, take) {
+  /** The same for a text whose format is 'json', 'ndjson', 'csv' or 'tsv'. */
+  loadText(name, text, format) {
+    return optional(this.#load(name, () => given(text, 'text'), format));
+  }
+
+  async #load(name, take, format = 'json') {
     if (typeof name !== 'string') throw wrong('name', 'a string', name);
+    if (!FORMATS.includes(format)) throw wrong('format', "'json', 'ndjson', 'csv' or 'tsv'", format);
     const box = this.#box;
     const prepared = (async () => {
       try {
@@ -243,7 +250,7 @@ export class SandboxEngine {
       }
     })();
     prepared.catch(() => {}); // it may take long until this job's turn
-    const loaded = box.enqueue(() => prepared, (text, id) => addon.load(box.handle, id, name, text))
+    const loaded = box.enqueue(() => prepared, (text, id) => addon.load(box.handle, id, name, text, FORMATS.indexOf(format)))
       .catch((error) => {
         throw asWrongData(error);
       });

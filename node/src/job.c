@@ -46,8 +46,9 @@ static void run(void *arg)
 
 static void load(gbx_node_job *job)
 {
-    job->status = gbx_engine_load(job->engine->core, job->name, job->data,
-                                  job->data_len, GBX_DATA_JSON, &job->error);
+    job->status =
+        gbx_engine_load(job->engine->core, job->name, job->data, job->data_len,
+                        (gbx_data_format)job->format, &job->error);
 }
 
 static void preload(gbx_node_job *job)
@@ -61,12 +62,12 @@ static void report(gbx_node_job *job)
     job->status = gbx_engine_report(job->engine->core, &job->text, &job->error);
 }
 
-/* (handle, job, name, string or gather): false if there is no engine any more. */
+/* (handle, job, name, string or gather, format): false if there is no engine any more. */
 static napi_value start(napi_env env, napi_callback_info info,
                         void (*work)(gbx_node_job *))
 {
-    size_t argc = 4;
-    napi_value argv[4];
+    size_t argc = 5;
+    napi_value argv[5];
     gbx_node_engine *engine;
     gbx_node_job *job;
     napi_valuetype type;
@@ -86,6 +87,7 @@ static napi_value start(napi_env env, napi_callback_info info,
     if (job == NULL)
         return NULL;
     job->work = work;
+    (void)napi_get_value_uint32(env, argv[4], &job->format); /* or it stays JSON */
     job->name = gbx_node_string(env, argv[2], &ignored);
     if (napi_typeof(env, argv[3], &type) == napi_ok && type == napi_external)
         job->data = gbx_node_gather_take(env, argv[3], &job->data_len);

@@ -22,6 +22,7 @@ struct gbx_node_job {
     char *name; /* what work needs; for free() */
     char *data;
     size_t data_len;
+    uint32_t format; /* gbx_data_format of data */
     void *more;
 };
 
@@ -33,7 +34,8 @@ void gbx_node_job_start(gbx_node_job *job);
 
 void gbx_node_job_free(gbx_node_job *job);
 
-/* Functions of the addon: load, preload, report. */
+/* Functions of the addon: load, which has the format as a fifth argument; preload;
+ * report. */
 napi_value gbx_node_load(napi_env env, napi_callback_info info);
 napi_value gbx_node_preload(napi_env env, napi_callback_info info);
 napi_value gbx_node_report(napi_env env, napi_callback_info info);

@@ -220,6 +220,12 @@ test('datasets are there in every call, pristine, and can be replaced', async ()
   await assert.rejects(own.load('f', { f() {} }), { name: 'TypeError', message: /a function at data\.f/ });
   await assert.rejects(own.load('u', undefined), TypeError);
   await assert.rejects(own.loadJson('broken', '{"a":}'), { code: 'GBX_E_DATA' });
+  for (const [text, format, value] of [['a,b\n1,x\n', 'csv', [{ a: 1, b: 'x' }]], [Buffer.from('a,b\tc\n1\t2'), 'tsv', [{ 'a,b': 1, c: 2 }]],
+    ['{"a":1}\n2\n', 'ndjson', [{ a: 1 }, 2]], ['[3]', 'json', [3]]]) {
+    await own.loadText('text', text, format);
+    assert.deepEqual((await own.run({ code: '(d) => d', dataset: 'text' })).value, value);
+  }
+  await assert.rejects(own.loadText('text', 'a,b\n1\n', 'csv'), { code: 'GBX_E_DATA', message: /line 2, column 1: 1 cells/ });
   await own.close();
   await assert.rejects(own.load('late', 1), { code: 'GBX_E_CLOSED' });
 });

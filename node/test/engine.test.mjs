@@ -210,7 +210,9 @@ test('what is wrong with an argument is said by its own name', async () => {
   await assert.rejects(engine.expose(cycle), says(/^functions\.a\.back is a cycle/));
   await assert.rejects(engine.expose({ a: [() => 1] }), says(/^functions\.a must be a function/));
   await assert.rejects(engine.loadJson('j', 5), says(/^json must be a string or a Uint8Array/));
-  for (const wrong of [engine.loadJson('j', '{"a":}'), engine.load('j', { f() {} })])
+  await assert.rejects(engine.loadText('j', '1', 'xml'), says(/^format must be 'json', 'ndjson', 'csv' or 'tsv', not 'xml'/));
+  await assert.rejects(engine.loadText('j', 5, 'csv'), says(/^text must be a string or a Uint8Array/));
+  for (const wrong of [engine.loadJson('j', '{"a":}'), engine.load('j', { f() {} }), engine.loadText('j', 'a,b\n1', 'csv')])
     await assert.rejects(wrong, { name: 'TypeError', code: 'GBX_E_DATA' });
 });
 

@@ -296,6 +296,8 @@ export class SandboxEngine {
   /** Calls find it as datasets.NAME, pristine each time. */
   load(name: string, data: unknown): Promise<void>;
   loadJson(name: string, json: string | Uint8Array): Promise<void>;
+  /** NDJSON is an array of its lines, CSV and TSV are an array with an object for each record. */
+  loadText(name: string, text: string | Uint8Array, format: 'json' | 'ndjson' | 'csv' | 'tsv'): Promise<void>;
 
   /** Code calls them by name: `await db.query(...)`. Code can catch what they throw. If one is
     * refused, code can call none of them. */

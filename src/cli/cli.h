@@ -353,8 +353,8 @@ gbx_status gbx_file_text_check_json(const gbx_file_text *text, gbx_error *reterr
 /* GBX_E_DATA with line and column if it is not UTF-8. */
 gbx_status gbx_file_text_check_utf8(const gbx_file_text *text, gbx_error *reterr);
 
-/* True for names ending in .ndjson or .jsonl, which hold one value per line. */
-bool gbx_file_text_has_lines(const char *path);
+/* By the end of its name; JSON if that says nothing. */
+gbx_data_format gbx_file_text_format(const char *path);
 
 void gbx_file_text_cleanup(gbx_file_text *text);
 
@@ -507,7 +507,8 @@ typedef struct gbx_run_args {
 /* Borrows from the arguments. */
 typedef struct gbx_run_input {
     gbx_file_text code;
-    gbx_file_text data; /* data.data is NULL without input */
+    gbx_file_text data;  /* data.data is NULL without input */
+    const char *dataset; /* that is the input; or NULL */
     gbx_file_text datasets[GBX_OPT_LIST_MAX];
     gbx_file_text preloads[GBX_OPT_LIST_MAX];
     gbx_buf bindings; /* a JSON object, or empty */

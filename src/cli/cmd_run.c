@@ -36,8 +36,8 @@ static const gbx_opt input_rows[] = {
     {"file", "FILE", "read the code from FILE instead; '-' is standard input",
      GBX_OPT_TEXT, offsetof(gbx_run_args, file), 0, 0, NULL},
     {"data", "FILE",
-     "the input as JSON; one value a line if FILE ends in .ndjson or .jsonl; "
-     "'-' is standard input",
+     "the input as JSON; one value a line if FILE ends in .ndjson or .jsonl; a table if "
+     "it ends in .csv or .tsv; '-' is standard input",
      GBX_OPT_TEXT, offsetof(gbx_run_args, data), 0, 0, NULL},
     {"dataset", "NAME=FILE",
      "load FILE as datasets.NAME; repeatable. Without --data, a single "
@@ -227,6 +227,7 @@ static bool execute(run *r, gbx_call *call)
     call->code_len = r->input.code.len;
     call->input = r->input.data.data;
     call->input_len = r->input.data.len;
+    call->dataset = r->input.dataset;
     call->bindings = (const char *)r->input.bindings.data;
     call->bindings_len = r->input.bindings.len;
     call->signal = r->interrupt.abort;

@@ -156,11 +156,22 @@ gbx_status gbx_file_text_check_utf8(const gbx_file_text *text, gbx_error *reterr
                        (unsigned)(uint8_t)text->data[bad]);
 }
 
-bool gbx_file_text_has_lines(const char *path)
+gbx_data_format gbx_file_text_format(const char *path)
 {
+    static const struct {
+        const char *ending;
+        gbx_data_format format;
+    } formats[] = {
+        {".ndjson", GBX_DATA_NDJSON}, {".jsonl", GBX_DATA_NDJSON},
+        {".csv", GBX_DATA_CSV},       {".tsv", GBX_DATA_TSV},
+        {".tab", GBX_DATA_TSV},
+    };
     const char *dot = strrchr(path, '.');
 
-    return dot != NULL && (strcmp(dot, ".ndjson") == 0 || strcmp(dot, ".jsonl") == 0);
+    for (size_t i = 0; dot != NULL && i < GBX_COUNTOF(formats); i++)
+        if (strcasecmp(dot, formats[i].ending) == 0)
+            return formats[i].format;
+    return GBX_DATA_JSON;
 }
 
 void gbx_file_text_cleanup(gbx_file_text *text)

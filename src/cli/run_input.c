@@ -13,6 +13,7 @@
 #define PRELOAD_FILE_MAX   GBX_MIB(16)
 #define PRELOAD_NAME_MAX   128 /* the library's limit */
 #define MEMORY_MIB_DEFAULT 128
+#define TABLE_NAME         "data"
 
 /* What is read, its destination, and what went wrong. */
 typedef struct reading {
@@ -53,6 +54,32 @@ static bool read_code(const reading *r, char *argument)
     return true;
 }
 
+/* The format of --data if only a dataset can have it, else JSON. */
+static gbx_data_format table_format(const gbx_run_args *args)
+{
+    gbx_data_format format =
+        args->data != NULL ? gbx_file_text_format(args->data) : GBX_DATA_JSON;
+
+    return format == GBX_DATA_NDJSON ? GBX_DATA_JSON : format;
+}
+
+/* A call's input is JSON: a table becomes a dataset. */
+static bool read_table(const reading *r)
+{
+    gbx_error *err = &r->trouble->err;
+    gbx_status status;
+
+    for (size_t i = 0; i < r->args->datasets.count; i++)
+        if (strncmp(r->args->datasets.item[i], TABLE_NAME "=", sizeof TABLE_NAME) == 0)
+            return fail_input(r, gbx_fail(err, GBX_E_USAGE,
+                                          "the table of '--data' is the dataset '%s': "
+                                          "give the other one another name",
+                                          TABLE_NAME));
+    r->input->dataset = TABLE_NAME;
+    status = gbx_file_text_read(r->args->data, DATASET_FILE_MAX, &r->input->data, err);
+    return status == GBX_OK || fail_input(r, status);
+}
+
 static bool read_data(const reading *r)
 {
     const char *path = r->args->data;
@@ -62,6 +89,8 @@ static bool read_data(const reading *r)
 
     if (path == NULL)
         return true;
+    if (table_format(r->args) != GBX_DATA_JSON)
+        return read_table(r);
     /* Parsed JSON is larger than its text: a text above the limit cannot fit. */
     status = gbx_file_text_read(path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
                                 &r->input->data, err);
@@ -71,7 +100,7 @@ static bool read_data(const reading *r)
     }
     if (status != GBX_OK)
         return fail_input(r, status);
-    if (gbx_file_text_has_lines(path)) {
+    if (gbx_file_text_format(path) == GBX_DATA_NDJSON) {
         status = gbx_file_text_from_lines(&r->input->data, err);
         if (status == GBX_E_DATA)
             return fail_code(r, GBX_CODE_INVALID_DATA, r->input->data.name);
@@ -123,6 +152,7 @@ static bool read_datasets(const reading *r)
     return true;
 }
 
+/* argument: NAME, or NAME=FILE. */
 static bool load_dataset(gbx_engine *engine, const char *argument, gbx_file_text *text,
                          gbx_trouble *trouble)
 {
@@ -139,9 +169,7 @@ static bool load_dataset(gbx_engine *engine, const char *argument, gbx_file_text
     memcpy(name, argument, name_len);
     name[name_len] = '\0';
     status = gbx_engine_load(engine, name, text->data, text->len,
-                             gbx_file_text_has_lines(text->name) ? GBX_DATA_NDJSON
-                                                                 : GBX_DATA_JSON,
-                             err);
+                             gbx_file_text_format(text->name), err);
     if (status == GBX_E_DATA)
         trouble->file = text->name;
     gbx_file_text_cleanup(text);
@@ -186,6 +214,9 @@ bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
                         gbx_engine *engine, gbx_trouble *trouble)
 {
+    if (input->dataset != NULL &&
+        !load_dataset(engine, input->dataset, &input->data, trouble))
+        return false;
     for (size_t i = 0; i < args->datasets.count; i++)
         if (!load_dataset(engine, args->datasets.item[i], &input->datasets[i], trouble))
             return false;

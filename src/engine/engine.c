@@ -95,7 +95,9 @@ static void put_datasets(gbx_buf *to, const gbx_engine *engine)
         (void)gbx_buf_puts(to, separator);
         (void)gbx_buf_puts(to, "{");
         put_text(to, "name", d->name);
-        (void)gbx_buf_printf(to, "\"jsonBytes\":%llu}", (unsigned long long)d->size);
+        (void)gbx_buf_printf(to, "\"%s\":%llu}",
+                             d->format == GBX_DATA_JSON ? "jsonBytes" : "csvBytes",
+                             (unsigned long long)d->size);
         separator = ",";
     }
     (void)gbx_buf_puts(to, "]");

@@ -393,6 +393,7 @@ typedef struct gbx_dataset {
     char name[GBX_NAME_MAX];
     int memfd;
     uint64_t size;
+    gbx_data_format format;
     uint64_t serial; /* never reused */
     bool has_sha256; /* computed when a recording first needs it */
     uint8_t sha256[GBX_SHA256_SIZE];

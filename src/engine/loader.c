@@ -242,14 +242,51 @@ static bool is_dataset_name(const char *name)
     return strcmp(name, "__proto__") != 0;
 }
 
+static bool is_table(gbx_data_format format)
+{
+    unsigned kind =
+        (unsigned)format & ~(unsigned)(GBX_DATA_UNFINISHED | GBX_DATA_GROWS);
+
+    return kind == GBX_DATA_CSV || kind == GBX_DATA_TSV;
+}
+
+static bool is_data_format(gbx_data_format format)
+{
+    return format == GBX_DATA_JSON || format == GBX_DATA_NDJSON || is_table(format);
+}
+
+/* The template parses it, and says what is wrong with it. */
+static gbx_status make_table(const char *name, const char *text, size_t len,
+                             gbx_data_format format, gbx_dataset **ret,
+                             gbx_error *reterr)
+{
+    uint32_t line, column;
+    gbx_status status;
+    size_t bad;
+
+    if (gbx_utf8_valid((const uint8_t *)text, len, &bad)) {
+        status = keep_bytes("dataset", name, text, len, ret, reterr);
+        if (status == GBX_OK)
+            (*ret)->format = format;
+        return status;
+    }
+    gbx_utf8_position(text, len, bad, &line, &column);
+    return gbx_fail_at(reterr, GBX_E_DATA, line, column,
+                       "cannot load the dataset '%s': line %u, column %u: not UTF-8: "
+                       "convert the file, for instance with iconv",
+                       name, line, column);
+}
+
 static gbx_status make_dataset(const char *name, const char *json, size_t len,
                                gbx_data_format format, gbx_dataset **ret,
                                gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf lines;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf lines = {0};
     gbx_json_fault fault = {0};
     bool ok;
 
+    if (is_table(format))
+        return make_table(name, json, len, format, ret, reterr);
     gbx_buf_init(&lines, len * 2 + 16);
     ok = format == GBX_DATA_NDJSON
              ? gbx_json_from_lines(json, len, &lines, &fault)
@@ -584,17 +621,17 @@ void gbx_loader_free_all(gbx_dataset **list)
 
 /* ---- public API ---------------------------------------------------------- */
 
-gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *json,
-                           size_t json_len, gbx_data_format format, gbx_error *reterr)
+gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *text,
+                           size_t len, gbx_data_format format, gbx_error *reterr)
 {
     gbx_dataset *d = NULL;
     gbx_status status = gbx_engine_need(engine, reterr);
 
     if (status != GBX_OK)
         return status;
-    if (name == NULL || json == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "name or json is missing");
-    if (format > GBX_DATA_NDJSON)
+    if (name == NULL || text == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "name or text is missing");
+    if (!is_data_format(format))
         return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
     if (!is_dataset_name(name))
         return gbx_fail(reterr, GBX_E_USAGE,
@@ -604,7 +641,7 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *jso
     if (engine->runner.execute != NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no datasets",
                         engine->runner.name);
-    status = make_dataset(name, json, json_len, format, &d, reterr);
+    status = make_dataset(name, text, len, format, &d, reterr);
     return status == GBX_OK ? load(engine, d, reterr) : status;
 }
 

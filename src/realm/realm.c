@@ -393,16 +393,60 @@ gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason)
     return realm != NULL && gbx_realm_complete(realm, setup, ret_reason) ? realm : NULL;
 }
 
-bool gbx_realm_load(gbx_realm *realm, gbx_span dataset, gbx_span json, char *reason,
+/* Let table.js read it. NULL with its reason if it is refused. */
+static JSValueRef read_table(gbx_realm *realm, unsigned format, JSStringRef text,
+                             char *reason, size_t size)
+{
+    JSContextRef ctx = realm->ctx;
+    const char *delimiter = (format & GBX_DATA_TSV) == GBX_DATA_TSV ? "\t" : "";
+    unsigned extent = (format & GBX_DATA_GROWS) != 0        ? 2
+                      : (format & GBX_DATA_UNFINISHED) != 0 ? 1
+                                                            : 0;
+    JSValueRef args[] = {JSValueMakeString(ctx, text),
+                         gbx_value_of_text(ctx, delimiter, strlen(delimiter)),
+                         JSValueMakeNumber(ctx, extent)};
+    JSObjectRef answer =
+        gbx_call_script(realm, gbx_script_table, GBX_COUNTOF(args), args);
+    JSObjectRef rows = answer != NULL ? gbx_get_object(ctx, answer, "rows") : NULL;
+
+    if (rows == NULL &&
+        (answer == NULL ||
+         gbx_value_copy(ctx, JSObjectGetProperty(ctx, answer, realm->n_message, NULL),
+                        reason, size) == 0))
+        (void)snprintf(reason, size, "the engine could not read the table");
+    return rows;
+}
+
+/* NULL with a reason if it is not valid. */
+static JSValueRef read_data(gbx_realm *realm, const gbx_realm_data *data, char *reason,
+                            size_t size)
+{
+    JSStringRef text = gbx_string_new(data->text.data, data->text.len);
+    JSValueRef value = NULL;
+    gbx_msg_error error;
+
+    if (text != NULL && data->format != GBX_DATA_JSON) {
+        value = read_table(realm, data->format, text, reason, size);
+    } else {
+        if (text != NULL)
+            value = JSValueMakeFromJSONString(realm->ctx, text);
+        if (value == NULL) {
+            gbx_describe_not_json(realm, text, &error);
+            (void)snprintf(reason, size, "%.*s", (int)error.message.len,
+                           (const char *)error.message.data);
+        }
+    }
+    gbx_string_release(&text);
+    return value;
+}
+
+bool gbx_realm_load(gbx_realm *realm, const gbx_realm_data *data, char *reason,
                     size_t reason_size)
 {
-    JSStringRef key = gbx_string_new(dataset.data, dataset.len);
-    JSStringRef text = gbx_string_new(json.data, json.len);
-    JSValueRef value =
-        text != NULL ? JSValueMakeFromJSONString(realm->ctx, text) : NULL;
-    bool ok = key != NULL && value != NULL;
+    JSStringRef key = gbx_string_new(data->name.data, data->name.len);
+    JSValueRef value = key != NULL ? read_data(realm, data, reason, reason_size) : NULL;
 
-    if (ok) {
+    if (value != NULL) {
         if (realm->datasets == NULL) {
             /* Without a prototype every name is usable, even __proto__. */
             realm->datasets =
@@ -413,16 +457,9 @@ bool gbx_realm_load(gbx_realm *realm, gbx_span dataset, gbx_span json, char *rea
         realm->dataset_count += !JSObjectHasProperty(realm->ctx, realm->datasets, key);
         JSObjectSetProperty(realm->ctx, realm->datasets, key, value, 0, NULL);
         realm->only_dataset = realm->dataset_count == 1 ? value : NULL;
-    } else if (reason_size > 0) {
-        gbx_msg_error error;
-
-        gbx_describe_not_json(realm, text, &error);
-        snprintf(reason, reason_size, "%.*s", (int)error.message.len,
-                 (const char *)error.message.data);
     }
     gbx_string_release(&key);
-    gbx_string_release(&text);
-    return ok;
+    return value != NULL;
 }
 
 const char *gbx_realm_engine(void)

@@ -89,9 +89,15 @@ gbx_realm *gbx_realm_new(const gbx_realm_setup *setup, const char **ret_reason);
 /* Add a function of the host, "query" or "db.query". False if the name is in use. */
 bool gbx_realm_expose(gbx_realm *realm, gbx_span name);
 
-/* Parse JSON and keep it as datasets.NAME. False with a reason (UTF-8, ends in NUL,
- * at most reason_size bytes) if it is not JSON. */
-bool gbx_realm_load(gbx_realm *realm, gbx_span name, gbx_span json, char *reason,
+typedef struct gbx_realm_data {
+    gbx_span name;
+    gbx_span text;
+    unsigned format; /* gbx_data_format bits, but NDJSON */
+} gbx_realm_data;
+
+/* Parse it and keep it as datasets.NAME. False with a reason (UTF-8, ends in NUL, at
+ * most reason_size bytes) if it is not valid. */
+bool gbx_realm_load(gbx_realm *realm, const gbx_realm_data *data, char *reason,
                     size_t reason_size);
 
 /* Use what every call uses, so that no fork pays for it: how_much 0 the least, 1

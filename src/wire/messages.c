@@ -399,6 +399,7 @@ bool gbx_msg_put_load(gbx_buf *to, const gbx_msg_load *msg)
     size_t at = begin_frame(to, GBX_MSG_LOAD, 0);
 
     put_u64(to, msg->size);
+    put_u8(to, msg->format);
     put_span(to, msg->name);
     return end_frame(to, at, 0);
 }
@@ -409,6 +410,7 @@ bool gbx_msg_get_load(gbx_span body, gbx_msg_load *ret)
 
     gbx_reader_init(&r, body.data, body.len);
     gbx_read_u64(&r, &ret->size);
+    gbx_read_u8(&r, &ret->format);
     gbx_read_span(&r, GBX_NAME_MAX, &ret->name);
     return gbx_reader_done(&r);
 }

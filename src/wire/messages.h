@@ -18,7 +18,7 @@
 
 #define GBX_FRAME_HEADER_SIZE 16
 
-#define GBX_WIRE_VERSION 3u
+#define GBX_WIRE_VERSION 4u
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
@@ -244,7 +244,8 @@ typedef struct gbx_msg_exited {
 } gbx_msg_exited;
 
 typedef struct gbx_msg_load {
-    uint64_t size; /* bytes of JSON in the memfd */
+    uint64_t size;  /* bytes in the memfd */
+    uint8_t format; /* gbx_data_format bits; NDJSON comes as JSON */
     gbx_span name;
 } gbx_msg_load;
 

@@ -395,22 +395,26 @@ static bool load(template *t, gbx_span body, int fd)
     gbx_msg_loaded loaded = {0};
     gbx_msg_load msg;
     gbx_buf buf;
-    void *data;
+    void *data = NULL;
 
     if (!gbx_msg_get_load(body, &msg) || fd < 0 || msg.size > SIZE_MAX)
         return false;
-    data = mmap(NULL, (size_t)msg.size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (msg.size > 0)
+        data = mmap(NULL, (size_t)msg.size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) {
         (void)snprintf(reason, sizeof reason, "cannot map %llu bytes",
                        (unsigned long long)msg.size);
     } else {
-        gbx_span json = {data, (size_t)msg.size};
+        gbx_realm_data from = {.name = msg.name,
+                               .text = {data, (size_t)msg.size},
+                               .format = msg.format};
 
         gbx_reserve_open(&t->seal);
-        loaded.ok = gbx_realm_load(t->realm, msg.name, json, reason, sizeof reason);
+        loaded.ok = gbx_realm_load(t->realm, &from, reason, sizeof reason);
         if (!gbx_reserve_close_again(&t->seal))
             return false;
-        (void)munmap(data, (size_t)msg.size);
+        if (data != NULL)
+            (void)munmap(data, (size_t)msg.size);
         gbx_realm_settle(t->realm, t->config.warm);
         gbx_heap_close_holes();
         make_room(t);

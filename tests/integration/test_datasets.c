@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Datasets: loaded once, the same in every call, replaced between calls alone. */
+#include "base/cleanup.h"
 #include "calls.h"
 #include "proc.h"
 #include "test.h"
@@ -186,11 +187,62 @@ static void test_name__must_be_an_identifier(void **state)
 
 static void test_format__must_be_one_of_its_values(void **state)
 {
-    gbx_error error;
+    static const unsigned formats[] = {4, 8, GBX_DATA_GROWS | GBX_DATA_NDJSON,
+                                       GBX_DATA_UNFINISHED, 0x42};
 
-    assert_int_equal(gbx_engine_load(*state, "odd", "1", 1, (gbx_data_format)2, &error),
-                     GBX_E_USAGE);
-    assert_string_equal(error.message, "format is not one of its values");
+    for (size_t i = 0; i < GBX_COUNTOF(formats); i++) {
+        gbx_error error;
+
+        assert_int_equal(gbx_engine_load(*state, "odd", "1", 1,
+                                         (gbx_data_format)formats[i], &error),
+                         GBX_E_USAGE);
+        assert_string_equal(error.message, "format is not one of its values");
+    }
+}
+
+static void test_tables__are_read_by_the_template(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned format;
+        const char *wanted; /* value, or error */
+        bool is_refused;
+    } cases[] = {
+        {"a,b\n1,x\n", GBX_DATA_CSV, "[[{\"a\":1,\"b\":\"x\"}],null,null]", false},
+        {"a,b\tc\n1\t\n", GBX_DATA_TSV, "[[{\"a,b\":1,\"c\":null}],null,null]", false},
+        {"a,b\n1,2\n3", GBX_DATA_CSV,
+         "cannot load the dataset 't': line 3, column 1: 1 cells where the first line "
+         "names 2",
+         true},
+        {"a,b\n1,2\n3", GBX_DATA_CSV | GBX_DATA_UNFINISHED,
+         "[[{\"a\":1,\"b\":2}],null,true]", false},
+        {"a\n1\n2", GBX_DATA_TSV | GBX_DATA_GROWS, "[[{\"a\":1}],null,true]", false},
+        {"a,\n", GBX_DATA_CSV, "[[],[\"a\",\"column_2\"],null]", false},
+        {"a\n\xff", GBX_DATA_CSV,
+         "cannot load the dataset 't': line 2, column 1: not UTF-8: convert the file, "
+         "for instance with iconv",
+         true},
+        {"", GBX_DATA_CSV,
+         "cannot load the dataset 't': line 1, column 1: the first line, which names "
+         "the columns, is missing",
+         true},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(cases); i++) {
+        gbx_error error;
+        gbx_status status =
+            gbx_engine_load(*state, "t", cases[i].text, strlen(cases[i].text),
+                            (gbx_data_format)cases[i].format, &error);
+
+        assert_int_equal(status, cases[i].is_refused ? GBX_E_DATA : GBX_OK);
+        if (cases[i].is_refused)
+            assert_string_equal(error.message, cases[i].wanted);
+        else
+            check_value(*state,
+                        "() => [datasets.t, datasets.t.columns ?? null, "
+                        "datasets.t.isCut ?? null]",
+                        NULL, cases[i].wanted);
+    }
 }
 
 static void test_datasets__are_listed_in_the_report(void **state)
@@ -344,6 +396,7 @@ int main(void)
         ON_ENGINE(test_ndjson__names_the_line_that_is_bad),
         ON_ENGINE(test_name__must_be_an_identifier),
         ON_ENGINE(test_format__must_be_one_of_its_values),
+        ON_ENGINE(test_tables__are_read_by_the_template),
         ON_ENGINE(test_datasets__are_listed_in_the_report),
         ON_ENGINE(test_dataset__of_many_megabytes_costs_calls_nothing),
         ON_ENGINE(test_load__while_others_call),

@@ -437,19 +437,25 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
 });`;
 
-test('what few tools of eager servers can do stands in the description at once', async () => {
+/** The description of execute, once it has that: a busy machine starts servers later than a list waits. */
+async function descriptionWith(client, wanted) {
+  for (;;) {
+    const { description } = (await client.listTools()).tools.find((tool) => tool.name === 'execute');
+    if (wanted.test(description)) return description;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+test('what few tools of eager servers can do stands in the description', async () => {
   const path = join(folder, 'tiny.mjs');
   writeFileSync(path, TINY);
   const tiny = { command: process.execPath, args: [path], glovebox: { eager: true } };
   const own = await open({ mcpServers: { tiny }, glovebox: { rules: [{ action: 'allow' }] } });
-  const { tools } = await own.listTools();
-  const { description } = tools.find((tool) => tool.name === 'execute');
-  assert.match(description, /"tiny": \{\n {4}\/\*\* Adds \*\/\n {4}add\(args: \{\n {6}a: number;/);
+  const description = await descriptionWith(own, /"tiny": \{\n {4}\/\*\* Adds \*\/\n {4}add\(args: \{\n {6}a: number;/);
   assert.doesNotMatch(description, /Look tools up/);
   const many = await open({ mcpServers: { tiny, memory: { ...servers.memory,
     glovebox: { eager: true } } }, glovebox: { rules: [{ action: 'allow' }] } });
-  assert.match((await many.listTools()).tools.find((tool) => tool.name === 'execute').description,
-    /- tiny\n- memory\nLook tools up with discover/);
+  await descriptionWith(many, /- tiny\n- memory\nLook tools up with discover/);
 });
 
 test('limits are those of the configuration, and so is the prefix', async () => {

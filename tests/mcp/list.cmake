@@ -57,6 +57,7 @@ gbx_mcp_test(web)
 
 gbx_mcp_test(declarations)
 gbx_mcp_test(discover)
+gbx_mcp_test(csv)
 gbx_mcp_test(describe)
 gbx_mcp_test(inspector)
 

@@ -154,8 +154,10 @@ static gbx_realm *make(const realm_call *call, session *s)
         const char *json = call->datasets[i];
         char why[200];
 
-        if (!gbx_realm_load(realm, span(name, strlen(name)), span(json, strlen(json)),
-                            why, sizeof why)) {
+        gbx_realm_data data = {.name = span(name, strlen(name)),
+                               .text = span(json, strlen(json))};
+
+        if (!gbx_realm_load(realm, &data, why, sizeof why)) {
             gbx_buf_printf(&s->out, "NOT LOADED: %s", why);
             return NULL;
         }

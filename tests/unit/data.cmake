@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # Datasets of `glovebox mcp`.
-gbx_unit_test(data_csv gbx_mcp_sets)
 add_library(gbx_sources STATIC unit/sources.c)
 target_include_directories(gbx_sources PUBLIC unit)
 target_link_libraries(gbx_sources PUBLIC gbx_mcp_sets gbx_flags gbx_sanitize PkgConfig::CMOCKA)

@@ -227,7 +227,7 @@ static bool call_encode(gbx_buf *to)
 }
 
 static const uint8_t config_body[] = {
-    3, 0, 0, 0,               /* version */
+    4, 0, 0, 0,               /* version */
     1, 0, 1,                  /* globals minimal, no attack mode, all warming */
     8,                        /* huge pages */
     3, 0, 0, 0,               /* capabilities */
@@ -249,7 +249,7 @@ static bool config_decode(gbx_span body)
 static bool config_encode(gbx_buf *to)
 {
     return gbx_msg_put_config(to,
-                              &(gbx_msg_config){.version = 3,
+                              &(gbx_msg_config){.version = 4,
                                                 .globals = 1,
                                                 .warm = 1,
                                                 .huge_pages = 8,
@@ -281,8 +281,9 @@ static bool fork_now_encode(gbx_buf *to)
 }
 
 static const uint8_t load_body[] = {
-    5, 0, 0, 0, 1,   0,   0,   0, /* size: 4 GiB + 5 */
-    3, 0, 0, 0, 'a', 'b', 'c',    /* name */
+    5,    0, 0, 0, 1,   0,   0,   0, /* size: 4 GiB + 5 */
+    0x12,                            /* format: CSV, unfinished */
+    3,    0, 0, 0, 'a', 'b', 'c',    /* name */
 };
 
 static bool load_decode(gbx_span body)
@@ -295,6 +296,7 @@ static bool load_decode(gbx_span body)
 static bool load_encode(gbx_buf *to)
 {
     return gbx_msg_put_load(to, &(gbx_msg_load){.size = (UINT64_C(1) << 32) + 5,
+                                                .format = 0x12,
                                                 .name = TEXT("abc")});
 }
 
@@ -350,7 +352,7 @@ static bool attack_encode(gbx_buf *to)
 
 /* one layer stands, one does not */
 static const uint8_t hello_body[] = {
-    3, 0, 0, 0,                     /* version */
+    4, 0, 0, 0,                     /* version */
     1, 0, 0, 0,                     /* threads */
     6, 0, 0, 0,                     /* landlock ABI */
     1, 0,                           /* out of memory is known; no writable code */
@@ -373,7 +375,7 @@ static bool hello_decode(gbx_span body)
 
 static bool hello_encode(gbx_buf *to)
 {
-    gbx_msg_hello msg = {.version = 3,
+    gbx_msg_hello msg = {.version = 4,
                          .threads = 1,
                          .landlock_abi = 6,
                          .oom_known = 1,

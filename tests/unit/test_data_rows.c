@@ -246,7 +246,7 @@ TEST(rows__are_objects)
 
     make_database(p, schema);
     becomes(query(p, "SELECT * FROM t ORDER BY rowid"),
-            "[{\"id\":1,\"x\":0.1,\"s\":\"a\\\"b\",\"b\":\"AQI=\"},\n"
+            "[{\"id\":1,\"x\":0.10000000000000001,\"s\":\"a\\\"b\",\"b\":\"AQI=\"},\n"
             "{\"id\":\"9007199254740993\",\"x\":1e+20,\"s\":null,\"b\":\"\"},\n"
             "{\"id\":-5,\"x\":2,\"s\":\"\xc3\xa9\",\"b\":null}]");
     becomes(query(p, "SELECT id, id, id AS id_3 FROM v LIMIT 1"),

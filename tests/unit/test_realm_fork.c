@@ -150,6 +150,14 @@ static void gives(const char *code, const char *value)
 
 /* ---- tests ------------------------------------------------------------------ */
 
+static bool loads(const char *name, const char *json, char why[static 64])
+{
+    return gbx_realm_load(realm,
+                          &(gbx_realm_data){.name = span(name, strlen(name)),
+                                            .text = span(json, strlen(json))},
+                          why, 64);
+}
+
 TEST(realm__names_its_engine)
 {
     assert_memory_equal(gbx_realm_engine(), "JavaScriptCore 2.", 17);
@@ -202,11 +210,9 @@ TEST(load__refuses_what_is_not_json)
 {
     char why[64];
 
-    assert_false(
-        gbx_realm_load(realm, span("bad", 3), span("{\"a\":", 5), why, sizeof why));
+    assert_false(loads("bad", "{\"a\":", why));
     assert_string_equal(why, "JSON Parse error: Unexpected EOF");
-    assert_false(
-        gbx_realm_load(realm, span("bad", 3), span("\"\xff\"", 3), why, sizeof why));
+    assert_false(loads("bad", "\"\xff\"", why));
     assert_string_equal(why, "the text is not UTF-8");
 
     gives("() => Object.keys(datasets)", "[\"rows\"]");
@@ -216,12 +222,10 @@ TEST(load__replaces_a_dataset_of_the_same_name)
 {
     char why[64];
 
-    assert_true(
-        gbx_realm_load(realm, span("rows", 4), span("[9]", 3), why, sizeof why));
+    assert_true(loads("rows", "[9]", why));
     gives("(rows) => [rows, datasets]", "[[9],{\"rows\":[9]}]");
 
-    assert_true(
-        gbx_realm_load(realm, span("rows", 4), span("[1,2,3]", 7), why, sizeof why));
+    assert_true(loads("rows", "[1,2,3]", why));
     gives("(rows) => rows", "[1,2,3]");
 }
 
@@ -370,7 +374,7 @@ static int make_realm(void **state)
     realm = gbx_realm_new(&(gbx_realm_setup){.globals = GBX_GLOBALS_STANDARD}, &reason);
     if (shared == MAP_FAILED || realm == NULL)
         return -1;
-    if (!gbx_realm_load(realm, span("rows", 4), span("[1,2,3]", 7), why, sizeof why))
+    if (!loads("rows", "[1,2,3]", why))
         return -1;
     gbx_realm_warm(realm, 1);
     gbx_realm_warm_own(realm, 1);

@@ -35,6 +35,7 @@ export async function use(signal: AbortSignal | undefined): Promise<number> {
   await engine.expose({ db: { query: async (sql: string, limit: number) => [sql, limit] }, now: () => Date.now() });
   await engine.load('orders', [1, 2, 3]);
   await engine.loadJson('orders', new Uint8Array());
+  await engine.loadText('orders', 'a,b', 'csv');
   const other = await engine.run({
     form: 'body', code: 'return params.x', bindings: { params: { x: 1 } }, limits: { timeoutMs: 10 },
     policy: { fetch: { allow: ['api.example.com'] } }, onLog: (level, message, timeMs) => void [level, message, timeMs],

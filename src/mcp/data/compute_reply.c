@@ -64,11 +64,22 @@ static void put_link(gbx_buf *to, const gbx_excerpt *cut, const char *name,
             cut->uri, name, mime_type, cut->total);
 }
 
+/* 1234567 as 1,234,567. */
+static void put_count(gbx_buf *to, size_t count)
+{
+    if (count >= 1000) {
+        put_count(to, count / 1000);
+        (void)gbx_buf_printf(to, ",%03zu", count % 1000);
+    } else {
+        (void)gbx_buf_printf(to, "%zu", count);
+    }
+}
+
 static void put_log_count(const reply *r, gbx_buf *to)
 {
     size_t count = gbx_result_log_count(r->result);
 
-    (void)gbx_number_put_count(to, count);
+    put_count(to, count);
     (void)gbx_buf_printf(to, " log line%s", count == 1 ? "" : "s");
 }
 

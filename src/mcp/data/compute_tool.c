@@ -82,6 +82,21 @@ static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
 
 typedef enum detail { NAMES, TYPES, EXAMPLES } detail;
 
+/* "812 bytes", "9.1 kB", "34 MB". */
+static void put_size(gbx_buf *to, uint64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB"};
+    double size = (double)bytes / 1000;
+    size_t unit = 0;
+
+    for (; size >= 1000 && unit < 2; unit++)
+        size /= 1000;
+    if (bytes < 1000)
+        (void)gbx_buf_printf(to, "%u bytes", (unsigned)bytes);
+    else
+        (void)gbx_buf_printf(to, size < 10 ? "%.1f %s" : "%.0f %s", size, units[unit]);
+}
+
 static void put_dataset(const gbx_dataset_state *set, detail most, gbx_buf *to)
 {
     const gbx_told *t = &set->told;
@@ -95,7 +110,7 @@ static void put_dataset(const gbx_dataset_state *set, detail most, gbx_buf *to)
         return;
     }
     (void)gbx_buf_printf(to, "%s, ", t->size);
-    (void)gbx_number_put_size(to, is_file ? t->file_bytes : t->json_bytes);
+    put_size(to, is_file ? t->file_bytes : t->json_bytes);
     (void)gbx_buf_puts(to, is_file ? "\n" : " as JSON\n");
     if (most >= TYPES)
         (void)gbx_buf_printf(to, "  %s\n", t->type);
@@ -253,8 +268,9 @@ static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
         if (set->told.format != GBX_SPEC_SQLITE)
             (void)gbx_buf_printf(to, ",\"bytes\":%llu",
                                  (unsigned long long)set->told.file_bytes);
-        (void)gbx_buf_printf(to, ",\"jsonBytes\":%llu",
-                             (unsigned long long)set->told.json_bytes);
+        if (set->told.json_bytes > 0)
+            (void)gbx_buf_printf(to, ",\"jsonBytes\":%llu",
+                                 (unsigned long long)set->told.json_bytes);
         put_member(to, "type", set->told.type);
     }
     if (set->problem[0] != 0)

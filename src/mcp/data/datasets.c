@@ -177,7 +177,7 @@ static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source
     if (gbx_describe(l->engine, &of, told, &error) != GBX_OK)
         say_undescribed(told, error.message);
     told->file_bytes = source->file_bytes;
-    told->json_bytes = source->view.len;
+    told->json_bytes = source->data_format == GBX_DATA_JSON ? source->view.len : 0;
     told->format = source->format;
     if (source->is_cut && told->size != NULL &&
         asprintf(&size, "%s, without a last line that has no end yet", told->size) >=
@@ -200,7 +200,7 @@ static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
     else
         status =
             gbx_engine_load(engine, l->data->sets[index].spec.name, source->view.at,
-                            source->view.len, GBX_DATA_JSON, reterr);
+                            source->view.len, source->data_format, reterr);
     (void)pthread_mutex_lock(&l->lock);
     l->is_giving = false;
     (void)pthread_cond_broadcast(&l->changed);
@@ -219,6 +219,14 @@ static void digest(const gbx_source *source, gbx_load_digests *ret)
     gbx_sha256_add(&told, also, sizeof also);
     gbx_sha256_add(&told, source->columns.data, source->columns.len);
     gbx_sha256_end(&told, ret->told);
+}
+
+/* Why the engine refused it; of a table without the name, which the caller says. */
+static const char *reason_of(const gbx_error *error, gbx_data_format format)
+{
+    const char *end = format == GBX_DATA_JSON ? NULL : strstr(error->message, "': ");
+
+    return end != NULL ? end + 3 : error->message;
 }
 
 /* A file was read: report and load it unless it is unchanged. */
@@ -241,7 +249,7 @@ static void take_source(gbx_data_loader *l, size_t index, const gbx_source *sour
     is_same =
         !is_first && memcmp(digests.data, slot->loaded.data, sizeof digests.data) == 0;
     if (!is_same && put_into_engine(l, index, source, &error) != GBX_OK) {
-        tell(l, index, GBX_LOAD_REFUSED, NULL, error.message);
+        tell(l, index, GBX_LOAD_REFUSED, NULL, reason_of(&error, source->data_format));
         return;
     }
     slot->was_loaded = true;

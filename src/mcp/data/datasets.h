@@ -61,7 +61,7 @@ void gbx_spec_cleanup(gbx_spec *spec);
 const char *gbx_spec_format_name(gbx_spec_format format);
 
 /*
- * Load what a spec names as checked JSON text. Blocks; call it from a thread.
+ * Read what a spec names, for gbx_engine_load(). Blocks; call it from a thread.
  *
  * A file is read, not mapped: if it is cut short meanwhile, that is an error, not a
  * signal.
@@ -87,17 +87,19 @@ typedef struct gbx_source_past {
 } gbx_source_past;
 
 typedef struct gbx_source {
-    gbx_spec_format format; /* as found, never GUESS */
-    gbx_buf json;
-    gbx_view view;       /* of it */
-    uint64_t file_bytes; /* bytes read; 0 for a database */
-    gbx_buf columns;     /* of a table without records: column names, a JSON array */
-    bool is_cut;         /* an unfinished last line was left out */
+    gbx_spec_format format;      /* as found, never GUESS */
+    gbx_data_format data_format; /* of text, for the engine */
+    gbx_buf text;                /* valid JSON, or CSV that nobody has looked at */
+    gbx_view view;               /* of it */
+    uint64_t file_bytes;         /* bytes read; 0 for a database */
+    gbx_buf columns; /* of a query without records: column names, a JSON array */
+    bool is_cut;     /* an unfinished last line of NDJSON was left out */
 } gbx_source;
 
 /*
  * A last line without an end is left out if it alone is at fault, or if the file grows
- * and nothing shows that the line is whole (a row or a number may go on). past: NULL,
+ * and nothing shows that the line is whole (a row or a number may go on); of CSV by the
+ * engine. past: NULL,
  * or the state at the last read, which is updated. GBX_E_DATA: not valid, with line and
  * column if known. GBX_E_OS: cannot be read. GBX_E_CLOSED: *stop was set. Clean up *ret
  * on success alone.
@@ -109,36 +111,6 @@ void gbx_source_cleanup(gbx_source *source);
 
 /* GBX_E_OS if it is not an existing regular file; quick. */
 gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr);
-
-/* ---- csv.c ------------------------------------------------------------- */
-
-/*
- * Turn CSV into a JSON array with one object per record.
- *
- * The first record names the columns. A column has integers, decimals or booleans if
- * all its non-empty cells are of that type; otherwise its cells stay text, unchanged.
- * An empty cell is null, quoted or not.
- */
-
-/* More than any spreadsheet has; every record repeats each name. */
-#define GBX_TABLE_COLUMNS_MAX 4096
-
-/* Longer names are compared slowly. */
-#define GBX_TABLE_NAME_MAX 1024
-
-/*
- * Append the JSON to `to`, whose ceiling bounds it. text: UTF-8 without a byte order
- * mark. delimiter: 0 to guess it. stop: polled; ends with GBX_E_CLOSED. columns: NULL,
- * or receives the column names as a JSON array if no record has them. GBX_E_DATA has
- * line and column.
- */
-gbx_status gbx_table_read(const char *text, size_t len, char delimiter,
-                          const atomic_bool *stop, gbx_buf *to, gbx_buf *columns,
-                          gbx_error *reterr);
-
-/* The length without a last record that may be incomplete: one without a line end and
- * with no more cells than the first. delimiter: 0 to guess it. */
-size_t gbx_csv_finished(const char *text, size_t len, char delimiter);
 
 /* ---- sqlite.c ---------------------------------------------------------- */
 
@@ -229,24 +201,6 @@ void gbx_immutable_cleanup(gbx_immutable *still);
 gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
                          gbx_buf *to, gbx_buf *columns, gbx_error *reterr);
 
-/* ---- number.c ---------------------------------------------------------- */
-
-/* Write doubles and counts as text. */
-
-/* Append value in the fewest digits that read back the same, at most `digits`; null if
- * it is not finite. */
-bool gbx_number_put(gbx_buf *to, double value, int digits);
-
-/* Does code print the number with the same digits again, apart from zeros at the ends?
- * text: a JSON number. False if no double is near it. */
-bool gbx_number_is_kept(const char *text, size_t len);
-
-/* 1234567 as 1,234,567. */
-bool gbx_number_put_count(gbx_buf *to, uint64_t count);
-
-/* "812 bytes", "9.1 kB", "34 MB". */
-bool gbx_number_put_size(gbx_buf *to, uint64_t bytes);
-
 /* ---- describe.c ---------------------------------------------------------- */
 
 /* What is shown of a dataset. */
@@ -257,7 +211,7 @@ typedef struct gbx_told {
     char *statistics;    /* a JSON array with one object per field */
     const char *lost;    /* a path to show that leads to no field; or NULL */
     uint64_t file_bytes; /* 0 for a database */
-    uint64_t json_bytes;
+    uint64_t json_bytes; /* 0 for CSV */
     gbx_spec_format format;
 } gbx_told;
 

@@ -9,7 +9,7 @@
  * Evaluates to a function of (data, options):
  *   options  { examples: 'patterns', 'values' or 'none'; shown: paths of fields whose values
  *              may be shown, '' for all; records: how many elements of an array to
- *              describe, evenly spread; isTable: rows of a table; columns: names, of a table without
+ *              describe, evenly spread; isTable: rows of a table; columns: names, of a query without
  *              rows; room: characters for the type, and for the examples }
  *   returns  { type, size, examples, fields, lost }; lost: index in shown of the first
  *              path that leads to no field, or -1
@@ -651,10 +651,12 @@
   list(root, '', 0, top);
   const out = writer(options.room);
   putType(out, root, top);
+  const { columns = options.columns, isCut } = Array.isArray(data) ? data : {}; // see table.js
   return {
-    type: options.columns === undefined ? out.text : columnsType(options.columns, options.room),
-    size: (options.columns === undefined ? sizeOf(root) : '0 records') +
-      (isSample ? `, described by ${count(described.length)} of them` : ''),
+    type: columns === undefined ? out.text : columnsType(columns, options.room),
+    size: (columns === undefined ? sizeOf(root) : '0 records') +
+      (isSample ? `, described by ${count(described.length)} of them` : '') +
+      (isCut ? ', without a last line that has no end yet' : ''),
     examples: examplesOf(root, top),
     fields: listing.rows,
     lost: options.shown.findIndex((path) => !leadsSomewhere(root, path)),

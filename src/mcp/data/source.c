@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source - the argument of --data, and loading what it names: a file, or a query of a
+ * source - the argument of --data, and reading what it names: a file, or a query of a
  * database.
  */
 #include "mcp/data/datasets.h"
@@ -287,8 +287,15 @@ static gbx_status refuse(const gbx_json_fault *fault, const char *also,
 }
 
 /* file: text begins at `text`; it is moved, not copied. */
-static gbx_status take_json(gbx_buf *file, const char *text, size_t len, gbx_buf *to,
-                            gbx_error *reterr)
+static void take_file(gbx_buf *file, size_t len, gbx_source *source)
+{
+    gbx_buf_consume(file, file->len - len);
+    source->text = *file;
+    *file = (gbx_buf){0};
+}
+
+static gbx_status take_json(gbx_buf *file, const char *text, size_t len,
+                            gbx_source *source, gbx_error *reterr)
 {
     gbx_json_fault fault;
 
@@ -298,9 +305,7 @@ static gbx_status take_json(gbx_buf *file, const char *text, size_t len, gbx_buf
                           ? " (one value a line is NAME=ndjson:FILE)"
                           : "",
                       reterr);
-    gbx_buf_consume(file, file->len - len);
-    *to = *file;
-    *file = (gbx_buf){0};
+    take_file(file, len, source);
     return GBX_OK;
 }
 
@@ -316,14 +321,15 @@ static gbx_spec_format guess(const char *text, size_t len)
                                                                : GBX_SPEC_NDJSON;
 }
 
-/* A view of JSON that is known to be valid, or was written here. */
-static gbx_view view_of(const gbx_buf *json)
+/* Without the blanks around JSON that is known to be valid; all of a table. */
+static gbx_view view_of(const gbx_source *source)
 {
-    const char *text = (const char *)json->data;
-    size_t start = strspn(text, " \t\r\n");
-    size_t end = json->len;
+    const char *text = (const char *)source->text.data;
+    bool is_json = source->data_format == GBX_DATA_JSON;
+    size_t start = is_json ? strspn(text, " \t\r\n") : 0;
+    size_t end = source->text.len;
 
-    while (strchr(" \t\r\n", text[end - 1]) != NULL)
+    while (is_json && strchr(" \t\r\n", text[end - 1]) != NULL)
         end--;
     return (gbx_view){.at = text + start, .len = end - start};
 }
@@ -332,21 +338,18 @@ static gbx_view view_of(const gbx_buf *json)
 static void begin_source(gbx_source *source)
 {
     gbx_source_cleanup(source);
-    gbx_buf_init(&source->json, GBX_SOURCE_MAX + 1);
+    gbx_buf_init(&source->text, GBX_SOURCE_MAX + 1);
     gbx_buf_init(&source->columns, COLUMNS_MAX);
 }
 
-/* ---- lines and rows ------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------- */
 
-static gbx_status take_rows(const char *text, size_t len, const atomic_bool *stop,
-                            gbx_source *source, gbx_error *reterr)
+static gbx_status take_lines(const char *text, size_t len, gbx_source *source,
+                             gbx_error *reterr)
 {
     gbx_json_fault fault;
 
-    if (source->format != GBX_SPEC_NDJSON)
-        return gbx_table_read(text, len, source->format == GBX_SPEC_TSV ? '\t' : 0,
-                              stop, &source->json, &source->columns, reterr);
-    if (gbx_json_from_lines(text, len, &source->json, &fault))
+    if (gbx_json_from_lines(text, len, &source->text, &fault))
         return GBX_OK;
     if (fault.message == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
@@ -354,40 +357,27 @@ static gbx_status take_rows(const char *text, size_t len, const atomic_bool *sto
 }
 
 /* The length without an unfinished last line; all of it if that is the only line. */
-static size_t finished(const char *text, size_t len, gbx_spec_format format)
+static size_t finished(const char *text, size_t len)
 {
-    const char *last = format == GBX_SPEC_NDJSON ? memrchr(text, '\n', len) : NULL;
-    size_t n = last != NULL ? (size_t)(last + 1 - text)
-               : format == GBX_SPEC_NDJSON
-                   ? 0
-                   : gbx_csv_finished(text, len, format == GBX_SPEC_TSV ? '\t' : 0);
+    const char *last = memrchr(text, '\n', len);
 
-    return n > 0 ? n : len;
+    return last != NULL ? (size_t)(last + 1 - text) : len;
 }
 
-/* Could the last line continue? JSON in brackets or quotes is whole where it ends. */
-static bool may_go_on(const char *text, size_t len, gbx_spec_format format)
+/* JSON in brackets or quotes is whole where it ends; a number could continue. */
+static gbx_status take_finished_lines(const char *text, size_t len, bool grows,
+                                      gbx_source *source, gbx_error *reterr)
 {
-    if (len == 0 || text[len - 1] == '\n' || text[len - 1] == '\r')
-        return false;
-    return format != GBX_SPEC_NDJSON || isdigit((unsigned char)text[len - 1]);
-}
-
-static gbx_status take_finished_rows(const char *text, size_t len, bool grows,
-                                     const atomic_bool *stop, gbx_source *source,
-                                     gbx_error *reterr)
-{
-    size_t n = grows && may_go_on(text, len, source->format)
-                   ? finished(text, len, source->format)
-                   : len;
-    gbx_status status = take_rows(text, n, stop, source, reterr);
+    bool goes_on = grows && len > 0 && isdigit((unsigned char)text[len - 1]);
+    size_t n = goes_on ? finished(text, len) : len;
+    gbx_status status = take_lines(text, n, source, reterr);
 
     if (status == GBX_E_DATA && n == len) {
-        n = finished(text, len, source->format);
+        n = finished(text, len);
         if (n == len)
             return status;
         begin_source(source);
-        if (take_rows(text, n, stop, source, NULL) != GBX_OK)
+        if (take_lines(text, n, source, NULL) != GBX_OK)
             return status;
         status = GBX_OK;
     }
@@ -437,8 +427,8 @@ static gbx_status check_encoding(const char *text, size_t len, gbx_error *reterr
                : gbx_fail_at(reterr, GBX_E_DATA, 1, 1, "line 1, column 1: %s", what);
 }
 
-static gbx_status take_text(gbx_buf *file, bool grows, const atomic_bool *stop,
-                            gbx_source *source, gbx_error *reterr)
+static gbx_status take_text(gbx_buf *file, bool grows, gbx_source *source,
+                            gbx_error *reterr)
 {
     const char *text = file->len > 0 ? (const char *)file->data : "";
     size_t len = file->len;
@@ -452,9 +442,15 @@ static gbx_status take_text(gbx_buf *file, bool grows, const atomic_bool *stop,
     }
     if (source->format == GBX_SPEC_GUESS)
         source->format = guess(text, len);
-    return source->format == GBX_SPEC_JSON
-               ? take_json(file, text, len, &source->json, reterr)
-               : take_finished_rows(text, len, grows, stop, source, reterr);
+    if (source->format == GBX_SPEC_JSON)
+        return take_json(file, text, len, source, reterr);
+    if (source->format == GBX_SPEC_NDJSON)
+        return take_finished_lines(text, len, grows, source, reterr);
+    source->data_format =
+        (source->format == GBX_SPEC_TSV ? GBX_DATA_TSV : GBX_DATA_CSV) |
+        (grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
+    take_file(file, len, source);
+    return GBX_OK;
 }
 
 static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
@@ -469,14 +465,14 @@ static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
     if (spec->format == GBX_SPEC_SQLITE) {
         status = gbx_source_probe(spec, reterr);
         return status == GBX_OK ? gbx_rows_read(spec->path, spec->query, stop,
-                                                &source->json, &source->columns, reterr)
+                                                &source->text, &source->columns, reterr)
                                 : status;
     }
     status = read_file(spec, past, stop, &file, reterr);
     source->file_bytes = file.len;
     grows = extent == GBX_SOURCE_LINES || (past != NULL && past->grows);
     if (status == GBX_OK)
-        status = take_text(&file, grows, stop, source, reterr);
+        status = take_text(&file, grows, source, reterr);
     gbx_buf_cleanup(&file);
     return status;
 }
@@ -515,21 +511,21 @@ gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
     gbx_source source = {.format = spec->format};
     gbx_status status = read_source(spec, extent, past, stop, &source, reterr);
 
-    if (status == GBX_OK && !gbx_buf_append(&source.json, "", 1))
+    if (status == GBX_OK && !gbx_buf_append(&source.text, "", 1))
         status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
     if (status != GBX_OK) {
         gbx_source_cleanup(&source);
         return status;
     }
-    source.json.len--; /* a NUL follows it */
-    source.view = view_of(&source.json);
+    source.text.len--; /* a NUL follows it */
+    source.view = view_of(&source);
     *ret = source;
     return GBX_OK;
 }
 
 void gbx_source_cleanup(gbx_source *source)
 {
-    gbx_buf_cleanup(&source->json);
+    gbx_buf_cleanup(&source->text);
     gbx_buf_cleanup(&source->columns);
 }
 

@@ -459,7 +459,7 @@ static bool put_cell(rows *r, int column, gbx_buf *to)
         if (isinf(number)) /* JSON lacks it: a number beyond all doubles */
             (void)gbx_buf_puts(to, number < 0 ? "-1e999" : "1e999");
         else
-            (void)gbx_number_put(to, number, 17);
+            gbx_buf_printf(to, "%.17g", number);
         break;
     case SQLITE_TEXT:
         bytes = lib->sqlite3_column_text(r->statement, column);

@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 105330,
-  'lines in src/mcp': 41130,
+  'lines in src': 105320,
+  'lines in src/mcp': 41020,
   'lines in src/mcp/code': 13350,
-  'lines in src/mcp/data': 5340,
-  'lines in tests and node/test': 76570,
-  'files in src': 345,
+  'lines in src/mcp/data': 5230,
+  'lines in tests and node/test': 76510,
+  'files in src': 346,
   'headers in src': 65,
   'C files under 60 lines': 5,
   'C files over 800 lines': 0,

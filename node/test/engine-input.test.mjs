@@ -225,7 +225,7 @@ test('datasets are there in every call, pristine, and can be replaced', async ()
     await own.loadText('text', text, format);
     assert.deepEqual((await own.run({ code: '(d) => d', dataset: 'text' })).value, value);
   }
-  await assert.rejects(own.loadText('text', 'a,b\n1\n', 'csv'), { code: 'GBX_E_DATA', message: /line 2, column 1: 1 cells/ });
+  await assert.rejects(own.loadText('text', 'a,b\n1\n', 'csv'), { code: 'GBX_E_DATA', message: /line 2, column 1: 1 cell/ });
   await own.close();
   await assert.rejects(own.load('late', 1), { code: 'GBX_E_CLOSED' });
 });

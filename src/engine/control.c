@@ -442,31 +442,37 @@ static bool on_hello(gbx_template *t, gbx_span body)
     return ok;
 }
 
-/* Report to the thread that waits for the template why it will not serve. The lock
- * is held. */
-static void refuse_renewal(gbx_template *t, gbx_span message)
+/* Why the template refused it; OK if it did not. */
+static gbx_error error_of(const gbx_msg_loaded *msg)
 {
     gbx_error error = {0};
-    char text[sizeof t->engine->load_message];
+    char text[256];
 
-    if (!t->is_renewal)
-        return;
-    gbx_utf8_copy_line(text, sizeof text, message.data, message.len);
-    (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
-    gbx_renewal_end(t->engine, t, &error);
+    if (msg->ok)
+        return error;
+    gbx_utf8_copy_line(text, sizeof text, msg->message.data, msg->message.len);
+    if (msg->line == 0)
+        (void)gbx_fail(&error, GBX_E_DATA, "%s", text);
+    else
+        (void)gbx_fail_at(&error, GBX_E_DATA, msg->line, msg->column,
+                          "line %u, column %u: %s", msg->line, msg->column, text);
+    return error;
 }
 
 static bool on_loaded(gbx_template *t, gbx_span body)
 {
     gbx_engine *engine = t->engine;
     gbx_msg_loaded msg;
+    gbx_error error;
     bool ok = true;
 
     if (!gbx_msg_get_loaded(body, &msg) || t->loads_pending == 0)
         return false;
+    error = error_of(&msg);
     (void)pthread_mutex_lock(&engine->lock);
     if (t->state == GBX_TEMPLATE_LOADING && !msg.ok) {
-        refuse_renewal(t, msg.message);
+        if (t->is_renewal) /* somebody waits for it */
+            gbx_renewal_end(engine, t, &error);
         (void)pthread_mutex_unlock(&engine->lock);
         return false; /* a call must not find less than the engine has */
     }
@@ -474,9 +480,7 @@ static bool on_loaded(gbx_template *t, gbx_span body)
     if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
         ok = serves(t);
     } else if (t == engine->current && engine->is_loading) {
-        engine->load_failed = !msg.ok;
-        gbx_utf8_copy_line(engine->load_message, sizeof engine->load_message,
-                           msg.message.data, msg.message.len);
+        engine->load_error = error;
         engine->load_done = true;
         (void)pthread_cond_broadcast(&engine->changed);
     }

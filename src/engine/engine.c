@@ -96,7 +96,8 @@ static void put_datasets(gbx_buf *to, const gbx_engine *engine)
         (void)gbx_buf_puts(to, "{");
         put_text(to, "name", d->name);
         (void)gbx_buf_printf(to, "\"%s\":%llu}",
-                             d->format == GBX_DATA_JSON ? "jsonBytes" : "csvBytes",
+                             (d->format & 0x0F) < GBX_DATA_CSV ? "jsonBytes"
+                                                               : "csvBytes",
                              (unsigned long long)d->size);
         separator = ",";
     }

@@ -466,10 +466,9 @@ struct gbx_engine {
     uint64_t content_seq;  /* changes with what only a new template can receive */
     gbx_renewal *renewal;
     uint64_t load_seq;
-    bool load_failed; /* of the load in progress */
+    gbx_error load_error; /* of the load in progress; its status is OK without one */
     bool load_done;
     bool is_loading;
-    char load_message[256];
     uint64_t next_worker;
     atomic_ullong next_ticket; /* the last one given */
     uint64_t next_dataset;

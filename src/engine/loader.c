@@ -9,7 +9,6 @@
 #include "engine/engine.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/timeouts.h"
 #include "base/utf8.h"
 
@@ -154,33 +153,32 @@ typedef struct update {
 static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *reterr)
 {
     int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
-    bool sent;
+    bool is_silent;
 
     engine->is_loading = true;
     engine->load_done = false;
-    engine->load_failed = false;
-    engine->load_message[0] = 0;
+    engine->load_error = (gbx_error){.status = GBX_OK};
     engine->current->loads_pending++;
-    sent = u->dataset != NULL ? gbx_template_send_load(engine->current, u->dataset)
-                              : gbx_template_send_expose(engine->current, u->name);
-    if (!sent) {
-        engine->load_failed = true;
-        engine->load_done = true;
-    }
-    while (!engine->load_done && !engine->is_closing)
-        if (!wait_changed(engine, until))
-            engine->load_failed = engine->load_done = true;
+    is_silent = u->dataset != NULL
+                    ? !gbx_template_send_load(engine->current, u->dataset)
+                    : !gbx_template_send_expose(engine->current, u->name);
+    while (!engine->load_done && !is_silent && !engine->is_closing)
+        is_silent = !wait_changed(engine, until);
     engine->is_loading = false;
     /* Half a frame may have been sent, or the answer may be mistaken for that of
      * another load: start another template, which knows what the engine has. */
-    if (engine->load_failed && engine->load_message[0] == 0 && engine->current != NULL)
+    if (is_silent && engine->current != NULL)
         gbx_pidfd_kill(engine->current->process.pidfd);
+    if (is_silent)
+        return gbx_fail(reterr, u->failure,
+                        "cannot %s '%s': the template does not answer", u->what,
+                        u->name);
     if (!engine->load_done)
         return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
-    if (engine->load_failed)
-        return gbx_fail(reterr, u->failure, "cannot %s '%s': %s", u->what, u->name,
-                        engine->load_message[0] != 0 ? engine->load_message
-                                                     : "the template does not answer");
+    if (engine->load_error.status != GBX_OK)
+        return gbx_fail_at(reterr, u->failure, engine->load_error.line,
+                           engine->load_error.column, "cannot %s '%s': %s", u->what,
+                           u->name, engine->load_error.message);
     return GBX_OK;
 }
 
@@ -242,64 +240,14 @@ static bool is_dataset_name(const char *name)
     return strcmp(name, "__proto__") != 0;
 }
 
-static bool is_table(gbx_data_format format)
-{
-    unsigned kind =
-        (unsigned)format & ~(unsigned)(GBX_DATA_UNFINISHED | GBX_DATA_GROWS);
-
-    return kind == GBX_DATA_CSV || kind == GBX_DATA_TSV;
-}
-
 static bool is_data_format(gbx_data_format format)
 {
-    return format == GBX_DATA_JSON || format == GBX_DATA_NDJSON || is_table(format);
-}
+    unsigned kind = (unsigned)format & 0x0F;
+    unsigned how = (unsigned)format & ~0x0Fu;
 
-/* The template parses it, and says what is wrong with it. */
-static gbx_status make_table(const char *name, const char *text, size_t len,
-                             gbx_data_format format, gbx_dataset **ret,
-                             gbx_error *reterr)
-{
-    uint32_t line, column;
-    gbx_status status;
-    size_t bad;
-
-    if (gbx_utf8_valid((const uint8_t *)text, len, &bad)) {
-        status = keep_bytes("dataset", name, text, len, ret, reterr);
-        if (status == GBX_OK)
-            (*ret)->format = format;
-        return status;
-    }
-    gbx_utf8_position(text, len, bad, &line, &column);
-    return gbx_fail_at(reterr, GBX_E_DATA, line, column,
-                       "cannot load the dataset '%s': line %u, column %u: not UTF-8: "
-                       "convert the file, for instance with iconv",
-                       name, line, column);
-}
-
-static gbx_status make_dataset(const char *name, const char *json, size_t len,
-                               gbx_data_format format, gbx_dataset **ret,
-                               gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf lines = {0};
-    gbx_json_fault fault = {0};
-    bool ok;
-
-    if (is_table(format))
-        return make_table(name, json, len, format, ret, reterr);
-    gbx_buf_init(&lines, len * 2 + 16);
-    ok = format == GBX_DATA_NDJSON
-             ? gbx_json_from_lines(json, len, &lines, &fault)
-             : gbx_json_check(json, len, GBX_JSON_DEPTH_MAX, &fault);
-    if (!ok && fault.message == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset '%s'", name);
-    if (!ok)
-        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column,
-                           "the dataset '%s' is not JSON: %s at line %u, column %u",
-                           name, fault.message, fault.line, fault.column);
-    return keep_bytes("dataset", name,
-                      format == GBX_DATA_NDJSON ? (const char *)lines.data : json,
-                      format == GBX_DATA_NDJSON ? lines.len : len, ret, reterr);
+    return kind <= GBX_DATA_TSV &&
+           (how == 0 || (kind != GBX_DATA_JSON &&
+                         (how == GBX_DATA_UNFINISHED || how == GBX_DATA_GROWS)));
 }
 
 static uint64_t cost_in_place(const gbx_dataset *d, const gbx_dataset *old)
@@ -329,10 +277,10 @@ static gbx_status put_in_new(gbx_engine *engine, const gbx_dataset *d,
     gbx_error error = {0};
     gbx_status status = restart(engine, &error);
 
-    return status == GBX_OK
-               ? GBX_OK
-               : gbx_fail(reterr, status, "cannot load the dataset '%s': %s", d->name,
-                          error.message);
+    return status == GBX_OK ? GBX_OK
+                            : gbx_fail_at(reterr, status, error.line, error.column,
+                                          "cannot load the dataset '%s': %s", d->name,
+                                          error.message);
 }
 
 static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
@@ -641,8 +589,12 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *tex
     if (engine->runner.execute != NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no datasets",
                         engine->runner.name);
-    status = make_dataset(name, text, len, format, &d, reterr);
-    return status == GBX_OK ? load(engine, d, reterr) : status;
+    status = keep_bytes("dataset", name, text, len, &d, reterr);
+    if (status != GBX_OK)
+        return status;
+    d->format =
+        format; /* the template reads the text, and says what is wrong with it */
+    return load(engine, d, reterr);
 }
 
 gbx_status gbx_engine_preload(gbx_engine *engine, const char *name, const char *source,

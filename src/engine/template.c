@@ -112,10 +112,8 @@ static void died(gbx_template *t)
         }
     }
     if (was_current && gbx_engine_is_updating(engine)) {
-        engine->load_failed = true;
+        (void)gbx_fail(&engine->load_error, GBX_E_DATA, DIED_LOADING);
         engine->load_done = true;
-        (void)snprintf(engine->load_message, sizeof engine->load_message, "%s",
-                       DIED_LOADING);
     }
     for (gbx_worker *w = engine->workers; w != NULL; w = next) {
         next = w->next;

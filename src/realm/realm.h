@@ -92,13 +92,19 @@ bool gbx_realm_expose(gbx_realm *realm, gbx_span name);
 typedef struct gbx_realm_data {
     gbx_span name;
     gbx_span text;
-    unsigned format; /* gbx_data_format bits, but NDJSON */
+    unsigned format; /* gbx_data_format bits */
 } gbx_realm_data;
 
-/* Parse it and keep it as datasets.NAME. False with a reason (UTF-8, ends in NUL, at
- * most reason_size bytes) if it is not valid. */
-bool gbx_realm_load(gbx_realm *realm, const gbx_realm_data *data, char *reason,
-                    size_t reason_size);
+/* Why a text is refused, and where; line 0: unknown. */
+typedef struct gbx_realm_fault {
+    uint32_t line;
+    uint32_t column;
+    char message[192];
+} gbx_realm_fault;
+
+/* Read it and keep it as datasets.NAME. False with the fault if it is not valid. */
+bool gbx_realm_load(gbx_realm *realm, const gbx_realm_data *data,
+                    gbx_realm_fault *ret_fault);
 
 /* Use what every call uses, so that no fork pays for it: how_much 0 the least, 1
  * also dates, Intl, regular expressions, sorting and errors. Before or after the

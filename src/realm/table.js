@@ -17,7 +17,7 @@
  *   delimiter  '' to guess it
  *   extent     0: all of it; 1: without a last record that has no end, if it alone is at
  *              fault; 2: also if more text could continue it
- * that returns { rows } or { message }. rows.isCut is true if a record was left out;
+ * that returns { rows } or { message, line, column }. rows.isCut is true if a record was left out;
  * rows.columns has the names if no record does.
  */
 (text, delimiter, extent) => {
@@ -32,7 +32,7 @@
 
   const fault = (at, message, isOpen = false) => ({ at, message, isOpen });
 
-  /** line and column of an offset, from 1; the column in characters. */
+  /** The line and the column of an offset, from 1; the column in characters. */
   const placeOf = (at) => {
     let line = 1;
     let start = 0;
@@ -42,7 +42,7 @@
     }
     let column = 1;
     for (; start < at; start++) column += (text.charCodeAt(start) & 0xfc00) === 0xdc00 ? 0 : 1;
-    return `line ${line}, column ${column}`;
+    return { line, column };
   };
 
   // ---- records and cells ----------------------------------------------------------
@@ -307,7 +307,7 @@
     const count = reader.read();
     const { length } = columns;
     if (count > length) throw fault(reader.begins[length], `more cells than the ${length} that the first line names`);
-    if (count < length) throw fault(start, `${count} cells where the first line names ${length}`);
+    if (count < length) throw fault(start, `${count} cell${count === 1 ? '' : 's'} where the first line names ${length}`);
     for (let i = 0; i < length; i++)
       if (reader.from[i] < reader.to[i] && !(columns[i].kinds & TEXT)) columns[i].kinds |= kindOf(reader, i);
   };
@@ -422,7 +422,7 @@
   try {
     return { rows: decode() };
   } catch (error) {
-    return { message: 'at' in error ? `${placeOf(error.at)}: ${error.message}` : `${error}` };
+    return 'at' in error ? { message: error.message, ...placeOf(error.at) } : { message: `${error}` };
   } finally {
     /(?:)/.test(''); // what RegExp.$1 and the like keep is no business of code
   }

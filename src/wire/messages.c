@@ -590,6 +590,8 @@ bool gbx_msg_put_loaded(gbx_buf *to, const gbx_msg_loaded *msg)
     size_t at = begin_frame(to, GBX_MSG_LOADED, 0);
 
     put_u8(to, msg->ok);
+    put_u32(to, msg->line);
+    put_u32(to, msg->column);
     put_span(to, msg->message);
     return end_frame(to, at, 0);
 }
@@ -600,6 +602,8 @@ bool gbx_msg_get_loaded(gbx_span body, gbx_msg_loaded *ret)
 
     gbx_reader_init(&r, body.data, body.len);
     read_flag(&r, &ret->ok);
+    gbx_read_u32(&r, &ret->line);
+    gbx_read_u32(&r, &ret->column);
     gbx_read_span(&r, GBX_MESSAGE_MAX, &ret->message);
     return gbx_reader_done(&r);
 }

@@ -245,7 +245,7 @@ typedef struct gbx_msg_exited {
 
 typedef struct gbx_msg_load {
     uint64_t size;  /* bytes in the memfd */
-    uint8_t format; /* gbx_data_format bits; NDJSON comes as JSON */
+    uint8_t format; /* gbx_data_format bits */
     gbx_span name;
 } gbx_msg_load;
 
@@ -257,6 +257,8 @@ typedef struct gbx_msg_preload {
 
 typedef struct gbx_msg_loaded {
     uint8_t ok;
+    uint32_t line; /* of the fault; 0: unknown */
+    uint32_t column;
     gbx_span message;
 } gbx_msg_loaded;
 

@@ -391,7 +391,7 @@ static bool rehearse_more(void *realm)
 
 static bool load(template *t, gbx_span body, int fd)
 {
-    char reason[256] = "";
+    gbx_realm_fault fault = {.line = 0};
     gbx_msg_loaded loaded = {0};
     gbx_msg_load msg;
     gbx_buf buf;
@@ -402,7 +402,7 @@ static bool load(template *t, gbx_span body, int fd)
     if (msg.size > 0)
         data = mmap(NULL, (size_t)msg.size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) {
-        (void)snprintf(reason, sizeof reason, "cannot map %llu bytes",
+        (void)snprintf(fault.message, sizeof fault.message, "cannot map %llu bytes",
                        (unsigned long long)msg.size);
     } else {
         gbx_realm_data from = {.name = msg.name,
@@ -410,7 +410,7 @@ static bool load(template *t, gbx_span body, int fd)
                                .format = msg.format};
 
         gbx_reserve_open(&t->seal);
-        loaded.ok = gbx_realm_load(t->realm, &from, reason, sizeof reason);
+        loaded.ok = gbx_realm_load(t->realm, &from, &fault);
         if (!gbx_reserve_close_again(&t->seal))
             return false;
         if (data != NULL)
@@ -422,7 +422,9 @@ static bool load(template *t, gbx_span body, int fd)
             gbx_pages_learn_heap(&t->pages, gbx_heap_begin(), gbx_heap_small_end(),
                                  rehearse_more, t->realm);
     }
-    loaded.message = text_span(reason);
+    loaded.line = fault.line;
+    loaded.column = fault.column;
+    loaded.message = text_span(fault.message);
     gbx_buf_init(&buf, GBX_KIB(16));
     (void)gbx_msg_put_loaded(&buf, &loaded);
     return send_all(t, &buf);

@@ -15,6 +15,8 @@ function(gbx_cases_test name shards)
         gbx_test(test_${name}_${shard} escape 600 test_${name})
         set_property(TEST test_${name}_${shard} APPEND PROPERTY
             ENVIRONMENT GLOVEBOX_SHARD=${shard}/${shards})
+        # Each case runs twice at once.
+        set_property(TEST test_${name}_${shard} PROPERTY PROCESSORS 2)
     endforeach()
 endfunction()
 

@@ -187,7 +187,9 @@ static void test_name__must_be_an_identifier(void **state)
 
 static void test_format__must_be_one_of_its_values(void **state)
 {
-    static const unsigned formats[] = {4, 8, GBX_DATA_GROWS | GBX_DATA_NDJSON,
+    static const unsigned formats[] = {4, 8,
+                                       GBX_DATA_GROWS | GBX_DATA_UNFINISHED |
+                                           GBX_DATA_CSV,
                                        GBX_DATA_UNFINISHED, 0x42};
 
     for (size_t i = 0; i < GBX_COUNTOF(formats); i++) {
@@ -200,7 +202,7 @@ static void test_format__must_be_one_of_its_values(void **state)
     }
 }
 
-static void test_tables__are_read_by_the_template(void **state)
+static void test_texts__are_read_by_the_template(void **state)
 {
     static const struct {
         const char *text;
@@ -210,8 +212,24 @@ static void test_tables__are_read_by_the_template(void **state)
     } cases[] = {
         {"a,b\n1,x\n", GBX_DATA_CSV, "[[{\"a\":1,\"b\":\"x\"}],null,null]", false},
         {"a,b\tc\n1\t\n", GBX_DATA_TSV, "[[{\"a,b\":1,\"c\":null}],null,null]", false},
+        {"1\n23", GBX_DATA_NDJSON, "[[1,23],null,null]", false},
+        {"1\n23", GBX_DATA_NDJSON | GBX_DATA_UNFINISHED, "[[1,23],null,null]", false},
+        {"1\n23", GBX_DATA_NDJSON | GBX_DATA_GROWS, "[[1],null,true]", false},
+        {"1\n23\n", GBX_DATA_NDJSON | GBX_DATA_GROWS, "[[1,23],null,null]", false},
+        {"[1]\n[2]", GBX_DATA_NDJSON | GBX_DATA_GROWS, "[[[1],[2]],null,null]", false},
+        {"[1]\n[2", GBX_DATA_NDJSON | GBX_DATA_UNFINISHED, "[[[1]],null,true]", false},
+        {"[1]\n[2", GBX_DATA_NDJSON,
+         "cannot load the dataset 't': line 2, column 3: expected ',' or ']'", true},
+        {"[1\n[2", GBX_DATA_NDJSON | GBX_DATA_UNFINISHED,
+         "cannot load the dataset 't': line 1, column 3: expected ',' or ']'", true},
+        {"[2", GBX_DATA_NDJSON | GBX_DATA_GROWS,
+         "cannot load the dataset 't': line 1, column 3: expected ',' or ']'", true},
+        {"[1]\n[2]", GBX_DATA_JSON,
+         "cannot load the dataset 't': line 2, column 1: unexpected text after the JSON "
+         "value (one value a line is NDJSON)",
+         true},
         {"a,b\n1,2\n3", GBX_DATA_CSV,
-         "cannot load the dataset 't': line 3, column 1: 1 cells where the first line "
+         "cannot load the dataset 't': line 3, column 1: 1 cell where the first line "
          "names 2",
          true},
         {"a,b\n1,2\n3", GBX_DATA_CSV | GBX_DATA_UNFINISHED,
@@ -396,7 +414,7 @@ int main(void)
         ON_ENGINE(test_ndjson__names_the_line_that_is_bad),
         ON_ENGINE(test_name__must_be_an_identifier),
         ON_ENGINE(test_format__must_be_one_of_its_values),
-        ON_ENGINE(test_tables__are_read_by_the_template),
+        ON_ENGINE(test_texts__are_read_by_the_template),
         ON_ENGINE(test_datasets__are_listed_in_the_report),
         ON_ENGINE(test_dataset__of_many_megabytes_costs_calls_nothing),
         ON_ENGINE(test_load__while_others_call),

@@ -6,8 +6,8 @@ import { inBox, table } from './scripts.mjs';
 
 /** What becomes of texts, each [text, delimiter, extent]. */
 const read = (texts) => inBox(`(texts) => texts.map(([text, delimiter = '', extent = 0]) => {
-  const { rows, message } = table(text, delimiter, extent);
-  return message ?? JSON.stringify(rows) + (rows.columns ? ' of ' + JSON.stringify(rows.columns) : '')
+  const { rows, message, line, column } = table(text, delimiter, extent);
+  return message !== undefined ? \`line \${line}, column \${column}: \${message}\` : JSON.stringify(rows) + (rows.columns ? ' of ' + JSON.stringify(rows.columns) : '')
     + (rows.isCut ? ' cut' : '');
 })`, texts);
 
@@ -27,7 +27,7 @@ test('a last record without an end is left out where that is asked for', () => {
   const one = '[{"a":1,"b":2}] cut';
   const two = '[{"a":1,"b":2},{"a":3,"b":4}]';
   const cases = [
-    ['a,b\n1,2\n3', WHOLE, /^line 3, column 1: 1 cells/], ['a,b\n1,2\n3', UNFINISHED, one], ['a,b\n1,2\n3', GROWS, one],
+    ['a,b\n1,2\n3', WHOLE, /^line 3, column 1: 1 cell/], ['a,b\n1,2\n3', UNFINISHED, one], ['a,b\n1,2\n3', GROWS, one],
     ['a,b\n1,2\n3,4', WHOLE, two], ['a,b\n1,2\n3,4', UNFINISHED, two], ['a,b\n1,2\n3,4', GROWS, one],
     ['a,b\n1,2\n3,4\n', GROWS, two], ['a,b\r1,2\r3,4\r', GROWS, two], ['a,b\n1,2\n3,"x\ny\n', UNFINISHED, one],
     ['a,b\n1,2\n3,"x\ny', GROWS, one], ['a,b\n1,2\n3\n', GROWS, /^line 3, column 1/], ['a,b\n1,2\n3,4,5', UNFINISHED, /^line 3, column 5/],

@@ -152,13 +152,13 @@ static gbx_realm *make(const realm_call *call, session *s)
     for (unsigned i = 0; i < call->dataset_count; i++) {
         const char *name = call->dataset_names[i];
         const char *json = call->datasets[i];
-        char why[200];
+        gbx_realm_fault fault;
 
         gbx_realm_data data = {.name = span(name, strlen(name)),
                                .text = span(json, strlen(json))};
 
-        if (!gbx_realm_load(realm, &data, why, sizeof why)) {
-            gbx_buf_printf(&s->out, "NOT LOADED: %s", why);
+        if (!gbx_realm_load(realm, &data, &fault)) {
+            gbx_buf_printf(&s->out, "NOT LOADED: %s", fault.message);
             return NULL;
         }
     }

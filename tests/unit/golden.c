@@ -431,6 +431,8 @@ static bool exited_encode(gbx_buf *to)
 
 static const uint8_t loaded_body[] = {
     0,                    /* it is not */
+    3, 0, 0, 0,           /* line */
+    7, 0, 0, 0,           /* column */
     2, 0, 0, 0, 'n', 'o', /* message */
 };
 
@@ -443,7 +445,9 @@ static bool loaded_decode(gbx_span body)
 
 static bool loaded_encode(gbx_buf *to)
 {
-    return gbx_msg_put_loaded(to, &(gbx_msg_loaded){.message = TEXT("no")});
+    return gbx_msg_put_loaded(to, &(gbx_msg_loaded){.line = 3,
+                                                    .column = 7,
+                                                    .message = TEXT("no")});
 }
 
 #define WORKER_ROW(name, text)                                                  \

@@ -59,7 +59,7 @@ void becomes(const char *spec, const char *json)
 
     if (read_spec(spec, &source, &error) != GBX_OK)
         fail_msg("%s: %s", spec, error.message);
-    text = strndup(source.view.at, source.view.len);
+    text = strndup((const char *)source.text.data, source.text.len);
     assert_string_equal(text, json);
     assert_true(gbx_json_check(text, strlen(text), GBX_JSON_DEPTH_MAX, NULL));
     free(text);

@@ -370,7 +370,7 @@ TEST(exited__in_every_state_of_a_worker)
 
 TEST(loaded__that_nobody_asked_for_ends_it)
 {
-    static const uint8_t loaded[] = {1, 0, 0, 0, 0};
+    static const uint8_t loaded[13] = {1};
     GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
@@ -380,7 +380,8 @@ TEST(loaded__that_nobody_asked_for_ends_it)
 
 TEST(loaded__answers_the_load_in_progress)
 {
-    static const uint8_t refused[] = {0, 3, 0, 0, 0, 'n', '\n', 'o'};
+    static const uint8_t refused[] = {0, 0, 0, 0, 0, 0,   0,    0,
+                                      0, 3, 0, 0, 0, 'n', '\n', 'o'};
     GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
@@ -390,13 +391,13 @@ TEST(loaded__answers_the_load_in_progress)
     assert_true(say_frame(&p, GBX_MSG_LOADED, refused, sizeof refused));
 
     assert_true(p.engine.load_done);
-    assert_true(p.engine.load_failed);
-    assert_string_equal(p.engine.load_message, "n\\no");
+    assert_int_equal(p.engine.load_error.status, GBX_E_DATA);
+    assert_string_equal(p.engine.load_error.message, "n\\no");
 }
 
 TEST(datasets__are_loaded_before_a_template_serves)
 {
-    static const uint8_t loaded[] = {1, 0, 0, 0, 0};
+    static const uint8_t loaded[13] = {1};
     gbx_dataset *d = calloc(1, sizeof *d);
     GBX_CLEANUP(puppet_cleanup) puppet p;
     assert_non_null(d);

@@ -436,7 +436,7 @@ TEST(columns__are_told_where_no_row_tells_them)
                                      "SELECT id, id, s AS \"a\"\"b\" FROM t WHERE 0"),
                                &source, NULL),
                      GBX_OK);
-    assert_int_equal(source.view.len, 2);
+    assert_int_equal(source.text.len, 2);
     assert_memory_equal(source.columns.data, "[\"id\",\"id_2\",\"a\\\"b\"]",
                         source.columns.len);
     gbx_source_cleanup(&source);

@@ -109,7 +109,7 @@ static const struct length {
     {GBX_MSG_HOSTCALL, 11}, {GBX_MSG_HOSTCALL, 18}, {GBX_MSG_ANSWER, 5},
     {GBX_MSG_ANSWER, 13},   {GBX_MSG_EXPOSE, 0},    {GBX_MSG_PRELOAD, 8},
     {GBX_MSG_LOAD, 9},      {GBX_MSG_HELLO, 14},    {GBX_MSG_HELLO, 20},
-    {GBX_MSG_HELLO, 36},    {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 1},
+    {GBX_MSG_HELLO, 36},    {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 9},
 };
 
 TEST(lengths__that_lie_are_malformed)

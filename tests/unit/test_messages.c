@@ -271,7 +271,8 @@ TEST(the_short_ones__decode_every_field)
     assert_true(exited.worker_id == 9 && exited.status == 9 &&
                 exited.cpu_us == 1000000 && exited.max_rss_kib == 1024);
     assert_true(gbx_msg_get_loaded(BODY(GBX_MSG_LOADED), &loaded));
-    assert_true(loaded.ok == 0 && loaded.message.len == 2);
+    assert_true(loaded.ok == 0 && loaded.line == 3 && loaded.column == 7 &&
+                loaded.message.len == 2);
 #undef BODY
 }
 

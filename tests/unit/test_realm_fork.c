@@ -150,12 +150,12 @@ static void gives(const char *code, const char *value)
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static bool loads(const char *name, const char *json, char why[static 64])
+static bool loads(const char *name, const char *json, gbx_realm_fault *ret_fault)
 {
     return gbx_realm_load(realm,
                           &(gbx_realm_data){.name = span(name, strlen(name)),
                                             .text = span(json, strlen(json))},
-                          why, 64);
+                          ret_fault);
 }
 
 TEST(realm__names_its_engine)
@@ -208,24 +208,25 @@ TEST(fork__has_the_random_numbers_of_its_seed)
 
 TEST(load__refuses_what_is_not_json)
 {
-    char why[64];
+    gbx_realm_fault fault;
 
-    assert_false(loads("bad", "{\"a\":", why));
-    assert_string_equal(why, "JSON Parse error: Unexpected EOF");
-    assert_false(loads("bad", "\"\xff\"", why));
-    assert_string_equal(why, "the text is not UTF-8");
+    assert_false(loads("bad", "{\"a\":", &fault));
+    assert_string_equal(fault.message, "expected a JSON value, found the end");
+    assert_false(loads("bad", "\"\xff\"", &fault));
+    assert_string_equal(fault.message,
+                        "not UTF-8: convert the file, for instance with iconv");
 
     gives("() => Object.keys(datasets)", "[\"rows\"]");
 }
 
 TEST(load__replaces_a_dataset_of_the_same_name)
 {
-    char why[64];
+    gbx_realm_fault fault;
 
-    assert_true(loads("rows", "[9]", why));
+    assert_true(loads("rows", "[9]", &fault));
     gives("(rows) => [rows, datasets]", "[[9],{\"rows\":[9]}]");
 
-    assert_true(loads("rows", "[1,2,3]", why));
+    assert_true(loads("rows", "[1,2,3]", &fault));
     gives("(rows) => rows", "[1,2,3]");
 }
 
@@ -367,14 +368,14 @@ TEST(realm__survives_the_short_array)
 static int make_realm(void **state)
 {
     const char *reason;
-    char why[64];
+    gbx_realm_fault fault;
 
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     realm = gbx_realm_new(&(gbx_realm_setup){.globals = GBX_GLOBALS_STANDARD}, &reason);
     if (shared == MAP_FAILED || realm == NULL)
         return -1;
-    if (!loads("rows", "[1,2,3]", why))
+    if (!loads("rows", "[1,2,3]", &fault))
         return -1;
     gbx_realm_warm(realm, 1);
     gbx_realm_warm_own(realm, 1);

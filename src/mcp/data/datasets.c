@@ -160,47 +160,54 @@ static void say_undescribed(gbx_told *told, const char *why)
 static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
                       gbx_told *told)
 {
+    bool is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
+                    source->format == GBX_SPEC_SQLITE;
     const gbx_description of = {
         .name = l->data->sets[index].spec.name,
         .shown = &l->data->shown,
         .columns = (const char *)source->columns.data,
         .columns_len = source->columns.len,
         .room = l->room / 2,
-        .is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
-                    source->format == GBX_SPEC_SQLITE,
+        .is_table = is_table,
         .signal = l->signal,
     };
     gbx_error error = {0};
-    char *size;
 
     *told = (gbx_told){0};
     if (gbx_describe(l->engine, &of, told, &error) != GBX_OK)
         say_undescribed(told, error.message);
     told->file_bytes = source->file_bytes;
-    told->json_bytes = source->data_format == GBX_DATA_JSON ? source->view.len : 0;
+    told->json_bytes = source->format == GBX_SPEC_SQLITE ? source->text.len : 0;
     told->format = source->format;
-    if (source->is_cut && told->size != NULL &&
-        asprintf(&size, "%s, without a last line that has no end yet", told->size) >=
-            0) {
-        free(told->size);
-        told->size = size;
-    }
     return told->type != NULL && told->size != NULL && told->examples != NULL &&
            told->statistics != NULL && !atomic_load(&l->stop);
 }
 
-static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
-                                  const gbx_source *source, gbx_error *reterr)
+static gbx_status give(gbx_engine *engine, const char *name, const gbx_source *source,
+                       gbx_error *reterr)
+{
+    const char *text = source->text.len > 0 ? (const char *)source->text.data : "";
+
+    return gbx_engine_load(engine, name, text, source->text.len,
+                           gbx_source_data_format(source), reterr);
+}
+
+static gbx_status put_into_engine(gbx_data_loader *l, size_t index, gbx_source *source,
+                                  gbx_error *reterr)
 {
     gbx_engine *engine = take_turn(l, index);
+    const char *name = l->data->sets[index].spec.name;
+    bool is_guess = source->format == GBX_SPEC_GUESS;
     gbx_status status;
 
     if (engine == NULL || atomic_load(&l->stop))
         status = gbx_fail(reterr, GBX_E_CLOSED, "no engine");
     else
-        status =
-            gbx_engine_load(engine, l->data->sets[index].spec.name, source->view.at,
-                            source->view.len, source->data_format, reterr);
+        status = give(engine, name, source, reterr);
+    if (is_guess)
+        source->format = status == GBX_E_DATA ? GBX_SPEC_NDJSON : GBX_SPEC_JSON;
+    if (is_guess && status == GBX_E_DATA)
+        status = give(engine, name, source, reterr);
     (void)pthread_mutex_lock(&l->lock);
     l->is_giving = false;
     (void)pthread_cond_broadcast(&l->changed);
@@ -208,48 +215,43 @@ static gbx_status put_into_engine(gbx_data_loader *l, size_t index,
     return status;
 }
 
-static void digest(const gbx_source *source, gbx_load_digests *ret)
+static void digest(const gbx_source *source, uint8_t ret[GBX_SHA256_SIZE])
 {
-    uint64_t also[] = {source->file_bytes, source->format, source->is_cut};
-    gbx_sha256 told;
+    uint64_t also[] = {source->text.len, source->grows};
+    gbx_sha256 sum;
 
-    gbx_sha256_of(source->view.at, source->view.len, ret->data);
-    gbx_sha256_init(&told);
-    gbx_sha256_add(&told, ret->data, sizeof ret->data);
-    gbx_sha256_add(&told, also, sizeof also);
-    gbx_sha256_add(&told, source->columns.data, source->columns.len);
-    gbx_sha256_end(&told, ret->told);
+    gbx_sha256_init(&sum);
+    gbx_sha256_add(&sum, also, sizeof also);
+    gbx_sha256_add(&sum, source->text.data, source->text.len);
+    gbx_sha256_add(&sum, source->columns.data, source->columns.len);
+    gbx_sha256_end(&sum, ret);
 }
 
-/* Why the engine refused it; of a table without the name, which the caller says. */
-static const char *reason_of(const gbx_error *error, gbx_data_format format)
+/* Why the engine refused it, without the name of the dataset, which the caller says. */
+static const char *reason_of(const gbx_error *error)
 {
-    const char *end = format == GBX_DATA_JSON ? NULL : strstr(error->message, "': ");
+    const char *end = strstr(error->message, "': ");
 
     return end != NULL ? end + 3 : error->message;
 }
 
 /* A file was read: report and load it unless it is unchanged. */
-static void take_source(gbx_data_loader *l, size_t index, const gbx_source *source)
+static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
 {
     gbx_load_slot *slot = &l->slots[index];
-    gbx_load_digests digests = {0};
+    uint8_t sum[GBX_SHA256_SIZE];
     gbx_error error = {0};
     gbx_told told = {0};
-    bool is_first = !slot->was_loaded;
-    bool is_same;
 
-    if (!is_first)
-        digest(source, &digests);
-    if (!is_first &&
-        memcmp(digests.told, slot->loaded.told, sizeof digests.told) == 0) {
-        tell(l, index, GBX_LOAD_UNCHANGED, NULL, "");
-        return;
+    if (slot->was_loaded) {
+        digest(source, sum);
+        if (memcmp(sum, slot->loaded, sizeof sum) == 0) {
+            tell(l, index, GBX_LOAD_UNCHANGED, NULL, "");
+            return;
+        }
     }
-    is_same =
-        !is_first && memcmp(digests.data, slot->loaded.data, sizeof digests.data) == 0;
-    if (!is_same && put_into_engine(l, index, source, &error) != GBX_OK) {
-        tell(l, index, GBX_LOAD_REFUSED, NULL, reason_of(&error, source->data_format));
+    if (put_into_engine(l, index, source, &error) != GBX_OK) {
+        tell(l, index, GBX_LOAD_REFUSED, NULL, reason_of(&error));
         return;
     }
     slot->was_loaded = true;
@@ -258,9 +260,7 @@ static void take_source(gbx_data_loader *l, size_t index, const gbx_source *sour
     else
         tell(l, index, GBX_LOAD_REFUSED, NULL, "no memory to describe it");
     gbx_told_cleanup(&told);
-    if (is_first)
-        digest(source, &digests);
-    slot->loaded = digests;
+    digest(source, slot->loaded); /* nobody waits any more */
 }
 
 static void load(gbx_data_loader *l, size_t index, gbx_source_extent extent)

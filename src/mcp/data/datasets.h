@@ -87,26 +87,21 @@ typedef struct gbx_source_past {
 } gbx_source_past;
 
 typedef struct gbx_source {
-    gbx_spec_format format;      /* as found, never GUESS */
-    gbx_data_format data_format; /* of text, for the engine */
-    gbx_buf text;                /* valid JSON, or CSV that nobody has looked at */
-    gbx_view view;               /* of it */
-    uint64_t file_bytes;         /* bytes read; 0 for a database */
-    gbx_buf columns; /* of a query without records: column names, a JSON array */
-    bool is_cut;     /* an unfinished last line of NDJSON was left out */
+    gbx_spec_format format; /* GUESS: JSON, or one value a line */
+    gbx_buf text;           /* nobody has looked at it, unless it is a query's JSON */
+    uint64_t file_bytes;    /* bytes read; 0 for a database */
+    gbx_buf columns;        /* of a query without records: column names, a JSON array */
+    bool grows;             /* the file is being written to */
 } gbx_source;
 
-/*
- * A last line without an end is left out if it alone is at fault, or if the file grows
- * and nothing shows that the line is whole (a row or a number may go on); of CSV by the
- * engine. past: NULL,
- * or the state at the last read, which is updated. GBX_E_DATA: not valid, with line and
- * column if known. GBX_E_OS: cannot be read. GBX_E_CLOSED: *stop was set. Clean up *ret
- * on success alone.
- */
+/* past: NULL, or the state at the last read, which is updated. GBX_E_DATA: not a text
+ * that can be read. GBX_E_OS: cannot be read. GBX_E_CLOSED: *stop was set. Clean up *ret
+ * on success alone. */
 gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
                            gbx_source_past *past, const atomic_bool *stop,
                            gbx_source *ret, gbx_error *reterr);
+/* For gbx_engine_load(), which leaves out an unfinished last line. */
+gbx_data_format gbx_source_data_format(const gbx_source *source);
 void gbx_source_cleanup(gbx_source *source);
 
 /* GBX_E_OS if it is not an existing regular file; quick. */
@@ -211,7 +206,7 @@ typedef struct gbx_told {
     char *statistics;    /* a JSON array with one object per field */
     const char *lost;    /* a path to show that leads to no field; or NULL */
     uint64_t file_bytes; /* 0 for a database */
-    uint64_t json_bytes; /* 0 for CSV */
+    uint64_t json_bytes; /* of a query; 0 for a file */
     gbx_spec_format format;
 } gbx_told;
 
@@ -256,12 +251,6 @@ typedef struct gbx_load_outcome {
     char problem[GBX_ERROR_MESSAGE_SIZE];
 } gbx_load_outcome;
 
-/* Digests that recognise what is loaded. */
-typedef struct gbx_load_digests {
-    uint8_t data[GBX_SHA256_SIZE];
-    uint8_t told[GBX_SHA256_SIZE]; /* of all that is reported, including the data */
-} gbx_load_digests;
-
 /* One dataset, as the readers see it. Flags need the lock; the thread that reads it
  * owns the rest. */
 typedef struct gbx_load_slot {
@@ -269,9 +258,9 @@ typedef struct gbx_load_slot {
     bool is_busy;    /* a thread reads it; others must not */
     bool is_waiting; /* for its turn with the engine */
     bool was_loaded;
-    gbx_source_extent extent; /* to read next; with the lock */
-    gbx_source_past past;     /* of the file */
-    gbx_load_digests loaded;
+    gbx_source_extent extent;        /* to read next; with the lock */
+    gbx_source_past past;            /* of the file */
+    uint8_t loaded[GBX_SHA256_SIZE]; /* digest of what is loaded */
 } gbx_load_slot;
 
 /* How many datasets are read at once. */

@@ -651,7 +651,7 @@
   list(root, '', 0, top);
   const out = writer(options.room);
   putType(out, root, top);
-  const { columns = options.columns, isCut } = Array.isArray(data) ? data : {}; // see table.js
+  const { columns = options.columns, isCut } = Array.isArray(data) ? data : {}; // as the template has read it
   return {
     type: columns === undefined ? out.text : columnsType(columns, options.room),
     size: (columns === undefined ? sizeOf(root) : '0 records') +

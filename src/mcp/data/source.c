@@ -6,7 +6,6 @@
 #include "mcp/data/datasets.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/utf8.h"
 
 #include <ctype.h>
@@ -278,111 +277,15 @@ static gbx_status read_file(const gbx_spec *spec, gbx_source_past *past,
 
 /* ---- text ----------------------------------------------------------------------- */
 
-static gbx_status refuse(const gbx_json_fault *fault, const char *also,
-                         gbx_error *reterr)
-{
-    return gbx_fail_at(reterr, GBX_E_DATA, fault->line, fault->column,
-                       "line %u, column %u: %s%s", fault->line, fault->column,
-                       fault->message, also);
-}
-
-/* file: text begins at `text`; it is moved, not copied. */
-static void take_file(gbx_buf *file, size_t len, gbx_source *source)
-{
-    gbx_buf_consume(file, file->len - len);
-    source->text = *file;
-    *file = (gbx_buf){0};
-}
-
-static gbx_status take_json(gbx_buf *file, const char *text, size_t len,
-                            gbx_source *source, gbx_error *reterr)
-{
-    gbx_json_fault fault;
-
-    if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &fault))
-        return refuse(&fault,
-                      strncmp(fault.message, "unexpected text after", 21) == 0
-                          ? " (one value a line is NAME=ndjson:FILE)"
-                          : "",
-                      reterr);
-    take_file(file, len, source);
-    return GBX_OK;
-}
-
+/* The kind of a text that its name does not tell; JSON may be NDJSON. */
 static gbx_spec_format guess(const char *text, size_t len)
 {
     size_t at = 0;
 
     while (at < len && strchr(" \t\r\n", text[at]) != NULL && text[at] != 0)
         at++;
-    if (at == len || (text[at] != '{' && text[at] != '['))
-        return GBX_SPEC_CSV;
-    return gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, NULL) ? GBX_SPEC_JSON
-                                                               : GBX_SPEC_NDJSON;
-}
-
-/* Without the blanks around JSON that is known to be valid; all of a table. */
-static gbx_view view_of(const gbx_source *source)
-{
-    const char *text = (const char *)source->text.data;
-    bool is_json = source->data_format == GBX_DATA_JSON;
-    size_t start = is_json ? strspn(text, " \t\r\n") : 0;
-    size_t end = source->text.len;
-
-    while (is_json && strchr(" \t\r\n", text[end - 1]) != NULL)
-        end--;
-    return (gbx_view){.at = text + start, .len = end - start};
-}
-
-/* Reset; frees what was read. */
-static void begin_source(gbx_source *source)
-{
-    gbx_source_cleanup(source);
-    gbx_buf_init(&source->text, GBX_SOURCE_MAX + 1);
-    gbx_buf_init(&source->columns, COLUMNS_MAX);
-}
-
-/* ---- lines --------------------------------------------------------------------- */
-
-static gbx_status take_lines(const char *text, size_t len, gbx_source *source,
-                             gbx_error *reterr)
-{
-    gbx_json_fault fault;
-
-    if (gbx_json_from_lines(text, len, &source->text, &fault))
-        return GBX_OK;
-    if (fault.message == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
-    return refuse(&fault, "", reterr);
-}
-
-/* The length without an unfinished last line; all of it if that is the only line. */
-static size_t finished(const char *text, size_t len)
-{
-    const char *last = memrchr(text, '\n', len);
-
-    return last != NULL ? (size_t)(last + 1 - text) : len;
-}
-
-/* JSON in brackets or quotes is whole where it ends; a number could continue. */
-static gbx_status take_finished_lines(const char *text, size_t len, bool grows,
-                                      gbx_source *source, gbx_error *reterr)
-{
-    bool goes_on = grows && len > 0 && isdigit((unsigned char)text[len - 1]);
-    size_t n = goes_on ? finished(text, len) : len;
-    gbx_status status = take_lines(text, n, source, reterr);
-
-    if (status == GBX_E_DATA && n == len) {
-        n = finished(text, len);
-        if (n == len)
-            return status;
-        begin_source(source);
-        if (take_lines(text, n, source, NULL) != GBX_OK)
-            return status;
-        status = GBX_OK;
-    }
-    source->is_cut = n < len;
-    return status;
+    return at < len && (text[at] == '{' || text[at] == '[') ? GBX_SPEC_GUESS
+                                                            : GBX_SPEC_CSV;
 }
 
 /* Is every other of the first bytes a NUL, as in UTF-16 with Latin letters? */
@@ -427,29 +330,19 @@ static gbx_status check_encoding(const char *text, size_t len, gbx_error *reterr
                : gbx_fail_at(reterr, GBX_E_DATA, 1, 1, "line 1, column 1: %s", what);
 }
 
-static gbx_status take_text(gbx_buf *file, bool grows, gbx_source *source,
-                            gbx_error *reterr)
+static gbx_status take_text(gbx_source *source, bool grows, gbx_error *reterr)
 {
-    const char *text = file->len > 0 ? (const char *)file->data : "";
-    size_t len = file->len;
+    const char *text = source->text.len > 0 ? (const char *)source->text.data : "";
+    size_t len = source->text.len;
     gbx_status status = check_encoding(text, len, reterr);
 
     if (status != GBX_OK)
         return status;
-    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        text += 3;
-        len -= 3;
-    }
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        gbx_buf_consume(&source->text, 3);
     if (source->format == GBX_SPEC_GUESS)
-        source->format = guess(text, len);
-    if (source->format == GBX_SPEC_JSON)
-        return take_json(file, text, len, source, reterr);
-    if (source->format == GBX_SPEC_NDJSON)
-        return take_finished_lines(text, len, grows, source, reterr);
-    source->data_format =
-        (source->format == GBX_SPEC_TSV ? GBX_DATA_TSV : GBX_DATA_CSV) |
-        (grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
-    take_file(file, len, source);
+        source->format = guess((const char *)source->text.data, source->text.len);
+    source->grows = grows;
     return GBX_OK;
 }
 
@@ -457,24 +350,23 @@ static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
                               gbx_source_past *past, const atomic_bool *stop,
                               gbx_source *source, gbx_error *reterr)
 {
-    gbx_buf file = {0};
     gbx_status status;
-    bool grows;
 
-    begin_source(source);
+    gbx_buf_init(&source->columns, COLUMNS_MAX);
     if (spec->format == GBX_SPEC_SQLITE) {
+        gbx_buf_init(&source->text, GBX_SOURCE_MAX + 1);
         status = gbx_source_probe(spec, reterr);
         return status == GBX_OK ? gbx_rows_read(spec->path, spec->query, stop,
                                                 &source->text, &source->columns, reterr)
                                 : status;
     }
-    status = read_file(spec, past, stop, &file, reterr);
-    source->file_bytes = file.len;
-    grows = extent == GBX_SOURCE_LINES || (past != NULL && past->grows);
-    if (status == GBX_OK)
-        status = take_text(&file, grows, source, reterr);
-    gbx_buf_cleanup(&file);
-    return status;
+    status = read_file(spec, past, stop, &source->text, reterr);
+    source->file_bytes = source->text.len;
+    return status == GBX_OK
+               ? take_text(source,
+                           extent == GBX_SOURCE_LINES || (past != NULL && past->grows),
+                           reterr)
+               : status;
 }
 
 gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr)
@@ -504,6 +396,20 @@ const char *gbx_spec_format_name(gbx_spec_format format)
     return names[format];
 }
 
+gbx_data_format gbx_source_data_format(const gbx_source *source)
+{
+    static const gbx_data_format formats[] = {
+        [GBX_SPEC_GUESS] = GBX_DATA_JSON,    [GBX_SPEC_JSON] = GBX_DATA_JSON,
+        [GBX_SPEC_NDJSON] = GBX_DATA_NDJSON, [GBX_SPEC_CSV] = GBX_DATA_CSV,
+        [GBX_SPEC_TSV] = GBX_DATA_TSV,       [GBX_SPEC_SQLITE] = GBX_DATA_JSON,
+    };
+    gbx_data_format format = formats[source->format];
+
+    if (format == GBX_DATA_JSON)
+        return format;
+    return format | (source->grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
+}
+
 gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
                            gbx_source_past *past, const atomic_bool *stop,
                            gbx_source *ret, gbx_error *reterr)
@@ -511,16 +417,11 @@ gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
     gbx_source source = {.format = spec->format};
     gbx_status status = read_source(spec, extent, past, stop, &source, reterr);
 
-    if (status == GBX_OK && !gbx_buf_append(&source.text, "", 1))
-        status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
-    if (status != GBX_OK) {
+    if (status == GBX_OK)
+        *ret = source;
+    else
         gbx_source_cleanup(&source);
-        return status;
-    }
-    source.text.len--; /* a NUL follows it */
-    source.view = view_of(&source);
-    *ret = source;
-    return GBX_OK;
+    return status;
 }
 
 void gbx_source_cleanup(gbx_source *source)

@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 41020,
   'lines in src/mcp/code': 13350,
   'lines in src/mcp/data': 5230,
-  'lines in tests and node/test': 76510,
+  'lines in tests and node/test': 76525,
   'files in src': 346,
   'headers in src': 65,
   'C files under 60 lines': 5,

@@ -401,6 +401,13 @@ test('broken, truncated or gone: the data before stays, and it is said', async (
   await client.close();
 });
 
+test('a dataset that a policy leaves no room to describe can be used', async () => {
+  const policy = file('narrow.json', '{"limits":{"outputBytes":100}}');
+  const { client } = await start([`few=${file('few.csv', 'a,b\n1,2\n')}`], undefined, ['--policy', policy]);
+  assert.match(await description(client), /few: cannot be described \(OUTPUT_TOO_LARGE: .*\), 8 bytes\n {2}unknown\n/);
+  assert.deepEqual(await value(client, 'data[0]'), { a: 1, b: 2 });
+});
+
 test('a file that is broken at the start is told of, and taken when it is whole', async () => {
   const path = file('late.csv', 'a,b\n1\n');
   const { client, seen } = await start([`late=${path}`]);

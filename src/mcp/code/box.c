@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/thread.h"
+#include "policy/policy.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -363,6 +364,8 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     run->input = gbx_copy_bytes(input.at, input.len);
     run->input_len = input.len;
     run->limits = *limits;
+    if (box->options.policy != NULL) /* a call's limits may not exceed the engine's */
+        gbx_limits_lower(&run->limits, &box->options.policy->limits);
     run->patience = patience;
     if (run->code == NULL || run->input == NULL) {
         free_run(run);

@@ -12,7 +12,6 @@
 #include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
 #include "mcp/rpc/rpc.h"
-#include "policy/policy.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -445,13 +444,9 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
 /* The engine's own error, but before anything parses the code. */
 static bool check_length(gbx_compute *c)
 {
-    const gbx_options *options = &c->data->options;
-    uint32_t most = options->limits.code_bytes;
-    uint32_t own = options->policy != NULL ? options->policy->limits.code_bytes : 0;
+    uint32_t most = c->data->options.limits.code_bytes;
     char error[128];
 
-    if (own != 0 && (most == 0 || own < most))
-        most = own;
     if (most == 0)
         most = CODE_BYTES;
     if (c->code.len <= most)

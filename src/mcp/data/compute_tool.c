@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
-#include "policy/policy.h"
 
 #include <assert.h>
 #include <string.h>
@@ -65,18 +64,16 @@ static void put_convention(const gbx_mcp_data *d, gbx_buf *to)
                            "loaded.\n");
 }
 
-/* The engine's limits, so that nobody has to find them out. */
+/* So that nobody has to find them out. */
 static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
 {
-    gbx_limits l = d->options.limits;
+    uint32_t timeout_ms = d->options.limits.timeout_ms;
+    uint64_t bytes = d->options.limits.memory_bytes;
 
-    if (d->options.policy != NULL)
-        gbx_limits_lower(&l, &d->options.policy->limits);
     (void)gbx_buf_printf(
         to, "Limits of a call: %g s, %llu MiB of memory beyond the data. Of a result ",
-        (l.timeout_ms != 0 ? l.timeout_ms : TIMEOUT_MS) / 1000.0,
-        (unsigned long long)((l.memory_bytes != 0 ? l.memory_bytes : MEMORY_BYTES) >>
-                             20));
+        (timeout_ms != 0 ? timeout_ms : TIMEOUT_MS) / 1000.0,
+        (unsigned long long)((bytes != 0 ? bytes : MEMORY_BYTES) >> 20));
     (void)gbx_buf_puts(to, "more than 40 kB only its beginning and end are shown.\n");
 }
 

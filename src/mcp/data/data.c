@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "mcp/data/datasets.h"
+#include "policy/policy.h"
 
 #include <event2/event.h>
 #include <stdarg.h>
@@ -256,6 +257,8 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     d->shown = *shown;
     if (d->options.limits.output_bytes == 0)
         d->options.limits.output_bytes = OUTPUT_BYTES;
+    if (options->policy != NULL)
+        gbx_limits_lower(&d->options.limits, &options->policy->limits);
     status = take_specs(d, specs, count, reterr);
     if (status == GBX_OK)
         status = check_shown(d, reterr);

@@ -12,7 +12,6 @@
 #include "base/timeouts.h"
 #include "base/utf8.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -296,7 +295,6 @@ static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
         free_dataset(d);
         return status;
     }
-    assert(d != NULL); /* otherwise making it has failed */
     d->serial = ++engine->next_dataset;
     link_dataset(&engine->datasets, d, &old);
     gbx_confine_weigh(engine);
@@ -527,7 +525,7 @@ gbx_status gbx_loader_preloads_init(gbx_engine *engine, gbx_error *reterr)
         gbx_dataset *old = NULL;
 
         status = make_preload(p->name, p->source, p->source_len, &d, reterr);
-        if (status != GBX_OK)
+        if (status != GBX_OK || d == NULL)
             break;
         d->serial = ++engine->next_dataset;
         link_dataset(&engine->preloads, d, &old);
@@ -589,11 +587,11 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *tex
     if (engine->runner.execute != NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no datasets",
                         engine->runner.name);
+    /* The template reads the text, and says what is wrong with it. */
     status = keep_bytes("dataset", name, text, len, &d, reterr);
-    if (status != GBX_OK)
+    if (status != GBX_OK || d == NULL)
         return status;
-    d->format =
-        format; /* the template reads the text, and says what is wrong with it */
+    d->format = format;
     return load(engine, d, reterr);
 }
 
@@ -609,7 +607,7 @@ gbx_status gbx_engine_preload(gbx_engine *engine, const char *name, const char *
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no preloads",
                         engine->runner.name);
     status = make_preload(name, source, source_len, &d, reterr);
-    return status == GBX_OK ? add_preload(engine, d, reterr) : status;
+    return status == GBX_OK && d != NULL ? add_preload(engine, d, reterr) : status;
 }
 
 gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn fn,

@@ -321,11 +321,12 @@ static const char *check_options(gbx_realm *realm)
         "the time zone is not UTC", "tail calls are on: JSC_useTailCalls=0 is missing"};
     JSValueRef value = gbx_evaluate_script(realm, first_false);
     double at = value != NULL ? JSValueToNumber(realm->ctx, value, NULL) : NAN;
+    size_t index = at >= 0 ? (size_t)at : SIZE_MAX;
 
     if (at == -1)
         return NULL;
-    return at >= 0 && at < (double)GBX_COUNTOF(reasons)
-               ? reasons[(size_t)at]
+    return index < GBX_COUNTOF(reasons)
+               ? reasons[index]
                : "the engine did not take the script that checks its options";
 }
 

@@ -260,7 +260,7 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     if (options->policy != NULL)
         gbx_limits_lower(&d->options.limits, &options->policy->limits);
     status = take_specs(d, specs, count, reterr);
-    if (status == GBX_OK)
+    if (status == GBX_OK && d->sets != NULL)
         status = check_shown(d, reterr);
     if (status == GBX_OK)
         status = start(d, reterr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dataset - reads the text of a dataset. The template does it before it forks: what is
- * hostile in it meets the seal, and not the host.
+ * dataset - reads the text of a dataset. The sealed template does it, because the text is
+ * hostile: the host never parses it.
  */
 #include "realm/internal.h"
 
@@ -24,16 +24,7 @@ static JSValueRef refuse(gbx_realm_fault *fault, uint32_t line, uint32_t column,
     return NULL;
 }
 
-static JSValueRef refuse_json(gbx_realm_fault *fault, const gbx_json_fault *json)
-{
-    (void)refuse(fault, json->line, json->column, json->message);
-    if (strncmp(json->message, "unexpected text after", 21) == 0)
-        (void)snprintf(fault->message, sizeof fault->message,
-                       "%s (one value a line is NDJSON)", json->message);
-    return NULL;
-}
-
-/* text is known to be JSON, of which the engine reads less than we check. */
+/* The text has been checked: the engine refuses it only if memory is out. */
 static JSValueRef parse(gbx_realm *realm, const char *text, size_t len,
                         gbx_realm_fault *fault)
 {
@@ -51,9 +42,13 @@ static JSValueRef read_json(gbx_realm *realm, const char *text, size_t len,
 {
     gbx_json_fault json;
 
-    if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &json))
-        return refuse_json(fault, &json);
-    return parse(realm, text, len, fault);
+    if (gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &json))
+        return parse(realm, text, len, fault);
+    (void)refuse(fault, json.line, json.column, json.message);
+    if (strncmp(json.message, "unexpected text after", 21) == 0)
+        (void)snprintf(fault->message, sizeof fault->message,
+                       "%s (one value a line is NDJSON)", json.message);
+    return NULL;
 }
 
 /* ---- lines --------------------------------------------------------------------- */
@@ -101,7 +96,7 @@ static JSValueRef read_lines(gbx_realm *realm, const char *text, size_t len,
     if (join(text, len, format, &buf, &joined, &json))
         value = parse(realm, (const char *)buf.data, buf.len, fault);
     else if (json.message != NULL)
-        (void)refuse_json(fault, &json);
+        (void)refuse(fault, json.line, json.column, json.message);
     else
         (void)refuse(fault, 0, 0, "no memory for it");
     gbx_buf_cleanup(&buf);

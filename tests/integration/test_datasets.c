@@ -224,6 +224,10 @@ static void test_texts__are_read_by_the_template(void **state)
          "cannot load the dataset 't': line 1, column 3: expected ',' or ']'", true},
         {"[2", GBX_DATA_NDJSON | GBX_DATA_GROWS,
          "cannot load the dataset 't': line 1, column 3: expected ',' or ']'", true},
+        {"[1]\n1 2\n", GBX_DATA_NDJSON,
+         "cannot load the dataset 't': line 2, column 3: unexpected text after the JSON "
+         "value",
+         true},
         {"[1]\n[2]", GBX_DATA_JSON,
          "cannot load the dataset 't': line 2, column 1: unexpected text after the JSON "
          "value (one value a line is NDJSON)",

@@ -73,7 +73,7 @@ const char *gbx_spec_format_name(gbx_spec_format format);
 /* How far a file is read. */
 typedef enum gbx_source_extent {
     GBX_SOURCE_WHOLE,
-    GBX_SOURCE_LINES, /* of a growing file; may omit an incomplete last line */
+    GBX_SOURCE_LINES, /* up to the last whole line: somebody writes to it */
 } gbx_source_extent;
 
 /* What a file was when last read. If it continues what it was, it is being appended to,

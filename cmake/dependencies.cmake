@@ -22,9 +22,10 @@ endif()
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put the packages of tools/npm")
 foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c
-        tree-sitter-javascript/src/parser.c)
+        tree-sitter-javascript/src/parser.c
+        tree-sitter-typescript/typescript/src/parser.c)
     if(NOT EXISTS ${GLOVEBOX_GRAMMARS}/${source})
-        message(FATAL_ERROR "the JavaScript parser is missing: run tools/install-deps")
+        message(FATAL_ERROR "a parser is missing: run tools/install-deps")
     endif()
 endforeach()
 

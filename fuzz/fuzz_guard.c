@@ -5,6 +5,7 @@
  *
  * Input: form, line, column (a byte each), the engine's message up to a NUL, the code.
  */
+#include "analysis/analysis.h"
 #include "guard/guard.h"
 
 #include <assert.h>
@@ -61,7 +62,7 @@ static void check(const char *code, size_t len, gbx_form form)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size > 3 ? memchr(data + 3, 0, size - 3) : NULL;
-    gbx_guard_advice advice;
+    gbx_explanation explanation;
     const char *code;
     size_t len;
 
@@ -71,11 +72,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     len = size - (size_t)(end + 1 - data);
     check(code, len, data[0] & 3);
     check_allowed(code, len, data[0] & 3);
-    advice = (gbx_guard_advice){.line = data[1], .column = data[2]};
-    gbx_guard_explain(code, len, data[0] & 3,
-                      data[0] & 4 ? GBX_CODE_SYNTAX : GBX_CODE_RUNTIME,
-                      (const char *)data + 3, &advice);
-    assert(advice.hint != NULL);
-    free(gbx_guard_frame(code, len, advice.line, advice.column));
+    explanation = (gbx_explanation){.line = data[1], .column = data[2]};
+    gbx_explain(code, len, data[0] & 3, (data[0] & 4) != 0, (const char *)data + 3,
+                &explanation);
+    assert(explanation.start <= explanation.end && explanation.end <= len);
+    free(gbx_guard_frame(code, len, explanation.line, explanation.column));
     return 0;
 }

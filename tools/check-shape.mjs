@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 105320,
-  'lines in src/mcp': 41020,
-  'lines in src/mcp/code': 13350,
-  'lines in src/mcp/data': 5230,
-  'lines in tests and node/test': 76525,
-  'files in src': 346,
-  'headers in src': 65,
+  'lines in src': 105750,
+  'lines in src/mcp': 38075,
+  'lines in src/mcp/code': 10460,
+  'lines in src/mcp/data': 5155,
+  'lines in tests and node/test': 76460,
+  'files in src': 348,
+  'headers in src': 68,
   'C files under 60 lines': 5,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,

@@ -14,9 +14,9 @@ const read = (path) => readFileSync(new URL(path, root), 'utf8');
 // In which binary each ends up. Packages that are named nowhere here are not built; those
 // for development alone are in none.
 const USED = {
-  'tree-sitter': 'libglovebox: the parser of the guard',
-  'tree-sitter-javascript': 'libglovebox: the grammar of the guard',
-  'tree-sitter-typescript': 'glovebox: the grammar by which code mode takes types out',
+  'tree-sitter': 'libglovebox and glovebox-worker: the parser',
+  'tree-sitter-javascript': 'libglovebox and glovebox-worker: the grammar of JavaScript',
+  'tree-sitter-typescript': 'glovebox-worker: the grammar by which types are removed',
   '@exodus/bytes': 'glovebox-worker: encodings of TextDecoder',
 };
 // What packages have from others, under a licence of its own.

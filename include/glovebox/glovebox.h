@@ -86,12 +86,14 @@ typedef struct gbx_signal gbx_signal;
 /** Identifies a submitted call; never reused within an engine, never 0. */
 typedef uint64_t gbx_ticket;
 
-/** How the code is written, and so how it is called. */
+/** How the code is written, and so how it is called. In each form, "export" is left out
+ *  and so are the types of TypeScript, if that is all they are. */
 typedef enum gbx_form {
     GBX_FORM_FUNCTION = 0, /**< one function expression, called with the input */
     GBX_FORM_EXECUTE = 1,  /**< declarations that define execute(input) or run(input) */
     GBX_FORM_BODY = 2, /**< the body of an async function; sees params, env, context */
-    GBX_FORM_SCRIPT = 3, /**< statements, top-level await; returned or last value */
+    GBX_FORM_SCRIPT = 3, /**< statements, top-level await; returned or last value, or
+                              what the function there or run() or main() returns */
 } gbx_form;
 
 /** What to do if a layer of the seal is not available on this machine. */
@@ -275,6 +277,7 @@ typedef enum gbx_call_flag {
     GBX_CALL_FIXED_NOW = 2, /**< the clock is fixed at gbx_call.now_ms */
     GBX_CALL_NO_GUARD = 4,  /**< skip the structural check; the seal still protects */
     GBX_CALL_LENT = 8,      /**< gbx_submit() borrows all text until on_done */
+    GBX_CALL_COMPILE = 16,  /**< compile in a worker and run nothing; no value */
 } gbx_call_flag;
 
 /** One call. Every pointer is borrowed until gbx_execute() or gbx_submit() returns,
@@ -467,7 +470,8 @@ GBX_API const char *gbx_result_error(const gbx_result *result);
 GBX_API const char *gbx_result_thrown_name(const gbx_result *result);
 GBX_API const char *gbx_result_thrown_message(const gbx_result *result);
 
-/** How to repair it, or "". Borrowed. */
+/** How to repair it, or ""; of a script without a value, which function it may have meant
+ *  to call. Borrowed. */
 GBX_API const char *gbx_result_hint(const gbx_result *result);
 
 /** The JavaScript stack, the code's own frames only, or "". Borrowed. */
@@ -499,7 +503,8 @@ GBX_API void gbx_result_free(gbx_result *result);
 /* ---- the guard ---------------------------------------------------------- */
 
 /**
- * Check code without running it: no engine, no process.
+ * Check code without running it: no engine, no process. Syntax is not judged in code
+ * that may be TypeScript, which is read where it runs.
  *
  * @param limits     only code_bytes is used; NULL for the default.
  * @param ret_report set on GBX_OK, whatever was found; free with gbx_report_free().

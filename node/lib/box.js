@@ -240,11 +240,12 @@ function addFailure(result, code, [error, hint, stack, line, column, frame, name
 function resultOf(call, code, value, callId, failed, wasCut) {
   const { box, logs } = call;
   const result = {};
-  if (failed !== undefined) {
+  if (Array.isArray(failed)) {
     addFailure(result, code, failed);
   } else {
     result.ok = true;
     result.value = value === undefined ? undefined : parse(value);
+    if (failed !== undefined) result.hint = hintOfEngine(failed);
   }
   result.executionMs = figures[0];
   result.logs = logs;

@@ -12,7 +12,6 @@ import { definitionOf } from './codemode-describe.js';
 import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
 import { EngineCache } from './engine-cache.js';
-import { hasForm } from './guard.js';
 import { hintOfCode } from './hints.js';
 import { Listeners } from './listeners.js';
 import { RequestEngine } from './request.js';
@@ -46,25 +45,6 @@ function takeOptions(options) {
   for (const [name, [standard, least, most]] of Object.entries(NUMBERS))
     taken[name] = needNumber(options[name] ?? standard, `options.${name}`, least, most);
   return taken;
-}
-
-/* A single function expression is called; so is a definition of run() or execute(), unless
- * the code calls it itself; anything else is a script. */
-function formOf(code) {
-  try {
-    return shapeOf(code);
-  } catch {
-    return 'script'; /* nothing can be checked or run: the engine says why */
-  }
-}
-
-function shapeOf(code) {
-  if (hasForm(code, { form: 'function', policy: POLICY })) return 'function';
-  /* Only the end is searched, since searching all of it can take long. */
-  const callsItself = /(^|[\n;}])\s*(return\s+)?(await\s+)?(run|execute)\s*\([^\n]*$/.test(code.trimEnd().slice(-200));
-  if (!callsItself && /\b(run|execute)\b/.test(code)
-    && hasForm(code, { form: 'execute', policy: POLICY })) return 'execute';
-  return 'script';
 }
 
 const POLICY = { console: true, timers: true, functions: [HOST_NAME] };
@@ -140,7 +120,7 @@ class CodeMode {
 
   #call(code, { input, timeoutMs }, signal) {
     const limits = { timeoutMs, codeBytes: CODE_BYTES };
-    return { form: formOf(code), code, input: input === undefined ? null : input, limits, signal };
+    return { form: 'script', code, input: input === undefined ? null : input, limits, signal };
   }
 
   async #run(code, options, outside) {

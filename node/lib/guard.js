@@ -30,7 +30,7 @@ function hasAssignedCall(code, { line }) {
 }
 
 /*
- * The guard's parser has better messages for open brackets and TypeScript. If it has no hint,
+ * The guard's parser has better messages for open brackets. If it has no hint,
  * or finds nothing, V8 decides.
  */
 function withSyntax(form, code, violations) {

@@ -46,6 +46,9 @@ function errorOf(text) {
 const isNewer = ({ message }, text) => NEWER.some(([code, about, looks]) =>
   about.test(message) && looks.test(text) && errorOf(code) !== undefined);
 
+/* The word is left out where the code runs. */
+const isExport = ({ message }) => message === "Unexpected token 'export'";
+
 /* ---- V8's words as the engine's ------------------------------------------------------- */
 
 /* The character that V8 could not use: what it begins shows the error. */
@@ -134,10 +137,11 @@ function placeOf(error, prefix, text) {
   return { offset: offset + skipped, isKnown: true };
 }
 
-/* Line and column in the caller's code for an offset in the engine's part of it. */
+/* Line, and column in UTF-16 units, in the caller's code for an offset in the engine's part
+ * of it. */
 function positionOf(offset, isKnown, [text, firstLine, firstColumn]) {
   const before = text.slice(0, offset).split('\n');
-  const column = [...before.at(-1)].length + (before.length === 1 ? firstColumn : 1);
+  const column = before.at(-1).length + (before.length === 1 ? firstColumn : 1);
   return [firstLine + before.length - 1, isKnown ? column : 0];
 }
 
@@ -160,11 +164,12 @@ function compile(form, text) {
  */
 export function secondOpinion(form, code) {
   const proper = addon.proper(form, code);
+  if (proper[3]) return null; /* types are removed where the code runs */
   const found = compile(form, proper[0]);
   if (found === undefined) return undefined;
   const { error, prefix } = found;
   /* A stack that is too small for deep code says nothing about the code's syntax. */
-  if (error.name !== 'SyntaxError' || isNewer(error, proper[0])) return null;
+  if (error.name !== 'SyntaxError' || isNewer(error, proper[0]) || isExport(error)) return null;
   const { offset, isKnown } = placeOf(error, prefix, proper[0]);
   const words = inEngineWords(error.message, proper[0].slice(offset));
   return [error.message, ...addon.explain(form, code, words, ...positionOf(offset, isKnown, proper))];

@@ -8,6 +8,8 @@
 #include "options.h"
 #include "text.h"
 
+#include "analysis/analysis.h"
+#include "base/utf8.h"
 #include "guard/guard.h"
 
 #include <stdlib.h>
@@ -57,8 +59,10 @@ napi_value gbx_node_proper(napi_env env, napi_callback_info info)
                         &error) == GBX_OK) {
         napi_value values[] = {gbx_node_utf8(env, code.data + span.start, span.len),
                                gbx_node_number(env, span.line),
-                               gbx_node_number(env, span.column)};
+                               gbx_node_number(env, span.column), NULL};
 
+        (void)napi_get_boolean(env, gbx_guard_may_be_typescript(code.data, code.len),
+                               &values[3]);
         list = list_of(env, values, sizeof values / sizeof values[0]);
     } else {
         gbx_node_throw(env, &error);
@@ -74,8 +78,9 @@ napi_value gbx_node_explain(napi_env env, napi_callback_info info)
     napi_value argv[5];
     gbx_node_text code;
     gbx_node_text message;
-    gbx_guard_advice advice = {.hint = ""};
+    gbx_explanation advice = {.line = 0};
     gbx_form form;
+    const char *hint;
     char *frame;
     napi_value list = NULL;
 
@@ -85,12 +90,14 @@ napi_value gbx_node_explain(napi_env env, napi_callback_info info)
         !take(env, argv, &form, &code))
         return NULL;
     if (gbx_node_text_take(env, argv[2], &message)) {
-        gbx_guard_explain(code.data, code.len, form, GBX_CODE_SYNTAX, message.data,
-                          &advice);
+        gbx_explain(code.data, code.len, form, true, message.data, &advice);
+        advice.column =
+            gbx_lines_column(code.data, code.len, advice.line, advice.column);
+        hint = gbx_hint_row_of(advice.hint)->hint;
         frame = gbx_guard_frame(code.data, code.len, advice.line, advice.column);
         napi_value values[] = {gbx_node_number(env, advice.line),
                                gbx_node_number(env, advice.column),
-                               gbx_node_utf8(env, advice.hint, strlen(advice.hint)),
+                               gbx_node_utf8(env, hint, strlen(hint)),
                                gbx_node_utf8(env, frame != NULL ? frame : "",
                                              frame != NULL ? strlen(frame) : 0)};
 

@@ -5,8 +5,8 @@
 
 #include <node_api.h>
 
-/* (form, code) -> [text, line, column]: the code as the engine gets it, without what is
- * around it, and where in the code it begins. */
+/* (form, code) -> [text, line, column, mayBeTypeScript]: the code as the engine gets it,
+ * without what is around it, and where in the code it begins. */
 napi_value gbx_node_proper(napi_env env, napi_callback_info info);
 
 /* (form, code, message in the engine's words, line, column)

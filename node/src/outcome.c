@@ -52,14 +52,18 @@ static void tell_refusal(call *c, gbx_node_env *e, napi_env env)
     gbx_node_dispatch(e, env, 4, args);
 }
 
-/* [error, hint, stack, line, column, frame, thrown name, message]; undefined: a success. */
+/* [error, hint, stack, line, column, frame, thrown name, message]; of a success undefined,
+ * or the hint. */
 static napi_value make_failure(napi_env env, gbx_result *result)
 {
     gbx_location at = gbx_result_location(result);
     napi_value list;
 
-    if (gbx_result_code(result) == GBX_CODE_VALUE ||
-        napi_create_array(env, &list) != napi_ok)
+    if (gbx_result_code(result) == GBX_CODE_VALUE)
+        return gbx_result_hint(result)[0] == 0
+                   ? gbx_node_undefined(env)
+                   : make_text(env, gbx_result_hint(result));
+    if (napi_create_array(env, &list) != napi_ok)
         return gbx_node_undefined(env);
     napi_value parts[] = {make_text(env, gbx_result_error(result)),
                           make_text(env, gbx_result_hint(result)),

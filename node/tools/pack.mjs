@@ -30,10 +30,10 @@ const SOURCES = [
 
 /** Of npm's packages, what is compiled in. A folder called node_modules is never packed. */
 const PACKAGES = [
-  'tree-sitter/LICENSE', 'tree-sitter/vendor/tree-sitter/lib/include',
-  'tree-sitter/vendor/tree-sitter/lib/src', 'tree-sitter-javascript/LICENSE',
-  'tree-sitter-javascript/src/parser.c', 'tree-sitter-javascript/src/scanner.c',
-  'tree-sitter-javascript/src/tree_sitter',
+  'tree-sitter/LICENSE', 'tree-sitter/vendor/tree-sitter/lib/include', 'tree-sitter/vendor/tree-sitter/lib/src',
+  'tree-sitter-javascript/LICENSE', 'tree-sitter-typescript/LICENSE', 'tree-sitter-typescript/common/scanner.h',
+  ...['tree-sitter-javascript/src', 'tree-sitter-typescript/typescript/src']
+    .flatMap((folder) => ['parser.c', 'scanner.c', 'tree_sitter'].map((name) => `${folder}/${name}`)),
 ];
 
 function copy(from, to) {

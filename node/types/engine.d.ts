@@ -58,7 +58,8 @@ export interface SandboxSuccess<T = unknown> extends SandboxOutcome {
   value: T;
   code?: undefined;
   error?: undefined;
-  hint?: undefined;
+  /** What the code may have meant: a field that no record has, a function that it does not call. */
+  hint?: string;
   path?: undefined;
   location?: undefined;
   stack?: undefined;

@@ -443,3 +443,34 @@ void gbx_lines_position(const char *text, size_t len, size_t offset, uint32_t *r
     *ret_line = line;
     *ret_column = column;
 }
+
+size_t gbx_utf16_units(const char *text, size_t len)
+{
+    size_t units = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        uint8_t byte = (uint8_t)text[i];
+
+        units += (byte & 0xC0) != 0x80;
+        units += byte >= 0xF0;
+    }
+    return units;
+}
+
+uint32_t gbx_lines_column(const char *text, size_t len, uint32_t line, uint32_t units)
+{
+    uint32_t column = 1;
+    uint32_t unit = 1;
+    size_t at;
+    size_t end;
+
+    (void)gbx_lines_find(text, len, line, &at, &end);
+    while (at < end && unit < units) {
+        size_t n = gbx_utf8_sequence((const uint8_t *)text + at, end - at);
+
+        unit += n == 4 ? 2 : 1;
+        column++;
+        at += n == 0 ? 1 : n;
+    }
+    return units == 0 ? 0 : column + (units - unit);
+}

@@ -61,6 +61,9 @@ bool gbx_utf8_escape(gbx_buf *buf, size_t from, gbx_escape how);
 /* The number of leading bytes that would be appended unchanged. */
 size_t gbx_utf8_unescaped(const void *data, size_t len, gbx_escape how);
 
+/* How many UTF-16 units the text becomes. */
+size_t gbx_utf16_units(const char *text, size_t len);
+
 /* Line and column (from 1; column in characters) of a byte offset. A line of data ends in
  * "\n". */
 void gbx_utf8_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
@@ -82,5 +85,9 @@ bool gbx_lines_find(const char *text, size_t len, uint32_t line, size_t *ret_sta
 /* Line and column (from 1; column in characters) of a byte offset. */
 void gbx_lines_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                         uint32_t *ret_column);
+
+/* The column in characters, as people count, for one in UTF-16 units, as engines do; 0
+ * stays 0. */
+uint32_t gbx_lines_column(const char *text, size_t len, uint32_t line, uint32_t units);
 
 #endif

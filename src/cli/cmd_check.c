@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_check - `glovebox check`: only the guard, without engine or process. */
+/*
+ * cmd_check - `glovebox check`: the guard, and if it finds nothing, a worker that compiles the
+ * code and runs nothing.
+ */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -35,16 +38,47 @@ static void append_member(gbx_buf *buf, const char *name, const char *text)
     (void)gbx_json_append_string(buf, text, strlen(text));
 }
 
-static void print_json(const gbx_term *out, const gbx_report *report)
+/* What was found: by the guard, or by the worker. */
+typedef struct findings {
+    gbx_report *report;
+    gbx_result *result; /* of a worker; or NULL */
+} findings;
+
+static size_t count_of(const findings *f)
+{
+    bool is_refused = f->result != NULL && gbx_result_code(f->result) != GBX_CODE_VALUE;
+
+    return is_refused ? 1 : gbx_report_count(f->report);
+}
+
+static gbx_violation violation_of(const findings *f, size_t i)
+{
+    gbx_location at;
+
+    if (gbx_report_count(f->report) > 0)
+        return gbx_report_get(f->report, i);
+    at = gbx_result_location(f->result);
+    return (gbx_violation){.code = gbx_result_code(f->result),
+                           .line = at.line,
+                           .column = at.column,
+                           .rule = gbx_result_code(f->result) == GBX_CODE_SYNTAX
+                                       ? "syntax"
+                                       : "worker",
+                           .message = gbx_result_error(f->result),
+                           .hint = gbx_result_hint(f->result),
+                           .frame = at.frame};
+}
+
+static void print_json(const gbx_term *out, const findings *found)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
-    size_t count = gbx_report_count(report);
+    size_t count = count_of(found);
 
     gbx_buf_init(&buf, JSON_MAX);
     (void)gbx_buf_printf(&buf, "{\"ok\":%s,\"violations\":[",
                          count == 0 ? "true" : "false");
     for (size_t i = 0; i < count; i++) {
-        gbx_violation v = gbx_report_get(report, i);
+        gbx_violation v = violation_of(found, i);
 
         (void)gbx_buf_printf(&buf, "%s{\"code\":\"%s\",\"line\":%u,\"column\":%u",
                              i == 0 ? "" : ",", gbx_code_name(v.code), v.line,
@@ -60,12 +94,12 @@ static void print_json(const gbx_term *out, const gbx_report *report)
     (void)fputc('\n', out->stream);
 }
 
-static void print_text(const gbx_term *err, const char *file, const gbx_report *report)
+static void print_text(const gbx_term *err, const char *file, const findings *found)
 {
-    size_t count = gbx_report_count(report);
+    size_t count = count_of(found);
 
     for (size_t i = 0; i < count; i++) {
-        gbx_violation v = gbx_report_get(report, i);
+        gbx_violation v = violation_of(found, i);
 
         gbx_term_foreign(err, file, strlen(file), GBX_ESCAPE_LINE);
         (void)fprintf(err->stream, ":%u:%u: ", v.line, v.column);
@@ -87,9 +121,34 @@ static void free_policy(gbx_policy **policy)
     gbx_policy_free(*policy);
 }
 
+/* The guard knows JavaScript's grammar, but neither its further rules nor types. */
+static bool ask_worker(const check_args *args, gbx_policy *policy,
+                       const gbx_file_text *text, findings *ret, gbx_trouble *trouble)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_call call = GBX_CALL_INIT;
+    gbx_engine *engine = NULL;
+    gbx_status status;
+
+    options.pool_size = 1;
+    options.max_workers = 1;
+    options.policy = policy;
+    call.form = (gbx_form)args->form;
+    call.flags = GBX_CALL_COMPILE;
+    call.code = text->data;
+    call.code_len = text->len;
+    status = gbx_engine_new(&options, &engine, &trouble->err);
+    if (status == GBX_OK)
+        status = gbx_execute(engine, &call, &ret->result, &trouble->err);
+    gbx_engine_free(engine);
+    if (status != GBX_OK)
+        gbx_trouble_host(trouble, status);
+    return status == GBX_OK;
+}
+
 /* Read and check; on failure *trouble says why. */
 static bool check(const char *path, check_args *args, gbx_file_text *text,
-                  gbx_report **ret_report, gbx_trouble *trouble)
+                  findings *ret, gbx_trouble *trouble)
 {
     GBX_CLEANUP(free_policy) gbx_policy *policy = NULL;
     gbx_status status;
@@ -111,15 +170,19 @@ static bool check(const char *path, check_args *args, gbx_file_text *text,
         return false;
     }
     status = gbx_policy_check(policy, text->data, text->len, (gbx_form)args->form, NULL,
-                              ret_report, &trouble->err);
-    if (status != GBX_OK)
+                              &ret->report, &trouble->err);
+    if (status != GBX_OK) {
         gbx_trouble_host(trouble, status);
-    return status == GBX_OK;
+        return false;
+    }
+    return gbx_report_count(ret->report) > 0 ||
+           ask_worker(args, policy, text, ret, trouble);
 }
 
-static void free_report(gbx_report **report)
+static void free_findings(findings *found)
 {
-    gbx_report_free(*report);
+    gbx_report_free(found->report);
+    gbx_result_free(found->result);
 }
 
 static int check_main(const gbx_command *self, int argc, char **argv)
@@ -127,7 +190,7 @@ static int check_main(const gbx_command *self, int argc, char **argv)
     check_args args = {0};
     void *const into[] = {&args, &args.policy, &args.common};
     GBX_CLEANUP(gbx_file_text_cleanup) gbx_file_text text = {0};
-    GBX_CLEANUP(free_report) gbx_report *report = NULL;
+    GBX_CLEANUP(free_findings) findings found = {NULL, NULL};
     gbx_trouble trouble = {0};
     gbx_term out;
     gbx_term err;
@@ -140,7 +203,7 @@ static int check_main(const gbx_command *self, int argc, char **argv)
         return gbx_command_misuse(self, args.json, "check takes one file");
     out = gbx_term_open(stdout, (gbx_color)args.common.color);
     err = gbx_term_open(stderr, (gbx_color)args.common.color);
-    if (!check(count == 1 ? argv[0] : "-", &args, &text, &report, &trouble)) {
+    if (!check(count == 1 ? argv[0] : "-", &args, &text, &found, &trouble)) {
         if (args.json)
             gbx_trouble_print_json(&out, &trouble);
         else
@@ -148,12 +211,11 @@ static int check_main(const gbx_command *self, int argc, char **argv)
         return gbx_cli_finish(trouble.exit);
     }
     if (args.json)
-        print_json(&out, report);
+        print_json(&out, &found);
     else
-        print_text(&err, text.name, report);
-    return gbx_cli_finish(gbx_report_count(report) == 0
-                              ? 0
-                              : gbx_code_exit(gbx_report_get(report, 0).code));
+        print_text(&err, text.name, &found);
+    return gbx_cli_finish(
+        count_of(&found) == 0 ? 0 : gbx_code_exit(violation_of(&found, 0).code));
 }
 
 const gbx_command gbx_command_check = {
@@ -162,10 +224,11 @@ const gbx_command gbx_command_check = {
     .usage = "check [FILE | -] [options]",
     .description =
         "Parses the code of FILE, or of standard input, and names everything that 'run'\n"
-        "would refuse, with its position. Runs nothing. Without a violation it prints\n"
-        "nothing and exits with 0; else with the status of the first violation: 15\n"
-        "(INVALID_CODE) or 12 (SYNTAX). Code that passes can still fail: the check saves\n"
-        "work, the seal protects. The options of 'run' that allow something count here.",
+        "would refuse, with its position. If nothing is found, a sealed process compiles\n"
+        "the code. Runs nothing. Without a violation it prints nothing and exits with 0;\n"
+        "else with the status of the first violation: 15 (INVALID_CODE) or 12 (SYNTAX).\n"
+        "Code that passes can still fail. The options of 'run' that allow something count\n"
+        "here.",
     .examples = "glovebox check report.js\n"
                 "glovebox check sync.js --allow fetch=api.example.com\n"
                 "cat tool.js | glovebox check --form body --json",

@@ -199,6 +199,7 @@ int gbx_result_print(const gbx_term *out, const gbx_term *err, gbx_result *resul
             (void)fputc('\n', out->stream);
         else /* it has no JSON */
             (void)fputs("  note: the function returned undefined\n", err->stream);
+        print_hint(err, gbx_result_hint(result));
     } else {
         gbx_result_print_failure(err, result);
         if (!logs_shown)

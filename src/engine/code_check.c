@@ -202,11 +202,34 @@ static bool is_bound(const gbx_call *call, const char *name)
            gbx_view_kind(gbx_view_member(bindings, name)) != 0;
 }
 
+/* Is name the root of a function that the policy lists? "db" is the root of "db.*".
+ * A lone star matches no name. */
+static bool lists_name(void *user, const char *name)
+{
+    const gbx_policy *policy = user;
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < policy->function_count; i++)
+        if (strncmp(policy->functions[i], name, len) == 0 &&
+            (policy->functions[i][len] == '\0' || policy->functions[i][len] == '.'))
+            return true;
+    return false;
+}
+
+/* Of code that is only compiled, nobody answers the functions. */
+static bool may_have_name(const gbx_run *run, const char *name)
+{
+    const gbx_policy *policy = gbx_run_policy(run);
+
+    return (run->call.flags & GBX_CALL_COMPILE) != 0 && policy != NULL &&
+           lists_name((gbx_policy *)(uintptr_t)policy, name); /* only read */
+}
+
 static bool has_name(void *user, const char *name)
 {
     const gbx_run *run = user;
 
-    return is_bound(&run->call, name) ||
+    return is_bound(&run->call, name) || may_have_name(run, name) ||
            (run->replayer != NULL ? gbx_replayer_has_root(run, name)
                                   : is_exposed(run, name));
 }
@@ -246,20 +269,6 @@ void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column)
 }
 
 /* ---- code without an engine: only the policy is known ------------------------- */
-
-/* Is name the root of a function that the policy lists? "db" is the root of "db.*".
- * A lone star matches no name. */
-static bool lists_name(void *user, const char *name)
-{
-    const gbx_policy *policy = user;
-    size_t len = strlen(name);
-
-    for (size_t i = 0; i < policy->function_count; i++)
-        if (strncmp(policy->functions[i], name, len) == 0 &&
-            (policy->functions[i][len] == '\0' || policy->functions[i][len] == '.'))
-            return true;
-    return false;
-}
 
 static bool policy_may_fetch(void *user, const char *url, size_t len,
                              char site[GBX_GUARD_SITE_SIZE])

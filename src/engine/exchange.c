@@ -5,6 +5,8 @@
  */
 #include "engine/exchange.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <stdio.h>
 
@@ -111,6 +113,9 @@ static bool on_result(gbx_exchange *x, gbx_span body, int64_t now_ns)
         return false;
     if (!gbx_result_set_value(x->result, msg.is_undefined != 0, msg.json))
         x->is_nomem = true;
+    x->hint = msg.hint;
+    x->place = (gbx_code_place){msg.start, msg.end};
+    gbx_utf8_copy_line(x->field, sizeof x->field, msg.field.data, msg.field.len);
     x->state = GBX_EXCHANGE_VALUE;
     return true;
 }
@@ -126,6 +131,8 @@ static bool on_error(gbx_exchange *x, gbx_span body, int64_t now_ns)
         x->is_nomem = true;
     x->failure = (gbx_failure)msg.failure;
     x->is_out_of_memory = msg.is_out_of_memory != 0;
+    x->hint = msg.hint;
+    x->place = (gbx_code_place){msg.hint_start, msg.hint_end};
     x->state = GBX_EXCHANGE_ERROR;
     return true;
 }
@@ -137,12 +144,12 @@ static const struct rule {
     size_t max_len;
     bool (*handle)(gbx_exchange *x, gbx_span body, int64_t now_ns);
 } rules[] = {
-    {GBX_MSG_RESULT, 5, on_result},
+    {GBX_MSG_RESULT, 21 + GBX_NAME_MAX, on_result},
     {GBX_MSG_HOSTCALL, GBX_NAME_MAX + 16, on_hostcall},
     {GBX_MSG_CANCEL, 4, on_cancel},
     {GBX_MSG_LIMITED, 1, on_limited},
     {GBX_MSG_LOG, GBX_LOG_LINE_MAX + 6, on_log},
-    {GBX_MSG_ERROR, GBX_NAME_MAX + GBX_MESSAGE_MAX + GBX_STACK_MAX + 22, on_error},
+    {GBX_MSG_ERROR, GBX_NAME_MAX + GBX_MESSAGE_MAX + GBX_STACK_MAX + 34, on_error},
     {GBX_MSG_WAIT, 4, on_wait},
     {GBX_MSG_REFUSED, 0, on_refused},
 };

@@ -22,6 +22,12 @@ typedef enum gbx_exchange_state {
     GBX_EXCHANGE_BROKEN,  /* ended: the worker broke the protocol; see reason */
 } gbx_exchange_state;
 
+/* Bytes of the code that was sent, as the worker says: not checked. */
+typedef struct gbx_code_place {
+    uint32_t start;
+    uint32_t end;
+} gbx_code_place;
+
 typedef struct gbx_exchange {
     gbx_exchange_state state;
     uint64_t call_id;
@@ -47,9 +53,12 @@ typedef struct gbx_exchange {
     bool is_nomem;       /* the host itself is out of memory */
     gbx_failure failure; /* in state ERROR */
     bool is_out_of_memory;
-    char reason[160]; /* in state BROKEN */
-    gbx_buf in;       /* an incomplete frame */
-    gbx_buf head;     /* sent first */
+    uint32_t hint;        /* in states VALUE and ERROR: row of the table of hints */
+    gbx_code_place place; /* what it means */
+    char field[64];       /* of the data, which it means; as one harmless line */
+    char reason[160];     /* in state BROKEN */
+    gbx_buf in;           /* an incomplete frame */
+    gbx_buf head;         /* sent first */
     size_t head_sent;
     gbx_span tail; /* sent next; borrowed */
     size_t tail_sent;

@@ -304,6 +304,7 @@ void gbx_result_free(gbx_result *result)
     free(result->error);
     free(result->stack);
     free(result->frame);
+    free(result->own_hint);
     free(result->json);
     free(result->thrown_name);
     free(result->thrown_message);
@@ -465,6 +466,8 @@ const char *gbx_result_json(gbx_result *result, size_t *ret_len)
                 (void)gbx_buf_puts(&buf, ",\"value\":");
                 (void)gbx_buf_append(&buf, result->value, result->value_len);
             }
+            if (*result->hint != 0)
+                put_member(&buf, "hint", result->hint);
         } else {
             put_failure(&buf, result);
         }

@@ -27,7 +27,8 @@ struct gbx_result {
     char *value;    /* JSON, or NULL */
     size_t value_len;
     char *error;      /* one line, or NULL */
-    const char *hint; /* constant or "" */
+    const char *hint; /* constant, own_hint or "" */
+    char *own_hint;   /* or NULL */
     char *stack;      /* or NULL */
     gbx_location location;
     char *frame;   /* location.frame, or NULL */

@@ -202,7 +202,6 @@ static gbx_msg_call message_of(const gbx_run *run)
         .log_bytes = run->limits.log_bytes,
         .first_line = run->span.line,
         .first_column = run->span.column,
-        .last_expr = (uint32_t)run->span.last_expr,
         .host_calls = run->limits.host_calls,
         .host_calls_at_once = run->limits.host_calls_at_once,
         .host_out_bytes = run->limits.host_out_bytes,
@@ -219,6 +218,8 @@ static gbx_msg_call message_of(const gbx_run *run)
         msg.flags |= GBX_CALL_WIRE_TIMERS;
     if (run->span.is_parsed)
         msg.flags |= GBX_CALL_WIRE_PARSED;
+    if (call->flags & GBX_CALL_COMPILE)
+        msg.flags |= GBX_CALL_WIRE_COMPILE;
     if (call->flags & GBX_CALL_FIXED_NOW)
         msg.flags |= GBX_CALL_WIRE_FIXED_NOW;
     if (call->input != NULL)

@@ -280,8 +280,9 @@ gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *rete
         return status;
     if (ret->form > GBX_FORM_SCRIPT)
         return gbx_fail(reterr, GBX_E_USAGE, "call.form is not one of its values");
-    if ((ret->flags & ~(unsigned)(GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW |
-                                  GBX_CALL_NO_GUARD | GBX_CALL_LENT)) != 0)
+    if ((ret->flags &
+         ~(unsigned)(GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW | GBX_CALL_NO_GUARD |
+                     GBX_CALL_LENT | GBX_CALL_COMPILE)) != 0)
         return gbx_fail(reterr, GBX_E_USAGE, "call.flags has an unknown bit");
     if ((ret->code == NULL && ret->code_len > 0) ||
         (ret->input == NULL && ret->input_len > 0) ||

@@ -12,13 +12,17 @@
 #include "base/json_view.h"
 #include "base/utf8.h"
 #include "engine/verdict.h"
+#include "syntax/hint_table.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define GBX_PLACE_TEXT_SIZE 81
 
 #define SAY(v, ...) ((void)snprintf((v)->message, sizeof(v)->message, __VA_ARGS__))
 
@@ -195,6 +199,7 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
     }
     switch (e->end) {
     case GBX_END_SAID:
+        assert(e->exchange != NULL);
         if (e->exchange->state == GBX_EXCHANGE_VALUE)
             v->code = GBX_CODE_VALUE;
         else
@@ -307,26 +312,6 @@ static void check_value(gbx_result *r, gbx_verdict *v)
     }
 }
 
-/* The engine counts columns in UTF-16 units; people count characters. */
-static uint32_t to_characters(const gbx_call *call, uint32_t line, uint32_t units)
-{
-    const char *code = call->code;
-    uint32_t column = 1;
-    uint32_t unit = 1;
-    size_t at;
-    size_t end;
-
-    (void)gbx_lines_find(code, call->code_len, line, &at, &end);
-    while (at < end && unit < units) {
-        size_t n = gbx_utf8_sequence((const uint8_t *)code + at, end - at);
-
-        unit += n == 4 ? 2 : 1;
-        column++;
-        at += n == 0 ? 1 : n;
-    }
-    return units == 0 ? 0 : column + (units - unit);
-}
-
 /* "Name: message" of what was thrown. */
 static char *thrown_text(const gbx_result *r)
 {
@@ -342,24 +327,87 @@ static char *thrown_text(const gbx_result *r)
     return strdup(*message != 0 ? message : *name != 0 ? name : "unknown error");
 }
 
-/* Where it happened, what it means, and the lines around it. */
-static void locate(gbx_run *run, gbx_verdict *v, const char *text)
+/* The text of a place in the code that the worker names, if it is one short line of
+ * whole characters; else "". */
+static void copy_place(const gbx_run *run, gbx_code_place place,
+                       char ret[GBX_PLACE_TEXT_SIZE])
+{
+    const char *code = run->call.code + run->span.start;
+    size_t len = place.end - place.start;
+
+    ret[0] = 0;
+    if (place.start >= place.end || place.end > run->span.len ||
+        len >= GBX_PLACE_TEXT_SIZE || memchr(code + place.start, '\n', len) != NULL ||
+        !gbx_utf8_valid((const uint8_t *)code + place.start, len, NULL))
+        return;
+    gbx_utf8_copy_line(ret, GBX_PLACE_TEXT_SIZE, code + place.start, len);
+}
+
+/* A hint that names a part of the code; NULL: the place is none, or memory is out. */
+static char *complete_hint(const gbx_run *run)
+{
+    const gbx_exchange *x = &run->exchange;
+    char named[GBX_PLACE_TEXT_SIZE];
+    uint32_t line, column;
+    char *text = NULL;
+    int n = 0;
+
+    if (x->place.end > run->span.len)
+        return NULL;
+    copy_place(run, x->place, named);
+    gbx_lines_position(run->call.code, run->call.code_len,
+                       run->span.start + x->place.start, &line, &column);
+    if (x->hint == GBX_HINT_UNAWAITED || x->hint == GBX_HINT_UNAWAITED_LIST)
+        n = asprintf(&text,
+                     "did you forget await? %s on line %u gives a promise: write %s",
+                     named[0] != 0 ? named : "the call", line,
+                     x->hint == GBX_HINT_UNAWAITED
+                         ? "await before it"
+                         : "await Promise.all(...) around the "
+                           "list");
+    else if (named[0] == 0)
+        return NULL;
+    else if (x->hint == GBX_HINT_UNCALLED)
+        n = asprintf(&text, "%s is declared but not called", named);
+    else
+        n = asprintf(&text, "no record has '%s' (line %u)%s%s%s", named, line,
+                     x->field[0] != 0 ? ": did you mean '" : "", x->field,
+                     x->field[0] != 0 ? "'?" : "");
+    return n < 0 ? NULL : text;
+}
+
+static const char *hint_of(gbx_run *run)
+{
+    uint32_t hint = run->exchange.hint;
+    gbx_result *r = run->result;
+
+    if (hint < GBX_HINT_UNAWAITED || hint > GBX_HINT_MISSING_FIELD)
+        return gbx_hint_row_of(hint)->hint;
+    free(r->own_hint);
+    r->own_hint = complete_hint(run);
+    return r->own_hint != NULL ? r->own_hint : "";
+}
+
+/* Where it happened and what it means, as the worker found it in the code. */
+static void locate(gbx_run *run, gbx_verdict *v)
 {
     gbx_result *r = run->result;
-    gbx_guard_advice advice = {.line = r->thrown_line, .hint = ""};
 
-    advice.column = to_characters(&run->call, r->thrown_line, r->thrown_column);
-    gbx_guard_explain(run->call.code, run->call.code_len, run->call.form, v->code, text,
-                      &advice);
-    if (*v->hint == 0)
-        v->hint = advice.hint;
-    if (advice.message != NULL) {
-        (void)snprintf(v->message, sizeof v->message, "SyntaxError: %s",
-                       advice.message);
-        free(r->thrown_message);
-        r->thrown_message = strdup(advice.message);
+    if (v->code == GBX_CODE_SYNTAX || v->code == GBX_CODE_RUNTIME) {
+        const gbx_hint_row *row = gbx_hint_row_of(run->exchange.hint);
+
+        if (*v->hint == 0)
+            v->hint = hint_of(run);
+        if (row->message != NULL && v->code == GBX_CODE_SYNTAX) {
+            (void)snprintf(v->message, sizeof v->message, "SyntaxError: %s",
+                           row->message);
+            free(r->thrown_message);
+            r->thrown_message = strdup(row->message);
+        }
     }
-    gbx_run_point_at(run, advice.line, advice.column);
+    gbx_run_point_at(run, r->thrown_line,
+                     gbx_lines_column(run->call.code, run->call.code_len,
+                                      r->thrown_line, r->thrown_column));
 }
 
 static bool binds_no_object(const gbx_call *call)
@@ -427,7 +475,7 @@ static void fill(gbx_run *run, gbx_verdict *v)
     }
     if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
         v->code != GBX_CODE_INVALID_DATA)
-        locate(run, v, text);
+        locate(run, v);
     if (*v->message != 0)
         text = v->message;
     (void)gbx_result_fail(r, v->code, text, v->hint);
@@ -471,6 +519,8 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     if (verdict.code == GBX_CODE_VALUE) {
         r->code = GBX_CODE_VALUE;
         r->stats.output_bytes = r->value_len;
+        if (run->has_exchange && run->exchange.hint != GBX_HINT_NONE)
+            r->hint = hint_of(run);
         return;
     }
     say_what_it_awaited(run, &verdict);

@@ -40,10 +40,7 @@
 #define DO_BUILTIN \
     "use what JavaScript itself has: Array, Map, Set, JSON, Math, Intl, RegExp"
 #define DO_RETURN "return the text instead, and write it outside"
-#define DO_FORM                                                                              \
-    "leave the word out, and all of a statement that does no more than export: the code is " \
-    "found by its form"
-#define DO_WRITE "write the code out, or choose among functions by a key of an object"
+#define DO_WRITE  "write the code out, or choose among functions by a key of an object"
 
 static const gbx_word words[] = {
     {"Buffer", GBX_USE_ANY, "buffer", NO_HOST, "use strings, arrays or Uint8Array", 0,
@@ -71,10 +68,6 @@ static const gbx_word words[] = {
     {"eval", GBX_USE_ANY, "eval", NO_EVAL, DO_WRITE, 0, false},
     {"execFileSync", GBX_USE_ANY, "shell", NO_SHELL, DO_INPUT, 0, false},
     {"execSync", GBX_USE_ANY, "shell", NO_SHELL, DO_INPUT, 0, false},
-    {"export", GBX_USE_KEYWORD, "export", "is not possible: the code is not a module",
-     DO_FORM, 0, false},
-    {"exports", GBX_USE_HOST, "export", "does not exist: the code is not a module",
-     DO_FORM, 0, false},
     {"fetch", GBX_USE_HOST, "network", OFF_FETCH, ALLOW_FETCH, GBX_CAP_FETCH, true},
     {"fs", GBX_USE_HOST, "file", OFF_FILE, ALLOW_FILE, GBX_CAP_FILE, true},
     {"fsPromises", GBX_USE_HOST, "file", NO_FILES, DO_INPUT, GBX_CAP_FILE, false},
@@ -83,8 +76,6 @@ static const gbx_word words[] = {
     {"http", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, GBX_CAP_FETCH, false},
     {"https", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, GBX_CAP_FETCH, false},
     {"import", GBX_USE_KEYWORD, "import", NO_MODULES, DO_BUILTIN, 0, false},
-    {"module", GBX_USE_HOST, "export", "does not exist: the code is not a module",
-     DO_FORM, 0, false},
     {"net", GBX_USE_HOST, "network", NO_NETWORK, DO_REQUEST, 0, false},
     {"process", GBX_USE_ANY, "process", NO_HOST,
      "give what the code needs to know (settings, arguments) as its input", GBX_CAP_ENV,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* findings - text from the code enters a message only through the frame. */
+/*
+ * findings - objections to code, those of the grammar included, and the report that they
+ * become. Text from the code enters a message only through the frame.
+ */
 #include "guard/internal.h"
 
 #include "base/buf.h"
@@ -201,4 +204,177 @@ gbx_status gbx_findings_report(const gbx_findings *f, const char *text, size_t l
     report->total = f->total;
     *ret = report;
     return GBX_OK;
+}
+
+/* ---- syntax errors ------------------------------------------------------------ */
+
+/* An unmatched bracket makes the parser report errors in correct places, so if there is
+ * one, only that is reported. */
+
+#define HINT_JSX   "this is JSX, but code has no page; return data, not elements"
+#define LEAVES_MAX 200 /* examined in one error */
+#define HINT_AWAIT \
+    "'await' works only directly inside an async function: write 'async' before it"
+
+/* The token that the parser reports as missing. */
+static void put_missing(const gbx_tree *t, uint32_t i, size_t base, gbx_findings *f)
+{
+    const char *name = gbx_tree_symbol_name(t, i);
+    bool is_name = t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
+                   t->nodes[i].kind == GBX_NODE_PROPERTY_NAME;
+
+    if (is_name || t->nodes[i].kind == GBX_NODE_OTHER)
+        gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, base + t->nodes[i].start,
+                         "", "%s is missing here",
+                         is_name ? "a name or value" : "something");
+    else
+        gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, base + t->nodes[i].start,
+                         "", "'%s' is missing here", name);
+}
+
+static bool overlaps(const gbx_node *error, const gbx_node *leaf)
+{
+    return leaf->start < error->end && leaf->end > error->start;
+}
+
+/* The first leaf of the error, or just before it, that ends after the error begins. */
+static uint32_t first_leaf(const gbx_leaves *l, uint32_t error)
+{
+    const gbx_node *nodes = l->t->nodes;
+    uint32_t low = 0;
+    uint32_t high = l->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (nodes[l->nodes[middle]].end <= nodes[error].start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void put_error(const gbx_leaves *l, uint32_t i, size_t base, gbx_findings *f)
+{
+    uint32_t at = first_leaf(l, i);
+
+    if (at < l->count)
+        gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX,
+                         base + l->t->nodes[l->nodes[at]].start, "",
+                         "the parser cannot make sense of this");
+}
+
+/* May it be TypeScript? Types are removed where the code runs: only there can be said
+ * whether the rest is right. */
+bool gbx_leaves_may_be_typescript(const gbx_leaves *l)
+{
+    const gbx_node *nodes = l->t->nodes;
+
+    for (uint32_t i = 0; i < l->t->count; i++) {
+        uint32_t first = nodes[i].kind == GBX_NODE_ERROR ? first_leaf(l, i) : l->count;
+
+        for (uint32_t k = first > 0 ? first - 1 : 0;
+             first < l->count && k < l->count && k < first + LEAVES_MAX; k++) {
+            if (k > first && !overlaps(&nodes[i], &nodes[l->nodes[k]]))
+                break;
+            if (gbx_leaf_is_typescript(l, k))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void put_bracket(const gbx_tree *t, uint32_t i, bool is_open, size_t base,
+                        gbx_findings *f)
+{
+    const gbx_node *n = &t->nodes[i];
+
+    gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, base + n->start,
+                     is_open ? "close it, or remove it"
+                             : "remove it, or open it before",
+                     is_open ? "nothing closes this '%.*s'"
+                             : "this '%.*s' closes nothing",
+                     (int)(n->end - n->start), t->text + n->start);
+}
+
+/* The function around i, or GBX_NO_NODE at the top level. */
+static bool is_await_astray(const gbx_tree *t, uint32_t i)
+{
+    for (i = t->nodes[i].parent; i != GBX_NO_NODE; i = t->nodes[i].parent)
+        if (gbx_tree_is_function(t, i))
+            return !gbx_tree_is_async(t, i);
+    return false;
+}
+
+/* Faults in code that parses: the grammar allows more than JavaScript does. */
+static void put_allowed(const gbx_tree *t, uint32_t i, size_t base, gbx_findings *f)
+{
+    size_t at = base + t->nodes[i].start;
+    uint32_t parent = t->nodes[i].parent;
+
+    switch (t->nodes[i].kind) {
+    case GBX_NODE_JSX_ELEMENT:
+    case GBX_NODE_JSX_SELF_CLOSING:
+        gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, at, HINT_JSX,
+                         "this is not JavaScript");
+        break;
+    case GBX_NODE_AWAIT:
+        if (is_await_astray(t, i))
+            gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, at, HINT_AWAIT,
+                             "'await' in a function that is not async");
+        break;
+    case GBX_NODE_STRING:
+        if (gbx_tree_is_open_string(t, i))
+            gbx_findings_add(
+                f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, at,
+                "close it, or write a text of several lines in `backquotes`",
+                "this string does not end on its line");
+        break;
+    case GBX_NODE_DECLARATOR:
+        if (t->nodes[parent].kind == GBX_NODE_LEXICAL_DECLARATION &&
+            gbx_tree_is(t, parent + 1, "const") &&
+            gbx_tree_child(t, i, GBX_FIELD_VALUE) == GBX_NO_NODE)
+            gbx_findings_add(f, GBX_CODE_SYNTAX, GBX_RULE_SYNTAX, at,
+                             "give it a value, or declare it with 'let'",
+                             "a 'const' without a value");
+        break;
+    default: break;
+    }
+}
+
+/* String.raw`C:\users` is valid, but the grammar does not know tagged templates. */
+static bool is_raw_escape(const gbx_tree *t, uint32_t i)
+{
+    uint32_t parent = t->nodes[i].parent;
+
+    return parent != GBX_NO_NODE && t->nodes[parent].kind == GBX_NODE_TEMPLATE &&
+           t->nodes[parent].field == GBX_FIELD_ARGUMENTS &&
+           t->text[t->nodes[i].start] == '\\';
+}
+
+void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f)
+{
+    bool is_open = false;
+    uint32_t bracket = t->has_error ? gbx_tree_unpaired(t, &is_open) : GBX_NO_NODE;
+    gbx_leaves leaves;
+
+    if (bracket != GBX_NO_NODE) {
+        put_bracket(t, bracket, is_open, base, f);
+        return;
+    }
+    gbx_leaves_init(&leaves, t);
+    if (gbx_leaves_may_be_typescript(&leaves))
+        return;
+    for (uint32_t i = 0; i < t->count && f->count < GBX_GUARD_VIOLATIONS_MAX; i++) {
+        if (t->nodes[i].missing) {
+            put_missing(t, i, base, f);
+        } else if (t->nodes[i].kind == GBX_NODE_ERROR) {
+            if (!is_raw_escape(t, i))
+                put_error(&leaves, i, base, f);
+            i = t->nodes[i].next - 1;
+        } else {
+            put_allowed(t, i, base, f);
+        }
+    }
 }

@@ -17,7 +17,6 @@
 /* The statements of a program, comments and empty statements left out. */
 struct top {
     TSNode first;
-    TSNode last;
     size_t count;
     size_t comments;
     size_t functions; /* declarations of functions among them */
@@ -45,7 +44,6 @@ static void look(TSNode root, struct top *ret)
             continue;
         if (ret->count++ == 0)
             ret->first = node;
-        ret->last = node;
         ret->functions += kind == GBX_NODE_FUNCTION_DECLARATION;
     } while (ts_tree_cursor_goto_next_sibling(&cursor));
 }
@@ -100,6 +98,17 @@ static TSNode unwrap(TSNode node)
             gbx_tree_kind(node) == GBX_NODE_PARENTHESIZED))
         node = inner(node);
     return node;
+}
+
+/* The same of an expression or a declaration after `export default`. */
+static TSNode exported(TSNode node)
+{
+    TSNode value;
+
+    if (gbx_tree_kind(node) != GBX_NODE_EXPORT)
+        return unwrap(node);
+    value = field(node, "value");
+    return unwrap(ts_node_is_null(value) ? field(node, "declaration") : value);
 }
 
 static bool is_named(const gbx_tree *t, TSNode name, const char *text)
@@ -188,17 +197,16 @@ static void object_to_many(const struct top *top, size_t base, gbx_findings *f)
 static void check_function(const gbx_tree *t, const struct top *top, gbx_region region,
                            gbx_region *code, gbx_findings *f)
 {
-    TSNode node = unwrap(top->first);
+    TSNode node = exported(top->first);
 
+    if (t->has_error) /* perhaps TypeScript */
+        return;
     if (top->count == 1 && is_function(node)) {
         code->start = region.start + ts_node_start_byte(node);
         code->end = region.start + ts_node_end_byte(node);
         return;
     }
-    if (t->has_error)
-        return;
-    if (gbx_tree_kind(top->first) == GBX_NODE_IMPORT ||
-        gbx_tree_kind(top->first) == GBX_NODE_EXPORT)
+    if (gbx_tree_kind(top->first) == GBX_NODE_IMPORT)
         return; /* already objected to by name */
     if (top->count > 1)
         object_to_many(top, region.start, f);
@@ -382,54 +390,6 @@ static void check_empty(const struct top *top, gbx_form form, gbx_findings *f)
                                        : "the code is empty");
 }
 
-/* Nodes whose returns and awaits belong to themselves. */
-static bool is_closed(gbx_node_kind kind)
-{
-    switch ((unsigned)kind) {
-    case GBX_NODE_ARROW:
-    case GBX_NODE_FUNCTION:
-    case GBX_NODE_FUNCTION_DECLARATION:
-    case GBX_NODE_GENERATOR:
-    case GBX_NODE_GENERATOR_DECLARATION:
-    case GBX_NODE_METHOD:
-    case GBX_NODE_CLASS:
-    case GBX_NODE_CLASS_DECLARATION: return true;
-    default: return false;
-    }
-}
-
-/* An await token belongs to a for; all others are expressions. */
-static bool is_way_out(TSNode node, gbx_node_kind kind)
-{
-    return kind == GBX_NODE_RETURN || kind == GBX_NODE_AWAIT ||
-           (kind == GBX_NODE_TOKEN && strcmp(ts_node_type(node), "await") == 0);
-}
-
-/* Most scripts have neither word, so their nodes need not be visited. */
-static bool has_word(const gbx_tree *t)
-{
-    return memmem(t->text, t->len, "await", 5) != NULL ||
-           memmem(t->text, t->len, "return", 6) != NULL;
-}
-
-static bool leaves_or_awaits(TSNode root)
-{
-    TSTreeCursor cursor = ts_tree_cursor_new(root);
-
-    for (;;) {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        gbx_node_kind kind = gbx_tree_kind(node);
-
-        if (is_way_out(node, kind))
-            return true;
-        if (!is_closed(kind) && ts_tree_cursor_goto_first_child(&cursor))
-            continue;
-        while (!ts_tree_cursor_goto_next_sibling(&cursor))
-            if (!ts_tree_cursor_goto_parent(&cursor))
-                return false;
-    }
-}
-
 /* Without a tree, only semicolons after a function are left out. */
 static void trim_semicolons(const char *text, gbx_region *code)
 {
@@ -456,24 +416,4 @@ void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
         check_function(t, &top, region, code, f);
     else if (form == GBX_FORM_EXECUTE)
         check_execute(t, &top, region.start, f);
-}
-
-size_t gbx_form_last_expression(const gbx_tree *t)
-{
-    struct top top;
-
-    if (t->tree == NULL || t->has_error)
-        return 0;
-    look(t->root, &top);
-    if (top.count == 0 || gbx_tree_kind(top.last) != GBX_NODE_EXPRESSION_STATEMENT)
-        return 0;
-    return ts_node_start_byte(top.last) + 1;
-}
-
-bool gbx_form_is_async_body(const gbx_tree *t, gbx_form form)
-{
-    if (t->tree == NULL || t->has_error)
-        return false;
-    return form == GBX_FORM_BODY ||
-           (form == GBX_FORM_SCRIPT && has_word(t) && leaves_or_awaits(t->root));
 }

@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "guard/arena.h"
 #include "guard/internal.h"
-#include "guard/tree.h"
+#include "syntax/arena.h"
+#include "syntax/tree.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -125,7 +125,6 @@ struct check {
     bool wants_syntax;
     gbx_region region; /* what is parsed */
     gbx_region code;   /* what the engine gets */
-    size_t last_expr;  /* as in gbx_guard_span */
     bool is_parsed;
     gbx_findings found;
 };
@@ -172,15 +171,13 @@ static void look_at_tree(void *user)
     gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
     if (tree.tree == NULL)
         return;
-    c->is_parsed = !tree.has_error && (c->form == GBX_FORM_FUNCTION ||
-                                       gbx_form_is_async_body(&tree, c->form));
+    c->is_parsed =
+        !tree.has_error && (c->form == GBX_FORM_FUNCTION || c->form == GBX_FORM_BODY);
     if (has_nul) { /* the engine decides */
         c->is_parsed = false;
         gbx_tree_flatten(&tree);
         find_stray_nul(c, &tree);
     }
-    if (c->form == GBX_FORM_SCRIPT)
-        c->last_expr = gbx_form_last_expression(&tree);
     if (gbx_words_occur(code, len)) {
         if (tree.nodes == NULL)
             gbx_tree_flatten(&tree);
@@ -236,7 +233,6 @@ static void init(struct check *c, const char *code, size_t len, gbx_form form,
     c->len = code != NULL ? len : 0;
     c->form = form;
     c->wants_syntax = false;
-    c->last_expr = 0;
     c->is_parsed = false;
     c->region = (gbx_region){0, c->len};
     c->code = c->region;
@@ -259,7 +255,6 @@ gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t m
         return status;
     span.start = c.code.start;
     span.len = c.code.end - c.code.start;
-    span.last_expr = c.last_expr;
     span.is_parsed = c.is_parsed;
     gbx_lines_position(c.text, c.len, span.start, &span.line, &span.column);
     *ret_span = span;
@@ -281,4 +276,33 @@ gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t ma
     if (status == GBX_OK)
         *ret_report = report;
     return status;
+}
+
+struct doubt {
+    const char *text;
+    gbx_region region;
+    bool is_typescript;
+};
+
+static void look_for_types(void *user)
+{
+    struct doubt *d = user;
+    gbx_leaves leaves;
+    gbx_tree tree;
+
+    if (!gbx_tree_parse(&tree, d->text + d->region.start,
+                        d->region.end - d->region.start) ||
+        !tree.has_error)
+        return;
+    gbx_tree_flatten(&tree);
+    gbx_leaves_init(&leaves, &tree);
+    d->is_typescript = gbx_leaves_may_be_typescript(&leaves);
+}
+
+bool gbx_guard_may_be_typescript(const char *code, size_t len)
+{
+    struct doubt d = {.text = code, .region = gbx_text_region(code, len)};
+
+    (void)gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look_for_types, &d);
+    return d.is_typescript;
 }

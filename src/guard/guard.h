@@ -14,39 +14,8 @@
 
 #include "base/fail.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* ---- time_budget.c ------------------------------------------------------- */
-
-/*
- * A budget for all parsing of a thread together.
- *
- * Each parse also has its own bound (tree.h). A caller that makes several parses of one
- * text, or must continue with something else, sets a budget for its thread; a parse
- * that exceeds it gives up as if it had reached its own bound. It counts the thread's
- * processor time, not wall clock: a busy machine must not change what is found.
- */
-
-typedef struct gbx_time_budget {
-    int64_t left_ns;         /* what is left; a zeroed budget parses nothing */
-    const atomic_bool *stop; /* another thread sets it to stop at once; or NULL */
-    bool is_lost;            /* a parse was given up because of it */
-    int64_t until_ns;        /* the rest is internal */
-    struct gbx_time_budget *outer;
-} gbx_time_budget;
-
-/* In effect for this thread until gbx_time_budget_end(). Of nested ones the inner
- * counts. */
-void gbx_time_budget_begin(gbx_time_budget *patience);
-void gbx_time_budget_end(gbx_time_budget *patience);
-
-/* Does this thread have a budget, and is it exceeded? */
-bool gbx_time_budget_is_over(void);
-
-/* The processor time of this thread. */
-int64_t gbx_time_budget_now_ns(void);
 
 /* More violations than any reader wants; further ones are not listed. */
 #define GBX_GUARD_VIOLATIONS_MAX 50
@@ -58,13 +27,8 @@ typedef struct gbx_guard_span {
     size_t len;      /* Markdown fence, leading space; before a trailing ';' */
     uint32_t line;   /* where start is, from 1 */
     uint32_t column; /* in characters, from 1 */
-    size_t
-        last_expr; /* form script: 1 + offset, from start, of the last statement if it
-                         is an expression; 0: it is none */
-    bool
-        is_parsed; /* without a doubt, form function: the whole is one function; body and
-                       script: of an asynchronous one, and a script has a return or an
-                       await that needs it */
+    bool is_parsed;  /* without a doubt, form function: the whole is one function; body:
+                       of an asynchronous one */
 } gbx_guard_span;
 
 /*
@@ -93,8 +57,8 @@ typedef struct gbx_guard_world {
  * exactly the function expression). Without an objection *ret_report is NULL, so the
  * common case allocates no report.
  *
- * This does not object to code that does not parse: the engine decides about syntax,
- * and gbx_guard_explain() finds position and hint when the engine refuses it.
+ * This does not object to code that does not parse, which may be TypeScript: the worker
+ * removes types, and the engine decides about syntax.
  */
 gbx_status gbx_guard_check(const char *code, size_t len, gbx_form form, size_t max_len,
                            const gbx_guard_world *world, gbx_guard_span *ret_span,
@@ -106,25 +70,14 @@ gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t ma
                           const gbx_guard_world *world, gbx_report **ret_report,
                           gbx_error *reterr);
 
+/* Does the parser fail at what TypeScript has and JavaScript has not? Then nobody but the
+ * worker can say whether the code is right. code: UTF-8. */
+bool gbx_guard_may_be_typescript(const char *code, size_t len);
+
 /* gbx_check() in a world; it checks every argument, and there is always a report. */
 gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
                             const gbx_limits *limits, const gbx_guard_world *world,
                             gbx_report **ret_report, gbx_error *reterr);
-
-/* The engine's account of a failed call, improved for whoever must repair the code.
- * line and column (0: unknown) go in as the engine gave them, in the caller's text, and
- * come out corrected; hint is a constant string or "". message is NULL, or a constant
- * that replaces the engine's, if that refers to the code that we add. */
-typedef struct gbx_guard_advice {
-    uint32_t line;
-    uint32_t column;
-    const char *hint;
-    const char *message;
-} gbx_guard_advice;
-
-/* message is the engine's, as the worker sent it: hostile, but only ever compared. */
-void gbx_guard_explain(const char *code, size_t len, gbx_form form, gbx_code failed_as,
-                       const char *message, gbx_guard_advice *advice);
 
 /* The line, one before and one after, numbered, with a caret; control characters
  * escaped, long lines cut around the column. Free() it; NULL if memory is out. */

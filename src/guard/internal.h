@@ -4,7 +4,7 @@
 #define GBX_GUARD_INTERNAL_H
 
 #include "guard/guard.h"
-#include "guard/tree.h"
+#include "syntax/tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,11 +101,12 @@ void gbx_findings_add(gbx_findings *f, gbx_code code, const char *rule, size_t o
 gbx_status gbx_findings_report(const gbx_findings *f, const char *text, size_t len,
                                gbx_report **ret, gbx_error *reterr);
 
-/* ---- faults.c ------------------------------------------------------------- */
-
 /* Add the faults of the flat tree t as SYNTAX findings. base: the offset of the code
  * in the caller's text. */
 void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f);
+
+/* See guard.h. */
+bool gbx_leaves_may_be_typescript(const gbx_leaves *l);
 
 /* ---- form.c -------------------------------------------------------------- */
 
@@ -124,58 +125,6 @@ void gbx_faults_find(gbx_tree *t, size_t base, gbx_findings *f);
 void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f);
 
-/* 1 + offset, in the text that t was parsed from, of the last statement if it is an
- * expression (the script's value); else 0. */
-size_t gbx_form_last_expression(const gbx_tree *t);
-
-/* Is it the body of an asynchronous function? A script is if it has a return or an
- * await at its top, outside all functions and classes. */
-bool gbx_form_is_async_body(const gbx_tree *t, gbx_form form);
-
-/* ---- tree.c: leaves ------------------------------------------------------- */
-
-/*
- * The code as a sequence of tokens, for questions that a tree with errors cannot
- * answer.
- *
- * Strings and regular expressions are one token each; comments are left out. It lives
- * in the arena, as the tree does.
- */
-
-#define GBX_NO_LEAF UINT32_MAX
-
-typedef struct gbx_leaves {
-    const gbx_tree *t;
-    uint32_t *nodes;
-    uint32_t count;
-} gbx_leaves;
-
-void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t);
-
-/* True if k is a leaf (GBX_NO_LEAF is none) and its bytes are exactly text. */
-bool gbx_leaf_is(const gbx_leaves *l, uint32_t k, const char *text);
-
-/* The same for any of the words, which are separated by single spaces. */
-bool gbx_leaf_is_one_of(const gbx_leaves *l, uint32_t k, const char *words);
-
-/* True if k is a name, or a keyword used as one. */
-bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k);
-
-/* The leaf before k and after it, or GBX_NO_LEAF. */
-uint32_t gbx_leaf_before(const gbx_leaves *l, uint32_t k);
-
-/* The innermost bracket that is open at k, or GBX_NO_LEAF if none is near. */
-uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k);
-
-/* True if the parser had trouble at k: it is part of an error or follows one. */
-bool gbx_leaf_is_suspect(const gbx_leaves *l, uint32_t k);
-
-/*
- * If k begins TypeScript syntax (an annotation, 'as', 'interface', '!' and so on), what
- * to do about it; else NULL.
- */
-const char *gbx_leaf_typescript(const gbx_leaves *l, uint32_t k);
-
 /* ---- uses.c -------------------------------------------------------------- */
 
 /*
@@ -189,57 +138,5 @@ const char *gbx_leaf_typescript(const gbx_leaves *l, uint32_t k);
 /* t is flat. base: offset of the parsed text in the caller's. */
 void gbx_uses_find(gbx_tree *t, size_t base, gbx_form form,
                    const gbx_guard_world *world, gbx_findings *f);
-
-/* ---- explain.c ----------------------------------------------------------- */
-
-/*
- * Shared by the files of gbx_guard_explain(), and by no others.
- *
- * Offsets are in the tree's text. Messages are in the engine's wording, which tests
- * compare with the installed engine: an unknown message gets no hint, never a wrong
- * one.
- */
-
-#define GBX_NO_OFFSET SIZE_MAX
-
-typedef struct gbx_case {
-    gbx_tree tree; /* flat */
-    gbx_leaves leaves;
-    gbx_form form;
-    const char *message;
-    size_t line_start; /* bytes of the line that the engine named */
-    size_t line_end;
-    size_t offset;    /* where the engine says, or GBX_NO_OFFSET */
-    bool past_end;    /* that line is the last of the code, or after it */
-    size_t work;      /* nodes that lookups may still visit */
-    size_t at;        /* out: where it really is, or GBX_NO_OFFSET to leave it */
-    const char *hint; /* out: constant */
-    const char *said; /* out: constant, in place of the message, or NULL */
-} gbx_case;
-
-/* One row of a table: the first row whose text is part of the message applies. */
-typedef struct gbx_wording {
-    const char *part;
-    const char *hint;
-} gbx_wording;
-
-const char *gbx_wording_find(const gbx_wording *table, size_t count,
-                             const char *message);
-
-/* The text between open and the next close, after part, in the message. */
-bool gbx_message_quoted(const char *message, const char *part, const char *open,
-                        const char *close, const char **ret_text, size_t *ret_len);
-
-/* The leaves [*ret_first, *ret_end) that begin on the line of the case. */
-void gbx_case_line(const gbx_case *c, uint32_t *ret_first, uint32_t *ret_end);
-
-/* Where leaf k begins. */
-size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k);
-
-/* Count one walk over the tree; false after too many. */
-bool gbx_case_may_walk(gbx_case *c);
-
-void gbx_explain_syntax(gbx_case *c);
-void gbx_explain_runtime(gbx_case *c);
 
 #endif

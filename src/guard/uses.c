@@ -5,7 +5,7 @@
  */
 #include "guard/internal.h"
 
-#include "guard/arena.h"
+#include "syntax/arena.h"
 
 #include <string.h>
 
@@ -282,6 +282,25 @@ static void object_to(struct pass *p, uint32_t i, size_t index, const char *show
                      "'%s' %s", shown, word->what);
 }
 
+/* import type { A } from 'a' is TypeScript, which this grammar only half reads. */
+static bool may_import_types(const gbx_tree *t, uint32_t i)
+{
+    for (uint32_t c = i + 1; t->has_error && c < t->nodes[i].next; c++)
+        if (t->nodes[c].kind == GBX_NODE_ERROR || gbx_tree_is(t, c, "type"))
+            return true;
+    return false;
+}
+
+/* So is `x: import('a').B`. */
+static bool may_be_type(const gbx_tree *t, uint32_t i)
+{
+    size_t at = t->nodes[i].start;
+
+    while (at > 0 && strchr(" \n", t->text[at - 1]) != NULL)
+        at--;
+    return at > 0 && strchr(":<|&", t->text[at - 1]) != NULL;
+}
+
 static void judge_keyword(struct pass *p, uint32_t i)
 {
     const gbx_tree *t = p->t;
@@ -291,13 +310,11 @@ static void judge_keyword(struct pass *p, uint32_t i)
         return;
     switch (t->nodes[i].kind) {
     case GBX_NODE_IMPORT:
-        object_to(p, i, gbx_word_find("import", 6), "import", i);
-        break;
-    case GBX_NODE_EXPORT:
-        object_to(p, i, gbx_word_find("export", 6), "export", i);
+        if (!may_import_types(t, i))
+            object_to(p, i, gbx_word_find("import", 6), "import", i);
         break;
     case GBX_NODE_IMPORT_WORD:
-        if (t->nodes[i].field == GBX_FIELD_FUNCTION)
+        if (t->nodes[i].field == GBX_FIELD_FUNCTION && !may_be_type(t, i))
             object_to(p, i, gbx_word_find("import", 6), "import()",
                       gbx_tree_child(t, parent, GBX_FIELD_ARGUMENTS));
         break;

@@ -169,19 +169,6 @@ static JSStringRef from_ascii(const char *text, size_t len)
     return impl != NULL ? gbx_engine_string(&impl).pointer : NULL;
 }
 
-size_t gbx_utf16_units(const char *text, size_t len)
-{
-    size_t units = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        uint8_t byte = (uint8_t)text[i];
-
-        units += (byte & 0xC0) != 0x80;
-        units += byte >= 0xF0;
-    }
-    return units;
-}
-
 JSStringRef gbx_string_new_z(const char *text, size_t len)
 {
     JSStringRef made = NULL;

@@ -419,3 +419,57 @@ void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *re
     gbx_describe(realm, exception, GBX_FAILURE_INPUT, ret);
     ret->line = ret->column = 0;
 }
+
+/* A place in the code as one in the caller's text, and back. */
+static void into_text(const gbx_realm *realm, uint32_t *line, uint32_t *column)
+{
+    if (*line == 1 && *column != 0)
+        *column += realm->origin.first_column - 1;
+    if (*line != 0)
+        *line += realm->origin.first_line - 1;
+}
+
+static void from_text(const gbx_realm *realm, uint32_t *line, uint32_t *column)
+{
+    if (*line != 0)
+        *line -= realm->origin.first_line - 1;
+    if (*line == 1 && *column != 0)
+        *column -= realm->origin.first_column - 1;
+}
+
+void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret)
+{
+    const gbx_prepared_code *prepared = &realm->prepared;
+    size_t at = prepared->fault_at < code.len ? prepared->fault_at : code.len;
+
+    gbx_describe_text(realm, GBX_FAILURE_SYNTAX, ret, "%s",
+                      gbx_hint_row_of(prepared->fault)->message);
+    ret->name = (gbx_span){(const uint8_t *)"SyntaxError", strlen("SyntaxError")};
+    ret->hint = prepared->fault;
+    gbx_text_place((const char *)code.data, code.len, at, &ret->line, &ret->column);
+    into_text(realm, &ret->line, &ret->column);
+}
+
+void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error)
+{
+    const gbx_prepared_code *prepared = &realm->prepared;
+    gbx_span code = realm->in->code;
+    gbx_explanation e = {.line = error->line, .column = error->column};
+
+    if (error->hint != GBX_HINT_NONE || error->is_out_of_memory)
+        return;
+    if (prepared->plain != NULL)
+        code = (gbx_span){(const uint8_t *)prepared->plain, prepared->plain_len};
+    (void)snprintf(realm->raw, sizeof realm->raw, "%.*s%s%.*s", (int)error->name.len,
+                   (const char *)error->name.data, error->name.len > 0 ? ": " : "",
+                   (int)error->message.len, (const char *)error->message.data);
+    from_text(realm, &e.line, &e.column);
+    gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
+                error->failure == GBX_FAILURE_SYNTAX, realm->raw, &e);
+    into_text(realm, &e.line, &e.column);
+    error->line = e.line;
+    error->column = e.column;
+    error->hint = e.hint;
+    error->hint_start = e.start;
+    error->hint_end = e.end;
+}

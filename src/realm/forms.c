@@ -34,23 +34,17 @@
  *
  * The engine gets the first line, so line numbers are right except past the end, where
  * our suffix is. Columns are shifted by our prefix on the first line and by what was
- * inserted before the last expression of a script.
+ * inserted into a script.
  */
 
-/* Number of lines that start before byte offset at, and where the last of them
- * starts. */
-static uint32_t count_lines(gbx_span code, size_t at, size_t *ret_begin)
+static uint32_t count_lines(gbx_span code)
 {
     uint32_t lines = 0;
 
-    *ret_begin = 0;
-    for (size_t i = 0; i < at;) {
+    for (size_t i = 0; i < code.len;) {
         size_t n = gbx_lines_end((const char *)code.data + i, code.len - i);
 
-        if (n > 0) {
-            lines++;
-            *ret_begin = i + n;
-        }
+        lines += n > 0;
         i += n > 0 ? n : 1;
     }
     return lines;
@@ -70,10 +64,15 @@ void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
         return;
     if (*line == origin->first_line)
         *column = *column > origin->prefix ? *column - origin->prefix : 1;
-    if (*line == origin->insert_line && *column > origin->insert_column) {
-        uint32_t over = *column - origin->insert_column;
+    /* From last to first: each place counts the insertions before it. */
+    for (size_t i = origin->insert_count; i > 0; i--) {
+        const gbx_insert *in = &origin->inserts[i - 1];
 
-        *column -= over < origin->insert_len ? over : origin->insert_len;
+        if (*line - origin->first_line + 1 == in->line && *column > in->column) {
+            uint32_t over = *column - in->column;
+
+            *column -= over < in->units ? over : in->units;
+        }
     }
     if (*line == origin->first_line)
         *column += origin->first_column - 1;
@@ -81,22 +80,8 @@ void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
 
 void gbx_origin_close(gbx_origin *origin, gbx_span code)
 {
-    size_t begin;
-
     if (origin->last_line == 0)
-        origin->last_line = origin->first_line + count_lines(code, code.len, &begin);
-}
-
-/* Record len columns of ours inserted at byte offset at of the code. */
-static void gbx_origin_insert(gbx_origin *origin, gbx_span code, size_t at,
-                              uint32_t len)
-{
-    size_t begin;
-
-    origin->insert_line = origin->first_line + count_lines(code, at, &begin);
-    origin->insert_column =
-        (uint32_t)gbx_utf16_units((const char *)code.data + begin, at - begin) + 1;
-    origin->insert_len = len;
+        origin->last_line = origin->first_line + count_lines(code);
 }
 
 #define STRICT "\"use strict\";"
@@ -109,6 +94,7 @@ typedef struct source {
     gbx_span code;
     gbx_msg_error *error;
     JSValueRef exception;
+    bool is_prepared; /* code is that of realm->prepared */
 } source;
 
 /* prefix, code, suffix as one string. The code is known to be UTF-8. */
@@ -129,10 +115,22 @@ static JSStringRef compose(const char *prefix, gbx_span code, const char *suffix
     return made;
 }
 
+/* Is the code only to be compiled? */
+static bool is_check(const source *s)
+{
+    return (s->realm->in->flags & GBX_CALL_WIRE_COMPILE) != 0;
+}
+
+static bool parses(source *s, JSStringRef text);
+
 static JSValueRef evaluate(source *s, JSStringRef text)
 {
     gbx_realm *realm = s->realm;
 
+    if (is_check(s)) {
+        (void)parses(s, text);
+        return JSValueMakeUndefined(realm->ctx);
+    }
     s->exception = NULL;
     return JSEvaluateScript(realm->ctx, text, realm->top_this, realm->url,
                             (int)realm->origin.first_line, &s->exception);
@@ -166,9 +164,11 @@ static bool fail_unpaired(source *s)
     return false;
 }
 
-/* Has the host's own parser found exactly what the form needs? */
+/* Has a parser, the host's or ours, found exactly what the form needs? */
 static bool is_known(const source *s)
 {
+    if (s->is_prepared)
+        return s->realm->prepared.is_async;
     return (s->realm->in->flags & GBX_CALL_WIRE_PARSED) != 0;
 }
 
@@ -198,6 +198,9 @@ static bool take_function(source *s, JSValueRef value, gbx_compiled *ret)
 {
     JSContextRef ctx = s->realm->ctx;
 
+    ret->value = value;
+    if (is_check(s))
+        return true;
     if (!JSValueIsObject(ctx, value) || !JSObjectIsFunction(ctx, gbx_object(value))) {
         gbx_describe_text(
             s->realm, GBX_FAILURE_BAD_FORM, s->error,
@@ -270,8 +273,9 @@ static bool compile_execute(source *s, gbx_compiled *ret)
         ok = s->exception == NULL || fail_thrown(s);
     }
     JSStringRelease(text);
-    if (!ok)
-        return false;
+    ret->value = JSValueMakeUndefined(s->realm->ctx);
+    if (!ok || is_check(s))
+        return ok;
     ret->function = gbx_object(find_defined(s->realm, s->realm->n_execute));
     if (ret->function == NULL)
         ret->function = gbx_object(find_defined(s->realm, s->realm->n_run));
@@ -456,32 +460,10 @@ static void take_if_function(source *s, gbx_compiled *ret)
         ret->function = gbx_object(ret->value);
 }
 
-/* Insert "return " where the last expression begins. */
-static bool compile_returning(source *s, uint32_t at, gbx_compiled *ret)
-{
-    static const char word[] = "return ";
-    gbx_realm *realm = s->realm;
-    gbx_buf body;
-    bool ok;
-
-    if (at == 0 || at > s->code.len)
-        return compile_async(s, "", s->code, ret);
-    gbx_buf_init(&body, SOURCE_MAX);
-    gbx_buf_append(&body, s->code.data, at - 1);
-    gbx_buf_puts(&body, word);
-    gbx_buf_append(&body, s->code.data + at - 1, s->code.len - (at - 1));
-    if (body.failed)
-        abort();
-    gbx_origin_insert(&realm->origin, s->code, at - 1, sizeof word - 1);
-    ok = compile_async(s, "", (gbx_span){body.data, body.len}, ret);
-    gbx_buf_cleanup(&body);
-    return ok;
-}
-
 /*
  * Without await and return at the top level, the engine's completion value is the
- * script's value, blocks included. Otherwise the code is the body of an async function,
- * and the host's syntax tree shows where the last expression begins.
+ * script's value, blocks included. Otherwise the code is the body of an async function;
+ * gbx_prepare() has put a return before its last expression.
  */
 static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
 {
@@ -510,13 +492,12 @@ static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
         return s->exception == NULL || fail_thrown(s);
     if (!contains(s->code, "await") && !contains(s->code, "return"))
         return false;
-    return compile_returning(s, realm->in->last_expr, ret);
+    return compile_async(s, "", s->code, ret);
 }
 
-bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
-                 gbx_msg_error *ret_error)
+static bool compile(source *s, JSValueRef input, gbx_compiled *ret)
 {
-    source s = {.realm = realm, .code = realm->in->code, .error = ret_error};
+    gbx_realm *realm = s->realm;
 
     ret->function = NULL;
     ret->value = NULL;
@@ -528,17 +509,70 @@ bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
         ret->argv[2] = input; /* missing, so that a default value applies */
         ret->argc = (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0 ? 3 : 2;
     }
+    switch ((gbx_form)realm->in->form) {
+    case GBX_FORM_FUNCTION: return compile_function(s, ret);
+    case GBX_FORM_EXECUTE: return compile_execute(s, ret);
+    case GBX_FORM_BODY: return compile_body(s, input, ret);
+    case GBX_FORM_SCRIPT: return compile_script(s, input, ret);
+    }
+    gbx_describe_text(realm, GBX_FAILURE_BAD_FORM, s->error, "no such form of code");
+    return false;
+}
+
+/* What the function of a script is called with, as text of the script. */
+static const char *arguments_of(const gbx_realm *realm)
+{
+    bool has_input = (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0;
+
+    if (realm->in->form == GBX_FORM_BODY)
+        return "params, env";
+    if (realm->data != NULL)
+        return "data, input";
+    return has_input || realm->only_dataset != NULL ? "input ?? undefined"
+                                                    : "undefined";
+}
+
+/* Remove types and find a script's value. s->code changes if there is anything to
+ * change. False if the code cannot run. */
+static bool prepare(source *s)
+{
+    gbx_realm *realm = s->realm;
+    gbx_prepared_code *made = &realm->prepared;
+
+    if (!gbx_prepare((const char *)s->code.data, s->code.len,
+                     realm->origin.first_column - 1, (gbx_form)realm->in->form,
+                     arguments_of(realm), made))
+        abort();
+    if (made->fault != GBX_HINT_NONE) {
+        gbx_describe_fault(realm, s->code, s->error);
+        return false;
+    }
+    if (!made->is_changed && realm->in->form != GBX_FORM_SCRIPT)
+        return true;
+    s->code = (gbx_span){(const uint8_t *)made->code, made->code_len};
+    s->is_prepared = true;
+    realm->origin.inserts = made->inserts;
+    realm->origin.insert_count = made->insert_count;
+    return true;
+}
+
+bool gbx_compile(gbx_realm *realm, JSValueRef input, gbx_compiled *ret,
+                 gbx_msg_error *ret_error)
+{
+    source s = {.realm = realm, .code = realm->in->code, .error = ret_error};
+
     if (!gbx_utf8_valid(s.code.data, s.code.len, NULL)) {
         gbx_describe_text(realm, GBX_FAILURE_SYNTAX, ret_error,
                           "the code is not UTF-8");
         return false;
     }
-    switch ((gbx_form)realm->in->form) {
-    case GBX_FORM_FUNCTION: return compile_function(&s, ret);
-    case GBX_FORM_EXECUTE: return compile_execute(&s, ret);
-    case GBX_FORM_BODY: return compile_body(&s, input, ret);
-    case GBX_FORM_SCRIPT: return compile_script(&s, input, ret);
-    }
-    gbx_describe_text(realm, GBX_FAILURE_BAD_FORM, ret_error, "no such form of code");
-    return false;
+    if (realm->in->form == GBX_FORM_SCRIPT ||
+        gbx_may_be_generic((const char *)s.code.data, s.code.len))
+        return prepare(&s) && compile(&s, input, ret);
+    if (compile(&s, input, ret))
+        return true;
+    if (ret_error->failure != GBX_FAILURE_SYNTAX)
+        return false;
+    /* It may be TypeScript, or a module. */
+    return prepare(&s) && s.is_prepared && compile(&s, input, ret);
 }

@@ -8,6 +8,7 @@
 #ifndef GBX_REALM_INTERNAL_H
 #define GBX_REALM_INTERNAL_H
 
+#include "analysis/analysis.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "realm/realm.h"
@@ -262,11 +263,10 @@ const uint8_t *gbx_string_narrow(const gbx_strings *strings, JSStringRef text);
 typedef struct gbx_origin {
     uint32_t first_line; /* where the code begins in the caller's text */
     uint32_t first_column;
-    uint32_t last_line;     /* and ends; 0: not known yet */
-    uint32_t prefix;        /* columns of ours before it on its first line */
-    uint32_t insert_line;   /* and in the middle; 0: none */
-    uint32_t insert_column; /* where, before the insertion */
-    uint32_t insert_len;
+    uint32_t last_line;        /* and ends; 0: not known yet */
+    uint32_t prefix;           /* columns of ours before it on its first line */
+    const gbx_insert *inserts; /* and in the middle, in the order of the text */
+    size_t insert_count;
 } gbx_origin;
 
 /* Convert an engine position to one in the caller's text. */
@@ -317,7 +317,8 @@ struct gbx_realm {
     JSStringRef n_then, n_name, n_message, n_cause, n_errors, n_constructor, n_stack,
         n_line, n_column, n_source_url;
     JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
-    JSObjectRef call, watch, explain, explain_top, explain_lost, least_units;
+    JSObjectRef call, watch, explain, explain_top, explain_lost, missing_field,
+        least_units;
     JSObjectRef is_identifier, parse;
     JSObjectRef async_function;
     JSObjectRef pending, inspect, inspect_options, errors;
@@ -337,6 +338,7 @@ struct gbx_realm {
     const gbx_msg_call *in;
     const gbx_realm_host *host;
     gbx_origin origin;
+    gbx_prepared_code prepared; /* of the call's code; empty: it is compiled as it is */
     gbx_timers timers;
     uint64_t log_left;
     bool log_ended;
@@ -373,8 +375,6 @@ JSValueRef gbx_value_of_text(JSContextRef ctx, const char *text, size_t len);
 /* Like gbx_string_copy() for a value that is a string; 0 for any other. */
 size_t gbx_value_copy(JSContextRef ctx, JSValueRef value, char *to, size_t size);
 void gbx_string_release(JSStringRef *text);
-/* How many UTF-16 units a piece of UTF-8 becomes. */
-size_t gbx_utf16_units(const char *text, size_t len);
 
 /* ---- realm.c: functions, members and scripts of the engine -------------- */
 
@@ -529,6 +529,10 @@ void gbx_describe_not_json(gbx_realm *realm, JSStringRef text, gbx_msg_error *re
 /* An error with our own text, printf-like. */
 void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Why the code was not compiled: its fault. code: what the host sent. */
+void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret);
+/* Find in the code what the failure means, and where it really is. */
+void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error);
 /* The frames of the user's code, "    at f (code.js:1:2)" a line, without a final
  * newline; returns the length. Sets the first one's position, 0 if none. */
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,

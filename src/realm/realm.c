@@ -150,6 +150,7 @@ static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
         {&realm->explain, "explain"},
         {&realm->explain_top, "explainTop"},
         {&realm->explain_lost, "explainLost"},
+        {&realm->missing_field, "missingField"},
         {&realm->least_units, "leastUnits"},
         {&realm->is_identifier, "isIdentifier"},
         {&realm->parse, "parse"},

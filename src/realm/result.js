@@ -321,6 +321,64 @@
         : `${first}; ${lost - 1} more values were lost, too`;
   }
 
+  const OBJECTS = 500000; /* of the data that are looked at, */
+  const FIELDS = 2000; /* names of fields, */
+  const DEPTH = 100; /* and levels */
+  const BUILT_IN = [Object, Array, String, Number, Boolean, BigInt, Symbol, Map, Set, Date, RegExp, Promise, Error,
+    Function, JSON, Math, Intl, Uint8Array, ArrayBuffer, Iterator];
+
+  function isBuiltIn(name) {
+    for (let i = 0; i < BUILT_IN.length; i++)
+      if (name in BUILT_IN[i] || (BUILT_IN[i].prototype !== undefined && name in BUILT_IN[i].prototype)) return true;
+    return name in globalThis;
+  }
+
+  /*
+   * Which of the names is a field of nothing in the data, nor built in? An array: its index,
+   * and then the fields that there are. undefined: none, or there is too much to look at.
+   * Code may have put getters into its input: they run once more, as parts of that call.
+   */
+  function missingField(names, data) {
+    const wanted = { __proto__: null };
+    const fields = { __proto__: null };
+    let left = 0;
+    let objects = 0;
+    let count = 0;
+
+    /* False: the search has ended. */
+    function look(value, depth) {
+      if (++objects > OBJECTS || depth > DEPTH) return false;
+      if (isArray(value)) {
+        for (let i = 0; i < value.length; i++)
+          if (typeof value[i] === 'object' && value[i] !== null && !look(value[i], depth + 1)) return false;
+        return true;
+      }
+      for (const key in value) {
+        if (fields[key] === undefined) {
+          fields[key] = true;
+          if (++count > FIELDS || (wanted[key] && --left === 0)) return false;
+        }
+        const item = value[key];
+        if (typeof item === 'object' && item !== null && !look(item, depth + 1)) return false;
+      }
+      return true;
+    }
+
+    for (let i = 0; i < names.length; i++) {
+      if (isBuiltIn(names[i])) continue;
+      wanted[names[i]] = true;
+      left++;
+    }
+    if (left === 0 || !look(data, 0)) return undefined;
+    for (let i = 0; i < names.length; i++) {
+      if (!wanted[names[i]] || fields[names[i]] !== undefined) continue;
+      const found = [i];
+      for (const key in fields) found[found.length] = key;
+      return found;
+    }
+    return undefined;
+  }
+
   function article(type) {
     return type === 'Iterator' || type === 'ArrayBuffer' || type === 'AsyncIterator'
       ? `an ${type}` : `a ${type}`;
@@ -349,6 +407,7 @@
     explain,
     explainTop,
     explainLost,
+    missingField,
     leastUnits,
     isIdentifier,
     call: Function.prototype.call,

@@ -6,11 +6,13 @@
  * on the order of the steps: input, then compiling, then running, then waiting, then
  * serialising.
  */
+#include "base/edit_distance.h"
 #include "realm/internal.h"
 
 #include <assert.h>
 #include <glovebox/glovebox.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -357,9 +359,135 @@ static bool call_it(gbx_realm *realm, JSValueRef input, JSValueRef *ret,
     return false;
 }
 
+#define SUSPECT_MAX 4096 /* bytes of a value that are looked at */
+#define SHORT_CODE  4096
+#define FIELDS_MAX  512 /* of the data that may have been meant */
+
+/* Does the value look as if something was missing: 0, nothing, an empty list, a member that
+ * is null, 0 or "undefined"? */
+static bool is_suspicious(const gbx_msg_result *result)
+{
+    static const char *const whole[] = {"0",    "null",   "[]",  "{}",
+                                        "\"\"", "[null]", "[{}]"};
+    static const char *const parts[] = {":null", "[null", ",null",
+                                        ":0,",   ":0}",   ":[]",
+                                        ":{}",   "{}",    "\"undefined\""};
+    const char *json = (const char *)result->json.data;
+    size_t len = result->json.len;
+
+    if (result->is_undefined != 0)
+        return true;
+    for (size_t i = 0; i < GBX_COUNTOF(whole); i++)
+        if (len == strlen(whole[i]) && memcmp(json, whole[i], len) == 0)
+            return true;
+    for (size_t i = 0; i < GBX_COUNTOF(parts); i++)
+        if (memmem(json, len < SUSPECT_MAX ? len : SUSPECT_MAX, parts[i],
+                   strlen(parts[i])) != NULL)
+            return true;
+    return false;
+}
+
+/* The name of a field in an array of them, from index 1; of the nearest one to name. */
+static void copy_nearest(gbx_realm *realm, JSObjectRef found, const char *name)
+{
+    static char texts[FIELDS_MAX][GBX_NEAREST_WORD_MAX + 4];
+    const char *fields[FIELDS_MAX];
+    const char *nearest;
+    size_t count = 0;
+
+    for (unsigned i = 1; count < FIELDS_MAX; i++) {
+        JSValueRef value = JSObjectGetPropertyAtIndex(realm->ctx, found, i, NULL);
+
+        if (!JSValueIsString(realm->ctx, value))
+            break;
+        if (gbx_value_copy(realm->ctx, value, texts[count], sizeof texts[0]) <=
+            GBX_NEAREST_WORD_MAX) {
+            fields[count] = texts[count];
+            count++;
+        }
+    }
+    nearest = gbx_nearest_name(name, fields, count);
+    (void)snprintf(realm->name, sizeof realm->name, "%s",
+                   nearest != NULL ? nearest : "");
+}
+
+/* Code that reads a field which no record has gets undefined, and no error. data: NULL, or
+ * the call's input. */
+static void find_missing_field(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
+{
+    gbx_span code = realm->prepared.plain != NULL
+                        ? (gbx_span){(const uint8_t *)realm->prepared.plain,
+                                     realm->prepared.plain_len}
+                        : realm->in->code;
+    gbx_member members[GBX_MEMBERS_MAX];
+    JSValueRef names[GBX_MEMBERS_MAX];
+    size_t count = gbx_members_find((const char *)code.data, code.len, members);
+    char name[GBX_NEAREST_WORD_MAX + 1];
+    JSValueRef args[2], all[2], found, index;
+    const gbx_member *missing;
+    size_t given = 0;
+
+    if (realm->datasets != NULL)
+        all[given++] = realm->datasets;
+    if (data != NULL && JSValueIsObject(realm->ctx, data))
+        all[given++] = data;
+    if (given == 0 || count == 0)
+        return;
+
+    for (size_t i = 0; i < count; i++)
+        names[i] =
+            gbx_value_of_text(realm->ctx, (const char *)code.data + members[i].start,
+                              members[i].end - members[i].start);
+    args[0] = JSObjectMakeArray(realm->ctx, count, names, NULL);
+    args[1] = JSObjectMakeArray(realm->ctx, given, all, NULL);
+    found =
+        JSObjectCallAsFunction(realm->ctx, realm->missing_field, NULL, 2, args, NULL);
+    if (found == NULL || !JSValueIsObject(realm->ctx, found))
+        return;
+    index = JSObjectGetPropertyAtIndex(realm->ctx, gbx_object(found), 0, NULL);
+    missing =
+        &members[(size_t)JSValueToNumber(realm->ctx, index, NULL) % GBX_MEMBERS_MAX];
+    if (missing->end - missing->start >= sizeof name)
+        return;
+    memcpy(name, code.data + missing->start, missing->end - missing->start);
+    name[missing->end - missing->start] = 0;
+    copy_nearest(realm, gbx_object(found), name);
+    /* An input may lack what is optional; a dataset's records rarely do. */
+    if (realm->datasets == NULL && realm->name[0] == 0)
+        return;
+    ret->hint = GBX_HINT_MISSING_FIELD;
+    ret->start = missing->start;
+    ret->end = missing->end;
+    ret->field = (gbx_span){(const uint8_t *)realm->name, strlen(realm->name)};
+}
+
+static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
+{
+    /* Long code that is given an input reads members that are optional. */
+    bool has_data = realm->datasets != NULL ||
+                    (realm->in->input.len > 0 && realm->in->code.len <= SHORT_CODE);
+
+    if (has_data && is_suspicious(ret))
+        find_missing_field(realm, data, ret);
+    if (ret->hint != GBX_HINT_NONE || ret->is_undefined == 0 ||
+        realm->prepared.uncalled_start == realm->prepared.uncalled_end)
+        return;
+    ret->hint = GBX_HINT_UNCALLED;
+    ret->start = realm->prepared.uncalled_start;
+    ret->end = realm->prepared.uncalled_end;
+}
+
+/* Is the failure one of the code itself? */
+static bool may_have_cause(uint8_t failure)
+{
+    return failure == GBX_FAILURE_SYNTAX || failure == GBX_FAILURE_THROWN ||
+           failure == GBX_FAILURE_NOT_JSON || failure == GBX_FAILURE_NEVER;
+}
+
 void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
                    const gbx_realm_host *host, gbx_realm_outcome *ret)
 {
+    JSValueRef data = NULL;
     JSValueRef value = NULL;
 
     memset(ret, 0, sizeof *ret);
@@ -367,8 +495,8 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
     if ((call->flags & GBX_CALL_WIRE_FIXED_NOW) != 0 && !realm->can_fix_clock)
         gbx_describe_text(realm, GBX_FAILURE_BAD_FORM, &ret->error,
                           "the clock cannot be fixed in this process");
-    else if (read_data(realm, &value, &ret->error) &&
-             call_it(realm, value, &value, &ret->error)) {
+    else if (read_data(realm, &data, &ret->error) &&
+             call_it(realm, data, &value, &ret->error)) {
         bool thenable = is_thenable(realm, value);
 
         realm->promise = thenable ? gbx_object(value) : NULL;
@@ -378,5 +506,10 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
     }
     if (realm->rejected_count > 0)
         gbx_console_rejections(realm);
+    if (!ret->ok && may_have_cause(ret->error.failure))
+        gbx_describe_cause(realm, &ret->error);
+    if (ret->ok)
+        find_hint(realm, data, &ret->result);
+    gbx_prepared_code_cleanup(&realm->prepared);
     realm->in = NULL;
 }

@@ -142,6 +142,10 @@ bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result
     size_t at = begin_frame(to, GBX_MSG_RESULT, call_id);
 
     put_u8(to, msg->is_undefined);
+    put_u32(to, msg->hint);
+    put_u32(to, msg->start);
+    put_u32(to, msg->end);
+    put_span(to, msg->field);
     put_u32(to, (uint32_t)msg->json.len);
     return end_frame(to, at, msg->json.len);
 }
@@ -152,6 +156,10 @@ bool gbx_msg_get_result(gbx_span body, size_t max_json, gbx_msg_result *ret)
 
     gbx_reader_init(&r, body.data, body.len);
     read_flag(&r, &ret->is_undefined);
+    gbx_read_u32(&r, &ret->hint);
+    gbx_read_u32(&r, &ret->start);
+    gbx_read_u32(&r, &ret->end);
+    gbx_read_span(&r, GBX_NAME_MAX, &ret->field);
     gbx_read_span(&r, max_json, &ret->json);
     return gbx_reader_done(&r) && (ret->is_undefined == (ret->json.len == 0));
 }
@@ -164,6 +172,9 @@ bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg)
     put_u8(to, msg->is_out_of_memory);
     put_u32(to, msg->line);
     put_u32(to, msg->column);
+    put_u32(to, msg->hint);
+    put_u32(to, msg->hint_start);
+    put_u32(to, msg->hint_end);
     put_span(to, msg->name);
     put_span(to, msg->message);
     put_span(to, msg->stack);
@@ -179,6 +190,9 @@ bool gbx_msg_get_error(gbx_span body, gbx_msg_error *ret)
     read_flag(&r, &ret->is_out_of_memory);
     gbx_read_u32(&r, &ret->line);
     gbx_read_u32(&r, &ret->column);
+    gbx_read_u32(&r, &ret->hint);
+    gbx_read_u32(&r, &ret->hint_start);
+    gbx_read_u32(&r, &ret->hint_end);
     gbx_read_span(&r, GBX_NAME_MAX, &ret->name);
     gbx_read_span(&r, GBX_MESSAGE_MAX, &ret->message);
     gbx_read_span(&r, GBX_STACK_MAX, &ret->stack);
@@ -287,7 +301,6 @@ bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *ms
     put_u32(to, msg->log_bytes);
     put_u32(to, msg->first_line);
     put_u32(to, msg->first_column);
-    put_u32(to, msg->last_expr);
     put_u32(to, msg->capabilities);
     put_u32(to, msg->host_calls);
     put_u32(to, msg->host_calls_at_once);
@@ -319,7 +332,6 @@ bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret)
     gbx_read_u32(&r, &ret->log_bytes);
     gbx_read_u32(&r, &ret->first_line);
     gbx_read_u32(&r, &ret->first_column);
-    gbx_read_u32(&r, &ret->last_expr);
     gbx_read_u32(&r, &ret->capabilities);
     gbx_read_u32(&r, &ret->host_calls);
     gbx_read_u32(&r, &ret->host_calls_at_once);

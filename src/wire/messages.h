@@ -18,7 +18,7 @@
 
 #define GBX_FRAME_HEADER_SIZE 16
 
-#define GBX_WIRE_VERSION 4u
+#define GBX_WIRE_VERSION 5u
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
@@ -79,6 +79,10 @@ typedef struct gbx_msg_wait {
 
 typedef struct gbx_msg_result {
     uint8_t is_undefined; /* the value is undefined; json is then empty */
+    uint32_t hint;        /* row of the table (syntax/hint_table.h); 0: none */
+    uint32_t start;       /* bytes of the code that the hint means; equal: none */
+    uint32_t end;
+    gbx_span field; /* of the data, which the hint means; may be empty */
     gbx_span json;
 } gbx_msg_result;
 
@@ -98,7 +102,10 @@ typedef struct gbx_msg_error {
     uint8_t is_out_of_memory; /* the engine itself ran out of memory */
     uint32_t line;            /* in the code as sent in CALL, from 1; 0: unknown */
     uint32_t column;          /* in UTF-16 units, from 1; 0: unknown */
-    gbx_span name;            /* "TypeError"; may be empty */
+    uint32_t hint;            /* row of the table (syntax/hint_table.h); 0: none */
+    uint32_t hint_start;      /* bytes of the code that the hint means; equal: none */
+    uint32_t hint_end;
+    gbx_span name; /* "TypeError"; may be empty */
     gbx_span message;
     gbx_span stack; /* the code's own frames, one a line; may be empty */
 } gbx_msg_error;
@@ -144,10 +151,11 @@ enum {
     GBX_CALL_WIRE_TIMERS = 2,    /* timers and sleep are on */
     GBX_CALL_WIRE_FIXED_NOW = 4, /* the clock is fixed at now_ms */
     GBX_CALL_WIRE_PARSED = 16,   /* by the host's parser, form function: it is one; form
-                                    script: it awaits or returns at its top; form body */
+                                    body: it is one */
     GBX_CALL_WIRE_HAS_INPUT = 8, /* input holds JSON; else the input is the only dataset
                                   * or null */
-    GBX_CALL_WIRE_ALL = 31,
+    GBX_CALL_WIRE_COMPILE = 32,  /* nothing runs; the value is undefined */
+    GBX_CALL_WIRE_ALL = 63,
 };
 
 typedef struct gbx_msg_call {
@@ -160,8 +168,6 @@ typedef struct gbx_msg_call {
     uint32_t log_bytes;
     uint32_t first_line;   /* where the code's first character is in the caller's */
     uint32_t first_column; /* text, from 1: added to positions by the worker */
-    uint32_t last_expr;    /* form script: 1 + byte offset of the last statement, if it
-                              is an expression; 0: it is none */
     uint32_t capabilities; /* gbx_capability bits that this call has of the engine's */
     uint32_t host_calls;   /* functions of the host it may call, in all */
     uint32_t host_calls_at_once;

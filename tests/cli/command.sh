@@ -193,6 +193,23 @@ want 15 '{"ok":false,"violations":\[{"code":"INVALID_CODE","line":1,*"rule":*},{
 want 15 '' 'bad.js:1:*: INVALID_CODE: *bad.js:1:*' check bad.js
 echo '(d) => { return (1; }' >syntax.js
 want 12 '' 'syntax.js:1:*: SYNTAX: *' check syntax.js
+# What the grammar of the guard allows, a worker finds; it runs nothing.
+echo '(d) => { let a = 1; let a = 2; return a }' >twice_declared.js
+want 12 '' "twice_declared.js:1:25: SYNTAX: *variable twice*hint: *taken*" check twice_declared.js
+echo 'throw new Error("it ran"); function execute() {}' >quiet.js
+want 0 '' '' check quiet.js --form execute
+printf 'interface A { n: number }\nexport default (d: A[]): number => d.length as number\n' >typed.ts
+want 0 '' '' check typed.ts
+want 0 '3' '' run --file typed.ts --data data.json
+printf 'enum A { x }\n(d) => A.x\n' >enum.ts
+want 12 '' "enum.ts:1:1: SYNTAX: *an enum is more than a type*hint: use an object*" check enum.ts
+want 12 '{"ok":false,"violations":\[{"code":"SYNTAX","line":1,"column":1,"rule":"syntax",*"hint":"use an object*}\]}' '' check enum.ts --json
+want 12 '' "*an enum is more than a type at line 1, column 1*" run --file enum.ts
+for form in function execute body script; do
+    echo "export function execute(d: any): number { return 4 as number }" >$form.ts
+    want 0 '*' '*' run --file $form.ts --form $form
+    want 0 '' '' check $form.ts --form $form
+done
 
 # ---- help, version, doctor ----
 for command in run check doctor bench help version; do

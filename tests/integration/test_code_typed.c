@@ -6,13 +6,8 @@
 
 static void test_types__are_taken_out_and_nothing_moves(void **state)
 {
-#ifdef GBX_CODE_TAKES_TYPES
     CHECK("types", NULL);
     CHECK("type_places", "@");
-#else
-    print_message("skipped: built without the grammar of TypeScript\n");
-    skip();
-#endif
 }
 
 int main(void)

@@ -267,6 +267,64 @@ static void test_texts__are_read_by_the_template(void **state)
     }
 }
 
+/* A field that no record has is undefined, and no error: a value that looks as if something
+ * was missing says so. */
+static void test_field__that_no_record_has_is_named(void **state)
+{
+    static const struct {
+        const char *code;
+        const char *hint;
+    } rows[] = {
+        {"(d) => d.filter(o => o.Status === 'open').length",
+         "no record has 'Status' (line 1): did you mean 'status'?"},
+        {"(d) =>\n  d.reduce((s, o) => s + o.totals, 0)",
+         "no record has 'totals' (line 2): did you mean 'total'?"},
+        {"(d) => d.map(({ amount }) => amount)", "no record has 'amount' (line 1)"},
+        {"(d) => d.find(o => o['createdat'] > 1)",
+         "no record has 'createdat' (line 1): did you mean 'createdAt'?"},
+        {"(d) => Object.groupBy(d, o => o.state)",
+         "no record has 'state' (line 1): did you mean 'status'?"},
+        {"(d: any[]) => d.filter((o: any) => o.Status).length",
+         "no record has 'Status' (line 1): did you mean 'status'?"},
+        /* Fields of deeper objects, and of a few records, are fields. */
+        {"(d) => d.filter(o => o.customer?.vat === 1).length", ""},
+        {"(d) => d.filter(o => o.note === 'x').length", ""},
+        /* What the code defines, and what is built in. */
+        {"(d) => { const r = { count: 0 }; return r.count }", ""},
+        {"(d) => { const r = {}; r.count = 0; return r.count }", ""},
+        {"(d) => d.filter(o => o.id.length).length", ""},
+        {"(d) => Math.PI > 4 ? 1 : 0", ""},
+        /* A value that looks right. */
+        {"(d) => d.filter(o => o.Status !== 'open').length", ""},
+    };
+
+    /* The input is data, too. */
+    {
+        gbx_call call = call_of("(d) => d.items.filter(i => i.Price > 1).length");
+        gbx_result *result;
+
+        call.input = "{\"items\":[{\"price\":5}]}";
+        call.input_len = strlen(call.input);
+        result = call_run(*state, &call);
+        assert_string_equal(gbx_result_hint(result),
+                            "no record has 'Price' (line 1): did you mean 'price'?");
+        gbx_result_free(result);
+    }
+    load(*state, "orders",
+         "[{\"id\":1,\"status\":\"open\",\"total\":5,\"createdAt\":1,"
+         "\"customer\":{\"vat\":2}},{\"id\":2,\"status\":\"paid\",\"total\":7,"
+         "\"createdAt\":2,\"note\":\"y\"}]");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        gbx_call call = call_of(rows[i].code);
+        gbx_result *result = call_run(*state, &call);
+
+        if (gbx_result_code(result) != GBX_CODE_VALUE ||
+            strcmp(gbx_result_hint(result), rows[i].hint) != 0)
+            fail_msg("%s: %s", rows[i].code, gbx_result_json(result, NULL));
+        gbx_result_free(result);
+    }
+}
+
 static void test_datasets__are_listed_in_the_report(void **state)
 {
     char *report = NULL;
@@ -419,6 +477,7 @@ int main(void)
         ON_ENGINE(test_name__must_be_an_identifier),
         ON_ENGINE(test_format__must_be_one_of_its_values),
         ON_ENGINE(test_texts__are_read_by_the_template),
+        ON_ENGINE(test_field__that_no_record_has_is_named),
         ON_ENGINE(test_datasets__are_listed_in_the_report),
         ON_ENGINE(test_dataset__of_many_megabytes_costs_calls_nothing),
         ON_ENGINE(test_load__while_others_call),

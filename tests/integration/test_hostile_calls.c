@@ -8,6 +8,7 @@
  * support/hostile_script.h. Headers:
  *
  *   expect: CODE...   one of these       value: JSON   error: part of the message
+ *   hint: all of it, or none
  *   logs: COUNT       log: first line    truncated: 1  event: one that is emitted
  *   input: BYTES  timeout: MS  cpu: MS  output: BYTES  log-bytes: BYTES  (of the call)
  *   sweep: 1-15 or words: the case is run with each in place of $ in the script (a _
@@ -43,6 +44,7 @@ typedef struct attack_case {
     char expect[128];
     char value[256];
     char error[256];
+    char hint[256];
     char log[256];
     char event[64];
     char sweep[256];
@@ -97,6 +99,7 @@ static void take_header(attack_case *c, const char *key, const char *value)
     } texts[] = {{"expect", c->expect, sizeof c->expect},
                  {"value", c->value, sizeof c->value},
                  {"error", c->error, sizeof c->error},
+                 {"hint", c->hint, sizeof c->hint},
                  {"log", c->log, sizeof c->log},
                  {"event", c->event, sizeof c->event},
                  {"sweep", c->sweep, sizeof c->sweep}};
@@ -207,6 +210,9 @@ static void check_result(const attack_case *c, const char *word, gbx_result *r)
         assert_string_equal(gbx_result_value(r, NULL), c->value);
     if (*c->error != 0 && strstr(gbx_result_error(r), c->error) == NULL)
         fail_msg("%s: '%s' is not in '%s'", c->name, c->error, gbx_result_error(r));
+    if (*c->hint != 0)
+        assert_string_equal(gbx_result_hint(r),
+                            strcmp(c->hint, "none") == 0 ? "" : c->hint);
     if (c->logs >= 0)
         assert_int_equal(gbx_result_log_count(r), c->logs);
     if (*c->log != 0)

@@ -4,6 +4,7 @@
 #include "hostile_script.h"
 
 #include "hostile_plan.h"
+#include "syntax/hint_table.h"
 #include "wire/messages.h"
 
 #include <errno.h>
@@ -206,6 +207,21 @@ static void say_error(script *s, uint64_t number, gbx_span text)
     emit(s);
 }
 
+/* START END MESSAGE, with the number of the row before; 0: a call that was not awaited. */
+static void say_hint(script *s, uint64_t number, gbx_span text)
+{
+    gbx_msg_error msg = {.failure = GBX_FAILURE_THROWN, .message = text};
+    const char *words = (const char *)text.data;
+    char *rest;
+
+    msg.hint = number > 0 ? (uint32_t)number : GBX_HINT_UNAWAITED;
+    msg.hint_start = (uint32_t)strtoul(words, &rest, 0);
+    msg.hint_end = (uint32_t)strtoul(rest, &rest, 0);
+    msg.message = (gbx_span){(const uint8_t *)rest, strlen(rest)};
+    (void)gbx_msg_put_error(&s->last, s->id, &msg);
+    emit(s);
+}
+
 static void say_oom(script *s, uint64_t number, gbx_span text)
 {
     gbx_msg_error msg = {.failure = GBX_FAILURE_THROWN,
@@ -272,12 +288,13 @@ static const struct message {
     bool is_hex;
     void (*say)(script *s, uint64_t number, gbx_span text);
 } messages[] = {
-    {"result", false, false, say_result},   {"undefined", false, false, say_undefined},
-    {"deep", true, false, say_deep},        {"big", true, false, say_big},
-    {"error", true, false, say_error},      {"oom", true, false, say_oom},
-    {"log", true, false, say_log},          {"wait", true, false, say_wait},
-    {"refused", false, false, say_refused}, {"ready", false, false, say_ready},
-    {"frame", true, true, say_frame},       {"raw", false, true, say_raw},
+    {"result", false, false, say_result}, {"undefined", false, false, say_undefined},
+    {"deep", true, false, say_deep},      {"big", true, false, say_big},
+    {"error", true, false, say_error},    {"oom", true, false, say_oom},
+    {"hint", true, false, say_hint},      {"log", true, false, say_log},
+    {"wait", true, false, say_wait},      {"refused", false, false, say_refused},
+    {"ready", false, false, say_ready},   {"frame", true, true, say_frame},
+    {"raw", false, true, say_raw},
 };
 
 /* False if the command is none of the messages. */
@@ -299,6 +316,8 @@ static bool say(script *s, const char *word, const char *rest)
             unhex(text, &bytes);
         else
             unescape(text, &bytes);
+        (void)gbx_buf_append(&bytes, "", 1); /* for those that read numbers in it */
+        bytes.len--;
         gbx_buf_cleanup(&s->last);
         m->say(s, strtoull(rest, NULL, 0), (gbx_span){bytes.data, bytes.len});
         gbx_buf_cleanup(&bytes);

@@ -94,7 +94,6 @@ static gbx_msg_call message(const realm_call *call)
         .log_bytes = call->log_bytes,
         .first_line = call->line,
         .first_column = call->column,
-        .last_expr = call->last_expr,
         .capabilities = call->capabilities & ~call->withheld,
         .entropy =
             span(call->entropy, call->entropy != NULL ? strlen(call->entropy) : 0),
@@ -307,8 +306,6 @@ bool realm_call_option(realm_call *call, char *option)
         call->line = (uint32_t)strtoul(v, NULL, 10);
     else if ((v = value_of(option, "column")) != NULL)
         call->column = (uint32_t)strtoul(v, NULL, 10);
-    else if ((v = value_of(option, "last")) != NULL)
-        call->last_expr = (uint32_t)strtoul(v, NULL, 10);
     else if (strncmp(option, "data.", 5) == 0 && strchr(option, '=') != NULL &&
              call->dataset_count < GBX_COUNTOF(call->datasets)) {
         v = strchr(option, '=');

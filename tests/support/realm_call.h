@@ -49,7 +49,7 @@ typedef struct realm_call {
     bool console, timers, fixed;
     int64_t now_ms;
     uint64_t seed, output_bytes;
-    uint32_t log_bytes, line, column, last_expr;
+    uint32_t log_bytes, line, column;
     bool with_stack; /* a failure's frames follow it, one a line */
 } realm_call;
 

@@ -17,6 +17,9 @@ size_t script_rows_compare(const char *table, const char *prefix,
 /* The same by that engine. prefix: only what follows its last character is looked at. */
 size_t script_rows_check(const char *table, const char *prefix);
 
+/* The engine that runs them. */
+struct gbx_engine *script_rows_engine(void);
+
 #define CHECK(table, prefix) assert_int_equal(script_rows_check(table, prefix), 0)
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Code mode: what can be tested without a box.
-foreach(part blocks recent types value reply)
+foreach(part blocks value reply)
     gbx_unit_test(code_${part} gbx_mcp_code)
 endforeach()
 gbx_host_test(code_advice gbx_mcp_code)
-gbx_unit_test(code_aside gbx_mcp_data)
+gbx_unit_test(code_aside gbx_mcp_data gbx_mcp_sets gbx_mcp_code gbx_engine)

@@ -44,8 +44,11 @@ static bool wait_encode(gbx_buf *to)
 
 /* the value [1] */
 static const uint8_t result_body[] = {
-    0,                         /* not undefined */
-    3, 0, 0, 0, '[', '1', ']', /* json */
+    0,                            /* not undefined */
+    3, 0, 0, 0,                   /* hint: row 3, */
+    4, 0, 0, 0, 9,   0,   0,   0, /* for bytes 4 to 9 */
+    1, 0, 0, 0, 'f',              /* field */
+    3, 0, 0, 0, '[', '1', ']',    /* json */
 };
 
 static bool result_decode(gbx_span body)
@@ -58,7 +61,11 @@ static bool result_decode(gbx_span body)
 static bool result_encode(gbx_buf *to)
 {
     return gbx_msg_put_result_head(to, GOLDEN_CALL_ID,
-                                   &(gbx_msg_result){.json = TEXT("[1]")}) &&
+                                   &(gbx_msg_result){.hint = 3,
+                                                     .start = 4,
+                                                     .end = 9,
+                                                     .field = TEXT("f"),
+                                                     .json = TEXT("[1]")}) &&
            gbx_buf_puts(to, "[1]"); /* the sender appends the value itself */
 }
 
@@ -67,6 +74,9 @@ static const uint8_t error_body[] = {
     2, 0,            /* failure, out of memory */
     2, 0, 0, 0,      /* line */
     5, 0, 0, 0,      /* column */
+    6, 0, 0, 0,      /* hint: row 6, */
+    7, 0, 0, 0,      /* for bytes 7 */
+    8, 0, 0, 0,      /* to 8 */
     1, 0, 0, 0, 'E', /* name */
     1, 0, 0, 0, 'm', /* message */
     1, 0, 0, 0, 's', /* stack */
@@ -85,6 +95,9 @@ static bool error_encode(gbx_buf *to)
                              &(gbx_msg_error){.failure = GBX_FAILURE_THROWN,
                                               .line = 2,
                                               .column = 5,
+                                              .hint = 6,
+                                              .hint_start = 7,
+                                              .hint_end = 8,
                                               .name = TEXT("E"),
                                               .message = TEXT("m"),
                                               .stack = TEXT("s")});
@@ -179,7 +192,6 @@ static const uint8_t call_body[] = {
     0,    0,    160,  0,                            /* log: 10 MiB */
     3,    0,    0,    0,                            /* first line */
     7,    0,    0,    0,                            /* first column */
-    2,    0,    0,    0,                            /* the last expression is at 1 */
     4,    0,    0,    0,                            /* capabilities */
     100,  0,    0,    0,                            /* calls of the host */
     8,    0,    0,    0,                            /* at once */
@@ -211,7 +223,6 @@ static bool call_encode(gbx_buf *to)
                         .log_bytes = 10 << 20,
                         .first_line = 3,
                         .first_column = 7,
-                        .last_expr = 2,
                         .capabilities = 4,
                         .host_calls = 100,
                         .host_calls_at_once = 8,
@@ -227,7 +238,7 @@ static bool call_encode(gbx_buf *to)
 }
 
 static const uint8_t config_body[] = {
-    4, 0, 0, 0,               /* version */
+    5, 0, 0, 0,               /* version */
     1, 0, 1,                  /* globals minimal, no attack mode, all warming */
     8,                        /* huge pages */
     3, 0, 0, 0,               /* capabilities */
@@ -249,7 +260,7 @@ static bool config_decode(gbx_span body)
 static bool config_encode(gbx_buf *to)
 {
     return gbx_msg_put_config(to,
-                              &(gbx_msg_config){.version = 4,
+                              &(gbx_msg_config){.version = 5,
                                                 .globals = 1,
                                                 .warm = 1,
                                                 .huge_pages = 8,
@@ -352,7 +363,7 @@ static bool attack_encode(gbx_buf *to)
 
 /* one layer stands, one does not */
 static const uint8_t hello_body[] = {
-    4, 0, 0, 0,                     /* version */
+    5, 0, 0, 0,                     /* version */
     1, 0, 0, 0,                     /* threads */
     6, 0, 0, 0,                     /* landlock ABI */
     1, 0,                           /* out of memory is known; no writable code */
@@ -375,7 +386,7 @@ static bool hello_decode(gbx_span body)
 
 static bool hello_encode(gbx_buf *to)
 {
-    gbx_msg_hello msg = {.version = 4,
+    gbx_msg_hello msg = {.version = 5,
                          .threads = 1,
                          .landlock_abi = 6,
                          .oom_known = 1,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests of the host's modules; under a sanitizer all of those are looked into.
-set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_audit gbx_guard gbx_replay
+set(host_modules gbx_base gbx_wire gbx_policy gbx_file gbx_audit gbx_syntax gbx_guard gbx_analysis gbx_replay
     gbx_cgroup
     gbx_engine)
 set(crypto_modules gbx_crypto)
@@ -89,7 +89,8 @@ gbx_host_test(watch gbx_puppet)
 gbx_host_test(nomem gbx_peer gbx_puppet gbx_failing_malloc)
 include(integration/faults.cmake)
 gbx_host_test(guard)
-gbx_host_test(guard_explain)
+gbx_host_test(explain)
+gbx_host_test(types)
 gbx_host_test(guard_bounds)
 gbx_host_test(guard_known)
 # The worker's hashes; not its engine, so that a sanitizer may look.

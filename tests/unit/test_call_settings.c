@@ -269,7 +269,7 @@ TEST(call__fields_out_of_range_are_refused_by_name)
     bindings.form = GBX_FORM_SCRIPT;
     bindings.bindings = "{}";
     bindings.bindings_len = 2;
-    flags.flags = 16;
+    flags.flags = 32;
     size.struct_size = 0;
 
     assert_call_refused(&form, "call.form is not one of its values");

@@ -176,44 +176,6 @@ TEST(the_end__does_not_wait_for_what_is_being_read)
 
 /* ---- patience ------------------------------------------------------------------------- */
 
-TEST(patience__that_is_lost_leaves_the_code_as_it_is)
-{
-    static const char code[] = "(x: number) => x";
-    gbx_time_budget none = {.left_ns = 0};
-    gbx_script script;
-
-    gbx_time_budget_begin(&none);
-    assert_int_equal(gbx_script_make(code, strlen(code), "input", &script, NULL),
-                     GBX_OK);
-    gbx_time_budget_end(&none);
-
-    assert_true(none.is_lost);
-    assert_string_equal(script.code, code);
-    gbx_script_cleanup(&script);
-}
-
-/* Parsed without one, this takes three times 50 ms and 50 us. */
-TEST(patience__bounds_all_parses_together)
-{
-    size_t half = 25000;
-    char *code = malloc(2 * half + 1);
-    gbx_time_budget patience = {.left_ns = 10 * GBX_NS_PER_MS};
-    gbx_script script;
-
-    assert_non_null(code);
-    memset(code, '<', half);
-    memset(code + half, '>', half);
-    code[0] = 'f';
-    gbx_time_budget_begin(&patience);
-    assert_int_equal(gbx_script_make(code, 2 * half, "input", &script, NULL), GBX_OK);
-    gbx_time_budget_end(&patience);
-
-    assert_true(patience.is_lost);
-    assert_true(patience.left_ns > -30 * GBX_NS_PER_MS);
-    gbx_script_cleanup(&script);
-    free(code);
-}
-
 /* Thousands of parameters, and as many uses of the last of them: minutes without one. */
 TEST(patience__bounds_the_search_for_names)
 {
@@ -230,7 +192,7 @@ TEST(patience__bounds_the_search_for_names)
         at = stpcpy(at, "z.orders;");
     at = stpcpy(at, "})");
     gbx_time_budget_begin(&patience);
-    assert_true(gbx_parameter_names_reads(code, (size_t)(at - code), "orders"));
+    assert_true(gbx_code_reads(code, (size_t)(at - code), "orders"));
     gbx_time_budget_end(&patience);
 
     assert_true(patience.is_lost);

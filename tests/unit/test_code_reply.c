@@ -24,6 +24,7 @@ static gbx_script_reply quiet(void)
 {
     return (gbx_script_reply){
         .note = "",
+        .left_out = "",
         .calls_left = 10,
         .ms_left = 5000,
         .error = {.name = "", .message = "", .frame = "", .hint = ""}};
@@ -112,8 +113,7 @@ TEST(reply__without_a_value_says_so)
     check(*state, &reply,
           "No value returned; 2 log lines\nlogs:\none\n[warn] two\n" COST);
     reply.log_count = 0;
-    reply.uncalled = "collect()";
-    reply.uncalled_len = 7;
+    reply.left_out = "collect is declared but not called";
     check(*state, &reply,
           "No value returned; collect is declared but not called\n" COST);
 }

@@ -102,7 +102,7 @@ TEST(value__undefined_is_none)
     GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
 
-    peer_say(&p, GBX_MSG_RESULT, "\1\0\0\0\0", 5);
+    peer_say(&p, GBX_MSG_RESULT, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 21);
 
     assert_int_equal(p.x.state, GBX_EXCHANGE_VALUE);
     assert_false(p.result->has_value);
@@ -112,10 +112,12 @@ TEST(value__undefined_is_none)
 TEST(error__is_kept_as_text_that_is_utf8)
 {
     static const uint8_t body[] = {
-        1, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* where: anywhere */
-        2, 0, 0,    0,    'E',  0xFF,                         /* name */
-        3, 0, 0,    0,    'a',  0,    'b',                    /* message */
-        2, 0, 0,    0,    0xED, 0xA0,                         /* stack */
+        1,    1,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* where: anywhere */
+        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xFF,                                    /* why */
+        2,    0,    0,    0,    'E',  0xFF,      /* name */
+        3,    0,    0,    0,    'a',  0,    'b', /* message */
+        2,    0,    0,    0,    0xED, 0xA0,      /* stack */
     };
     GBX_CLEANUP(peer_cleanup) peer p;
     peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);

@@ -107,8 +107,8 @@ static const struct {
     {GBX_MSG_WAIT, 4},
     {GBX_MSG_REFUSED, 0},
     {GBX_MSG_LIMITED, 1},
-    {GBX_MSG_RESULT, PEER_OUTPUT_MAX + 5},
-    {GBX_MSG_ERROR, 24 * 1024 + 278},
+    {GBX_MSG_RESULT, PEER_OUTPUT_MAX + 21 + 256},
+    {GBX_MSG_ERROR, 24 * 1024 + 290},
 };
 
 static gbx_exchange_state claim(uint8_t type, uint32_t body_len, bool *ret_kept)
@@ -165,12 +165,12 @@ TEST(length__that_its_fields_do_not_fill_is_malformed)
 TEST(result__fits_up_to_the_limit_and_not_a_byte_more)
 {
     for (uint32_t len = PEER_OUTPUT_MAX; len <= PEER_OUTPUT_MAX + 1; len++) {
-        uint8_t body[PEER_OUTPUT_MAX + 6] = {0, (uint8_t)len};
+        uint8_t body[PEER_OUTPUT_MAX + 22] = {[17] = (uint8_t)len};
         GBX_CLEANUP(peer_cleanup) peer p;
 
-        memset(body + 5, '1', len);
+        memset(body + 21, '1', len);
         peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-        peer_say(&p, GBX_MSG_RESULT, body, 5 + len);
+        peer_say(&p, GBX_MSG_RESULT, body, 21 + len);
         assert_int_equal(p.x.state, len == PEER_OUTPUT_MAX ? GBX_EXCHANGE_VALUE
                                                            : GBX_EXCHANGE_BROKEN);
     }

@@ -36,7 +36,7 @@ static const struct change {
     {GBX_MSG_CALL, 0, 3, true, "the highest form"},
     {GBX_MSG_CALL, 0, 4, false, "a form past the highest"},
     {GBX_MSG_CALL, 1, 31, true, "all flags"},
-    {GBX_MSG_CALL, 1, 32, false, "an unknown flag"},
+    {GBX_MSG_CALL, 1, 64, false, "an unknown flag"},
     {GBX_MSG_CALL, 1, 128, false, "an unknown flag"},
     {GBX_MSG_CONFIG, 4, 2, false, "globals past the last"},
     {GBX_MSG_CONFIG, 5, 1, true, "attack mode"},
@@ -78,8 +78,8 @@ TEST(wait__ends_at_ten_minutes)
 
 TEST(result__undefined_has_no_value_and_a_value_is_not_empty)
 {
-    static const uint8_t undefined[] = {1, 0, 0, 0, 0};
-    static const uint8_t empty[] = {0, 0, 0, 0, 0};
+    static const uint8_t undefined[21] = {1};
+    static const uint8_t empty[21] = {0};
     gbx_msg_result msg;
 
     assert_true(gbx_msg_get_result((gbx_span){undefined, sizeof undefined}, 1, &msg));
@@ -102,14 +102,15 @@ static const struct length {
     gbx_msg_type type;
     size_t offset;
 } lengths[] = {
-    {GBX_MSG_LOG, 2},       {GBX_MSG_RESULT, 1},    {GBX_MSG_ERROR, 10},
-    {GBX_MSG_ERROR, 15},    {GBX_MSG_ERROR, 20},    {GBX_MSG_CALL, 74},
-    {GBX_MSG_CALL, 79},     {GBX_MSG_CALL, 85},     {GBX_MSG_CALL, 90},
-    {GBX_MSG_CALL, 95},     {GBX_MSG_CALL, 101},    {GBX_MSG_HOSTCALL, 4},
-    {GBX_MSG_HOSTCALL, 11}, {GBX_MSG_HOSTCALL, 18}, {GBX_MSG_ANSWER, 5},
-    {GBX_MSG_ANSWER, 13},   {GBX_MSG_EXPOSE, 0},    {GBX_MSG_PRELOAD, 8},
-    {GBX_MSG_LOAD, 9},      {GBX_MSG_HELLO, 14},    {GBX_MSG_HELLO, 20},
-    {GBX_MSG_HELLO, 36},    {GBX_MSG_HELLO, 42},    {GBX_MSG_LOADED, 9},
+    {GBX_MSG_LOG, 2},      {GBX_MSG_RESULT, 13},   {GBX_MSG_RESULT, 18},
+    {GBX_MSG_ERROR, 22},   {GBX_MSG_ERROR, 27},    {GBX_MSG_ERROR, 32},
+    {GBX_MSG_CALL, 70},    {GBX_MSG_CALL, 75},     {GBX_MSG_CALL, 81},
+    {GBX_MSG_CALL, 86},    {GBX_MSG_CALL, 91},     {GBX_MSG_CALL, 97},
+    {GBX_MSG_HOSTCALL, 4}, {GBX_MSG_HOSTCALL, 11}, {GBX_MSG_HOSTCALL, 18},
+    {GBX_MSG_ANSWER, 5},   {GBX_MSG_ANSWER, 13},   {GBX_MSG_EXPOSE, 0},
+    {GBX_MSG_PRELOAD, 8},  {GBX_MSG_LOAD, 9},      {GBX_MSG_HELLO, 14},
+    {GBX_MSG_HELLO, 20},   {GBX_MSG_HELLO, 36},    {GBX_MSG_HELLO, 42},
+    {GBX_MSG_LOADED, 9},
 };
 
 TEST(lengths__that_lie_are_malformed)
@@ -280,7 +281,7 @@ TEST(header__rejects_every_reserved_bit)
 
 TEST(heads__promise_bytes_that_the_sender_appends)
 {
-    gbx_msg_result result = {.json = {(const uint8_t *)"", UINT32_MAX - 5}};
+    gbx_msg_result result = {.json = {(const uint8_t *)"", UINT32_MAX - 21}};
     gbx_header header;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_buf_init(&buf, 64);

@@ -135,6 +135,10 @@ TEST(result__decodes_every_field)
     assert_true(gbx_msg_get_result((gbx_span){g->body, g->len}, 3, &msg));
 
     assert_int_equal(msg.is_undefined, 0);
+    assert_int_equal(msg.hint, 3);
+    assert_int_equal(msg.start, 4);
+    assert_int_equal(msg.end, 9);
+    assert_memory_equal(msg.field.data, "f", msg.field.len);
     assert_int_equal(msg.json.len, 3);
     assert_memory_equal(msg.json.data, "[1]", 3);
 }
@@ -150,6 +154,9 @@ TEST(error__decodes_every_field)
     assert_int_equal(msg.is_out_of_memory, 0);
     assert_int_equal(msg.line, 2);
     assert_int_equal(msg.column, 5);
+    assert_int_equal(msg.hint, 6);
+    assert_int_equal(msg.hint_start, 7);
+    assert_int_equal(msg.hint_end, 8);
     assert_memory_equal(msg.name.data, "E", msg.name.len);
     assert_memory_equal(msg.message.data, "m", msg.message.len);
     assert_memory_equal(msg.stack.data, "s", msg.stack.len);
@@ -171,7 +178,6 @@ TEST(call__decodes_every_field)
     assert_int_equal(msg.log_bytes, 10 << 20);
     assert_int_equal(msg.first_line, 3);
     assert_int_equal(msg.first_column, 7);
-    assert_int_equal(msg.last_expr, 2);
     assert_memory_equal(msg.dataset.data, "d", msg.dataset.len);
     assert_memory_equal(msg.code.data, "c", msg.code.len);
     assert_memory_equal(msg.bindings.data, "{}", msg.bindings.len);

@@ -157,19 +157,15 @@ static void on_log(void *user, const gbx_log *log)
     run->hooks->log(run->user, log->level, log->text, log->text_len);
 }
 
-/* The reader explains the error, not this function: it may take long. */
 static void on_step(evutil_socket_t fd, short what, void *arg)
 {
     static const gbx_error none = {.status = GBX_OK};
-    gbx_time_budget no_time = {.left_ns = 0};
     gbx_box_run *run = arg;
     gbx_result *result;
 
     (void)fd;
     (void)what;
-    gbx_time_budget_begin(&no_time);
     result = gbx_drive_step(run->drive);
-    gbx_time_budget_end(&no_time);
     if (result != NULL)
         end_run(run, result, &none);
     else if (gbx_drive_takes_turns(run->drive))

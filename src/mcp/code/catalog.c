@@ -8,8 +8,8 @@
 #include "base/edit_distance.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "guard/tree.h"
 #include "mcp/code/code_mode.h"
+#include "syntax/tree.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -226,6 +226,5 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
     gbx_box_free(code->box);
     free(code->declared);
     gbx_artifacts_free(code->artifacts);
-    gbx_recent_cleanup(&code->recent);
     free(code);
 }

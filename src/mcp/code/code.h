@@ -11,6 +11,7 @@
 #include "guard/guard.h"
 #include "mcp/approval/gate.h"
 #include "mcp/rpc/rpc.h"
+#include "syntax/tree.h"
 
 #include <glovebox/glovebox.h>
 #include <stdbool.h>
@@ -204,84 +205,6 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 
 /* With or without upstream servers: a constant, or the hint itself. */
 const char *gbx_advice_for_hint(const char *hint);
-
-/* ---- script.c ------------------------------------------------------------ */
-
-/*
- * Turn code in any shape that models write into a script with a value.
- *
- * A function at the end, or exported as default, is called with the input; without one,
- * run(), main(), execute() or handler() is. Types are removed. What the parser does not
- * understand stays unchanged: the engine reports what is wrong with it.
- */
-
-/* Text of ours that was inserted. */
-typedef struct gbx_script_insert {
-    size_t offset; /* in what is run */
-    size_t len;
-} gbx_script_insert;
-
-#define GBX_SCRIPT_INSERTS_MAX 16
-
-typedef struct gbx_script {
-    char *code; /* what runs, in script form */
-    size_t code_len;
-    bool had_types;
-    gbx_script_insert
-        inserts[GBX_SCRIPT_INSERTS_MAX]; /* in order, without line breaks */
-    size_t insert_count;
-    size_t uncalled;     /* in the source: the name of a function that nothing calls */
-    size_t uncalled_len; /* 0: none */
-    uint32_t last_line;  /* of the source */
-    const char *message; /* constant: why it cannot run, or NULL */
-    const char *hint;    /* constant */
-    uint32_t line;       /* of the problem, with column, from 1 */
-    uint32_t column;
-} gbx_script;
-
-/* The input as an argument; without an input, default values apply. */
-#define GBX_SCRIPT_INPUT "input ?? undefined"
-
-/* text is copied. arguments: what the called function gets, GBX_SCRIPT_INPUT or "data,
- * input". Only GBX_E_NOMEM fails. */
-gbx_status gbx_script_make(const char *text, size_t len, const char *arguments,
-                           gbx_script *ret, gbx_error *reterr);
-
-/* Map a position in what ran to the source. */
-void gbx_script_map(const gbx_script *script, uint32_t *line, uint32_t *column);
-
-/* A zeroed script is empty. */
-void gbx_script_cleanup(gbx_script *script);
-
-/*
- * A cache of prepared scripts: the same text is not parsed again. Agents run code that
- * works again and again, with other input.
- *
- * Bounded in number and bytes; the oldest goes first. For one thread.
- */
-
-#define GBX_RECENT_MAX      16
-#define GBX_RECENT_TEXT_MAX GBX_KIB(64) /* longer ones are parsed each time */
-
-typedef struct gbx_recent {
-    struct gbx_recent_script {
-        char *text; /* NULL: unused */
-        size_t len;
-        gbx_script script;
-    } kept[GBX_RECENT_MAX];
-    size_t next; /* the entry to replace next */
-} gbx_recent;
-
-/* A copy of the script kept for that text; false if there is none. */
-bool gbx_recent_find(const gbx_recent *recent, const char *text, size_t len,
-                     gbx_script *ret);
-/* Keep what gbx_script_make() made of the text; both are copied. All scripts of one
- * cache must have the same arguments. If memory is out, nothing is kept. */
-void gbx_recent_keep(gbx_recent *recent, const char *text, size_t len,
-                     const gbx_script *script);
-
-/* A zeroed cache is empty. */
-void gbx_recent_cleanup(gbx_recent *recent);
 
 /* ---- code.c -------------------------------------------------------------- */
 

@@ -6,9 +6,9 @@
 
 #include "base/buf.h"
 #include "base/json_view.h"
-#include "guard/tree.h"
 #include "mcp/code/code.h"
 #include "mcp/rpc/rpc.h"
+#include "syntax/tree.h"
 
 #include <glovebox/glovebox.h>
 #include <glovebox/host.h>
@@ -35,9 +35,8 @@ typedef struct gbx_box_hooks {
      * Answer once, with gbx_box_answer(). */
     void (*request)(void *user, gbx_request request, gbx_view args);
     void (*log)(void *user, gbx_log_level level, const char *text, size_t len);
-    /* The last call, made once. It takes ownership of result, whose error is not
-     * explained yet (gbx_guard_explain()). result is NULL if nothing ran; error then
-     * says why. */
+    /* The last call, made once. It takes ownership of result, which is NULL if nothing
+     * ran; error then says why. */
     void (*done)(void *user, gbx_result *result, const gbx_error *error);
 } gbx_box_hooks;
 
@@ -161,8 +160,7 @@ typedef struct gbx_script_reply {
     size_t artifact_count;
     bool has_no_links; /* name artifacts only in text and structure */
     gbx_script_reply_error error;
-    const char *uncalled; /* name of a function that nothing calls, */
-    size_t uncalled_len;  /* its bytes; 0: none */
+    const char *left_out; /* what a script without a value may have meant; or "" */
     const char *note;     /* further lines, e.g. of calls that had not ended; or "" */
     double wall_ms;
     double cpu_ms;
@@ -249,112 +247,6 @@ bool gbx_digits_as_integers(const gbx_digits *digits, gbx_view value, gbx_view e
 /* Append arguments in which such texts are integers where schema wants integers. */
 void gbx_digits_fit(gbx_view args, gbx_view schema, gbx_buf *to);
 
-/* ---- entry_point.c ------------------------------------------------------- */
-
-/* Find which statement or function of a script gives its value. */
-
-/*
- * t: flat and without errors. to: a copy of its text. Turn the exports of a CommonJS
- * module into the value that is meant: `module.exports =` becomes `export default` of the
- * same length; exports that only list functions by name become blanks. False if the code
- * has neither, or uses `module` or `exports` in any other way: then to is unchanged.
- */
-bool gbx_exports_take(const gbx_tree *t, char *to);
-
-#define GBX_SHAPE_RETURNS_MAX 16
-
-/* Offsets in the text of the tree. */
-typedef struct gbx_entry_point {
-    bool
-        calls_expression; /* the statement of [start, end) is a function to be called */
-    bool keeps; /* [start, end) is the value, or a function to be called at the end, */
-    bool calls_kept; /* though other statements follow it */
-    bool is_void;    /* no value is meant, even if the engine finds one */
-    size_t start;
-    size_t end;
-    size_t returns
-        [GBX_SHAPE_RETURNS_MAX]; /* where expressions begin that are the value, */
-    size_t return_count;         /* in order */
-    size_t name_start;     /* the function of this name is to be called at the end; */
-    size_t name_end;       /* 0: none */
-    size_t uncalled_start; /* the last function that nothing uses, if none is called; */
-    size_t uncalled_end;   /* 0: none */
-} gbx_entry_point;
-
-/* t: flat. In a tree with errors nothing is found. to: a copy of its text; `export` and
- * `export default` before a declaration or expression become blanks, even if the tree
- * has errors. */
-void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret);
-
-/* ---- ts_strip.c ---------------------------------------------------------- */
-
-/*
- * Turn TypeScript with erasable types into JavaScript of the same length.
- *
- * Types become blanks, character by character and line by line, so that positions in
- * the result are positions in the source. Syntax that would need translation (an enum,
- * a namespace, a parameter property) is refused.
- */
-
-typedef struct gbx_types_fault {
-    const char *message; /* constant; NULL: none */
-    const char *hint;
-    size_t offset;
-} gbx_types_fault;
-
-/*
- * Blank the types in `to`, a copy of the text. False if the text is not TypeScript: then
- * what looks like types is blank, and a fault without a message has the offset of the
- * first error. Inside gbx_arena_run().
- */
-#ifdef GBX_CODE_TAKES_TYPES
-bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret_fault);
-#else /* without the grammar, its syntax is an error like any other */
-static inline bool gbx_types_take(const char *text, size_t len, char *to,
-                                  gbx_types_fault *ret_fault)
-{
-    (void)text;
-    (void)len;
-    (void)to;
-    *ret_fault = (gbx_types_fault){NULL, NULL, 0};
-    return true;
-}
-#endif
-
-/* ---- ts_repair.c --------------------------------------------------------- */
-
-/*
- * Parse as TypeScript and flatten. In the tree all of A.B.C in `x as A.B.C` belongs to
- * the type, which the grammar cuts short, except where gbx_types_is_cut() holds. What
- * else it misreads is repaired, and is blank in `to`, a copy of the text. False if the
- * time bound was reached; then the tree is not built. Inside gbx_arena_run().
- */
-bool gbx_types_parse(gbx_tree *t, const char *text, size_t len, char *to);
-
-/* True if node i is a member access in the tree, but in TypeScript the end of a type
- * name. */
-bool gbx_types_is_cut(const gbx_tree *t, uint32_t i);
-
-/* F(a < b, c > (d)): the grammar alone reads it as a generic call a<b, c>(d). */
-
-typedef struct gbx_types_name {
-    const char *text;
-    size_t len;
-    bool is_type;
-} gbx_types_name;
-
-/* The names that the code declares, sorted; {0} until first needed. */
-typedef struct gbx_types_names {
-    gbx_types_name *items;
-    uint32_t count;
-} gbx_types_names;
-
-/* True if node i, type arguments, are really operands of comparisons. Before a call:
- * one of them is a variable that the code declares, not a type, or a member of one, and
- * none has a form that only types have. Elsewhere: an operand follows. Inside
- * gbx_arena_run(). */
-bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names);
-
 /* ---- schema_ref.c -------------------------------------------------------- */
 
 /* Resolve "#/$defs/a" within root, or the $anchor or $id of one of its definitions; for
@@ -424,7 +316,6 @@ struct gbx_mcp_code {
     gbx_parse_thread *aside;
     gbx_box *box;
     gbx_artifacts *artifacts;
-    gbx_recent recent; /* scripts of execute */
     LIST_HEAD(, gbx_code_run) runs;
     LIST_HEAD(, gbx_tool_listing) listings;
     LIST_HEAD(, gbx_tool_call) calls; /* of the tool `call` */

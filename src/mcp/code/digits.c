@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "guard/arena.h"
-#include "guard/tree.h"
+#include "syntax/arena.h"
+#include "syntax/tree.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -15,8 +15,8 @@
 /* Time on the loop: at least twice what ordinary code of that length takes. */
 #define LOOP_NS (4 * GBX_NS_PER_MS)
 
-/* For three parses, the guard's, and those that explain an error: ordinary code of 50
- * KiB needs 50 ms, and 100 ms if it fails. */
+/* For the guard's parse and those that look for names: ordinary code of 50 KiB needs 50
+ * ms. */
 #define CALL_BASE_NS     (100 * GBX_NS_PER_MS)
 #define CALL_PER_BYTE_NS INT64_C(5000)
 

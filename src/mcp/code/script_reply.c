@@ -255,9 +255,8 @@ static void put_blocks(const gbx_script_reply *r, const gbx_buf *text,
 
 /* ---- the text --------------------------------------------------------------- */
 
-#define WORDS_MAX    GBX_MIB(1) /* besides values and logs */
-#define TOOLS_MAX    8          /* named in the last line */
-#define UNCALLED_MAX 64
+#define WORDS_MAX GBX_MIB(1) /* besides values and logs */
+#define TOOLS_MAX 8          /* named in the last line */
 
 /* A string value is shown as its characters. */
 static bool value_text(const gbx_script_reply *r, gbx_buf *to)
@@ -374,11 +373,8 @@ static void write_no_value(const gbx_script_reply *r, gbx_buf *to)
     if (r->log_count > 0)
         (void)gbx_buf_printf(to, "; %zu log line%s", r->log_count,
                              r->log_count == 1 ? "" : "s");
-    if (r->uncalled_len > 0)
-        (void)gbx_buf_printf(to, "; %.*s is declared but not called",
-                             (int)gbx_artifacts_border(r->uncalled, r->uncalled_len,
-                                                       UNCALLED_MAX),
-                             r->uncalled);
+    if (r->left_out[0] != 0)
+        (void)gbx_buf_printf(to, "; %s", r->left_out);
     else if (r->log_count == 0)
         write_last_call(r, to);
     (void)gbx_buf_puts(to, "\n");
@@ -452,6 +448,8 @@ static void write_text(const gbx_script_reply *r, const struct parts *p, size_t 
     } else {
         gbx_excerpt_append(&p->cuts.value, escape_of(r), to);
         (void)gbx_buf_puts(to, "\n");
+        if (r->left_out[0] != 0)
+            (void)gbx_buf_printf(to, "hint: %s\n", r->left_out);
     }
     if (r->log_count > 0) {
         (void)gbx_buf_puts(to, "logs:\n");

@@ -15,8 +15,7 @@
 #define PROMISE      "[object Promise]"
 #define REASONS_MAX  5 /* of an AggregateError */
 #define REASON_BYTES 300
-#define CALLEE_MAX   80 /* of a call named in a hint */
-#define NAMED_MAX    8  /* calls named in a line */
+#define NAMED_MAX    8 /* calls named in a line */
 
 /* Data that a reply borrows. */
 struct material {
@@ -204,8 +203,7 @@ static const char *find_line(const gbx_code_run *run, uint32_t line, size_t *ret
 static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t line,
                             struct material *m)
 {
-    const char *told = gbx_result_hint(run->result);
-    const char *hint = told[0] != 0 ? told : run->meaning.advice.hint;
+    const char *hint = gbx_result_hint(run->result);
     const char *message = gbx_result_error(run->result);
     size_t len;
     const char *text = find_line(run, line, &len);
@@ -238,43 +236,31 @@ static const gbx_tool_call *find_open(const gbx_code_run *run)
 static char *await_hint(const gbx_code_run *run, bool is_type_error,
                         const char *otherwise)
 {
+    static const char known[] = "did you forget await? ";
+    const char *hint = gbx_result_hint(run->result);
     const gbx_tool_call *open = is_type_error ? find_open(run) : NULL;
-    const gbx_script *script = &run->script;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
-    gbx_buf_init(&hint, GBX_KIB(4));
-    if (run->meaning.is_unawaited) {
-        gbx_unawaited call = run->meaning.unawaited;
-        size_t len = call.end - call.start;
-
-        (void)gbx_buf_puts(&hint, "did you forget await? ");
-        if (len <= CALLEE_MAX && memchr(script->code + call.start, '\n', len) == NULL)
-            (void)gbx_buf_append(&hint, script->code + call.start, len);
-        else
-            (void)gbx_buf_puts(&hint, "the call");
-        (void)gbx_buf_printf(&hint, " on line %u gives a promise: write %s", call.line,
-                             call.is_list ? "await Promise.all(...) around the list"
-                                          : "await before it");
-    } else if (open != NULL) {
-        (void)gbx_buf_printf(&hint, "did you forget await? %.64s.%.256s",
-                             open->server->name, open->tool);
-        if (open->line > 0)
-            (void)gbx_buf_printf(&hint, " (line %u)", open->line);
-        (void)gbx_buf_printf(&hint, " had not ended when the code failed%s%s",
-                             otherwise[0] != 0 ? "; else: " : "", otherwise);
-    }
-    return hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
+    if (strncmp(hint, known, sizeof known - 1) == 0)
+        return strdup(hint);
+    if (open == NULL)
+        return NULL;
+    gbx_buf_init(&text, GBX_KIB(4));
+    (void)gbx_buf_printf(&text, "%s%.64s.%.256s", known, open->server->name,
+                         open->tool);
+    if (open->line > 0)
+        (void)gbx_buf_printf(&text, " (line %u)", open->line);
+    (void)gbx_buf_printf(&text, " had not ended when the code failed%s%s",
+                         otherwise[0] != 0 ? "; else: " : "", otherwise);
+    return gbx_buf_take_string(&text, NULL);
 }
 
 /* First of all hints: the others might describe only the promise. */
 static void take_await_hint(const gbx_code_run *run, struct material *m,
                             gbx_script_reply_error *ret)
 {
-    bool is_type_error = strcmp(m->name, "TypeError") == 0;
-    char *hint = NULL;
+    char *hint = await_hint(run, strcmp(m->name, "TypeError") == 0, ret->hint);
 
-    if (is_type_error || strcmp(m->name, "SyntaxError") == 0)
-        hint = await_hint(run, is_type_error, ret->hint);
     if (hint == NULL)
         return;
     free(m->hint);
@@ -337,20 +323,11 @@ static void take_error(gbx_code_run *run, struct material *m,
     if (code != NULL)
         ret->code = code;
     keep_lines(thrown, m);
-    if (run->meaning.advice.message != NULL) {
-        free(m->message);
-        m->message = strdup(run->meaning.advice.message);
-    }
     if (m->message != NULL &&
         gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
         free(m->message);
         m->message = gbx_buf_take_string(&clean, NULL);
     }
-    if (run->meaning.advice.line != 0) {
-        at.line = run->meaning.advice.line;
-        at.column = run->meaning.advice.column;
-    }
-    gbx_script_map(&run->script, &at.line, &at.column);
     if (at.line > 0)
         m->frame = gbx_guard_frame(run->text, run->text_len, at.line, at.column);
     ret->name = m->name;
@@ -577,8 +554,7 @@ void gbx_code_run_finish(gbx_code_run *run, double ms_left)
         .has_no_links = !gbx_mcp_takes_links(run->request),
         .artifacts = run->artifacts,
         .artifact_count = run->artifact_count,
-        .uncalled = run->text + run->script.uncalled,
-        .uncalled_len = run->script.uncalled_len,
+        .left_out = run->result != NULL ? gbx_result_hint(run->result) : "",
         .note = "",
         .wall_ms = wall_ms,
         .calls_left = run->call_count < calls ? calls - (uint32_t)run->call_count : 0,

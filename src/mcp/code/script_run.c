@@ -61,7 +61,6 @@ static void free_run(gbx_code_run *run)
     gbx_buf_cleanup(&run->value);
     gbx_buf_cleanup(&run->printed);
     free(run->logs);
-    gbx_script_cleanup(&run->script);
     gbx_buf_cleanup(&run->input_text);
     gbx_digits_cleanup(&run->digits);
     for (size_t i = 0; i < run->remark_count; i++)
@@ -91,26 +90,6 @@ static bool was_stopped(const gbx_code_run *run)
     return code == GBX_CODE_ABORTED || code == GBX_CODE_TIMEOUT;
 }
 
-/* Do the words of the error need the code? Other results explain themselves. */
-static bool has_meaning(const gbx_code_run *run)
-{
-    return run->result != NULL && (gbx_result_code(run->result) == GBX_CODE_SYNTAX ||
-                                   gbx_result_code(run->result) == GBX_CODE_RUNTIME);
-}
-
-/* May run twice. */
-static void find_meaning(void *user)
-{
-    gbx_code_run *run = user;
-
-    gbx_code_explain(&run->script, run->result, &run->meaning);
-}
-
-static void on_found(void *user)
-{
-    gbx_code_run_release(user);
-}
-
 static void on_done(void *user, gbx_result *result, const gbx_error *error)
 {
     gbx_code_run *run = user;
@@ -130,13 +109,7 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     }
     if (run->open == 0 || was_stopped(run))
         unwatch(run);
-    run->meaning.advice.hint = "";
-    run->job =
-        (gbx_parse_thread_job){find_meaning, on_found, run, .patience = &run->patience};
-    /* That may take as long as the parse before the run. */
-    if (!has_meaning(run) || gbx_parse_thread_read(run->code->aside, &run->job,
-                                                   run->text_len) != GBX_ASIDE_LATER)
-        gbx_code_run_release(run);
+    gbx_code_run_release(run);
 }
 
 static const gbx_box_hooks run_hooks = {gbx_code_run_request, gbx_code_run_log,
@@ -172,62 +145,28 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     return run;
 }
 
-/* May run twice. */
-static void make_script(void *user)
-{
-    gbx_code_run *run = user;
-
-    gbx_script_cleanup(&run->script);
-    run->error.status = gbx_script_make(run->text, run->text_len, GBX_SCRIPT_INPUT,
-                                        &run->script, &run->error);
-}
-
 static void fail(gbx_code_run *run)
 {
     gbx_mcp_fail(run->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
     free_run(run);
 }
 
-/* Refuse code that cannot run, showing the lines around the fault. */
-static void refuse(gbx_code_run *run)
-{
-    const gbx_script *script = &run->script;
-    GBX_CLEANUP(gbx_free) char *frame = NULL;
-    gbx_script_reply_error error = {.code = "SYNTAX",
-                                    .name = "",
-                                    .message = script->message,
-                                    .line = script->line,
-                                    .column = script->column,
-                                    .frame = "",
-                                    .hint = script->hint};
-
-    if (error.line > 0)
-        frame = gbx_guard_frame(run->text, run->text_len, error.line, error.column);
-    if (frame != NULL)
-        error.frame = frame;
-    gbx_code_run_refuse(run->code, run->request, &error);
-    free_run(run);
-}
-
-/* A literal that loses digits in the engine; its position is in the code that runs. */
+/* A literal that loses digits in the engine. */
 static void on_literal(void *user, size_t start, size_t end)
 {
     gbx_code_run *run = user;
-    const gbx_script *script = &run->script;
     int len = end - start < 64 ? (int)(end - start) : 64;
     uint32_t line;
     uint32_t column;
 
     if (run->remark_count == GBX_RUN_REMARKS_MAX)
         return; /* finding the position takes time in proportion to the code */
-    gbx_utf8_position(script->code, script->code_len, start, &line, &column);
-    gbx_script_map(script, &line, &column);
+    gbx_utf8_position(run->text, run->text_len, start, &line, &column);
     gbx_code_run_remark(run,
                         "line %u, column %u: a Number cannot hold %.*s: arguments of "
                         "tools and the result get its digits, nothing else does: "
                         "write %.*sn or a text",
-                        line, column, len, script->code + start, len,
-                        script->code + start);
+                        line, column, len, run->text + start, len, run->text + start);
 }
 
 static void begin(gbx_code_run *run)
@@ -235,37 +174,14 @@ static void begin(gbx_code_run *run)
     gbx_mcp_code *code = run->code;
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    if (run->script.message != NULL) {
-        refuse(run);
-        return;
-    }
-    gbx_digits_learn_code(&run->digits, run->script.code, run->script.code_len,
-                          on_literal, run);
+    gbx_digits_learn_code(&run->digits, run->text, run->text_len, on_literal, run);
     (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
                    (unsigned long long)++code->run_count);
     limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
-    run->box_run = gbx_box_start(code->box, run->script.code, run->script.code_len,
-                                 run->input, &limits, &run->patience, &run_hooks, run);
+    run->box_run = gbx_box_start(code->box, run->text, run->text_len, run->input,
+                                 &limits, &run->patience, &run_hooks, run);
     if (run->box_run == NULL)
         fail(run);
-}
-
-/* The script is ready, or the run was stopped. */
-static void on_script(void *user)
-{
-    gbx_code_run *run = user;
-
-    run->is_reading = false;
-    if (run->is_stopped) {
-        (void)gbx_fail(&run->error, GBX_E_CLOSED, "cancelled before it began");
-        gbx_code_run_finish(run, left_ms(run));
-        free_run(run);
-    } else if (run->error.status != GBX_OK) {
-        fail(run);
-    } else {
-        gbx_recent_keep(&run->code->recent, run->text, run->text_len, &run->script);
-        begin(run);
-    }
 }
 
 static void keep_digits_of_input(gbx_code_run *run)
@@ -297,11 +213,6 @@ static void stop(gbx_code_run *run)
         gbx_box_abort(run->box_run);
     for (gbx_tool_call *n = run->is_ending ? run->calls : NULL; n != NULL; n = n->next)
         gbx_tool_call_cancel(n);
-    if (!run->is_reading || run->is_stopped)
-        return;
-    run->is_stopped = true;
-    if (gbx_parse_thread_withdraw(run->code->aside, &run->job))
-        on_script(run);
 }
 
 /* The client cancelled the request, or is gone. */
@@ -373,17 +284,7 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     run->timeout_ms = timeout_ms;
     watch(run);
     gbx_mcp_on_cancel(request, on_cancel, run);
-    if (gbx_recent_find(&code->recent, run->text, run->text_len, &run->script)) {
-        begin(run);
-        return;
-    }
-    run->job =
-        (gbx_parse_thread_job){make_script, on_script, run, .patience = &run->patience};
-    switch (gbx_parse_thread_read(code->aside, &run->job, run->text_len)) {
-    case GBX_ASIDE_NOW: on_script(run); break;
-    case GBX_ASIDE_LATER: run->is_reading = true; break;
-    case GBX_ASIDE_NEVER: fail(run); break;
-    }
+    begin(run);
 }
 
 void gbx_code_run_abandon(gbx_code_run *run)

@@ -91,27 +91,6 @@ void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
                            const char *error_code, const char *message, size_t len,
                            bool retryable);
 
-/* ---- explain_failure.c --------------------------------------------------- */
-
-/* The call whose promise was used instead of its value. */
-typedef struct gbx_unawaited {
-    size_t start; /* its function, in the text: servers.up.list */
-    size_t end;
-    uint32_t line; /* from 1 */
-    bool is_list;  /* made for each item of a list */
-} gbx_unawaited;
-
-/* What the code reveals about an error. */
-typedef struct gbx_run_meaning {
-    gbx_guard_advice advice; /* positions refer to the code that ran */
-    bool is_unawaited;
-    gbx_unawaited unawaited;
-} gbx_run_meaning;
-
-/* Explain an error of the script, by parsing it. */
-void gbx_code_explain(const gbx_script *script, const gbx_result *result,
-                      gbx_run_meaning *ret);
-
 /* ---- a run --------------------------------------------------------------- */
 
 /* A ToolError that no call of a tool caused. */
@@ -131,11 +110,7 @@ typedef struct gbx_code_run {
     gbx_digits digits;                  /* integers too large for Numbers in code */
     char *remarks[GBX_RUN_REMARKS_MAX]; /* our own lines in the log */
     size_t remark_count;
-    gbx_script script;
-    gbx_parse_thread_job job; /* makes the script, or finds the meaning */
     gbx_time_budget patience; /* time for parsing the code, in total */
-    bool is_reading;          /* the job makes the script */
-    bool is_stopped;          /* while the script was made */
     gbx_box_run *box_run;     /* NULL: ended, or not begun */
     uint32_t timeout_ms;
     int64_t start_ns;
@@ -168,9 +143,8 @@ typedef struct gbx_code_run {
     gbx_script_reply_log *logs;
     size_t log_count;
     bool is_stripped;
-    bool is_value_lost;      /* memory was out */
-    gbx_run_meaning meaning; /* of the result, if it is an error */
-    unsigned holders;        /* questions and jobs that refer to the run */
+    bool is_value_lost; /* memory was out */
+    unsigned holders;   /* questions and jobs that refer to the run */
     /* A call, question or job of the run has ended: finish the run if it was the last;
      * that frees it. */
     void (*may_end)(struct gbx_code_run *run);
@@ -248,9 +222,6 @@ void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
                          const gbx_script_reply_error *error);
 
 /* ---- hints.c ------------------------------------------------------------- */
-
-/* The length of the name at the start of the text, or 0. */
-size_t gbx_code_name_length(const char *text);
 
 /* Map habits that models bring from other hosts to what works here: what to write
  * instead, to be freed, or NULL. message: the engine's, of the error that ended a run;

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "guard/tree.h"
 #include "mcp/code/code.h"
+#include "syntax/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,7 +38,6 @@ struct gbx_compute {
     gbx_mcp_request *request;
     gbx_view arguments;
     gbx_buf code;
-    gbx_script script;
     const gbx_dataset_state *set;   /* the dataset to call it with; NULL: all of them */
     const gbx_dataset_state *needs; /* the dataset it waits for; NULL: all of them */
     gbx_parse_thread_job job;
@@ -48,11 +47,10 @@ struct gbx_compute {
     gbx_ticket submitted;
     gbx_ticket ticket; /* 0: not submitted */
     gbx_result *result;
-    gbx_buf advice;  /* what to do about its error */
-    gbx_buf lines;   /* under data->log_lock; per line: level, text, NUL */
-    gbx_error error; /* from parsing or submitting */
-    bool is_begun;   /* it no longer waits for data */
-    bool has_script;
+    gbx_buf advice;    /* what to do about its error */
+    gbx_buf lines;     /* under data->log_lock; per line: level, text, NUL */
+    gbx_error error;   /* from parsing or submitting */
+    bool is_begun;     /* it no longer waits for data */
     bool is_given;     /* to a job, which parses the code or submits the call */
     bool is_cancelled; /* meanwhile */
     bool is_over;      /* while the job is with the thread */
@@ -66,7 +64,6 @@ static void release(gbx_compute *c)
 {
     gbx_result_free(c->result);
     free(c->in_doubt);
-    gbx_script_cleanup(&c->script);
     gbx_buf_cleanup(&c->code);
     gbx_buf_cleanup(&c->advice);
     gbx_buf_cleanup(&c->lines);
@@ -86,7 +83,7 @@ static void forget(gbx_compute *c)
 static void refuse_call(gbx_compute *c, const char *code, const char *error,
                         const char *hint)
 {
-    gbx_compute_refuse(c->request, code, error, hint, NULL);
+    gbx_compute_refuse(c->request, code, error, hint);
     forget(c);
 }
 
@@ -156,7 +153,8 @@ static void advise(void *user)
     gbx_called called = {c->data, c->set, gbx_view_member(c->arguments, "input")};
 
     c->advice.len = 0; /* may run twice */
-    gbx_compute_advise(&called, &c->script, c->result, &c->advice);
+    gbx_compute_advise(&called, (const char *)c->code.data, c->code.len, c->result,
+                       &c->advice);
 }
 
 static void reply(void *user)
@@ -164,9 +162,8 @@ static void reply(void *user)
     gbx_compute *c = user;
     bool has_advice = gbx_buf_append(&c->advice, "", 1);
 
-    gbx_compute_reply(c->data, c->request, (const char *)c->code.data, c->code.len,
-                      &c->script, has_advice ? (const char *)c->advice.data : "",
-                      c->result);
+    gbx_compute_reply(c->data, c->request,
+                      has_advice ? (const char *)c->advice.data : "", c->result);
     forget(c);
 }
 
@@ -274,8 +271,8 @@ static void submit(void *user)
     gbx_call call = GBX_CALL_INIT;
 
     call.form = GBX_FORM_SCRIPT;
-    call.code = c->script.code;
-    call.code_len = c->script.code_len;
+    call.code = (const char *)c->code.data;
+    call.code_len = c->code.len;
     call.dataset = c->set != NULL ? c->set->spec.name : "*";
     if (input.at != NULL) {
         call.input = input.at;
@@ -318,7 +315,7 @@ static void give_to_engine(gbx_compute *c)
         refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
 }
 
-/* ---- reading the code ------------------------------------------------------------ */
+/* ---- what the code reads ------------------------------------------------------------ */
 
 /* May run twice. */
 static void read_code(void *user)
@@ -326,33 +323,13 @@ static void read_code(void *user)
     gbx_compute *c = user;
 
     c->unread = NULL;
-    if (!c->has_script) {
-        gbx_script_cleanup(&c->script);
-        c->error.status = gbx_script_make((const char *)c->code.data, c->code.len,
-                                          "data, input", &c->script, &c->error);
-    }
-    if (c->error.status != GBX_OK || c->script.message != NULL || c->in_doubt == NULL)
-        return;
     for (size_t i = 0; i < c->data->count && c->unread == NULL; i++) {
         const gbx_dataset_state *set = &c->data->sets[i];
 
         if (c->in_doubt[i] &&
-            gbx_parameter_names_reads(c->script.code, c->script.code_len,
-                                      set->spec.name))
+            gbx_code_reads((const char *)c->code.data, c->code.len, set->spec.name))
             c->unread = set;
     }
-}
-
-static void refuse_code(gbx_compute *c)
-{
-    const char *text = (const char *)c->code.data;
-    gbx_location at = {.line = c->script.line, .column = c->script.column};
-    GBX_CLEANUP(gbx_free)
-    char *frame = gbx_guard_frame(text, c->code.len, at.line, at.column);
-
-    at.frame = frame;
-    gbx_compute_refuse(c->request, "SYNTAX", c->script.message, c->script.hint, &at);
-    forget(c);
 }
 
 static void begin(gbx_compute *c); /* the data it waited for is ready */
@@ -362,17 +339,8 @@ static void on_read(void *user)
     gbx_compute *c = user;
 
     c->is_given = false;
-    if (c->error.status != GBX_OK) {
-        refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
-        return;
-    }
-    c->has_script = true;
-    gbx_recent_keep(&c->data->recent, (const char *)c->code.data, c->code.len,
-                    &c->script);
     if (c->is_cancelled)
         cancel(c);
-    else if (c->script.message != NULL)
-        refuse_code(c);
     else if (c->set != NULL && !c->set->is_loaded)
         refuse_unread(c, c->set);
     else if (c->unread != NULL && !c->unread->is_loaded)
@@ -390,11 +358,8 @@ static void begin(gbx_compute *c)
         refuse_call(c, "UNAVAILABLE", c->data->engine_problem, GBX_ADVICE_MEND);
         return;
     }
-    if (!c->has_script)
-        c->has_script = gbx_recent_find(&c->data->recent, (const char *)c->code.data,
-                                        c->code.len, &c->script);
     find_doubts(c);
-    if (c->has_script && c->in_doubt == NULL) {
+    if (c->in_doubt == NULL) {
         on_read(c);
         return;
     }
@@ -548,7 +513,7 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_compute **at = &d->calls;
 
     if (c == NULL) {
-        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the call", "", NULL);
+        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the call", "");
         return;
     }
     c->data = d;
@@ -589,7 +554,7 @@ void gbx_compute_end_all(gbx_mcp_data *d)
 
     while ((c = d->calls) != NULL) {
         d->calls = c->next;
-        gbx_compute_refuse(c->request, "ABORTED", "the server has ended", "", NULL);
+        gbx_compute_refuse(c->request, "ABORTED", "the server has ended", "");
         release(c);
     }
 }

@@ -34,7 +34,6 @@ typedef struct reply {
     gbx_buf printed; /* all console lines */
     const char *hint;
     gbx_location at;
-    char *frame;
 } reply;
 
 static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
@@ -98,6 +97,8 @@ static void say_value(const reply *r, gbx_buf *to)
         (void)gbx_buf_puts(to, "[return less: filter, count or sum first, or slice] ");
     gbx_excerpt_say(&r->value, "result", PAGE_BYTES, to);
     gbx_excerpt_append(&r->value, GBX_ESCAPE_JSON, to);
+    if (r->hint[0] != 0)
+        (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
 }
 
 static void say_error(gbx_buf *to, const char *code, const char *error,
@@ -278,21 +279,15 @@ static const char *hint_for(const gbx_result *result)
     }
 }
 
-static void take_error(reply *r, const char *code, size_t code_len,
-                       const gbx_script *script, const char *advice)
+static void take_error(reply *r, const char *advice)
 {
     r->hint = advice[0] != 0 ? advice : gbx_advice_for_hint(gbx_result_hint(r->result));
     if (r->hint[0] == 0)
         r->hint = hint_for(r->result);
     r->at = gbx_result_location(r->result);
-    gbx_script_map(script, &r->at.line, &r->at.column);
-    if (r->at.line > 0)
-        r->frame = gbx_guard_frame(code, code_len, r->at.line, r->at.column);
-    r->at.frame = r->frame;
 }
 
-void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
-                       size_t code_len, const gbx_script *script, const char *advice,
+void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *advice,
                        gbx_result *result)
 {
     reply r = {.data = data,
@@ -308,15 +303,15 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
     r.ok = gbx_result_code(result) == GBX_CODE_VALUE;
     if (r.ok) {
         take_value(&r);
-        r.hint = advice;
+        r.hint = advice[0] != 0 ? advice : gbx_result_hint(result);
     } else {
-        take_error(&r, code, code_len, script, advice);
+        take_error(&r, advice);
     }
     take_logs(&r);
     put_content(&r, &content);
     put_structured(&r, &structured);
     if (content.failed || structured.failed || r.json.failed)
-        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the reply", "", NULL);
+        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the reply", "");
     else
         gbx_mcp_finish(request,
                        &(gbx_mcp_result){.content = (const char *)content.data,
@@ -328,22 +323,19 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
     gbx_buf_cleanup(&r.printed);
     gbx_buf_cleanup(&content);
     gbx_buf_cleanup(&structured);
-    free(r.frame);
 }
 
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
-                        const char *hint, const gbx_location *at)
+                        const char *hint)
 {
     static const gbx_location nowhere = {.line = 0};
     gbx_buf text, structured;
 
-    if (at == NULL)
-        at = &nowhere;
     gbx_buf_init(&text, GBX_KIB(64));
     gbx_buf_init(&structured, GBX_KIB(64));
-    say_error(&text, code, error, at, hint);
+    say_error(&text, code, error, &nowhere, hint);
     (void)gbx_buf_puts(&structured, "{\"ok\":false");
-    put_error(&structured, code, error, at, hint);
+    put_error(&structured, code, error, &nowhere, hint);
     (void)gbx_buf_puts(&structured, ",\"logs\":[]}");
     if (text.failed || structured.failed)
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "memory is out");

@@ -286,7 +286,6 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
         gbx_told_cleanup(&d->sets[i].told);
     }
     gbx_artifacts_free(d->artifacts);
-    gbx_recent_cleanup(&d->recent);
     free(d->sets);
     free(d);
 }

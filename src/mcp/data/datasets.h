@@ -333,47 +333,22 @@ typedef struct gbx_called {
     gbx_view input; /* or not a value */
 } gbx_called;
 
-/* code: as the model wrote it; script: maps positions in what ran to it; advice: what
- * to do about the error or the missing value, or "" to use the engine's hint. */
-struct gbx_script;
-void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *code,
-                       size_t code_len, const struct gbx_script *script,
-                       const char *advice, gbx_result *result);
-/* Answer without a run: code is a name such as "INVALID_ARGS"; at may be NULL. */
+/* advice: what to do about the error or the missing value, or "" to use the engine's
+ * hint. */
+void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *advice,
+                       gbx_result *result);
+/* Answer without a run: code is a name such as "INVALID_ARGS". */
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
-                        const char *hint, const gbx_location *at);
+                        const char *hint);
 
-/* ---- parameter_names.c --------------------------------------------------- */
-
-/*
- * Find what a name in code refers to: a parameter of the function called with the data
- * and the input, a member of the object of all datasets, or neither.
- *
- * A function that is an argument of a call, list.filter((d) => ...), gets items of the
- * list; its parameters do not count here.
- */
-
-typedef struct gbx_parameter_names {
-    bool is_parameter;
-    unsigned index;  /* 0: the data; 1: the input */
-    bool in_pattern; /* ({ name }) */
-} gbx_parameter_names;
-
-/* code: JavaScript. */
-gbx_parameter_names gbx_parameter_names_of(const char *code, size_t len,
-                                           const char *name);
-
-/* Is the parameter of that index destructured without a default? */
-bool gbx_parameter_names_takes_apart(const char *code, size_t len, unsigned index);
+/* ---- data_hints.c ---------------------------------------------------------------- */
 
 /* May the code read that member of the object of all datasets? True if unsure. */
-bool gbx_parameter_names_reads(const char *code, size_t len, const char *name);
-
-/* ---- data_hints.c: errors caused by how code was called -------------------------- */
+bool gbx_code_reads(const char *code, size_t len, const char *name);
 
 /* Append what to do about an error or a missing value; nothing if the call is not the
  * cause. */
-void gbx_compute_advise(const gbx_called *called, const struct gbx_script *script,
+void gbx_compute_advise(const gbx_called *called, const char *code, size_t code_len,
                         const gbx_result *result, gbx_buf *to);
 
 /* ---- compute_tool.c: descriptions, schemas, resources ----------------------------------- */
@@ -409,7 +384,6 @@ struct gbx_mcp_data {
     gbx_data_watch *watch;
     gbx_artifacts *artifacts;
     gbx_parse_thread *aside; /* parses the code of calls */
-    gbx_recent recent;       /* scripts of compute */
     gbx_engine *engine;      /* NULL: not ready, or engine_problem says why */
     bool is_engine_done;
     char engine_problem[GBX_ERROR_MESSAGE_SIZE];

@@ -42,10 +42,14 @@ import.meta.url
 import fs from "fs"; fs
 
 //// M003 export
-//: why: nor exports
-//: expect: SYNTAX
-//: guard: INVALID_CODE
+//: why: the word is left out, and nothing is exported
+//: value: 1
 export default 1
+
+//// M003b export of what another module has
+//: why: there is none
+//: expect: SYNTAX
+export { readFile } from "fs"
 
 //// M004 import source and import defer
 //: why: newer forms of the same

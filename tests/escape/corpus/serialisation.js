@@ -215,10 +215,15 @@ let o = [1]; for (let i = 0; i < 30; i++) o = [o, o]; o
 //: error: Symbol
 Symbol("x")
 
-//// A066b function at top
+//// A066b function as a value
 //: why: as above
 //: expect: RUNTIME
 //: error: Function
+(() => Math.max)
+
+//// A066e function at top
+//: why: it is called, as the function that was meant
+//: value: 1
 (() => 1)
 
 //// A066c undefined at top

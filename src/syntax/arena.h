@@ -11,8 +11,8 @@
  *
  * At most one run per thread; any number of threads.
  */
-#ifndef GBX_GUARD_ARENA_H
-#define GBX_GUARD_ARENA_H
+#ifndef GBX_SYNTAX_ARENA_H
+#define GBX_SYNTAX_ARENA_H
 
 #include <stddef.h>
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* tree - finds the code in the caller's text and parses it. The only file that walks the
  * parser's own tree, always with a cursor. */
-#include "guard/tree.h"
+#include "syntax/tree.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "guard/arena.h"
-#include "guard/guard.h"
-#include "guard/internal.h"
+#include "base/utf8.h"
+#include "syntax/arena.h"
 
 #include <assert.h>
 #include <string.h>
@@ -89,8 +88,11 @@ static const char *read_source(void *payload, uint32_t at, TSPoint point,
 static bool is_too_late(TSParseState *state)
 {
     struct source *s = state->payload;
-    int64_t now = gbx_time_budget_now_ns();
+    int64_t now;
 
+    if (gbx_time_budget_is_wall())
+        return gbx_time_budget_is_over();
+    now = gbx_time_budget_now_ns();
     if (s->deadline_ns == 0)
         s->deadline_ns = now + TIME_BASE_NS + TIME_PER_BYTE_NS * (int64_t)s->len;
     return now > s->deadline_ns || gbx_time_budget_is_over();
@@ -284,18 +286,6 @@ bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)
 #define MODIFIERS       "private public protected readonly override abstract declare"
 #define RESERVED        "interface enum implements private public protected package"
 
-#define HINT_TYPES \
-    "this is TypeScript: leave the types away, only plain JavaScript runs here"
-#define HINT_DECLARATION \
-    "this is TypeScript: leave out interfaces, type aliases, enums and namespaces"
-#define HINT_AS "this is TypeScript: leave 'as ...' and 'satisfies ...' away"
-#define HINT_BANG                                                           \
-    "this is TypeScript: leave the '!' away, or use '?.' for a value that " \
-    "may be missing"
-#define HINT_MODIFIER                                                                      \
-    "this is TypeScript: leave private, public, protected, readonly and implements away; " \
-    "a private field is written #name"
-
 static bool is_whole(uint8_t kind)
 {
     return kind == GBX_NODE_STRING || kind == GBX_NODE_REGEX;
@@ -389,21 +379,11 @@ bool gbx_leaf_is(const gbx_leaves *l, uint32_t k, const char *text)
 bool gbx_leaf_is_one_of(const gbx_leaves *l, uint32_t k, const char *words)
 {
     const gbx_node *n;
-    size_t len;
 
     if (k >= l->count)
         return false;
     n = &l->t->nodes[l->nodes[k]];
-    len = n->end - n->start;
-    for (;;) {
-        size_t word = strcspn(words, " ");
-
-        if (word == len && memcmp(words, l->t->text + n->start, len) == 0)
-            return true;
-        if (words[word] == '\0')
-            return false;
-        words += word + 1;
-    }
+    return gbx_text_is_listed(words, l->t->text + n->start, n->end - n->start);
 }
 
 bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k)
@@ -458,34 +438,27 @@ bool gbx_leaf_is_suspect(const gbx_leaves *l, uint32_t k)
            nodes[nodes[l->nodes[k - 1]].parent].kind == GBX_NODE_ERROR;
 }
 
-const char *gbx_leaf_typescript(const gbx_leaves *l, uint32_t k)
+bool gbx_leaf_is_typescript(const gbx_leaves *l, uint32_t k)
 {
     uint32_t before = gbx_leaf_before(l, k);
-    bool after_value =
-        gbx_leaf_is_name(l, before) || gbx_leaf_is_one_of(l, before, ") ]");
 
     if (gbx_leaf_is(l, k, ":"))
-        return is_annotation(l, k) ? HINT_TYPES : NULL;
+        return is_annotation(l, k);
     if (gbx_leaf_is_one_of(l, k, "as satisfies") && before != GBX_NO_LEAF)
-        return HINT_AS;
+        return true;
     if (gbx_leaf_is_one_of(l, k, RESERVED))
-        return gbx_leaf_is_one_of(l, k, "interface enum") ? HINT_DECLARATION
-                                                          : HINT_MODIFIER;
+        return true;
     if (gbx_leaf_is(l, k, "!"))
-        return after_value ? HINT_BANG : NULL;
+        return gbx_leaf_is_name(l, before) || gbx_leaf_is_one_of(l, before, ") ]");
     if (gbx_leaf_is(l, k, "?"))
         return gbx_leaf_is_name(l, before) &&
-                       gbx_leaf_is_one_of(l, gbx_leaf_after(l, k), ": ) ,")
-                   ? HINT_TYPES
-                   : NULL;
+               gbx_leaf_is_one_of(l, gbx_leaf_after(l, k), ": ) ,");
     if (gbx_leaf_is(l, k, "<"))
-        return is_generic(l, k) ? HINT_TYPES : NULL;
-    if (!gbx_leaf_is_name(l, k) &&
-        !gbx_leaf_is_one_of(l, k, "const class function { async"))
-        return NULL;
-    if (gbx_leaf_is_one_of(l, before, DECLARING_WORDS))
-        return HINT_DECLARATION;
-    return gbx_leaf_is_one_of(l, before, MODIFIERS) ? HINT_MODIFIER : NULL;
+        return is_generic(l, k);
+    return (gbx_leaf_is_name(l, k) ||
+            gbx_leaf_is_one_of(l, k, "const class function { async")) &&
+           (gbx_leaf_is_one_of(l, before, DECLARING_WORDS) ||
+            gbx_leaf_is_one_of(l, before, MODIFIERS));
 }
 
 /* ---- the region of the code ---------------------------------------------------- */
@@ -521,19 +494,22 @@ static size_t fence_run(const char *text, size_t at, size_t end)
 }
 
 /*
- * After the opening run comes the language, up to the line's end. If that cannot be a
- * language's name, this is not a fence but, say, a template literal.
+ * After the opening run comes nothing, or a language with what Markdown renderers also
+ * accept (ts title="run.ts"), up to the line's end. Anything else is not a fence but, say,
+ * a template literal.
  */
 static bool skip_info(const char *text, size_t *at, size_t end)
 {
+    const char *eol = memchr(text + *at, '\n', end - *at);
     size_t i = *at;
 
-    for (; i < end && text[i] != '\n'; i++)
-        if (!gbx_text_is_name((unsigned char)text[i]) &&
-            strchr(" \t\r.+-#", text[i]) == NULL)
-            return false;
-    *at = i;
-    return i < end;
+    if (eol == NULL || memchr(text + i, '`', (size_t)(eol - text) - i) != NULL)
+        return false;
+    *at = (size_t)(eol - text);
+    while (i < *at && strchr(" \t\r", text[i]) != NULL)
+        i++;
+    return i == *at || (gbx_text_is_name((unsigned char)text[i]) &&
+                        (text[i] < '0' || text[i] > '9'));
 }
 
 static bool closes(const char *text, size_t line, size_t end, char mark, size_t run)
@@ -550,10 +526,28 @@ bool gbx_text_is_name(unsigned char c)
            c == '_' || c == '$' || c >= 0x80;
 }
 
+/* Where the code in a fence ends, or `at`: text follows the fence. A fence that is never
+ * closed, or only at the end of the last line of code, is one. */
+static size_t fenced_end(const char *text, size_t at, size_t end, char mark, size_t run)
+{
+    size_t last = end;
+    size_t other;
+
+    while (last > at && text[last - 1] != '\n')
+        last--;
+    if (last > at && closes(text, last, end, mark, run))
+        return last;
+    if (gbx_text_find_fence(text, at, end, &other))
+        return at;
+    for (last = end; last > at && text[last - 1] == mark; last--)
+        continue;
+    return end - last >= run ? last : end;
+}
+
 gbx_region gbx_text_region(const char *text, size_t len)
 {
     gbx_region r;
-    size_t run, at, last;
+    size_t run, at, end;
 
     at = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     r = trim(text, at, len);
@@ -561,11 +555,8 @@ gbx_region gbx_text_region(const char *text, size_t len)
     at = r.start + run;
     if (run == 0 || !skip_info(text, &at, r.end))
         return r;
-    for (last = r.end; last > at && text[last - 1] != '\n'; last--)
-        continue;
-    if (last <= at || !closes(text, last, r.end, text[r.start], run))
-        return r;
-    return trim(text, at, last);
+    end = fenced_end(text, at, r.end, text[r.start], run);
+    return end > at ? trim(text, at, end) : r;
 }
 
 bool gbx_text_find_fence(const char *text, size_t from, size_t end, size_t *ret_at)
@@ -587,4 +578,92 @@ bool gbx_text_find_fence(const char *text, size_t from, size_t end, size_t *ret_
         line = (size_t)(eol - text) + 1;
     }
     return false;
+}
+
+/* ---- faults that the tree shows ------------------------------------------------- */
+
+#define NO_BRACKET SIZE_MAX
+
+/* Which of pairs the token i is, by its last byte ("${" is a '{'). */
+static size_t bracket_at(const gbx_tree *t, uint32_t i, const char *pairs)
+{
+    const gbx_node *n = &t->nodes[i];
+    const char *at;
+
+    if (n->kind != GBX_NODE_TOKEN || n->missing || n->end == n->start)
+        return NO_BRACKET;
+    if (n->end - n->start > 1 && !gbx_tree_is(t, i, "${"))
+        return NO_BRACKET;
+    at = strchr(pairs, t->text[n->end - 1]);
+    return at == NULL ? NO_BRACKET : (size_t)(at - pairs);
+}
+
+uint32_t gbx_tree_unpaired(const gbx_tree *t, bool *ret_is_open)
+{
+    static const char pairs[] = "()[]{}";
+    uint32_t *open = gbx_arena_calloc(t->count + 1, sizeof *open);
+    uint32_t open_of[3] = {0}; /* how many of each kind */
+    uint32_t depth = 0;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        size_t which = bracket_at(t, i, pairs);
+
+        if (which == NO_BRACKET)
+            continue;
+        if (which % 2 == 0) {
+            open[depth++] = i;
+            open_of[which / 2]++;
+            continue;
+        }
+        *ret_is_open = open_of[which / 2] > 0;
+        if (!*ret_is_open)
+            return i;
+        depth--;
+        if (t->text[t->nodes[open[depth]].end - 1] != pairs[which - 1])
+            return open[depth];
+        open_of[which / 2]--;
+    }
+    *ret_is_open = true;
+    return depth > 0 ? open[depth - 1] : GBX_NO_NODE;
+}
+
+size_t gbx_tree_first_error(const gbx_tree *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->nodes[i].kind == GBX_NODE_ERROR || t->nodes[i].missing)
+            return t->nodes[i].start;
+    return t->len;
+}
+
+bool gbx_tree_is_open_string(const gbx_tree *t, uint32_t i)
+{
+    const gbx_node *n = &t->nodes[i];
+    const char *text = t->text + n->start;
+    size_t len = n->end - n->start;
+
+    if (n->kind != GBX_NODE_STRING)
+        return false;
+    if (len < 2 || text[0] != text[len - 1])
+        return true;
+    for (size_t at = 1; at < len; at++) { /* the grammar misses a new line in a
+                                             string */
+        if (text[at] == '\\' && at + 1 < len)
+            at += gbx_lines_end(text + at + 1, len - at - 1) == 2 ? 2 : 1;
+        else if (text[at] == '\n' || text[at] == '\r')
+            return true;
+    }
+    return false;
+}
+
+bool gbx_text_is_listed(const char *words, const char *text, size_t len)
+{
+    for (;;) {
+        size_t word = strcspn(words, " ");
+
+        if (word == len && memcmp(words, text, len) == 0)
+            return true;
+        if (words[word] == 0)
+            return false;
+        words += word + 1;
+    }
 }

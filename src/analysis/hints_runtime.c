@@ -3,7 +3,7 @@
  * hints_runtime - the engine says what happened; the tree often shows why: a promise
  * that was not awaited, a const that is assigned to, a name that is declared later.
  */
-#include "guard/internal.h"
+#include "analysis/internal.h"
 
 #include "base/cleanup.h"
 
@@ -152,153 +152,6 @@ static bool gbx_line_passes_promise(gbx_case *c)
     return false;
 }
 
-#define HINT_PROMISE                                                                      \
-    "this is a promise, since it comes from an async function: write 'await' before the " \
-    "call, and 'async' before the function around it"
-#define HINT_CONST "a const cannot be assigned to: declare it with 'let'"
-#define HINT_MISSING                                                                      \
-    "the value before the last '.' or '[' is missing for at least one item: test it, or " \
-    "write '?.' instead of '.'"
-#define HINT_ARGUMENT \
-    "what it is given is null or undefined: test it, or give a default, value ?? {}"
-#define HINT_PATTERN \
-    "the value on the right is missing: give it a default, const { a } = value ?? {}"
-#define HINT_ITERATE \
-    "this value is not a list: for an object use Object.entries(value), and test for null"
-#define HINT_ARRAY                                                                       \
-    "the value has no such method: it is not an array; look at what the input is, e.g. " \
-    "data.items or Object.values(data)"
-#define HINT_SEMICOLON \
-    "a ';' is missing at the end of this line: the '(' on the next one makes it a call"
-#define HINT_METHOD "no such function: check its name and what the value is"
-#define HINT_FILES                                                                   \
-    "of fs there is readFile(path, encoding) alone, which gives a promise: nothing " \
-    "waits, lists or writes here; write await fs.readFile(path, 'utf8')"
-#define HINT_DECLARE \
-    "declare the variable with let or const: strict mode does not make it by itself"
-#define HINT_SCOPE                                                                    \
-    "this name is declared in another scope: let, const and parameters end with the " \
-    "block or function they are in"
-#define HINT_UNKNOWN "declare it, or check its spelling"
-#define HINT_BIGINT  "JSON has no BigInt: return String(n), or Number(n)"
-
-#define NO_NETWORK \
-    "code has no network: make the request outside and give its answer as the input"
-#define NO_NODE                                                             \
-    "this is not Node.js: no module, file or process can be reached; give " \
-    "what the code needs as its input"
-#define NO_PAGE \
-    "this is not a browser and has no page; work on the input and return a value"
-#define NO_TYPES \
-    "this is TypeScript: leave the types away, only plain JavaScript runs here"
-#define NO_PYTHON "this is Python's word: write it in JavaScript"
-#define NO_LIBRARY \
-    "no library is loaded: use the methods of Array, Object, Map and Intl"
-
-static const gbx_wording wordings[] = {
-    {"cannot serialize BigInt", HINT_BIGINT},
-    {"BigInt, which JSON", HINT_BIGINT},
-    {"parse String to BigInt",
-     "the text is not a whole number: test it, or use Number(text)"},
-    {"BigInt", "make both the same kind: Number(n), or BigInt(x)"},
-    {"cyclic structure",
-     "JSON cannot hold a value that contains itself: return only the fields "
-     "that are needed"},
-    {"can never settle", "resolve it on every path, and await what it depends on"},
-    {"not extensible", "the object is sealed or frozen: make a copy, { ...object }"},
-    {"Unable to delete property",
-     "the object is sealed or frozen: make a copy without it"},
-    {"readonly property",
-     "the object is frozen, or the property has only a getter: make a "
-     "copy, { ...object } or [...list]"},
-    {"call stack size exceeded",
-     "the recursion does not end, or goes too deep: check its "
-     "end, or write a loop"},
-    {"without |new|", "a class is called with 'new'"},
-    {"is not a constructor",
-     "only a class or a plain function can be called with 'new'"},
-    {"cannot be destructured", HINT_PATTERN},
-    {"null or undefined", HINT_ARGUMENT},
-    {"AggregateError",
-     "every promise was rejected: catch the error, its 'errors' say why"},
-    {"with no initial value",
-     "give reduce its second argument, the value for an empty list"},
-    {"callback must be a function", "pass a function, not the result of calling it"},
-    {"comparator argument", "pass a function of two items: list.sort((a, b) => a - b)"},
-    {"Invalid Date", "the text is not a date: test with Number.isNaN(date.getTime())"},
-    {"Invalid time value",
-     "the text is not a date: test with Number.isNaN(date.getTime())"},
-    {"'super()' must be called", "call super() first in the constructor"},
-    {"is not an Object. (evaluating", "'in' needs an object on its right; for text use "
-                                      "includes()"},
-    {"Unexpected identifier \"object\"",
-     "it is an object already: leave JSON.parse away"},
-    {"JSON Parse error", "the text is not JSON: test it, or parse it inside try"},
-    {"Invalid regular expression",
-     "write \\\\ before characters with a meaning of their own"},
-    {"EvalError", "code cannot be made from a string here: write it out"},
-    {"Right hand side of instanceof", "instanceof needs a class on its right"},
-    {"WeakMap keys", "use Map: its keys can be anything"},
-    {"Array length must be", "a length is a whole number from 0 to 4294967295"},
-};
-
-static const struct {
-    const char *names; /* separated by single spaces */
-    const char *hint;
-} unknown[] = {
-    {"fetch Request Response Headers AbortController AbortSignal",
-     "fetch is off: allow it with --allow fetch=HOST, or make the request outside"},
-    {"XMLHttpRequest WebSocket EventSource axios http https", NO_NETWORK},
-    {"fs",
-     "files are off: allow them with --allow file=DIRECTORY, or give the data as the input"},
-    {"crypto createHash createHmac",
-     "hashing is off: allow it with --allow crypto, or compute the hash outside"},
-    {"env",
-     "variables are off: allow them with --allow env=NAME, or give the value as the input"},
-    {"require module exports process global Buffer path os child_process __dirname "
-     "__filename setImmediate Deno Bun",
-     NO_NODE},
-    {"window document localStorage sessionStorage navigator location alert prompt confirm "
-     "history self Worker Blob File FormData HTMLElement",
-     NO_PAGE},
-    {"string number boolean any unknown never Record Partial Pick Readonly", NO_TYPES},
-    {"None True False print len elif self range str int dict", NO_PYTHON},
-    {"_ $ lodash jQuery moment dayjs DateTime luxon zod R d3 Papa math", NO_LIBRARY},
-    {"setTimeout setInterval clearTimeout clearInterval sleep",
-     "timers are switched off for this call: compute the value at once"},
-    {"queueMicrotask", "use Promise.resolve().then(...)"},
-    {"console", "the console is switched off for this call: return what is to be seen"},
-    {"structuredClone", "copy with JSON.parse(JSON.stringify(value))"},
-    {"URL URLSearchParams",
-     "take addresses apart with split() or a regular expression"},
-    {"TextEncoder TextDecoder", "use encodeURIComponent(), or codePointAt() in a loop"},
-    {"atob btoa", "base64 is not built in: decode it outside"},
-    {"crypto", "use Math.random() for numbers; keys and hashes are made outside"},
-    {"performance", "use Date.now()"},
-    {"Temporal", "use Date and Intl.DateTimeFormat"},
-    {"SharedArrayBuffer Atomics", "there is one thread: use ArrayBuffer"},
-    {"WebAssembly", "write it in JavaScript"},
-    {"arguments", "an arrow function has no 'arguments': write (...args) => ..."},
-    {"NULL nil null_ Null", "write null"},
-    {"data input items rows records",
-     "the input is the function's parameter: (data) => ...; in form 'body' it is 'params'"},
-    {"params env context",
-     "these names exist only in form 'body': here the input is the function's parameter"},
-};
-
-static bool is_word(const char *words, const char *text, size_t len)
-{
-    for (;;) {
-        size_t word = strcspn(words, " ");
-
-        if (word == len && memcmp(words, text, len) == 0)
-            return true;
-        if (words[word] == '\0')
-            return false;
-        words += word + 1;
-    }
-}
-
 static size_t name_length(const char *text, size_t len)
 {
     size_t n = 0;
@@ -328,7 +181,8 @@ static uint32_t find_declared(gbx_case *c, const char *name, size_t len,
         if (!gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len))
             continue;
         first = &t->nodes[t->nodes[i].kind == GBX_NODE_DECLARATOR ? parent + 1 : i + 1];
-        if (is_word(words, t->text + first->start, first->end - first->start))
+        if (gbx_text_is_listed(words, t->text + first->start,
+                               first->end - first->start))
             return i;
     }
     return GBX_NO_NODE;
@@ -423,21 +277,21 @@ static bool is_assigned(const gbx_tree *t, const char *name, size_t len)
 static bool is_input_of_script(const gbx_case *c, const char *name, size_t len)
 {
     return c->form == GBX_FORM_SCRIPT &&
-           is_word("data items rows records params context", name, len);
+           gbx_text_is_listed("data items rows records params context", name, len);
 }
 
-static const char *unknown_hint(gbx_case *c, const char *name, size_t len)
+static uint32_t unknown_hint(gbx_case *c, const char *name, size_t len)
 {
+    uint32_t known;
+
     if (is_declared_anywhere(c, name, len))
-        return HINT_SCOPE;
+        return GBX_HINT_SCOPE;
     if (is_assigned(&c->tree, name, len))
-        return HINT_DECLARE;
+        return GBX_HINT_DECLARE;
     if (is_input_of_script(c, name, len))
-        return "in form 'script' the input is called 'input'";
-    for (size_t i = 0; i < GBX_COUNTOF(unknown); i++)
-        if (is_word(unknown[i].names, name, len))
-            return unknown[i].hint;
-    return HINT_UNKNOWN;
+        return GBX_HINT_SCRIPT_INPUT;
+    known = gbx_hint_of_name(name, len);
+    return known != GBX_HINT_NONE ? known : GBX_HINT_UNKNOWN;
 }
 
 /* ---- messages ---------------------------------------------------------------- */
@@ -449,7 +303,7 @@ static bool is_list_method(const char *text, size_t len)
 
     while (at > 0 && gbx_text_is_name((unsigned char)text[at - 1]))
         at--;
-    return is_word(
+    return gbx_text_is_listed(
         "map filter forEach reduce find findIndex some every flatMap sort slice "
         "includes indexOf join push concat reverse entries keys values at",
         text + at, len - at);
@@ -501,11 +355,11 @@ static bool explain_value(gbx_case *c)
                            &len)) {
         char end = len > 0 ? text[len - 1] : '\0';
 
-        c->hint = gbx_begins_with_promise(c, text, len)            ? HINT_PROMISE
-                  : end == ']' && *text == '['                     ? HINT_PATTERN
-                  : end == '}' && *text == '{'                     ? HINT_PATTERN
-                  : end == ')' && strncmp(text, "Object.", 7) == 0 ? HINT_ARGUMENT
-                                                                   : HINT_MISSING;
+        c->hint = gbx_begins_with_promise(c, text, len)            ? GBX_HINT_PROMISE
+                  : end == ']' && *text == '['                     ? GBX_HINT_PATTERN
+                  : end == '}' && *text == '{'                     ? GBX_HINT_PATTERN
+                  : end == ')' && strncmp(text, "Object.", 7) == 0 ? GBX_HINT_ARGUMENT
+                                                                   : GBX_HINT_MISSING;
         return true;
     }
     if (gbx_message_quoted(c->message, "is not a function", "(In '", "', '", &text,
@@ -514,21 +368,21 @@ static bool explain_value(gbx_case *c)
         size_t callee = call != NULL ? (size_t)(call - text) : len;
 
         if (is_line_called(c)) {
-            c->hint = HINT_SEMICOLON;
+            c->hint = GBX_HINT_SEMICOLON;
             return true;
         }
         point_to_name(c);
         c->hint = gbx_begins_with_promise(c, text, len) || gbx_line_spreads_promise(c)
-                      ? HINT_PROMISE
+                      ? GBX_HINT_PROMISE
                   : strncmp(text, "fs.", 3) == 0 && !is_declared_anywhere(c, "fs", 2)
-                      ? HINT_FILES
-                  : is_list_method(text, callee) ? HINT_ARRAY
-                                                 : HINT_METHOD;
+                      ? GBX_HINT_FILES
+                  : is_list_method(text, callee) ? GBX_HINT_ARRAY
+                                                 : GBX_HINT_METHOD;
         return true;
     }
     if (strstr(c->message, "is not a function (near '") != NULL ||
         strstr(c->message, "Spread syntax requires") != NULL) {
-        c->hint = gbx_line_spreads_promise(c) ? HINT_PROMISE : HINT_ITERATE;
+        c->hint = gbx_line_spreads_promise(c) ? GBX_HINT_PROMISE : GBX_HINT_ITERATE;
         return true;
     }
     return false;
@@ -549,9 +403,7 @@ static bool explain_name(gbx_case *c)
     }
     if (strstr(c->message, "Cannot access uninitialized variable") != NULL) {
         node = find_too_early(c);
-        c->hint =
-            "this name is used before its let, const or class is reached: move the "
-            "declaration up";
+        c->hint = GBX_HINT_EARLY;
         c->at = node != GBX_NO_NODE ? c->tree.nodes[node].start : GBX_NO_OFFSET;
         return true;
     }
@@ -561,22 +413,18 @@ static bool explain_name(gbx_case *c)
     if (node == GBX_NO_NODE)
         return false;
     c->at = c->tree.nodes[node].start;
-    c->hint = HINT_CONST;
+    c->hint = GBX_HINT_CONST;
     return true;
 }
 
 void gbx_explain_runtime(gbx_case *c)
 {
-    const char *hint;
-
     if (explain_name(c) || explain_value(c))
         return;
     if (strstr(c->message, "Unexpected identifier \"object\"") != NULL &&
         gbx_line_passes_promise(c)) {
-        c->hint = HINT_PROMISE;
+        c->hint = GBX_HINT_PROMISE;
         return;
     }
-    hint = gbx_wording_find(wordings, GBX_COUNTOF(wordings), c->message);
-    if (hint != NULL)
-        c->hint = hint;
+    c->hint = gbx_hint_find(GBX_HINT_OF_FAILURE, c->message);
 }

@@ -8,11 +8,12 @@
  *
  * All of it lives in the arena of the running gbx_arena_run().
  */
-#ifndef GBX_GUARD_TREE_H
-#define GBX_GUARD_TREE_H
+#ifndef GBX_SYNTAX_TREE_H
+#define GBX_SYNTAX_TREE_H
 
 #include <tree_sitter/api.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -163,7 +164,7 @@ typedef struct gbx_tree {
     uint32_t count;
 } gbx_tree;
 
-/* False if the time bound or the thread's budget (guard.h) was exceeded: then t has no
+/* False if the time bound or the thread's budget was exceeded: then t has no
  * tree. */
 bool gbx_tree_parse(gbx_tree *t, const char *text, size_t len);
 
@@ -198,25 +199,96 @@ bool gbx_tree_is_function(const gbx_tree *t, uint32_t i);
 /* True if function i has the token async before its parameters. */
 bool gbx_tree_is_async(const gbx_tree *t, uint32_t i);
 
-/* ---- faults.c -------------------------------------------------------------- */
+/* ---- leaves ------------------------------------------------------- */
 
 /*
- * Syntax errors that the tree shows without an engine: unmatched brackets,
- * tokens that the parser missed, words of other languages.
+ * The code as a sequence of tokens, for questions that a tree with errors cannot
+ * answer.
+ *
+ * Strings and regular expressions are one token each; comments are left out. It lives
+ * in the arena, as the tree does.
  */
+
+#define GBX_NO_LEAF UINT32_MAX
+
+typedef struct gbx_leaves {
+    const gbx_tree *t;
+    uint32_t *nodes;
+    uint32_t count;
+} gbx_leaves;
+
+void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t);
+
+/* True if k is a leaf (GBX_NO_LEAF is none) and its bytes are exactly text. */
+bool gbx_leaf_is(const gbx_leaves *l, uint32_t k, const char *text);
+
+/* The same for any of the words, which are separated by single spaces. */
+bool gbx_leaf_is_one_of(const gbx_leaves *l, uint32_t k, const char *words);
+
+/* True if k is a name, or a keyword used as one. */
+bool gbx_leaf_is_name(const gbx_leaves *l, uint32_t k);
+
+/* The leaf before k and after it, or GBX_NO_LEAF. */
+uint32_t gbx_leaf_before(const gbx_leaves *l, uint32_t k);
+
+/* The innermost bracket that is open at k, or GBX_NO_LEAF if none is near. */
+uint32_t gbx_leaf_opener(const gbx_leaves *l, uint32_t k);
+
+/* True if the parser had trouble at k: it is part of an error or follows one. */
+bool gbx_leaf_is_suspect(const gbx_leaves *l, uint32_t k);
+
+/* True if k begins TypeScript syntax: an annotation, 'as', 'interface', '!' and so on. */
+bool gbx_leaf_is_typescript(const gbx_leaves *l, uint32_t k);
+
+/* ---- faults -------------------------------------------------------------------- */
 
 /* The first bracket without its partner, or GBX_NO_NODE. *ret_is_open: it is not
  * closed; else it closes nothing. */
-uint32_t gbx_faults_bracket(const gbx_tree *t, bool *ret_is_open);
+uint32_t gbx_tree_unpaired(const gbx_tree *t, bool *ret_is_open);
 
 /* Where the first error of the flat tree t begins; the end if it has none. */
-size_t gbx_faults_first(const gbx_tree *t);
+size_t gbx_tree_first_error(const gbx_tree *t);
 
 /* True if node i is a string without a closing quote, or one that goes past its
  * line. */
-bool gbx_faults_open_string(const gbx_tree *t, uint32_t i);
+bool gbx_tree_is_open_string(const gbx_tree *t, uint32_t i);
 
-/* ---- tree.c: the region -------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------ */
+
+/*
+ * A budget for all parsing of a thread together.
+ *
+ * Each parse also has its own bound. A caller that makes several parses of one text, or
+ * must continue with something else, sets a budget for its thread; a parse that exceeds
+ * it gives up as if it had reached its own bound. It counts the thread's processor time,
+ * not wall clock: a busy machine must not change what is found.
+ */
+
+typedef struct gbx_time_budget {
+    int64_t left_ns;         /* what is left; a zeroed budget parses nothing */
+    const atomic_bool *stop; /* another thread sets it to stop at once; or NULL */
+    bool is_wall;     /* of wall clock, and alone: a sealed process may read no other
+                                clock. Ordinary code is far from it on any machine */
+    bool is_lost;     /* a parse was given up because of it */
+    int64_t until_ns; /* the rest is internal */
+    struct gbx_time_budget *outer;
+} gbx_time_budget;
+
+/* In effect for this thread until gbx_time_budget_end(). Of nested ones the inner
+ * counts. */
+void gbx_time_budget_begin(gbx_time_budget *patience);
+void gbx_time_budget_end(gbx_time_budget *patience);
+
+/* Does this thread have a budget, and is it exceeded? */
+bool gbx_time_budget_is_over(void);
+
+/* Does this thread have a budget of wall clock? */
+bool gbx_time_budget_is_wall(void);
+
+/* The processor time of this thread. */
+int64_t gbx_time_budget_now_ns(void);
+
+/* ---- the region ------------------------------------------------------------------ */
 
 /*
  * Which bytes of the caller's text are the code.
@@ -231,7 +303,7 @@ typedef struct gbx_region {
     size_t end;   /* past its last, white space after it left out */
 } gbx_region;
 
-/* Leave out a byte order mark, white space and one closed fence around the code. */
+/* Leave out a byte order mark, white space and one fence around the code. */
 gbx_region gbx_text_region(const char *text, size_t len);
 
 /* True if a line in [from, end) begins a Markdown fence; its offset is stored. */
@@ -239,5 +311,8 @@ bool gbx_text_find_fence(const char *text, size_t from, size_t end, size_t *ret_
 
 /* True if c can be part of a JavaScript name; every byte past ASCII counts as such. */
 bool gbx_text_is_name(unsigned char c);
+
+/* Is the text one of the words, which are separated by single spaces? */
+bool gbx_text_is_listed(const char *words, const char *text, size_t len);
 
 #endif

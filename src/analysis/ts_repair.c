@@ -4,11 +4,11 @@
  * that is parsed again, by syntax of the same length that the grammar knows: positions
  * stay.
  */
-#include "mcp/code/code_mode.h"
+#include "analysis/internal.h"
 
 #include "base/cleanup.h"
-#include "guard/arena.h"
-#include "guard/tree.h"
+#include "syntax/arena.h"
+#include "syntax/tree.h"
 
 #include <ctype.h>
 #include <stdlib.h>

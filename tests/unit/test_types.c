@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of TypeScript, character by character where it stood. That it does what it
  * should, the engine says (tests/integration/test_code_typed.c). */
-#include "guard/arena.h"
-#include "mcp/code/code_mode.h"
+#include "analysis/internal.h"
+#include "syntax/arena.h"
 #include "test.h"
 
 #include <ctype.h>
 
-#ifdef GBX_CODE_TAKES_TYPES
-#    define TEXT_MAX 500
+#define TEXT_MAX 500
 
 static const struct row {
     const char *name;
@@ -103,8 +102,9 @@ static bool is_as_expected(const struct row *row)
     assert_int_equal(gbx_arena_run((size_t)100 << 20, take, &w), GBX_ARENA_DONE);
     assert_int_equal(strlen(w.to), strlen(row->code));
     collapse(w.to);
-    if (w.fault.message != NULL)
-        (void)snprintf(was, sizeof was, "~%s @%zu", w.fault.message, w.fault.offset);
+    if (w.fault.hint != GBX_HINT_NONE)
+        (void)snprintf(was, sizeof was, "~%s @%zu",
+                       gbx_hint_row_of(w.fault.hint)->message, w.fault.offset);
     else
         (void)snprintf(was, sizeof was, "%s", w.is_typescript ? w.to : "no TypeScript");
     if (strcmp(was, row->left) == 0)
@@ -112,20 +112,14 @@ static bool is_as_expected(const struct row *row)
     print_message("%s\n  expected %s\n  was      %s\n", row->name, row->left, was);
     return false;
 }
-#endif
 
 TEST(types__leave_the_code_where_it_stood)
 {
-#ifdef GBX_CODE_TAKES_TYPES
     size_t wrong = 0;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         wrong += !is_as_expected(&rows[i]);
     assert_int_equal(wrong, 0);
-#else
-    print_message("skipped: built without the grammar of TypeScript\n");
-    skip();
-#endif
 }
 
 TEST_MAIN(NULL, NULL)

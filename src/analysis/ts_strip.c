@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types - one pass over the flat tree; a table says what to do with each kind of node.
+ * ts_strip - one pass over the flat tree; a table says what to do with each kind of node.
  *
  * A removed statement leaves a semicolon, to keep the lines before and after it from
  * becoming one expression.
  */
-#include "mcp/code/code_mode.h"
+#include "analysis/internal.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "guard/arena.h"
-#include "guard/tree.h"
+#include "syntax/arena.h"
+#include "syntax/tree.h"
 
 #include <string.h>
 
@@ -30,41 +30,38 @@ enum action {
 static const struct rule {
     const char *name; /* sorted */
     uint8_t action;
-    const char *message;
-    const char *hint;
+    uint32_t hint; /* of REFUSE */
 } rules[] = {
-    {"abstract_method_signature", STATEMENT, NULL, NULL},
-    {"accessibility_modifier", MODIFIER, NULL, NULL},
-    {"adding_type_annotation", BLANK, NULL, NULL},
-    {"ambient_declaration", STATEMENT, NULL, NULL},
-    {"as_expression", TAIL, NULL, NULL},
-    {"asserts_annotation", BLANK, NULL, NULL},
-    {"decorator", REFUSE, "a decorator is more than a type", "leave decorators out"},
-    {"enum_declaration", REFUSE, "an enum is more than a type",
-     "use an object: const Color = { Red: 'red' }"},
-    {"export_statement", MODULE, NULL, NULL},
-    {"function_signature", STATEMENT, NULL, NULL},
-    {"implements_clause", BLANK, NULL, NULL},
-    {"import_alias", REFUSE, "an import alias is more than a type",
-     "use const: code has no modules"},
-    {"import_statement", MODULE, NULL, NULL},
-    {"index_signature", STATEMENT, NULL, NULL},
-    {"interface_declaration", STATEMENT, NULL, NULL},
-    {"internal_module", REFUSE, "a namespace is more than a type", "use an object"},
-    {"method_signature", STATEMENT, NULL, NULL},
-    {"module", REFUSE, "a module is more than a type", "use an object"},
-    {"omitting_type_annotation", BLANK, NULL, NULL},
-    {"opting_type_annotation", BLANK, NULL, NULL},
-    {"optional_parameter", PARAMETER, NULL, NULL},
-    {"override_modifier", MODIFIER, NULL, NULL},
-    {"public_field_definition", FIELD, NULL, NULL},
-    {"required_parameter", PARAMETER, NULL, NULL},
-    {"satisfies_expression", TAIL, NULL, NULL},
-    {"type_alias_declaration", STATEMENT, NULL, NULL},
-    {"type_annotation", BLANK, NULL, NULL},
-    {"type_arguments", ARGUMENTS, NULL, NULL},
-    {"type_parameters", BLANK, NULL, NULL},
-    {"type_predicate_annotation", BLANK, NULL, NULL},
+    {"abstract_method_signature", STATEMENT, GBX_HINT_NONE},
+    {"accessibility_modifier", MODIFIER, GBX_HINT_NONE},
+    {"adding_type_annotation", BLANK, GBX_HINT_NONE},
+    {"ambient_declaration", STATEMENT, GBX_HINT_NONE},
+    {"as_expression", TAIL, GBX_HINT_NONE},
+    {"asserts_annotation", BLANK, GBX_HINT_NONE},
+    {"decorator", REFUSE, GBX_HINT_DECORATOR},
+    {"enum_declaration", REFUSE, GBX_HINT_ENUM},
+    {"export_statement", MODULE, GBX_HINT_NONE},
+    {"function_signature", STATEMENT, GBX_HINT_NONE},
+    {"implements_clause", BLANK, GBX_HINT_NONE},
+    {"import_alias", REFUSE, GBX_HINT_IMPORT_ALIAS},
+    {"import_statement", MODULE, GBX_HINT_NONE},
+    {"index_signature", STATEMENT, GBX_HINT_NONE},
+    {"interface_declaration", STATEMENT, GBX_HINT_NONE},
+    {"internal_module", REFUSE, GBX_HINT_NAMESPACE},
+    {"method_signature", STATEMENT, GBX_HINT_NONE},
+    {"module", REFUSE, GBX_HINT_MODULE},
+    {"omitting_type_annotation", BLANK, GBX_HINT_NONE},
+    {"opting_type_annotation", BLANK, GBX_HINT_NONE},
+    {"optional_parameter", PARAMETER, GBX_HINT_NONE},
+    {"override_modifier", MODIFIER, GBX_HINT_NONE},
+    {"public_field_definition", FIELD, GBX_HINT_NONE},
+    {"required_parameter", PARAMETER, GBX_HINT_NONE},
+    {"satisfies_expression", TAIL, GBX_HINT_NONE},
+    {"type_alias_declaration", STATEMENT, GBX_HINT_NONE},
+    {"type_annotation", BLANK, GBX_HINT_NONE},
+    {"type_arguments", ARGUMENTS, GBX_HINT_NONE},
+    {"type_parameters", BLANK, GBX_HINT_NONE},
+    {"type_predicate_annotation", BLANK, GBX_HINT_NONE},
 };
 
 /* Words and marks that are removed as direct children of such a node. */
@@ -90,7 +87,7 @@ struct pass {
     gbx_types_names names;
 };
 
-static const struct rule keep = {"", KEEP, NULL, NULL};
+static const struct rule keep = {"", KEEP, GBX_HINT_NONE};
 
 static uint8_t look_up(const char *name)
 {
@@ -148,11 +145,10 @@ static void blank_node(struct pass *p, uint32_t i)
     blank(p->to, p->t->nodes[i].start, p->t->nodes[i].end);
 }
 
-static void refuse(struct pass *p, uint32_t i, const char *message, const char *hint)
+static void refuse(struct pass *p, uint32_t i, uint32_t hint)
 {
-    if (p->fault->message != NULL)
-        return;
-    *p->fault = (gbx_types_fault){message, hint, p->t->nodes[i].start};
+    if (p->fault->hint == GBX_HINT_NONE)
+        *p->fault = (gbx_types_fault){hint, p->t->nodes[i].start};
 }
 
 static bool has_name(const gbx_tree *t, uint32_t i, const char *name)
@@ -222,11 +218,9 @@ static void blank_tail(struct pass *p, uint32_t i)
     bool is_taken = i == second && is_taken_on(t, whole);
 
     if (is_taken && !breaks_after(t, whole))
-        refuse(p, i, "what 'as' or 'satisfies' gives is called without parentheses",
-               "write (value as Type)(...)");
+        refuse(p, i, GBX_HINT_CAST_CALLED);
     if (i == second && gbx_types_is_cut(t, t->nodes[whole].parent))
-        refuse(p, i, "it cannot be told where the type ends",
-               "put parentheses around it: (value as A.B.C)");
+        refuse(p, i, GBX_HINT_TYPE_END);
     blank(p->to, t->nodes[i].start, end);
     if (end < t->nodes[i].end || is_taken)
         p->to[t->nodes[second].start] = ';';
@@ -326,8 +320,7 @@ static bool take_parameter(struct pass *p, uint32_t i)
     uint32_t after = t->nodes[i].next;
 
     if (is_property(t, i)) {
-        refuse(p, i, "a parameter that is a property is more than a type",
-               "declare the field and assign it in the constructor");
+        refuse(p, i, GBX_HINT_PROPERTY_PARAMETER);
         return true;
     }
     if (i + 1 >= after || !gbx_tree_is(t, i + 1, "this"))
@@ -407,7 +400,7 @@ static uint32_t step(struct pass *p, uint32_t i)
         if (rule->action == ARGUMENTS && gbx_types_is_compared(p->t, i, &p->names))
             return node->next;
         if (is_long_cast(p->t, i))
-            refuse(p, i, "a cast of several lines is refused", "write value as Type");
+            refuse(p, i, GBX_HINT_LONG_CAST);
         blank_node(p, i);
         join_arrow(p, i);
         join_async(p, i);
@@ -415,12 +408,11 @@ static uint32_t step(struct pass *p, uint32_t i)
         return node->next;
     case MODIFIER: blank_modifier(p, i); return node->next;
     case STATEMENT: blank_statement(p, i); return node->next;
-    case REFUSE: refuse(p, i, rule->message, rule->hint); return node->next;
+    case REFUSE: refuse(p, i, rule->hint); return node->next;
     case PARAMETER: return take_parameter(p, i) ? node->next : i + 1;
     case FIELD:
         if (token_below(p->t, i, "accessor") != GBX_NO_NODE)
-            refuse(p, i, "an accessor field is more than a type",
-                   "leave 'accessor' out");
+            refuse(p, i, GBX_HINT_ACCESSOR);
         if (token_below(p->t, i, "abstract") == GBX_NO_NODE &&
             token_below(p->t, i, "declare") == GBX_NO_NODE)
             return i + 1;
@@ -445,7 +437,7 @@ bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret
     size_t error;
     gbx_tree t;
 
-    *ret_fault = (gbx_types_fault){NULL, NULL, 0};
+    *ret_fault = (gbx_types_fault){GBX_HINT_NONE, 0};
     if (!gbx_types_parse(&t, text, len, to))
         return true; /* cannot be decided: treat it as valid */
     p.t = &t;
@@ -454,8 +446,8 @@ bool gbx_types_take(const char *text, size_t len, char *to, gbx_types_fault *ret
         i = step(&p, i);
     if (!t.has_error)
         return true;
-    error = gbx_faults_first(&t);
-    if (ret_fault->message == NULL || error < ret_fault->offset)
-        *ret_fault = (gbx_types_fault){NULL, NULL, error};
+    error = gbx_tree_first_error(&t);
+    if (ret_fault->hint == GBX_HINT_NONE || error < ret_fault->offset)
+        *ret_fault = (gbx_types_fault){GBX_HINT_NONE, error};
     return false;
 }

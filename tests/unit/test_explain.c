@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_guard_explain - where an error really is, and how to repair it: guard/explain.txt.
+ * test_explain - where an error really is, and how to repair it: guard/explain.txt.
  *
  * The messages are the engine's own, with the positions that it gave.
  */
-#include "guard/guard.h"
+#include "analysis/analysis.h"
 #include "table.h"
 #include "test.h"
 
-static bool is_explained(const char *code, gbx_form form, gbx_code failed_as,
+static bool is_explained(const char *code, gbx_form form, bool is_syntax,
                          const char *said, const char *wanted)
 {
-    gbx_guard_advice a = {0};
+    gbx_explanation a = {0};
+    const char *hint;
     unsigned line, column;
     int at = 0;
     bool is_right;
@@ -20,11 +21,12 @@ static bool is_explained(const char *code, gbx_form form, gbx_code failed_as,
     said += said[at] == ' ' ? at + 1 : at;
     assert_int_equal(sscanf(wanted, "%u:%u%n", &line, &column, &at), 2);
     wanted += wanted[at] == ' ' ? at + 1 : at;
-    gbx_guard_explain(code, strlen(code), form, failed_as, said, &a);
+    gbx_explain(code, strlen(code), form, is_syntax, said, &a);
+    hint = gbx_hint_row_of(a.hint)->hint;
     is_right = a.line == line && a.column == column &&
-               (*wanted == '\0' ? *a.hint == '\0' : strstr(a.hint, wanted) != NULL);
+               (*wanted == '\0' ? *hint == '\0' : strstr(hint, wanted) != NULL);
     if (!is_right)
-        print_error("%s\n%s\ngot %u:%u %s\n", code, said, a.line, a.column, a.hint);
+        print_error("%s\n%s\ngot %u:%u %s\n", code, said, a.line, a.column, hint);
     return is_right;
 }
 
@@ -36,18 +38,18 @@ static bool check_case(char *head, char *code, size_t len)
 
     return len > 0 &&
            is_explained(code, in_function ? GBX_FORM_FUNCTION : GBX_FORM_SCRIPT,
-                        is_syntax ? GBX_CODE_SYNTAX : GBX_CODE_RUNTIME, head, wanted);
+                        is_syntax, head, wanted);
 }
 
-TEST(guard_explain__knows_what_is_in_the_table)
+TEST(explain__knows_what_is_in_the_table)
 {
-    table_check("unit/guard/explain.txt", check_case, 126);
+    table_check("unit/guard/explain.txt", check_case, 129);
 }
 
-TEST(guard_explain__counts_lines_that_a_table_cannot_show)
+TEST(explain__counts_lines_that_a_table_cannot_show)
 {
     assert_true(is_explained("// \xC3\xA9\r\n/* \xE2\x82\xAC */ (d: X) => 1",
-                             GBX_FORM_FUNCTION, GBX_CODE_SYNTAX,
+                             GBX_FORM_FUNCTION, true,
                              "2:0 Unexpected token ':'. Expected ')' to end a "
                              "compound expression.",
                              "2:11 types"));
@@ -56,13 +58,13 @@ TEST(guard_explain__counts_lines_that_a_table_cannot_show)
                              "2:8 nothing closes"));
 }
 
-TEST(guard_explain__says_nothing_about_nothing)
+TEST(explain__says_nothing_about_nothing)
 {
-    gbx_guard_advice a = {.line = 7, .column = 7};
+    gbx_explanation a = {.line = 7, .column = 7};
 
-    gbx_guard_explain(NULL, 0, GBX_FORM_FUNCTION, GBX_CODE_SYNTAX, NULL, &a);
+    gbx_explain(NULL, 0, GBX_FORM_FUNCTION, true, NULL, &a);
     assert_int_equal(a.line, 7);
-    assert_string_equal(a.hint, "");
+    assert_int_equal(a.hint, GBX_HINT_NONE);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -3,7 +3,7 @@
  * entry_point - find what gives a script its value: at the top level of the flat tree, and
  * among all uses of names. A function that other code calls must not be called twice.
  */
-#include "mcp/code/code_mode.h"
+#include "analysis/internal.h"
 
 #include "base/cleanup.h"
 
@@ -313,11 +313,26 @@ static void look_at_statement(struct look *l, uint32_t i)
     }
 }
 
-/* A return or await of the script itself, not of a function in it. */
-static bool has_outside(const gbx_tree *t, gbx_node_kind kind)
+/* The grammar reads `await (f)()` as a call of a function of that name, which cannot be
+ * meant; and the token belongs to a for. */
+static bool is_await(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_AWAIT ||
+           ((t->nodes[i].kind == GBX_NODE_TOKEN ||
+             t->nodes[i].kind == GBX_NODE_IDENTIFIER) &&
+            gbx_tree_is(t, i, "await"));
+}
+
+static bool is_return(const gbx_tree *t, uint32_t i)
+{
+    return t->nodes[i].kind == GBX_NODE_RETURN;
+}
+
+/* Has the script itself such a node, not only a function in it? */
+static bool has_outside(const gbx_tree *t, bool (*is_it)(const gbx_tree *t, uint32_t i))
 {
     for (uint32_t i = 0; i < t->count;) {
-        if (t->nodes[i].kind == kind)
+        if (is_it(t, i))
             return true;
         i = gbx_tree_is_function(t, i) ||
                     t->nodes[i].kind == GBX_NODE_CLASS_STATIC_BLOCK
@@ -644,7 +659,7 @@ void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
                      .exported = GBX_NO_NODE,
                      .declared = GBX_NO_NODE,
                      .only_functions = true,
-                     .only_declares = !has_outside(t, GBX_NODE_AWAIT)};
+                     .only_declares = !has_outside(t, is_await)};
 
     *ret = (gbx_entry_point){.calls_expression = false};
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
@@ -657,7 +672,10 @@ void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
     }
     if (t->has_error || l.last == GBX_NO_NODE)
         return;
-    l.has_return = has_outside(t, GBX_NODE_RETURN);
+    l.has_return = has_outside(t, is_return);
+    if (t->nodes[l.last].kind == GBX_NODE_EXPRESSION_STATEMENT)
+        ret->last_expression = 1 + (size_t)t->nodes[l.last].start;
+    ret->is_async = l.has_return || has_outside(t, is_await);
     decide(&l, ret);
     find_uncalled(&l, ret);
 }

@@ -3,7 +3,7 @@
  * hints_syntax - the engine knows the line and the token that it could not use; the
  * tree knows the column and the context.
  */
-#include "guard/internal.h"
+#include "analysis/internal.h"
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -11,128 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's messages about syntax, and a hint for each. */
-
-#define HINT_AWAIT \
-    "'await' works only directly inside an async function: write 'async' before it"
-#define HINT_QUOTES "replace the typographic quotes by ' or \""
-#define HINT_NAME   "this word is reserved: choose another name"
-#define HINT_DECLARATION                                                                \
-    "a declaration cannot stand here: put it in braces, { const x = ...; }, and where " \
-    "a value is needed end them with return"
-#define HINT_TWICE \
-    "this name is taken in the same scope: choose another, or assign without let or const"
-#define HINT_JUMP \
-    "use 'return' to leave a callback, or a for loop, which can be left and continued"
-#define HINT_MISSING "an operator, ';' or closing bracket is missing before this"
-
-/* Particular messages come before general ones. */
-static const gbx_wording wordings[] = {
-    {"must have an initializer", "give the const a value, or declare it with 'let'"},
-    {"variable twice", HINT_TWICE},
-    {"that shadows a", HINT_TWICE},
-    {"for-await-of can only", HINT_AWAIT},
-    {"is only valid inside a", HINT_JUMP},
-    {"'with' statements", "strict mode has no 'with': name the object each time"},
-    {"leading zero", "write octal numbers as 0o17, and others without the zero before"},
-    {"Cannot delete unqualified",
-     "strict mode cannot delete a variable: set it to null"},
-    {"Cannot modify", "strict mode does not assign to this name: choose another"},
-    {"Invalid character '\\u201", HINT_QUOTES},
-    {"Invalid character: '@'", "decorators are not JavaScript yet: call the function"},
-    {"Invalid character", "remove this character, or put it in a string"},
-    {"numeric escape", "write a character by its number as \\x41 or \\u0041"},
-    {"invalid flags", "the flags of a regular expression are of dgimsuvy, each once"},
-    {"Invalid regular expression",
-     "write \\ before a character that is meant as itself: \\( \\[ \\+"},
-    {"Return statements", "'return' works only inside a function"},
-    {"parameter named", "give each parameter a name of its own"},
-    {"undeclared label",
-     "write it without a label, or label the loop: name: for (...)"},
-    {"only allowed inside blocks",
-     "put the function in braces, or assign it: const f = function () { ... }"},
-    {"Unterminated regular expression",
-     "nothing closes this regular expression: a '/' in "
-     "it is written \\/"},
-    {"comment was not closed", "close the comment with */"},
-    {"Function statements must have a name",
-     "name the function, or assign it: const f = function () { ... }"},
-    {"directly after numeric literal",
-     "a name cannot begin with a digit; or an operator "
-     "is missing"},
-    {"undeclared private names", "declare the private field in the class: #name;"},
-    {"is not a reference",
-     "only a variable or a property can be assigned to; to compare, "
-     "use ==="},
-    {"Coalescing and logical", "put parentheses around one of the two: (a ?? b) || c"},
-    {"Ambiguous unary expression", "put parentheses around it: (-a) ** 2"},
-    {"at least a catch or finally", "add catch (e) { ... } after the try block"},
-    {"Expected ':' in ternary", "a ? b : c needs its third part"},
-    {"start a for-loop header", "write for (const x of list) { ... }"},
-    {"to end an argument list",
-     "a ',' or ')' is missing before this, in the arguments of a call"},
-    {"to end an object literal", "a ',' is missing before this, in an object"},
-    {"following an array element", "a ',' or ']' is missing before this, in an array"},
-    {"to end a subscript", "a ']' is missing before this"},
-    {"in parameter list",
-     "the parameters before '=>' are not valid: names, patterns and "
-     "default values, each name once"},
-    {"after a parameter declaration",
-     "a ',' is missing before this, in the parameters"},
-    {"import call expects", "modules cannot be loaded: use what JavaScript itself has"},
-    {"keyword 'import'", "modules cannot be loaded: use what JavaScript itself has"},
-    {"keyword 'export'", "leave 'export' out: the code is not a module"},
-    {"keyword 'else'", "this 'else' has no 'if': look at the brackets before it"},
-    {"keyword 'catch'", "this 'catch' has no 'try': look at the brackets before it"},
-    {"keyword 'case'", "this 'case' is in no 'switch': look at the brackets before it"},
-    {"yield expression", "'yield' works only in a generator: function* () { ... }"},
-    {"Cannot use the keyword", HINT_NAME},
-    {"Cannot use the reserved word", HINT_NAME},
-    {"super is not valid", "'super' works only in a method of a class or object"},
-    {"following a return statement",
-     "an operator, ';' or new line is missing before this"},
-    {"after variable declaration", "an operator, ',' or ';' is missing before this"},
-    {"following a class field", "a ';' or new line is missing before this"},
-    {"property name after '.'", "a property name is missing before this"},
-    {"Unexpected identifier", "an operator, ',' or ';' is missing before this"},
-    {"Unexpected number", "an operator, ',' or ';' is missing before this"},
-    {"Unexpected string literal", "an operator, ',' or ';' is missing before this"},
-    {"keyword 'const'. Expected", HINT_MISSING},
-    {"keyword 'let'. Expected", HINT_MISSING},
-    {"keyword 'const'", HINT_DECLARATION},
-    {"keyword 'let'", HINT_DECLARATION},
-    {"Unexpected keyword", HINT_MISSING},
-    {"Unexpected token", "something is missing or too much here"},
-};
-
-/* hints_syntax_words.c: the hint for a message of the engine, or NULL. */
-static const char *gbx_syntax_wording(const char *message)
-{
-    return gbx_wording_find(wordings, GBX_COUNTOF(wordings), message);
-}
-
-#define HINT_AWAIT_MAP \
-    "make the callback async and wait for all: await Promise.all(list.map(async (x) => ...))"
-#define HINT_AWAIT_EACH \
-    "a callback cannot make the loop wait: use for (const x of list) { await ...; }"
-#define HINT_OPEN   "nothing closes this bracket: close it where what it holds ends"
-#define HINT_CLOSE  "this bracket closes nothing: remove it, or open it before"
-#define HINT_JSX    "this is JSX, but code has no page, so return data, not elements"
-#define HINT_PROSE  "this is prose, not code: give the code alone"
-#define HINT_PYTHON "this looks like Python: write it in JavaScript"
-#define HINT_SQL    "this looks like SQL: write it in JavaScript"
-#define HINT_USING                                                                     \
-    "there is no 'using' here: declare it with const, and end what needs it in try { " \
-    "... } finally { ... }"
-#define HINT_STRING                                                                         \
-    "nothing closes this string: a string in quotes ends on its line, one in `backquotes` " \
-    "may go on"
-#define HINT_OBJECT \
-    "'{' after '=>' begins a body: to return an object put it in parentheses, => ({ ... })"
-#define HINT_STATEMENT \
-    "a statement stands where a function is needed: write (data) => { ...; return ...; }"
-
-#define HINT_VALUE "a value is missing before this"
 #define OPERATORS                                                                        \
     "+ - * / % ** = == === != !== < > <= >= && || ?? ! ? : , . & | ^ ~ << >> >>> += -= " \
     "return of in"
@@ -298,7 +176,7 @@ static uint32_t find_open_string(const gbx_case *c)
 
     for (gbx_case_line(c, &k, &end); k < end; k++)
         if (gbx_leaf_is_one_of(&c->leaves, k, "' \"") ||
-            gbx_faults_open_string(&c->tree, c->leaves.nodes[k]))
+            gbx_tree_is_open_string(&c->tree, c->leaves.nodes[k]))
             return k;
     for (k = c->leaves.count; k > 0; k--)
         if (gbx_leaf_is(&c->leaves, k - 1, "`"))
@@ -336,7 +214,7 @@ static uint32_t find_jump(const gbx_case *c)
 }
 
 /* How to await here: depends on what the function around leaf k is passed to. */
-static const char *await_hint(const gbx_case *c, uint32_t k)
+static uint32_t await_hint(const gbx_case *c, uint32_t k)
 {
     const gbx_node *nodes = c->tree.nodes;
     uint32_t i = c->leaves.nodes[k];
@@ -346,17 +224,17 @@ static const char *await_hint(const gbx_case *c, uint32_t k)
         i = nodes[i].parent;
     if (i == GBX_NO_NODE || nodes[i].parent == GBX_NO_NODE ||
         nodes[nodes[i].parent].kind != GBX_NODE_ARGUMENTS)
-        return HINT_AWAIT;
+        return GBX_HINT_AWAIT;
     callee =
         gbx_tree_child(&c->tree, nodes[nodes[i].parent].parent, GBX_FIELD_FUNCTION);
     if (callee == GBX_NO_NODE || nodes[callee].kind != GBX_NODE_MEMBER)
-        return HINT_AWAIT;
+        return GBX_HINT_AWAIT;
     callee = gbx_tree_child(&c->tree, callee, GBX_FIELD_PROPERTY);
     if (callee != GBX_NO_NODE && gbx_tree_is(&c->tree, callee, "map"))
-        return HINT_AWAIT_MAP;
+        return GBX_HINT_AWAIT_MAP;
     return callee != GBX_NO_NODE && gbx_tree_is(&c->tree, callee, "forEach")
-               ? HINT_AWAIT_EACH
-               : HINT_AWAIT;
+               ? GBX_HINT_AWAIT_EACH
+               : GBX_HINT_AWAIT;
 }
 
 static bool has_jsx(const gbx_case *c)
@@ -381,30 +259,45 @@ static bool is_prose(const gbx_leaves *l, uint32_t k)
 }
 
 /* Words of another language at or before the culprit; *ret_k moves to them. */
-static const char *foreign(const gbx_case *c, uint32_t *ret_k)
+static uint32_t foreign(const gbx_case *c, uint32_t *ret_k)
 {
     const gbx_leaves *l = &c->leaves;
     uint32_t k = *ret_k;
     uint32_t before = gbx_leaf_before(l, k);
-    const char *hint;
 
     if (gbx_leaf_is(l, k, "<") && has_jsx(c))
-        return HINT_JSX;
-    hint = gbx_leaf_typescript(l, k);
-    if (hint != NULL)
-        return hint;
+        return GBX_HINT_JSX;
+    if (gbx_leaf_is_typescript(l, k))
+        return GBX_HINT_TYPES;
     if (gbx_leaf_is(l, before, "await")) {
         *ret_k = before;
         return await_hint(c, before);
     }
     if (gbx_leaf_is_one_of(l, before, "def print elif lambda") ||
         gbx_leaf_is(l, gbx_leaf_before(l, before), "def"))
-        return HINT_PYTHON;
+        return GBX_HINT_PYTHON;
     if (gbx_leaf_is_one_of(l, before, "SELECT FROM"))
-        return HINT_SQL;
+        return GBX_HINT_SQL;
     if (gbx_leaf_is(l, before, "using"))
-        return HINT_USING;
-    return is_prose(l, k) ? HINT_PROSE : NULL;
+        return GBX_HINT_USING;
+    return is_prose(l, k) ? GBX_HINT_PROSE : GBX_HINT_NONE;
+}
+
+/* On the line, code that a web page has escaped: a &lt; b. */
+static size_t find_entity(const gbx_case *c)
+{
+    static const char *const entities[] = {"&lt;",   "&gt;",  "&amp;",
+                                           "&quot;", "&#39;", "&apos;"};
+    const char *line = c->tree.text + c->line_start;
+
+    for (size_t i = 0; i < GBX_COUNTOF(entities); i++) {
+        const char *at =
+            memmem(line, c->line_end - c->line_start, entities[i], strlen(entities[i]));
+
+        if (at != NULL)
+            return (size_t)(at - c->tree.text);
+    }
+    return GBX_NO_OFFSET;
 }
 
 /* The engine failed on the token after a type on the line, not on the type. */
@@ -417,14 +310,11 @@ static bool explain_types(gbx_case *c)
         return false;
     gbx_case_line(c, &k, &end);
     for (uint32_t last = end - k > 1000 ? k + 1000 : end; k < last; k++) {
-        const char *hint = gbx_leaf_is_one_of(&c->leaves, k, ": ? <")
-                               ? gbx_leaf_typescript(&c->leaves, k)
-                               : NULL;
-
-        if (hint == NULL)
+        if (!gbx_leaf_is_one_of(&c->leaves, k, ": ? <") ||
+            !gbx_leaf_is_typescript(&c->leaves, k))
             continue;
         c->at = gbx_case_leaf_start(c, k);
-        c->hint = hint;
+        c->hint = GBX_HINT_TYPES;
         return true;
     }
     return false;
@@ -439,12 +329,12 @@ static bool is_bare_object(const gbx_leaves *l, uint32_t k)
            gbx_leaf_is(l, gbx_leaf_before(l, opener), "=>");
 }
 
-static const char *unexpected(const gbx_tree *t, uint32_t i)
+static uint32_t closing_hint(const gbx_tree *t, uint32_t i)
 {
     switch (t->text[t->nodes[i].start]) {
-    case ')': return "Unexpected token ')'";
-    case ']': return "Unexpected token ']'";
-    default: return "Unexpected token '}'";
+    case ')': return GBX_HINT_CLOSE_ROUND;
+    case ']': return GBX_HINT_CLOSE_SQUARE;
+    default: return GBX_HINT_CLOSE_CURLY;
     }
 }
 
@@ -464,7 +354,7 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
 {
     bool is_open = false;
     uint32_t i =
-        c->tree.has_error ? gbx_faults_bracket(&c->tree, &is_open) : GBX_NO_NODE;
+        c->tree.has_error ? gbx_tree_unpaired(&c->tree, &is_open) : GBX_NO_NODE;
     bool at_end = c->past_end || strstr(c->message, "EOF") != NULL ||
                   strstr(c->message, "end of script") != NULL;
 
@@ -475,20 +365,19 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
         (culprit == GBX_NO_LEAF || !gbx_leaf_is_suspect(&c->leaves, culprit) ||
          gbx_leaf_is_one_of(&c->leaves, culprit, ") ] }"))) {
         c->at = c->tree.nodes[i].start;
-        c->hint = HINT_OPEN;
+        c->hint = GBX_HINT_OPEN;
         return true;
     }
     if (!is_open && ((culprit == GBX_NO_LEAF && c->past_end) || closes_ours(c, i))) {
         c->at = c->tree.nodes[i].start;
-        c->hint = HINT_CLOSE;
-        c->said = unexpected(&c->tree, i);
+        c->hint = closing_hint(&c->tree, i);
         return true;
     }
     return false;
 }
 
 /* What is missing before a value, if the message does not name the context. */
-static const char *separator_hint(const gbx_case *c, uint32_t k)
+static uint32_t separator_hint(const gbx_case *c, uint32_t k)
 {
     uint32_t opener;
 
@@ -496,36 +385,39 @@ static const char *separator_hint(const gbx_case *c, uint32_t k)
         (strstr(c->message, "Unexpected identifier") == NULL &&
          strstr(c->message, "Unexpected number") == NULL &&
          strstr(c->message, "Unexpected string literal") == NULL))
-        return NULL;
+        return GBX_HINT_NONE;
     opener = gbx_leaf_opener(&c->leaves, k);
     if (opener == GBX_NO_LEAF)
-        return NULL;
+        return GBX_HINT_NONE;
     switch (c->tree.nodes[c->tree.nodes[c->leaves.nodes[opener]].parent].kind) {
-    case GBX_NODE_ARGUMENTS: return gbx_syntax_wording("to end an argument list");
-    case GBX_NODE_OBJECT: return gbx_syntax_wording("to end an object literal");
-    case GBX_NODE_ARRAY: return gbx_syntax_wording("following an array element");
-    default: return NULL;
+    case GBX_NODE_ARGUMENTS:
+        return gbx_hint_find(GBX_HINT_OF_SYNTAX, "to end an argument list");
+    case GBX_NODE_OBJECT:
+        return gbx_hint_find(GBX_HINT_OF_SYNTAX, "to end an object literal");
+    case GBX_NODE_ARRAY:
+        return gbx_hint_find(GBX_HINT_OF_SYNTAX, "following an array element");
+    default: return GBX_HINT_NONE;
     }
 }
 
 static void explain_culprit(gbx_case *c, uint32_t k)
 {
-    const char *hint = foreign(c, &k);
+    uint32_t hint = foreign(c, &k);
 
-    if (hint == NULL && is_bare_object(&c->leaves, k)) {
-        hint = HINT_OBJECT;
+    if (hint == GBX_HINT_NONE && is_bare_object(&c->leaves, k)) {
+        hint = GBX_HINT_OBJECT;
         k = gbx_leaf_opener(&c->leaves, k);
     }
-    if (hint == NULL &&
+    if (hint == GBX_HINT_NONE &&
         gbx_leaf_is_one_of(&c->leaves, gbx_leaf_before(&c->leaves, k), OPERATORS) &&
         gbx_leaf_is_one_of(&c->leaves, k, "; , ) ] } : =>"))
-        hint = HINT_VALUE;
-    if (hint == NULL && k == 0 && c->form == GBX_FORM_FUNCTION &&
+        hint = GBX_HINT_VALUE;
+    if (hint == GBX_HINT_NONE && k == 0 && c->form == GBX_FORM_FUNCTION &&
         strstr(c->message, "Unexpected keyword") != NULL)
-        hint = HINT_STATEMENT;
-    if (hint == NULL)
+        hint = GBX_HINT_STATEMENT;
+    if (hint == GBX_HINT_NONE)
         hint = separator_hint(c, k);
-    if (hint != NULL)
+    if (hint != GBX_HINT_NONE)
         c->hint = hint;
     c->at = gbx_case_leaf_start(c, k);
 }
@@ -534,9 +426,8 @@ void gbx_explain_syntax(gbx_case *c)
 {
     uint32_t culprit = find_culprit(c);
     uint32_t first, end;
-    const char *hint = gbx_syntax_wording(c->message);
 
-    c->hint = hint != NULL ? hint : "";
+    c->hint = gbx_hint_find(GBX_HINT_OF_SYNTAX, c->message);
     if (strstr(c->message, "Cannot declare") != NULL && find_second(c) != GBX_NO_LEAF) {
         c->at = gbx_case_leaf_start(c, find_second(c));
         return;
@@ -547,7 +438,7 @@ void gbx_explain_syntax(gbx_case *c)
     }
     if (strstr(c->message, "EOF") != NULL && find_open_string(c) != GBX_NO_LEAF) {
         c->at = gbx_case_leaf_start(c, find_open_string(c));
-        c->hint = HINT_STRING;
+        c->hint = GBX_HINT_STRING;
         return;
     }
     if (explain_types(c))
@@ -559,6 +450,11 @@ void gbx_explain_syntax(gbx_case *c)
         c->at = find_passed(c);
     if (c->at != GBX_NO_OFFSET)
         return;
+    c->at = find_entity(c);
+    if (c->at != GBX_NO_OFFSET) {
+        c->hint = GBX_HINT_ENTITY;
+        return;
+    }
     if (explain_bracket(c, culprit))
         return;
     if (culprit != GBX_NO_LEAF) {

@@ -4,11 +4,11 @@
  * cut from chunks and recycled by size class; larger ones come from malloc and are
  * listed, so that abandoning a run frees them too.
  */
-#include "guard/arena.h"
+#include "syntax/arena.h"
+#include "syntax/tree.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "guard/guard.h"
 
 #include <assert.h>
 #include <setjmp.h>
@@ -276,11 +276,16 @@ _Noreturn void gbx_arena_abandon(void)
 /* NULL except between begin and end; one function calls both, so nothing leaks. */
 static _Thread_local gbx_time_budget *taken;
 
+static int64_t now_of(const gbx_time_budget *budget)
+{
+    return budget->is_wall ? gbx_clock_now_ns() : gbx_time_budget_now_ns();
+}
+
 void gbx_time_budget_begin(gbx_time_budget *patience)
 {
     patience->is_lost = false;
     patience->until_ns =
-        patience->left_ns > 0 ? gbx_time_budget_now_ns() + patience->left_ns : 0;
+        patience->left_ns > 0 ? now_of(patience) + patience->left_ns : 0;
     patience->outer = taken;
     taken = patience;
 }
@@ -290,7 +295,12 @@ void gbx_time_budget_end(gbx_time_budget *patience)
     assert(taken == patience);
     taken = patience->outer;
     if (patience->left_ns > 0)
-        patience->left_ns = patience->until_ns - gbx_time_budget_now_ns();
+        patience->left_ns = patience->until_ns - now_of(patience);
+}
+
+bool gbx_time_budget_is_wall(void)
+{
+    return taken != NULL && taken->is_wall;
 }
 
 bool gbx_time_budget_is_over(void)
@@ -298,7 +308,7 @@ bool gbx_time_budget_is_over(void)
     if (taken == NULL || taken->is_lost)
         return taken != NULL;
     if (taken->until_ns == 0 || (taken->stop != NULL && atomic_load(taken->stop)) ||
-        gbx_time_budget_now_ns() >= taken->until_ns)
+        now_of(taken) >= taken->until_ns)
         taken->is_lost = true;
     return taken->is_lost;
 }

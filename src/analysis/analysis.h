@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analysis - what the worker does with the text of a call's code besides running it: it
+ * removes types, finds what gives a script its value, and finds why code failed.
+ *
+ * Only sealed processes read code this way. They report a row of the table of hints
+ * (syntax/hint_table.h) and places in the code; the words are the host's.
+ *
+ * No state; any thread.
+ */
+#ifndef GBX_ANALYSIS_ANALYSIS_H
+#define GBX_ANALYSIS_ANALYSIS_H
+
+#include "syntax/hint_table.h"
+
+#include <glovebox/glovebox.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- prepare.c ----------------------------------------------------------- */
+
+/* Text of ours that was inserted, without line breaks. */
+typedef struct gbx_insert {
+    uint32_t line;   /* in what is compiled, from 1 */
+    uint32_t column; /* in UTF-16 units, from 1 */
+    uint32_t units;  /* its length */
+} gbx_insert;
+
+#define GBX_INSERTS_MAX 16
+
+typedef struct gbx_prepared_code {
+    char *code; /* what is compiled */
+    size_t code_len;
+    char *plain; /* the source as JavaScript: as long as the source, place by place */
+    size_t plain_len;
+    gbx_insert inserts[GBX_INSERTS_MAX]; /* in order */
+    size_t insert_count;
+    bool is_changed;         /* code differs from the source */
+    bool is_async;           /* form script: the body of an async function */
+    uint32_t fault;          /* the row that says why it cannot run; or GBX_HINT_NONE */
+    uint32_t fault_at;       /* byte offset in the source */
+    uint32_t uncalled_start; /* in the source: the name of a function that nothing */
+    uint32_t uncalled_end;   /* calls; equal: none */
+} gbx_prepared_code;
+
+/*
+ * Make JavaScript of code that may be TypeScript, in any form.
+ *
+ * Form script: a function at the end, or exported as default, is called with the
+ * arguments (a list, as text); without one, run(), main(), execute() or handler() is.
+ * Other forms: types and exports are removed. What the parser does not understand stays
+ * unchanged, and the engine reports what is wrong with it.
+ *
+ * indent: blanks that stood before the text on its first line. False if memory is out.
+ * Clean *ret up in any case.
+ */
+bool gbx_prepare(const char *text, size_t len, size_t indent, gbx_form form,
+                 const char *arguments, gbx_prepared_code *ret);
+
+/* May f<T>(x) stand in it? To the engine that is two comparisons, not an error. */
+bool gbx_may_be_generic(const char *text, size_t len);
+
+/* A zeroed one is empty. */
+void gbx_prepared_code_cleanup(gbx_prepared_code *prepared);
+
+/* ---- explain.c ----------------------------------------------------------- */
+
+/* A failure, improved for whoever must repair the code. */
+typedef struct gbx_explanation {
+    uint32_t line;   /* in and out: in the code, from 1; 0: unknown */
+    uint32_t column; /* in UTF-16 units, from 1; 0: unknown */
+    uint32_t hint;   /* out: row of the table */
+    uint32_t start;  /* out: bytes of the code that the hint means; equal: none */
+    uint32_t end;
+} gbx_explanation;
+
+/* Line and column (from 1; in UTF-16 units) of a byte offset. */
+void gbx_text_place(const char *text, size_t len, size_t offset, uint32_t *ret_line,
+                    uint32_t *ret_column);
+
+/* code: JavaScript, valid UTF-8. message: the engine's, with the error's name before it.
+ * is_syntax: the code did not compile; else it threw. */
+void gbx_explain(const char *code, size_t len, gbx_form form, bool is_syntax,
+                 const char *message, gbx_explanation *explanation);
+
+/* ---- members.c ----------------------------------------------------------- */
+
+/* Bytes of the code: the name of a member. */
+typedef struct gbx_member {
+    uint32_t start;
+    uint32_t end;
+} gbx_member;
+
+#define GBX_MEMBERS_MAX 64
+
+/* The names of members that the code reads and neither calls nor defines, each once, the
+ * first GBX_MEMBERS_MAX; their number. code: JavaScript, valid UTF-8. */
+size_t gbx_members_find(const char *code, size_t len, gbx_member ret[GBX_MEMBERS_MAX]);
+
+#endif

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * prepare - parse as TypeScript, a superset of JavaScript; remove the types; find the
+ * statement with the value; insert what makes it the value of the script.
+ *
+ * By the JavaScript grammar alone, f<T>(x) would be two comparisons: code valid in both
+ * languages means what TypeScript says. Code valid in neither goes to the engine
+ * without what looks like types, so that the engine reports the error and not the first
+ * type. Such code gets an end that keeps it from running.
+ */
+#include "analysis/internal.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "syntax/arena.h"
+#include "syntax/tree.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- escapes --------------------------------------------------------------------- */
+
+static size_t line_end(const char *text, size_t from, size_t end)
+{
+    const char *eol = memchr(text + from, '\n', end - from);
+
+    return eol != NULL ? (size_t)(eol - text) : end;
+}
+
+/* The end of the string, template or comment that begins at `at`; else `at`. */
+static size_t skip_quoted(const char *text, size_t at, size_t len)
+{
+    char quote = text[at];
+    size_t i = at + 1;
+
+    if (quote == '/' && i < len && text[i] == '/')
+        return line_end(text, at, len);
+    if (quote == '/' && i < len && text[i] == '*') {
+        const char *close = memmem(text + i + 1, len - i - 1, "*/", 2);
+
+        return close != NULL ? (size_t)(close - text) + 2 : len;
+    }
+    if (quote != '"' && quote != '\'' && quote != '`')
+        return at;
+    for (; i < len && text[i] != quote; i++)
+        if (text[i] == '\\')
+            i++;
+    return i < len ? i + 1 : len;
+}
+
+/* The end of the regular expression at `at`; `at` if it is a division. before: the last
+ * character of code. */
+static size_t skip_regex(const char *text, size_t at, size_t len, char before)
+{
+    bool in_class = false;
+    size_t i = at + 1;
+
+    if (text[at] != '/' ||
+        (before != 0 && strchr("(,=:[!&|?{};<>+-*%~^", before) == NULL))
+        return at;
+    for (; i < len && text[i] != '\n' && (in_class || text[i] != '/'); i++) {
+        if (text[i] == '\\')
+            i++;
+        else if (text[i] == '[' || text[i] == ']')
+            in_class = text[i] == '[';
+    }
+    return i < len ? i + 1 : len;
+}
+
+/* The first backslash outside strings, templates, regular expressions and comments that
+ * stems from one escaping too many; len if none. */
+static size_t find_extra_escape(const char *text, size_t len, uint32_t *ret_hint)
+{
+    char before = 0;
+
+    for (size_t i = 0; i < len;) {
+        size_t after = skip_quoted(text, i, len);
+
+        if (after == i)
+            after = skip_regex(text, i, len, before);
+        if (after > i) {
+            before = (char)(text[i] == '/' ? before : 'a');
+            i = after;
+            continue;
+        }
+        if (text[i] == '\\' && i + 1 < len && strchr("nrt\"'`", text[i + 1]) != NULL) {
+            *ret_hint = strchr("nrt", text[i + 1]) != NULL ? GBX_HINT_ESCAPED_BREAK
+                                                           : GBX_HINT_ESCAPED_QUOTE;
+            return i;
+        }
+        if (!isspace((unsigned char)text[i]))
+            before = text[i];
+        i++;
+    }
+    return len;
+}
+
+/* ---- the script ------------------------------------------------------------- */
+
+/* Six trees, one after the other, each with as much as the guard grants. */
+#define ARENA_BASE     GBX_MIB(96)
+#define ARENA_PER_BYTE 960
+
+#define RETURN "return "
+#define KEPT   "$default"
+#define KEEP   "var " KEPT " = "
+#define BROKEN "\nvoid" /* a syntax error for the engine: unexpected end */
+
+struct work {
+    const char *arguments; /* for the functions that are called */
+    char *text;            /* types removed, once found; its length stays */
+    char *copy;
+    char *spare; /* room for the text and one more word */
+    size_t len;
+    gbx_region region;
+    gbx_entry_point shape;
+    gbx_types_fault fault;
+    gbx_form form;
+    size_t indent;  /* blanks before the code on its first line */
+    bool is_broken; /* valid in neither language; what looked like types is blank */
+};
+
+/* Code that parses has no such backslash. */
+static void find_escape(struct work *w, size_t len)
+{
+    uint32_t hint = GBX_HINT_NONE;
+    size_t at = find_extra_escape(w->text + w->region.start, len, &hint);
+
+    if (at < len && w->fault.hint == GBX_HINT_NONE)
+        w->fault = (gbx_types_fault){hint, at};
+}
+
+bool gbx_may_be_generic(const char *text, size_t len)
+{
+    const char *end = text + len;
+    const char *open = memchr(text, '<', len);
+
+    for (const char *at = open; at != NULL && at < end;
+         at = memchr(at + 1, '>', (size_t)(end - at - 1))) {
+        const char *next = at + 1;
+
+        if (*at != '>' || at[-1] == '=')
+            continue;
+        while (next < end && *next == ' ')
+            next++;
+        if (next < end && (*next == '(' || *next == '`'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_javascript(const char *text, size_t len)
+{
+    gbx_tree t;
+
+    return gbx_tree_parse(&t, text, len) && !t.has_error;
+}
+
+static void take_types(struct work *w, size_t len)
+{
+    const char *text = w->text + w->region.start;
+    char *copy = w->copy + w->region.start;
+
+    if (!gbx_may_be_generic(text, len) && is_javascript(text, len))
+        return;
+    if (gbx_types_take(text, len, copy, &w->fault))
+        return;
+    if (is_javascript(text, len)) {
+        memcpy(copy, text, len);
+        w->fault = (gbx_types_fault){GBX_HINT_NONE, 0};
+        return;
+    }
+    w->is_broken = memcmp(copy, text, len) != 0;
+}
+
+/* Does nothing that runs follow what begins at `at`? */
+static bool is_last(gbx_tree *t, size_t at)
+{
+    gbx_tree_flatten(t);
+    for (uint32_t i = 1; i < t->count; i = t->nodes[i].next)
+        if (t->nodes[i].start > at && t->nodes[i].kind != GBX_NODE_COMMENT &&
+            t->nodes[i].kind != GBX_NODE_EMPTY &&
+            t->nodes[i].kind != GBX_NODE_FUNCTION_DECLARATION)
+            return false;
+    return true;
+}
+
+/* Does the brace of code at `at` open its line, indented like the first line? */
+static bool opens_line(const struct work *w, size_t at)
+{
+    const char *first = w->text + w->region.start;
+    const char *brace = first + at;
+    size_t blanks = 0;
+
+    while (at > blanks && strchr(" \t", brace[-1 - (ptrdiff_t)blanks]) != NULL)
+        blanks++;
+    return *brace == '{' && (at == 0 || (blanks == w->indent && at > blanks &&
+                                         brace[-1 - (ptrdiff_t)blanks] == '\n'));
+}
+
+/* A final `{ total, n: 2 }` is not a block; returned, it is an object. */
+static void find_object(struct work *w, size_t len)
+{
+    const char *code = w->text + w->region.start;
+    char *copy = w->copy + w->region.start;
+    size_t word = sizeof RETURN - 1;
+    char *taken = gbx_arena_calloc(len + word, 1);
+    gbx_types_fault fault;
+    size_t at = len;
+    gbx_tree t;
+
+    while (at > 0 && !opens_line(w, at - 1))
+        at--;
+    if (at-- == 0)
+        return;
+    memcpy(w->spare, code, at);
+    memcpy(w->spare + at, RETURN, word);
+    memcpy(w->spare + at + word, code + at, len - at);
+    memcpy(taken, w->spare, len + word);
+    if (!gbx_types_take(w->spare, len + word, taken, &fault))
+        memcpy(taken, w->spare, len + word);
+    if (fault.hint != GBX_HINT_NONE || !gbx_tree_parse(&t, taken, len + word) ||
+        t.has_error || !is_last(&t, at))
+        return;
+    memcpy(copy, taken, at);
+    memcpy(copy + at, taken + at + word, len - at);
+    w->is_broken = false;
+    w->shape.returns[0] = at;
+    w->shape.return_count = 1;
+}
+
+/*
+ * t: of broken code without types. Find what the engine would not report: empty code,
+ * or a bracket that closes the function which the engine puts around the code.
+ */
+static void find_fault(struct work *w, const gbx_tree *t)
+{
+    bool is_open = false;
+    uint32_t bracket = t->has_error ? gbx_tree_unpaired(t, &is_open) : GBX_NO_NODE;
+
+    if (t->has_error && (bracket == GBX_NO_NODE || is_open ||
+                         t->nodes[bracket].start > gbx_tree_first_error(t)))
+        return;
+    w->fault.hint = GBX_HINT_UNREADABLE;
+    if (t->has_error && t->nodes[bracket].start <= w->fault.offset)
+        w->fault = (gbx_types_fault){GBX_HINT_CLOSES_NOTHING, t->nodes[bracket].start};
+}
+
+static void look(void *user)
+{
+    struct work *w = user;
+    size_t len = w->region.end - w->region.start;
+    gbx_tree t;
+
+    take_types(w, len);
+    if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
+        return;
+    if (t.has_error)
+        find_escape(w, len);
+    gbx_tree_flatten(&t);
+    if (gbx_exports_take(&t, w->copy + w->region.start)) {
+        if (!gbx_tree_parse(&t, w->copy + w->region.start, len))
+            return;
+        gbx_tree_flatten(&t);
+    }
+    gbx_entry_point_find(&t, w->copy + w->region.start, &w->shape);
+    if (t.has_error && w->form == GBX_FORM_SCRIPT)
+        find_object(w, len);
+    if (w->is_broken && w->fault.hint == GBX_HINT_NONE)
+        find_fault(w, &t);
+}
+
+/* ---- what is compiled --------------------------------------------------------- */
+
+struct composition {
+    gbx_buf to;
+    size_t inserts[GBX_INSERTS_MAX]; /* their offsets */
+    gbx_prepared_code *made;
+};
+
+static void insert(struct composition *c, const char *text)
+{
+    c->inserts[c->made->insert_count] = c->to.len;
+    c->made->inserts[c->made->insert_count++].units = (uint32_t)strlen(text);
+    gbx_buf_puts(&c->to, text);
+}
+
+/* The text with its insertions; region.start is added to offsets of the shape. */
+static void compose(const struct work *w, struct composition *c)
+{
+    const gbx_entry_point *shape = &w->shape;
+    gbx_buf *to = &c->to;
+    size_t base = w->region.start;
+    size_t at = 0;
+
+    for (size_t i = 0; i < shape->return_count; i++) {
+        gbx_buf_append(to, w->copy + at, base + shape->returns[i] - at);
+        insert(c, RETURN);
+        at = base + shape->returns[i];
+    }
+    if (shape->calls_expression) {
+        gbx_buf_append(to, w->copy, base + shape->start);
+        /* keep the line before from continuing here */
+        insert(c, shape->is_async ? ";return (" : ";(");
+        at = base + shape->start;
+        gbx_buf_append(to, w->copy + at, base + shape->end - at);
+        gbx_buf_printf(to, "\n)(%s);",
+                       w->arguments); /* the code may end in a comment */
+        at = base + shape->end;
+    }
+    if (shape->keeps) {
+        gbx_buf_append(to, w->copy, base + shape->start);
+        insert(c, KEEP);
+        at = base + shape->start;
+        gbx_buf_append(to, w->copy + at, base + shape->end - at);
+        insert(c, ";");
+        at = base + shape->end;
+    }
+    gbx_buf_append(to, w->copy + at, w->region.end - at);
+    if (shape->keeps && shape->calls_kept)
+        gbx_buf_printf(to, "\nreturn " KEPT "(%s);", w->arguments);
+    else if (shape->keeps)
+        gbx_buf_puts(to, "\nreturn " KEPT ";");
+    if (shape->name_end > 0) {
+        gbx_buf_puts(to, "\nreturn ");
+        gbx_buf_append(to, w->copy + base + shape->name_start,
+                       shape->name_end - shape->name_start);
+        gbx_buf_printf(to, "(%s);", w->arguments);
+    }
+    if (shape->is_void)
+        gbx_buf_puts(to, "\nreturn;");
+    if (w->is_broken)
+        gbx_buf_puts(to, BROKEN);
+    gbx_buf_append(to, w->copy + w->region.end, w->len - w->region.end);
+}
+
+/* Is a return of ours composed? */
+static bool returns(const gbx_entry_point *shape)
+{
+    return shape->return_count > 0 || shape->keeps || shape->name_end > 0 ||
+           shape->is_void;
+}
+
+/* A script is the body of an async function if it returns or awaits. Its last expression
+ * is then not its value by itself. */
+static void make_script(struct work *w, struct composition *c)
+{
+    gbx_entry_point *shape = &w->shape;
+
+    if (shape->is_async && !returns(shape) && !shape->calls_expression &&
+        shape->last_expression > 0)
+        shape->returns[shape->return_count++] = shape->last_expression - 1;
+    c->made->is_async = shape->is_async || returns(shape);
+    compose(w, c);
+}
+
+/* Only blanks, comments and the semicolons that types leave may stand beside the function
+ * of form function. */
+static void make_function(struct work *w, struct composition *c)
+{
+    const gbx_entry_point *shape = &w->shape;
+    size_t start = w->region.start + shape->start;
+    size_t end = w->region.start + shape->end;
+
+    for (size_t i = w->region.start; shape->calls_expression && i < w->region.end; i++)
+        if (w->copy[i] == ';' && (i < start || i >= end))
+            w->copy[i] = ' ';
+    gbx_buf_append(&c->to, w->copy, w->len);
+}
+
+static void make(struct work *w, struct composition *c)
+{
+    bool exports = w->shape.calls_expression || w->shape.keeps;
+
+    if (w->form == GBX_FORM_SCRIPT ||
+        (w->form == GBX_FORM_BODY && exports && c->made->is_changed))
+        make_script(w, c);
+    else if (w->form == GBX_FORM_FUNCTION)
+        make_function(w, c);
+    else
+        gbx_buf_append(&c->to, w->copy, w->len);
+}
+
+static void find_inserts(struct composition *c)
+{
+    for (size_t i = 0; i < c->made->insert_count; i++)
+        gbx_text_place(c->made->code, c->made->code_len, c->inserts[i],
+                       &c->made->inserts[i].line, &c->made->inserts[i].column);
+}
+
+_Static_assert(GBX_SHAPE_RETURNS_MAX <= GBX_INSERTS_MAX, "all of them fit");
+
+static bool is_text(const char *text, size_t len)
+{
+    return gbx_utf8_valid((const uint8_t *)text, len, NULL) &&
+           memchr(text, 0, len) == NULL;
+}
+
+static void read_text(struct work *w)
+{
+    gbx_time_budget budget = {.left_ns = GBX_ANALYSIS_NS, .is_wall = true};
+    gbx_arena_end end;
+    size_t indent = 0;
+
+    memcpy(w->copy, w->text, w->len + 1);
+    if (!is_text(w->text, w->len))
+        return;
+    w->region = gbx_text_region(w->text, w->len);
+    while (w->indent == 0 && w->region.start > indent &&
+           strchr(" \t", w->text[w->region.start - 1 - indent]) != NULL)
+        indent++;
+    w->indent += indent;
+    if (w->region.end - w->region.start >= 2 &&
+        memcmp(w->text + w->region.start, "#!", 2) == 0)
+        memcpy(w->text + w->region.start, "//", 2); /* as JavaScript treats it */
+    memcpy(w->copy, w->text, w->len);
+    gbx_time_budget_begin(&budget);
+    end = gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * w->len, look, w);
+    gbx_time_budget_end(&budget);
+    /* An aborted analysis leaves nothing: the code then stays unchanged. */
+    if (end == GBX_ARENA_DONE)
+        return;
+    memcpy(w->copy, w->text, w->len);
+    w->shape = (gbx_entry_point){.calls_expression = false};
+    w->is_broken = false;
+    w->fault = (gbx_types_fault){GBX_HINT_NONE, 0};
+}
+
+static bool prepare(struct work *w, gbx_prepared_code *ret)
+{
+    struct composition c = {.made = ret};
+
+    read_text(w);
+    ret->is_changed = memcmp(w->copy, w->text, w->len) != 0;
+    ret->fault = w->fault.hint;
+    ret->fault_at = (uint32_t)(w->region.start + w->fault.offset);
+    if (w->form == GBX_FORM_SCRIPT) {
+        ret->uncalled_start = (uint32_t)(w->region.start + w->shape.uncalled_start);
+        ret->uncalled_end = (uint32_t)(w->region.start + w->shape.uncalled_end);
+    }
+    gbx_buf_init(&c.to, w->len + 512 + w->shape.name_end);
+    make(w, &c);
+    ret->code = gbx_buf_take_string(&c.to, &ret->code_len);
+    if (ret->code == NULL)
+        return false;
+    find_inserts(&c);
+    return true;
+}
+
+bool gbx_prepare(const char *text, size_t len, size_t indent, gbx_form form,
+                 const char *arguments, gbx_prepared_code *ret)
+{
+    GBX_CLEANUP(gbx_free) char *given = malloc(len + 1);
+    GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
+    GBX_CLEANUP(gbx_free) char *spare = malloc(len + sizeof RETURN);
+    struct work w = {.arguments = arguments,
+                     .text = given,
+                     .copy = copy,
+                     .spare = spare,
+                     .len = len,
+                     .indent = indent,
+                     .form = form};
+
+    *ret = (gbx_prepared_code){.is_changed = false};
+    if (given == NULL || copy == NULL || spare == NULL)
+        return false;
+    if (len > 0)
+        memcpy(given, text, len);
+    given[len] = 0;
+    if (!prepare(&w, ret))
+        return false;
+    ret->plain = copy;
+    ret->plain_len = len;
+    copy = NULL;
+    return true;
+}
+
+void gbx_prepared_code_cleanup(gbx_prepared_code *prepared)
+{
+    free(prepared->code);
+    free(prepared->plain);
+    *prepared = (gbx_prepared_code){.is_changed = false};
+}

@@ -370,6 +370,7 @@ test('the time in which a person is asked is not the script\'s', async () => {
     return { action: 'accept', content: { [name]: 'allow this call' } };
   });
   await own.callTool({ name: 'provision', arguments: { server: 'everything' } });
+  await own.callTool({ name: 'execute', arguments: { code: 'return 1' } }); /* its engine is up */
   const { structuredContent } = await own.callTool({ name: 'execute', arguments: {
     code: "return await servers.everything.echo({ message: 'a' })", timeout_ms: 9000 } });
   assert.equal(structuredContent.result, 'Echo: a', JSON.stringify(structuredContent));

@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 38075,
   'lines in src/mcp/code': 10460,
   'lines in src/mcp/data': 5155,
-  'lines in tests and node/test': 76460,
+  'lines in tests and node/test': 76470,
   'files in src': 348,
   'headers in src': 68,
   'C files under 60 lines': 5,

@@ -336,7 +336,6 @@
   /*
    * Which of the names is a field of nothing in the data, nor built in? An array: its index,
    * and then the fields that there are. undefined: none, or there is too much to look at.
-   * Code may have put getters into its input: they run once more, as parts of that call.
    */
   function missingField(names, data) {
     const wanted = { __proto__: null };
@@ -345,20 +344,19 @@
     let objects = 0;
     let count = 0;
 
-    /* False: the search has ended. */
+    /* False: the search has ended. No getter or trap that the code has left in the data runs. */
     function look(value, depth) {
+      if (kind(value) === 'Proxy') return true;
       if (++objects > OBJECTS || depth > DEPTH) return false;
-      if (isArray(value)) {
-        for (let i = 0; i < value.length; i++)
-          if (typeof value[i] === 'object' && value[i] !== null && !look(value[i], depth + 1)) return false;
-        return true;
-      }
-      for (const key in value) {
-        if (fields[key] === undefined) {
+      const isList = isArray(value);
+      const keys = ownKeys(value);
+      for (let i = 0; i < keys.length; i++) {
+        const key = keys[i];
+        if (!isList && typeof key === 'string' && fields[key] === undefined) {
           fields[key] = true;
           if (++count > FIELDS || (wanted[key] && --left === 0)) return false;
         }
-        const item = value[key];
+        const item = getOwnPropertyDescriptor(value, key).value;
         if (typeof item === 'object' && item !== null && !look(item, depth + 1)) return false;
       }
       return true;

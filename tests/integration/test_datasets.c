@@ -294,6 +294,12 @@ static void test_field__that_no_record_has_is_named(void **state)
         {"(d) => { const r = {}; r.count = 0; return r.count }", ""},
         {"(d) => d.filter(o => o.id.length).length", ""},
         {"(d) => Math.PI > 4 ? 1 : 0", ""},
+        /* Getters and proxies that the code has put into the data do not run. */
+        {"(d) => { d[0].p = new Proxy({}, { ownKeys() { for (;;); } });"
+         " return d.filter(o => o.Zz).length }",
+         "no record has 'Zz' (line 1)"},
+        {"(d) => { d[0].p = { get q() { for (;;); } }; return d.filter(o => o.Zz).length }",
+         "no record has 'Zz' (line 1)"},
         /* A value that looks right. */
         {"(d) => d.filter(o => o.Status !== 'open').length", ""},
     };

@@ -22,19 +22,14 @@
  * through the API.
  */
 
-/* The API's string has a pointer to the engine's, ... */
-#define IMPL 8
-/* ... which has its length, a pointer to its characters, and flags. */
+/* The engine's string has its length, a pointer to its characters, and flags. */
 #define LENGTH     4
 #define CHARACTERS 8
 #define FLAGS      16
 
 static const uint8_t *impl_of(JSStringRef text)
 {
-    const uint8_t *impl;
-
-    memcpy(&impl, (const uint8_t *)text + IMPL, sizeof impl);
-    return impl;
+    return *gbx_engine_text(text);
 }
 
 static uint32_t word_at(const uint8_t *impl, size_t at)

@@ -36,7 +36,8 @@ static int icu_version(void)
     return version;
 }
 
-void *gbx_icu_function(const char *name)
+/* NULL: it lacks that function. */
+static void *icu_function(const char *name)
 {
     char text[64];
 
@@ -72,8 +73,8 @@ typedef struct icu_functions {
 
 static bool find_functions(icu_functions *ret)
 {
-    void *set = gbx_icu_function("udata_setCommonData");
-    void *version = gbx_icu_function("ucal_getTZDataVersion");
+    void *set = icu_function("udata_setCommonData");
+    void *version = icu_function("ucal_getTZDataVersion");
 
     *ret = (icu_functions){0};
     memcpy(&ret->set_common_data, &set, sizeof set);

@@ -68,11 +68,6 @@ void gbx_zones_free(gbx_zones *zones);
 /* Append zoneinfo64.res, as ICU's genrb would write it. */
 bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to);
 
-/* ---- use.c: the engine's ICU --------------------------------------------------------- */
-
-/* NULL: it lacks that function. */
-void *gbx_icu_function(const char *name);
-
 /* ---- use.c: in the worker ------------------------------------------------------- */
 
 /* Append the newer of two bundles: the built-in one, and the one from dir. False if

@@ -40,10 +40,9 @@ typedef enum gbx_cell {
 } gbx_cell;
 
 enum {
-#define XX(function, id, topic, name, layers, note) GBX_ATTACK_NUMBER_##function,
-    GBX_ATTACK_MAP(XX)
+#define XX(...) +1
+    GBX_ATTACK_COUNT = GBX_ATTACK_MAP(XX)
 #undef XX
-        GBX_ATTACK_COUNT
 };
 
 /* Columns: the layers by number, then these two. */

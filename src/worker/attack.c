@@ -36,7 +36,7 @@ long gbx_try(gbx_attack *a, const char *name, long number, const long args[6])
     return result;
 }
 
-gbx_attack_verdict gbx_attack_verdict_of(long result)
+gbx_attack_verdict gbx_attack_done(long result)
 {
     if (result >= 0)
         return GBX_BREACH;
@@ -45,11 +45,11 @@ gbx_attack_verdict gbx_attack_verdict_of(long result)
                : GBX_REFUSED;
 }
 
-gbx_attack_verdict gbx_attack_verdict_of_permission(long result)
+gbx_attack_verdict gbx_attack_permitted(long result)
 {
     if (result < 0 && errno != EPERM && errno != EACCES && errno != ENOSYS)
         return GBX_BREACH;
-    return gbx_attack_verdict_of(result);
+    return gbx_attack_done(result);
 }
 
 long gbx_next_outside(long after)
@@ -94,12 +94,6 @@ bool gbx_code_runs(const void *code)
     __builtin___clear_cache((char *)(intptr_t)code, (char *)(intptr_t)code + 16);
     return function() == 42;
 }
-
-static gbx_attack_verdict (*const functions[])(gbx_attack *) = {
-#define XX(function, id, topic, name, layers, note) gbx_attack_##function,
-    GBX_ATTACK_MAP(XX)
-#undef XX
-};
 
 static _Noreturn void finish(const gbx_attack *a, int status)
 {
@@ -163,12 +157,13 @@ static _Noreturn void sweep(uint32_t number)
 void gbx_attack_run(uint32_t index)
 {
     gbx_attack a = {{0}};
-    gbx_attack_verdict verdict;
+    gbx_attack_verdict verdict = GBX_ABSENT;
 
     if (index >= GBX_ATTACK_SWEEP)
         sweep(index - GBX_ATTACK_SWEEP);
-    if (index >= GBX_COUNTOF(functions))
-        finish(&a, GBX_ATTACK_EXIT_ABSENT);
-    verdict = functions[index](&a);
+    (void)(gbx_attack_files(&a, &index, &verdict) ||
+           gbx_attack_processes(&a, &index, &verdict) ||
+           gbx_attack_network(&a, &index, &verdict) ||
+           gbx_attack_kernel(&a, &index, &verdict));
     finish(&a, (int)verdict);
 }

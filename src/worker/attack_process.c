@@ -39,7 +39,7 @@ static gbx_attack_verdict parent_only(long pid)
         (void)syscall(SYS_exit_group, GBX_ATTACK_EXIT_REFUSED);
     if (pid > 0)
         (void)syscall(SYS_wait4, pid, NULL, 0, NULL);
-    return gbx_attack_verdict_of(pid);
+    return gbx_attack_done(pid);
 }
 
 /* Tries every process of the host until one succeeds. */
@@ -60,12 +60,7 @@ static gbx_attack_verdict any_outside(gbx_attack *a,
 
 /* ---- new processes ------------------------------------------------------------ */
 
-gbx_attack_verdict gbx_attack_fork_process(gbx_attack *a)
-{
-    return parent_only(GBX_TRY(a, clone, SIGCHLD));
-}
-
-gbx_attack_verdict gbx_attack_vfork_process(gbx_attack *a)
+static gbx_attack_verdict vfork_process(gbx_attack *a)
 {
     pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 
@@ -83,7 +78,7 @@ static int thread_main(void *unused)
     return 0;
 }
 
-gbx_attack_verdict gbx_attack_clone_thread(gbx_attack *a)
+static gbx_attack_verdict clone_thread(gbx_attack *a)
 {
     static _Alignas(16) char stack[16384];
     int tid =
@@ -92,79 +87,42 @@ gbx_attack_verdict gbx_attack_clone_thread(gbx_attack *a)
 
     (void)snprintf(a->note, sizeof a->note, "clone: %s",
                    tid < 0 ? strerrorname_np(errno) : "a thread runs");
-    return gbx_attack_verdict_of(tid);
+    return gbx_attack_done(tid);
 }
 
-gbx_attack_verdict gbx_attack_clone3_process(gbx_attack *a)
+static gbx_attack_verdict set_namespace(gbx_attack *a)
 {
-    struct clone_args args = {.exit_signal = SIGCHLD};
+    long fd = TRY(pidfd_open, template_pid(), 0);
 
-    return parent_only(GBX_TRY(a, clone3, GBX_P(&args), sizeof args));
-}
-
-gbx_attack_verdict gbx_attack_clone_namespace(gbx_attack *a)
-{
-    return parent_only(GBX_TRY(a, clone, CLONE_NEWUSER | SIGCHLD));
-}
-
-gbx_attack_verdict gbx_attack_unshare_user(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(GBX_TRY(a, unshare, CLONE_NEWUSER));
-}
-
-gbx_attack_verdict gbx_attack_unshare_net(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(GBX_TRY(a, unshare, CLONE_NEWNET));
-}
-
-gbx_attack_verdict gbx_attack_set_namespace(gbx_attack *a)
-{
-    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
-
-    return gbx_attack_verdict_of(fd < 0 ? fd : GBX_TRY(a, setns, fd, CLONE_NEWUTS));
+    return gbx_attack_done(fd < 0 ? fd : TRY(setns, fd, CLONE_NEWUTS));
 }
 
 /* ---- the template ------------------------------------------------------------- */
-
-gbx_attack_verdict gbx_attack_trace_me(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(GBX_TRY(a, ptrace, PTRACE_TRACEME));
-}
-
-gbx_attack_verdict gbx_attack_trace_template(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(GBX_TRY(a, ptrace, PTRACE_SEIZE, template_pid()));
-}
 
 /* The first process of a pid namespace gets no signal from inside for which it has
  * no handler: the call succeeds without effect. */
 static gbx_attack_verdict unless_init(gbx_attack *a, long result)
 {
     if (result < 0 || template_pid() != 1)
-        return gbx_attack_verdict_of(result);
+        return gbx_attack_done(result);
     (void)snprintf(a->note, sizeof a->note, "the template is init: immune");
     return GBX_REFUSED;
 }
 
-gbx_attack_verdict gbx_attack_kill_template(gbx_attack *a)
+static gbx_attack_verdict pidfd_signal(gbx_attack *a)
 {
-    return unless_init(a, GBX_TRY(a, kill, template_pid(), 0));
-}
+    long fd = TRY(pidfd_open, template_pid(), 0);
 
-gbx_attack_verdict gbx_attack_pidfd_signal(gbx_attack *a)
-{
-    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
-
-    return fd < 0 ? gbx_attack_verdict_of(fd)
-                  : unless_init(a, GBX_TRY(a, pidfd_send_signal, fd, 0, 0, 0));
+    return fd < 0 ? gbx_attack_done(fd)
+                  : unless_init(a, TRY(pidfd_send_signal, fd, 0, 0, 0));
 }
 
 /* The template's control channel, for instance. */
-gbx_attack_verdict gbx_attack_steal_descriptor(gbx_attack *a)
+static gbx_attack_verdict steal_descriptor(gbx_attack *a)
 {
-    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
+    long fd = TRY(pidfd_open, template_pid(), 0);
 
-    return gbx_attack_verdict_of(fd < 0 ? fd : GBX_TRY(a, pidfd_getfd, fd, 0, 0));
+    return gbx_attack_done(fd < 0 ? fd : TRY(pidfd_getfd, fd, 0, 0));
 }
 
 /* We are a fork of the template: what is here is at the same address there. */
@@ -178,53 +136,36 @@ static gbx_attack_verdict copy_memory(gbx_attack *a, long pid, bool is_write)
     long result;
 
     if (is_write)
-        result = GBX_TRY(a, process_vm_writev, pid, GBX_P(&ours), 1, GBX_P(&theirs), 1);
+        result = TRY(process_vm_writev, pid, P(&ours), 1, P(&theirs), 1);
     else
-        result = GBX_TRY(a, process_vm_readv, pid, GBX_P(&ours), 1, GBX_P(&theirs), 1);
+        result = TRY(process_vm_readv, pid, P(&ours), 1, P(&theirs), 1);
     /* EFAULT means that the address was looked up in that process. */
-    return result < 0 && errno == EFAULT ? GBX_BREACH : gbx_attack_verdict_of(result);
+    return result < 0 && errno == EFAULT ? GBX_BREACH : gbx_attack_done(result);
 }
 
-gbx_attack_verdict gbx_attack_read_template(gbx_attack *a)
-{
-    return copy_memory(a, template_pid(), false);
-}
-
-gbx_attack_verdict gbx_attack_write_template(gbx_attack *a)
-{
-    return copy_memory(a, template_pid(), true);
-}
-
-gbx_attack_verdict gbx_attack_advise_template(gbx_attack *a)
+static gbx_attack_verdict advise_template(gbx_attack *a)
 {
     static _Alignas(4096) char page[4096];
     struct iovec theirs = {.iov_base = page, .iov_len = sizeof page};
-    long fd = GBX_TRY(a, pidfd_open, template_pid(), 0);
+    long fd = TRY(pidfd_open, template_pid(), 0);
 
-    return gbx_attack_verdict_of(
-        fd < 0 ? fd : GBX_TRY(a, process_madvise, fd, GBX_P(&theirs), 1, MADV_COLD, 0));
-}
-
-gbx_attack_verdict gbx_attack_compare_template(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(
-        GBX_TRY(a, kcmp, template_pid(), syscall(SYS_getpid), KCMP_FILE_TABLE, 0, 0));
+    return gbx_attack_done(
+        fd < 0 ? fd : TRY(process_madvise, fd, P(&theirs), 1, MADV_COLD, 0));
 }
 
 /* Sets the limit to its current value: lowering it would do harm. */
-gbx_attack_verdict gbx_attack_limit_template(gbx_attack *a)
+static gbx_attack_verdict limit_template(gbx_attack *a)
 {
     struct rlimit now;
 
-    if (GBX_TRY(a, prlimit64, template_pid(), RLIMIT_NOFILE, 0, GBX_P(&now)) < 0)
-        return gbx_attack_verdict_of(-1);
-    return gbx_attack_verdict_of(
-        GBX_TRY(a, prlimit64, template_pid(), RLIMIT_NOFILE, GBX_P(&now)));
+    if (TRY(prlimit64, template_pid(), RLIMIT_NOFILE, 0, P(&now)) < 0)
+        return gbx_attack_done(-1);
+    return gbx_attack_done(TRY(prlimit64, template_pid(), RLIMIT_NOFILE, P(&now)));
 }
 
 /* ---- the host -------------------------------------------------------------------- */
 
-gbx_attack_verdict gbx_attack_see_outside(gbx_attack *a)
+static gbx_attack_verdict see_outside(gbx_attack *a)
 {
     long pid = gbx_next_outside(0);
 
@@ -234,12 +175,7 @@ gbx_attack_verdict gbx_attack_see_outside(gbx_attack *a)
 
 static gbx_attack_verdict trace(gbx_attack *a, long pid)
 {
-    return gbx_attack_verdict_of(GBX_TRY(a, ptrace, PTRACE_SEIZE, pid));
-}
-
-gbx_attack_verdict gbx_attack_trace_outside(gbx_attack *a)
-{
-    return any_outside(a, trace);
+    return gbx_attack_done(TRY(ptrace, PTRACE_SEIZE, pid));
 }
 
 static gbx_attack_verdict read_memory(gbx_attack *a, long pid)
@@ -247,50 +183,30 @@ static gbx_attack_verdict read_memory(gbx_attack *a, long pid)
     return copy_memory(a, pid, false);
 }
 
-gbx_attack_verdict gbx_attack_read_outside(gbx_attack *a)
-{
-    return any_outside(a, read_memory);
-}
-
 static gbx_attack_verdict send_signal(gbx_attack *a, long pid)
 {
-    return gbx_attack_verdict_of(GBX_TRY(a, kill, pid, 0));
-}
-
-gbx_attack_verdict gbx_attack_kill_outside(gbx_attack *a)
-{
-    return any_outside(a, send_signal);
+    return gbx_attack_done(TRY(kill, pid, 0));
 }
 
 static gbx_attack_verdict queue(gbx_attack *a, long pid)
 {
     siginfo_t info = {.si_code = SI_QUEUE};
 
-    return gbx_attack_verdict_of(GBX_TRY(a, rt_sigqueueinfo, pid, 0, GBX_P(&info)));
-}
-
-gbx_attack_verdict gbx_attack_queue_signal(gbx_attack *a)
-{
-    return any_outside(a, queue);
+    return gbx_attack_done(TRY(rt_sigqueueinfo, pid, 0, P(&info)));
 }
 
 static gbx_attack_verdict signal_thread(gbx_attack *a, long pid)
 {
-    return gbx_attack_verdict_of(GBX_TRY(a, tgkill, pid, pid, 0));
-}
-
-gbx_attack_verdict gbx_attack_tgkill_outside(gbx_attack *a)
-{
-    return any_outside(a, signal_thread);
+    return gbx_attack_done(TRY(tgkill, pid, pid, 0));
 }
 
 /* The worker outlives its template, unless that is the init of its namespace. */
-gbx_attack_verdict gbx_attack_outlive(gbx_attack *a)
+static gbx_attack_verdict outlive(gbx_attack *a)
 {
-    long result = GBX_TRY(a, prctl, PR_SET_PDEATHSIG, 0);
+    long result = TRY(prctl, PR_SET_PDEATHSIG, 0);
 
     if (result < 0 || template_pid() != 1)
-        return gbx_attack_verdict_of(result);
+        return gbx_attack_done(result);
     (void)snprintf(a->note, sizeof a->note, "dies with the init of its namespace");
     return GBX_REFUSED;
 }
@@ -315,58 +231,58 @@ static void *as_pointer(long address)
 static gbx_attack_verdict run(long result, const void *code)
 {
     if (result < 0)
-        return gbx_attack_verdict_of(result);
+        return gbx_attack_done(result);
     return gbx_code_runs(code) ? GBX_BREACH : GBX_REFUSED;
 }
 
 /* ---- new code ------------------------------------------------------------------- */
 
-gbx_attack_verdict gbx_attack_map_executable(gbx_attack *a)
+static gbx_attack_verdict map_executable(gbx_attack *a)
 {
     const unsigned char *code = gbx_make_code();
-    long at = GBX_TRY(a, mmap, 0, PAGE, RWX, ANONYMOUS, -1, 0);
+    long at = TRY(mmap, 0, PAGE, RWX, ANONYMOUS, -1, 0);
 
     if (at >= 0 && code != NULL)
         memcpy(as_pointer(at), code, 16);
     return run(at, as_pointer(at));
 }
 
-gbx_attack_verdict gbx_attack_protect_executable(gbx_attack *a)
+static gbx_attack_verdict protect_executable(gbx_attack *a)
 {
     const unsigned char *code = gbx_make_code();
 
-    return run(GBX_TRY(a, mprotect, GBX_P(code), PAGE, RX), code);
+    return run(TRY(mprotect, P(code), PAGE, RX), code);
 }
 
-gbx_attack_verdict gbx_attack_pkey_executable(gbx_attack *a)
+static gbx_attack_verdict pkey_executable(gbx_attack *a)
 {
     const unsigned char *code = gbx_make_code();
 
-    return run(GBX_TRY(a, pkey_mprotect, GBX_P(code), PAGE, RX, -1), code);
+    return run(TRY(pkey_mprotect, P(code), PAGE, RX, -1), code);
 }
 
-gbx_attack_verdict gbx_attack_map_memfd_executable(gbx_attack *a)
+static gbx_attack_verdict map_memfd_executable(gbx_attack *a)
 {
     const unsigned char *code = gbx_make_code();
-    long fd = GBX_TRY(a, memfd_create, GBX_P("code"), 0);
+    long fd = TRY(memfd_create, P("code"), 0);
     long at;
 
     if (fd < 0 || code == NULL)
-        return gbx_attack_verdict_of(fd);
-    if (GBX_TRY(a, write, fd, GBX_P(code), 16) != 16)
+        return gbx_attack_done(fd);
+    if (TRY(write, fd, P(code), 16) != 16)
         return GBX_BREACH;
-    at = GBX_TRY(a, mmap, 0, PAGE, RX, MAP_PRIVATE, fd, 0);
+    at = TRY(mmap, 0, PAGE, RX, MAP_PRIVATE, fd, 0);
     return run(at, as_pointer(at));
 }
 
 /* After this, readable pages are executable; a page that became so is the breach. */
-gbx_attack_verdict gbx_attack_read_implies_exec(gbx_attack *a)
+static gbx_attack_verdict read_implies_exec(gbx_attack *a)
 {
-    long result = GBX_TRY(a, personality, READ_IMPLIES_EXEC);
+    long result = TRY(personality, READ_IMPLIES_EXEC);
     const unsigned char *code;
 
     if (result < 0)
-        return gbx_attack_verdict_of(result);
+        return gbx_attack_done(result);
     code = gbx_make_code();
     if (code == NULL) {
         (void)snprintf(a->note, sizeof a->note, "mmap: %s", strerrorname_np(errno));
@@ -377,93 +293,58 @@ gbx_attack_verdict gbx_attack_read_implies_exec(gbx_attack *a)
 
 /* ---- what is mapped ---------------------------------------------------------------- */
 
-gbx_attack_verdict gbx_attack_map_channel(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(
-        GBX_TRY(a, mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0));
-}
-
-gbx_attack_verdict gbx_attack_memfd(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(GBX_TRY(a, memfd_create, GBX_P("memory"), 0));
-}
-
-gbx_attack_verdict gbx_attack_memfd_secret(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(GBX_TRY(a, memfd_secret, 0));
-}
-
-/* Not touched: the limit applies to what could be filled. */
-gbx_attack_verdict gbx_attack_map_past_limit(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(GBX_TRY(a, mmap, 0, 16L << 30, PROT_READ | PROT_WRITE,
-                                         ANONYMOUS | MAP_NORESERVE, -1, 0));
-}
-
 /* Unwritable memory does not count as data, but it still exists. One page of each
  * piece is touched, which is enough to show that all could be. */
-gbx_attack_verdict gbx_attack_forget_memory(gbx_attack *a)
+static gbx_attack_verdict forget_memory(gbx_attack *a)
 {
     const long piece = 64L << 20;
     const long enough = 8L << 30;
 
     for (long total = 0; total < enough; total += piece) {
-        long at = GBX_TRY(a, mmap, 0, piece, PROT_READ | PROT_WRITE, ANONYMOUS, -1, 0);
+        long at = TRY(mmap, 0, piece, PROT_READ | PROT_WRITE, ANONYMOUS, -1, 0);
 
         if (at < 0)
-            return gbx_attack_verdict_of(at);
+            return gbx_attack_done(at);
         *(volatile char *)as_pointer(at) = 1;
-        if (GBX_TRY(a, mprotect, at, piece, PROT_NONE) < 0)
-            return gbx_attack_verdict_of(-1);
+        if (TRY(mprotect, at, piece, PROT_NONE) < 0)
+            return gbx_attack_done(-1);
     }
     (void)snprintf(a->note, sizeof a->note, "8 GiB could be filled");
     return GBX_BREACH;
 }
 
-gbx_attack_verdict gbx_attack_grow_mapping(gbx_attack *a)
+static gbx_attack_verdict grow_mapping(gbx_attack *a)
 {
     unsigned char *page = gbx_make_code();
 
     if (page == NULL)
         return GBX_REFUSED;
-    return gbx_attack_verdict_of(
-        GBX_TRY(a, mremap, GBX_P(page), PAGE, 16L * PAGE, MREMAP_MAYMOVE));
+    return gbx_attack_done(TRY(mremap, P(page), PAGE, 16L * PAGE, MREMAP_MAYMOVE));
 }
 
-gbx_attack_verdict gbx_attack_merge_memory(gbx_attack *a)
+static gbx_attack_verdict merge_memory(gbx_attack *a)
 {
     unsigned char *page = gbx_make_code();
 
-    if (GBX_TRY(a, madvise, GBX_P(page), PAGE, MADV_MERGEABLE) == 0)
+    if (TRY(madvise, P(page), PAGE, MADV_MERGEABLE) == 0)
         return GBX_BREACH;
     /* The kernel lacks the feature, or the filter answers as if it did. */
     return GBX_REFUSED;
 }
 
-gbx_attack_verdict gbx_attack_lock_memory(gbx_attack *a)
-{
-    unsigned char *page = gbx_make_code();
-
-    return gbx_attack_verdict_of(GBX_TRY(a, mlock, GBX_P(page), PAGE));
-}
-
 /* ---- what the host shares --------------------------------------------------------- */
 
-gbx_attack_verdict gbx_attack_shared_segment(gbx_attack *a)
+static gbx_attack_verdict shared_segment(gbx_attack *a)
 {
-    long id = GBX_TRY(a, shmget, GBX_ATTACK_VICTIM_KEY, 0, 0);
+    long id = TRY(shmget, GBX_ATTACK_VICTIM_KEY, 0, 0);
     long at;
 
     if (id < 0)
-        return gbx_attack_verdict_of(id);
-    at = GBX_TRY(a, shmat, id, 0, SHM_RDONLY);
+        return gbx_attack_done(id);
+    at = TRY(shmat, id, 0, SHM_RDONLY);
     if (at < 0)
-        return gbx_attack_verdict_of(at);
+        return gbx_attack_done(at);
     return *(const volatile char *)as_pointer(at) != 0 ? GBX_BREACH : GBX_REFUSED;
 }
 
-gbx_attack_verdict gbx_attack_message_queue(gbx_attack *a)
-{
-    return gbx_attack_verdict_of(
-        GBX_TRY(a, mq_open, GBX_P(GBX_ATTACK_VICTIM_NAME), O_RDONLY, 0, 0));
-}
+GBX_ATTACK_LINES(gbx_attack_processes, GBX_ATTACKS_ON_PROCESSES)

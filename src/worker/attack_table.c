@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static const gbx_attack_info infos[] = {
-#define XX(function, id, topic, name, layers, note) {id, topic, name, layers, note},
+#define XX(id, topic, name, layers, note, run) {id, topic, name, layers, note},
     GBX_ATTACK_MAP(XX)
 #undef XX
 };

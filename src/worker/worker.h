@@ -47,16 +47,18 @@ typedef struct gbx_attack {
 
 /* A raw system call of up to six arguments, given as longs or pointers; records its
  * name and how it ended. Returns -1 with errno set on failure. */
-#define GBX_TRY(a, call, ...) gbx_try(a, #call, SYS_##call, (long[6]){__VA_ARGS__})
-#define GBX_P(pointer)        ((long)(intptr_t)(pointer))
+#define TRY(call, ...) gbx_try(a, #call, SYS_##call, (long[6]){__VA_ARGS__})
+#define P(...)         ((long)(intptr_t)(__VA_ARGS__))
 long gbx_try(gbx_attack *a, const char *name, long number, const long args[6]);
 
 /* For a call whose success alone is the breach. */
-gbx_attack_verdict gbx_attack_verdict_of(long result);
+#define DOES(...) gbx_attack_done(TRY(__VA_ARGS__))
+gbx_attack_verdict gbx_attack_done(long result);
 
 /* For a call with deliberately wrong arguments: any error except a missing
  * permission shows that it would have been executed. */
-gbx_attack_verdict gbx_attack_verdict_of_permission(long result);
+#define MAY(...) gbx_attack_permitted(TRY(__VA_ARGS__))
+gbx_attack_verdict gbx_attack_permitted(long result);
 
 /* The next pid above after of an existing process that is neither ours nor the
  * template's, whether it may be touched or not; 0 if there is none. */
@@ -66,10 +68,23 @@ long gbx_next_outside(long after);
 unsigned char *gbx_make_code(void);
 bool gbx_code_runs(const void *code);
 
-#define XX(function, id, topic, name, layers, note) \
-    gbx_attack_verdict gbx_attack_##function(gbx_attack *a);
-GBX_ATTACK_MAP(XX)
-#undef XX
+/* Each runs line *index of its part of the table, or lowers *index by the lines that it
+ * has and returns false. */
+bool gbx_attack_files(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);
+bool gbx_attack_processes(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);
+bool gbx_attack_network(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);
+bool gbx_attack_kernel(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);
+
+#define GBX_ATTACK_LINES(function, lines)                                  \
+    bool function(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret) \
+    {                                                                      \
+        lines(GBX_ATTACK_LINE) return false;                               \
+    }
+#define GBX_ATTACK_LINE(id, topic, name, layers, note, run) \
+    if ((*index)-- == 0) {                                  \
+        *ret = run;                                         \
+        return true;                                        \
+    }
 
 /* ---- attack_table.c ------------------------------------------------------ */
 

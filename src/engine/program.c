@@ -337,7 +337,7 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE])
  * small. A large heap may have garbage of three times its size before it is collected,
  * counting a dataset in it, so code that holds nothing would reach its memory limit. 16
  * MiB are enough. Symbols are bound at the start: workers lack libraries that a search
- * would pass (worker/unload_libs.c), and each worker would search anew.
+ * would pass (worker/maps.c), and each worker would search anew.
  */
 #define COMMON                                                                        \
     "TZ=UTC", "LANG=C", "LD_BIND_NOW=1", "Malloc=1", "GIGACAGE_ENABLED=0",            \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps - the mappings of this process, and which of their pages a child touches.
+ * maps - the mappings of this process, which of their pages a child touches, and which of
+ * them are not needed.
  *
  * The kernel lists one line per mapping; smaps adds lines about each.
  *
@@ -12,6 +13,7 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -184,4 +186,44 @@ uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, int closed,
 void gbx_page_probe_free(uint8_t *touched, const gbx_ranges *ranges)
 {
     (void)munmap(touched, ranges->pages);
+}
+
+/* ---- libraries that no call uses ------------------------------------------------ */
+
+/*
+ * The engine's library brings libraries for an event loop, an object system and a
+ * journal, for its embedding API and for WebKit. Its C interface, which is all we call,
+ * uses none of them once the template is up; code that did would crash. The last
+ * library compiled the filters, and is no longer needed.
+ */
+static const char *const unused[] = {
+    "libgio-2.0.so",  "libgobject-2.0.so", "libgmodule-2.0.so", "libmount.so",
+    "libblkid.so",    "libselinux.so",     "libpcre2-8.so",     "libffi.so",
+    "libsystemd.so",  "libcap.so",         "libgcrypt.so",      "liblzma.so",
+    "libzstd.so",     "liblz4.so",         "libz.so",           "libseccomp.so",
+    "libgpg-error.so"};
+
+static bool is_unused(const gbx_mapping *mapping)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(unused); i++)
+        if (strncmp(mapping->name, unused[i], strlen(unused[i])) == 0)
+            return true;
+    return false;
+}
+
+void gbx_libs_drop(void)
+{
+    gbx_maps maps;
+    void *frame;
+
+    /* The engine captures its own stack at the first exception. For that the C
+     * library searches all libraries by name for the unwinder, once. */
+    (void)backtrace(&frame, 1);
+
+    maps = gbx_maps_read(false);
+    for (size_t i = 0; i < maps.count; i++)
+        if (is_unused(&maps.list[i]))
+            (void)munmap((void *)maps.list[i].from,
+                         maps.list[i].to - maps.list[i].from);
+    gbx_maps_free(&maps);
 }

@@ -564,7 +564,7 @@ static void warm(template *t)
     gbx_realm_settle(t->realm, t->config.warm);
     make_room(t);
     gbx_template_forget_handlers();
-    gbx_libs_drop_libraries();
+    gbx_libs_drop();
     if (t->config.warm == 0)
         return;
     gbx_template_make_light(t->realm, t->config.huge_pages);
@@ -578,7 +578,7 @@ static void warm_more(template *t)
     gbx_realm_warm_own(t->realm, t->config.warm);
     gbx_realm_settle_again(t->realm);
     make_room(t);
-    gbx_libs_drop_libraries(); /* not earlier: a capability may have loaded one */
+    gbx_libs_drop(); /* not earlier: a capability may have loaded one */
     if (t->config.warm == 0)
         return;
     gbx_pages_learn(&t->pages, rehearse, t->realm);
@@ -675,7 +675,6 @@ void gbx_template_forget_handlers(void)
 
 void gbx_template_make_light(gbx_realm *realm, size_t huge_pages)
 {
-    gbx_libs_join();
     gbx_heap_close_holes();
     (void)gbx_heap_begin(); /* while /proc exists */
     (void)rehearse(realm);  /* the engine must find its new places once */

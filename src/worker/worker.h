@@ -342,6 +342,15 @@ uint8_t *gbx_page_probe_learn(const gbx_ranges *ranges, int closed,
                               bool (*run)(void *user), void *user);
 void gbx_page_probe_free(uint8_t *touched, const gbx_ranges *ranges);
 
+/*
+ * Unmap the libraries that the engine's library links only for other programs: a fork
+ * copies every mapping of the template, and its end removes every one. The loader still
+ * lists them: from here on nothing may be searched for by name, and the process must
+ * end by _exit(), since their destructors can no longer run. Only for speed. In the
+ * template, single-threaded, while /proc exists.
+ */
+void gbx_libs_drop(void);
+
 /* ---- pages.c ------------------------------------------------------------- */
 
 /*
@@ -459,27 +468,5 @@ void gbx_template_make_light(gbx_realm *realm, size_t huge_pages);
 /* Serve the control socket until it closes; returns the program's exit status.
  * prepared is taken over and completed. */
 int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared);
-
-/* ---- unload_libs.c ------------------------------------------------------- */
-
-/*
- * Makes the libraries that forks inherit cheap to inherit.
- *
- * A fork copies every mapping of the template, and its end removes every one. This is
- * only for speed: if a step here fails, workers are slower.
- *
- * In the template, single-threaded, while /proc exists.
- */
-
-/* Unmap the libraries that the engine's library links only for other programs. The
- * loader still lists them: from here on nothing may be searched for by name, and the
- * process must end by _exit(), since their destructors can no longer run. */
-void gbx_libs_drop_libraries(void);
-
-/* Make the constants of a library, before and behind its code in one file, one
- * mapping with it. That makes them executable, and nothing writable. Done only where
- * the engine has memory for compiled code, which is both writable and executable: an
- * attacker who can jump to the constants can already jump there. */
-void gbx_libs_join(void);
 
 #endif

@@ -31,8 +31,7 @@ add_executable(test_realm_hashes unit/test_realm_hashes.c)
 target_link_libraries(test_realm_hashes PRIVATE gbx_realm_call gbx_vectors)
 gbx_test(test_realm_hashes unit 300)
 
-add_executable(test_image unit/test_image.c ${CMAKE_SOURCE_DIR}/src/worker/unload_libs.c
-    ${CMAKE_SOURCE_DIR}/src/worker/maps.c
+add_executable(test_image unit/test_image.c ${CMAKE_SOURCE_DIR}/src/worker/maps.c
     ${CMAKE_SOURCE_DIR}/src/worker/hugepage_text.c
     ${CMAKE_SOURCE_DIR}/src/worker/freeze.c
     ${CMAKE_SOURCE_DIR}/src/worker/heap.c)

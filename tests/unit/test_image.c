@@ -107,55 +107,22 @@ TEST(drop_libraries__the_engine_does_not_miss_them)
     assert_int_equal(in_child(run_all_kinds), 0);
 }
 
-/* Constants that lie beside code, in their file and in memory. */
-static size_t count_constants_beside_code(void)
-{
-    gbx_maps maps = gbx_maps_read(true);
-    size_t count = 0;
-
-    for (size_t i = 1; i < maps.count; i++) {
-        const gbx_mapping *a = &maps.list[i - 1];
-        const gbx_mapping *b = &maps.list[i];
-
-        if (a->file != 0 && a->file == b->file && a->to == b->from && a->own == 0 &&
-            b->own == 0 && (a->prot | b->prot) == (PROT_READ | PROT_EXEC) &&
-            a->prot != b->prot)
-            count++;
-    }
-    gbx_maps_free(&maps);
-    return count;
-}
-
-static bool is_writable(const gbx_mapping *m)
-{
-    return (m->prot & PROT_WRITE) != 0;
-}
-
 static bool is_copy(
     const gbx_mapping *m) /* into a file in memory, or (6.1) into none */
 {
-    return !is_writable(m) && m->to - m->from >= GBX_MIB(2) &&
+    return (m->prot & PROT_WRITE) == 0 && m->to - m->from >= GBX_MIB(2) &&
            (m->file == 0 || strncmp(m->name, "memfd:text", 10) == 0);
 }
 
-static size_t count_code(bool (*is_meant)(const gbx_mapping *m))
+static size_t count_copies(void)
 {
     gbx_maps maps = gbx_maps_read(false);
     size_t count = 0;
 
     for (size_t i = 0; i < maps.count; i++)
-        count += (maps.list[i].prot & PROT_EXEC) != 0 && is_meant(&maps.list[i]);
+        count += (maps.list[i].prot & PROT_EXEC) != 0 && is_copy(&maps.list[i]);
     gbx_maps_free(&maps);
     return count;
-}
-
-TEST(join__code_and_constants_are_one_mapping)
-{
-    size_t writable = count_code(is_writable);
-    assert_true(count_constants_beside_code() >= 10);
-    gbx_libs_join();
-    assert_int_equal(count_constants_beside_code(), 0);
-    assert_true(count_code(is_writable) == writable && in_child(run_all_kinds) == 0);
 }
 
 /* A sum over all that is mapped of the engine's file or in its place. */
@@ -219,7 +186,7 @@ TEST(enlarge__the_engines_code_is_what_it_was)
 
     assert_int_equal(gbx_text_enlarge(3, prove, NULL), may_be_huge() ? 3 : 0);
 
-    assert_true((count_code(is_copy) > 0) == may_be_huge());
+    assert_true((count_copies() > 0) == may_be_huge());
     assert_true(sum_of((const char *)from, (const char *)to) == before);
     gbx_text_claim();
     assert_true(sum_of((const char *)from, (const char *)to) == before);
@@ -442,7 +409,7 @@ static int make_realm(void **state)
     if (realm == NULL)
         return -1;
     had_libraries = has_libraries();
-    gbx_libs_drop_libraries();
+    gbx_libs_drop();
     return 0;
 }
 

@@ -352,24 +352,6 @@ static bool is_same_name(const gbx_tree *t, uint32_t i, uint32_t name)
                             t->nodes[name].end - t->nodes[name].start);
 }
 
-/* Is the name used outside its function and its declaration? but: a node to skip as
- * well. */
-static bool is_used(const gbx_tree *t, uint32_t name, uint32_t but)
-{
-    uint32_t declaration = t->nodes[name].parent;
-
-    for (uint32_t i = 0; i < t->count;) {
-        if (i == declaration || i == but) {
-            i = t->nodes[i].next;
-            continue;
-        }
-        if (is_same_name(t, i, name))
-            return true;
-        i++;
-    }
-    return false;
-}
-
 static bool declares_function(const struct look *l, uint32_t i)
 {
     for (size_t k = 0; k < l->name_count; k++)
@@ -378,13 +360,15 @@ static bool declares_function(const struct look *l, uint32_t i)
     return false;
 }
 
-/* Is it used by the script itself, not only in the bodies of top-level functions? */
-static bool is_used_at_top(const struct look *l, uint32_t name)
+/* Is the name used outside its function and its declaration? but: a node to skip as
+ * well; at_top: by the script itself, not only in the bodies of top-level functions. */
+static bool is_used(const struct look *l, uint32_t name, uint32_t but, bool at_top)
 {
     const gbx_tree *t = l->t;
 
     for (uint32_t i = 0; i < t->count;) {
-        if (declares_function(l, i)) {
+        if (i == t->nodes[name].parent || i == but ||
+            (at_top && declares_function(l, i))) {
             i = t->nodes[i].next;
             continue;
         }
@@ -402,7 +386,7 @@ static uint32_t find_unused(const struct look *l, size_t *ret_count)
 
     *ret_count = 0;
     for (size_t i = 0; i < l->name_count; i++)
-        if (!is_used(l->t, l->names[i], GBX_NO_NODE)) {
+        if (!is_used(l, l->names[i], GBX_NO_NODE, false)) {
             found = l->names[i];
             ++*ret_count;
         }
@@ -431,9 +415,9 @@ static uint32_t find_entry(const struct look *l)
         for (size_t i = 0; i < l->name_count; i++) {
             if (!gbx_tree_is(l->t, l->names[i], known[k]))
                 continue;
-            if (!is_used(l->t, l->names[i], GBX_NO_NODE))
+            if (!is_used(l, l->names[i], GBX_NO_NODE, false))
                 return l->names[i];
-            if (is_used_at_top(l, l->names[i]))
+            if (is_used(l, l->names[i], GBX_NO_NODE, true))
                 return GBX_NO_NODE;
         }
     only = find_unused(l, &count);
@@ -448,7 +432,8 @@ static uint32_t find_default(const struct look *l)
 {
     for (size_t i = 0; i < l->name_count; i++)
         if (l->t->nodes[l->names[i]].parent == l->declared)
-            return is_used(l->t, l->names[i], GBX_NO_NODE) ? GBX_NO_NODE : l->names[i];
+            return is_used(l, l->names[i], GBX_NO_NODE, false) ? GBX_NO_NODE
+                                                               : l->names[i];
     return GBX_NO_NODE;
 }
 
@@ -471,7 +456,7 @@ static uint32_t find_named(const struct look *l, uint32_t value)
     if (value == GBX_NO_NODE || l->t->nodes[value].kind != GBX_NODE_IDENTIFIER)
         return GBX_NO_NODE;
     name = function_of(l, value);
-    return name != GBX_NO_NODE && is_used(l->t, name, but) ? GBX_NO_NODE : name;
+    return name != GBX_NO_NODE && is_used(l, name, but, false) ? GBX_NO_NODE : name;
 }
 
 /* Is an exported expression the value although declarations follow it? */

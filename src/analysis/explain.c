@@ -57,9 +57,7 @@ void gbx_case_line(const gbx_case *c, uint32_t *ret_first, uint32_t *ret_end)
     *ret_end = k;
 }
 
-#define ARENA_BASE     GBX_MIB(16)
-#define ARENA_PER_BYTE 160
-#define WORK_MAX       ((size_t)20 * 1000 * 1000) /* some 100 ms */
+#define WORK_MAX ((size_t)20 * 1000 * 1000) /* some 100 ms */
 
 struct question {
     const char *text;
@@ -120,30 +118,6 @@ static void locate(gbx_case *c, const struct question *q)
     c->line_end = into_region(q->region, end);
 }
 
-static void answer(void *user)
-{
-    struct question *q = user;
-    gbx_case c = {.form = q->form,
-                  .message = q->message,
-                  .work = WORK_MAX,
-                  .at = GBX_NO_OFFSET};
-
-    if (!gbx_tree_parse(&c.tree, q->text + q->region.start,
-                        q->region.end - q->region.start))
-        return;
-    gbx_tree_flatten(&c.tree);
-    gbx_leaves_init(&c.leaves, &c.tree);
-    locate(&c, q);
-    if (q->is_syntax)
-        gbx_explain_syntax(&c);
-    else
-        gbx_explain_runtime(&c);
-    q->explanation->hint = c.hint;
-    if (c.at != GBX_NO_OFFSET)
-        gbx_text_place(q->text, q->len, q->region.start + c.at, &q->explanation->line,
-                       &q->explanation->column);
-}
-
 /* ---- a promise of a tool's call -------------------------------------------------- */
 
 /* Did code use the promise of a call instead of its value? The engine's message then says
@@ -151,18 +125,11 @@ static void answer(void *user)
  * from, and that no await precedes it. */
 
 struct search {
-    const char *text; /* only the region of code */
-    size_t len;
+    const gbx_case *c;
     const char *used; /* the expression that failed, as the engine quotes it */
     size_t used_len;
-    bool is_root;      /* it begins with the wrong value; else that is inside it */
-    bool is_parsed;    /* JSON.parse() got something that is not text */
-    size_t line_start; /* of the line that failed */
-    size_t line_end;
-    size_t start; /* of the call's function */
-    size_t end;
-    bool is_list; /* it is called for each item of a list */
-    bool is_found;
+    bool is_root;   /* it begins with the wrong value; else that is inside it */
+    bool is_parsed; /* JSON.parse() got something that is not text */
 };
 
 static size_t name_length(const char *text)
@@ -241,8 +208,10 @@ static uint32_t mapped(const gbx_tree *t, uint32_t arrow)
     return t->nodes[arguments].parent;
 }
 
-static bool binds(const struct search *s, const gbx_tree *t, uint32_t pattern)
+static bool binds(const struct search *s, uint32_t pattern)
 {
+    const gbx_tree *t = &s->c->tree;
+
     if (pattern == GBX_NO_NODE)
         return false;
     for (uint32_t i = pattern; i < t->nodes[pattern].next && !gbx_time_budget_is_over();
@@ -257,12 +226,13 @@ static bool binds(const struct search *s, const gbx_tree *t, uint32_t pattern)
 
 static bool is_on_line(const struct search *s, const gbx_node *node)
 {
-    return node->end > s->line_start && node->start < s->line_end;
+    return node->end > s->c->line_start && node->start < s->c->line_end;
 }
 
 /* Did the value of node i cause the failure? i is a promise, or a list of them. */
-static bool is_culprit(const struct search *s, const gbx_tree *t, uint32_t i)
+static bool is_culprit(const struct search *s, uint32_t i)
 {
+    const gbx_tree *t = &s->c->tree;
     uint32_t by = taker_of(t, &i);
     bool is_itself = is_used(s, "servers", 7) || is_used(s, "discover", 8);
     uint32_t property;
@@ -270,8 +240,8 @@ static bool is_culprit(const struct search *s, const gbx_tree *t, uint32_t i)
     if (by == GBX_NO_NODE)
         return false;
     switch ((unsigned)t->nodes[by].kind) {
-    case GBX_NODE_DECLARATOR: return binds(s, t, gbx_tree_child(t, by, GBX_FIELD_NAME));
-    case GBX_NODE_ASSIGNMENT: return binds(s, t, gbx_tree_child(t, by, GBX_FIELD_LEFT));
+    case GBX_NODE_DECLARATOR: return binds(s, gbx_tree_child(t, by, GBX_FIELD_NAME));
+    case GBX_NODE_ASSIGNMENT: return binds(s, gbx_tree_child(t, by, GBX_FIELD_LEFT));
     case GBX_NODE_FOR_IN:
     case GBX_NODE_SPREAD:
         return (!s->is_root || is_itself) && is_on_line(s, &t->nodes[i]);
@@ -283,31 +253,6 @@ static bool is_culprit(const struct search *s, const gbx_tree *t, uint32_t i)
                !gbx_tree_is(t, property, "catch") &&
                !gbx_tree_is(t, property, "finally");
     default: return false;
-    }
-}
-
-static void look(void *user)
-{
-    struct search *s = user;
-    gbx_tree t;
-
-    if (s->len == 0 || !gbx_tree_parse(&t, s->text, s->len))
-        return;
-    gbx_tree_flatten(&t);
-    for (uint32_t i = 0; i < t.count && !s->is_found; i++) {
-        uint32_t callee = gbx_tree_child(&t, i, GBX_FIELD_FUNCTION);
-        uint32_t value = i;
-        uint32_t by;
-
-        if (t.nodes[i].kind != GBX_NODE_CALL || !is_of_host(&t, i))
-            continue;
-        by = taker_of(&t, &value);
-        s->is_list = by != GBX_NO_NODE && t.nodes[by].kind == GBX_NODE_ARROW;
-        if (s->is_list)
-            value = mapped(&t, by);
-        s->start = t.nodes[callee].start;
-        s->end = t.nodes[callee].end;
-        s->is_found = value != GBX_NO_NODE && is_culprit(s, &t, value);
     }
 }
 
@@ -334,39 +279,77 @@ static bool read_message(const char *message, struct search *s)
         s->used_len = strlen(s->used);
         return true;
     }
-    s->used = s->text + s->line_start;
-    s->used_len = s->line_end - s->line_start;
+    s->used = s->c->tree.text + s->c->line_start;
+    s->used_len = s->c->line_end - s->c->line_start;
     s->is_parsed = strstr(message, "Unexpected identifier \"object\"") != NULL;
     return s->is_parsed || strstr(message, "Spread syntax requires") != NULL;
 }
 
-static void find_line(const char *text, size_t len, gbx_region region, uint32_t line,
-                      struct search *s)
+/* message: without the error's name. */
+static void explain_unawaited(const gbx_case *c, const char *message,
+                              const struct question *q)
 {
-    size_t start;
-    size_t end;
+    const gbx_tree *t = &c->tree;
+    struct search s = {.c = c};
 
-    (void)gbx_lines_find(text, len, line > 0 ? line : 1, &start, &end);
-    s->line_start = into_region(region, start);
-    s->line_end = into_region(region, end);
+    if (message == NULL || q->explanation->line == 0 || !read_message(message, &s))
+        return;
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t callee = gbx_tree_child(t, i, GBX_FIELD_FUNCTION);
+        uint32_t value = i;
+        uint32_t by;
+        bool is_list;
+
+        if (t->nodes[i].kind != GBX_NODE_CALL || !is_of_host(t, i))
+            continue;
+        by = taker_of(t, &value);
+        is_list = by != GBX_NO_NODE && t->nodes[by].kind == GBX_NODE_ARROW;
+        if (is_list)
+            value = mapped(t, by);
+        if (value == GBX_NO_NODE || !is_culprit(&s, value))
+            continue;
+        q->explanation->hint = is_list ? GBX_HINT_UNAWAITED_LIST : GBX_HINT_UNAWAITED;
+        q->explanation->start = (uint32_t)(q->region.start + t->nodes[callee].start);
+        q->explanation->end = (uint32_t)(q->region.start + t->nodes[callee].end);
+        return;
+    }
 }
 
-static bool explain_unawaited(const char *code, size_t len, const char *message,
-                              uint32_t line, gbx_explanation *explanation)
+/* A promise that was used as a value fails as one of these. */
+static const char *without_name(const char *message)
 {
-    gbx_region region = gbx_text_region(code, len);
-    struct search s = {.text = code + region.start, .len = region.end - region.start};
+    static const char *const names[] = {"TypeError: ", "SyntaxError: "};
 
-    find_line(code, len, region, line, &s);
-    if (line == 0 || !gbx_utf8_valid((const uint8_t *)code, len, NULL) ||
-        !read_message(message, &s) ||
-        gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look, &s) != GBX_ARENA_DONE ||
-        !s.is_found)
-        return false;
-    explanation->hint = s.is_list ? GBX_HINT_UNAWAITED_LIST : GBX_HINT_UNAWAITED;
-    explanation->start = (uint32_t)(region.start + s.start);
-    explanation->end = (uint32_t)(region.start + s.end);
-    return true;
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (strncmp(message, names[i], strlen(names[i])) == 0)
+            return message + strlen(names[i]);
+    return NULL;
+}
+
+static void answer(void *user)
+{
+    struct question *q = user;
+    gbx_case c = {.form = q->form,
+                  .message = q->message,
+                  .work = WORK_MAX,
+                  .at = GBX_NO_OFFSET};
+
+    if (!gbx_tree_parse(&c.tree, q->text + q->region.start,
+                        q->region.end - q->region.start))
+        return;
+    gbx_tree_flatten(&c.tree);
+    gbx_leaves_init(&c.leaves, &c.tree);
+    locate(&c, q);
+    if (q->is_syntax)
+        gbx_explain_syntax(&c);
+    else
+        gbx_explain_runtime(&c);
+    q->explanation->hint = c.hint;
+    if (!q->is_syntax)
+        explain_unawaited(&c, without_name(q->message), q);
+    if (c.at != GBX_NO_OFFSET)
+        gbx_text_place(q->text, q->len, q->region.start + c.at, &q->explanation->line,
+                       &q->explanation->column);
 }
 
 /* ---- public to the worker ------------------------------------------------------- */
@@ -383,17 +366,6 @@ static void clamp(const struct question *q)
     }
 }
 
-/* A promise that was used as a value fails as one of these. */
-static const char *without_name(const char *message)
-{
-    static const char *const names[] = {"TypeError: ", "SyntaxError: "};
-
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        if (strncmp(message, names[i], strlen(names[i])) == 0)
-            return message + strlen(names[i]);
-    return NULL;
-}
-
 void gbx_explain(const char *code, size_t len, gbx_form form, bool is_syntax,
                  const char *message, gbx_explanation *explanation)
 {
@@ -403,7 +375,6 @@ void gbx_explain(const char *code, size_t len, gbx_form form, bool is_syntax,
                          .is_syntax = is_syntax,
                          .message = message != NULL ? message : "",
                          .explanation = explanation};
-    const char *words = without_name(q.message);
     gbx_time_budget budget = {.left_ns = GBX_ANALYSIS_NS, .is_wall = true};
 
     explanation->hint = GBX_HINT_NONE;
@@ -413,9 +384,7 @@ void gbx_explain(const char *code, size_t len, gbx_form form, bool is_syntax,
     q.region = gbx_text_region(code, len);
     gbx_time_budget_begin(&budget);
     if (gbx_utf8_valid((const uint8_t *)code, len, NULL))
-        (void)gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, answer, &q);
+        (void)gbx_arena_run(GBX_ANALYSIS_ARENA(len), answer, &q);
     clamp(&q);
-    if (!is_syntax && words != NULL)
-        (void)explain_unawaited(code, len, words, explanation->line, explanation);
     gbx_time_budget_end(&budget);
 }

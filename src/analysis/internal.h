@@ -10,6 +10,9 @@
 /* For all parses of one text: fifteen times what 50 KiB of ordinary code need. */
 #define GBX_ANALYSIS_NS (1000 * GBX_NS_PER_MS)
 
+/* Bytes for one tree of a text: ordinary code needs some 40 for each of its own. */
+#define GBX_ANALYSIS_ARENA(len) (GBX_MIB(16) + 160 * (len))
+
 /* ---- entry_point.c ------------------------------------------------------- */
 
 /* Find which statement or function of a script gives its value. */

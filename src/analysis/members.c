@@ -8,9 +8,6 @@
 
 #include <string.h>
 
-#define ARENA_BASE     GBX_MIB(16)
-#define ARENA_PER_BYTE 160
-
 struct search {
     const char *code;
     size_t len;
@@ -110,7 +107,7 @@ size_t gbx_members_find(const char *code, size_t len, gbx_member ret[GBX_MEMBERS
     struct search s = {.code = code, .len = len, .found = ret};
 
     gbx_time_budget_begin(&budget);
-    (void)gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look, &s);
+    (void)gbx_arena_run(GBX_ANALYSIS_ARENA(len), look, &s);
     gbx_time_budget_end(&budget);
     return s.count;
 }

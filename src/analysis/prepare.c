@@ -99,10 +99,6 @@ static size_t find_extra_escape(const char *text, size_t len, uint32_t *ret_hint
 
 /* ---- the script ------------------------------------------------------------- */
 
-/* Six trees, one after the other, each with as much as the guard grants. */
-#define ARENA_BASE     GBX_MIB(96)
-#define ARENA_PER_BYTE 960
-
 #define RETURN "return "
 #define KEPT   "$default"
 #define KEEP   "var " KEPT " = "
@@ -417,7 +413,8 @@ static void read_text(struct work *w)
         memcpy(w->text + w->region.start, "//", 2); /* as JavaScript treats it */
     memcpy(w->copy, w->text, w->len);
     gbx_time_budget_begin(&budget);
-    end = gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * w->len, look, w);
+    /* Six trees, one after the other. */
+    end = gbx_arena_run(6 * GBX_ANALYSIS_ARENA(w->len), look, w);
     gbx_time_budget_end(&budget);
     /* An aborted analysis leaves nothing: the code then stays unchanged. */
     if (end == GBX_ARENA_DONE)

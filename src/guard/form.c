@@ -12,112 +12,81 @@
     "define it at the top level: function execute(input) { return ...; }"
 #define HINT_ONLY \
     "give only the function: (data) => ..., without a name, 'const' or '=' before it"
+#define HINT_GENERATOR                                                              \
+    "write a plain or async function, and return an array: a generator returns an " \
+    "iterator, which is not a value"
 #define HINT_PLAIN "give the code alone, without the text and Markdown around it"
 
 /* The statements of a program, comments and empty statements left out. */
 struct top {
-    TSNode first;
+    uint32_t first;
     size_t count;
     size_t comments;
     size_t functions; /* declarations of functions among them */
 };
+
+static gbx_node_kind kind_of(const gbx_tree *t, uint32_t i)
+{
+    return i != GBX_NO_NODE ? (gbx_node_kind)t->nodes[i].kind : GBX_NODE_OTHER;
+}
 
 static bool is_comment(gbx_node_kind kind)
 {
     return kind == GBX_NODE_COMMENT || kind == GBX_NODE_HTML_COMMENT;
 }
 
-static void look(TSNode root, struct top *ret)
+static struct top look(const gbx_tree *t)
 {
-    TSTreeCursor cursor = ts_tree_cursor_new(root);
+    struct top top = {.first = GBX_NO_NODE};
 
-    *ret = (struct top){0};
-    if (!ts_tree_cursor_goto_first_child(&cursor))
-        return;
-    do {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        gbx_node_kind kind = gbx_tree_kind(node);
+    for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
+        gbx_node_kind kind = kind_of(t, i);
 
-        if (is_comment(kind))
-            ret->comments++;
+        top.comments += is_comment(kind);
         if (is_comment(kind) || kind == GBX_NODE_EMPTY || kind == GBX_NODE_TOKEN)
             continue;
-        if (ret->count++ == 0)
-            ret->first = node;
-        ret->functions += kind == GBX_NODE_FUNCTION_DECLARATION;
-    } while (ts_tree_cursor_goto_next_sibling(&cursor));
-}
-
-/* The first child that is not a comment or token, or the null node. */
-static TSNode inner(TSNode node)
-{
-    TSTreeCursor cursor = ts_tree_cursor_new(node);
-    bool has_child = ts_tree_cursor_goto_first_child(&cursor);
-    TSNode child = {0};
-
-    for (bool found = false; has_child && !found;) {
-        gbx_node_kind kind;
-
-        child = ts_tree_cursor_current_node(&cursor);
-        kind = gbx_tree_kind(child);
-        found = !is_comment(kind) && kind != GBX_NODE_TOKEN;
-        if (!found && !ts_tree_cursor_goto_next_sibling(&cursor)) {
-            child = (TSNode){0};
-            break;
-        }
+        if (top.count++ == 0)
+            top.first = i;
+        top.functions += kind == GBX_NODE_FUNCTION_DECLARATION;
     }
-    ts_tree_cursor_delete(&cursor); /* unwrap() may come here very often */
-    return child;
+    return top;
 }
 
-static TSNode field(TSNode node, const char *name)
+static bool is_function(const gbx_tree *t, uint32_t i)
 {
-    return ts_node_child_by_field_name(node, name, (uint32_t)strlen(name));
-}
-
-static bool is_function(TSNode node)
-{
-    gbx_node_kind kind = ts_node_is_null(node) ? GBX_NODE_OTHER : gbx_tree_kind(node);
+    gbx_node_kind kind = kind_of(t, i);
 
     return kind == GBX_NODE_ARROW || kind == GBX_NODE_FUNCTION ||
            kind == GBX_NODE_FUNCTION_DECLARATION;
 }
 
-static bool is_generator(TSNode node)
+static bool is_generator(const gbx_tree *t, uint32_t i)
 {
-    gbx_node_kind kind = ts_node_is_null(node) ? GBX_NODE_OTHER : gbx_tree_kind(node);
+    gbx_node_kind kind = kind_of(t, i);
 
     return kind == GBX_NODE_GENERATOR || kind == GBX_NODE_GENERATOR_DECLARATION;
 }
 
 /* The expression of an expression statement, the parentheses around it left out. */
-static TSNode unwrap(TSNode node)
+static uint32_t unwrap(const gbx_tree *t, uint32_t i)
 {
-    while (!ts_node_is_null(node) &&
-           (gbx_tree_kind(node) == GBX_NODE_EXPRESSION_STATEMENT ||
-            gbx_tree_kind(node) == GBX_NODE_PARENTHESIZED))
-        node = inner(node);
-    return node;
+    while (kind_of(t, i) == GBX_NODE_EXPRESSION_STATEMENT ||
+           kind_of(t, i) == GBX_NODE_PARENTHESIZED)
+        i = gbx_tree_inner(t, i);
+    return i;
 }
 
 /* The same of an expression or a declaration after `export default`. */
-static TSNode exported(TSNode node)
+static uint32_t exported(const gbx_tree *t, uint32_t i)
 {
-    TSNode value;
+    uint32_t value;
 
-    if (gbx_tree_kind(node) != GBX_NODE_EXPORT)
-        return unwrap(node);
-    value = field(node, "value");
-    return unwrap(ts_node_is_null(value) ? field(node, "declaration") : value);
-}
-
-static bool is_named(const gbx_tree *t, TSNode name, const char *text)
-{
-    size_t len = strlen(text);
-
-    return !ts_node_is_null(name) &&
-           ts_node_end_byte(name) - ts_node_start_byte(name) == len &&
-           memcmp(t->text + ts_node_start_byte(name), text, len) == 0;
+    if (kind_of(t, i) != GBX_NODE_EXPORT)
+        return unwrap(t, i);
+    value = gbx_tree_child(t, i, GBX_FIELD_VALUE);
+    return unwrap(t, value != GBX_NO_NODE
+                         ? value
+                         : gbx_tree_child(t, i, GBX_FIELD_DECLARATION));
 }
 
 /* ---- function ------------------------------------------------------------- */
@@ -151,10 +120,8 @@ static const struct wording wordings[] = {
      "put a function around it: async (data) => { return await ...; }"},
 };
 
-static struct wording describe(TSNode node, bool is_statement)
+static struct wording describe(gbx_node_kind kind, bool is_statement)
 {
-    gbx_node_kind kind = gbx_tree_kind(node);
-
     for (size_t i = 0; i < GBX_COUNTOF(wordings); i++)
         if (wordings[i].kind == kind)
             return wordings[i];
@@ -162,32 +129,43 @@ static struct wording describe(TSNode node, bool is_statement)
                             HINT_FUNCTION};
 }
 
-static void object_to_one(TSNode statement, size_t base, gbx_findings *f)
+static size_t named_children(const gbx_tree *t, uint32_t i)
 {
-    TSNode node = unwrap(statement);
+    size_t count = 0;
+
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        count += kind_of(t, c) != GBX_NODE_TOKEN;
+    return count;
+}
+
+static void object_to_one(const gbx_tree *t, uint32_t statement, size_t base,
+                          gbx_findings *f)
+{
+    uint32_t node = unwrap(t, statement);
     struct wording w;
 
-    if (ts_node_is_null(node)) /* an empty () does not parse */
+    if (node == GBX_NO_NODE) /* an empty () does not parse */
         node = statement;
-    w = describe(node, gbx_tree_kind(statement) != GBX_NODE_EXPRESSION_STATEMENT);
-    if (gbx_tree_kind(node) == GBX_NODE_CALL &&
-        is_function(unwrap(field(node, "function"))))
+    w = describe(kind_of(t, node),
+                 kind_of(t, statement) != GBX_NODE_EXPRESSION_STATEMENT);
+    if (kind_of(t, node) == GBX_NODE_CALL &&
+        is_function(t, unwrap(t, gbx_tree_child(t, node, GBX_FIELD_FUNCTION))))
         w.hint =
             "leave the call at its end away: the function is called with the input";
-    if (gbx_tree_kind(node) == GBX_NODE_SEQUENCE)
-        w.what = ts_node_named_child_count(node) == 2 ? "two expressions"
-                                                      : "several expressions";
+    if (kind_of(t, node) == GBX_NODE_SEQUENCE)
+        w.what =
+            named_children(t, node) == 2 ? "two expressions" : "several expressions";
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
-                     base + ts_node_start_byte(node), w.hint,
+                     base + t->nodes[node].start, w.hint,
                      "%s where a function is needed", w.what);
 }
 
-static void object_to_many(const struct top *top, size_t base, gbx_findings *f)
+static void object_to_many(const struct top *top, size_t offset, gbx_findings *f)
 {
     bool all = top->functions == top->count;
 
     gbx_findings_add(
-        f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, base + ts_node_start_byte(top->first),
+        f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, offset,
         all ? "put the helpers inside one function, or use the form 'execute'"
             : "put them inside one function: (data) => { ... }",
         "%zu %s where one function is needed", top->count,
@@ -197,27 +175,25 @@ static void object_to_many(const struct top *top, size_t base, gbx_findings *f)
 static void check_function(const gbx_tree *t, const struct top *top, gbx_region region,
                            gbx_region *code, gbx_findings *f)
 {
-    TSNode node = exported(top->first);
+    uint32_t node = exported(t, top->first);
 
     if (t->has_error) /* perhaps TypeScript */
         return;
-    if (top->count == 1 && is_function(node)) {
-        code->start = region.start + ts_node_start_byte(node);
-        code->end = region.start + ts_node_end_byte(node);
+    if (top->count == 1 && is_function(t, node)) {
+        code->start = region.start + t->nodes[node].start;
+        code->end = region.start + t->nodes[node].end;
         return;
     }
-    if (gbx_tree_kind(top->first) == GBX_NODE_IMPORT)
+    if (kind_of(t, top->first) == GBX_NODE_IMPORT)
         return; /* already objected to by name */
     if (top->count > 1)
-        object_to_many(top, region.start, f);
-    else if (is_generator(node))
+        object_to_many(top, region.start + t->nodes[top->first].start, f);
+    else if (is_generator(t, node))
         gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
-                         region.start + ts_node_start_byte(node),
-                         "write a plain or async function, and return an array: a "
-                         "generator returns an iterator, which is not a value",
+                         region.start + t->nodes[node].start, HINT_GENERATOR,
                          "a generator where a function is needed");
     else
-        object_to_one(top->first, region.start, f);
+        object_to_one(t, top->first, region.start, f);
 }
 
 /* ---- execute -------------------------------------------------------------- */
@@ -225,23 +201,21 @@ static void check_function(const gbx_tree *t, const struct top *top, gbx_region 
 /* What a top-level statement defines, of the names that are looked for. */
 enum defines { NOTHING, SOMETHING_ELSE, RUN_GENERATOR, EXECUTE_GENERATOR, IT };
 
-static bool is_entry(const gbx_tree *t, TSNode name)
+/* The definition of that name by a function, a generator or neither. */
+static enum defines name_defines(const gbx_tree *t, uint32_t name, bool is_one)
 {
-    return is_named(t, name, "execute") || is_named(t, name, "run");
-}
-
-static enum defines generator_of(const gbx_tree *t, TSNode name)
-{
-    return is_named(t, name, "run") ? RUN_GENERATOR : EXECUTE_GENERATOR;
+    if (gbx_tree_is(t, name, "run"))
+        return is_one ? RUN_GENERATOR : IT;
+    if (gbx_tree_is(t, name, "execute"))
+        return is_one ? EXECUTE_GENERATOR : IT;
+    return SOMETHING_ELSE;
 }
 
 /* True unless the value is clearly not a function: the engine sees what it really
  * is. */
-static bool may_be_function(TSNode value)
+static bool may_be_function(const gbx_tree *t, uint32_t value)
 {
-    if (ts_node_is_null(value))
-        return true;
-    switch ((unsigned)gbx_tree_kind(unwrap(value))) {
+    switch ((unsigned)kind_of(t, value)) {
     case GBX_NODE_NUMBER:
     case GBX_NODE_STRING:
     case GBX_NODE_TEMPLATE:
@@ -254,103 +228,83 @@ static bool may_be_function(TSNode value)
 }
 
 /* A pattern that mentions the name is assumed to define it. */
-static enum defines declarator_defines(const gbx_tree *t, TSNode declarator)
+static enum defines declarator_defines(const gbx_tree *t, uint32_t declarator)
 {
-    TSNode name = field(declarator, "name");
-    TSNode value = field(declarator, "value");
-    gbx_node_kind kind = ts_node_is_null(name) ? GBX_NODE_OTHER : gbx_tree_kind(name);
+    uint32_t name = gbx_tree_child(t, declarator, GBX_FIELD_NAME);
+    uint32_t value = unwrap(t, gbx_tree_child(t, declarator, GBX_FIELD_VALUE));
+    gbx_node_kind kind = kind_of(t, name);
 
     if (kind == GBX_NODE_OBJECT_PATTERN || kind == GBX_NODE_ARRAY_PATTERN)
         return IT;
-    if (!is_entry(t, name))
-        return SOMETHING_ELSE;
-    if (!ts_node_is_null(value) && is_generator(unwrap(value)))
-        return generator_of(t, name);
-    return may_be_function(value) ? IT : SOMETHING_ELSE;
+    return may_be_function(t, value) ? name_defines(t, name, is_generator(t, value))
+                                     : SOMETHING_ELSE;
 }
 
-static enum defines variables_define(const gbx_tree *t, TSNode declaration)
+static enum defines statement_defines(const gbx_tree *t, uint32_t i)
 {
-    TSTreeCursor cursor = ts_tree_cursor_new(declaration);
     enum defines found = SOMETHING_ELSE;
+    bool is_exported = kind_of(t, i) == GBX_NODE_EXPORT;
 
-    if (!ts_tree_cursor_goto_first_child(&cursor))
-        return found;
-    do {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        enum defines one;
-
-        if (gbx_tree_kind(node) != GBX_NODE_DECLARATOR)
-            continue;
-        one = declarator_defines(t, node);
-        if (one > found)
-            found = one;
-    } while (ts_tree_cursor_goto_next_sibling(&cursor));
-    return found;
-}
-
-static enum defines statement_defines(const gbx_tree *t, TSNode node)
-{
-    switch ((unsigned)gbx_tree_kind(node)) {
-    case GBX_NODE_EXPORT:
-        node = field(node, "declaration");
-        if (ts_node_is_null(node))
-            return SOMETHING_ELSE;
-        if (gbx_tree_kind(node) == GBX_NODE_LEXICAL_DECLARATION ||
-            gbx_tree_kind(node) == GBX_NODE_VAR_DECLARATION)
-            return variables_define(t, node);
-        return is_entry(t, field(node, "name")) ? IT : SOMETHING_ELSE;
+    if (is_exported)
+        i = gbx_tree_child(t, i, GBX_FIELD_DECLARATION);
+    switch ((unsigned)kind_of(t, i)) {
     case GBX_NODE_FUNCTION_DECLARATION:
-        return is_entry(t, field(node, "name")) ? IT : SOMETHING_ELSE;
     case GBX_NODE_GENERATOR_DECLARATION:
-        return is_entry(t, field(node, "name")) ? generator_of(t, field(node, "name"))
-                                                : SOMETHING_ELSE;
+        return name_defines(t, gbx_tree_child(t, i, GBX_FIELD_NAME),
+                            !is_exported && is_generator(t, i));
     case GBX_NODE_LEXICAL_DECLARATION:
-    case GBX_NODE_VAR_DECLARATION: return variables_define(t, node);
-    default: return NOTHING;
+    case GBX_NODE_VAR_DECLARATION:
+        for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
+            enum defines one = kind_of(t, c) == GBX_NODE_DECLARATOR
+                                   ? declarator_defines(t, c)
+                                   : NOTHING;
+
+            if (one > found)
+                found = one;
+        }
+        return found;
+    case GBX_NODE_CLASS_DECLARATION:
+        if (is_exported)
+            return name_defines(t, gbx_tree_child(t, i, GBX_FIELD_NAME), false);
+        return NOTHING;
+    default: return is_exported ? SOMETHING_ELSE : NOTHING;
     }
 }
 
-static enum defines find_entry(const gbx_tree *t, TSNode *ret_node)
+static enum defines find_entry(const gbx_tree *t, uint32_t *ret_node)
 {
-    TSTreeCursor cursor = ts_tree_cursor_new(t->root);
     enum defines best = NOTHING;
 
-    if (!ts_tree_cursor_goto_first_child(&cursor))
-        return best;
-    do {
-        TSNode node = ts_tree_cursor_current_node(&cursor);
-        enum defines one = statement_defines(t, node);
+    for (uint32_t i = 1; i < t->count && best != IT; i = t->nodes[i].next) {
+        enum defines one = statement_defines(t, i);
 
         if (one > best) {
             best = one;
-            *ret_node = node;
+            *ret_node = i;
         }
-    } while (best != IT && ts_tree_cursor_goto_next_sibling(&cursor));
+    }
     return best;
 }
 
 static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
                           gbx_findings *f)
 {
-    TSNode at = top->first;
+    uint32_t at = top->first;
     enum defines found = find_entry(t, &at);
     const char *hint = HINT_EXECUTE;
 
     if (found == IT || t->has_error)
         return;
     if (found == RUN_GENERATOR || found == EXECUTE_GENERATOR)
-        hint =
-            "write a plain or async function, and return an array: a generator returns "
-            "an iterator, which is not a value";
-    else if (gbx_tree_kind(at) == GBX_NODE_FUNCTION_DECLARATION)
+        hint = HINT_GENERATOR;
+    else if (kind_of(t, at) == GBX_NODE_FUNCTION_DECLARATION)
         hint = "name the function that is to be called 'execute'";
-    else if (top->count == 1 && is_function(unwrap(top->first)))
+    else if (top->count == 1 && is_function(t, unwrap(t, top->first)))
         hint =
             "give the function its name: function execute(input) { ... }; or use the "
             "form 'function'";
-    gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
-                     base + ts_node_start_byte(at), hint,
+    gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, base + t->nodes[at].start,
+                     hint,
                      found == EXECUTE_GENERATOR ? "'execute' is a generator"
                      : found == RUN_GENERATOR
                          ? "'run' is a generator"
@@ -365,14 +319,16 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
  */
 static bool check_fences(const gbx_tree *t, size_t base, gbx_findings *f)
 {
+    uint32_t around = 0; /* the innermost node */
     size_t at = 0;
-    gbx_node_kind kind;
 
     if (!gbx_text_find_fence(t->text, 0, t->len, &at))
         return false;
-    kind = gbx_tree_kind(
-        ts_node_descendant_for_byte_range(t->root, (uint32_t)at, (uint32_t)at + 1));
-    if (is_comment(kind) || kind == GBX_NODE_STRING_FRAGMENT)
+    for (uint32_t i = 1; i < t->count; i++)
+        if (t->nodes[i].start <= at && at < t->nodes[i].end)
+            around = i;
+    if (is_comment(kind_of(t, around)) ||
+        kind_of(t, around) == GBX_NODE_STRING_FRAGMENT)
         return false;
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, base + at, HINT_PLAIN,
                      "a Markdown code block with more than the code around it");
@@ -407,7 +363,7 @@ void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
         trim_semicolons(text, code);
     if (t->tree == NULL)
         return;
-    look(t->root, &top);
+    top = look(t);
     if (top.count == 0 && !t->has_error)
         check_empty(&top, form, f);
     else if (check_fences(t, region.start, f) || top.count == 0)

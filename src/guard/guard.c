@@ -167,7 +167,8 @@ static void look_at_tree(void *user)
     bool has_nul = memchr(c->text, 0, c->len) != NULL;
     gbx_tree tree;
 
-    (void)gbx_tree_parse(&tree, code, len);
+    if (gbx_tree_parse(&tree, code, len))
+        gbx_tree_flatten(&tree);
     gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
     if (tree.tree == NULL)
         return;
@@ -175,19 +176,12 @@ static void look_at_tree(void *user)
         !tree.has_error && (c->form == GBX_FORM_FUNCTION || c->form == GBX_FORM_BODY);
     if (has_nul) { /* the engine decides */
         c->is_parsed = false;
-        gbx_tree_flatten(&tree);
         find_stray_nul(c, &tree);
     }
-    if (gbx_words_occur(code, len)) {
-        if (tree.nodes == NULL)
-            gbx_tree_flatten(&tree);
+    if (gbx_words_occur(code, len))
         gbx_uses_find(&tree, c->region.start, c->form, c->world, &c->found);
-    }
-    if (c->wants_syntax && c->found.count == 0) {
-        if (tree.nodes == NULL)
-            gbx_tree_flatten(&tree);
+    if (c->wants_syntax && c->found.count == 0)
         gbx_faults_find(&tree, c->region.start, &c->found);
-    }
 }
 
 /* Refuse text that no parser should see. */

@@ -66,15 +66,10 @@ void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text)
     free(to);
 }
 
-JSValueRef gbx_console_on_rejection(JSContextRef ctx, JSObjectRef function,
-                                    JSObjectRef self, size_t argc,
-                                    const JSValueRef argv[], JSValueRef *exception)
+JSValueRef gbx_console_on_rejection(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
 
-    (void)function;
-    (void)self;
-    (void)exception;
     if (argc >= 2 && realm->rejected_count < GBX_REJECTIONS_MAX) {
         JSValueRef *pair = realm->rejected[realm->rejected_count++];
 

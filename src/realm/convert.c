@@ -256,3 +256,41 @@ void gbx_string_release(JSStringRef *text)
         JSStringRelease(*text);
     *text = NULL;
 }
+
+JSValueRef gbx_value_of_units(JSContextRef ctx, const JSChar *units, size_t count)
+{
+    JSStringRef string = JSStringCreateWithCharacters(units, count);
+    JSValueRef value = JSValueMakeString(ctx, string);
+
+    JSStringRelease(string);
+    return value;
+}
+
+gbx_span gbx_bytes_of(JSContextRef ctx, JSValueRef value)
+{
+    JSObjectRef view;
+    const uint8_t *base;
+
+    if (JSValueGetTypedArrayType(ctx, value, NULL) != kJSTypedArrayTypeUint8Array)
+        return (gbx_span){0};
+    view = gbx_object(value);
+    base = JSObjectGetTypedArrayBytesPtr(ctx, view, NULL);
+    if (base == NULL)
+        return (gbx_span){0};
+    return (gbx_span){base + JSObjectGetTypedArrayByteOffset(ctx, view, NULL),
+                      JSObjectGetTypedArrayByteLength(ctx, view, NULL)};
+}
+
+static void free_bytes(void *bytes, void *context)
+{
+    (void)context;
+    free(bytes);
+}
+
+JSValueRef gbx_value_of_bytes(JSContextRef ctx, void *bytes, size_t len,
+                              JSValueRef *exception)
+{
+    return JSObjectMakeTypedArrayWithBytesNoCopy(ctx, kJSTypedArrayTypeUint8Array,
+                                                 bytes, len, free_bytes, NULL,
+                                                 exception);
+}

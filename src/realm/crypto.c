@@ -21,11 +21,6 @@
 /* Bytes of a value: longer ones, of algorithms with a free length, are rare. */
 #define SMALL 64u
 
-#define ARGUMENTS                                                          \
-    JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc, \
-        const JSValueRef argv[], JSValueRef *exception
-#define UNUSED ((void)function, (void)self, (void)argc, (void)argv, (void)exception)
-
 /* Numbers that the script stores for the native it is about to call: each query to
  * the engine costs as much as hashing a short text. */
 enum { ALGORITHM, LENGTH, COUNT, ENCODING, WORDS };
@@ -95,37 +90,32 @@ static JSValueRef hold(JSContextRef ctx, gbx_hash *hash, size_t cost)
 }
 
 /* open() [algorithm, length] */
-static JSValueRef on_open(ARGUMENTS)
+static JSValueRef on_open(GBX_ARGUMENTS)
 {
-    UNUSED;
     return hold(ctx, gbx_hash_new(shared.words[ALGORITHM], shared.words[LENGTH]),
                 GBX_HASH_COST);
 }
 
 /* openMac() [algorithm]: updates before keyed(mac) feed its key. */
-static JSValueRef on_open_mac(ARGUMENTS)
+static JSValueRef on_open_mac(GBX_ARGUMENTS)
 {
-    UNUSED;
     return hold(ctx, gbx_hash_new_mac(shared.words[ALGORITHM]), GBX_HASH_MAC_COST);
 }
 
-static JSValueRef on_keyed(ARGUMENTS)
+static JSValueRef on_keyed(GBX_ARGUMENTS)
 {
-    UNUSED;
     gbx_hash_keyed(held_by(argv[0])->hash);
     return JSValueMakeUndefined(ctx);
 }
 
-static JSValueRef on_copy(ARGUMENTS)
+static JSValueRef on_copy(GBX_ARGUMENTS)
 {
-    UNUSED;
     return hold(ctx, gbx_hash_copy(held_by(argv[0])->hash), GBX_HASH_COST);
 }
 
 /* bytes(hash) [count]: of scratch. */
-static JSValueRef on_bytes(ARGUMENTS)
+static JSValueRef on_bytes(GBX_ARGUMENTS)
 {
-    UNUSED;
     gbx_hash_update(held_by(argv[0])->hash, shared.scratch, count_of_scratch());
     return JSValueMakeUndefined(ctx);
 }
@@ -146,12 +136,11 @@ static void feed(gbx_hash *hash, gbx_decoder *decoder, JSStringRef string)
 
 /* text(hash, piece) [encoding]: hashes the first piece of a text; later pieces:
  * GOES_ON. */
-static JSValueRef on_text(ARGUMENTS)
+static JSValueRef on_text(GBX_ARGUMENTS)
 {
     held *h = held_by(argv[0]);
     JSStringRef string = JSValueToStringCopy(ctx, argv[1], exception);
 
-    UNUSED;
     if (string == NULL)
         return JSValueMakeUndefined(ctx);
     if (shared.words[ENCODING] != GOES_ON)
@@ -159,12 +148,6 @@ static JSValueRef on_text(ARGUMENTS)
     feed(h->hash, &h->decoder, string);
     JSStringRelease(string);
     return JSValueMakeUndefined(ctx);
-}
-
-static void on_release(void *bytes, void *context)
-{
-    (void)context;
-    free(bytes);
 }
 
 static JSValueRef make_bytes(JSContextRef ctx, const uint8_t *value, size_t len,
@@ -175,9 +158,7 @@ static JSValueRef make_bytes(JSContextRef ctx, const uint8_t *value, size_t len,
     if (bytes == NULL)
         abort();
     memcpy(bytes, value, len);
-    return JSObjectMakeTypedArrayWithBytesNoCopy(ctx, kJSTypedArrayTypeUint8Array,
-                                                 bytes, len, on_release, NULL,
-                                                 exception);
+    return gbx_value_of_bytes(ctx, bytes, len, exception);
 }
 
 static JSValueRef make_text(JSContextRef ctx, const uint8_t *value, size_t len)
@@ -227,24 +208,22 @@ static JSValueRef make_value(JSContextRef ctx, gbx_hash *hash, JSValueRef *excep
 }
 
 /* value(hash) [encoding]: ends the hash. */
-static JSValueRef on_value(ARGUMENTS)
+static JSValueRef on_value(GBX_ARGUMENTS)
 {
     held *h = held_by(argv[0]);
     gbx_hash *hash = h->hash;
 
-    UNUSED;
     h->hash = NULL;
     return make_value(ctx, hash, exception);
 }
 
 /* once(text) [algorithm, length, encoding]: the value of a piece of text in UTF-8. */
-static JSValueRef on_once(ARGUMENTS)
+static JSValueRef on_once(GBX_ARGUMENTS)
 {
     gbx_decoder decoder = {.encoding = GBX_ENCODING_UTF8};
     JSStringRef string = JSValueToStringCopy(ctx, argv[0], exception);
     gbx_hash *hash;
 
-    UNUSED;
     if (string == NULL)
         return JSValueMakeUndefined(ctx);
     hash = gbx_hash_new(shared.words[ALGORITHM], shared.words[LENGTH]);
@@ -254,17 +233,15 @@ static JSValueRef on_once(ARGUMENTS)
 }
 
 /* random() [count]: into scratch. False without a random stream. */
-static JSValueRef on_random(ARGUMENTS)
+static JSValueRef on_random(GBX_ARGUMENTS)
 {
-    UNUSED;
     return JSValueMakeBoolean(ctx,
                               gbx_crypto_random(shared.scratch, count_of_scratch()));
 }
 
 /* equal() [count]: are the first count bytes of scratch's halves the same? */
-static JSValueRef on_equal(ARGUMENTS)
+static JSValueRef on_equal(GBX_ARGUMENTS)
 {
-    UNUSED;
     assert(count_of_scratch() <= PIECE / 2);
     return JSValueMakeBoolean(ctx,
                               gbx_hash_equal(shared.scratch, shared.scratch + PIECE / 2,
@@ -272,9 +249,8 @@ static JSValueRef on_equal(ARGUMENTS)
 }
 
 /* encode() [count, encoding]: of scratch. */
-static JSValueRef on_encode(ARGUMENTS)
+static JSValueRef on_encode(GBX_ARGUMENTS)
 {
-    UNUSED;
     return make_text(ctx, shared.scratch, count_of_scratch());
 }
 
@@ -340,10 +316,7 @@ static JSObjectRef make_encodings(JSContextRef ctx)
 JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
                                const char **ret_reason)
 {
-    static const struct {
-        const char *name;
-        JSObjectCallAsFunctionCallback fn;
-    } table[] = {
+    static const gbx_native_row table[] = {
         {"open", on_open},   {"openMac", on_open_mac}, {"keyed", on_keyed},
         {"copy", on_copy},   {"bytes", on_bytes},      {"text", on_text},
         {"value", on_value}, {"once", on_once},        {"random", on_random},
@@ -368,9 +341,7 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
         gbx_strings_learn(&shared.strings);
     }
     natives = JSObjectMake(ctx, NULL, NULL);
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
-        gbx_set(ctx, natives, table[i].name,
-                gbx_native(ctx, table[i].name, table[i].fn), 0);
+    gbx_natives_add(ctx, natives, table, GBX_COUNTOF(table), 0);
     gbx_set(ctx, natives, "algorithms", make_algorithms(ctx), 0);
     gbx_set(ctx, natives, "encodings", make_encodings(ctx), 0);
     gbx_set(ctx, natives, "scratch",

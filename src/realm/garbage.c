@@ -122,10 +122,8 @@ static void find_list(JSContextRef ctx)
     }
 }
 
-static JSValueRef on_look(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
-                          size_t argc, const JSValueRef argv[], JSValueRef *exception)
+static JSValueRef on_look(GBX_ARGUMENTS)
 {
-    (void)function, (void)self, (void)argc, (void)exception;
     for (unsigned i = 0; i < SAMPLES; i++)
         learned.promises[i] =
             JSObjectGetPropertyAtIndex(ctx, gbx_object(argv[0]), i, NULL);

@@ -17,11 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGUMENTS                                                          \
-    JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc, \
-        const JSValueRef argv[], JSValueRef *exception
-#define UNUSED ((void)function, (void)self, (void)argc, (void)argv, (void)exception)
-
 #define TEXT_MAX GBX_MIB(256)
 
 static const struct script {
@@ -70,31 +65,6 @@ static double number_of(JSContextRef ctx, size_t argc, const JSValueRef argv[],
     return at < argc && JSValueIsNumber(ctx, argv[at])
                ? JSValueToNumber(ctx, argv[at], NULL)
                : 0;
-}
-
-static gbx_span bytes_of(JSContextRef ctx, size_t argc, const JSValueRef argv[])
-{
-    JSObjectRef view;
-    const uint8_t *data;
-
-    if (argc == 0 ||
-        JSValueGetTypedArrayType(ctx, argv[0], NULL) != kJSTypedArrayTypeUint8Array)
-        return (gbx_span){NULL, 0};
-    view = gbx_object(argv[0]);
-    data = JSObjectGetTypedArrayBytesPtr(ctx, view, NULL);
-    return (
-        gbx_span){data != NULL ? data + JSObjectGetTypedArrayByteOffset(ctx, view, NULL)
-                               : NULL,
-                  data != NULL ? JSObjectGetTypedArrayByteLength(ctx, view, NULL) : 0};
-}
-
-static JSValueRef value_of_units(JSContextRef ctx, const JSChar *units, size_t count)
-{
-    JSStringRef string = JSStringCreateWithCharacters(units, count);
-    JSValueRef value = JSValueMakeString(ctx, string);
-
-    JSStringRelease(string);
-    return value;
 }
 
 static JSChar *units_room(size_t count)
@@ -154,13 +124,12 @@ static bool knows_urls(void)
 }
 
 /* parseURL(text, base): as the parser writes it, or undefined. */
-static JSValueRef on_parse_url(ARGUMENTS)
+static JSValueRef on_parse_url(GBX_ARGUMENTS)
 {
     bool has_base = argc > 1 && JSValueIsString(ctx, argv[1]);
     JSStringRef text, base, made = NULL;
     JSValueRef value = JSValueMakeUndefined(ctx);
 
-    UNUSED;
     if (argc < 1 || !JSValueIsString(ctx, argv[0]))
         return value;
     text = JSValueToStringCopy(ctx, argv[0], NULL);
@@ -200,29 +169,27 @@ static void undo_form(gbx_buf *text)
 }
 
 /* decodeForm(text): a name or value of a query. */
-static JSValueRef on_decode_form(ARGUMENTS)
+static JSValueRef on_decode_form(GBX_ARGUMENTS)
 {
     gbx_buf text = text_of(ctx, argc, argv, 0);
     JSChar *units = units_room(2 * text.len);
     JSValueRef value;
 
-    UNUSED;
     undo_form(&text);
-    value =
-        value_of_units(ctx, units,
-                       gbx_decode_bytes(GBX_BYTES_UTF8, text.data, text.len, units));
+    value = gbx_value_of_units(ctx, units,
+                               gbx_decode_bytes(GBX_BYTES_UTF8, text.data, text.len,
+                                                units));
     free(units);
     gbx_buf_cleanup(&text);
     return value;
 }
 
 /* encodeForm(text): the other way. */
-static JSValueRef on_encode_form(ARGUMENTS)
+static JSValueRef on_encode_form(GBX_ARGUMENTS)
 {
     gbx_buf text = text_of(ctx, argc, argv, 0), out;
     JSValueRef value;
 
-    UNUSED;
     gbx_buf_init(&out, 3 * text.len);
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = text.data[i];
@@ -242,24 +209,15 @@ static JSValueRef on_encode_form(ARGUMENTS)
 
 /* ---- encodings ---------------------------------------------------------------------- */
 
-static void release(void *bytes, void *context)
-{
-    (void)context;
-    free(bytes);
-}
-
 /* utf8(text): a Uint8Array. */
-static JSValueRef on_utf8(ARGUMENTS)
+static JSValueRef on_utf8(GBX_ARGUMENTS)
 {
     gbx_buf text = text_of(ctx, argc, argv, 0);
     uint8_t *bytes = text.data != NULL ? text.data : malloc(1);
 
-    UNUSED;
     if (bytes == NULL || text.failed)
         abort(); /* after REFUSED: the host knows what it means */
-    return JSObjectMakeTypedArrayWithBytesNoCopy(ctx, kJSTypedArrayTypeUint8Array,
-                                                 bytes, text.len, release, NULL,
-                                                 exception);
+    return gbx_value_of_bytes(ctx, bytes, text.len, exception);
 }
 
 /* The 32 characters of windows-1252 (which the web calls Latin-1) that are not
@@ -342,9 +300,9 @@ static decoded decode_windows(const uint8_t *data, size_t len, JSChar *to)
 
 /* decode(bytes, encoding as text.js numbers it, fatal, stream): { text, left }.
  * Without a text, the bytes are not valid in that encoding. */
-static JSValueRef on_decode(ARGUMENTS)
+static JSValueRef on_decode(GBX_ARGUMENTS)
 {
-    gbx_span bytes = bytes_of(ctx, argc, argv);
+    gbx_span bytes = argc > 0 ? gbx_bytes_of(ctx, argv[0]) : (gbx_span){0};
     int encoding = (int)number_of(ctx, argc, argv, 1);
     bool is_fatal = argc > 2 && JSValueToBoolean(ctx, argv[2]);
     bool goes_on = argc > 3 && JSValueToBoolean(ctx, argv[3]);
@@ -352,7 +310,6 @@ static JSValueRef on_decode(ARGUMENTS)
     JSObjectRef made = JSObjectMake(ctx, NULL, NULL);
     decoded d;
 
-    UNUSED;
     if (encoding == 0)
         d = decode_utf8(bytes.data, bytes.len, goes_on, units);
     else if (encoding <= 2)
@@ -362,14 +319,14 @@ static JSValueRef on_decode(ARGUMENTS)
     gbx_set(ctx, made, "left", JSValueMakeNumber(ctx, (double)d.left), 0);
     gbx_set(ctx, made, "text",
             d.is_bad && is_fatal ? JSValueMakeUndefined(ctx)
-                                 : value_of_units(ctx, units, d.count),
+                                 : gbx_value_of_units(ctx, units, d.count),
             0);
     free(units);
     return made;
 }
 
 /* base64(text): of characters up to U+00FF; undefined if there is another. */
-static JSValueRef on_base64(ARGUMENTS)
+static JSValueRef on_base64(GBX_ARGUMENTS)
 {
     JSStringRef string;
     const JSChar *units;
@@ -379,7 +336,6 @@ static JSValueRef on_base64(ARGUMENTS)
     bool ok = bytes != NULL;
     gbx_buf text;
 
-    UNUSED;
     gbx_buf_init(&text, TEXT_MAX);
     for (size_t i = 0; ok && i < count; i++) {
         bytes[i] = (uint8_t)units[i];
@@ -429,7 +385,7 @@ static void clear_bits(char *last)
 }
 
 /* unbase64(text): characters up to U+00FF; undefined if it is not base64. */
-static JSValueRef on_unbase64(ARGUMENTS)
+static JSValueRef on_unbase64(GBX_ARGUMENTS)
 {
     JSStringRef string;
     const JSChar *units;
@@ -438,7 +394,6 @@ static JSValueRef on_unbase64(ARGUMENTS)
     char *text = malloc(count + 4);
     JSChar *made = units_room(count);
 
-    UNUSED;
     if (text == NULL)
         abort();
     if (forgiving(units, count, text, &len)) {
@@ -447,7 +402,8 @@ static JSValueRef on_unbase64(ARGUMENTS)
         if (len > 0)
             clear_bits(text + len - 4);
         if (gbx_base64_decode(text, len, (uint8_t *)text, &len))
-            value = value_of_units(ctx, made,
+            value =
+                gbx_value_of_units(ctx, made,
                                    gbx_decode_bytes(GBX_BYTES_LATIN1,
                                                     (const uint8_t *)text, len, made));
     }
@@ -460,7 +416,7 @@ static JSValueRef on_unbase64(ARGUMENTS)
 /* ---- the rest ------------------------------------------------------------------------ */
 
 /* uuid(): version 4, from the call's own randomness. */
-static JSValueRef on_uuid(ARGUMENTS)
+static JSValueRef on_uuid(GBX_ARGUMENTS)
 {
     static uint64_t made;
     gbx_realm *realm = gbx_realm_self();
@@ -469,7 +425,6 @@ static JSValueRef on_uuid(ARGUMENTS)
     gbx_sha256 hash;
     char text[40];
 
-    UNUSED;
     if (entropy.len == 0)
         return gbx_throw(ctx, "TypeError", "this call has no randomness", exception);
     made++;
@@ -489,13 +444,12 @@ static JSValueRef on_uuid(ARGUMENTS)
 }
 
 /* evaluate(name): the function that the script is. */
-static JSValueRef on_evaluate(ARGUMENTS)
+static JSValueRef on_evaluate(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     gbx_buf name = text_of(ctx, argc, argv, 0);
     JSValueRef value = NULL;
 
-    UNUSED;
     for (size_t i = 0; i < GBX_COUNTOF(scripts); i++)
         if (name.len == strlen(scripts[i].name) &&
             memcmp(name.data, scripts[i].name, name.len) == 0)
@@ -508,10 +462,7 @@ static JSValueRef on_evaluate(ARGUMENTS)
 
 const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
 {
-    static const struct {
-        const char *name;
-        JSObjectCallAsFunctionCallback fn;
-    } table[] = {
+    static const gbx_native_row table[] = {
         {"parseURL", on_parse_url},     {"decodeForm", on_decode_form},
         {"encodeForm", on_encode_form}, {"utf8", on_utf8},
         {"decode", on_decode},          {"base64", on_base64},
@@ -523,9 +474,7 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
 
     if (!knows_urls())
         return "the engine's parser of addresses is not as expected";
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
-        gbx_set(ctx, natives, table[i].name,
-                gbx_native(ctx, table[i].name, table[i].fn), 0);
+    gbx_natives_add(ctx, natives, table, GBX_COUNTOF(table), 0);
     gbx_set(ctx, natives, "setTimeout", gbx_timers_starter(realm), 0);
     args[0] = natives;
     args[1] = gbx_native(ctx, "evaluate", on_evaluate);
@@ -579,28 +528,13 @@ void gbx_helpers_restore(gbx_realm *realm, JSStringRef name)
 
 /* The text of a Uint8Array, without its byte order mark; undefined if it is not
  * UTF-8. */
-static JSValueRef on_text(ARGUMENTS)
+static JSValueRef on_text(GBX_ARGUMENTS)
 {
-    JSObjectRef view = gbx_object(argv[0]);
-    const uint8_t *data = JSObjectGetTypedArrayBytesPtr(ctx, view, NULL);
-    size_t len = JSObjectGetTypedArrayByteLength(ctx, view, NULL);
-    JSStringRef text;
-    JSValueRef value;
+    gbx_span bytes = gbx_bytes_of(ctx, argv[0]);
 
-    UNUSED;
-    assert(data != NULL || len == 0); /* allocation failure ends the process */
-    if (data != NULL)
-        data += JSObjectGetTypedArrayByteOffset(ctx, view, NULL);
-    if (len >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
-        data += 3;
-        len -= 3;
-    }
-    text = gbx_string_new(len > 0 ? (const void *)data : "", len);
-    if (text == NULL)
-        return JSValueMakeUndefined(ctx);
-    value = JSValueMakeString(ctx, text);
-    JSStringRelease(text);
-    return value;
+    if (bytes.len >= 3 && memcmp(bytes.data, "\xEF\xBB\xBF", 3) == 0)
+        bytes = (gbx_span){bytes.data + 3, bytes.len - 3};
+    return gbx_value_of_text(ctx, (const char *)bytes.data, bytes.len);
 }
 
 JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,

@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGUMENTS                                                          \
-    JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc, \
-        const JSValueRef argv[], JSValueRef *exception
-#define UNUSED ((void)function, (void)self, (void)argc, (void)exception)
-
 #define LARGE_BYTES  GBX_KIB(256)
 #define PASSED_BYTES GBX_MIB(8)
 
@@ -34,22 +29,6 @@ static char *text_of(JSContextRef ctx, JSValueRef value, size_t *ret_len)
     *ret_len = text != NULL ? gbx_string_copy(text, copy, size) : 0;
     gbx_string_release(&text);
     return copy;
-}
-
-/* The bytes of a view that the internal scripts own; empty for anything else. */
-static gbx_span bytes_of(JSContextRef ctx, JSValueRef value)
-{
-    JSObjectRef view;
-    const uint8_t *base;
-
-    if (JSValueGetTypedArrayType(ctx, value, NULL) != kJSTypedArrayTypeUint8Array)
-        return (gbx_span){0};
-    view = gbx_object(value);
-    base = JSObjectGetTypedArrayBytesPtr(ctx, view, NULL);
-    if (base == NULL)
-        return (gbx_span){0};
-    return (gbx_span){base + JSObjectGetTypedArrayByteOffset(ctx, view, NULL),
-                      JSObjectGetTypedArrayByteLength(ctx, view, NULL)};
 }
 
 /* Report each limit to the host once: repetitions add nothing. */
@@ -84,11 +63,11 @@ enum { SENT = 0, OVER_THE_BYTES = 1, TOO_DEEP = 2 };
 /* request(id, name, text, bytes): SENT if it is on its way. A request that the host
  * would mistake for an attack, because our own messages never look like that, is not
  * sent. */
-static JSValueRef on_request(ARGUMENTS)
+static JSValueRef on_request(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     gbx_msg_hostcall msg = {.id = (uint32_t)JSValueToNumber(ctx, argv[0], NULL),
-                            .bytes = bytes_of(ctx, argv[3])};
+                            .bytes = gbx_bytes_of(ctx, argv[3])};
     size_t name_len, args_len;
     char *name = text_of(ctx, argv[1], &name_len);
     char *args = text_of(ctx, argv[2], &args_len);
@@ -96,7 +75,6 @@ static JSValueRef on_request(ARGUMENTS)
     bool fits = realm->host->request != NULL &&
                 args_len + msg.bytes.len <= realm->host_out_left;
 
-    UNUSED;
     collect_passed(realm, args_len + msg.bytes.len);
     if (fits && !is_deep) {
         msg.name = (gbx_span){(const uint8_t *)name, name_len};
@@ -113,32 +91,27 @@ static JSValueRef on_request(ARGUMENTS)
 }
 
 /* reached(): reports the limit on calls. */
-static JSValueRef on_reached(ARGUMENTS)
+static JSValueRef on_reached(GBX_ARGUMENTS)
 {
-    UNUSED;
-    (void)argv;
     tell_limit(gbx_realm_self(), GBX_LIMITED_CALLS);
     return JSValueMakeUndefined(ctx);
 }
 
-static JSValueRef on_withdraw(ARGUMENTS)
+static JSValueRef on_withdraw(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
 
-    UNUSED;
     realm->host->cancel(realm->host->user,
                         (uint32_t)JSValueToNumber(ctx, argv[0], NULL));
     return JSValueMakeUndefined(ctx);
 }
 
 /* [total calls, calls at once] of the running call; -1: no call is running. */
-static JSValueRef on_limits(ARGUMENTS)
+static JSValueRef on_limits(GBX_ARGUMENTS)
 {
     const gbx_msg_call *in = gbx_realm_self()->in;
     JSValueRef both[2];
 
-    UNUSED;
-    (void)argv;
     both[0] = JSValueMakeNumber(ctx, in != NULL ? (double)in->host_calls : -1);
     both[1] = JSValueMakeNumber(ctx, in != NULL ? in->host_calls_at_once : 0);
     return JSObjectMakeArray(ctx, 2, both, NULL);
@@ -164,16 +137,13 @@ static JSValueRef text_value(JSContextRef ctx, gbx_span text)
 
 JSObjectRef gbx_host_natives(gbx_realm *realm)
 {
+    static const gbx_native_row table[] = {{"request", on_request},
+                                           {"withdraw", on_withdraw},
+                                           {"reached", on_reached},
+                                           {"limits", on_limits}};
     JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);
 
-    gbx_set(realm->ctx, natives, "request",
-            gbx_native(realm->ctx, "request", on_request), 0);
-    gbx_set(realm->ctx, natives, "withdraw",
-            gbx_native(realm->ctx, "withdraw", on_withdraw), 0);
-    gbx_set(realm->ctx, natives, "reached",
-            gbx_native(realm->ctx, "reached", on_reached), 0);
-    gbx_set(realm->ctx, natives, "limits", gbx_native(realm->ctx, "limits", on_limits),
-            0);
+    gbx_natives_add(realm->ctx, natives, table, GBX_COUNTOF(table), 0);
     gbx_set(realm->ctx, natives, "depth",
             JSValueMakeNumber(realm->ctx, GBX_JSON_DEPTH_MAX), 0);
     return natives;

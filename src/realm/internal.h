@@ -337,6 +337,30 @@ gbx_realm *gbx_realm_self(void);
 
 JSObjectRef gbx_native(JSContextRef ctx, const char *name,
                        JSObjectCallAsFunctionCallback fn);
+
+/* The parameters of a native: few need all of them. */
+#define GBX_ARGUMENTS                                                                  \
+    JSContextRef ctx __attribute__((unused)),                                          \
+        JSObjectRef function __attribute__((unused)),                                  \
+        JSObjectRef self __attribute__((unused)), size_t argc __attribute__((unused)), \
+        const JSValueRef argv[] __attribute__((unused)),                               \
+        JSValueRef *exception __attribute__((unused))
+
+typedef struct gbx_native_row {
+    const char *name;
+    JSObjectCallAsFunctionCallback fn;
+} gbx_native_row;
+
+/* Make them properties of an object. */
+void gbx_natives_add(JSContextRef ctx, JSObjectRef to, const gbx_native_row *rows,
+                     size_t count, JSPropertyAttributes attributes);
+
+/* The bytes of a Uint8Array; empty for anything else. */
+gbx_span gbx_bytes_of(JSContextRef ctx, JSValueRef value);
+/* A Uint8Array of bytes from malloc(), which it owns. */
+JSValueRef gbx_value_of_bytes(JSContextRef ctx, void *bytes, size_t len,
+                              JSValueRef *exception);
+JSValueRef gbx_value_of_units(JSContextRef ctx, const JSChar *units, size_t count);
 void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
              JSPropertyAttributes attributes);
 JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name);
@@ -358,9 +382,7 @@ JSObjectRef gbx_natives_new(gbx_realm *realm);
 void gbx_console_emit(gbx_realm *realm, uint8_t level, JSStringRef text);
 /* Report promises that were rejected and never handled. */
 void gbx_console_rejections(gbx_realm *realm);
-JSValueRef gbx_console_on_rejection(JSContextRef ctx, JSObjectRef function,
-                                    JSObjectRef self, size_t argc,
-                                    const JSValueRef argv[], JSValueRef *exception);
+JSValueRef gbx_console_on_rejection(GBX_ARGUMENTS);
 
 /* ---- timers.c --------------------------------------------------------------- */
 
@@ -445,8 +467,8 @@ typedef enum gbx_bytes_as {
     GBX_BYTES_HEX
 } gbx_bytes_as;
 
-/* Returns units written; `to` has room for twice as many as there are bytes, and
- * four more. */
+/* Of the first four. Returns units written; `to` has room for twice as many as there are
+ * bytes, and four more. */
 size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
                         JSChar *to);
 /* How many bytes at data begin a character without completing it: they are replaced

@@ -8,32 +8,26 @@
 #include "realm/internal.h"
 
 #include "base/utf8.h"
+#include "crypto/crypto.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGUMENTS                                                          \
-    JSContextRef ctx, JSObjectRef function, JSObjectRef self, size_t argc, \
-        const JSValueRef argv[], JSValueRef *exception
-#define UNUSED ((void)function, (void)self, (void)argc, (void)argv, (void)exception)
-
-static JSValueRef on_kind(ARGUMENTS)
+static JSValueRef on_kind(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     gbx_kind kind =
         argc > 0 ? gbx_cell_kind(&realm->cells, ctx, argv[0]) : GBX_KIND_OTHER;
 
-    UNUSED;
     return kind == GBX_KIND_OTHER ? JSValueMakeUndefined(ctx)
                                   : realm->cells.names[kind];
 }
 
-static JSValueRef on_unproxy(ARGUMENTS)
+static JSValueRef on_unproxy(GBX_ARGUMENTS)
 {
     JSObjectRef target;
 
-    UNUSED;
     if (gbx_cell_kind(&gbx_realm_self()->cells, ctx, argv[0]) != GBX_KIND_PROXY)
         return argv[0];
     target = JSObjectGetProxyTarget(gbx_object(argv[0]));
@@ -41,14 +35,13 @@ static JSValueRef on_unproxy(ARGUMENTS)
 }
 
 /* {status, value} of a promise, or undefined if unknown. */
-static JSValueRef on_promise(ARGUMENTS)
+static JSValueRef on_promise(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     JSValueRef value = NULL;
     int status = gbx_cell_promise(&realm->cells, gbx_object(argv[0]), &value);
     JSObjectRef state;
 
-    UNUSED;
     if (status < 0)
         return JSValueMakeUndefined(ctx);
     state = JSObjectMake(ctx, NULL, NULL);
@@ -59,7 +52,7 @@ static JSValueRef on_promise(ARGUMENTS)
     return state;
 }
 
-static JSValueRef on_typed_array(ARGUMENTS)
+static JSValueRef on_typed_array(GBX_ARGUMENTS)
 {
     static const char *const names[] = {
         [kJSTypedArrayTypeInt8Array] = "Int8Array",
@@ -76,13 +69,12 @@ static JSValueRef on_typed_array(ARGUMENTS)
     };
     JSTypedArrayType type = JSValueGetTypedArrayType(ctx, argv[0], NULL);
 
-    UNUSED;
     if ((size_t)type >= GBX_COUNTOF(names) || names[type] == NULL)
         return JSValueMakeUndefined(ctx);
     return gbx_value_of_text(ctx, names[type], strlen(names[type]));
 }
 
-static JSValueRef on_frames(ARGUMENTS)
+static JSValueRef on_frames(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     char *text = malloc(GBX_STACK_MAX * 2);
@@ -91,7 +83,6 @@ static JSValueRef on_frames(ARGUMENTS)
     size_t len;
     JSValueRef value;
 
-    UNUSED;
     if (text == NULL)
         abort();
     len = gbx_value_copy(ctx, argv[0], text, GBX_STACK_MAX);
@@ -101,17 +92,15 @@ static JSValueRef on_frames(ARGUMENTS)
     return value;
 }
 
-static JSValueRef on_clock(ARGUMENTS)
+static JSValueRef on_clock(GBX_ARGUMENTS)
 {
-    UNUSED;
     return JSValueMakeNumber(ctx, gbx_timers_now(gbx_realm_self()));
 }
 
-static JSValueRef on_emit(ARGUMENTS)
+static JSValueRef on_emit(GBX_ARGUMENTS)
 {
     JSStringRef text = JSValueToStringCopy(ctx, argv[1], NULL);
 
-    UNUSED;
     if (text != NULL)
         gbx_console_emit(gbx_realm_self(), (uint8_t)JSValueToNumber(ctx, argv[0], NULL),
                          text);
@@ -174,7 +163,7 @@ static size_t put_escaped(JSChar *to, JSChar unit, bool lone, JSChar quote)
     return n;
 }
 
-static JSValueRef on_quote(ARGUMENTS)
+static JSValueRef on_quote(GBX_ARGUMENTS)
 {
     JSStringRef text = JSValueToStringCopy(ctx, argv[0], NULL);
     const JSChar *units;
@@ -182,7 +171,6 @@ static JSValueRef on_quote(ARGUMENTS)
     JSChar *out, quote;
     JSValueRef value;
 
-    UNUSED;
     if (text == NULL)
         return JSValueMakeUndefined(ctx);
     units = JSStringGetCharactersPtr(text);
@@ -196,28 +184,21 @@ static JSValueRef on_quote(ARGUMENTS)
         n += put_escaped(out + n, units[i], is_lone(units, count, i), quote);
     out[n++] = quote;
     JSStringRelease(text);
-    text = JSStringCreateWithCharacters(out, n);
-    value = JSValueMakeString(ctx, text);
-    JSStringRelease(text);
+    value = gbx_value_of_units(ctx, out, n);
     free(out);
     return value;
 }
 
 JSObjectRef gbx_natives_new(gbx_realm *realm)
 {
-    static const struct {
-        const char *name;
-        JSObjectCallAsFunctionCallback fn;
-    } table[] = {
+    static const gbx_native_row table[] = {
         {"kind", on_kind},   {"unproxy", on_unproxy}, {"promise", on_promise},
         {"quote", on_quote}, {"frames", on_frames},   {"typedArray", on_typed_array},
         {"emit", on_emit},   {"clock", on_clock},
     };
     JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);
 
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
-        gbx_set(realm->ctx, natives, table[i].name,
-                gbx_native(realm->ctx, table[i].name, table[i].fn), 0);
+    gbx_natives_add(realm->ctx, natives, table, GBX_COUNTOF(table), 0);
     return natives;
 }
 
@@ -285,86 +266,62 @@ static size_t from_utf8(const uint8_t *data, size_t len, JSChar *to)
     return count;
 }
 
-static size_t from_base64(const uint8_t *data, size_t len, bool for_url, JSChar *to)
-{
-    const char *alphabet =
-        for_url ? "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-                : "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t count = 0;
-
-    for (size_t at = 0; at < len; at += 3) {
-        size_t left = len - at < 3 ? len - at : 3;
-        uint32_t bits = (uint32_t)data[at] << 16;
-
-        bits |= left > 1 ? (uint32_t)data[at + 1] << 8 : 0;
-        bits |= left > 2 ? data[at + 2] : 0;
-        for (size_t i = 0; i <= left; i++)
-            to[count++] = (JSChar)alphabet[bits >> (18 - 6 * i) & 63];
-        for (size_t i = left; i < 3 && !for_url; i++)
-            to[count++] = '=';
-    }
-    return count;
-}
-
-static size_t from_hex(const uint8_t *data, size_t len, JSChar *to)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < len; i++) {
-        to[2 * i] = (JSChar)digits[data[i] >> 4];
-        to[2 * i + 1] = (JSChar)digits[data[i] & 15];
-    }
-    return 2 * len;
-}
-
 size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
                         JSChar *to)
 {
-    switch (encoding) {
-    case GBX_BYTES_UTF8: return from_utf8(data, len, to);
-    case GBX_BYTES_BASE64: return from_base64(data, len, false, to);
-    case GBX_BYTES_BASE64URL: return from_base64(data, len, true, to);
-    case GBX_BYTES_HEX: return from_hex(data, len, to);
-    case GBX_BYTES_UTF16LE:
+    if (encoding == GBX_BYTES_UTF8)
+        return from_utf8(data, len, to);
+    if (encoding == GBX_BYTES_UTF16LE) {
         for (size_t i = 0; i < len / 2; i++)
             to[i] = (JSChar)(data[2 * i] | data[2 * i + 1] << 8);
         return len / 2;
-    case GBX_BYTES_LATIN1:
-    case GBX_BYTES_ASCII: break;
     }
     for (size_t i = 0; i < len; i++)
         to[i] = encoding == GBX_BYTES_ASCII ? data[i] & 0x7F : data[i];
     return len;
 }
 
-/* text(bytes, encoding): decodes them. */
-static JSValueRef on_text(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
-                          size_t argc, const JSValueRef argv[], JSValueRef *exception)
+/* Bytes as hex, base64 or base64url. */
+static JSValueRef encoded(JSContextRef ctx, gbx_encoding encoding, gbx_span bytes)
 {
-    JSObjectRef view = gbx_object(argv[0]);
-    size_t len = JSObjectGetTypedArrayByteLength(ctx, view, NULL);
-    const uint8_t *data = JSObjectGetTypedArrayBytesPtr(ctx, view, NULL);
+    char *text = malloc(2 * bytes.len + 4);
+    JSValueRef value;
+
+    if (text == NULL)
+        abort();
+    gbx_encode(encoding, bytes.data, bytes.len, text);
+    value = gbx_value_of_text(ctx, text, gbx_encoded_len(encoding, bytes.len));
+    free(text);
+    return value;
+}
+
+/* text(bytes, encoding): decodes them. */
+static JSValueRef on_text(GBX_ARGUMENTS)
+{
+    gbx_span bytes = gbx_bytes_of(ctx, argv[0]);
     int encoding = (int)JSValueToNumber(ctx, argv[1], NULL);
-    JSStringRef text;
     JSValueRef value;
     JSChar *units;
 
-    (void)function;
-    (void)self;
-    (void)exception;
     assert(argc == 2 && encoding >= GBX_BYTES_UTF8 && encoding <= GBX_BYTES_HEX);
-    text = encoding == GBX_BYTES_UTF8 && len > 0 ? gbx_string_new(data, len) : NULL;
-    if (text == NULL) {
-        units = malloc((2 * len + 4) * sizeof *units);
-        if (units == NULL)
-            abort();
-        text =
-            JSStringCreateWithCharacters(units, gbx_decode_bytes((gbx_bytes_as)encoding,
-                                                                 data, len, units));
-        free(units);
+    if (encoding == GBX_BYTES_BASE64)
+        return encoded(ctx, GBX_ENCODING_BASE64, bytes);
+    if (encoding == GBX_BYTES_BASE64URL)
+        return encoded(ctx, GBX_ENCODING_BASE64URL, bytes);
+    if (encoding == GBX_BYTES_HEX)
+        return encoded(ctx, GBX_ENCODING_HEX, bytes);
+    if (encoding == GBX_BYTES_UTF8) {
+        value = gbx_value_of_text(ctx, (const char *)bytes.data, bytes.len);
+        if (!JSValueIsUndefined(ctx, value))
+            return value;
     }
-    value = JSValueMakeString(ctx, text);
-    JSStringRelease(text);
+    units = malloc((2 * bytes.len + 4) * sizeof *units);
+    if (units == NULL)
+        abort();
+    value = gbx_value_of_units(ctx, units,
+                               gbx_decode_bytes((gbx_bytes_as)encoding, bytes.data,
+                                                bytes.len, units));
+    free(units);
     return value;
 }
 

@@ -38,6 +38,14 @@ JSObjectRef gbx_native(JSContextRef ctx, const char *name,
     return made;
 }
 
+void gbx_natives_add(JSContextRef ctx, JSObjectRef to, const gbx_native_row *rows,
+                     size_t count, JSPropertyAttributes attributes)
+{
+    for (size_t i = 0; i < count; i++)
+        gbx_set(ctx, to, rows[i].name, gbx_native(ctx, rows[i].name, rows[i].fn),
+                attributes);
+}
+
 void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
              JSPropertyAttributes attributes)
 {

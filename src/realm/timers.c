@@ -211,35 +211,23 @@ static JSValueRef start(JSContextRef ctx, size_t argc, const JSValueRef argv[],
     return JSValueMakeNumber(ctx, id);
 }
 
-static JSValueRef on_set_timeout(JSContextRef ctx, JSObjectRef function,
-                                 JSObjectRef self, size_t argc, const JSValueRef argv[],
-                                 JSValueRef *exception)
+static JSValueRef on_set_timeout(GBX_ARGUMENTS)
 {
-    (void)function;
-    (void)self;
     return start(ctx, argc, argv, false, exception);
 }
 
-static JSValueRef on_set_interval(JSContextRef ctx, JSObjectRef function,
-                                  JSObjectRef self, size_t argc,
-                                  const JSValueRef argv[], JSValueRef *exception)
+static JSValueRef on_set_interval(GBX_ARGUMENTS)
 {
-    (void)function;
-    (void)self;
     return start(ctx, argc, argv, true, exception);
 }
 
-static JSValueRef on_clear(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
-                           size_t argc, const JSValueRef argv[], JSValueRef *exception)
+static JSValueRef on_clear(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     gbx_timers *t = &realm->timers;
     double id;
     uint32_t slot;
 
-    (void)function;
-    (void)self;
-    (void)exception;
     if (argc < 1 || !JSValueIsNumber(ctx, argv[0]))
         return JSValueMakeUndefined(ctx);
     id = JSValueToNumber(ctx, argv[0], NULL);
@@ -255,16 +243,13 @@ static JSValueRef on_clear(JSContextRef ctx, JSObjectRef function, JSObjectRef s
     return JSValueMakeUndefined(ctx);
 }
 
-static JSValueRef on_sleep(JSContextRef ctx, JSObjectRef function, JSObjectRef self,
-                           size_t argc, const JSValueRef argv[], JSValueRef *exception)
+static JSValueRef on_sleep(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     double ms = read_ms(ctx, argc, argv, 0, exception);
     JSValueRef this_value = JSValueMakeUndefined(ctx);
     JSObjectRef promise, resolve, reject;
 
-    (void)function;
-    (void)self;
     if (*exception != NULL || !may_add(ctx, realm, exception))
         return JSValueMakeUndefined(ctx);
     promise = JSObjectMakeDeferredPromise(ctx, &resolve, &reject, exception);
@@ -357,10 +342,7 @@ bool gbx_timers_step(gbx_realm *realm, JSValueRef *exception)
     return true;
 }
 
-static const struct {
-    const char *name;
-    JSObjectCallAsFunctionCallback fn;
-} functions[] = {
+static const gbx_native_row functions[] = {
     {"setTimeout", on_set_timeout},   {"clearTimeout", on_clear},  {"sleep", on_sleep},
     {"setInterval", on_set_interval}, {"clearInterval", on_clear},
 };
@@ -372,10 +354,8 @@ JSObjectRef gbx_timers_starter(gbx_realm *realm)
 
 void gbx_timers_install(gbx_realm *realm)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(functions); i++)
-        gbx_set(realm->ctx, realm->global, functions[i].name,
-                gbx_native(realm->ctx, functions[i].name, functions[i].fn),
-                kJSPropertyAttributeDontEnum);
+    gbx_natives_add(realm->ctx, realm->global, functions, GBX_COUNTOF(functions),
+                    kJSPropertyAttributeDontEnum);
 }
 
 void gbx_timers_remove(gbx_realm *realm, const char *kind)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * messages - encoders and decoders read like the schema in docs/internals/protocol.md.
- * Ranges of fields are checked here, so that users of a message need not.
+ * messages - the schema in docs/internals/protocol.md as lists of fields. Each list is
+ * expanded twice, to write a message and to read it. Ranges of fields are checked here,
+ * so that users of a message need not.
  */
 #include "wire/messages.h"
 
@@ -11,11 +12,6 @@
 
 /* A field that does not fit marks the buffer failed; end_frame() reports it once. */
 
-static void put_u8(gbx_buf *to, uint8_t value)
-{
-    (void)gbx_buf_append(to, &value, sizeof value);
-}
-
 static void put_le(gbx_buf *to, uint64_t value, size_t width)
 {
     uint8_t bytes[8];
@@ -23,6 +19,11 @@ static void put_le(gbx_buf *to, uint64_t value, size_t width)
     for (size_t i = 0; i < width; i++)
         bytes[i] = (uint8_t)(value >> (8 * i));
     (void)gbx_buf_append(to, bytes, width);
+}
+
+static void put_u8(gbx_buf *to, uint8_t value)
+{
+    (void)gbx_buf_append(to, &value, sizeof value);
 }
 
 static void put_u32(gbx_buf *to, uint32_t value)
@@ -35,11 +36,22 @@ static void put_u64(gbx_buf *to, uint64_t value)
     put_le(to, value, 8);
 }
 
+static void put_i64(gbx_buf *to, int64_t value)
+{
+    put_le(to, (uint64_t)value, 8);
+}
+
 static void put_span(gbx_buf *to, gbx_span span)
 {
     assert(span.len <= UINT32_MAX);
     put_u32(to, (uint32_t)span.len);
     (void)gbx_buf_append(to, span.data, span.len);
+}
+
+/* The last field of a message whose sender writes the bytes itself. */
+static void put_tail(gbx_buf *to, gbx_span span)
+{
+    put_u32(to, (uint32_t)span.len);
 }
 
 /* Write a header whose length is filled in by end_frame(). Returns where it is. */
@@ -69,29 +81,250 @@ static bool end_frame(gbx_buf *to, size_t at, size_t beyond)
         to->data[at + i] = (uint8_t)(len >> (8 * i));
     return true;
 }
-/* A flag is 0 or 1; anything else fails the reader. */
-static void read_flag(gbx_reader *r, uint8_t *ret)
+
+/* ---- reading ------------------------------------------------------------------- */
+
+/* A number over `most`, or a span longer than that, fails the reader. */
+
+static void get_u8(gbx_reader *r, uint8_t most, uint8_t *ret)
 {
     gbx_read_u8(r, ret);
-    if (*ret > 1)
+    if (*ret > most)
         r->failed = true;
 }
 
-/* ---- messages of a call ----------------------------------------------------------- */
+static void get_u32(gbx_reader *r, uint32_t most, uint32_t *ret)
+{
+    gbx_read_u32(r, ret);
+    if (*ret > most)
+        r->failed = true;
+}
+
+static void get_u64(gbx_reader *r, uint64_t most, uint64_t *ret)
+{
+    gbx_read_u64(r, ret);
+    if (*ret > most)
+        r->failed = true;
+}
+
+static void get_i64(gbx_reader *r, uint64_t most, int64_t *ret)
+{
+    uint64_t value;
+
+    get_u64(r, most, &value);
+    *ret = (int64_t)value;
+}
+
+static void get_span(gbx_reader *r, size_t most, gbx_span *ret)
+{
+    gbx_read_span(r, most, ret);
+}
+
+#define get_tail get_span
+
+/* ---- the fields of every message, in their order ------------------------------- */
+
+/* X(kind, field, most): its greatest value, or its greatest length. */
+
+#define ANY32 UINT32_MAX
+#define ANY64 UINT64_MAX
+
+#define LOG_FIELDS(X)             \
+    X(u8, level, 4)               \
+    X(u8, flags, GBX_LOG_GOES_ON) \
+    X(span, text, GBX_LOG_LINE_MAX)
+
+#define WAIT_FIELDS(X) X(u32, ms, GBX_WAIT_MS_MAX)
+
+#define RESULT_FIELDS(X)         \
+    X(u8, is_undefined, 1)       \
+    X(u32, hint, ANY32)          \
+    X(u32, start, ANY32)         \
+    X(u32, end, ANY32)           \
+    X(span, field, GBX_NAME_MAX) \
+    X(tail, json, max_json)
+
+#define ERROR_FIELDS(X)                  \
+    X(u8, failure, GBX_FAILURE_BAD_FORM) \
+    X(u8, is_out_of_memory, 1)           \
+    X(u32, line, ANY32)                  \
+    X(u32, column, ANY32)                \
+    X(u32, hint, ANY32)                  \
+    X(u32, hint_start, ANY32)            \
+    X(u32, hint_end, ANY32)              \
+    X(span, name, GBX_NAME_MAX)          \
+    X(span, message, GBX_MESSAGE_MAX)    \
+    X(span, stack, GBX_STACK_MAX)
+
+#define HOSTCALL_FIELDS(X)      \
+    X(u32, id, ANY32)           \
+    X(span, name, GBX_NAME_MAX) \
+    X(span, args, max_bytes)    \
+    X(span, bytes, max_bytes)
+
+#define ANSWER_FIELDS(X)              \
+    X(u32, id, ANY32)                 \
+    X(u8, is_error, 1)                \
+    X(span, json, ANY32)              \
+    X(span, bytes, ANY32)             \
+    X(span, name, GBX_NAME_MAX)       \
+    X(span, message, GBX_MESSAGE_MAX) \
+    X(span, code, GBX_NAME_MAX)
+
+#define CALL_FIELDS(X)                 \
+    X(u8, form, 3)                     \
+    X(u8, flags, GBX_CALL_WIRE_ALL)    \
+    X(u64, seed, ANY64)                \
+    X(i64, now_ms, ANY64)              \
+    X(u64, memory_bytes, ANY64)        \
+    X(u64, output_bytes, ANY64)        \
+    X(u32, log_bytes, ANY32)           \
+    X(u32, first_line, ANY32)          \
+    X(u32, first_column, ANY32)        \
+    X(u32, capabilities, ANY32)        \
+    X(u32, host_calls, ANY32)          \
+    X(u32, host_calls_at_once, ANY32)  \
+    X(u64, host_out_bytes, ANY64)      \
+    X(span, entropy, GBX_ENTROPY_SIZE) \
+    X(span, withheld, GBX_CONFIG_MAX)  \
+    X(span, env, GBX_CONFIG_MAX)       \
+    X(span, dataset, GBX_NAME_MAX)     \
+    X(span, code, ANY32)               \
+    X(span, bindings, ANY32)           \
+    X(tail, input, ANY32)
+
+#define CONFIG_FIELDS(X)               \
+    X(u32, version, ANY32)             \
+    X(u8, globals, 1)                  \
+    X(u8, attack_mode, 1)              \
+    X(u8, warm, 1)                     \
+    X(u8, huge_pages, UINT8_MAX)       \
+    X(u32, capabilities, ANY32)        \
+    X(u32, layers_off, ANY32)          \
+    X(u32, flags, ANY32)               \
+    X(u64, memory_bytes, ANY64)        \
+    X(u32, cpu_s, ANY32)               \
+    X(u32, preloads, GBX_PRELOADS_MAX) \
+    X(span, functions, GBX_CONFIG_MAX)
+
+#define LOAD_FIELDS(X)       \
+    X(u64, size, ANY64)      \
+    X(u8, format, UINT8_MAX) \
+    X(span, name, GBX_NAME_MAX)
+
+#define PRELOAD_FIELDS(X)         \
+    X(u64, size, GBX_PRELOAD_MAX) \
+    X(span, name, GBX_NAME_MAX)
+
+#define HELLO_FIELDS(X)               \
+    X(u32, version, ANY32)            \
+    X(u32, threads, ANY32)            \
+    X(u32, landlock_abi, ANY32)       \
+    X(u8, oom_known, 1)               \
+    X(u8, jit_page, 1)                \
+    X(span, engine, GBX_NAME_MAX)     \
+    X(span, failure, GBX_MESSAGE_MAX) \
+    X(u32, preload, GBX_PRELOADS_MAX) \
+    X(u32, line, ANY32)               \
+    X(u32, column, ANY32)             \
+    X(u32, layer_count, GBX_LAYERS_MAX)
+
+#define LAYER_FIELDS(X)               \
+    X(u8, layers[i].layer, UINT8_MAX) \
+    X(u8, layers[i].stands, 1)        \
+    X(span, layers[i].reason, GBX_LAYER_REASON_MAX)
+
+#define HELLO_TEXTS(X)                 \
+    X(span, user, GBX_NAME_MAX)        \
+    X(span, layout, GBX_NAME_MAX)      \
+    X(span, speculation, GBX_NAME_MAX) \
+    X(span, time_zones, GBX_NAME_MAX)
+
+#define FORKED_FIELDS(X)     \
+    X(u64, worker_id, ANY64) \
+    X(u32, error, ANY32)
+
+#define EXITED_FIELDS(X)     \
+    X(u64, worker_id, ANY64) \
+    X(u32, status, ANY32)    \
+    X(u64, cpu_us, ANY64)    \
+    X(u64, max_rss_kib, ANY64)
+
+#define LOADED_FIELDS(X)  \
+    X(u8, ok, 1)          \
+    X(u32, line, ANY32)   \
+    X(u32, column, ANY32) \
+    X(span, message, GBX_MESSAGE_MAX)
+
+#define ATTACK_FIELDS(X) \
+    X(u32, index, ANY32) \
+    X(u32, layers_off, ANY32)
+
+/* ---- from a list of fields to functions ------------------------------------------ */
+
+#define PUT(kind, field, most) put_##kind(to, msg->field);
+#define GET(kind, field, most) get_##kind(&r, most, &ret->field);
+
+/* The body of an encoder; `beyond`: bytes that the sender appends. */
+#define ENCODE(TYPE, call_id, beyond)                     \
+    size_t at = begin_frame(to, GBX_MSG_##TYPE, call_id); \
+    TYPE##_FIELDS(PUT);                                   \
+    return end_frame(to, at, beyond)
+
+/* The body of a decoder; is_valid: what no field shows alone. */
+#define DECODE(TYPE, is_valid)                \
+    gbx_reader r;                             \
+    gbx_reader_init(&r, body.data, body.len); \
+    TYPE##_FIELDS(GET);                       \
+    return gbx_reader_done(&r) && (is_valid)
+
+/* gbx_msg_put_NAME() and gbx_msg_get_NAME(), on the channel of a call */
+#define CALL_MESSAGE(name, TYPE, is_valid)                                            \
+    bool gbx_msg_put_##name(gbx_buf *to, uint64_t call_id, const gbx_msg_##name *msg) \
+    {                                                                                 \
+        ENCODE(TYPE, call_id, 0);                                                     \
+    }                                                                                 \
+    bool gbx_msg_get_##name(gbx_span body, gbx_msg_##name *ret)                       \
+    {                                                                                 \
+        DECODE(TYPE, is_valid);                                                       \
+    }
+
+/* and on the control channel of a template. */
+#define CONTROL_MESSAGE(name, TYPE)                                 \
+    bool gbx_msg_put_##name(gbx_buf *to, const gbx_msg_##name *msg) \
+    {                                                               \
+        ENCODE(TYPE, 0, 0);                                         \
+    }                                                               \
+    bool gbx_msg_get_##name(gbx_span body, gbx_msg_##name *ret)     \
+    {                                                               \
+        DECODE(TYPE, true);                                         \
+    }
+
+CALL_MESSAGE(log, LOG, true)
+CALL_MESSAGE(wait, WAIT, true)
+CALL_MESSAGE(error, ERROR, ret->failure >= GBX_FAILURE_SYNTAX)
+CALL_MESSAGE(answer, ANSWER, ret->id != 0)
+CONTROL_MESSAGE(config, CONFIG)
+CONTROL_MESSAGE(load, LOAD)
+CONTROL_MESSAGE(preload, PRELOAD)
+CONTROL_MESSAGE(forked, FORKED)
+CONTROL_MESSAGE(exited, EXITED)
+CONTROL_MESSAGE(loaded, LOADED)
+
+/* ---- headers, and messages of another pattern ------------------------------------ */
 
 bool gbx_header_decode(const uint8_t *data, gbx_header *ret)
 {
     gbx_reader r;
-    uint8_t reserved[3];
+    uint8_t reserved;
 
     gbx_reader_init(&r, data, GBX_FRAME_HEADER_SIZE);
     gbx_read_u32(&r, &ret->body_len);
     gbx_read_u8(&r, &ret->type);
-    for (size_t i = 0; i < sizeof reserved; i++)
-        gbx_read_u8(&r, &reserved[i]);
+    for (size_t i = 0; i < 3; i++)
+        get_u8(&r, 0, &reserved);
     gbx_read_u64(&r, &ret->call_id);
-    return gbx_reader_done(&r) && reserved[0] == 0 && reserved[1] == 0 &&
-           reserved[2] == 0;
+    return gbx_reader_done(&r);
 }
 
 bool gbx_msg_put_empty(gbx_buf *to, gbx_msg_type type, uint64_t call_id)
@@ -99,129 +332,34 @@ bool gbx_msg_put_empty(gbx_buf *to, gbx_msg_type type, uint64_t call_id)
     return end_frame(to, begin_frame(to, type, call_id), 0);
 }
 
-bool gbx_msg_put_log(gbx_buf *to, uint64_t call_id, const gbx_msg_log *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_LOG, call_id);
-
-    put_u8(to, msg->level);
-    put_u8(to, msg->flags);
-    put_span(to, msg->text);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_log(gbx_span body, gbx_msg_log *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u8(&r, &ret->level);
-    gbx_read_u8(&r, &ret->flags);
-    gbx_read_span(&r, GBX_LOG_LINE_MAX, &ret->text);
-    return gbx_reader_done(&r) && ret->level <= 4 && ret->flags <= GBX_LOG_GOES_ON;
-}
-
-bool gbx_msg_put_wait(gbx_buf *to, uint64_t call_id, const gbx_msg_wait *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_WAIT, call_id);
-
-    put_u32(to, msg->ms);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_wait(gbx_span body, gbx_msg_wait *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u32(&r, &ret->ms);
-    return gbx_reader_done(&r) && ret->ms <= GBX_WAIT_MS_MAX;
-}
-
 bool gbx_msg_put_result_head(gbx_buf *to, uint64_t call_id, const gbx_msg_result *msg)
 {
-    size_t at = begin_frame(to, GBX_MSG_RESULT, call_id);
-
-    put_u8(to, msg->is_undefined);
-    put_u32(to, msg->hint);
-    put_u32(to, msg->start);
-    put_u32(to, msg->end);
-    put_span(to, msg->field);
-    put_u32(to, (uint32_t)msg->json.len);
-    return end_frame(to, at, msg->json.len);
+    ENCODE(RESULT, call_id, msg->json.len);
 }
 
 bool gbx_msg_get_result(gbx_span body, size_t max_json, gbx_msg_result *ret)
 {
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    read_flag(&r, &ret->is_undefined);
-    gbx_read_u32(&r, &ret->hint);
-    gbx_read_u32(&r, &ret->start);
-    gbx_read_u32(&r, &ret->end);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->field);
-    gbx_read_span(&r, max_json, &ret->json);
-    return gbx_reader_done(&r) && (ret->is_undefined == (ret->json.len == 0));
+    DECODE(RESULT, ret->is_undefined == (ret->json.len == 0));
 }
 
-bool gbx_msg_put_error(gbx_buf *to, uint64_t call_id, const gbx_msg_error *msg)
+bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg)
 {
-    size_t at = begin_frame(to, GBX_MSG_ERROR, call_id);
-
-    put_u8(to, msg->failure);
-    put_u8(to, msg->is_out_of_memory);
-    put_u32(to, msg->line);
-    put_u32(to, msg->column);
-    put_u32(to, msg->hint);
-    put_u32(to, msg->hint_start);
-    put_u32(to, msg->hint_end);
-    put_span(to, msg->name);
-    put_span(to, msg->message);
-    put_span(to, msg->stack);
-    return end_frame(to, at, 0);
+    ENCODE(CALL, call_id, msg->input.len);
 }
 
-bool gbx_msg_get_error(gbx_span body, gbx_msg_error *ret)
+bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret)
 {
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u8(&r, &ret->failure);
-    read_flag(&r, &ret->is_out_of_memory);
-    gbx_read_u32(&r, &ret->line);
-    gbx_read_u32(&r, &ret->column);
-    gbx_read_u32(&r, &ret->hint);
-    gbx_read_u32(&r, &ret->hint_start);
-    gbx_read_u32(&r, &ret->hint_end);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->name);
-    gbx_read_span(&r, GBX_MESSAGE_MAX, &ret->message);
-    gbx_read_span(&r, GBX_STACK_MAX, &ret->stack);
-    return gbx_reader_done(&r) && ret->failure >= GBX_FAILURE_SYNTAX &&
-           ret->failure <= GBX_FAILURE_BAD_FORM;
+    DECODE(CALL, ret->entropy.len == 0 || ret->entropy.len == GBX_ENTROPY_SIZE);
 }
 
 bool gbx_msg_put_hostcall(gbx_buf *to, uint64_t call_id, const gbx_msg_hostcall *msg)
 {
-    size_t at = begin_frame(to, GBX_MSG_HOSTCALL, call_id);
-
-    put_u32(to, msg->id);
-    put_span(to, msg->name);
-    put_span(to, msg->args);
-    put_span(to, msg->bytes);
-    return end_frame(to, at, 0);
+    ENCODE(HOSTCALL, call_id, 0);
 }
 
 bool gbx_msg_get_hostcall(gbx_span body, size_t max_bytes, gbx_msg_hostcall *ret)
 {
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u32(&r, &ret->id);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->name);
-    gbx_read_span(&r, max_bytes, &ret->args);
-    gbx_read_span(&r, max_bytes, &ret->bytes);
-    return gbx_reader_done(&r) && ret->id != 0 && ret->name.len > 0 &&
-           ret->args.len > 0;
+    DECODE(HOSTCALL, ret->id != 0 && ret->name.len > 0 && ret->args.len > 0);
 }
 
 bool gbx_msg_put_cancel(gbx_buf *to, uint64_t call_id, uint32_t id)
@@ -254,139 +392,8 @@ bool gbx_msg_get_limited(gbx_span body, uint8_t *ret_limit)
     gbx_reader r;
 
     gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u8(&r, ret_limit);
-    return gbx_reader_done(&r) &&
-           (*ret_limit == GBX_LIMITED_CALLS || *ret_limit == GBX_LIMITED_BYTES);
-}
-
-bool gbx_msg_put_answer(gbx_buf *to, uint64_t call_id, const gbx_msg_answer *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_ANSWER, call_id);
-
-    put_u32(to, msg->id);
-    put_u8(to, msg->is_error);
-    put_span(to, msg->json);
-    put_span(to, msg->bytes);
-    put_span(to, msg->name);
-    put_span(to, msg->message);
-    put_span(to, msg->code);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_answer(gbx_span body, gbx_msg_answer *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u32(&r, &ret->id);
-    read_flag(&r, &ret->is_error);
-    gbx_read_span(&r, UINT32_MAX, &ret->json);
-    gbx_read_span(&r, UINT32_MAX, &ret->bytes);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->name);
-    gbx_read_span(&r, GBX_MESSAGE_MAX, &ret->message);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->code);
-    return gbx_reader_done(&r) && ret->id != 0;
-}
-
-bool gbx_msg_put_call_head(gbx_buf *to, uint64_t call_id, const gbx_msg_call *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_CALL, call_id);
-
-    put_u8(to, msg->form);
-    put_u8(to, msg->flags);
-    put_u64(to, msg->seed);
-    put_u64(to, (uint64_t)msg->now_ms);
-    put_u64(to, msg->memory_bytes);
-    put_u64(to, msg->output_bytes);
-    put_u32(to, msg->log_bytes);
-    put_u32(to, msg->first_line);
-    put_u32(to, msg->first_column);
-    put_u32(to, msg->capabilities);
-    put_u32(to, msg->host_calls);
-    put_u32(to, msg->host_calls_at_once);
-    put_u64(to, msg->host_out_bytes);
-    put_span(to, msg->entropy);
-    put_span(to, msg->withheld);
-    put_span(to, msg->env);
-    put_span(to, msg->dataset);
-    put_span(to, msg->code);
-    put_span(to, msg->bindings);
-    if (msg->input.len > UINT32_MAX - to->len)
-        to->failed = true;
-    put_u32(to, (uint32_t)msg->input.len);
-    return end_frame(to, at, msg->input.len);
-}
-
-bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret)
-{
-    gbx_reader r;
-    uint64_t now;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u8(&r, &ret->form);
-    gbx_read_u8(&r, &ret->flags);
-    gbx_read_u64(&r, &ret->seed);
-    gbx_read_u64(&r, &now);
-    gbx_read_u64(&r, &ret->memory_bytes);
-    gbx_read_u64(&r, &ret->output_bytes);
-    gbx_read_u32(&r, &ret->log_bytes);
-    gbx_read_u32(&r, &ret->first_line);
-    gbx_read_u32(&r, &ret->first_column);
-    gbx_read_u32(&r, &ret->capabilities);
-    gbx_read_u32(&r, &ret->host_calls);
-    gbx_read_u32(&r, &ret->host_calls_at_once);
-    gbx_read_u64(&r, &ret->host_out_bytes);
-    gbx_read_span(&r, GBX_ENTROPY_SIZE, &ret->entropy);
-    gbx_read_span(&r, GBX_CONFIG_MAX, &ret->withheld);
-    gbx_read_span(&r, GBX_CONFIG_MAX, &ret->env);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->dataset);
-    gbx_read_span(&r, UINT32_MAX, &ret->code);
-    gbx_read_span(&r, UINT32_MAX, &ret->bindings);
-    gbx_read_span(&r, UINT32_MAX, &ret->input);
-    ret->now_ms = (int64_t)now;
-    return gbx_reader_done(&r) && ret->form <= 3 && ret->flags <= GBX_CALL_WIRE_ALL &&
-           (ret->entropy.len == 0 || ret->entropy.len == GBX_ENTROPY_SIZE);
-}
-
-/* ---- the control channel of a template -------------------------------------- */
-
-bool gbx_msg_put_config(gbx_buf *to, const gbx_msg_config *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_CONFIG, 0);
-
-    put_u32(to, msg->version);
-    put_u8(to, msg->globals);
-    put_u8(to, msg->attack_mode);
-    put_u8(to, msg->warm);
-    put_u8(to, msg->huge_pages);
-    put_u32(to, msg->capabilities);
-    put_u32(to, msg->layers_off);
-    put_u32(to, msg->flags);
-    put_u64(to, msg->memory_bytes);
-    put_u32(to, msg->cpu_s);
-    put_u32(to, msg->preloads);
-    put_span(to, msg->functions);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u32(&r, &ret->version);
-    read_flag(&r, &ret->globals);
-    read_flag(&r, &ret->attack_mode);
-    read_flag(&r, &ret->warm);
-    gbx_read_u8(&r, &ret->huge_pages);
-    gbx_read_u32(&r, &ret->capabilities);
-    gbx_read_u32(&r, &ret->layers_off);
-    gbx_read_u32(&r, &ret->flags);
-    gbx_read_u64(&r, &ret->memory_bytes);
-    gbx_read_u32(&r, &ret->cpu_s);
-    gbx_read_u32(&r, &ret->preloads);
-    gbx_read_span(&r, GBX_CONFIG_MAX, &ret->functions);
-    return gbx_reader_done(&r) && ret->preloads <= GBX_PRELOADS_MAX;
+    get_u8(&r, GBX_LIMITED_BYTES, ret_limit);
+    return gbx_reader_done(&r) && *ret_limit != 0;
 }
 
 bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id)
@@ -403,27 +410,6 @@ bool gbx_msg_get_fork(gbx_span body, uint64_t *ret_worker_id)
 
     gbx_reader_init(&r, body.data, body.len);
     gbx_read_u64(&r, ret_worker_id);
-    return gbx_reader_done(&r);
-}
-
-bool gbx_msg_put_load(gbx_buf *to, const gbx_msg_load *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_LOAD, 0);
-
-    put_u64(to, msg->size);
-    put_u8(to, msg->format);
-    put_span(to, msg->name);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_load(gbx_span body, gbx_msg_load *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u64(&r, &ret->size);
-    gbx_read_u8(&r, &ret->format);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->name);
     return gbx_reader_done(&r);
 }
 
@@ -444,32 +430,12 @@ bool gbx_msg_get_expose(gbx_span body, gbx_span *ret_name)
     return gbx_reader_done(&r) && ret_name->len > 0;
 }
 
-bool gbx_msg_put_preload(gbx_buf *to, const gbx_msg_preload *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_PRELOAD, 0);
-
-    put_u64(to, msg->size);
-    put_span(to, msg->name);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_preload(gbx_span body, gbx_msg_preload *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u64(&r, &ret->size);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->name);
-    return gbx_reader_done(&r) && ret->size <= GBX_PRELOAD_MAX;
-}
-
 bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *msg)
 {
     size_t at = begin_frame(to, GBX_MSG_ATTACK, 0);
 
     put_u64(to, worker_id);
-    put_u32(to, msg->index);
-    put_u32(to, msg->layers_off);
+    ATTACK_FIELDS(PUT)
     return end_frame(to, at, 0);
 }
 
@@ -479,8 +445,7 @@ bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *
 
     gbx_reader_init(&r, body.data, body.len);
     gbx_read_u64(&r, ret_worker_id);
-    gbx_read_u32(&r, &ret->index);
-    gbx_read_u32(&r, &ret->layers_off);
+    ATTACK_FIELDS(GET)
     return gbx_reader_done(&r);
 }
 
@@ -488,27 +453,12 @@ bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg)
 {
     size_t at = begin_frame(to, GBX_MSG_HELLO, 0);
 
-    put_u32(to, msg->version);
-    put_u32(to, msg->threads);
-    put_u32(to, msg->landlock_abi);
-    put_u8(to, msg->oom_known);
-    put_u8(to, msg->jit_page);
-    put_span(to, msg->engine);
-    put_span(to, msg->failure);
-    put_u32(to, msg->preload);
-    put_u32(to, msg->line);
-    put_u32(to, msg->column);
-    put_u32(to, msg->layer_count);
+    HELLO_FIELDS(PUT)
     for (size_t i = 0; i < msg->layer_count; i++) {
-        put_u8(to, msg->layers[i].layer);
-        put_u8(to, msg->layers[i].stands);
-        put_span(to, msg->layers[i].reason);
+        LAYER_FIELDS(PUT)
     }
     if (msg->user.len > 0) {
-        put_span(to, msg->user);
-        put_span(to, msg->layout);
-        put_span(to, msg->speculation);
-        put_span(to, msg->time_zones);
+        HELLO_TEXTS(PUT)
     }
     return end_frame(to, at, 0);
 }
@@ -527,95 +477,15 @@ bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
     gbx_reader r;
 
     gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u32(&r, &ret->version);
-    gbx_read_u32(&r, &ret->threads);
-    gbx_read_u32(&r, &ret->landlock_abi);
-    read_flag(&r, &ret->oom_known);
-    read_flag(&r, &ret->jit_page);
-    gbx_read_span(&r, GBX_NAME_MAX, &ret->engine);
-    gbx_read_span(&r, GBX_MESSAGE_MAX, &ret->failure);
-    gbx_read_u32(&r, &ret->preload);
-    gbx_read_u32(&r, &ret->line);
-    gbx_read_u32(&r, &ret->column);
-    gbx_read_u32(&r, &ret->layer_count);
-    if (ret->layer_count > GBX_LAYERS_MAX || ret->preload > GBX_PRELOADS_MAX)
+    HELLO_FIELDS(GET)
+    if (r.failed)
         return false;
     for (size_t i = 0; i < ret->layer_count; i++) {
-        gbx_read_u8(&r, &ret->layers[i].layer);
-        read_flag(&r, &ret->layers[i].stands);
-        gbx_read_span(&r, GBX_LAYER_REASON_MAX, &ret->layers[i].reason);
+        LAYER_FIELDS(GET)
     }
     ret->user = ret->layout = ret->speculation = ret->time_zones = (gbx_span){0};
     if (r.left > 0) {
-        gbx_read_span(&r, GBX_NAME_MAX, &ret->user);
-        gbx_read_span(&r, GBX_NAME_MAX, &ret->layout);
-        gbx_read_span(&r, GBX_NAME_MAX, &ret->speculation);
-        gbx_read_span(&r, GBX_NAME_MAX, &ret->time_zones);
+        HELLO_TEXTS(GET)
     }
-    return gbx_reader_done(&r);
-}
-
-bool gbx_msg_put_forked(gbx_buf *to, const gbx_msg_forked *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_FORKED, 0);
-
-    put_u64(to, msg->worker_id);
-    put_u32(to, msg->error);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_forked(gbx_span body, gbx_msg_forked *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u64(&r, &ret->worker_id);
-    gbx_read_u32(&r, &ret->error);
-    return gbx_reader_done(&r);
-}
-
-bool gbx_msg_put_exited(gbx_buf *to, const gbx_msg_exited *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_EXITED, 0);
-
-    put_u64(to, msg->worker_id);
-    put_u32(to, msg->status);
-    put_u64(to, msg->cpu_us);
-    put_u64(to, msg->max_rss_kib);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_exited(gbx_span body, gbx_msg_exited *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u64(&r, &ret->worker_id);
-    gbx_read_u32(&r, &ret->status);
-    gbx_read_u64(&r, &ret->cpu_us);
-    gbx_read_u64(&r, &ret->max_rss_kib);
-    return gbx_reader_done(&r);
-}
-
-bool gbx_msg_put_loaded(gbx_buf *to, const gbx_msg_loaded *msg)
-{
-    size_t at = begin_frame(to, GBX_MSG_LOADED, 0);
-
-    put_u8(to, msg->ok);
-    put_u32(to, msg->line);
-    put_u32(to, msg->column);
-    put_span(to, msg->message);
-    return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_loaded(gbx_span body, gbx_msg_loaded *ret)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    read_flag(&r, &ret->ok);
-    gbx_read_u32(&r, &ret->line);
-    gbx_read_u32(&r, &ret->column);
-    gbx_read_span(&r, GBX_MESSAGE_MAX, &ret->message);
     return gbx_reader_done(&r);
 }

@@ -232,11 +232,8 @@ void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
 /* The run has its worker. */
 void gbx_recorder_start(gbx_run *run);
 
-void gbx_recorder_request(gbx_run *run, const gbx_msg_hostcall *msg);
-void gbx_recorder_cancel(gbx_run *run, uint32_t id);
-void gbx_recorder_wait(gbx_run *run, uint32_t ms);
-void gbx_recorder_answer(gbx_run *run, const gbx_msg_answer *msg);
-void gbx_recorder_wake(gbx_run *run);
+/* Add a line. */
+void gbx_recorder_add(gbx_run *run, gbx_record_event *event);
 
 /* The result is complete. */
 void gbx_recorder_end(gbx_run *run);
@@ -244,7 +241,7 @@ void gbx_recorder_end(gbx_run *run);
 /* The run is gone; if it never ended, its recording stays empty. */
 void gbx_recorder_leave(gbx_run *run);
 
-/* What the recording says about a result; borrows from it. */
+/* What the recording says about a result, cut where a recording cuts; borrows from it. */
 void gbx_record_end_of(const gbx_result *result, gbx_record_end *ret);
 
 /* Names and digests of everything the engine was given besides calls, with their
@@ -677,7 +674,7 @@ void gbx_replayer_free(gbx_replayer *replayer);
 /* Errors in the parameters of a replay come from the recording, not from the caller. */
 gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr);
 
-/* ---- compare.c ----------------------------------------------------------------------- */
+/* ---- replay_check.c ----------------------------------------------------------------- */
 
 /* Does this engine have what the recorded call had? */
 gbx_status gbx_replayer_check(const gbx_run *run, gbx_error *reterr);
@@ -688,23 +685,5 @@ bool gbx_replayer_has_root(const gbx_run *run, const char *name);
 /* Names of the engine's functions that the recorded call did not have, a line each,
  * and the recorded values of env. */
 void gbx_replayer_put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env);
-
-/* Maximum length of texts about actual and expected events. */
-#define GBX_COMPARED_MAX GBX_KIB(4)
-
-/* Appends a description for people. */
-void gbx_describe_event(const gbx_record_event *event, gbx_buf *to);
-void gbx_describe_request(const gbx_record_request *request, gbx_buf *to);
-void gbx_describe_digest(const gbx_record_request *request, gbx_buf *to);
-
-/* The call differed: what differs, at which host call (0: none), and what came.
- * Moves out of `came`, and out of `recorded`, which has what was recorded. */
-void gbx_replayer_diverge(gbx_run *run, const char *what, uint32_t host_call,
-                          gbx_buf *recorded, gbx_buf *came);
-
-bool gbx_request_equals(const gbx_record_request *a, const gbx_record_request *b);
-
-/* Both calls ended by themselves. */
-void gbx_replayer_compare_ends(gbx_run *run);
 
 #endif

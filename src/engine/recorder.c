@@ -38,65 +38,46 @@ static bool digest_of(int fd, uint64_t size, uint8_t *ret)
     return true;
 }
 
-static const gbx_dataset *first_without(const gbx_dataset *list)
+/* The source of that serial number; 0: one that has no digest. The lock is held. */
+static gbx_dataset *find_source(const gbx_engine *engine, uint64_t serial)
 {
-    while (list != NULL && list->has_sha256)
-        list = list->next;
-    return list;
-}
+    gbx_dataset *const lists[] = {engine->datasets, engine->preloads};
 
-/* Find a source without a digest and duplicate its descriptor; -1: all have one. */
-static int find_without(gbx_engine *engine, uint64_t *ret_size, uint64_t *ret_serial)
-{
-    const gbx_dataset *d;
-    int fd = -1;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    d = first_without(engine->datasets);
-    if (d == NULL)
-        d = first_without(engine->preloads);
-    if (d != NULL) {
-        fd = fcntl(d->memfd, F_DUPFD_CLOEXEC, 0);
-        *ret_size = d->size;
-        *ret_serial = d->serial;
-        if (fd < 0)
-            fd = -errno - 1;
-    }
-    (void)pthread_mutex_unlock(&engine->lock);
-    return fd;
-}
-
-static void keep_digest(gbx_engine *engine, uint64_t serial, const uint8_t *digest)
-{
-    gbx_dataset *lists[2];
-
-    (void)pthread_mutex_lock(&engine->lock);
-    lists[0] = engine->datasets;
-    lists[1] = engine->preloads;
-    for (size_t i = 0; i < GBX_COUNTOF(lists); i++) {
-        for (gbx_dataset *d = lists[i]; d != NULL; d = d->next) {
-            if (d->serial == serial) {
-                memcpy(d->sha256, digest, sizeof d->sha256);
-                d->has_sha256 = true;
-            }
-        }
-    }
-    (void)pthread_mutex_unlock(&engine->lock);
+    for (size_t i = 0; i < GBX_COUNTOF(lists); i++)
+        for (gbx_dataset *d = lists[i]; d != NULL; d = d->next)
+            if (serial != 0 ? d->serial == serial : !d->has_sha256)
+                return d;
+    return NULL;
 }
 
 static gbx_status make_digests(gbx_engine *engine, gbx_error *reterr)
 {
     for (;;) {
+        GBX_CLEANUP(gbx_fd_close) int fd = -1;
         uint8_t digest[GBX_SHA256_SIZE];
+        gbx_dataset *d;
         uint64_t size = 0, serial = 0;
-        GBX_CLEANUP(gbx_fd_close) int fd = find_without(engine, &size, &serial);
 
-        if (fd == -1)
+        (void)pthread_mutex_lock(&engine->lock);
+        d = find_source(engine, 0);
+        if (d != NULL) {
+            fd = fcntl(d->memfd, F_DUPFD_CLOEXEC, 0);
+            size = d->size;
+            serial = d->serial;
+        }
+        (void)pthread_mutex_unlock(&engine->lock);
+        if (serial == 0)
             return GBX_OK;
         if (fd < 0 || !digest_of(fd, size, digest))
             return gbx_fail(reterr, GBX_E_OS,
                             "cannot read a dataset or preload once more");
-        keep_digest(engine, serial, digest);
+        (void)pthread_mutex_lock(&engine->lock);
+        d = find_source(engine, serial); /* it may have been replaced */
+        if (d != NULL) {
+            memcpy(d->sha256, digest, sizeof d->sha256);
+            d->has_sha256 = true;
+        }
+        (void)pthread_mutex_unlock(&engine->lock);
     }
 }
 
@@ -147,36 +128,12 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
                     "no memory for the recording, or a dataset or preload has just come");
 }
 
-/* ---- lines -------------------------------------------------------------------------- */
-
-static double at_ms(const gbx_run *run)
-{
-    return (double)(gbx_clock_now_ns() - run->exchange.start_ns) / 1e6;
-}
-
-/* Where the next line goes, or NULL; *ret_len is the length before it. */
-static gbx_buf *begin_line(gbx_run *run, size_t *ret_len)
-{
-    gbx_recording *r = run->recording;
-
-    if (r->is_cut)
-        return NULL;
-    *ret_len = r->text.len;
-    return &r->text;
-}
-
-static void end_line(gbx_run *run, size_t len)
-{
-    gbx_recording *r = run->recording;
-
-    if (!r->text.failed)
-        return;
-    r->text.failed = false;
-    r->text.len = len;
-    r->is_cut = true;
-}
-
 /* ---- what the call was given -------------------------------------------------------- */
+
+static gbx_span span_of(const char *text)
+{
+    return (gbx_span){(const uint8_t *)text, strlen(text)};
+}
 
 void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE])
 {
@@ -208,35 +165,23 @@ static gbx_status fix_chance(gbx_run *run, gbx_error *reterr)
     return GBX_OK;
 }
 
-static void take_limits(const gbx_limits *from, gbx_record_head *to)
-{
-    to->limits.timeout_ms = from->timeout_ms;
-    to->limits.cpu_ms = from->cpu_ms;
-    to->limits.memory_bytes = from->memory_bytes;
-    to->limits.output_bytes = from->output_bytes;
-    to->limits.code_bytes = from->code_bytes;
-    to->limits.log_bytes = from->log_bytes;
-    to->limits.host_calls = from->host_calls;
-    to->limits.host_calls_at_once = from->host_calls_at_once;
-    to->limits.host_out_bytes = from->host_out_bytes;
-    to->limits.host_in_bytes = from->host_in_bytes;
-}
-
 static void take_call(const gbx_run *run, gbx_record_head *to)
 {
     const gbx_call *call = &run->call;
 
-    to->library = (gbx_span){(const uint8_t *)GBX_VERSION, strlen(GBX_VERSION)};
+    to->version = GBX_RECORD_VERSION;
+    to->library = span_of(GBX_VERSION);
+    to->recorded_at = (double)gbx_clock_wall_ms();
     to->form = (int)call->form;
     to->no_guard = (call->flags & GBX_CALL_NO_GUARD) != 0;
     to->seed = call->seed;
     to->now_ms = call->now_ms;
     memcpy(to->entropy, run->entropy, sizeof to->entropy);
     to->code = (gbx_span){(const uint8_t *)call->code, call->code_len};
-    to->dataset = (gbx_span){(const uint8_t *)call->dataset,
-                             call->dataset != NULL ? strlen(call->dataset) : 0};
+    if (call->dataset != NULL)
+        to->dataset = span_of(call->dataset);
     to->bindings = (gbx_span){(const uint8_t *)call->bindings, call->bindings_len};
-    take_limits(&run->limits, to);
+    to->limits = run->limits;
     if (call->input == NULL)
         return;
     to->has_input = true;
@@ -246,30 +191,19 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
         to->input = (gbx_span){(const uint8_t *)call->input, call->input_len};
 }
 
-/* Lists of the head: a line for each entry, or JSON. */
+/* Lists of the head: a line for each entry, or JSON; and the name of the engine. */
 typedef struct lists {
     gbx_buf functions;
     gbx_buf env;
     gbx_buf sites;
+    char engine[sizeof((gbx_engine_facts *)0)->engine];
 } lists;
-
-static void init_lists(lists *l)
-{
-    gbx_buf_init(&l->functions, GBX_CONFIG_MAX);
-    gbx_buf_init(&l->env, GBX_CONFIG_MAX);
-    gbx_buf_init(&l->sites, GBX_CONFIG_MAX);
-}
 
 static void cleanup_lists(lists *l)
 {
     gbx_buf_cleanup(&l->functions);
     gbx_buf_cleanup(&l->env);
     gbx_buf_cleanup(&l->sites);
-}
-
-static gbx_span span_of_buf(const gbx_buf *buf)
-{
-    return (gbx_span){buf->data, buf->len};
 }
 
 static bool put_sites(const gbx_fetch_policy *fetch, gbx_buf *to)
@@ -291,39 +225,39 @@ static bool take_box(const gbx_run *run, gbx_record_head *to, lists *l)
     to->capabilities = gbx_run_capabilities(run) & (GBX_CAP_NONE - 1u);
     if (!gbx_hostcalls_names(run->engine, policy, false, &l->functions, NULL))
         return false;
-    to->functions = span_of_buf(&l->functions);
+    to->functions = (gbx_span){l->functions.data, l->functions.len};
     if (policy == NULL)
         return true;
-    to->has_policy = true;
     gbx_policy_digest(policy, to->policy);
     if ((to->capabilities & GBX_CAP_FETCH) && !put_sites(&policy->fetch, &l->sites))
         return false;
     if ((to->capabilities & GBX_CAP_ENV) && !gbx_policy_put_env(policy, &l->env))
         return false;
-    to->sites = span_of_buf(&l->sites);
-    to->env = span_of_buf(&l->env);
+    to->sites = (gbx_span){l->sites.data, l->sites.len};
+    to->env = (gbx_span){l->env.data, l->env.len};
     return true;
 }
 
-static gbx_status put_head(gbx_run *run, gbx_record_head *head, gbx_buf *to,
-                           gbx_error *reterr)
+static gbx_status put_head(gbx_run *run, gbx_buf *to, gbx_error *reterr)
 {
+    GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head head = {0};
     GBX_CLEANUP(cleanup_lists) lists l;
-    char engine[sizeof run->engine->facts.engine];
     gbx_status status;
 
-    init_lists(&l);
+    gbx_buf_init(&l.functions, GBX_CONFIG_MAX);
+    gbx_buf_init(&l.env, GBX_CONFIG_MAX);
+    gbx_buf_init(&l.sites, GBX_CONFIG_MAX);
     (void)pthread_mutex_lock(&run->engine->lock);
-    memcpy(engine, run->engine->facts.engine, sizeof engine);
+    memcpy(l.engine, run->engine->facts.engine, sizeof l.engine);
     (void)pthread_mutex_unlock(&run->engine->lock);
-    head->engine = (gbx_span){(const uint8_t *)engine, strlen(engine)};
-    take_call(run, head);
-    status = gbx_sources_take(run->engine, head, &run->recorded_load_seq, reterr);
+    head.engine = span_of(l.engine);
+    take_call(run, &head);
+    status = gbx_sources_take(run->engine, &head, &run->recorded_load_seq, reterr);
     if (status != GBX_OK)
         return status;
-    if (!take_box(run, head, &l))
+    if (!take_box(run, &head, &l))
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
-    if (!gbx_record_put_head(to, head))
+    if (!gbx_record_put_head(to, &head))
         return gbx_fail(reterr, GBX_E_USAGE,
                         "the call is larger than a recording can be, or memory is out");
     return GBX_OK;
@@ -348,14 +282,8 @@ static void digest_logs(const gbx_result *r, uint8_t *ret)
     gbx_sha256_end(&s, ret);
 }
 
-static gbx_span span_of(const char *text)
-{
-    return (gbx_span){(const uint8_t *)text, strlen(text)};
-}
-
 gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head head = {0};
     gbx_recording *r = run->call.record;
     gbx_status status;
 
@@ -368,7 +296,7 @@ gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr)
     run->recording = r;
     r->state = GBX_RECORDING_FILLING;
     status = fix_chance(run, reterr);
-    return status == GBX_OK ? put_head(run, &head, &r->text, reterr) : status;
+    return status == GBX_OK ? put_head(run, &r->text, reterr) : status;
 }
 
 void gbx_recorder_start(gbx_run *run)
@@ -378,67 +306,28 @@ void gbx_recorder_start(gbx_run *run)
         run->recording->is_cut = true;
 }
 
-void gbx_recorder_request(gbx_run *run, const gbx_msg_hostcall *msg)
+/* One more line; a recording that is full stays as it is. */
+void gbx_recorder_add(gbx_run *run, gbx_record_event *event)
 {
-    size_t len;
-    gbx_buf *to = begin_line(run, &len);
+    gbx_recording *r = run->recording;
+    size_t len = r->text.len;
 
-    if (to == NULL)
+    if (r->is_cut)
         return;
-    (void)gbx_record_put_request(to, msg, at_ms(run));
-    end_line(run, len);
-}
-
-void gbx_recorder_cancel(gbx_run *run, uint32_t id)
-{
-    size_t len;
-    gbx_buf *to = begin_line(run, &len);
-
-    if (to == NULL)
+    event->at_ms = (double)(gbx_clock_now_ns() - run->exchange.start_ns) / 1e6;
+    if (gbx_record_put(&r->text, event))
         return;
-    (void)gbx_record_put_cancel(to, id);
-    end_line(run, len);
-}
-
-void gbx_recorder_wait(gbx_run *run, uint32_t ms)
-{
-    size_t len;
-    gbx_buf *to = begin_line(run, &len);
-
-    if (to == NULL)
-        return;
-    (void)gbx_record_put_wait(to, ms);
-    end_line(run, len);
-}
-
-void gbx_recorder_answer(gbx_run *run, const gbx_msg_answer *msg)
-{
-    size_t len;
-    gbx_buf *to = begin_line(run, &len);
-
-    if (to == NULL)
-        return;
-    (void)gbx_record_put_answer(to, msg, at_ms(run));
-    end_line(run, len);
-}
-
-void gbx_recorder_wake(gbx_run *run)
-{
-    size_t len;
-    gbx_buf *to = begin_line(run, &len);
-
-    if (to == NULL)
-        return;
-    (void)gbx_record_put_wake(to);
-    end_line(run, len);
+    r->text.failed = false;
+    r->text.len = len;
+    r->is_cut = true;
 }
 
 void gbx_record_end_of(const gbx_result *r, gbx_record_end *ret)
 {
     *ret = (gbx_record_end){
         .code = (int)r->code,
-        .error = span_of(gbx_result_error(r)),
-        .stack = span_of(gbx_result_stack(r)),
+        .error = gbx_record_kept(span_of(gbx_result_error(r))),
+        .stack = gbx_record_kept(span_of(gbx_result_stack(r))),
         .line = r->location.line,
         .column = r->location.column,
         .logs = r->log_count,
@@ -446,7 +335,8 @@ void gbx_record_end_of(const gbx_result *r, gbx_record_end *ret)
         .wall_ms = r->stats.wall_ms,
     };
     if (r->has_value) {
-        ret->value = (gbx_span){(const uint8_t *)r->value, r->value_len};
+        ret->value =
+            gbx_record_kept((gbx_span){(const uint8_t *)r->value, r->value_len});
         ret->value_size = r->value_len;
         gbx_sha256_of(r->value, r->value_len, ret->value_sha256);
     }
@@ -456,13 +346,13 @@ void gbx_record_end_of(const gbx_result *r, gbx_record_end *ret)
 void gbx_recorder_end(gbx_run *run)
 {
     gbx_recording *r = run->recording;
-    gbx_record_end end;
+    gbx_record_event event = {.kind = GBX_RECORD_END};
 
-    gbx_record_end_of(run->result, &end);
-    end.is_whole = !r->is_cut;
+    gbx_record_end_of(run->result, &event.end);
+    event.end.is_whole = !r->is_cut;
     r->text.ceiling = r->text.len + GBX_RECORD_END_MAX;
     /* A recording without its end is not valid. */
-    if (gbx_record_put_end(&r->text, &end) && gbx_buf_append(&r->text, "", 1)) {
+    if (gbx_record_put(&r->text, &event) && gbx_buf_append(&r->text, "", 1)) {
         r->state = GBX_RECORDING_DONE;
         run->recording = NULL;
     }

@@ -34,11 +34,9 @@ static gbx_status expose_all(gbx_engine *engine, gbx_span names, gbx_error *rete
 
 static void fill_limits(const gbx_record_head *h, gbx_limits *to)
 {
-    gbx_limits recorded = gbx_record_limits(h);
-
 #define FILL(field)     \
     if (to->field == 0) \
-    to->field = recorded.field
+    to->field = h->limits.field
     FILL(timeout_ms);
     FILL(cpu_ms);
     FILL(memory_bytes);

@@ -1,14 +1,217 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replayer - always holds the next event of the recording. The whole text has been
- * checked: an event cannot be malformed, only differ from the actual one.
+ * replayer - compares a call with its recording, and describes how they differ. It always
+ * holds the next event of the recording. The whole text has been checked: an event cannot
+ * be malformed, only differ from the actual one.
  */
 #include "engine/engine.h"
 
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Maximum length of texts about actual and expected events. */
+#define COMPARED_MAX GBX_KIB(4)
+
+/* ---- how two events differ --------------------------------------------------- */
+
+/* Of one text in a description; the rest is omitted. */
+#define SHOWN_MAX 2000u
+
+static void put_cut(gbx_buf *to, gbx_span text, uint64_t size)
+{
+    size_t len = gbx_utf8_cut(text.data, text.len, SHOWN_MAX);
+
+    (void)gbx_buf_append(to, text.data, len);
+    if (len < size)
+        (void)gbx_buf_printf(to, "... (%llu bytes)", (unsigned long long)size);
+}
+
+static void put_digest(gbx_buf *to, const uint8_t *digest)
+{
+    char text[GBX_SHA256_HEX_SIZE];
+
+    gbx_sha256_print(digest, text);
+    (void)gbx_buf_printf(to, ", sha256 %s", text);
+}
+
+static void put_end(gbx_buf *to, const gbx_record_end *end)
+{
+    (void)gbx_buf_printf(to, "the end: %s", gbx_code_name((gbx_code)end->code));
+    if (end->value.data != NULL) {
+        (void)gbx_buf_puts(to, ", ");
+        put_cut(to, end->value, end->value_size);
+    } else if (end->code != GBX_CODE_VALUE) {
+        (void)gbx_buf_puts(to, ", ");
+        put_cut(to, end->error, end->error.len);
+    } else {
+        (void)gbx_buf_puts(to, ", undefined");
+    }
+}
+
+static bool spans_equal(gbx_span a, gbx_span b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+static bool codes_equal(const gbx_record_end *a, const gbx_record_end *b)
+{
+    return a->code == b->code;
+}
+
+static bool values_equal(const gbx_record_end *a, const gbx_record_end *b)
+{
+    return (a->value.data == NULL) == (b->value.data == NULL) &&
+           a->value_size == b->value_size &&
+           memcmp(a->value_sha256, b->value_sha256, sizeof a->value_sha256) == 0;
+}
+
+static bool errors_equal(const gbx_record_end *a, const gbx_record_end *b)
+{
+    return spans_equal(a->error, b->error) && a->line == b->line &&
+           a->column == b->column;
+}
+
+static bool stacks_equal(const gbx_record_end *a, const gbx_record_end *b)
+{
+    return spans_equal(a->stack, b->stack);
+}
+
+static bool logs_equal(const gbx_record_end *a, const gbx_record_end *b)
+{
+    return a->logs == b->logs && a->logs_cut == b->logs_cut &&
+           memcmp(a->logs_sha256, b->logs_sha256, sizeof a->logs_sha256) == 0;
+}
+
+static void put_value(gbx_buf *to, const gbx_record_end *end)
+{
+    if (end->value.data == NULL) {
+        (void)gbx_buf_puts(to, "undefined");
+        return;
+    }
+    put_cut(to, end->value, end->value_size);
+    if (end->value_size > SHOWN_MAX)
+        put_digest(to, end->value_sha256);
+}
+
+static void put_error(gbx_buf *to, const gbx_record_end *end)
+{
+    put_cut(to, end->error, end->error.len);
+    (void)gbx_buf_printf(to, " (line %u, column %u)", end->line, end->column);
+}
+
+static void put_stack(gbx_buf *to, const gbx_record_end *end)
+{
+    put_cut(to, end->stack, end->stack.len);
+}
+
+static void put_logs(gbx_buf *to, const gbx_record_end *end)
+{
+    (void)gbx_buf_printf(to, "%llu lines", (unsigned long long)end->logs);
+    put_digest(to, end->logs_sha256);
+}
+
+/* All fields of an end, most telling first. */
+static const struct {
+    bool (*equal)(const gbx_record_end *a, const gbx_record_end *b);
+    void (*put)(gbx_buf *to, const gbx_record_end *end);
+    const char *what;
+} parts[] = {
+    {codes_equal, put_end, "the call ends in another way"},
+    {values_equal, put_value, "the value is another"},
+    {errors_equal, put_error, "the error is another"},
+    {stacks_equal, put_stack, "the stack is another"},
+    {logs_equal, put_logs, "the console lines are others"},
+};
+
+static void describe_request(const gbx_record_request *r, gbx_buf *to)
+{
+    (void)gbx_buf_append(to, r->name.data, r->name.len);
+    (void)gbx_buf_puts(to, " ");
+    put_cut(to, r->args, r->args_size);
+    if (r->body_size > 0)
+        (void)gbx_buf_printf(to, " with %llu bytes", (unsigned long long)r->body_size);
+}
+
+static void describe_event(const gbx_record_event *e, gbx_buf *to)
+{
+    switch (e->kind) {
+    case GBX_RECORD_REQUEST: describe_request(&e->request, to); break;
+    case GBX_RECORD_CANCEL:
+        (void)gbx_buf_printf(to, "the request with id %u is cancelled", e->id);
+        break;
+    case GBX_RECORD_WAIT:
+        if (e->ms == GBX_WAIT_MS_MAX)
+            (void)gbx_buf_puts(to, "a wait for an answer");
+        else
+            (void)gbx_buf_printf(to, "a wait for an answer, or %u ms", e->ms);
+        break;
+    case GBX_RECORD_ANSWER:
+    case GBX_RECORD_WAKE: (void)gbx_buf_puts(to, "the code goes on"); break;
+    case GBX_RECORD_END: put_end(to, &e->end); break;
+    }
+}
+
+/* The call differed: what differs, at which host call (0: none), and what came. Moves
+ * the texts out. */
+static void diverge(gbx_run *run, const char *what, uint32_t host_call,
+                    gbx_buf *recorded, gbx_buf *came)
+{
+    gbx_result *r = run->result;
+    char message[320];
+
+    r->replay.how = GBX_REPLAYED_DIVERGED;
+    r->replay.what = what;
+    r->replay.host_call = host_call;
+    r->replay.line = run->replayer->next.line;
+    gbx_result_set_replay(r, GBX_REPLAY_RECORDED,
+                          (gbx_span){recorded->data, recorded->len});
+    gbx_result_set_replay(r, GBX_REPLAY_CAME, (gbx_span){came->data, came->len});
+    gbx_buf_cleanup(recorded);
+    gbx_buf_cleanup(came);
+    run->replayer->is_over = true;
+    r->location = (gbx_location){.frame = ""};
+    if (host_call > 0)
+        (void)snprintf(message, sizeof message,
+                       "the replay diverged at host call %u: %s", host_call, what);
+    else
+        (void)snprintf(message, sizeof message,
+                       "the replay diverged after %u host calls: %s",
+                       r->replay.host_calls, what);
+    (void)gbx_result_fail(r, GBX_CODE_DIVERGED, message,
+                          "code, data, preloads and the version of the JavaScript "
+                          "engine must be those of the recording");
+}
+
+static bool request_equals(const gbx_record_request *a, const gbx_record_request *b)
+{
+    return spans_equal(a->name, b->name) && a->args_size == b->args_size &&
+           a->body_size == b->body_size &&
+           memcmp(a->sha256, b->sha256, sizeof a->sha256) == 0;
+}
+
+/* Both calls ended by themselves. */
+static void compare_ends(gbx_run *run, const gbx_record_end *came)
+{
+    const gbx_record_end *recorded = &run->replayer->next.end;
+    gbx_buf texts[2];
+
+    for (size_t i = 0; i < GBX_COUNTOF(parts); i++) {
+        if (parts[i].equal(recorded, came))
+            continue;
+        gbx_buf_init(&texts[0], COMPARED_MAX);
+        gbx_buf_init(&texts[1], COMPARED_MAX);
+        parts[i].put(&texts[0], recorded);
+        parts[i].put(&texts[1], came);
+        diverge(run, parts[i].what, 0, &texts[0], &texts[1]);
+        return;
+    }
+    run->result->replay.how = GBX_REPLAYED_SAME;
+}
+
+/* ---- the call and its recording, event by event -------------------------------- */
 
 /* Go to the next event; if memory is out, the call ends. */
 static void advance(gbx_run *run)
@@ -28,30 +231,30 @@ static bool is_stopped(const gbx_replayer *p)
            (gbx_record_is_chance((gbx_code)p->next.end.code) || !p->next.end.is_whole);
 }
 
-/* The actual event differs from the recorded one, or no event should follow.
- * request: the actual event, if it was one. */
+/* The actual event differs from the recorded one, or no event should follow. */
 static void refuse(gbx_run *run, const char *what, uint32_t host_call,
-                   const gbx_record_request *request, gbx_buf *came)
+                   const gbx_record_event *event)
 {
     gbx_replayer *p = run->replayer;
     gbx_buf recorded;
+    gbx_buf came;
 
     if (is_stopped(p)) {
         run->result->replay.how = GBX_REPLAYED_UP_TO;
         p->is_over = true;
-        gbx_buf_cleanup(came);
         return;
     }
-    gbx_buf_init(&recorded, GBX_COMPARED_MAX);
-    gbx_describe_event(&p->next, &recorded);
+    gbx_buf_init(&recorded, COMPARED_MAX);
+    gbx_buf_init(&came, COMPARED_MAX);
+    describe_event(&p->next, &recorded);
+    describe_event(event, &came);
     /* They differ in a part that is not shown. */
-    if (request != NULL && p->next.kind == GBX_RECORD_REQUEST &&
-        recorded.len == came->len &&
-        memcmp(recorded.data, came->data, came->len) == 0) {
-        gbx_describe_digest(&p->next.request, &recorded);
-        gbx_describe_digest(request, came);
+    if (event->kind == GBX_RECORD_REQUEST && p->next.kind == GBX_RECORD_REQUEST &&
+        recorded.len == came.len && memcmp(recorded.data, came.data, came.len) == 0) {
+        put_digest(&recorded, p->next.request.sha256);
+        put_digest(&came, event->request.sha256);
     }
-    gbx_replayer_diverge(run, what, host_call, &recorded, came);
+    diverge(run, what, host_call, &recorded, &came);
 }
 
 static gbx_status misuse(gbx_error *reterr, const char *field)
@@ -96,7 +299,7 @@ static void take_call(gbx_run *run)
     const gbx_record_head *h = &p->head;
     gbx_call *call = &run->call;
 
-    p->limits = gbx_record_limits(h);
+    p->limits = h->limits;
     if (call->limits != NULL && call->limits->timeout_ms != 0)
         p->limits.timeout_ms = p->limits.cpu_ms = call->limits->timeout_ms;
     if (call->limits != NULL && call->limits->cpu_ms != 0)
@@ -185,18 +388,17 @@ void gbx_replayer_request(void *user, const gbx_msg_hostcall *msg)
 {
     gbx_run *run = user;
     gbx_replayer *p = run->replayer;
-    gbx_record_request came;
+    gbx_record_event came = {.kind = GBX_RECORD_REQUEST};
     const char *what = NULL;
-    gbx_buf text;
 
     if (p->is_over)
         return;
     p->seen++;
     run->result->stats.host_calls++;
-    gbx_record_request_of(msg, &came);
+    gbx_record_request_of(msg, &came.request);
     if (p->next.kind != GBX_RECORD_REQUEST)
         what = "the code calls a function of the host";
-    else if (!gbx_request_equals(&p->next.request, &came))
+    else if (!request_equals(&p->next.request, &came.request))
         what = "the code calls another function, or with other arguments";
     else if (p->next.id != msg->id)
         what = "the code has made other calls before";
@@ -205,9 +407,7 @@ void gbx_replayer_request(void *user, const gbx_msg_hostcall *msg)
         advance(run);
         return;
     }
-    gbx_buf_init(&text, GBX_COMPARED_MAX);
-    gbx_describe_request(&came, &text);
-    refuse(run, what, p->seen, &came, &text);
+    refuse(run, what, p->seen, &came);
 }
 
 void gbx_replayer_cancel(void *user, uint32_t id)
@@ -215,7 +415,6 @@ void gbx_replayer_cancel(void *user, uint32_t id)
     gbx_run *run = user;
     gbx_replayer *p = run->replayer;
     gbx_record_event came = {.kind = GBX_RECORD_CANCEL, .id = id};
-    gbx_buf text;
 
     if (p->is_over)
         return;
@@ -223,35 +422,26 @@ void gbx_replayer_cancel(void *user, uint32_t id)
         advance(run);
         return;
     }
-    gbx_buf_init(&text, GBX_COMPARED_MAX);
-    gbx_describe_event(&came, &text);
-    refuse(run, "the code cancels a call of the host", p->seen, NULL, &text);
+    refuse(run, "the code cancels a call of the host", p->seen, &came);
 }
 
 bool gbx_replayer_wake(gbx_run *run)
 {
     gbx_replayer *p = run->replayer;
     gbx_record_event came = {.kind = GBX_RECORD_WAIT, .ms = run->exchange.wake_ms};
-    gbx_buf text;
 
-    if (p->next.kind != GBX_RECORD_WAIT || p->next.ms != came.ms) {
-        gbx_buf_init(&text, GBX_COMPARED_MAX);
-        gbx_describe_event(&came, &text);
-        refuse(run, "the code waits for the host", p->seen, NULL, &text);
-        return false;
+    if (p->next.kind == GBX_RECORD_WAIT && p->next.ms == came.ms) {
+        for (advance(run); !p->is_over && p->next.kind == GBX_RECORD_ANSWER;
+             advance(run))
+            if (!gbx_exchange_answer(&run->exchange, &p->next.answer))
+                run->exchange.is_nomem = true;
+        if (!p->is_over && p->next.kind == GBX_RECORD_WAKE) {
+            advance(run);
+            return !p->is_over;
+        }
     }
-    for (advance(run); !p->is_over && p->next.kind == GBX_RECORD_ANSWER; advance(run))
-        if (!gbx_exchange_answer(&run->exchange, &p->next.answer))
-            run->exchange.is_nomem = true;
-    if (p->is_over)
-        return false;
-    if (p->next.kind == GBX_RECORD_WAKE) {
-        advance(run);
-        return !p->is_over;
-    }
-    gbx_buf_init(&text, GBX_COMPARED_MAX);
-    gbx_describe_event(&came, &text);
-    refuse(run, "the code waits for the host", p->seen, NULL, &text);
+    if (!p->is_over)
+        refuse(run, "the code waits for the host", p->seen, &came);
     return false;
 }
 
@@ -272,17 +462,6 @@ static void end_as_recorded(gbx_run *run)
                           "the recorded call was stopped here; a replay cannot be "
                           "stopped at the same moment");
     free(message);
-}
-
-static void end_early(gbx_run *run)
-{
-    gbx_record_event came = {.kind = GBX_RECORD_END};
-    gbx_buf text;
-
-    gbx_record_end_of(run->result, &came.end);
-    gbx_buf_init(&text, GBX_COMPARED_MAX);
-    gbx_describe_event(&came, &text);
-    refuse(run, "the call ends", 0, NULL, &text);
 }
 
 /* If the call diverged, the recorded end comes later in the text. */
@@ -312,6 +491,7 @@ void gbx_replayer_end(gbx_run *run)
     gbx_replayer *p = run->replayer;
     gbx_replay *found = &run->result->replay;
     bool was_stopped = gbx_record_is_chance(run->result->code);
+    gbx_record_event came = {.kind = GBX_RECORD_END};
 
     name_engines(run);
     if (p->is_over && found->how == GBX_REPLAYED_NOT) {
@@ -319,10 +499,11 @@ void gbx_replayer_end(gbx_run *run)
     } else if (!p->is_over && was_stopped && !is_stopped(p)) {
         found->how = GBX_REPLAYED_UNFINISHED;
     } else if (!p->is_over && !is_stopped(p)) {
+        gbx_record_end_of(run->result, &came.end);
         if (p->next.kind != GBX_RECORD_END)
-            end_early(run);
+            refuse(run, "the call ends", 0, &came);
         else
-            gbx_replayer_compare_ends(run);
+            compare_ends(run, &came.end);
     }
     if (is_stopped(p) && found->how != GBX_REPLAYED_DIVERGED &&
         found->how != GBX_REPLAYED_UNFINISHED)

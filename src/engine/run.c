@@ -240,8 +240,12 @@ static void on_request(void *user, const gbx_msg_hostcall *msg)
                            GBX_MSG_HOSTCALL);
         return;
     }
-    if (run->recording != NULL)
-        gbx_recorder_request(run, msg);
+    if (run->recording != NULL) {
+        gbx_record_event event = {.kind = GBX_RECORD_REQUEST, .id = msg->id};
+
+        gbx_record_request_of(msg, &event.request);
+        gbx_recorder_add(run, &event);
+    }
     gbx_hostcall_take(run, msg);
 }
 
@@ -250,7 +254,7 @@ static void on_cancel(void *user, uint32_t id)
     gbx_run *run = user;
 
     if (run->recording != NULL)
-        gbx_recorder_cancel(run, id);
+        gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_CANCEL, .id = id});
     gbx_hostcall_cancel(run, id);
 }
 
@@ -404,7 +408,9 @@ static size_t deliver(gbx_run *run)
         return 0;
     for (gbx_reply *r = gbx_hostcall_replies(run); r != NULL; count++) {
         if (run->recording != NULL)
-            gbx_recorder_answer(run, &r->msg);
+            gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_ANSWER,
+                                                      .id = r->msg.id,
+                                                      .answer = r->msg});
         if (!gbx_exchange_answer(&run->exchange, &r->msg))
             run->exchange.is_nomem = true;
         r = gbx_hostcall_log(run, r);
@@ -428,7 +434,8 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
     if (run->wake_ns == 0 && run->replayer == NULL) {
         run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
         if (run->recording != NULL)
-            gbx_recorder_wait(run, run->exchange.wake_ms);
+            gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_WAIT,
+                                                      .ms = run->exchange.wake_ms});
     }
     if (run->replayer != NULL ? !gbx_replayer_wake(run)
                               : deliver(run) == 0 && now_ns < run->wake_ns)
@@ -436,7 +443,7 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
     run->wake_ns = 0;
     run->woken_request = run->exchange.last_request;
     if (run->recording != NULL)
-        gbx_recorder_wake(run);
+        gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_WAKE});
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
     if (asked_one && run->exchange.host_open == 0 && gbx_run_takes_turns(run))

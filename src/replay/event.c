@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 #define AT(field) offsetof(gbx_record_event, field)
-#define ID                                                   \
-    {                                                        \
-        "id", GBX_FIELD_UINT, true, AT(id), UINT32_MAX, NULL \
+#define ID                                                     \
+    {                                                          \
+        "id", GBX_FIELD_UINT32, true, AT(id), UINT32_MAX, NULL \
     }
-#define AT_MS                                        \
-    {                                                \
-        "atMs", GBX_FIELD_IGNORED, false, 0, 0, NULL \
+#define AT_MS                                               \
+    {                                                       \
+        "atMs", GBX_FIELD_FIGURE, false, AT(at_ms), 0, NULL \
     }
 
 static const gbx_recording_field request_fields[] = {
@@ -29,7 +29,7 @@ static const gbx_recording_field request_fields[] = {
 static const gbx_recording_field cancel_fields[] = {ID};
 
 static const gbx_recording_field wait_fields[] = {
-    {"ms", GBX_FIELD_UINT, true, AT(ms), GBX_WAIT_MS_MAX, NULL},
+    {"ms", GBX_FIELD_UINT32, true, AT(ms), GBX_WAIT_MS_MAX, NULL},
 };
 
 static const gbx_recording_field answer_fields[] = {
@@ -50,13 +50,13 @@ static const gbx_recording_field end_fields[] = {
     {"valueSha256", GBX_FIELD_DIGEST, false, AT(end.value_sha256), 0, NULL},
     {"error", GBX_FIELD_TEXT, false, AT(end.error), 0, NULL},
     {"stack", GBX_FIELD_TEXT, false, AT(end.stack), 0, NULL},
-    {"line", GBX_FIELD_UINT, false, AT(end.line), UINT32_MAX, NULL},
-    {"column", GBX_FIELD_UINT, false, AT(end.column), UINT32_MAX, NULL},
+    {"line", GBX_FIELD_UINT32, false, AT(end.line), UINT32_MAX, NULL},
+    {"column", GBX_FIELD_UINT32, false, AT(end.column), UINT32_MAX, NULL},
     {"logs", GBX_FIELD_UINT, true, AT(end.logs), UINT32_MAX, NULL},
     {"logsSha256", GBX_FIELD_DIGEST, true, AT(end.logs_sha256), 0, NULL},
     {"logsCut", GBX_FIELD_BOOL, false, AT(end.logs_cut), 0, NULL},
     {"whole", GBX_FIELD_BOOL, true, AT(end.is_whole), 0, NULL},
-    {"wallMs", GBX_FIELD_IGNORED, false, 0, 0, NULL},
+    {"wallMs", GBX_FIELD_FIGURE, false, AT(end.wall_ms), 0, NULL},
 };
 
 /* By gbx_record_kind. */
@@ -110,87 +110,11 @@ void gbx_record_request_of(const gbx_msg_hostcall *msg, gbx_record_request *ret)
     gbx_sha256_end(&s, ret->sha256);
 }
 
-bool gbx_record_put_request(gbx_buf *to, const gbx_msg_hostcall *msg, double at_ms)
+bool gbx_record_put(gbx_buf *to, const gbx_record_event *event)
 {
-    gbx_record_request r;
-
-    gbx_record_request_of(msg, &r);
-    gbx_put_line(to, "request");
-    gbx_put_uint(to, "id", msg->id);
-    gbx_put_text(to, "name", r.name);
-    gbx_put_text(to, "args", r.args);
-    gbx_put_uint(to, "argsSize", r.args_size);
-    if (r.body_size > 0) {
-        gbx_put_bytes(to, "body", r.body);
-        gbx_put_uint(to, "bodySize", r.body_size);
-    }
-    gbx_put_digest(to, "sha256", r.sha256);
-    gbx_put_ms(to, "atMs", at_ms);
-    return gbx_put_line_end(to);
-}
-
-bool gbx_record_put_cancel(gbx_buf *to, uint32_t id)
-{
-    gbx_put_line(to, "cancel");
-    gbx_put_uint(to, "id", id);
-    return gbx_put_line_end(to);
-}
-
-bool gbx_record_put_wait(gbx_buf *to, uint32_t ms)
-{
-    gbx_put_line(to, "wait");
-    gbx_put_uint(to, "ms", ms);
-    return gbx_put_line_end(to);
-}
-
-bool gbx_record_put_answer(gbx_buf *to, const gbx_msg_answer *msg, double at_ms)
-{
-    gbx_put_line(to, "answer");
-    gbx_put_uint(to, "id", msg->id);
-    gbx_put_true(to, "failed", msg->is_error != 0);
-    if (msg->json.len > 0)
-        gbx_put_text(to, "json", msg->json);
-    if (msg->bytes.len > 0)
-        gbx_put_bytes(to, "bytes", msg->bytes);
-    if (msg->name.len > 0)
-        gbx_put_text(to, "name", msg->name);
-    if (msg->message.len > 0)
-        gbx_put_text(to, "message", msg->message);
-    if (msg->code.len > 0)
-        gbx_put_text(to, "code", msg->code);
-    gbx_put_ms(to, "atMs", at_ms);
-    return gbx_put_line_end(to);
-}
-
-bool gbx_record_put_wake(gbx_buf *to)
-{
-    gbx_put_line(to, "wake");
-    return gbx_put_line_end(to);
-}
-
-bool gbx_record_put_end(gbx_buf *to, const gbx_record_end *end)
-{
-    gbx_put_line(to, "end");
-    gbx_put_string(to, "code", gbx_record_code((unsigned)end->code));
-    if (end->value.data != NULL) {
-        gbx_put_text(to, "value", gbx_record_kept(end->value));
-        gbx_put_uint(to, "valueSize", end->value_size);
-        gbx_put_digest(to, "valueSha256", end->value_sha256);
-    }
-    if (end->error.len > 0)
-        gbx_put_text(to, "error", gbx_record_kept(end->error));
-    if (end->stack.len > 0)
-        gbx_put_text(to, "stack", gbx_record_kept(end->stack));
-    if (end->line != 0) {
-        gbx_put_uint(to, "line", end->line);
-        gbx_put_uint(to, "column", end->column);
-    }
-    gbx_put_uint(to, "logs", end->logs);
-    gbx_put_digest(to, "logsSha256", end->logs_sha256);
-    gbx_put_true(to, "logsCut", end->logs_cut);
-    (void)gbx_buf_printf(to, ",\"whole\":%s", end->is_whole ? "true" : "false");
-    gbx_put_ms(to, "wallMs", end->wall_ms);
-    return gbx_put_line_end(to);
+    return gbx_recording_line_write(to, kinds[event->kind].what,
+                                    kinds[event->kind].fields, kinds[event->kind].count,
+                                    event);
 }
 
 bool gbx_record_is_chance(gbx_code code)
@@ -231,7 +155,7 @@ gbx_status gbx_record_next(gbx_record_cursor *c, gbx_record_event *ret,
         *ret = (gbx_record_event){.kind = (gbx_record_kind)i, .line = line.number};
         status = gbx_recording_line_read(&line, kinds[i].fields, kinds[i].count, ret,
                                          c->room, reterr);
-        ret->answer.id = (uint32_t)ret->id;
+        ret->answer.id = ret->id;
         return status;
     }
     return gbx_recording_line_refuse(&line, line.what.at, reterr, "unknown event");

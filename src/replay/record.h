@@ -45,27 +45,25 @@ typedef struct gbx_record_sources {
 /* Spans borrow from whoever made the head, or point to what gbx_record_head_read()
  * has allocated. */
 typedef struct gbx_record_head {
+    uint64_t version; /* of the format */
     gbx_span library; /* version of the library that wrote it */
     gbx_span engine;  /* "JavaScriptCore 2.50.6" */
-    int form;         /* gbx_form */
+    double recorded_at;
+    int form; /* gbx_form */
     bool no_guard;
     uint64_t seed;
     int64_t now_ms;
     uint8_t entropy[GBX_ENTROPY_SIZE];
     gbx_span code;
-    gbx_span dataset;  /* dataset that the code is called with; data NULL: none */
-    gbx_span bindings; /* a JSON object; data NULL: none */
-    struct {
-        uint64_t timeout_ms, cpu_ms, memory_bytes, output_bytes, code_bytes, log_bytes,
-            host_calls, host_calls_at_once, host_out_bytes, host_in_bytes;
-    } limits;
+    gbx_span dataset;      /* dataset that the code is called with; data NULL: none */
+    gbx_span bindings;     /* a JSON object; data NULL: none */
+    gbx_limits limits;     /* all are set */
     int globals;           /* gbx_globals */
     uint32_t capabilities; /* gbx_capability bits */
     gbx_span functions;    /* names of exposed functions, a line each */
     gbx_span env;          /* a JSON object; data NULL: none */
     gbx_span sites;        /* that fetch may request, a line each: for the guard */
-    bool has_policy;
-    uint8_t policy[GBX_SHA256_SIZE];
+    uint8_t policy[GBX_SHA256_SIZE]; /* zeros: none */
     bool has_input;
     uint64_t input_size;
     uint8_t input_sha256[GBX_SHA256_SIZE];
@@ -79,9 +77,6 @@ typedef struct gbx_record_head {
 bool gbx_record_put_head(gbx_buf *to, const gbx_record_head *head);
 
 void gbx_record_head_cleanup(gbx_record_head *head);
-
-/* The recorded limits as gbx_limits. */
-gbx_limits gbx_record_limits(const gbx_record_head *head);
 
 /* ---- what happened ----------------------------------------------------------------- */
 
@@ -110,7 +105,7 @@ typedef struct gbx_record_end {
     uint8_t value_sha256[GBX_SHA256_SIZE];
     gbx_span error;
     gbx_span stack;
-    uint64_t line, column; /* of the error */
+    uint32_t line, column; /* of the error */
     uint64_t logs;
     uint8_t logs_sha256[GBX_SHA256_SIZE];
     bool logs_cut;
@@ -122,8 +117,9 @@ typedef struct gbx_record_end {
 typedef struct gbx_record_event {
     gbx_record_kind kind;
     uint32_t line;
-    uint64_t id; /* of REQUEST, CANCEL and ANSWER */
-    uint64_t ms; /* of WAIT */
+    uint32_t id;  /* of REQUEST, CANCEL and ANSWER */
+    uint32_t ms;  /* of WAIT */
+    double at_ms; /* since the call began, for people */
     gbx_record_request request;
     gbx_msg_answer answer; /* id is set */
     gbx_record_end end;
@@ -132,13 +128,8 @@ typedef struct gbx_record_event {
 /* Name, size and digest of the worker's request; borrows from msg. */
 void gbx_record_request_of(const gbx_msg_hostcall *msg, gbx_record_request *ret);
 
-/* at_ms: time since the call began, for people. All return false if `to` is full. */
-bool gbx_record_put_request(gbx_buf *to, const gbx_msg_hostcall *msg, double at_ms);
-bool gbx_record_put_cancel(gbx_buf *to, uint32_t id);
-bool gbx_record_put_wait(gbx_buf *to, uint32_t ms);
-bool gbx_record_put_answer(gbx_buf *to, const gbx_msg_answer *msg, double at_ms);
-bool gbx_record_put_wake(gbx_buf *to);
-bool gbx_record_put_end(gbx_buf *to, const gbx_record_end *end);
+/* False if `to` is full. */
+bool gbx_record_put(gbx_buf *to, const gbx_record_event *event);
 
 /* The part of a text that is stored; does not split a character. */
 gbx_span gbx_record_kept(gbx_span text);
@@ -208,9 +199,9 @@ uint8_t *gbx_record_chunk(gbx_record_head *head, size_t size);
 /* ---- recording_line.c: one line ------------------------------------------- */
 
 /*
- * An object whose members a table describes.
+ * An object whose members a table describes, for writing and for reading.
  *
- * Strict: a member that is not in the table, appears twice or has the wrong kind of
+ * Reading is strict: a member that is not in the table, appears twice or has the wrong kind of
  * value is refused with its position; so is a missing one. Values are copied out of the
  * text. They are as hostile as whoever wrote the file.
  */
@@ -219,6 +210,7 @@ typedef enum gbx_recording_field_kind {
     GBX_FIELD_TEXT,    /* gbx_span: a string, or {"base64":"..."} if it is not UTF-8 */
     GBX_FIELD_BYTES,   /* gbx_span: a string of base64 */
     GBX_FIELD_UINT,    /* uint64_t, at most max */
+    GBX_FIELD_UINT32,  /* uint32_t, at most max */
     GBX_FIELD_INT,     /* int64_t */
     GBX_FIELD_DECIMAL, /* uint64_t: a string of digits, since many JSON readers have
                           no integer so large */
@@ -228,7 +220,7 @@ typedef enum gbx_recording_field_kind {
     GBX_FIELD_WORDS,   /* uint32_t: a bit for each element, by its index in words */
     GBX_FIELD_NAMES,   /* gbx_span: an array of names, stored a line each */
     GBX_FIELD_VALUES,  /* gbx_span: an object of strings, as written */
-    GBX_FIELD_IGNORED, /* a number that is only for people */
+    GBX_FIELD_FIGURE,  /* double: a number only for people, which is not read */
 } gbx_recording_field_kind;
 
 typedef struct gbx_recording_field {
@@ -236,7 +228,7 @@ typedef struct gbx_recording_field {
     gbx_recording_field_kind kind;
     bool required;
     size_t offset;                       /* of the field to fill */
-    uint64_t max;                        /* UINT */
+    uint64_t max;                        /* UINT, UINT32 */
     const char *(*word)(unsigned index); /* WORD, WORDS: NULL past the last */
 } gbx_recording_field;
 
@@ -272,19 +264,11 @@ gbx_status gbx_recording_line_refuse(const gbx_recording_line *line, const char 
                                      gbx_error *reterr, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Members of a line as they are written. */
-
-/* {"what":"..." ; a line is closed by gbx_put_line_end(). */
-void gbx_put_line(gbx_buf *to, const char *what);
-bool gbx_put_line_end(gbx_buf *to);
-
-void gbx_put_text(gbx_buf *to, const char *name, gbx_span text);
-void gbx_put_string(gbx_buf *to, const char *name, const char *text);
-void gbx_put_bytes(gbx_buf *to, const char *name, gbx_span bytes);
-void gbx_put_uint(gbx_buf *to, const char *name, uint64_t value);
-void gbx_put_true(gbx_buf *to, const char *name, bool value); /* false: nothing */
-void gbx_put_digest(gbx_buf *to, const char *name, const uint8_t *digest);
-void gbx_put_ms(gbx_buf *to, const char *name, double ms);
+/* Append a line with the members that the table lists, in its order; those that are not
+ * required are left out if they are empty, zero or false. False if `to` is full. */
+bool gbx_recording_line_write(gbx_buf *to, const char *what,
+                              const gbx_recording_field *fields, size_t count,
+                              const void *from);
 
 /* ---- words --------------------------------------------------------------- */
 

@@ -194,6 +194,7 @@ static const char *const wanted[] = {
     [GBX_FIELD_TEXT] = "a string, or {\"base64\": \"...\"}",
     [GBX_FIELD_BYTES] = "a string of base64",
     [GBX_FIELD_UINT] = "a whole number in its range",
+    [GBX_FIELD_UINT32] = "a whole number in its range",
     [GBX_FIELD_INT] = "a whole number",
     [GBX_FIELD_DECIMAL] = "a string of digits",
     [GBX_FIELD_BOOL] = "true or false",
@@ -202,12 +203,13 @@ static const char *const wanted[] = {
     [GBX_FIELD_WORDS] = "an array of the words for it, each once",
     [GBX_FIELD_NAMES] = "an array of names",
     [GBX_FIELD_VALUES] = "an object of strings",
-    [GBX_FIELD_IGNORED] = "a number",
+    [GBX_FIELD_FIGURE] = "a number",
 };
 
 static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void *to)
 {
     char kind = gbx_view_kind(value);
+    uint64_t wide;
     unsigned index;
 
     switch (f->kind) {
@@ -215,6 +217,11 @@ static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void 
     case GBX_FIELD_BYTES: return take_bytes(r, value, to);
     case GBX_FIELD_UINT:
         return kind == '0' && take_digits(value.at, value.len, f->max, to);
+    case GBX_FIELD_UINT32:
+        if (kind != '0' || !take_digits(value.at, value.len, f->max, &wide))
+            return false;
+        *(uint32_t *)to = (uint32_t)wide;
+        return true;
     case GBX_FIELD_INT: return take_int(value, to);
     case GBX_FIELD_DECIMAL:
         return kind == '"' && take_digits(value.at + 1, value.len - 2, UINT64_MAX, to);
@@ -228,7 +235,7 @@ static bool take(reading *r, gbx_view value, const gbx_recording_field *f, void 
     case GBX_FIELD_WORDS: return take_words(value, f, to);
     case GBX_FIELD_NAMES: return take_names(r, value, to);
     case GBX_FIELD_VALUES: return take_values(r, value, to);
-    case GBX_FIELD_IGNORED: return kind == '0';
+    case GBX_FIELD_FIGURE: return kind == '0';
     }
     return false;
 }
@@ -347,71 +354,142 @@ gbx_status gbx_recording_line_read(const gbx_recording_line *line,
 
 /* ---- writing: a buffer's failure is checked once, at the end of the line ------ */
 
-static void put_name(gbx_buf *to, const char *name)
+static void put_base64(gbx_buf *to, const char *before, gbx_span bytes,
+                       const char *after)
 {
-    (void)gbx_buf_printf(to, ",\"%s\":", name);
-}
-
-void gbx_put_line(gbx_buf *to, const char *what)
-{
-    (void)gbx_buf_printf(to, "{\"what\":\"%s\"", what);
-}
-
-bool gbx_put_line_end(gbx_buf *to)
-{
-    return gbx_buf_puts(to, "}\n");
-}
-
-void gbx_put_text(gbx_buf *to, const char *name, gbx_span text)
-{
-    put_name(to, name);
-    if (gbx_utf8_valid(text.data, text.len, NULL)) {
-        (void)gbx_json_append_safe(to, text.data, text.len);
-        return;
-    }
-    (void)gbx_buf_puts(to, "{\"base64\":\"");
-    (void)gbx_base64_append(to, text.data, text.len);
-    (void)gbx_buf_puts(to, "\"}");
-}
-
-void gbx_put_string(gbx_buf *to, const char *name, const char *text)
-{
-    gbx_put_text(to, name, (gbx_span){(const uint8_t *)text, strlen(text)});
-}
-
-void gbx_put_bytes(gbx_buf *to, const char *name, gbx_span bytes)
-{
-    put_name(to, name);
-    (void)gbx_buf_puts(to, "\"");
+    (void)gbx_buf_puts(to, before);
     (void)gbx_base64_append(to, bytes.data, bytes.len);
-    (void)gbx_buf_puts(to, "\"");
+    (void)gbx_buf_puts(to, after);
 }
 
-void gbx_put_uint(gbx_buf *to, const char *name, uint64_t value)
+static void put_text(gbx_buf *to, gbx_span text)
 {
-    put_name(to, name);
-    (void)gbx_buf_printf(to, "%llu", (unsigned long long)value);
+    if (gbx_utf8_valid(text.data, text.len, NULL))
+        (void)gbx_json_append_safe(to, text.data, text.len);
+    else
+        put_base64(to, "{\"base64\":\"", text, "\"}");
 }
 
-void gbx_put_true(gbx_buf *to, const char *name, bool value)
+bool gbx_record_next_name(gbx_span *lines, gbx_span *ret)
 {
-    if (!value)
-        return;
-    put_name(to, name);
-    (void)gbx_buf_puts(to, "true");
+    const uint8_t *newline;
+
+    if (lines->len == 0)
+        return false;
+    newline = memchr(lines->data, '\n', lines->len);
+    *ret = (gbx_span){lines->data,
+                      newline != NULL ? (size_t)(newline - lines->data) : lines->len};
+    lines->data += ret->len + (newline != NULL);
+    lines->len -= ret->len + (newline != NULL);
+    return true;
 }
 
-void gbx_put_digest(gbx_buf *to, const char *name, const uint8_t *digest)
+static void put_names(gbx_buf *to, gbx_span lines)
+{
+    const char *separator = "[";
+    gbx_span one;
+
+    while (gbx_record_next_name(&lines, &one)) {
+        (void)gbx_buf_puts(to, separator);
+        (void)gbx_json_append_safe(to, one.data, one.len);
+        separator = ",";
+    }
+    (void)gbx_buf_puts(to, *separator == '[' ? "[]" : "]");
+}
+
+static void put_words(gbx_buf *to, const gbx_recording_field *field, uint32_t bits)
+{
+    const char *separator = "";
+    const char *word;
+
+    (void)gbx_buf_puts(to, "[");
+    for (unsigned i = 0; (word = field->word(i)) != NULL; i++) {
+        if ((bits & 1u << i) == 0)
+            continue;
+        (void)gbx_buf_printf(to, "%s\"%s\"", separator, word);
+        separator = ",";
+    }
+    (void)gbx_buf_puts(to, "]");
+}
+
+static void put_digest(gbx_buf *to, const uint8_t *digest)
 {
     char text[GBX_SHA256_HEX_SIZE];
 
     gbx_sha256_print(digest, text);
-    put_name(to, name);
     (void)gbx_buf_printf(to, "\"%s\"", text);
 }
 
-void gbx_put_ms(gbx_buf *to, const char *name, double ms)
+static void put(gbx_buf *to, const gbx_recording_field *f, const void *from)
 {
-    put_name(to, name);
-    (void)gbx_json_append_number(to, ms);
+    const gbx_span *span = from;
+
+    switch (f->kind) {
+    case GBX_FIELD_TEXT: put_text(to, *span); break;
+    case GBX_FIELD_BYTES: put_base64(to, "\"", *span, "\""); break;
+    case GBX_FIELD_UINT:
+        (void)gbx_buf_printf(to, "%llu", (unsigned long long)*(const uint64_t *)from);
+        break;
+    case GBX_FIELD_UINT32:
+        (void)gbx_buf_printf(to, "%u", *(const uint32_t *)from);
+        break;
+    case GBX_FIELD_INT:
+        (void)gbx_buf_printf(to, "%lld", (long long)*(const int64_t *)from);
+        break;
+    case GBX_FIELD_DECIMAL:
+        (void)gbx_buf_printf(to, "\"%llu\"",
+                             (unsigned long long)*(const uint64_t *)from);
+        break;
+    case GBX_FIELD_BOOL:
+        (void)gbx_buf_puts(to, *(const bool *)from ? "true" : "false");
+        break;
+    case GBX_FIELD_DIGEST: put_digest(to, from); break;
+    case GBX_FIELD_WORD:
+        (void)gbx_buf_printf(to, "\"%s\"", f->word((unsigned)*(const int *)from));
+        break;
+    case GBX_FIELD_WORDS: put_words(to, f, *(const uint32_t *)from); break;
+    case GBX_FIELD_NAMES: put_names(to, *span); break;
+    case GBX_FIELD_VALUES: (void)gbx_buf_append(to, span->data, span->len); break;
+    case GBX_FIELD_FIGURE:
+        (void)gbx_json_append_number(to, *(const double *)from);
+        break;
+    }
+}
+
+static bool is_empty(const gbx_recording_field *f, const void *from)
+{
+    static const uint8_t zeros[GBX_SHA256_SIZE];
+
+    switch (f->kind) {
+    case GBX_FIELD_TEXT:
+    case GBX_FIELD_BYTES:
+    case GBX_FIELD_NAMES:
+    case GBX_FIELD_VALUES: return ((const gbx_span *)from)->len == 0;
+    case GBX_FIELD_UINT: return *(const uint64_t *)from == 0;
+    case GBX_FIELD_UINT32: return *(const uint32_t *)from == 0;
+    case GBX_FIELD_BOOL: return !*(const bool *)from;
+    case GBX_FIELD_DIGEST: return memcmp(from, zeros, sizeof zeros) == 0;
+    case GBX_FIELD_INT:
+    case GBX_FIELD_DECIMAL:
+    case GBX_FIELD_WORD:
+    case GBX_FIELD_WORDS:
+    case GBX_FIELD_FIGURE: break;
+    }
+    return false;
+}
+
+bool gbx_recording_line_write(gbx_buf *to, const char *what,
+                              const gbx_recording_field *fields, size_t count,
+                              const void *from)
+{
+    (void)gbx_buf_printf(to, "{\"" GBX_LINE_WHAT "\":\"%s\"", what);
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *at = (const uint8_t *)from + fields[i].offset;
+
+        if (!fields[i].required && is_empty(&fields[i], at))
+            continue;
+        (void)gbx_buf_printf(to, ",\"%s\":", fields[i].name);
+        put(to, &fields[i], at);
+    }
+    return gbx_buf_puts(to, "}\n");
 }

@@ -69,7 +69,7 @@ TEST(every_field__is_read)
     assert_int_equal(h.functions.len, strlen("db.query\nnow"));
     assert_memory_equal(h.functions.data, "db.query\nnow", h.functions.len);
     assert_memory_equal(h.env.data, "{\"A\":\"b\"}", h.env.len);
-    assert_int_equal(gbx_record_limits(&h).host_in_bytes, 10);
+    assert_int_equal(h.limits.host_in_bytes, 10);
     assert_int_equal(h.datasets.count, 1);
     assert_false(h.has_input);
     assert_int_equal(gbx_record_next(&cursor, &e, NULL), GBX_OK);
@@ -167,11 +167,12 @@ TEST(requests_without_end__are_bounded)
     for (size_t i = 0; i < 5; i++)
         (void)gbx_buf_printf(&text, "%s\n", lines[i]);
     for (uint32_t i = 1; i <= 4097; i++) {
-        gbx_msg_hostcall msg = {.id = i,
-                                .name = {(const uint8_t *)"a", 1},
-                                .args = {(const uint8_t *)"[]", 2}};
+        gbx_record_event event = {.id = i,
+                                  .request = {.name = {(const uint8_t *)"a", 1},
+                                              .args = {(const uint8_t *)"[]", 2},
+                                              .args_size = 2}};
 
-        assert_true(gbx_record_put_request(&text, &msg, 0));
+        assert_true(gbx_record_put(&text, &event));
     }
     assert_int_equal(gbx_record_check((const char *)text.data, text.len, &is_whole,
                                       &error),
@@ -183,18 +184,21 @@ TEST(what_is_written__is_read_to_the_byte)
 {
     static const uint8_t bytes[] = {0xff, 0, 0x1b, '"', '\\', '\n', 0x7f};
     static const char text[] = "\xE2\x80\xAE\xF0\x9F\x98\x80\x01\"\\";
-    gbx_msg_answer msg = {.id = 7,
-                          .is_error = 1,
-                          .bytes = {bytes, sizeof bytes},
-                          .name = {bytes, sizeof bytes},
-                          .message = {(const uint8_t *)text, sizeof text - 1},
-                          .code = {(const uint8_t *)"E", 1}};
+    gbx_record_event event = {
+        .kind = GBX_RECORD_ANSWER,
+        .id = 7,
+        .answer = {.is_error = 1,
+                   .bytes = {bytes, sizeof bytes},
+                   .name = {bytes, sizeof bytes},
+                   .message = {(const uint8_t *)text, sizeof text - 1},
+                   .code = {(const uint8_t *)"E", 1}},
+    };
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
     gbx_record_cursor cursor;
     gbx_record_event e;
 
     gbx_buf_init(&buf, 4096);
-    assert_true(gbx_record_put_answer(&buf, &msg, 1.25));
+    assert_true(gbx_record_put(&buf, &event));
     for (size_t i = 0; i + 1 < buf.len; i++)
         assert_true(buf.data[i] >= 0x20 && buf.data[i] != 0x7f);
     gbx_record_cursor_init(&cursor, (const char *)buf.data, buf.len);

@@ -13,7 +13,6 @@
 #include "guard/guard.h"
 #include "policy/policy.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -146,14 +145,7 @@ gbx_status gbx_audit_init(gbx_engine *engine, gbx_error *reterr)
     gbx_bucket_init(&a->refusals, GBX_AUDIT_REFUSALS_AT_ONCE, GBX_AUDIT_REFUSALS_PER_S,
                     a->start_ns);
     gbx_suspicion_init(&a->suspicion, o->suspicious_refusals, o->suspicious_ms);
-    a->has_lock = pthread_mutex_init(&a->lock, NULL) == 0;
-    return a->has_lock ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
-}
-
-void gbx_audit_cleanup(gbx_engine *engine)
-{
-    if (engine->audit.has_lock)
-        (void)pthread_mutex_destroy(&engine->audit.lock);
+    return GBX_OK;
 }
 
 /* The field "capabilities": an array of names. */
@@ -354,54 +346,47 @@ static void put_note(gbx_log_line *line, const gbx_audit_detail *note)
     put_text(line, "detail", note->detail);
 }
 
-static void put_effort(gbx_log_line *line, const gbx_audit_asked *asked,
-                       const gbx_audit_answer *answered)
+static void put_effort(gbx_log_line *line, const gbx_reply *reply)
 {
-    const gbx_msg_answer *msg = answered->msg;
-
     gbx_log_line_number(line, "durationMs",
-                        (double)(answered->end_ns - asked->start_ns) / 1e6);
-    gbx_log_line_count(line, "bytesOut", asked->bytes_out);
-    gbx_log_line_count(line, "bytesIn",
-                       msg != NULL ? msg->json.len + msg->bytes.len : 0);
+                        (double)(reply->end_ns - reply->asked.start_ns) / 1e6);
+    gbx_log_line_count(line, "bytesOut", reply->asked.bytes_out);
+    gbx_log_line_count(line, "bytesIn", reply->msg.json.len + reply->msg.bytes.len);
 }
 
-static void say_host_call(gbx_run *run, const gbx_audit_asked *asked,
-                          const gbx_audit_answer *answered)
+static void say_host_call(gbx_run *run, const gbx_reply *reply)
 {
-    const gbx_msg_answer *msg = answered->msg;
+    const gbx_msg_answer *msg = &reply->msg;
     gbx_audit_entry e;
 
     gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_CALL);
-    gbx_log_line_puts(&e.line, "function", asked->name);
+    gbx_log_line_puts(&e.line, "function", reply->asked.name);
     gbx_log_line_puts(&e.line, "outcome",
-                      msg == NULL     ? "unanswered"
-                      : msg->is_error ? "error"
-                                      : "ok");
-    put_effort(&e.line, asked, answered);
-    if (msg != NULL && msg->is_error)
+                      reply->is_missing ? "unanswered"
+                      : msg->is_error   ? "error"
+                                        : "ok");
+    put_effort(&e.line, reply);
+    if (msg->is_error)
         put_span(&e.line, "code", msg->code.len > 0 ? msg->code : msg->name);
-    put_note(&e.line, asked->note);
+    put_note(&e.line, reply->asked.note);
     gbx_entry_emit(&e, "");
 }
 
-static void say_refused(gbx_run *run, const gbx_audit_asked *asked,
-                        const gbx_audit_answer *answered)
+static void say_refused(gbx_run *run, const gbx_reply *reply)
 {
-    const gbx_audit_detail *note = asked->note;
-    const gbx_msg_answer *msg = answered->msg;
+    const gbx_audit_asked *asked = &reply->asked;
+    const gbx_msg_answer *msg = &reply->msg;
     const char *function =
-        *asked->name != 0 || note == NULL ? asked->name : note->function;
+        *asked->name != 0 || asked->note == NULL ? asked->name : asked->note->function;
     char name[128];
     char detail[256];
     gbx_audit_entry e;
 
-    assert(msg != NULL); /* unanswered requests are not refusals */
     gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
     put_span(&e.line, "code", msg->code);
-    put_effort(&e.line, asked, answered);
+    put_effort(&e.line, reply);
     put_text(&e.line, "function", function);
-    put_note(&e.line, note);
+    put_note(&e.line, asked->note);
     put_span(&e.line, "message", msg->message);
     (void)gbx_log_line_escape(function, strlen(function), name, sizeof name);
     (void)snprintf(detail, sizeof detail, "%s: %.*s", name, (int)msg->code.len,
@@ -549,26 +534,24 @@ void gbx_audit_verdict(gbx_run *run, gbx_end how, const gbx_verdict *v)
     }
 }
 
-void gbx_audit_answered(gbx_run *run, const gbx_audit_asked *asked,
-                        const gbx_audit_answer *answered)
+void gbx_audit_answered(gbx_run *run, const gbx_reply *reply)
 {
-    const gbx_msg_answer *msg = answered->msg;
+    const char *name = reply->asked.name;
     const struct refusal *refusal = NULL;
 
-    if (msg != NULL)
-        run->audit.bytes_in += msg->json.len + msg->bytes.len;
+    run->audit.bytes_in += reply->msg.json.len + reply->msg.bytes.len;
     if (!run->audit.is_open)
         return;
-    if (msg != NULL && msg->is_error && answered->is_ours)
-        refusal = find_refusal(msg->code);
-    if (refusal == NULL && !answered->is_over) {
+    if (reply->msg.is_error && reply->is_ours)
+        refusal = find_refusal(reply->msg.code);
+    if (refusal == NULL && !reply->is_over) {
         if (gbx_audit_hears(run->engine, GBX_AUDIT_HOST_CALL) &&
-            may_say(run, GBX_AUDIT_HOST_CALL, asked->name))
-            say_host_call(run, asked, answered);
+            may_say(run, GBX_AUDIT_HOST_CALL, name))
+            say_host_call(run, reply);
         return;
     }
-    if (may_say(run, GBX_AUDIT_HOST_REFUSED, *asked->name != 0 ? asked->name : NULL))
-        say_refused(run, asked, answered);
+    if (may_say(run, GBX_AUDIT_HOST_REFUSED, *name != 0 ? name : NULL))
+        say_refused(run, reply);
     if (refusal != NULL && refusal->is_suspect)
         gbx_audit_suspect(run, refusal->kind);
 }

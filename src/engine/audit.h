@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct gbx_reply;
 struct gbx_run;
 
 /* Lines of one call; later ones are counted. */
@@ -39,7 +40,6 @@ typedef struct gbx_audit {
     atomic_ullong dropped; /* lines */
     int64_t start_ns;
     pthread_mutex_t lock; /* the last lock in the order; guards the following */
-    bool has_lock;
     gbx_bucket refusals;
     gbx_suspicion suspicion;
 } gbx_audit;
@@ -64,7 +64,6 @@ typedef struct gbx_audit_entry {
 } gbx_audit_entry;
 
 gbx_status gbx_audit_init(gbx_engine *engine, gbx_error *reterr);
-void gbx_audit_cleanup(gbx_engine *engine);
 void gbx_audit_engine_started(gbx_engine *engine);
 void gbx_audit_engine_ended(gbx_engine *engine);
 
@@ -107,22 +106,13 @@ typedef struct gbx_audit_asked {
     int64_t start_ns;
 } gbx_audit_asked;
 
-/* The outcome of a request. */
-typedef struct gbx_audit_answer {
-    const gbx_msg_answer *msg; /* NULL: unanswered when the call ended */
-    bool is_ours;              /* from the library, not from an embedder's function */
-    bool is_over;              /* the original answer exceeded the call's limit */
-    int64_t end_ns;
-} gbx_audit_answer;
-
-/* NULL if memory is out. name is asked->name. */
+/* NULL if memory is out; free() it. name is asked->name. */
 gbx_audit_detail *gbx_audit_detail_new(const char *name, const gbx_msg_hostcall *msg);
 
 /* What a fetch reports, replacing what was requested; the function stays. policy is
  * the engine's: values of its secrets are removed. */
 void gbx_audit_detail_fetch(gbx_audit_detail *note, const gbx_policy *policy,
                             const struct gbx_fetch_report *report);
-void gbx_audit_detail_free(gbx_audit_detail *note);
 
 /* ---- one call; its driver only ---------------------------------------------------- */
 
@@ -133,8 +123,7 @@ void gbx_audit_guard(struct gbx_run *run, const gbx_report *report);
 void gbx_audit_verdict(struct gbx_run *run, gbx_end how, const gbx_verdict *verdict);
 
 /* A request has been answered, or never will be. */
-void gbx_audit_answered(struct gbx_run *run, const gbx_audit_asked *asked,
-                        const gbx_audit_answer *answered);
+void gbx_audit_answered(struct gbx_run *run, const struct gbx_reply *reply);
 
 /* The worker held a call back because of a limit; user is the run. */
 void gbx_audit_limited(void *user, uint8_t limit);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* audit_detail - what the log reports about a request besides its answer. A URL is cut as text: it may not parse. */
+/* audit_detail - what the log reports about a request besides its answer. A URL is cut
+ * as text: it may not parse. */
 #include "engine/audit.h"
 
 #include "base/cleanup.h"
@@ -78,17 +79,6 @@ static gbx_view first_argument(gbx_span args)
     return value;
 }
 
-static void aim_at_url(gbx_audit_detail *note, gbx_span args)
-{
-    char *url = text_of(gbx_view_member(first_argument(args), "url"));
-
-    if (url != NULL) {
-        strip_url(url);
-        put_text(note->target, sizeof note->target, (const uint8_t *)url, strlen(url));
-    }
-    free(url);
-}
-
 /* A server may return what it received in the target of a redirect. */
 static void put_stripped(const gbx_policy *policy, char *to, size_t size,
                          const char *text)
@@ -109,35 +99,27 @@ static void put_stripped(const gbx_policy *policy, char *to, size_t size,
     gbx_buf_cleanup(&out);
 }
 
-static void aim_at_path(gbx_audit_detail *note, gbx_span args)
-{
-    char *path = text_of(first_argument(args));
-
-    if (path != NULL)
-        put_text(note->target, sizeof note->target, (const uint8_t *)path,
-                 strlen(path));
-    free(path);
-}
-
-static const struct {
-    const char *name;
-    void (*aim)(gbx_audit_detail *note, gbx_span args);
-} aims[] = {
-    {"fetch", aim_at_url},
-    {"fs.readFile", aim_at_path},
-};
-
 gbx_audit_detail *gbx_audit_detail_new(const char *name, const gbx_msg_hostcall *msg)
 {
+    bool is_fetch = strcmp(name, "fetch") == 0;
     gbx_audit_detail *note = calloc(1, sizeof *note);
+    gbx_view target;
+    char *text;
 
     if (note == NULL)
         return NULL;
-    if (*name == 0)
+    if (*name == 0) {
         put_text(note->function, sizeof note->function, msg->name.data, msg->name.len);
-    for (size_t i = 0; i < GBX_COUNTOF(aims); i++)
-        if (strcmp(name, aims[i].name) == 0)
-            aims[i].aim(note, msg->args);
+        return note;
+    }
+    target = first_argument(msg->args);
+    text = text_of(is_fetch ? gbx_view_member(target, "url") : target);
+    if (text != NULL && is_fetch)
+        strip_url(text);
+    if (text != NULL)
+        put_text(note->target, sizeof note->target, (const uint8_t *)text,
+                 strlen(text));
+    free(text);
     return note;
 }
 
@@ -156,9 +138,4 @@ void gbx_audit_detail_fetch(gbx_audit_detail *note, const gbx_policy *policy,
     put_stripped(policy, note->detail, sizeof note->detail, report->detail);
     note->status = report->status;
     note->hops = report->hops;
-}
-
-void gbx_audit_detail_free(gbx_audit_detail *note)
-{
-    free(note);
 }

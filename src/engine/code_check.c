@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- clean verdicts: a hash finds one, and comparing the whole text decides ---- */
+/* ---- clean verdicts: a hash gives the place, and comparing the whole text decides -- */
 
 /* Fast, and safety does not depend on it: colliding texts are distinguished, and
  * replace each other. */
@@ -45,102 +45,45 @@ static bool can_be_known(const gbx_call *call, size_t max_len)
            call->code_len <= GBX_KNOWN_BYTES_MAX / 4;
 }
 
-static bool is_same(const struct gbx_guard_cache_code *code, const gbx_call *call)
+static bool is_same(const gbx_known_code *code, const gbx_call *call)
 {
     return code->text != NULL && code->form == call->form &&
            code->len == call->code_len &&
            memcmp(code->text, call->code, call->code_len) == 0;
 }
 
-/* The lock is held. */
-static struct gbx_guard_cache_code *find_code(gbx_guard_cache *known,
-                                              const gbx_call *call, uint64_t hash)
-{
-    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
-        if (known->hashes[i] == hash && is_same(&known->codes[i], call))
-            return &known->codes[i];
-    return NULL;
-}
-
-static void forget_code(gbx_guard_cache *known, struct gbx_guard_cache_code *code)
+static void forget_code(gbx_guard_cache *known, gbx_known_code *code)
 {
     known->bytes -= code->len;
     free(code->text);
-    *code = (struct gbx_guard_cache_code){0};
+    *code = (gbx_known_code){0};
 }
 
-static struct gbx_guard_cache_code *least_used(gbx_guard_cache *known)
+static void forget_all(gbx_guard_cache *known)
 {
-    struct gbx_guard_cache_code *least = NULL;
-
     for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
-        if (known->codes[i].text != NULL &&
-            (least == NULL || known->codes[i].used < least->used))
-            least = &known->codes[i];
-    return least;
+        forget_code(known, &known->codes[i]);
 }
 
-static struct gbx_guard_cache_code *make_room(gbx_guard_cache *known, size_t len)
+/* The lock is held. */
+static void keep_code(gbx_guard_cache *known, gbx_known_code *code,
+                      const gbx_call *call, const gbx_guard_span *span)
 {
-    struct gbx_guard_cache_code *place;
-
-    while (known->bytes + len > GBX_KNOWN_BYTES_MAX)
-        forget_code(known, least_used(known));
-    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
-        if (known->codes[i].text == NULL)
-            return &known->codes[i];
-    place = least_used(known);
-    forget_code(known, place);
-    return place;
-}
-
-static void keep_code(gbx_guard_cache *known, const gbx_call *call, uint64_t hash,
-                      const gbx_guard_span *span)
-{
-    struct gbx_guard_cache_code *code;
     char *text = malloc(call->code_len);
 
     if (text == NULL)
         return; /* not cached: it will be parsed again */
     memcpy(text, call->code, call->code_len);
-    code = make_room(known, call->code_len);
-    *code = (struct gbx_guard_cache_code){.text = text,
-                                          .len = call->code_len,
-                                          .form = call->form,
-                                          .used = ++known->uses,
-                                          .span = *span};
-    known->hashes[code - known->codes] = hash;
+    forget_code(known, code);
+    if (known->bytes + call->code_len > GBX_KNOWN_BYTES_MAX)
+        forget_all(known);
+    *code = (gbx_known_code){text, call->code_len, call->form, *span};
     known->bytes += call->code_len;
-}
-
-/* Takes the lock itself. */
-static bool recall(gbx_guard_cache *known, const gbx_call *call, uint64_t hash,
-                   gbx_guard_span *ret_span)
-{
-    struct gbx_guard_cache_code *code;
-
-    (void)pthread_mutex_lock(&known->lock);
-    code = find_code(known, call, hash);
-    if (code != NULL) {
-        code->used = ++known->uses;
-        *ret_span = code->span;
-    }
-    (void)pthread_mutex_unlock(&known->lock);
-    return code != NULL;
-}
-
-gbx_status gbx_guard_cache_init(gbx_guard_cache *known, gbx_error *reterr)
-{
-    memset(known, 0, sizeof *known);
-    return pthread_mutex_init(&known->lock, NULL) == 0
-               ? GBX_OK
-               : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
 }
 
 void gbx_guard_cache_cleanup(gbx_guard_cache *known)
 {
-    for (size_t i = 0; i < GBX_KNOWN_CODES_MAX; i++)
-        free(known->codes[i].text);
+    forget_all(known);
     (void)pthread_mutex_destroy(&known->lock);
 }
 
@@ -149,23 +92,29 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
                                  gbx_guard_span *ret_span, gbx_report **ret_report,
                                  gbx_error *reterr)
 {
-    bool can_be = can_be_known(call, max_len);
-    uint64_t hash = can_be ? hash_of(call) : 0;
+    gbx_known_code *code = NULL;
+    bool is_known = false;
     gbx_status status;
 
-    if (can_be && recall(known, call, hash, ret_span)) {
-        *ret_report = NULL;
-        return GBX_OK;
+    if (can_be_known(call, max_len)) {
+        code = &known->codes[hash_of(call) % GBX_KNOWN_CODES_MAX];
+        (void)pthread_mutex_lock(&known->lock);
+        is_known = is_same(code, call);
+        if (is_known)
+            *ret_span = code->span;
+        (void)pthread_mutex_unlock(&known->lock);
     }
+    *ret_report = NULL;
+    if (is_known)
+        return GBX_OK;
     status = gbx_guard_check(call->code, call->code_len, call->form, max_len, world,
                              ret_span, ret_report, reterr);
-    if (status != GBX_OK || *ret_report != NULL || !can_be)
-        return status;
-    (void)pthread_mutex_lock(&known->lock);
-    if (find_code(known, call, hash) == NULL) /* another thread may have added it */
-        keep_code(known, call, hash, ret_span);
-    (void)pthread_mutex_unlock(&known->lock);
-    return GBX_OK;
+    if (status == GBX_OK && *ret_report == NULL && code != NULL) {
+        (void)pthread_mutex_lock(&known->lock);
+        keep_code(known, code, call, ret_span);
+        (void)pthread_mutex_unlock(&known->lock);
+    }
+    return status;
 }
 
 /* ---- what the code of one call will find ------------------------------------- */

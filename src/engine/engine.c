@@ -106,21 +106,6 @@ static void put_datasets(gbx_buf *to, const gbx_engine *engine)
 
 /* ---- made and ended ------------------------------------------------------------- */
 
-static gbx_status init_locks(gbx_engine *engine, gbx_error *reterr)
-{
-    pthread_condattr_t attr;
-    int e;
-
-    if (pthread_mutex_init(&engine->lock, NULL) != 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
-    if (pthread_condattr_init(&attr) != 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    e = pthread_cond_init(&engine->changed, &attr);
-    (void)pthread_condattr_destroy(&attr);
-    return e == 0 ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a condition");
-}
-
 /* Wait until the first template serves or has failed. */
 static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
 {
@@ -168,7 +153,7 @@ static void free_rest(gbx_engine *engine)
     gbx_provider_end(engine);
     gbx_hostcalls_cleanup(engine);
     gbx_guard_cache_cleanup(&engine->known);
-    gbx_audit_cleanup(engine);
+    (void)pthread_mutex_destroy(&engine->audit.lock);
     gbx_policy_free(engine->settings.options.policy);
     (void)pthread_cond_destroy(&engine->changed);
     (void)pthread_mutex_destroy(&engine->lock);
@@ -209,13 +194,10 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     engine->load_seq = 1;
     engine->kept = 1;
     engine->demand_ns = gbx_clock_now_ns();
+    engine->lock = engine->known.lock = engine->hostcalls.lock = engine->audit.lock =
+        (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    engine->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     status = gbx_settings_init(&engine->settings, options, reterr);
-    if (status == GBX_OK)
-        status = init_locks(engine, reterr);
-    if (status == GBX_OK)
-        status = gbx_guard_cache_init(&engine->known, reterr);
-    if (status == GBX_OK)
-        status = gbx_hostcalls_init(engine, reterr);
     if (status == GBX_OK)
         status = gbx_audit_init(engine, reterr);
     if (status != GBX_OK) {

@@ -120,28 +120,28 @@ void gbx_attack_close(gbx_attack_session *session);
  * and functions are only ever added. An outdated verdict would cost an early error, not
  * safety: the guard is not a security boundary.
  *
- * Bounded in entries and bytes; the least recently used go first. Has a lock of its
- * own, held while text is compared; any thread.
+ * Bounded in entries and bytes. A hash of the text chooses its place, and a new text
+ * replaces the one that is there. Has a lock of its own, held while text is compared; any
+ * thread.
  */
 
-#define GBX_KNOWN_CODES_MAX 64
-#define GBX_KNOWN_BYTES_MAX GBX_KIB(256)
+#define GBX_KNOWN_CODES_MAX 256
+#define GBX_KNOWN_BYTES_MAX GBX_KIB(256) /* beyond it, all are forgotten */
 
+typedef struct gbx_known_code {
+    char *text; /* NULL: unused */
+    size_t len;
+    gbx_form form;
+    gbx_guard_span span;
+} gbx_known_code;
+
+/* Zero, but for its lock. */
 typedef struct gbx_guard_cache {
     pthread_mutex_t lock;
-    uint64_t hashes[GBX_KNOWN_CODES_MAX]; /* separate: the search reads nothing else */
-    struct gbx_guard_cache_code {
-        char *text; /* NULL: unused */
-        size_t len;
-        gbx_form form;
-        uint64_t used; /* time of use; larger is later */
-        gbx_guard_span span;
-    } codes[GBX_KNOWN_CODES_MAX];
+    gbx_known_code codes[GBX_KNOWN_CODES_MAX];
     size_t bytes;
-    uint64_t uses;
 } gbx_guard_cache;
 
-gbx_status gbx_guard_cache_init(gbx_guard_cache *known, gbx_error *reterr);
 void gbx_guard_cache_cleanup(gbx_guard_cache *known);
 
 /* As gbx_guard_check(), for one call. */

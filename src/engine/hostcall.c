@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostcall - functions of the host, open requests and their answers. A request's number gives its place in one
- * step: its low half is 1 + the place, its high half a serial number.
+ * hostcall - functions of the host, open requests and their answers. A request's number
+ * gives its place in one step: its low half is 1 + the place, its high half a serial
+ * number.
  */
 #include "engine/engine.h"
 
@@ -74,21 +75,23 @@ static void give_up(gbx_hostcalls *h, gbx_pending *p)
         }
     }
     calls->count--;
-    gbx_audit_detail_free(p->asked.note);
+    free(p->asked.note);
     *p = (gbx_pending){.next = h->free};
     h->free = place;
 }
 
 /* ---- answers -------------------------------------------------------------------- */
 
-static gbx_span copy_span(uint8_t **to, gbx_span from)
-{
-    gbx_span copied = {*to, from.len};
+#define SPANS 5
 
-    if (from.len > 0)
-        memcpy(*to, from.data, from.len);
-    *to += from.len;
-    return copied;
+/* What an answer points to; data of the host first. */
+static void find_spans(gbx_msg_answer *m, gbx_span *ret[SPANS])
+{
+    ret[0] = &m->json;
+    ret[1] = &m->bytes;
+    ret[2] = &m->name;
+    ret[3] = &m->message;
+    ret[4] = &m->code;
 }
 
 static uint64_t size_of(const gbx_msg_answer *m)
@@ -118,17 +121,20 @@ static gbx_msg_answer gbx_error_answer(const char *name, const char *message,
 gbx_reply *gbx_reply_copy(const gbx_msg_answer *msg)
 {
     gbx_reply *r = malloc(sizeof *r + (size_t)size_of(msg));
+    gbx_span *spans[SPANS];
     uint8_t *at;
 
     if (r == NULL)
         return NULL;
     at = (uint8_t *)(r + 1);
     *r = (gbx_reply){.msg = *msg};
-    r->msg.json = copy_span(&at, msg->json);
-    r->msg.bytes = copy_span(&at, msg->bytes);
-    r->msg.name = copy_span(&at, msg->name);
-    r->msg.message = copy_span(&at, msg->message);
-    r->msg.code = copy_span(&at, msg->code);
+    find_spans(&r->msg, spans);
+    for (size_t i = 0; i < SPANS; i++) {
+        if (spans[i]->data != NULL)
+            memcpy(at, spans[i]->data, spans[i]->len);
+        spans[i]->data = at;
+        at += spans[i]->len;
+    }
     return r;
 }
 
@@ -137,12 +143,6 @@ void gbx_reply_wipe(gbx_reply *reply)
     if (reply != NULL)
         explicit_bzero(reply, sizeof *reply + (size_t)size_of(&reply->msg));
     free(reply);
-}
-
-static void free_reply(gbx_reply *r)
-{
-    gbx_audit_detail_free(r->asked.note);
-    free(r);
 }
 
 /* The run has something to deliver; the lock is held. */
@@ -193,80 +193,52 @@ static void link_reply(gbx_run *run, gbx_pending *p, gbx_reply *reply)
 
 /* ---- removing secrets: policy/policy.h searches --------------------------------- */
 
-/* An answer and what its spans may point to. */
-typedef struct redacted {
-    gbx_msg_answer msg;
-    gbx_buf json, bytes, message, name, code;
-} redacted;
-
-static bool strip_span(const gbx_policy *policy, gbx_secret_text kind, gbx_span from,
-                       gbx_buf *buf, gbx_span *ret)
-{
-    bool changed = false;
-
-    *ret = from;
-    if (from.len == 0)
-        return true;
-    gbx_buf_init(buf, from.len * 8 + GBX_KIB(4));
-    if (!gbx_secrets_strip(policy, kind, from, buf, &changed))
-        return false;
-    if (changed)
-        *ret = (gbx_span){buf->data, buf->len};
-    return true;
-}
-
 bool gbx_redact_is_due(const gbx_policy *policy)
 {
     return policy != NULL && policy->secret_count > 0;
 }
 
-/* Copy of from without secrets; *ret borrows from `from`; clean it up in either case.
- * False: the search failed, and the answer must not be passed on. policy is the
+/* Replace the spans of msg that have secrets by copies in bufs, to be freed in either
+ * case. False: the search failed, and the answer must not be passed on. policy is the
  * engine's. */
-static bool redact_answer(const gbx_policy *policy, const gbx_msg_answer *from,
-                          redacted *ret)
+static bool redact_answer(const gbx_policy *policy, gbx_msg_answer *msg,
+                          gbx_buf bufs[SPANS])
 {
-    *ret = (redacted){.msg = *from};
-    return strip_span(policy, GBX_SECRET_DATA, from->json, &ret->json,
-                      &ret->msg.json) &&
-           strip_span(policy, GBX_SECRET_DATA, from->bytes, &ret->bytes,
-                      &ret->msg.bytes) &&
-           strip_span(policy, GBX_SECRET_LINE, from->message, &ret->message,
-                      &ret->msg.message) &&
-           strip_span(policy, GBX_SECRET_LINE, from->name, &ret->name,
-                      &ret->msg.name) &&
-           strip_span(policy, GBX_SECRET_LINE, from->code, &ret->code, &ret->msg.code);
-}
+    gbx_span *spans[SPANS];
 
-static void cleanup_redacted(redacted *stripped)
-{
-    gbx_buf_cleanup(&stripped->json);
-    gbx_buf_cleanup(&stripped->bytes);
-    gbx_buf_cleanup(&stripped->message);
-    gbx_buf_cleanup(&stripped->name);
-    gbx_buf_cleanup(&stripped->code);
+    find_spans(msg, spans);
+    for (size_t i = 0; i < SPANS; i++) {
+        gbx_span *span = spans[i];
+        bool changed = false;
+
+        if (span->len == 0)
+            continue;
+        gbx_buf_init(&bufs[i], span->len * 8 + GBX_KIB(4));
+        if (!gbx_secrets_strip(policy, i < 2 ? GBX_SECRET_DATA : GBX_SECRET_LINE, *span,
+                               &bufs[i], &changed))
+            return false;
+        if (changed)
+            *span = (gbx_span){bufs[i].data, bufs[i].len};
+    }
+    return true;
 }
 
 /* The answer without secrets; NULL if memory is out. */
-static gbx_reply *make_reply(const gbx_engine *engine, const gbx_msg_answer *msg)
+static gbx_reply *make_reply(const gbx_engine *engine, gbx_msg_answer msg)
 {
     const gbx_policy *policy = engine->settings.options.policy;
-    gbx_msg_answer refusal;
-    redacted stripped;
+    gbx_buf bufs[SPANS] = {{0}};
     gbx_reply *reply;
 
     if (!gbx_redact_is_due(policy))
-        return gbx_reply_copy(msg);
-    if (redact_answer(policy, msg, &stripped)) {
-        reply = gbx_reply_copy(&stripped.msg);
-    } else {
-        refusal = gbx_error_answer("Error",
-                                   "the answer could not be looked through for"
-                                   " secrets",
-                                   "ERR_HOST_ANSWER");
-        reply = gbx_reply_copy(&refusal);
-    }
-    cleanup_redacted(&stripped);
+        return gbx_reply_copy(&msg);
+    if (!redact_answer(policy, &msg, bufs))
+        msg = gbx_error_answer("Error",
+                               "the answer could not be looked through for secrets",
+                               "ERR_HOST_ANSWER");
+    reply = gbx_reply_copy(&msg);
+    for (size_t i = 0; i < SPANS; i++)
+        gbx_buf_cleanup(&bufs[i]);
     return reply;
 }
 
@@ -274,7 +246,7 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
                    bool is_ours)
 {
     gbx_hostcalls *h = &engine->hostcalls;
-    gbx_reply *reply = make_reply(engine, msg);
+    gbx_reply *reply = make_reply(engine, *msg);
     gbx_pending *p;
     gbx_run *run = NULL;
 
@@ -346,14 +318,6 @@ bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool with
     return !to->failed;
 }
 
-gbx_status gbx_hostcalls_init(gbx_engine *engine, gbx_error *reterr)
-{
-    engine->hostcalls.has_lock = pthread_mutex_init(&engine->hostcalls.lock, NULL) == 0;
-    return engine->hostcalls.has_lock
-               ? GBX_OK
-               : gbx_fail(reterr, GBX_E_NOMEM, "cannot make a lock");
-}
-
 void gbx_hostcalls_cleanup(gbx_engine *engine)
 {
     gbx_hostcalls *h = &engine->hostcalls;
@@ -365,8 +329,7 @@ void gbx_hostcalls_cleanup(gbx_engine *engine)
         h->functions = next;
     }
     free(h->pending);
-    if (h->has_lock)
-        (void)pthread_mutex_destroy(&h->lock);
+    (void)pthread_mutex_destroy(&h->lock);
 }
 
 /* Nobody waits for request any more. The lock is held. */
@@ -423,27 +386,23 @@ gbx_reply *gbx_hostcall_replies(gbx_run *run)
 gbx_reply *gbx_hostcall_log(gbx_run *run, gbx_reply *reply)
 {
     gbx_reply *next = reply->next;
-    gbx_audit_answer answered = {.msg = &reply->msg,
-                                 .is_ours = reply->is_ours,
-                                 .is_over = reply->is_over,
-                                 .end_ns = reply->end_ns};
 
-    gbx_audit_answered(run, &reply->asked, &answered);
-    free_reply(reply);
+    gbx_audit_answered(run, reply);
+    free(reply->asked.note);
+    free(reply);
     return next;
 }
 
 /* First the open ones: once none is left, answers can no longer arrive. */
 static void log_all(gbx_run *run)
 {
+    gbx_reply never = {.is_missing = true};
     gbx_reply *replies;
-    gbx_audit_asked asked;
 
-    while (take_open(run, &asked)) {
-        gbx_audit_answer never = {.end_ns = gbx_clock_now_ns()};
-
-        gbx_audit_answered(run, &asked, &never);
-        gbx_audit_detail_free(asked.note);
+    while (take_open(run, &never.asked)) {
+        never.end_ns = gbx_clock_now_ns();
+        gbx_audit_answered(run, &never);
+        free(never.asked.note);
     }
     replies = gbx_hostcall_replies(run);
     while (replies != NULL)
@@ -487,7 +446,7 @@ gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
     }
     (void)pthread_mutex_unlock(&h->lock);
     if (request == 0)
-        gbx_audit_detail_free(asked.note);
+        free(asked.note);
     return request;
 }
 

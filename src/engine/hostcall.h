@@ -46,6 +46,7 @@ typedef struct gbx_reply {
     gbx_audit_asked asked;
     int64_t end_ns;
     bool is_ours;       /* the library's own */
+    bool is_missing;    /* none came before the call ended */
     bool is_over;       /* replaces an answer over the limit */
     gbx_msg_answer msg; /* spans point to the bytes that follow */
 } gbx_reply;
@@ -53,7 +54,6 @@ typedef struct gbx_reply {
 /* The engine's part. */
 typedef struct gbx_hostcalls {
     pthread_mutex_t lock;
-    bool has_lock;
     gbx_function *functions;
     uint32_t function_serial; /* of the latest function */
     gbx_pending *pending;
@@ -78,7 +78,6 @@ typedef struct gbx_run_calls {
     pthread_t driver;
 } gbx_run_calls;
 
-gbx_status gbx_hostcalls_init(gbx_engine *engine, gbx_error *reterr);
 void gbx_hostcalls_cleanup(gbx_engine *engine);
 
 /* Names of the functions that policy allows (withheld false) or does not (true), a

@@ -125,7 +125,8 @@ static bool wait_changed(gbx_engine *engine, int64_t until_ns)
     struct timespec ts = {.tv_sec = until_ns / 1000000000,
                           .tv_nsec = until_ns % 1000000000};
 
-    return pthread_cond_timedwait(&engine->changed, &engine->lock, &ts) != ETIMEDOUT;
+    return pthread_cond_clockwait(&engine->changed, &engine->lock, CLOCK_MONOTONIC,
+                                  &ts) != ETIMEDOUT;
 }
 
 /* Wait until a template serves and nothing else is being sent to it; the lock is held. */

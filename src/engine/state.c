@@ -214,10 +214,8 @@ gbx_signal *gbx_signal_new(void)
 {
     gbx_signal *signal = calloc(1, sizeof *signal);
 
-    if (signal != NULL && pthread_mutex_init(&signal->lock, NULL) != 0) {
-        free(signal);
-        signal = NULL;
-    }
+    if (signal != NULL)
+        signal->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     return signal;
 }
 

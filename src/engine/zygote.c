@@ -70,16 +70,12 @@ static _Atomic(family *) zygotes_of_process;
 static family *make_family(void)
 {
     family *f = calloc(1, sizeof *f);
-    pthread_condattr_t attr;
 
     if (f == NULL)
         return NULL;
     f->owner = getpid();
-    (void)pthread_mutex_init(&f->lock, NULL);
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&f->changed, &attr);
-    (void)pthread_condattr_destroy(&attr);
+    f->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    f->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     for (size_t i = 0; i < ZYGOTES_MAX; i++)
         f->members[i].process = GBX_SPAWNED_INIT;
     return f;
@@ -199,7 +195,8 @@ static bool wait_changed(family *f, int64_t until_ns)
     struct timespec ts = {.tv_sec = until_ns / 1000000000,
                           .tv_nsec = until_ns % 1000000000};
 
-    return pthread_cond_timedwait(&f->changed, &f->lock, &ts) != ETIMEDOUT;
+    return pthread_cond_clockwait(&f->changed, &f->lock, CLOCK_MONOTONIC, &ts) !=
+           ETIMEDOUT;
 }
 
 /* The place of this kind, or else of the kind that was unused for longest. NULL: all

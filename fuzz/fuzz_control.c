@@ -77,7 +77,7 @@ static void use_run(stage *s, gbx_reader *in)
     if (run->worker != NULL)
         gbx_pool_release(e, run->worker);
     else if (run->is_waiting)
-        gbx_queue_remove(e, run);
+        gbx_queue_remove(&e->waiting, run);
     else
         gbx_queue_enter(e, run);
     gbx_pool_fill(e);
@@ -125,8 +125,8 @@ static void lose_all(stage *s)
 {
     gbx_worker *next;
 
-    for (gbx_worker *w = s->p.engine.workers; w != NULL; w = next) {
-        next = w->next;
+    for (gbx_worker *w = LIST_FIRST(&s->p.engine.workers); w != NULL; w = next) {
+        next = LIST_NEXT(w, link);
         if (!w->has_exited)
             gbx_pool_exited(&s->p.engine, w, NULL);
     }

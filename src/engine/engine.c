@@ -124,10 +124,12 @@ static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
 /* Ask every call, and then the supervisor, to end. */
 static void close_engine(gbx_engine *engine)
 {
+    gbx_run *run;
+
     (void)pthread_mutex_lock(&engine->lock);
     engine->is_closing = true;
-    for (gbx_run *run = engine->running.first; run != NULL; run = run->next)
-        gbx_run_abort_locked(run);
+    TAILQ_FOREACH(run, &engine->running.runs, link)
+    gbx_run_abort_locked(run);
     (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
     gbx_engine_wake(engine);
@@ -191,6 +193,7 @@ gbx_status gbx_engine_new(const gbx_options *options, gbx_engine **ret_engine,
     engine->owner = getpid();
     engine->wake_fd = -1;
     gbx_cgroup_init(&engine->group);
+    gbx_queues_init(engine);
     engine->load_seq = 1;
     engine->kept = 1;
     engine->demand_ns = gbx_clock_now_ns();

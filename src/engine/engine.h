@@ -31,6 +31,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 /* ---- confine.c ----------------------------------------------------------- */
 
@@ -309,9 +310,8 @@ typedef enum gbx_worker_state {
 
 /* The host's view of one worker. */
 typedef struct gbx_worker {
-    struct gbx_worker *next; /* in engine->workers */
-    struct gbx_worker *prev;
-    struct gbx_worker *next_ready;
+    LIST_ENTRY(gbx_worker) link; /* in engine->workers */
+    LIST_ENTRY(gbx_worker) ready_link;
     uint64_t id;
     struct gbx_template *from;
     uint64_t load_seq; /* datasets that it has */
@@ -405,8 +405,7 @@ typedef struct gbx_renewal {
 } gbx_renewal;
 
 typedef struct gbx_run_list {
-    gbx_run *first;
-    gbx_run *last;
+    TAILQ_HEAD(gbx_run_head, gbx_run) runs;
     size_t count;
 } gbx_run_list;
 
@@ -441,12 +440,12 @@ struct gbx_engine {
     char lack[200];         /* why no worker could be made since a READY, or "" */
     uint32_t wasted;        /* workers in a row that ended before they got a call */
     int64_t fork_ns;        /* no FORK before this time */
-    gbx_worker *workers;
+    LIST_HEAD(, gbx_worker) workers;
     uint32_t alive;    /* entries of workers */
     uint32_t coming;   /* FORKING or STARTING, with the current datasets */
     uint32_t kept;     /* ready workers that demand justifies; at most pool_size */
     int64_t demand_ns; /* time of the last call, or of the engine's creation */
-    gbx_worker *ready; /* newest first: its memory is still in the caches */
+    LIST_HEAD(, gbx_worker) ready; /* newest first: its memory is still in the caches */
     uint32_t ready_count;
     gbx_hostcalls hostcalls;
     gbx_providers providers;
@@ -508,14 +507,19 @@ bool gbx_engine_is_updating(const gbx_engine *engine);
 
 /* Runs; the lock is held by the caller of all of these. */
 
+void gbx_queues_init(gbx_engine *engine);
+
 /* Give the run a place among the running. */
 void gbx_queue_link(gbx_engine *engine, gbx_run *run);
 void gbx_queue_unlink(gbx_engine *engine, gbx_run *run);
 
 /* Record why no worker could be made, for waiting runs; error: an errno, or 0. */
 void gbx_queue_lacks(gbx_engine *engine, const char *what, int error);
-void gbx_queue_remove(gbx_engine *engine, gbx_run *run);
-gbx_run *gbx_queue_pop(gbx_engine *engine);
+
+/* In engine->waiting or engine->inbox. */
+void gbx_queue_add(gbx_run_list *list, gbx_run *run);
+void gbx_queue_remove(gbx_run_list *list, gbx_run *run);
+gbx_run *gbx_queue_pop(gbx_run_list *list);
 
 /* End the oldest waiting run for this reason; lack says it in words, or is "". False
  * if none waits. */
@@ -525,6 +529,9 @@ bool gbx_queue_fail_first(gbx_engine *engine, gbx_end how, const char *lack);
 void gbx_queue_fail_all(gbx_engine *engine);
 
 /* ---- pool.c: workers; the lock is held by the caller of all of these ----- */
+
+/* It is in no list any more. */
+void gbx_worker_free(gbx_worker *worker);
 
 /* The run is over: kill the worker; forget it when its end is reported. */
 void gbx_pool_release(gbx_engine *engine, gbx_worker *worker);

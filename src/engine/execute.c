@@ -113,12 +113,7 @@ static void hand_over(gbx_run *run)
     gbx_engine *engine = run->engine;
 
     (void)pthread_mutex_lock(&engine->lock);
-    if (engine->inbox.last != NULL)
-        engine->inbox.last->next_wait = run;
-    else
-        engine->inbox.first = run;
-    engine->inbox.last = run;
-    engine->inbox.count++;
+    gbx_queue_add(&engine->inbox, run);
     (void)pthread_mutex_unlock(&engine->lock);
     gbx_engine_wake(engine);
 }

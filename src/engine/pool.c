@@ -36,20 +36,22 @@ static void kill_worker(gbx_worker *w)
         gbx_pidfd_kill(w->pidfd);
 }
 
-static void free_worker(gbx_engine *engine, gbx_worker *w)
+void gbx_worker_free(gbx_worker *w)
 {
-    if (w->prev != NULL)
-        w->prev->next = w->next;
-    else
-        engine->workers = w->next;
-    if (w->next != NULL)
-        w->next->prev = w->prev;
-    engine->alive--;
-    w->from->workers--;
+    if (w->ready != NULL)
+        event_free(w->ready);
     gbx_fd_close(&w->channel);
     gbx_fd_close(&w->pidfd);
     gbx_fd_close(&w->status_fd);
     free(w);
+}
+
+static void free_worker(gbx_engine *engine, gbx_worker *w)
+{
+    LIST_REMOVE(w, link);
+    engine->alive--;
+    w->from->workers--;
+    gbx_worker_free(w);
 }
 
 static gbx_worker *add_worker(gbx_engine *engine)
@@ -63,10 +65,7 @@ static gbx_worker *add_worker(gbx_engine *engine)
     w->from = engine->current;
     w->load_seq = engine->load_seq;
     w->asked_ns = gbx_clock_now_ns();
-    w->next = engine->workers;
-    if (w->next != NULL)
-        w->next->prev = w;
-    engine->workers = w;
+    LIST_INSERT_HEAD(&engine->workers, w, link);
     engine->alive++;
     engine->coming++;
     w->from->workers++;
@@ -82,18 +81,8 @@ static bool is_coming(const gbx_engine *engine, const gbx_worker *w)
 
 static void remove_ready(gbx_engine *engine, gbx_worker *w)
 {
-    gbx_worker *before = NULL;
-
-    for (gbx_worker *at = engine->ready; at != NULL; before = at, at = at->next_ready) {
-        if (at != w)
-            continue;
-        if (before != NULL)
-            before->next_ready = w->next_ready;
-        else
-            engine->ready = w->next_ready;
-        engine->ready_count--;
-        return;
-    }
+    LIST_REMOVE(w, ready_link);
+    engine->ready_count--;
 }
 
 static void spend(gbx_engine *engine, gbx_worker *w)
@@ -177,20 +166,21 @@ static bool is_under_load(const gbx_engine *engine)
 
 gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
 {
-    for (gbx_worker *w = engine->workers; w != NULL; w = w->next)
-        if (w->id == worker_id)
-            return w;
-    return NULL;
+    gbx_worker *w;
+
+    LIST_FOREACH(w, &engine->workers, link)
+    if (w->id == worker_id)
+        break;
+    return w;
 }
 
 static gbx_worker *take_ready(gbx_engine *engine, gbx_run *run)
 {
-    gbx_worker *w = engine->ready;
+    gbx_worker *w = LIST_FIRST(&engine->ready);
 
     if (w == NULL)
         return NULL;
-    engine->ready = w->next_ready;
-    engine->ready_count--;
+    remove_ready(engine, w);
     give(w, run);
     return w;
 }
@@ -272,7 +262,7 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
     engine->coming--;
     engine->failed_starts = 0;
     w->from->was_useful = true;
-    run = gbx_queue_pop(engine);
+    run = gbx_queue_pop(&engine->waiting);
     if (run != NULL) {
         give(w, run);
         gbx_run_notify(run);
@@ -284,8 +274,7 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
         return;
     }
     w->state = GBX_WORKER_READY;
-    w->next_ready = engine->ready;
-    engine->ready = w;
+    LIST_INSERT_HEAD(&engine->ready, w, ready_link);
     engine->ready_count++;
 }
 
@@ -302,10 +291,6 @@ void gbx_pool_exited(gbx_engine *engine, gbx_worker *w, const gbx_msg_exited *ex
     if (w->state != GBX_WORKER_SPENT) {
         waste(engine);
         spend(engine, w);
-    }
-    if (w->ready != NULL) {
-        event_free(w->ready);
-        w->ready = NULL;
     }
     free_worker(engine, w);
 }
@@ -352,12 +337,7 @@ void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
             run->unserved = GBX_END_QUEUE_FULL;
         if (run->unserved != GBX_END_SAID)
             return;
-        if (engine->waiting.last != NULL)
-            engine->waiting.last->next_wait = run;
-        else
-            engine->waiting.first = run;
-        engine->waiting.last = run;
-        engine->waiting.count++;
+        gbx_queue_add(&engine->waiting, run);
         run->is_waiting = true;
     }
     /* A replacement is requested when the end of the call's worker is reported, off
@@ -378,23 +358,26 @@ void gbx_pool_trim(gbx_engine *engine)
     if (engine->kept > 0 && idle_ns > KEEPS_NONE_NS)
         engine->kept = 0;
     while (engine->ready_count > size_for_now(engine))
-        spend(engine, engine->ready);
+        spend(engine, LIST_FIRST(&engine->ready));
 }
 
 int64_t gbx_pool_oldest_fork(const gbx_engine *engine, const gbx_template *t)
 {
+    const gbx_worker *w;
     int64_t oldest = 0;
 
-    for (const gbx_worker *w = engine->workers; w != NULL; w = w->next)
-        if (w->state == GBX_WORKER_FORKING && w->from == t &&
-            (oldest == 0 || w->asked_ns < oldest))
-            oldest = w->asked_ns;
+    LIST_FOREACH(w, &engine->workers, link)
+    if (w->state == GBX_WORKER_FORKING && w->from == t &&
+        (oldest == 0 || w->asked_ns < oldest))
+        oldest = w->asked_ns;
     return oldest;
 }
 
 void gbx_pool_discard_stale(gbx_engine *engine)
 {
-    for (gbx_worker *w = engine->workers; w != NULL; w = w->next)
-        if (w->state == GBX_WORKER_READY && w->load_seq != engine->load_seq)
-            spend(engine, w);
+    gbx_worker *w;
+
+    LIST_FOREACH(w, &engine->workers, link)
+    if (w->state == GBX_WORKER_READY && w->load_seq != engine->load_seq)
+        spend(engine, w);
 }

@@ -562,7 +562,7 @@ void gbx_run_begin(gbx_run *run)
         else if (gbx_clock_now_ns() >= run->deadline_ns)
             how = GBX_END_NO_WORKER;
         if (how != GBX_END_SAID && run->is_waiting)
-            gbx_queue_remove(engine, run);
+            gbx_queue_remove(&engine->waiting, run);
     }
     (void)pthread_mutex_unlock(&engine->lock);
     if (has_worker) {

@@ -18,6 +18,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 struct event;
 struct gbx_worker;
@@ -30,10 +31,9 @@ typedef enum gbx_run_phase {
 } gbx_run_phase;
 
 typedef struct gbx_run {
-    struct gbx_run *next; /* in the engine's list of running ones */
-    struct gbx_run *prev;
-    struct gbx_run *next_wait; /* in the queue, or the inbox */
-    struct gbx_run *next_signal;
+    TAILQ_ENTRY(gbx_run) link;      /* in the engine's list of running ones */
+    TAILQ_ENTRY(gbx_run) wait_link; /* in the queue, or the inbox */
+    LIST_ENTRY(gbx_run) signal_link;
     gbx_engine *engine;
     gbx_ticket ticket;
     char call_id[GBX_CALL_ID_SIZE];

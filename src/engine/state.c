@@ -88,30 +88,24 @@ void gbx_run_abort_locked(gbx_run *run)
 
 /* ---- running and waiting calls, by arrival; the engine's lock is held --------- */
 
+void gbx_queues_init(gbx_engine *engine)
+{
+    TAILQ_INIT(&engine->running.runs);
+    TAILQ_INIT(&engine->waiting.runs);
+    TAILQ_INIT(&engine->inbox.runs);
+}
+
 void gbx_queue_link(gbx_engine *engine, gbx_run *run)
 {
     run->is_linked = true;
-    run->next = NULL;
-    run->prev = engine->running.last;
-    if (run->prev != NULL)
-        run->prev->next = run;
-    else
-        engine->running.first = run;
-    engine->running.last = run;
+    TAILQ_INSERT_TAIL(&engine->running.runs, run, link);
     engine->running.count++;
 }
 
 void gbx_queue_unlink(gbx_engine *engine, gbx_run *run)
 {
     run->is_linked = false;
-    if (run->prev != NULL)
-        run->prev->next = run->next;
-    else
-        engine->running.first = run->next;
-    if (run->next != NULL)
-        run->next->prev = run->prev;
-    else
-        engine->running.last = run->prev;
+    TAILQ_REMOVE(&engine->running.runs, run, link);
     engine->running.count--;
     engine->ended_ns = gbx_clock_now_ns();
     engine->calls_ended++;
@@ -128,39 +122,31 @@ void gbx_queue_lacks(gbx_engine *engine, const char *what, int error)
                    says_it ? "" : ": ", says_it ? "" : reason);
 }
 
-void gbx_queue_remove(gbx_engine *engine, gbx_run *run)
+void gbx_queue_add(gbx_run_list *list, gbx_run *run)
 {
-    gbx_run *before = NULL;
-
-    for (gbx_run *at = engine->waiting.first; at != NULL;
-         before = at, at = at->next_wait) {
-        if (at != run)
-            continue;
-        if (before != NULL)
-            before->next_wait = run->next_wait;
-        else
-            engine->waiting.first = run->next_wait;
-        if (engine->waiting.last == run)
-            engine->waiting.last = before;
-        engine->waiting.count--;
-        run->next_wait = NULL;
-        run->is_waiting = false;
-        return;
-    }
+    TAILQ_INSERT_TAIL(&list->runs, run, wait_link);
+    list->count++;
 }
 
-gbx_run *gbx_queue_pop(gbx_engine *engine)
+void gbx_queue_remove(gbx_run_list *list, gbx_run *run)
 {
-    gbx_run *run = engine->waiting.first;
+    TAILQ_REMOVE(&list->runs, run, wait_link);
+    list->count--;
+    run->is_waiting = false;
+}
+
+gbx_run *gbx_queue_pop(gbx_run_list *list)
+{
+    gbx_run *run = TAILQ_FIRST(&list->runs);
 
     if (run != NULL)
-        gbx_queue_remove(engine, run);
+        gbx_queue_remove(list, run);
     return run;
 }
 
 bool gbx_queue_fail_first(gbx_engine *engine, gbx_end how, const char *lack)
 {
-    gbx_run *run = gbx_queue_pop(engine);
+    gbx_run *run = gbx_queue_pop(&engine->waiting);
 
     if (run == NULL)
         return false;
@@ -181,7 +167,7 @@ void gbx_queue_fail_all(gbx_engine *engine)
 struct gbx_signal {
     pthread_mutex_t lock;
     bool is_thrown;
-    gbx_run *runs;
+    LIST_HEAD(, gbx_run) runs;
 };
 
 bool gbx_signal_attach(gbx_signal *signal, gbx_run *run)
@@ -190,10 +176,8 @@ bool gbx_signal_attach(gbx_signal *signal, gbx_run *run)
 
     (void)pthread_mutex_lock(&signal->lock);
     attached = !signal->is_thrown;
-    if (attached) {
-        run->next_signal = signal->runs;
-        signal->runs = run;
-    }
+    if (attached)
+        LIST_INSERT_HEAD(&signal->runs, run, signal_link);
     (void)pthread_mutex_unlock(&signal->lock);
     return attached;
 }
@@ -201,12 +185,9 @@ bool gbx_signal_attach(gbx_signal *signal, gbx_run *run)
 void gbx_signal_detach(gbx_signal *signal, gbx_run *run)
 {
     (void)pthread_mutex_lock(&signal->lock);
-    for (gbx_run **at = &signal->runs; *at != NULL; at = &(*at)->next_signal) {
-        if (*at == run) {
-            *at = run->next_signal;
-            break;
-        }
-    }
+    if (run->signal_link.le_prev !=
+        NULL) /* it may have failed before it was attached */
+        LIST_REMOVE(run, signal_link);
     (void)pthread_mutex_unlock(&signal->lock);
 }
 
@@ -221,9 +202,12 @@ gbx_signal *gbx_signal_new(void)
 
 void gbx_signal_abort(gbx_signal *signal)
 {
+    gbx_run *run;
+
     (void)pthread_mutex_lock(&signal->lock);
     signal->is_thrown = true;
-    for (gbx_run *run = signal->runs; run != NULL; run = run->next_signal) {
+    LIST_FOREACH(run, &signal->runs, signal_link)
+    {
         if (!gbx_engine_is_ours(run->engine))
             continue;
         (void)pthread_mutex_lock(&run->engine->lock);
@@ -243,10 +227,13 @@ void gbx_signal_free(gbx_signal *signal)
 
 void gbx_abort(gbx_engine *engine, gbx_ticket ticket)
 {
+    gbx_run *run;
+
     if (!gbx_engine_is_ours(engine))
         return;
     (void)pthread_mutex_lock(&engine->lock);
-    for (gbx_run *run = engine->running.first; run != NULL; run = run->next) {
+    TAILQ_FOREACH(run, &engine->running.runs, link)
+    {
         if (run->ticket == ticket) {
             gbx_run_abort_locked(run);
             break;

@@ -104,16 +104,10 @@ static gbx_run *pop_inbox(gbx_engine *engine)
     gbx_run *run;
 
     (void)pthread_mutex_lock(&engine->lock);
-    run = engine->inbox.first;
-    if (run != NULL) {
-        engine->inbox.first = run->next_wait;
-        if (engine->inbox.first == NULL)
-            engine->inbox.last = NULL;
-        engine->inbox.count--;
-        run->next_wait = NULL;
-        if (run->phase == GBX_RUN_QUEUED) /* else the guard or its thread was first */
-            gbx_queue_enter(engine, run);
-    }
+    run = gbx_queue_pop(&engine->inbox);
+    /* Else the guard or its thread was first. */
+    if (run != NULL && run->phase == GBX_RUN_QUEUED)
+        gbx_queue_enter(engine, run);
     (void)pthread_mutex_unlock(&engine->lock);
     return run;
 }
@@ -130,33 +124,34 @@ static void take_inbox(gbx_engine *engine)
 
 /* Every submitted run that may need attention besides its channel: a worker was
  * assigned, an abort requested, a worker's end reported. */
+static bool needs_attention(const gbx_engine *engine, gbx_run *run, int64_t now)
+{
+    if (!run->is_async || !run->is_driven)
+        return false;
+    if (atomic_load(&run->is_aborted))
+        return true;
+    if (run->phase == GBX_RUN_QUEUED)
+        return run->worker != NULL || run->unserved != GBX_END_SAID ||
+               now >= run->deadline_ns || engine->is_closing;
+    return gbx_hostcall_can_deliver(run) ||
+           (run->phase == GBX_RUN_DYING && run->worker->has_exited);
+}
+
 static void look_after_runs(gbx_engine *engine)
 {
-    for (bool again = true; again;) {
-        int64_t now = gbx_clock_now_ns();
-        gbx_run *found = NULL;
+    gbx_run *run;
 
-        again = false;
+    do {
+        int64_t now = gbx_clock_now_ns();
+
         (void)pthread_mutex_lock(&engine->lock);
-        for (gbx_run *run = engine->running.first; run != NULL; run = run->next) {
-            if (!run->is_async || !run->is_driven)
-                continue;
-            if (run->phase == GBX_RUN_QUEUED
-                    ? run->worker != NULL || run->unserved != GBX_END_SAID ||
-                          atomic_load(&run->is_aborted) || now >= run->deadline_ns ||
-                          engine->is_closing
-                    : atomic_load(&run->is_aborted) || gbx_hostcall_can_deliver(run) ||
-                          (run->phase == GBX_RUN_DYING && run->worker->has_exited)) {
-                found = run;
-                break;
-            }
-        }
+        TAILQ_FOREACH(run, &engine->running.runs, link)
+        if (needs_attention(engine, run, now))
+            break;
         (void)pthread_mutex_unlock(&engine->lock);
-        if (found != NULL) {
-            again = true;
-            drive(found);
-        }
-    }
+        if (run != NULL)
+            drive(run);
+    } while (run != NULL);
 }
 
 /* Is a new template due: none serves, or the serving one is used up? */
@@ -278,21 +273,15 @@ static void on_pause(evutil_socket_t fd, short what, void *arg)
 static void end_everything(gbx_engine *engine)
 {
     gbx_template *t;
+    gbx_worker *w;
 
     while ((t = engine->templates) != NULL) {
         engine->templates = t->next;
         gbx_template_end(t);
     }
-    while (engine->workers != NULL) {
-        gbx_worker *w = engine->workers;
-
-        engine->workers = w->next;
-        if (w->ready != NULL)
-            event_free(w->ready);
-        gbx_fd_close(&w->channel);
-        gbx_fd_close(&w->pidfd);
-        gbx_fd_close(&w->status_fd);
-        free(w);
+    while ((w = LIST_FIRST(&engine->workers)) != NULL) {
+        LIST_REMOVE(w, link);
+        gbx_worker_free(w);
     }
 }
 

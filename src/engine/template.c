@@ -115,8 +115,8 @@ static void died(gbx_template *t)
         (void)gbx_fail(&engine->load_error, GBX_E_DATA, DIED_LOADING);
         engine->load_done = true;
     }
-    for (gbx_worker *w = engine->workers; w != NULL; w = next) {
-        next = w->next;
+    for (gbx_worker *w = LIST_FIRST(&engine->workers); w != NULL; w = next) {
+        next = LIST_NEXT(w, link);
         if (w->from != t || w->has_exited)
             continue;
         w->shortage = shortage;

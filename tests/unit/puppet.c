@@ -58,6 +58,7 @@ void puppet_init(puppet *p, const gbx_options *options)
 
     memset(p, 0, sizeof *p);
     gbx_cgroup_init(&e->group);
+    gbx_queues_init(e);
     status = gbx_settings_init(&e->settings, options, NULL);
     assert(status == GBX_OK && t != NULL);
     (void)pthread_mutex_init(&e->lock, NULL);
@@ -81,17 +82,11 @@ void puppet_init(puppet *p, const gbx_options *options)
 void puppet_cleanup(puppet *p)
 {
     gbx_engine *e = &p->engine;
+    gbx_worker *w;
 
-    while (e->workers != NULL) {
-        gbx_worker *w = e->workers;
-
-        e->workers = w->next;
-        if (w->ready != NULL)
-            event_free(w->ready);
-        gbx_fd_close(&w->channel);
-        gbx_fd_close(&w->pidfd);
-        gbx_fd_close(&w->status_fd);
-        free(w);
+    while ((w = LIST_FIRST(&e->workers)) != NULL) {
+        LIST_REMOVE(w, link);
+        gbx_worker_free(w);
     }
     while (e->datasets != NULL) {
         gbx_dataset *d = e->datasets;
@@ -213,18 +208,19 @@ bool puppet_is_sound(const puppet *p)
     uint32_t coming = 0;
     uint32_t ready = 0;
     uint32_t listed = 0;
+    const gbx_worker *w;
 
-    for (const gbx_worker *w = e->workers; w != NULL; w = w->next) {
+    LIST_FOREACH(w, &e->workers, link)
+    {
         alive++;
         coming += w->load_seq == e->load_seq &&
                   (w->state == GBX_WORKER_FORKING || w->state == GBX_WORKER_STARTING);
         ready += w->state == GBX_WORKER_READY;
-        if ((w->run != NULL) != (w->state == GBX_WORKER_BUSY) ||
-            (w->next != NULL && w->next->prev != w))
+        if ((w->run != NULL) != (w->state == GBX_WORKER_BUSY))
             return false;
     }
-    for (const gbx_worker *w = e->ready; w != NULL; w = w->next_ready)
-        listed++;
+    LIST_FOREACH(w, &e->ready, ready_link)
+    listed++;
     return alive == e->alive && coming == e->coming && ready == e->ready_count &&
            listed == ready && p->template->workers == alive &&
            p->template->fd_count <= GBX_COUNTOF(p->template->fds);

@@ -143,16 +143,16 @@ TEST(queue__can_be_left_from_every_place)
         begin(&s, 1, 8, 8);
         for (size_t i = 0; i < 3; i++)
             enter(&s, i);
-        gbx_queue_remove(&s.p.engine, &s.runs[leaver]);
-        gbx_queue_remove(&s.p.engine, &s.runs[leaver]); /* again: nothing */
+        gbx_queue_remove(&s.p.engine.waiting, &s.runs[leaver]);
         assert_int_equal(s.p.engine.waiting.count, 2);
         for (size_t i = 0; i < 3; i++)
             if (i != leaver)
-                assert_ptr_equal(gbx_queue_pop(&s.p.engine), &s.runs[i]);
-        assert_null(gbx_queue_pop(&s.p.engine));
+                assert_ptr_equal(gbx_queue_pop(&s.p.engine.waiting), &s.runs[i]);
+        assert_null(gbx_queue_pop(&s.p.engine.waiting));
         enter(&s, leaver); /* the list is whole */
-        assert_ptr_equal(s.p.engine.waiting.last, &s.runs[leaver]);
-        gbx_queue_remove(&s.p.engine, &s.runs[leaver]);
+        assert_ptr_equal(TAILQ_LAST(&s.p.engine.waiting.runs, gbx_run_head),
+                         &s.runs[leaver]);
+        gbx_queue_remove(&s.p.engine.waiting, &s.runs[leaver]);
         end(&s);
     }
 }

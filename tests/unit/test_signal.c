@@ -55,6 +55,20 @@ TEST(signal__aborts_every_call_that_has_it)
     end(&s);
 }
 
+TEST(signal__forgets_a_call_that_never_had_it)
+{
+    gbx_signal *signal = gbx_signal_new();
+    stage s;
+    begin(&s);
+
+    gbx_signal_detach(signal, &s.runs[1]); /* it failed before */
+
+    gbx_signal_abort(signal);
+    assert_aborted(&s, 0);
+    gbx_signal_free(signal);
+    end(&s);
+}
+
 TEST(signal__thrown_takes_no_more_calls)
 {
     gbx_signal *signal = gbx_signal_new();

@@ -18,7 +18,6 @@
 typedef struct stage {
     puppet p;
     pid_t child;
-    gbx_run waiting;
 } stage;
 
 /* Was the child killed? If not, it dies of another signal now. */
@@ -42,8 +41,8 @@ static void begin(stage *s, void (*does)(void), int64_t asked_before_ns)
     options.pool_size = 1;
     puppet_init(&s->p, &options);
     assert_true(puppet_say_hello(&s->p));
-    assert_non_null(e->workers);
-    e->workers->asked_ns -= asked_before_ns;
+    assert_non_null(LIST_FIRST(&e->workers));
+    LIST_FIRST(&e->workers)->asked_ns -= asked_before_ns;
     s->child = fork();
     if (s->child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -64,7 +63,6 @@ static void begin(stage *s, void (*does)(void), int64_t asked_before_ns)
 static void let_one_wait(stage *s)
 {
     s->p.engine.waiting.count = 1;
-    s->p.engine.waiting.first = s->p.engine.waiting.last = &s->waiting;
 }
 
 static void watch(stage *s, int times)

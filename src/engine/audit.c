@@ -18,14 +18,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-static const struct {
-    unsigned bit;
-    const char *name;
-} capability_names[] = {
-    {GBX_CAP_CONSOLE, "console"}, {GBX_CAP_TIMERS, "timers"}, {GBX_CAP_FETCH, "fetch"},
-    {GBX_CAP_FILE, "file"},       {GBX_CAP_CRYPTO, "crypto"}, {GBX_CAP_ENV, "env"},
-};
-
 static void gbx_entry_begin(gbx_audit_entry *e, gbx_engine *engine, gbx_run *run,
                             gbx_audit_event event)
 {
@@ -152,9 +144,9 @@ gbx_status gbx_audit_init(gbx_engine *engine, gbx_error *reterr)
 static void gbx_audit_put_capabilities(gbx_log_line *line, uint32_t bits)
 {
     gbx_log_line_open(line, "capabilities", '[');
-    for (size_t i = 0; i < GBX_COUNTOF(capability_names); i++)
-        if (bits & capability_names[i].bit)
-            gbx_log_line_puts(line, NULL, capability_names[i].name);
+    for (unsigned i = 0; 1u << i <= GBX_CAP_ENV; i++) /* the helpers reach nothing */
+        if (bits & 1u << i)
+            gbx_log_line_puts(line, NULL, gbx_record_capability(i));
     gbx_log_line_close(line);
 }
 

@@ -18,15 +18,15 @@ static void tell_line(gbx_exchange *x)
         x->on_log(x->log_user, &line);
 }
 
-static bool on_log(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_log(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_log msg;
 
     if (!gbx_msg_get_log(body, &msg))
         return false;
     if (!gbx_result_add_log(x->result, (gbx_log_level)msg.level,
-                            (double)(now_ns - x->start_ns) / 1e6, msg.text, x->log_max,
-                            msg.flags)) {
+                            (double)(x->now_ns - x->start_ns) / 1e6, msg.text,
+                            x->log_max, msg.flags)) {
         x->is_nomem = true;
         return true;
     }
@@ -34,11 +34,10 @@ static bool on_log(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
-static bool on_wait(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_wait(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_wait msg;
 
-    (void)now_ns;
     if (!gbx_msg_get_wait(body, &msg))
         return false;
     x->wake_ms = msg.ms;
@@ -48,12 +47,11 @@ static bool on_wait(gbx_exchange *x, gbx_span body, int64_t now_ns)
 
 /* The worker's script keeps these limits: a worker that exceeds them has been taken
  * over. */
-static bool on_hostcall(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_hostcall(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_hostcall msg;
     uint64_t size;
 
-    (void)now_ns;
     if (!gbx_msg_get_hostcall(body, (size_t)x->host_out_max, &msg))
         return false;
     size = (uint64_t)msg.args.len + msg.bytes.len;
@@ -71,22 +69,20 @@ static bool on_hostcall(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
-static bool on_cancel(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_cancel(gbx_exchange *x, gbx_span body)
 {
     uint32_t id;
 
-    (void)now_ns;
     if (!gbx_msg_get_cancel(body, &id) || x->on_cancel == NULL || id > x->last_request)
         return false;
     x->on_cancel(x->request_user, id);
     return true;
 }
 
-static bool on_limited(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_limited(gbx_exchange *x, gbx_span body)
 {
     uint8_t limit;
 
-    (void)now_ns;
     if (!gbx_msg_get_limited(body, &limit) || (x->limited & 1u << limit) != 0)
         return false;
     x->limited = (uint8_t)(x->limited | 1u << limit);
@@ -95,20 +91,18 @@ static bool on_limited(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
-static bool on_refused(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_refused(gbx_exchange *x, gbx_span body)
 {
-    (void)now_ns;
     if (body.len != 0 || x->was_refused)
         return false;
     x->was_refused = true;
     return true;
 }
 
-static bool on_result(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_result(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_result msg;
 
-    (void)now_ns;
     if (!gbx_msg_get_result(body, (size_t)x->output_max, &msg))
         return false;
     if (!gbx_result_set_value(x->result, msg.is_undefined != 0, msg.json))
@@ -120,11 +114,10 @@ static bool on_result(gbx_exchange *x, gbx_span body, int64_t now_ns)
     return true;
 }
 
-static bool on_error(gbx_exchange *x, gbx_span body, int64_t now_ns)
+static bool on_error(gbx_exchange *x, gbx_span body)
 {
     gbx_msg_error msg;
 
-    (void)now_ns;
     if (!gbx_msg_get_error(body, &msg))
         return false;
     if (!gbx_result_set_thrown(x->result, &msg))
@@ -142,7 +135,7 @@ static bool on_error(gbx_exchange *x, gbx_span body, int64_t now_ns)
 static const struct rule {
     gbx_msg_type type;
     size_t max_len;
-    bool (*handle)(gbx_exchange *x, gbx_span body, int64_t now_ns);
+    bool (*handle)(gbx_exchange *x, gbx_span body);
 } rules[] = {
     {GBX_MSG_RESULT, 21 + GBX_NAME_MAX, on_result},
     {GBX_MSG_HOSTCALL, GBX_NAME_MAX + 16, on_hostcall},
@@ -197,8 +190,7 @@ static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
 }
 
 /* Handle one whole frame at the front of data; 0 if it is incomplete. */
-static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len,
-                         int64_t now_ns)
+static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len)
 {
     const struct rule *rule;
     gbx_header header;
@@ -208,8 +200,7 @@ static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len,
     rule = check_header(x, data, &header);
     if (rule == NULL || len - GBX_FRAME_HEADER_SIZE < header.body_len)
         return 0;
-    if (!rule->handle(x, (gbx_span){data + GBX_FRAME_HEADER_SIZE, header.body_len},
-                      now_ns))
+    if (!rule->handle(x, (gbx_span){data + GBX_FRAME_HEADER_SIZE, header.body_len}))
         gbx_exchange_break(x, "malformed message", header.type);
     return GBX_FRAME_HEADER_SIZE + header.body_len;
 }
@@ -298,6 +289,7 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
     size_t used = 0;
 
     assert(len <= GBX_EXCHANGE_FEED_MAX);
+    x->now_ns = now_ns;
     if (len == 0 || x->is_nomem) /* after a failed allocation data would be missing */
         return;
     if (x->in.len > 0) { /* the rest of a frame that was kept in part */
@@ -309,7 +301,7 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
         len = x->in.len;
     }
     while (!gbx_exchange_has_ended(x) && !x->is_nomem) {
-        size_t n = take_frame(x, data + used, len - used, now_ns);
+        size_t n = take_frame(x, data + used, len - used);
 
         if (n == 0)
             break;

@@ -45,6 +45,7 @@ typedef struct gbx_exchange {
     void (*on_limited)(void *user, uint8_t limit); /* each limit once */
     void *request_user;
     int64_t start_ns; /* log times are relative to this */
+    int64_t now_ns;   /* when the bytes that are being read arrived */
     gbx_log_fn on_log;
     void *log_user;
     uint32_t wake_ms;    /* in state WAITING */

@@ -132,15 +132,6 @@ struct search {
     bool is_parsed; /* JSON.parse() got something that is not text */
 };
 
-static size_t name_length(const char *text)
-{
-    size_t n = 0;
-
-    while (gbx_text_is_name((unsigned char)text[n]))
-        n++;
-    return n;
-}
-
 static bool has_word(const char *text, size_t len, const char *word, size_t word_len)
 {
     for (size_t i = 0; i < len;) {
@@ -274,7 +265,7 @@ static bool read_message(const char *message, struct search *s)
         s->used = at + strlen(quotes[i].part);
         s->is_root = quotes[i].is_root;
         at = strstr(s->used, " of "); /* 'i of items' */
-        if (s->is_root && at != NULL && at == s->used + name_length(s->used))
+        if (s->is_root && at != NULL && at == s->used + gbx_text_name_length(s->used))
             s->used = at + 4;
         s->used_len = strlen(s->used);
         return true;

@@ -152,15 +152,6 @@ static bool gbx_line_passes_promise(gbx_case *c)
     return false;
 }
 
-static size_t name_length(const char *text, size_t len)
-{
-    size_t n = 0;
-
-    while (n < len && gbx_text_is_name((unsigned char)text[n]))
-        n++;
-    return n;
-}
-
 /* ---- names ------------------------------------------------------------------ */
 
 /* The declaration of that name with one of the words, or GBX_NO_NODE. */
@@ -396,7 +387,7 @@ static bool explain_name(gbx_case *c)
 
     if (unknown_name != NULL) {
         unknown_name += strlen("Can't find variable: ");
-        len = name_length(unknown_name, strlen(unknown_name));
+        len = gbx_text_name_length(unknown_name);
         point_to(c, unknown_name, len);
         c->hint = unknown_hint(c, unknown_name, len);
         return true;

@@ -526,6 +526,15 @@ bool gbx_text_is_name(unsigned char c)
            c == '_' || c == '$' || c >= 0x80;
 }
 
+size_t gbx_text_name_length(const char *text)
+{
+    size_t n = 0;
+
+    while (gbx_text_is_name((unsigned char)text[n]))
+        n++;
+    return n;
+}
+
 /* Where the code in a fence ends, or `at`: text follows the fence. A fence that is never
  * closed, or only at the end of the last line of code, is one. */
 static size_t fenced_end(const char *text, size_t at, size_t end, char mark, size_t run)

@@ -312,6 +312,9 @@ bool gbx_text_find_fence(const char *text, size_t from, size_t end, size_t *ret_
 /* True if c can be part of a JavaScript name; every byte past ASCII counts as such. */
 bool gbx_text_is_name(unsigned char c);
 
+/* The length of the name that text, which ends in NUL, begins with; 0: none. */
+size_t gbx_text_name_length(const char *text);
+
 /* Is the text one of the words, which are separated by single spaces? */
 bool gbx_text_is_listed(const char *words, const char *text, size_t len);
 

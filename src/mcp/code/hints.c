@@ -159,15 +159,6 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     "a call gives the content itself, without .content or .structuredContent: use the " \
     "value; servers.NAME.tool(args, { raw: true }) has them"
 
-static size_t name_length(const char *text)
-{
-    size_t n = 0;
-
-    while (gbx_text_is_name((unsigned char)text[n]))
-        n++;
-    return n;
-}
-
 /* servers("NAME") or servers.NAME("tool", ...) */
 static bool is_server_called(const char *message)
 {
@@ -178,7 +169,7 @@ static bool is_server_called(const char *message)
         return false;
     message += sizeof before - 1;
     if (*message == '.')
-        message += 1 + name_length(message + 1);
+        message += 1 + gbx_text_name_length(message + 1);
     return message == at;
 }
 
@@ -191,18 +182,18 @@ static bool is_servers_missing(const char *message)
     if (at == NULL)
         return false;
     at += strlen(NO_OBJECT);
-    n = name_length(at);
+    n = gbx_text_name_length(at);
     if (at[n] == '.' && !(n == strlen("servers") && memcmp(at, "servers", n) == 0)) {
         at += n + 1;
-        n = name_length(at);
+        n = gbx_text_name_length(at);
         return n == strlen("servers") && memcmp(at, "servers", n) == 0 && at[n] == '\'';
     }
     if (n != strlen("servers") || memcmp(at, "servers", n) != 0)
         return false;
     if (at[n] == '.')
-        n += 1 + name_length(at + n + 1);
+        n += 1 + gbx_text_name_length(at + n + 1);
     return at[n] == '\'' || at[n] == '[' ||
-           (at[n] == '.' && at[n + 1 + name_length(at + n + 1)] == '\'');
+           (at[n] == '.' && at[n + 1 + gbx_text_name_length(at + n + 1)] == '\'');
 }
 
 /* ({ servers }) => ..., with one of the words. */
@@ -270,17 +261,17 @@ static bool is_wrapper_missing(const char *message)
     if (at == NULL)
         return false;
     at += strlen(MISSING);
-    n = name_length(at);
+    n = gbx_text_name_length(at);
     if (strncmp(at, "(await ", 7) == 0) {
         const char *close = strstr(at, ").");
 
         at = close != NULL ? close + 2 : at;
     } else if (at[n] == '.') {
         if (is_wrapper(at, n))
-            return at[n + 1 + name_length(at + n + 1)] == '\'';
+            return at[n + 1 + gbx_text_name_length(at + n + 1)] == '\'';
         at += n + 1;
     }
-    return is_wrapper(at, name_length(at));
+    return is_wrapper(at, gbx_text_name_length(at));
 }
 
 /* The engine's message for destructuring names only the pattern, the call before it, or
@@ -342,7 +333,7 @@ static bool takes_wrapper_apart(const char *line, size_t len)
 /* callTool(...), mcp.callTool(...) or await tools.name(...)? */
 static bool is_call_of_host(const char *name, const char *line, size_t len)
 {
-    size_t n = name_length(name);
+    size_t n = gbx_text_name_length(name);
     const char *at = memmem(line, len, name, n);
     const char *end = line + len;
 
@@ -351,19 +342,19 @@ static bool is_call_of_host(const char *name, const char *line, size_t len)
     if (at == NULL || !has_one_of(CLIENTS, name, n) || at + n == end || at[n] != '.')
         return false;
     return (at - line >= 6 && memcmp(at - 6, "await ", 6) == 0) ||
-           has_one_of(CALLERS, at + n + 1, name_length(at + n + 1));
+           has_one_of(CALLERS, at + n + 1, gbx_text_name_length(at + n + 1));
 }
 
 static char *name_server(const gbx_code_run *run, const char *name)
 {
-    GBX_CLEANUP(gbx_free) char *word = strndup(name, name_length(name));
+    GBX_CLEANUP(gbx_free) char *word = strndup(name, gbx_text_name_length(name));
     const char *meant = word != NULL ? gbx_code_meant_server(run->code, word) : NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
 
     gbx_buf_init(&hint, GBX_KIB(1));
     if (meant == NULL)
         return NULL;
-    if (meant[name_length(meant)] == 0)
+    if (meant[gbx_text_name_length(meant)] == 0)
         (void)gbx_buf_printf(&hint, "did you mean servers.%s?", meant);
     else
         (void)gbx_buf_printf(&hint, "did you mean servers[\"%s\"]?", meant);
@@ -386,7 +377,7 @@ static bool is_called(const char *name, size_t n, const char *line, size_t len)
 static char *name_tool(const gbx_code_run *run, const char *name, const char *line,
                        size_t line_len)
 {
-    size_t n = name_length(name);
+    size_t n = gbx_text_name_length(name);
     GBX_CLEANUP(gbx_free) char *word = strndup(name, n);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
 

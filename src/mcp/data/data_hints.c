@@ -12,7 +12,6 @@
 #include "syntax/arena.h"
 #include "syntax/tree.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -261,19 +260,9 @@ typedef struct failed {
     parameter_names naming;             /* for root */
 } failed;
 
-/* The length of the name at text; 0 if none. */
-static size_t name_length(const char *text)
-{
-    size_t n = 0;
-
-    while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == '$')
-        n++;
-    return n;
-}
-
 static const char *take_name(const char *text, char name[GBX_SPEC_NAME_MAX + 1])
 {
-    size_t len = name_length(text);
+    size_t len = gbx_text_name_length(text);
 
     if (len == 0 || len > GBX_SPEC_NAME_MAX)
         return NULL;
@@ -289,7 +278,8 @@ static bool is_last_access(const char *text)
 
     if (text[0] == '[')
         return (n = strcspn(text, "]")) > 1 && text[n] == ']' && text[n + 1] == '\'';
-    return text[0] == '.' && (n = name_length(text + 1)) > 0 && text[1 + n] == '\'';
+    return text[0] == '.' && (n = gbx_text_name_length(text + 1)) > 0 &&
+           text[1 + n] == '\'';
 }
 
 /* Accepts d.x and d.orders.x; in deeper expressions something else is missing. */
@@ -431,7 +421,7 @@ static void advise(failed *f, const char *message, gbx_buf *to)
         advise_missing(f, to);
     } else if ((at = strstr(message, method)) != NULL) {
         at = take_name(at + sizeof method - 1, f->root);
-        if (at == NULL || at[0] != '.' || at[1 + name_length(at + 1)] != '(')
+        if (at == NULL || at[0] != '.' || at[1 + gbx_text_name_length(at + 1)] != '(')
             return;
         f->naming = names_of(f->code, f->len, f->root);
         advise_method(f, to);

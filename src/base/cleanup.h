@@ -42,6 +42,10 @@ int gbx_fd_take(int *fd);
  * libraries that end the process when they get none. */
 bool gbx_fd_has_spare(size_t count);
 
+/* For the command and the MCP server: memory, or whatever else is NULL only without any.
+ * NULL ends the process with a message. The library must not use it. */
+void *gbx_need(void *memory) __attribute__((returns_nonnull));
+
 /* free() for GBX_CLEANUP; the argument is a pointer to the pointer. */
 void gbx_free(void *pointer_to_pointer);
 

@@ -171,11 +171,9 @@ static gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *l
     if (status == GBX_OK)
         status = gbx_upstreams_new(loop, servers->config, &hooks, &servers->upstreams,
                                    reterr);
-    if (status == GBX_OK)
-        status = gbx_gate_new(loop, servers->config, servers->upstreams, &servers->gate,
-                              reterr);
     if (status != GBX_OK)
         return status;
+    servers->gate = gbx_gate_new(loop, servers->config, servers->upstreams);
     say_trouble(servers);
     gbx_security_log_use(log, options);
     if (options->on_audit != NULL)

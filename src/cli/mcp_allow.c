@@ -91,9 +91,7 @@ static gbx_status write_grant(const char *config, gbx_trust trust, const char *s
                               gbx_error *reterr)
 {
     GBX_CLEANUP(release) gbx_grants_file *grants = gbx_grants_file_new(config, trust);
-    gbx_status status = grants != NULL
-                            ? gbx_grants_file_put(grants, server, tool, grant, reterr)
-                            : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
+    gbx_status status = gbx_grants_file_put(grants, server, tool, grant, reterr);
 
     if (status != GBX_OK)
         return status;

@@ -125,14 +125,6 @@ bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
     return false;
 }
 
-const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
-                                       const char *server, const char *tool)
-{
-    (void)upstreams;
-    (void)server;
-    return strcmp(tool, "raed_file") == 0 ? "read_file" : NULL;
-}
-
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
 {
     return fault == GBX_UPSTREAM_TIMEOUT ? "UPSTREAM_TIMEOUT" : "UPSTREAM_OTHER";
@@ -252,9 +244,20 @@ static void keep_end(gbx_view result, outcome *to)
                        (int)(result.len - (size_t)(comma + 1 - result.at)), comma + 1);
 }
 
-void on_done(void *user, const gbx_gate_reply *reply)
+/* A call, and where its end is noted. */
+typedef struct played_call {
+    gbx_tool_call call;
+    outcome *to;
+} played_call;
+
+static outcome *outcome_of(gbx_tool_call *call)
 {
-    outcome *to = user;
+    return ((played_call *)(void *)call)->to;
+}
+
+static void on_done(gbx_tool_call *call, const gbx_gate_reply *reply)
+{
+    outcome *to = outcome_of(call);
 
     to->count++;
     to->retryable = reply->retryable;
@@ -264,13 +267,19 @@ void on_done(void *user, const gbx_gate_reply *reply)
     (void)snprintf(to->result, sizeof to->result, "%.*s", (int)reply->result.len,
                    reply->result.at != NULL ? reply->result.at : "");
     keep_end(reply->result, to);
+    gbx_tool_call_release(call);
 }
 
-static void on_progress(void *user, const char *message, size_t len)
+static void on_progress(gbx_tool_call *call, const char *message, size_t len)
 {
-    outcome *to = user;
+    outcome *to = outcome_of(call);
 
     (void)snprintf(to->progress, sizeof to->progress, "%.*s", (int)len, message);
+}
+
+static void on_drop(gbx_tool_call *call)
+{
+    free(call);
 }
 
 void write_config(const char *text)
@@ -305,7 +314,7 @@ void open_gate(const char *ours)
     played =
         (gbx_upstreams){.base = gbx_mcp_loop_base(loop), .result = "{\"content\":[]}"};
     assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
-    assert_int_equal(gbx_gate_new(loop, config, &played, &gate, NULL), GBX_OK);
+    gate = gbx_gate_new(loop, config, &played);
     gbx_gate_on_audit(gate, on_line, NULL);
     lines[0] = '\0';
 }
@@ -330,23 +339,27 @@ void close_gate(void)
     gbx_mcp_config_free(config);
 }
 
-gbx_gate_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
+gbx_tool_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
                      const char *args, const char *run)
 {
-    gbx_gate_call *call = gbx_gate_start(gate,
-                                         &(gbx_gate_ask){.server = "files",
-                                                         .tool = tool,
-                                                         .args = args,
-                                                         .args_len = strlen(args),
-                                                         .request = request,
-                                                         .run = run,
-                                                         .line = 7,
-                                                         .progress = on_progress},
-                                         on_done, to);
+    played_call *call = calloc(1, sizeof *call);
 
     assert_non_null(call);
+    call->to = to;
+    call->call = (gbx_tool_call){.server = gbx_mcp_config_server(config, "files"),
+                                 .tool = strdup(tool),
+                                 .args_text = strdup(args),
+                                 .args_len = strlen(args),
+                                 .request = request,
+                                 .line = 7,
+                                 .holders = 1,
+                                 .done = on_done,
+                                 .drop = on_drop,
+                                 .progress = on_progress};
+    (void)snprintf(call->call.run, sizeof call->call.run, "%s", run);
+    gbx_gate_start(gate, &call->call);
     assert_int_equal(to->count, 0);
-    return call;
+    return &call->call;
 }
 
 void settle(void)

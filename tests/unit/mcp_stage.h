@@ -90,9 +90,8 @@ void write_config(const char *text);
 /* What was granted for good. */
 void forget_grants(void);
 
-gbx_gate_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
+gbx_tool_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
                      const char *args, const char *run);
-void on_done(void *user, const gbx_gate_reply *reply);
 /* Until nothing happens any more. */
 void settle(void);
 /* One call to its end. */

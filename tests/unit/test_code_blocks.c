@@ -17,7 +17,7 @@ static int set_up(void **state)
 {
     world *w = calloc(1, sizeof *w);
 
-    w->store = gbx_artifacts_new(10 << 20, 1000);
+    w->store = gbx_artifacts_new("", 10 << 20, 1000);
     gbx_buf_init(&w->blocks, 16 << 20);
     gbx_buf_init(&w->left_out, 4096);
     w->version = "2026-07-28";
@@ -64,6 +64,14 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
+static void check_block(world *w, const char *given, const char *shown)
+{
+    char content[256];
+
+    (void)snprintf(content, sizeof content, "[%s]", given);
+    assert_string_equal(write_blocks(w, content, strlen(content)) + 1, shown);
+}
+
 /* ---- each block ------------------------------------------------------------------ */
 
 TEST_WITH(set_up, tear_down, block__that_is_known_stays_as_it_is)
@@ -80,13 +88,8 @@ TEST_WITH(set_up, tear_down, block__that_is_known_stays_as_it_is)
         "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"blob\":\"AAEC\"}}",
     };
 
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
-        char content[256];
-
-        (void)snprintf(content, sizeof content, "[%s]", same[i]);
-        assert_string_equal(write_blocks(*state, content, strlen(content)) + 1,
-                            same[i]);
-    }
+    for (size_t i = 0; i < GBX_COUNTOF(same); i++)
+        check_block(*state, same[i], same[i]);
 }
 
 TEST_WITH(set_up, tear_down, block__shows_what_nobody_sees_in_its_text)
@@ -109,28 +112,22 @@ TEST_WITH(set_up, tear_down, block__shows_what_nobody_sees_in_its_text)
          "{\"type\":\"text\",\"text\":\"{\\\"type\\\":\\\"new\\\",\\\"a\\\":\\\"\\\\u202e\\\"}\"}"},
     };
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char content[256];
-
-        (void)snprintf(content, sizeof content, "[%s]", rows[i].given);
-        assert_string_equal(write_blocks(*state, content, strlen(content)) + 1,
-                            rows[i].shown);
-    }
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
+        check_block(*state, rows[i].given, rows[i].shown);
 }
 
 TEST_WITH(set_up, tear_down, block__has_its_data_in_whole_groups)
 {
     static const char *const written[] = {"AAEC\\nAAE=\\n", "AAECAAE", "AAEC\\u0041AE"};
+    static const char image[] =
+        "{\"type\":\"image\",\"data\":\"%s\",\"mimeType\":\"a/b\"}";
+    char given[256];
+    char shown[256];
 
-    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
-        char content[256];
-
-        (void)snprintf(content, sizeof content,
-                       "[{\"type\":\"image\",\"data\":\"%s\",\"mimeType\":\"a/b\"}]",
-                       written[i]);
-        assert_string_equal(
-            write_blocks(*state, content, strlen(content)),
-            ",{\"type\":\"image\",\"data\":\"AAECAAE=\",\"mimeType\":\"a/b\"}");
+    (void)snprintf(shown, sizeof shown, image, "AAECAAE=");
+    for (size_t i = 0; i < GBX_COUNTOF(written); i++) {
+        (void)snprintf(given, sizeof given, image, written[i]);
+        check_block(*state, given, shown);
     }
 }
 

@@ -10,7 +10,7 @@
 
 static int start(void **state)
 {
-    *state = gbx_artifacts_new(10000, 1000);
+    *state = gbx_artifacts_new("", 10000, 1000);
     return *state == NULL;
 }
 
@@ -138,9 +138,12 @@ TEST(reply__names_the_first_artifacts_and_counts_the_rest)
 
 TEST(reply__of_a_failure_says_what_was_done_before)
 {
-    gbx_script_reply_call calls[] = {
-        {.server = "s", .tool = "a", .line = 2, .gave = "{ content: string }"},
-        {.server = "s", .tool = "b", .code = "DENIED", .outcome = GBX_CALL_FAILED}};
+    const gbx_mcp_upstream_config server = {.name = (char[]){"s"}};
+    gbx_code_call calls[] = {
+        {.base = {.server = &server, .tool = (char[]){"a"}, .line = 2},
+         .gave = "{ content: string }",
+         .next = &calls[1]},
+        {.base = {.server = &server, .tool = (char[]){"b"}}, .failed = "DENIED"}};
     gbx_script_reply reply = quiet();
 
     reply.calls = calls;
@@ -443,7 +446,7 @@ TEST(artifacts__that_are_asked_for_wrongly_are_not_there)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf page;
 
     gbx_buf_init(&page, 4096);
-    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+    for (size_t i = 0; i < GBX_COUNTOF(queries); i++) {
         (void)snprintf(uri, sizeof uri, "%s%s", kept->uri, queries[i]);
         assert_false(gbx_artifacts_read(*state, uri, 0, &page));
     }

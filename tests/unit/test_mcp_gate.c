@@ -241,27 +241,12 @@ TEST(arguments__reach_the_server_as_they_were_judged)
     close_gate();
 }
 
-TEST(names__that_are_none_suggest_the_nearest)
+TEST(tool__that_the_server_does_not_have_is_asked_about_nobody)
 {
     gbx_mcp_request p = person(ONCE);
-    outcome o = {.count = 0};
 
     open_gate("\"rules\": [{\"action\": \"ask\"}]");
-    o = call(&p, "raed_file", "{}", "");
-    assert_string_equal(o.code, "NOT_FOUND");
-    assert_non_null(strstr(o.message, "did you mean 'read_file'?"));
-    o = (outcome){.count = 0};
-    (void)gbx_gate_start(gate,
-                         &(gbx_gate_ask){.server = "fiels",
-                                         .tool = "x",
-                                         .args = "{}",
-                                         .args_len = 2,
-                                         .request = &p,
-                                         .run = ""},
-                         on_done, &o);
-    settle();
-    assert_string_equal(o.code, "NOT_FOUND");
-    assert_non_null(strstr(o.message, "did you mean 'files'?"));
+    assert_string_equal(call(&p, "raed_file", "{}", "").code, "NOT_FOUND");
     assert_int_equal(p.asked, 0);
     close_gate();
 }
@@ -452,7 +437,7 @@ TEST(cancel__ends_a_call_wherever_it_is)
 {
     gbx_mcp_request p = person(ONCE);
     outcome o[3] = {{.count = 0}};
-    gbx_gate_call *calls[3];
+    gbx_tool_call *calls[3];
 
     open_gate("\"rules\": [{\"action\": \"allow\", \"tool\": \"read_file\"}]");
     played.hold = true;

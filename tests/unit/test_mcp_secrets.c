@@ -156,7 +156,7 @@ TEST(secrets__are_looked_for_no_longer_than_the_call)
     char *answer = long_answer();
     outcome cancelled = {.count = 0};
     outcome left = {.count = 0};
-    gbx_gate_call *one;
+    gbx_tool_call *one;
 
     open_gate(SECRET);
     played.result = answer;

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/edit_distance.h"
 #include "mcp/approval/gate_call.h"
 
 #include <stdio.h>
@@ -19,10 +18,10 @@
 
 /* UNKNOWN: the tools are unknown; or, with *ret_missing, known and without this
  * tool. */
-static gbx_gate_hint hint_of(const gbx_gate_call *call, bool *ret_missing)
+static gbx_gate_hint hint_of(const gbx_tool_call *call, bool *ret_missing)
 {
     gbx_upstream_tool tool =
-        gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool);
+        gbx_upstreams_tool(call->gate->upstreams, call->server->name, call->tool);
 
     *ret_missing = tool == GBX_UPSTREAM_TOOL_MISSING;
     if (tool == GBX_UPSTREAM_TOOL_UNKNOWN)
@@ -30,37 +29,11 @@ static gbx_gate_hint hint_of(const gbx_gate_call *call, bool *ret_missing)
     return tool == GBX_UPSTREAM_TOOL_READS ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
 }
 
-static void refuse_server(gbx_gate_call *call)
-{
-    const gbx_mcp_config *config = call->gate->config;
-    const char *names[256];
-    const char *nearest;
-    size_t count = 0;
-
-    for (size_t i = 0; i < config->server_count && count < GBX_COUNTOF(names); i++)
-        if (!config->servers[i].disabled)
-            names[count++] = config->servers[i].name;
-    nearest = gbx_nearest_name(call->server, names, count);
-    gbx_gate_refuse(call, "NOT_FOUND", "unknown server%s%s%s",
-                    nearest != NULL ? ": did you mean '" : "",
-                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-}
-
-static void refuse_tool(gbx_gate_call *call)
-{
-    const char *nearest =
-        gbx_upstreams_nearest_tool(call->gate->upstreams, call->server, call->tool);
-
-    gbx_gate_refuse(call, "NOT_FOUND", "the server '%s' has no tool of this name%s%s%s",
-                    call->server, nearest != NULL ? ": did you mean '" : "",
-                    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-}
-
-static void go_on(gbx_gate_call *call);
+static void go_on(gbx_tool_call *call);
 
 static void on_learned(void *user, const gbx_upstream_reply *reply)
 {
-    gbx_gate_call *call = user;
+    gbx_tool_call *call = user;
 
     if (!gbx_gate_called_back(call))
         return;
@@ -73,32 +46,32 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
     go_on(call);
 }
 
-static void learn(gbx_gate_call *call)
+static void learn(gbx_tool_call *call)
 {
     /* A server without a list of tools is asked only once. */
-    if (call->state == GBX_GATE_LEARNING) {
+    if (call->state == GBX_TOOL_CALL_LISTING) {
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
-                        "the server '%s' has no list of tools", call->server);
+                        "the server '%s' has no list of tools", call->server->name);
         return;
     }
-    call->state = GBX_GATE_LEARNING;
-    call->callbacks++;
-    if (gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call))
+    call->state = GBX_TOOL_CALL_LISTING;
+    call->holders++;
+    if (gbx_upstream_learn(call->gate->upstreams, call->server->name, on_learned, call))
         return;
-    call->callbacks--;
+    call->holders--;
     call->retryable = true;
     gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
 }
 
 /* A person's permanent answer has priority over the rules, except over denials. False:
  * the call has ended. */
-static bool follow_grant(gbx_gate_call *call)
+static bool follow_grant(gbx_tool_call *call)
 {
     gbx_error err = {0};
     gbx_grant grant;
 
-    if (gbx_grants_file_find(call->gate->standing, call->server, call->tool, &grant,
-                             &err) != GBX_OK) {
+    if (gbx_grants_file_find(call->gate->standing, call->server->name, call->tool,
+                             &grant, &err) != GBX_OK) {
         gbx_gate_refuse(call, "DENIED",
                         "nobody can tell whether a person has denied this tool: %s",
                         err.message);
@@ -113,7 +86,7 @@ static bool follow_grant(gbx_gate_call *call)
     }
     if (call->verdict.action != GBX_GATE_ASK ||
         (grant != GBX_GRANT_ALLOW &&
-         !gbx_gate_is_kept(call->gate, &call->verdict, call->server, call->tool,
+         !gbx_gate_is_kept(call->gate, &call->verdict, call->server->name, call->tool,
                            call->args)))
         return true;
     call->answer = "allowed for good";
@@ -121,7 +94,7 @@ static bool follow_grant(gbx_gate_call *call)
     return false;
 }
 
-static void follow(gbx_gate_call *call)
+static void follow(gbx_tool_call *call)
 {
     const char *reason = gbx_gate_reason(call);
 
@@ -138,18 +111,17 @@ static void follow(gbx_gate_call *call)
     gbx_gate_pass(call);
 }
 
-/* If memory is out, the arguments stay as they are. */
-static void fit(gbx_gate_call *call)
+static void fit(gbx_tool_call *call)
 {
     gbx_view schema =
-        gbx_upstreams_schema(call->gate->upstreams, call->server, call->tool);
+        gbx_upstreams_schema(call->gate->upstreams, call->server->name, call->tool);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
     gbx_view args;
 
     gbx_buf_init_secret(&to, call->args_len + 1);
     gbx_buf_init(&why, GBX_KIB(1));
-    call->fit_args(call->user, call->args, schema, &to);
+    call->fit_args(call->args, schema, &to);
     call->fit_args = NULL;
     if (to.failed || !gbx_buf_append(&to, "", 1) ||
         !gbx_gate_args_open((const char *)to.data, to.len - 1, &args, &why))
@@ -160,7 +132,7 @@ static void fit(gbx_gate_call *call)
 }
 
 /* Decide (again), and go on from there. */
-static void go_on(gbx_gate_call *call)
+static void go_on(gbx_tool_call *call)
 {
     bool missing;
     gbx_gate_hint hint = hint_of(call, &missing);
@@ -168,20 +140,22 @@ static void go_on(gbx_gate_call *call)
     if (missing && gbx_gate_rename(call))
         hint = hint_of(call, &missing);
     if (missing) {
-        if (call->state != GBX_GATE_LEARNING &&
-            gbx_upstreams_is_dated(call->gate->upstreams, call->server))
+        if (call->state != GBX_TOOL_CALL_LISTING &&
+            gbx_upstreams_is_dated(call->gate->upstreams, call->server->name))
             learn(call);
         else
-            refuse_tool(call);
+            gbx_gate_refuse(call, "NOT_FOUND",
+                            "the server '%s' has no tool of this name",
+                            call->server->name);
         return;
     }
     if (call->fit_args != NULL && hint != GBX_GATE_HINT_UNKNOWN) {
         fit(call);
-    } else if (call->fit_args != NULL && call->state != GBX_GATE_LEARNING) {
+    } else if (call->fit_args != NULL && call->state != GBX_TOOL_CALL_LISTING) {
         learn(call);
         return;
     }
-    call->verdict = gbx_rules_decide(call->gate->config->rules, call->server,
+    call->verdict = gbx_rules_decide(call->gate->config->rules, call->server->name,
                                      call->tool, call->called, call->args, hint);
     if (call->verdict.fault != NULL) {
         gbx_gate_refuse(
@@ -200,78 +174,62 @@ static void go_on(gbx_gate_call *call)
     follow(call);
 }
 
-static void begin(gbx_gate_call *call)
+static void begin(gbx_tool_call *call)
 {
-    const gbx_mcp_upstream_config *server =
-        gbx_mcp_config_server(call->gate->config, call->server);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
 
     gbx_buf_init(&why, GBX_KIB(1));
-    if (server != NULL && server->fault != NULL) {
-        gbx_gate_refuse(call, "UPSTREAM_START", "%s", server->fault);
-        return;
-    }
-    if (server == NULL || server->disabled) {
-        refuse_server(call);
-        return;
-    }
-    if (!gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why)) {
+    if (gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why))
+        go_on(call);
+    else
         gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
-        return;
-    }
-    go_on(call);
 }
 
 static void on_later(evutil_socket_t fd, short what, void *arg)
 {
-    gbx_gate_call *call = arg;
+    gbx_tool_call *call = arg;
     (void)fd;
     (void)what;
 
     if (call->cancelled)
         gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
-    else if (call->state == GBX_GATE_NEW)
+    else if (call->state == GBX_TOOL_CALL_NEW)
         begin(call);
     else
         go_on(call);
 }
 
-gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
-                        gbx_upstreams *upstreams, gbx_gate **ret, gbx_error *reterr)
+gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                       gbx_upstreams *upstreams)
 {
-    gbx_gate *gate = calloc(1, sizeof *gate);
+    gbx_gate *gate = gbx_need(calloc(1, sizeof *gate));
     uint32_t id = 0;
 
-    if (gate == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
     gate->loop = loop;
     gate->config = config;
     gate->standing = gbx_grants_file_new(config->path, config->trust);
-    if (gate->standing == NULL) {
-        free(gate);
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the gate");
-    }
     gate->upstreams = upstreams;
-    gate->calls_end = &gate->calls;
+    TAILQ_INIT(&gate->calls);
     gate->questions_ns = gbx_clock_now_ns();
     gate->questions = GBX_GATE_QUESTIONS_MAX;
     gbx_bucket_init(&gate->refusals, GBX_GATE_REFUSALS_AT_ONCE, GBX_GATE_REFUSALS_PER_S,
                     gate->questions_ns);
     (void)!getrandom(&id, sizeof id, 0);
     (void)snprintf(gate->id, sizeof gate->id, "%08x", id);
-    *ret = gate;
-    return GBX_OK;
+    return gate;
 }
 
 void gbx_gate_free(gbx_gate *gate)
 {
+    gbx_tool_call *call;
+
     if (gate == NULL)
         return;
-    while (gate->calls != NULL) {
-        gbx_upstream_call *upstream = gate->calls->upstream;
+    while ((call = TAILQ_FIRST(&gate->calls)) != NULL) {
+        gbx_upstream_call *upstream = call->upstream;
 
-        gbx_gate_finish(gate->calls, &(gbx_gate_reply){.code = "ABORTED",
-                                                       .message = "the server ends"});
+        gbx_gate_finish(call, &(gbx_gate_reply){.code = "ABORTED",
+                                                .message = "the server ends"});
         if (upstream != NULL)
             gbx_upstream_cancel(upstream);
     }
@@ -289,14 +247,17 @@ void gbx_gate_on_audit(gbx_gate *gate,
     gate->on_line_user = user;
 }
 
-gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
-                              gbx_gate_done_fn done, void *user)
+void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call)
 {
-    gbx_gate_call *call = gbx_gate_call_new(gate, ask, on_later, done, user);
-
-    if (call != NULL)
-        event_active(call->later, EV_TIMEOUT, 0);
-    return call;
+    call->gate = gate;
+    call->holders++;
+    call->state = GBX_TOOL_CALL_NEW;
+    call->verdict.rule = GBX_GATE_NO_RULE;
+    call->start_ns = gbx_clock_now_ns();
+    call->later =
+        gbx_need(event_new(gbx_mcp_loop_base(gate->loop), -1, 0, on_later, call));
+    TAILQ_INSERT_TAIL(&gate->calls, call, in_gate);
+    event_active(call->later, EV_TIMEOUT, 0);
 }
 
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)

@@ -10,12 +10,16 @@
 #ifndef GBX_MCP_APPROVAL_GATE_H
 #define GBX_MCP_APPROVAL_GATE_H
 
+#include "mcp/rules/rules.h"
 #include "mcp/server/server.h"
 #include "mcp/upstream/upstream.h"
 #include "policy/policy.h"
 
+#include <sys/queue.h>
+
 typedef struct gbx_gate gbx_gate;
-typedef struct gbx_gate_call gbx_gate_call;
+typedef struct gbx_gate_sift gbx_gate_sift;
+typedef struct gbx_tool_call gbx_tool_call;
 
 /* What is known of the effect of a call. */
 typedef enum gbx_gate_fate {
@@ -34,35 +38,75 @@ typedef struct gbx_gate_reply {
                           * "NOT_FOUND", "UPSTREAM_TIMEOUT", ...; constant */
     const char *message; /* for the author of the call, with what to do */
     bool retryable;
-    gbx_gate_fate fate;
     gbx_view result; /* the CallToolResult without secrets; check its isError */
 } gbx_gate_reply;
 
-typedef void (*gbx_gate_done_fn)(void *user, const gbx_gate_reply *reply);
+/* The step that a call has reached. */
+typedef enum gbx_tool_call_state {
+    GBX_TOOL_CALL_QUEUED, /* its author has not given it to the gate */
+    GBX_TOOL_CALL_NEW,
+    GBX_TOOL_CALL_LISTING, /* waits for the server's list of tools */
+    GBX_TOOL_CALL_WAITING, /* another question of the same request is open */
+    GBX_TOOL_CALL_ASKING,
+    GBX_TOOL_CALL_SENT,
+    GBX_TOOL_CALL_UNDECIDED, /* its tool has changed: decided again, from the loop */
+    GBX_TOOL_CALL_DONE,
+} gbx_tool_call_state;
 
-typedef struct gbx_gate_ask {
-    const char *server;
-    const char *tool;
-    const char *args; /* JSON object; hostile; copied */
+#define GBX_TOOL_CALL_RUN_SIZE 40
+
+/* One call of a tool, from its author to the server and back. Its author makes it as the
+ * first member of a larger object, zeroed but for what is listed first. */
+struct gbx_tool_call {
+    const gbx_mcp_upstream_config *server;
+    char *tool;      /* allocated, as is args_text: the call frees them */
+    char *args_text; /* JSON object; hostile */
     size_t args_len;
     uint32_t timeout_ms;
     gbx_mcp_request *request; /* on whose behalf: for questions, cancellation, trace */
-    const char *run;          /* call id of the run, or "" for a direct call */
-    uint32_t line;            /* in the script, as the script says; 0: none */
-    void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
-    /* The server does not have this tool: returns the name that was meant, or NULL. The
-     * name is borrowed until the gate returns to the loop. Called once; may be NULL. */
-    const char *(*other_name)(void *user);
-    /* Append the arguments as the tool needs them, by the schema of its input;
-     * they are judged and sent in that form. Called once, when the tools are
+    char run[GBX_TOOL_CALL_RUN_SIZE]; /* call id of the run, or "" for a direct call */
+    uint32_t line;                    /* in the script, as the script says; 0: none */
+    unsigned holders;                 /* 1: its author; see gbx_tool_call_release() */
+    /* Called exactly once, never from inside gbx_gate_start(). */
+    void (*done)(gbx_tool_call *call, const gbx_gate_reply *reply);
+    void (*drop)(gbx_tool_call *call); /* nobody holds it: free the object */
+    /* May be NULL. */
+    void (*progress)(gbx_tool_call *call, const char *message, size_t len);
+    /* The server does not have this tool: the name that was meant, allocated, or NULL.
+     * Called once; may be NULL. */
+    char *(*other_name)(gbx_tool_call *call);
+    /* Append the arguments as the tool needs them, by the schema of its input, in no
+     * more bytes; they are judged and sent in that form. Called once, when the tools are
      * known; may be NULL. */
-    void (*fit_args)(void *user, gbx_view args, gbx_view schema, gbx_buf *to);
-} gbx_gate_ask;
+    void (*fit_args)(gbx_view args, gbx_view schema, gbx_buf *to);
+
+    /* Of the gate; others only read them. */
+    gbx_gate *gate; /* NULL once it is done */
+    gbx_tool_call_state state;
+    gbx_gate_fate fate;
+    TAILQ_ENTRY(gbx_tool_call) in_gate;
+    struct event *later; /* begins or ends the call from the loop */
+    char *called;  /* the name it was called by, if that was another one; or NULL */
+    gbx_view args; /* into args_text, once that was checked */
+    gbx_upstream_call *upstream;
+    gbx_gate_sift *sift; /* redacts its answer; or NULL */
+    gbx_gate_verdict verdict;
+    bool decided;       /* the verdict is final */
+    unsigned changes;   /* of the server's statement about the tool, since the
+                         * decision */
+    unsigned offered;   /* bits of the answers that a person may choose */
+    char *rule;         /* that "always" writes, as shown; NULL: not offered */
+    const char *answer; /* the person's, for the log; constant, or NULL */
+    bool retryable;
+    bool cancelled;
+    int64_t start_ns;
+    uint64_t result_bytes;
+};
 
 /* Everything is borrowed. Free the gate before the loop and the upstream servers: that
  * ends calls in flight with the code "ABORTED". */
-gbx_status gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
-                        gbx_upstreams *upstreams, gbx_gate **ret, gbx_error *reterr);
+gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                       gbx_upstreams *upstreams);
 void gbx_gate_free(gbx_gate *gate);
 
 /* Send the lines of the security log to on_line, on the loop's thread;
@@ -71,18 +115,17 @@ void gbx_gate_on_audit(gbx_gate *gate,
                        void (*on_line)(void *user, const char *line, size_t len),
                        void *user);
 
-/* done is called exactly once, never from inside. NULL if memory is out; done is not
- * called then. */
-gbx_gate_call *gbx_gate_start(gbx_gate *gate, const gbx_gate_ask *ask,
-                              gbx_gate_done_fn done, void *user);
-/* done is called with the code "ABORTED". Do not call it after done. */
-void gbx_gate_cancel(gbx_gate_call *call);
+void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call);
+/* done is called with the code "ABORTED". Only between gbx_gate_start() and done. */
+void gbx_gate_cancel(gbx_tool_call *call);
+/* Its author, or a callback, needs it no longer. */
+void gbx_tool_call_release(gbx_tool_call *call);
 
-/* Does the server have the call, or may it have had it? Do not call it after done. */
-bool gbx_gate_was_sent(const gbx_gate_call *call);
+/* Does the server have the call, or may it have had it? */
+bool gbx_gate_was_sent(const gbx_tool_call *call);
 
-/* Does it wait for a person? Do not call it after done. */
-bool gbx_gate_is_asking(const gbx_gate_call *call);
+/* Does it wait for a person? */
+bool gbx_gate_is_asking(const gbx_tool_call *call);
 
 /* The run makes no further calls: write the rest of its log. */
 void gbx_gate_end_run(gbx_gate *gate, const char *run);
@@ -105,13 +148,11 @@ typedef struct gbx_gate_sifted {
 /* sifted: as many as were given, in the same order. */
 typedef void (*gbx_gate_sifted_fn)(void *user, const gbx_gate_sifted *sifted);
 
-typedef struct gbx_gate_sift gbx_gate_sift;
-
-/* The same on a thread, for texts that take long. The texts are copied; tell is called
- * once, never from inside, at the latest by gbx_gate_free(). NULL: the texts are short,
- * or a thread could not be started: use gbx_gate_redact(). */
-gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const gbx_view *texts,
-                                     size_t count, gbx_gate_sifted_fn tell, void *user);
+/* Redact texts; long ones on a thread, which gets copies. tell is called once: at once,
+ * and then *ret is NULL, or later, at the latest by gbx_gate_free(). */
+void gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind, const gbx_view *texts,
+                           size_t count, gbx_gate_sifted_fn tell, void *user,
+                           gbx_gate_sift **ret);
 /* Do not call tell any more. NULL is ignored. */
 void gbx_gate_forget(gbx_gate_sift *sift);
 
@@ -140,7 +181,7 @@ typedef enum gbx_grant {
 typedef struct gbx_grants_file gbx_grants_file;
 
 /* For the configuration at that path, which is resolved. Without a path or a home
- * directory, the object has no grants. NULL if memory is out. */
+ * directory, the object has no grants. */
 gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust);
 void gbx_grants_file_free(gbx_grants_file *grants);
 

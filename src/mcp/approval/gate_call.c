@@ -22,107 +22,46 @@
 
 /* ---- its life ----------------------------------------------------------------- */
 
-static void free_call(gbx_gate_call *call)
+void gbx_tool_call_release(gbx_tool_call *call)
 {
-    if (call->later != NULL)
-        event_free(call->later);
-    free(call->server);
+    if (--call->holders > 0)
+        return;
     free(call->tool);
     free(call->called);
     free(call->args_text);
     free(call->rule);
-    free(call);
+    call->drop(call);
 }
 
-/* False: memory is out. */
-static bool fill(gbx_gate_call *call, const gbx_gate_ask *ask, event_callback_fn step)
+bool gbx_gate_called_back(gbx_tool_call *call)
 {
-    call->server = strdup(ask->server);
-    call->tool = strdup(ask->tool);
-    call->args_text = malloc(ask->args_len + 1);
-    call->later = event_new(gbx_mcp_loop_base(call->gate->loop), -1, 0, step, call);
-    if (call->server == NULL || call->tool == NULL || call->args_text == NULL ||
-        call->later == NULL)
-        return false;
-    memcpy(call->args_text, ask->args, ask->args_len);
-    call->args_text[ask->args_len] = '\0';
-    call->args_len = ask->args_len;
-    /* A name that was cut might be another run's. */
-    if (strlen(ask->run) < sizeof call->run)
-        (void)snprintf(call->run, sizeof call->run, "%s", ask->run);
-    call->line = ask->line;
-    call->timeout_ms = ask->timeout_ms;
-    call->request = ask->request;
-    call->progress = ask->progress;
-    call->other_name = ask->other_name;
-    call->fit_args = ask->fit_args;
-    return true;
+    bool goes_on = call->state != GBX_TOOL_CALL_DONE && !call->cancelled;
+
+    if (call->state != GBX_TOOL_CALL_DONE && call->cancelled)
+        gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
+    gbx_tool_call_release(call); /* the gate still holds one that goes on */
+    return goes_on;
 }
 
-gbx_gate_call *gbx_gate_call_new(gbx_gate *gate, const gbx_gate_ask *ask,
-                                 event_callback_fn step, gbx_gate_done_fn done,
-                                 void *user)
-{
-    gbx_gate_call *call = calloc(1, sizeof *call);
-
-    if (call == NULL)
-        return NULL;
-    call->gate = gate;
-    call->done = done;
-    call->user = user;
-    call->verdict.rule = GBX_GATE_NO_RULE;
-    call->start_ns = gbx_clock_now_ns();
-    if (!fill(call, ask, step)) {
-        free_call(call);
-        return NULL;
-    }
-    *gate->calls_end = call;
-    gate->calls_end = &call->next;
-    return call;
-}
-
-bool gbx_gate_called_back(gbx_gate_call *call)
-{
-    call->callbacks--;
-    if (call->state == GBX_GATE_OVER) {
-        if (call->callbacks == 0)
-            free_call(call);
-        return false;
-    }
-    if (!call->cancelled)
-        return true;
-    gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
-    return false;
-}
-
-void gbx_gate_finish(gbx_gate_call *call, const gbx_gate_reply *reply)
+void gbx_gate_finish(gbx_tool_call *call, const gbx_gate_reply *reply)
 {
     gbx_gate *gate = call->gate;
-    gbx_gate_call **at = &gate->calls;
     gbx_mcp_request *request = call->request;
 
     gbx_gate_log(call, reply);
-    call->done(call->user, reply);
-    /* Keep the call until no callback is pending. */
-    call->state = GBX_GATE_OVER;
     gbx_gate_redact_stop(call->sift);
-    while (*at != call)
-        at = &(*at)->next;
-    *at = call->next;
-    if (gate->calls_end == &call->next)
-        gate->calls_end = at;
+    TAILQ_REMOVE(&gate->calls, call, in_gate);
+    event_free(call->later);
+    call->state = GBX_TOOL_CALL_DONE;
     call->gate = NULL;
-    if (call->callbacks == 0)
-        free_call(call);
+    call->done(call, reply);
+    gbx_tool_call_release(call);
     gbx_gate_next_question(gate, request);
 }
 
-void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, ...)
+void gbx_gate_refuse(gbx_tool_call *call, const char *code, const char *format, ...)
 {
-    gbx_gate_reply reply = {.code = code,
-                            .message = "",
-                            .retryable = call->retryable,
-                            .fate = call->fate};
+    gbx_gate_reply reply = {.code = code, .message = "", .retryable = call->retryable};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
@@ -146,20 +85,19 @@ void gbx_gate_refuse(gbx_gate_call *call, const char *code, const char *format, 
     gbx_gate_finish(call, &reply);
 }
 
-bool gbx_gate_rename(gbx_gate_call *call)
+bool gbx_gate_rename(gbx_tool_call *call)
 {
-    const char *name = call->other_name != NULL ? call->other_name(call->user) : NULL;
-    char *copy = name != NULL ? strdup(name) : NULL;
+    char *name = call->other_name != NULL ? call->other_name(call) : NULL;
 
     call->other_name = NULL;
-    if (copy == NULL)
+    if (name == NULL)
         return false;
     call->called = call->tool;
-    call->tool = copy;
+    call->tool = name;
     return true;
 }
 
-const char *gbx_gate_reason(const gbx_gate_call *call)
+const char *gbx_gate_reason(const gbx_tool_call *call)
 {
     size_t rule = call->verdict.rule;
 
@@ -169,21 +107,29 @@ const char *gbx_gate_reason(const gbx_gate_call *call)
 
 bool gbx_gate_is_busy(const gbx_gate *gate, const gbx_mcp_request *request)
 {
-    for (const gbx_gate_call *call = gate->calls; call != NULL; call = call->next)
-        if (call->request == request && call->state == GBX_GATE_ASKING)
+    const gbx_tool_call *call;
+
+    TAILQ_FOREACH(call, &gate->calls, in_gate)
+    {
+        if (call->request == request && call->state == GBX_TOOL_CALL_ASKING)
             return true;
+    }
     return false;
 }
 
 void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request)
 {
+    gbx_tool_call *call;
+
     if (gbx_gate_is_busy(gate, request))
         return;
-    for (gbx_gate_call *call = gate->calls; call != NULL; call = call->next)
-        if (call->request == request && call->state == GBX_GATE_QUEUED) {
+    TAILQ_FOREACH(call, &gate->calls, in_gate)
+    {
+        if (call->request == request && call->state == GBX_TOOL_CALL_WAITING) {
             event_active(call->later, EV_TIMEOUT, 0);
             return;
         }
+    }
 }
 
 /* ---- sending it --------------------------------------------------------------- */
@@ -198,11 +144,9 @@ static const char *code_of(gbx_upstream_fault fault)
 }
 
 /* End the call with the redacted result. */
-static void give(gbx_gate_call *call, const gbx_gate_sifted *sifted)
+static void give(gbx_tool_call *call, const gbx_gate_sifted *sifted)
 {
-    gbx_gate_reply reply = {.message = "",
-                            .fate = GBX_GATE_ANSWERED,
-                            .result = sifted->text};
+    gbx_gate_reply reply = {.message = "", .result = sifted->text};
 
     if (!sifted->done)
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
@@ -211,63 +155,44 @@ static void give(gbx_gate_call *call, const gbx_gate_sifted *sifted)
              !gbx_view_open(sifted->text.at, sifted->text.len, &reply.result))
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
                         "the answer is not JSON without its secrets");
-    else
+    else {
+        call->fate = GBX_GATE_ANSWERED;
         gbx_gate_finish(call, &reply);
+    }
 }
 
 static void on_sifted(void *user, const gbx_gate_sifted *sifted)
 {
-    gbx_gate_call *call = user;
+    gbx_tool_call *call = user;
 
     call->sift = NULL;
     if (gbx_gate_called_back(call))
         give(call, sifted);
 }
 
-static void give_result(gbx_gate_call *call, gbx_view result)
-{
-    gbx_gate_sifted sifted = {.text = result};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
-
-    gbx_buf_init(&out, gbx_gate_redact_ceiling(result.len));
-    call->result_bytes = result.len;
-    call->sift =
-        gbx_gate_redact_start(call->gate, GBX_SECRET_DATA, &result, 1, on_sifted, call);
-    if (call->sift != NULL) {
-        call->callbacks++;
-        return;
-    }
-    sifted.done = gbx_secrets_strip(call->gate->config->rules->secrets, GBX_SECRET_DATA,
-                                    (gbx_span){(const uint8_t *)result.at, result.len},
-                                    &out, &sifted.changed);
-    if (sifted.changed)
-        sifted.text = (gbx_view){(const char *)out.data, out.len};
-    give(call, &sifted);
-}
-
 /* Uses the server's present statement about the tool: the decision may not
  * have needed one. */
-static gbx_gate_fate fate_of(const gbx_gate_call *call, const gbx_upstream_reply *reply)
+static gbx_gate_fate fate_of(const gbx_tool_call *call, const gbx_upstream_reply *reply)
 {
     if (reply->fault == GBX_UPSTREAM_REFUSED && !reply->is_passing)
         return GBX_GATE_ANSWERED;
     if (reply->fault != GBX_UPSTREAM_OK && !gbx_upstream_may_have_acted(reply))
         return GBX_GATE_NOT_SENT;
-    return gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool) ==
+    return gbx_upstreams_tool(call->gate->upstreams, call->server->name, call->tool) ==
                    GBX_UPSTREAM_TOOL_READS
                ? GBX_GATE_HARMLESS
                : GBX_GATE_DOUBTFUL;
 }
 
-static void decide_again(gbx_gate_call *call)
+static void decide_again(gbx_tool_call *call)
 {
-    call->state = GBX_GATE_UNDECIDED;
+    call->state = GBX_TOOL_CALL_UNDECIDED;
     event_active(call->later, EV_TIMEOUT, 0);
 }
 
 static void on_reply(void *user, const gbx_upstream_reply *reply)
 {
-    gbx_gate_call *call = user;
+    gbx_tool_call *call = user;
 
     call->upstream = NULL;
     if (call->gate != NULL)
@@ -275,7 +200,10 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
     if (!gbx_gate_called_back(call))
         return;
     if (reply->fault == GBX_UPSTREAM_OK) {
-        give_result(call, reply->result);
+        call->result_bytes = reply->result.len;
+        call->holders++;
+        gbx_gate_redact_start(call->gate, GBX_SECRET_DATA, &reply->result, 1, on_sifted,
+                              call, &call->sift);
         return;
     }
     if (reply->fault == GBX_UPSTREAM_CHANGED && ++call->changes < CHANGES_MAX) {
@@ -293,18 +221,18 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
 
 static void on_progress(void *user, const char *message, size_t len)
 {
-    gbx_gate_call *call = user;
+    gbx_tool_call *call = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
 
     gbx_buf_init(&clean, gbx_gate_redact_ceiling(len));
-    if (call->state == GBX_GATE_CALLING && call->progress != NULL &&
+    if (call->state == GBX_TOOL_CALL_SENT && call->progress != NULL &&
         gbx_mcp_hears_progress(call->request) &&
         gbx_gate_redact(call->gate, message, len, &clean))
-        call->progress(call->user, (const char *)clean.data, clean.len);
+        call->progress(call, (const char *)clean.data, clean.len);
 }
 
 /* The trace of the request, as members of _meta. */
-static void put_meta(const gbx_gate_call *call, gbx_buf *to)
+static void put_meta(const gbx_tool_call *call, gbx_buf *to)
 {
     static const char *const names[] = {"traceparent", "tracestate", "baggage"};
 
@@ -327,10 +255,10 @@ static gbx_upstream_trust trust_of(const gbx_gate_verdict *verdict)
                                                 : GBX_UPSTREAM_TRUSTS_OTHER;
 }
 
-static void make_call(gbx_gate_call *call, gbx_span args)
+static void make_call(gbx_tool_call *call, gbx_span args)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta;
-    gbx_upstream_request request = {.server = call->server,
+    gbx_upstream_request request = {.server = call->server->name,
                                     .tool = call->tool,
                                     .args = (const char *)args.data,
                                     .args_len = args.len,
@@ -343,17 +271,17 @@ static void make_call(gbx_gate_call *call, gbx_span args)
     put_meta(call, &meta);
     if (!meta.failed && meta.len > 1)
         request.meta = (const char *)meta.data;
-    call->state = GBX_GATE_CALLING;
-    call->callbacks++;
+    call->state = GBX_TOOL_CALL_SENT;
+    call->holders++;
     call->upstream =
         gbx_upstream_start(call->gate->upstreams, &request, on_reply, call);
     if (call->upstream == NULL) {
-        call->callbacks--;
+        call->holders--;
         gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
     }
 }
 
-void gbx_gate_pass(gbx_gate_call *call)
+void gbx_gate_pass(gbx_tool_call *call)
 {
     gbx_span args = {(const uint8_t *)call->args_text, call->args_len};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
@@ -364,15 +292,15 @@ void gbx_gate_pass(gbx_gate_call *call)
         make_call(call, args);
         return;
     }
-    status = gbx_secrets_fill_json(call->gate->config->rules->secrets, call->server,
-                                   args, &filled, &err);
+    status = gbx_secrets_fill_json(call->gate->config->rules->secrets,
+                                   call->server->name, args, &filled, &err);
     if (status == GBX_OK)
         make_call(call, (gbx_span){filled.data, filled.len});
     else
         gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
 }
 
-void gbx_gate_cancel(gbx_gate_call *call)
+void gbx_gate_cancel(gbx_tool_call *call)
 {
     if (call->cancelled)
         return;
@@ -385,13 +313,13 @@ void gbx_gate_cancel(gbx_gate_call *call)
         event_active(call->later, EV_TIMEOUT, 0);
 }
 
-bool gbx_gate_was_sent(const gbx_gate_call *call)
+bool gbx_gate_was_sent(const gbx_tool_call *call)
 {
-    return call->state == GBX_GATE_CALLING &&
+    return call->state == GBX_TOOL_CALL_SENT &&
            (call->upstream == NULL || gbx_upstream_was_sent(call->upstream));
 }
 
-bool gbx_gate_is_asking(const gbx_gate_call *call)
+bool gbx_gate_is_asking(const gbx_tool_call *call)
 {
-    return call->state == GBX_GATE_ASKING || call->state == GBX_GATE_QUEUED;
+    return call->state == GBX_TOOL_CALL_ASKING || call->state == GBX_TOOL_CALL_WAITING;
 }

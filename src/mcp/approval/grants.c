@@ -151,17 +151,16 @@ static gbx_status open_tools(gbx_grants_file *g, const char *server, int wait_ms
     return GBX_OK;
 }
 
-/* A rule, and the rule that asked; NULL: memory is out. */
+static json_t *load(const char *text)
+{
+    return gbx_need(json_loads(text, 0, NULL));
+}
+
+/* A rule, and the rule that asked; NULL: the default has asked. */
 static json_t *pair_of(const char *rule, const char *asked)
 {
-    json_t *pair = json_object();
-
-    if (json_object_set_new(pair, "rule", json_loads(rule, 0, NULL)) == 0 &&
-        (asked == NULL ||
-         json_object_set_new(pair, "asked", json_loads(asked, 0, NULL)) == 0))
-        return pair;
-    json_decref(pair);
-    return NULL;
+    return gbx_need(json_pack("{s:o, s:o*}", "rule", load(rule), "asked",
+                              asked != NULL ? load(asked) : NULL));
 }
 
 static json_t *tools_of(const gbx_grants_file *g, const char *server)
@@ -220,47 +219,10 @@ static void drop_denials(json_t *tools, const char *tool)
     }
 }
 
-/* Has a person allowed the calls of `rule` that `asked` (NULL: the default) asks about?
- * Both are JSON. Uses the file as gbx_grants_file_find() has read it. */
-static bool file_covers(const gbx_grants_file *grants, const char *server,
-                        const char *tool, const char *rule, const char *asked)
-{
-    const json_t *pairs = json_object_get(tools_of(grants, server), tool);
-    json_t *pair = json_array_size(pairs) > 0 ? pair_of(rule, asked) : NULL;
-    bool found = false;
-
-    for (size_t i = 0; pair != NULL && !found && i < json_array_size(pairs); i++)
-        found = json_equal(json_array_get(pairs, i), pair);
-    json_decref(pair);
-    return found;
-}
-
-/* Add a rule to the tool's other rules. */
-static gbx_status add_rule(gbx_grants_file *grants, const char *server,
-                           const char *tool, const char *rule, const char *asked,
-                           gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_fd_close) int lock = -1;
-    json_t *tools;
-    json_t *pairs;
-    gbx_status status = open_tools(grants, server, LOCK_MS, &lock, &tools, reterr);
-
-    if (status != GBX_OK)
-        return status;
-    pairs = json_object_get(tools, tool);
-    if (!json_is_array(pairs)) {
-        pairs = json_array();
-        (void)json_object_set_new(tools, tool, pairs);
-    }
-    if (json_array_append_new(pairs, pair_of(rule, asked)) != 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
-    return write_file(grants, reterr);
-}
-
 /* ---- a run, a session -------------------------------------------------------- */
 
 /* A digest of what covered calls have in common, besides tool and rule. */
-static bool digest_of(const gbx_gate_call *call, gbx_gate_scope scope,
+static bool digest_of(const gbx_tool_call *call, gbx_gate_scope scope,
                       uint8_t ret[GBX_SHA256_SIZE])
 {
     GBX_CLEANUP(gbx_free) char *rule = NULL;
@@ -279,13 +241,13 @@ static bool digest_of(const gbx_gate_call *call, gbx_gate_scope scope,
     return rule != NULL;
 }
 
-static bool covers(const gbx_gate_grant *grant, const gbx_gate_call *call)
+static bool covers(const gbx_gate_grant *grant, const gbx_tool_call *call)
 {
     uint8_t digest[GBX_SHA256_SIZE];
 
     return (grant->run[0] == '\0' || strcmp(grant->run, call->run) == 0) &&
            grant->rule == call->verdict.rule &&
-           strcmp(grant->server, call->server) == 0 &&
+           strcmp(grant->server, call->server->name) == 0 &&
            strcmp(grant->tool, call->tool) == 0 &&
            digest_of(call, grant->scope, digest) &&
            memcmp(digest, grant->digest, sizeof digest) == 0;
@@ -311,7 +273,7 @@ static char *rule_for(const gbx_gate *gate, const gbx_gate_verdict *asked,
                : NULL;
 }
 
-gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *call)
+gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_tool_call *call)
 {
     for (size_t n = 1; n <= gate->grant_count && n <= GBX_GATE_GRANTS_MAX; n++) {
         const gbx_gate_grant *grant =
@@ -323,7 +285,7 @@ gbx_gate_granted gbx_gate_look_up(const gbx_gate *gate, const gbx_gate_call *cal
     return GBX_GATE_OPEN;
 }
 
-void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope scope,
+void gbx_gate_remember(gbx_gate *gate, const gbx_tool_call *call, gbx_gate_scope scope,
                        bool allows)
 {
     gbx_gate_grant *grant = &gate->grants[gate->grant_count % GBX_GATE_GRANTS_MAX];
@@ -333,7 +295,7 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope
     /* A longer name would be cut, and might then be another tool's. Without a run's
      * name, the answer covers only this call. */
     if (strlen(call->tool) >= sizeof grant->tool ||
-        strlen(call->server) >= sizeof grant->server ||
+        strlen(call->server->name) >= sizeof grant->server ||
         (is_of_run && call->run[0] == '\0') || !digest_of(call, scope, digest))
         return;
     *grant =
@@ -341,37 +303,65 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_gate_call *call, gbx_gate_scope
     memcpy(grant->digest, digest, sizeof digest);
     if (is_of_run)
         (void)snprintf(grant->run, sizeof grant->run, "%s", call->run);
-    (void)snprintf(grant->server, sizeof grant->server, "%s", call->server);
+    (void)snprintf(grant->server, sizeof grant->server, "%s", call->server->name);
     (void)snprintf(grant->tool, sizeof grant->tool, "%s", call->tool);
     gate->grant_count++;
 }
 
-char *gbx_gate_rule_of(const gbx_gate_call *call)
+char *gbx_gate_rule_of(const gbx_tool_call *call)
 {
-    return rule_for(call->gate, &call->verdict, call->server, call->tool, call->args);
+    return rule_for(call->gate, &call->verdict, call->server->name, call->tool,
+                    call->args);
 }
 
+/* Uses the file as gbx_grants_file_find() has read it. */
 bool gbx_gate_is_kept(const gbx_gate *gate, const gbx_gate_verdict *asked,
                       const char *server, const char *tool, gbx_view args)
 {
-    GBX_CLEANUP(gbx_free) char *rule = rule_for(gate, asked, server, tool, args);
+    const json_t *pairs = json_object_get(tools_of(gate->standing, server), tool);
+    GBX_CLEANUP(gbx_free) char *rule = NULL;
+    json_t *pair;
+    bool found = false;
 
-    return rule != NULL && file_covers(gate->standing, server, tool, rule,
-                                       text_that_asked(gate, asked));
+    if (json_array_size(pairs) > 0)
+        rule = rule_for(gate, asked, server, tool, args);
+    if (rule == NULL)
+        return false;
+    pair = pair_of(rule, text_that_asked(gate, asked));
+    for (size_t i = 0; !found && i < json_array_size(pairs); i++)
+        found = json_equal(json_array_get(pairs, i), pair);
+    json_decref(pair);
+    return found;
 }
 
-gbx_status gbx_gate_keep_rule(gbx_gate_call *call, gbx_error *reterr)
+/* Adds it to the tool's other rules. */
+gbx_status gbx_gate_keep_rule(gbx_tool_call *call, gbx_error *reterr)
 {
-    return add_rule(call->gate->standing, call->server, call->tool, call->rule,
-                    text_that_asked(call->gate, &call->verdict), reterr);
+    gbx_grants_file *grants = call->gate->standing;
+    GBX_CLEANUP(gbx_fd_close) int lock = -1;
+    json_t *tools;
+    json_t *pairs;
+    gbx_status status =
+        open_tools(grants, call->server->name, LOCK_MS, &lock, &tools, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    pairs = json_object_get(tools, call->tool);
+    if (!json_is_array(pairs)) {
+        pairs = json_array();
+        (void)json_object_set_new(tools, call->tool, pairs);
+    }
+    if (json_array_append_new(pairs, pair_of(call->rule,
+                                             text_that_asked(call->gate,
+                                                             &call->verdict))) != 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
+    return write_file(grants, reterr);
 }
 
 gbx_grants_file *gbx_grants_file_new(const char *config, gbx_trust trust)
 {
-    gbx_grants_file *g = calloc(1, sizeof *g);
+    gbx_grants_file *g = gbx_need(calloc(1, sizeof *g));
 
-    if (g == NULL)
-        return NULL;
     g->trust = trust;
     if (!print_path(g->path) || config == NULL || realpath(config, g->config) == NULL)
         g->config[0] = '\0';

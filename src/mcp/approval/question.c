@@ -47,13 +47,13 @@ static const struct {
     [ALWAYS] = {"always allow", "always allow, by the rule shown"},
 };
 
-static bool is_offered(const gbx_gate_call *call, choice c)
+static bool is_offered(const gbx_tool_call *call, choice c)
 {
     return (call->offered & 1u << c) != 0;
 }
 
 /* A call that is not shown completely can only be allowed once. */
-static void choose_offers(gbx_gate_call *call, bool is_whole)
+static void choose_offers(gbx_tool_call *call, bool is_whole)
 {
     free(call->rule);
     call->rule = is_whole && gbx_grants_file_is_open(call->gate->standing)
@@ -202,7 +202,7 @@ static void put_name(gbx_buf *to, const char *name)
                                   GBX_ESCAPE_LINE | GBX_ESCAPE_ALL);
 }
 
-static void put_asked(gbx_buf *to, const gbx_gate_call *call, const char *calls)
+static void put_asked(gbx_buf *to, const gbx_tool_call *call, const char *calls)
 {
     if (call->verdict.rule == GBX_GATE_NO_RULE)
         (void)gbx_buf_printf(to, "%s that no rule is about", calls);
@@ -211,7 +211,7 @@ static void put_asked(gbx_buf *to, const gbx_gate_call *call, const char *calls)
                              call->verdict.rule + 1);
 }
 
-static void put_covered(gbx_buf *to, const gbx_gate_call *call, choice c)
+static void put_covered(gbx_buf *to, const gbx_tool_call *call, choice c)
 {
     switch (c) {
     case DENY:
@@ -242,7 +242,7 @@ static void put_covered(gbx_buf *to, const gbx_gate_call *call, choice c)
     }
 }
 
-static void put_choices(gbx_buf *to, const gbx_gate_call *call)
+static void put_choices(gbx_buf *to, const gbx_tool_call *call)
 {
     (void)gbx_buf_puts(to, "\n\nWhat the answers cover:");
     for (choice c = 0; c < CHOICES; c++)
@@ -255,7 +255,7 @@ static void put_choices(gbx_buf *to, const gbx_gate_call *call)
                                "arguments is shown.");
 }
 
-static bool put_message(gbx_buf *to, gbx_gate_call *call)
+static bool put_message(gbx_buf *to, gbx_tool_call *call)
 {
     size_t rule = call->verdict.rule;
     const char *reason = gbx_gate_reason(call);
@@ -263,7 +263,7 @@ static bool put_message(gbx_buf *to, gbx_gate_call *call)
     (void)gbx_buf_puts(to, "Allow a call of the tool ");
     put_name(to, call->tool);
     (void)gbx_buf_puts(to, " of the server ");
-    put_name(to, call->server);
+    put_name(to, call->server->name);
     (void)gbx_buf_puts(to, "?");
     if (call->line != 0)
         (void)gbx_buf_printf(to, "\nLine %u of the script makes it.", call->line);
@@ -280,7 +280,7 @@ static bool put_message(gbx_buf *to, gbx_gate_call *call)
     return gbx_buf_append(to, "", 1);
 }
 
-static bool put_schema(gbx_buf *to, const gbx_gate_call *call)
+static bool put_schema(gbx_buf *to, const gbx_tool_call *call)
 {
     (void)gbx_buf_puts(to, "{\"type\":\"object\",\"properties\":{\"answer\":{\"type\":"
                            "\"string\",\"title\":\"Answer\",\"enum\":[");
@@ -317,7 +317,7 @@ static void put_word(gbx_buf *to, const char *word)
 }
 
 /* Refuse, naming the command and the rule that would let the call pass. */
-static void refuse_unasked(gbx_gate_call *call, const char *why)
+static void refuse_unasked(gbx_tool_call *call, const char *why)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how;
     GBX_CLEANUP(gbx_free) char *rule = gbx_gate_rule_of(call);
@@ -329,7 +329,7 @@ static void refuse_unasked(gbx_gate_call *call, const char *why)
         /* The command is for the person, not for the author of the call, which may
          * have a shell. */
         (void)gbx_buf_puts(&how, "glovebox mcp allow");
-        put_word(&how, call->server);
+        put_word(&how, call->server->name);
         put_word(&how, call->tool);
         (void)gbx_buf_puts(&how, " --config");
         put_word(&how, call->gate->config->path);
@@ -373,7 +373,7 @@ static bool take_question(gbx_gate *gate)
 /* ---- the answer --------------------------------------------------------- */
 
 /* CHOICES: not one of the offered answers. */
-static choice choice_of(const gbx_gate_call *call, gbx_view content)
+static choice choice_of(const gbx_tool_call *call, gbx_view content)
 {
     gbx_view answer = gbx_view_member(content, "answer");
     choice c = DENY;
@@ -384,7 +384,7 @@ static choice choice_of(const gbx_gate_call *call, gbx_view content)
     return c;
 }
 
-static void keep_for_ever(gbx_gate_call *call)
+static void keep_for_ever(gbx_tool_call *call)
 {
     char text[GBX_ERROR_MESSAGE_SIZE + 80];
     gbx_error err = {0};
@@ -401,7 +401,7 @@ static void keep_for_ever(gbx_gate_call *call)
     gbx_gate_remember(call->gate, call, GBX_GATE_SCOPE_RULE, true);
 }
 
-static void keep(gbx_gate_call *call, choice c)
+static void keep(gbx_tool_call *call, choice c)
 {
     static const struct {
         const char *answer;
@@ -422,7 +422,7 @@ static void keep(gbx_gate_call *call, choice c)
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 {
-    gbx_gate_call *call = user;
+    gbx_tool_call *call = user;
     choice c;
 
     if (!gbx_gate_called_back(call))
@@ -456,7 +456,7 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
     }
 }
 
-static void ask(gbx_gate_call *call)
+static void ask(gbx_tool_call *call)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf schema;
@@ -467,13 +467,13 @@ static void ask(gbx_gate_call *call)
         refuse_unasked(call, "it cannot be shown");
         return;
     }
-    call->state = GBX_GATE_ASKING;
-    call->callbacks++;
+    call->state = GBX_TOOL_CALL_ASKING;
+    call->holders++;
     gbx_mcp_ask(call->request, (const char *)message.data, (const char *)schema.data,
                 on_answer, call);
 }
 
-void gbx_gate_question(gbx_gate_call *call)
+void gbx_gate_question(gbx_tool_call *call)
 {
     switch (gbx_gate_look_up(call->gate, call)) {
     case GBX_GATE_GRANTED:
@@ -489,7 +489,7 @@ void gbx_gate_question(gbx_gate_call *call)
     if (call->request == NULL || !gbx_mcp_can_ask(call->request))
         refuse_unasked(call, "the client cannot ask anybody");
     else if (gbx_gate_is_busy(call->gate, call->request))
-        call->state = GBX_GATE_QUEUED;
+        call->state = GBX_TOOL_CALL_WAITING;
     else if (!take_question(call->gate))
         refuse_unasked(call, "there were too many questions in the last minute");
     else

@@ -3,7 +3,7 @@
  * redact - takes the values of secrets out of texts. Long texts are redacted on a
  * separate thread: hostile ones take seconds, and the loop must go on. The thread works
  * on a copy and signals its end through a descriptor; everything else belongs to the
- * loop.
+ * loop. Without a thread the loop does it.
  */
 #include "base/cleanup.h"
 #include "base/thread.h"
@@ -21,13 +21,12 @@
 #define TEXT_BYTES 64
 
 struct gbx_gate_sift {
-    gbx_gate_sift *next;
-    gbx_gate_sift **link;    /* in the gate's list */
+    LIST_ENTRY(gbx_gate_sift) in_gate;
     gbx_gate_sifted_fn tell; /* NULL: the result is not wanted */
     void *user;
     const gbx_policy *secrets;
     gbx_secret_text kind;
-    gbx_buf data; /* copies of all texts */
+    gbx_buf data; /* copies of all texts, for a thread */
     gbx_buf out;  /* the redacted forms of the changed ones */
     gbx_gate_sifted *texts;
     size_t count;
@@ -37,27 +36,12 @@ struct gbx_gate_sift {
     pthread_t thread;
 };
 
-static void free_sift(gbx_gate_sift *s)
+/* A changed text is appended to out, which may still move: at first only its length is
+ * set. */
+static void look_through(gbx_gate_sift *s)
 {
-    if (s->over != NULL)
-        event_free(s->over);
-    gbx_fd_close(&s->over_fd);
-    gbx_buf_cleanup(&s->out);
-    free(s->texts);
-    gbx_buf_cleanup(&s->data);
-    free(s);
-}
-
-/* ---- on the thread ------------------------------------------------------ */
-
-static void *look_through(void *user)
-{
-    gbx_gate_sift *s = user;
-    const uint64_t one = 1;
     size_t at = 0;
 
-    /* A changed text is appended to out, which may still move: at first only its length
-     * is set. */
     for (size_t i = 0; i < s->count && !atomic_load(&s->stop); i++) {
         gbx_gate_sifted *text = &s->texts[i];
         gbx_span span = {(const uint8_t *)text->text.at, text->text.len};
@@ -71,88 +55,102 @@ static void *look_through(void *user)
     for (size_t i = 0; i < s->count; i++) {
         if (!s->texts[i].changed)
             continue;
-        s->texts[i].text.at = (const char *)s->out.data + at;
+        s->texts[i].text.at = s->out.data != NULL ? (const char *)s->out.data + at : "";
         at += s->texts[i].text.len;
     }
+}
+
+static void end(gbx_gate_sift *s)
+{
+    if (s->tell != NULL)
+        s->tell(s->user, s->texts);
+    if (s->over != NULL)
+        event_free(s->over);
+    gbx_fd_close(&s->over_fd);
+    gbx_buf_cleanup(&s->out);
+    free(s->texts);
+    gbx_buf_cleanup(&s->data);
+    free(s);
+}
+
+/* ---- long texts ------------------------------------------------------------------ */
+
+static void *run(void *user)
+{
+    gbx_gate_sift *s = user;
+    const uint64_t one = 1;
+
+    look_through(s);
     while (write(s->over_fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
     return NULL;
 }
 
-/* ---- on the loop -------------------------------------------------------- */
-
 /* Call it when the thread has ended, or will soon. */
-static void end(gbx_gate_sift *s)
+static void join(gbx_gate_sift *s)
 {
     (void)pthread_join(s->thread, NULL);
-    *s->link = s->next;
-    if (s->next != NULL)
-        s->next->link = s->link;
-    if (s->tell != NULL)
-        s->tell(s->user, s->texts);
-    free_sift(s);
+    LIST_REMOVE(s, in_gate);
+    end(s);
 }
 
 static void on_over(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    end(arg);
+    join(arg);
 }
 
-/* Copy the texts, one after the other; false: memory is out. */
-static bool copy(gbx_gate_sift *s, const gbx_view *texts, size_t count, size_t len)
+/* Let a thread look through copies of the texts. False: it cannot. */
+static bool start_thread(gbx_gate_sift *s, gbx_gate *gate, size_t len)
 {
     gbx_buf_init_secret(&s->data, len + 1);
-    s->texts = calloc(count, sizeof *s->texts);
-    if (s->texts == NULL || gbx_buf_reserve(&s->data, len + 1) == NULL)
+    s->over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->over_fd < 0 || gbx_buf_reserve(&s->data, len + 1) == NULL)
         return false;
-    s->count = count;
-    for (size_t i = 0; i < count; i++) {
-        s->texts[i].text =
-            (gbx_view){(const char *)s->data.data + s->data.len, texts[i].len};
-        (void)gbx_buf_append(&s->data, texts[i].at, texts[i].len);
+    for (size_t i = 0; i < s->count; i++) {
+        gbx_view *text = &s->texts[i].text;
+        const char *at = text->at;
+
+        text->at = (const char *)s->data.data + s->data.len;
+        (void)gbx_buf_append(&s->data, at, text->len);
     }
-    return true;
+    s->over = gbx_need(
+        event_new(gbx_mcp_loop_base(gate->loop), s->over_fd, EV_READ, on_over, s));
+    return event_add(s->over, NULL) == 0 && gbx_thread_start(&s->thread, run, s) == 0;
 }
 
-gbx_gate_sift *gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind,
-                                     const gbx_view *texts, size_t count,
-                                     gbx_gate_sifted_fn tell, void *user)
+/* ---- for both -------------------------------------------------------------------- */
+
+void gbx_gate_redact_start(gbx_gate *gate, gbx_secret_text kind, const gbx_view *texts,
+                           size_t count, gbx_gate_sifted_fn tell, void *user,
+                           gbx_gate_sift **ret)
 {
     const gbx_policy *secrets = gate->config->rules->secrets;
-    gbx_gate_sift *s = NULL;
+    gbx_gate_sift *s = gbx_need(calloc(1, sizeof *s));
     size_t len = 0;
 
-    for (size_t i = 0; i < count; i++)
+    s->texts = gbx_need(calloc(count, sizeof *s->texts));
+    s->count = count;
+    for (size_t i = 0; i < count; i++) {
+        s->texts[i].text = texts[i];
         len += texts[i].len;
-    if (len + count * TEXT_BYTES > SIFT_BYTES && secrets != NULL &&
-        secrets->secret_count > 0)
-        s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
+    }
     s->tell = tell;
     s->user = user;
     s->secrets = secrets;
     s->kind = kind;
+    s->over_fd = -1;
     gbx_buf_init(&s->out, gbx_gate_redact_ceiling(len));
-    atomic_init(&s->stop, false);
-    s->over_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (s->over_fd >= 0)
-        s->over =
-            event_new(gbx_mcp_loop_base(gate->loop), s->over_fd, EV_READ, on_over, s);
-    if (s->over == NULL || event_add(s->over, NULL) != 0 ||
-        !copy(s, texts, count, len) ||
-        gbx_thread_start(&s->thread, look_through, s) != 0) {
-        free_sift(s);
-        return NULL;
+    *ret = NULL;
+    if (len + count * TEXT_BYTES > SIFT_BYTES && secrets->secret_count > 0 &&
+        start_thread(s, gate, len)) {
+        LIST_INSERT_HEAD(&gate->sifts, s, in_gate);
+        *ret = s;
+        return;
     }
-    s->link = &gate->sifts;
-    s->next = gate->sifts;
-    if (s->next != NULL)
-        s->next->link = &s->next;
-    gate->sifts = s;
-    return s;
+    look_through(s);
+    end(s);
 }
 
 void gbx_gate_redact_stop(gbx_gate_sift *sift)
@@ -163,9 +161,11 @@ void gbx_gate_redact_stop(gbx_gate_sift *sift)
 
 void gbx_gate_redact_end_all(gbx_gate *gate)
 {
-    while (gate->sifts != NULL) {
-        gbx_gate_redact_stop(gate->sifts);
-        end(gate->sifts);
+    gbx_gate_sift *s;
+
+    while ((s = LIST_FIRST(&gate->sifts)) != NULL) {
+        gbx_gate_redact_stop(s);
+        join(s);
     }
 }
 
@@ -180,12 +180,6 @@ bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf
         return false;
     return changed ? gbx_buf_append(to, out.data, out.len)
                    : gbx_buf_append(to, text, len);
-}
-
-gbx_gate_sift *gbx_gate_redact_later(gbx_gate *gate, const gbx_view *texts,
-                                     size_t count, gbx_gate_sifted_fn tell, void *user)
-{
-    return gbx_gate_redact_start(gate, GBX_SECRET_LINE, texts, count, tell, user);
 }
 
 void gbx_gate_forget(gbx_gate_sift *sift)

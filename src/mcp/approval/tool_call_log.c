@@ -12,7 +12,7 @@
 
 struct gbx_gate_call_log {
     gbx_gate_call_log *next;
-    char run[GBX_GATE_RUN_SIZE];
+    char run[GBX_TOOL_CALL_RUN_SIZE];
     unsigned refusal_lines;
     gbx_tally dropped;
 };
@@ -27,7 +27,6 @@ static gbx_log_line_head head_of(gbx_gate *gate, gbx_audit_event event)
 
 /* ---- refusals that are not logged ------------------------------------------- */
 
-/* NULL: memory is out. */
 static gbx_gate_call_log *trail_of(gbx_gate *gate, const char *run)
 {
     gbx_gate_call_log *trail = gate->trails;
@@ -36,9 +35,7 @@ static gbx_gate_call_log *trail_of(gbx_gate *gate, const char *run)
         trail = trail->next;
     if (trail != NULL)
         return trail;
-    trail = calloc(1, sizeof *trail);
-    if (trail == NULL)
-        return NULL;
+    trail = gbx_need(calloc(1, sizeof *trail));
     (void)snprintf(trail->run, sizeof trail->run, "%s", run);
     trail->next = gate->trails;
     gate->trails = trail;
@@ -48,17 +45,15 @@ static gbx_gate_call_log *trail_of(gbx_gate *gate, const char *run)
 /* Calls that reached a server or a person are always logged, so that an effect
  * cannot hide in a crowd. A run's limit of calls and the limit of questions bound
  * their number. */
-static bool may_say(const gbx_gate_call *call, const gbx_gate_reply *reply)
+static bool may_say(const gbx_tool_call *call, const gbx_gate_reply *reply)
 {
     gbx_gate *gate = call->gate;
     gbx_gate_call_log *trail;
 
     if (reply->code == NULL || call->run[0] == '\0' ||
-        call->state == GBX_GATE_CALLING || call->state == GBX_GATE_ASKING)
+        call->state == GBX_TOOL_CALL_SENT || call->state == GBX_TOOL_CALL_ASKING)
         return true;
     trail = trail_of(gate, call->run);
-    if (trail == NULL)
-        return true; /* log what cannot be counted */
     if (trail->refusal_lines < GBX_GATE_REFUSAL_LINES &&
         gbx_bucket_take(&gate->refusals, gbx_clock_now_ns())) {
         trail->refusal_lines++;
@@ -92,7 +87,7 @@ static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
     free(trail);
 }
 
-void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply)
+void gbx_gate_log(gbx_tool_call *call, const gbx_gate_reply *reply)
 {
     gbx_gate *gate = call->gate;
     gbx_log_line_head head;
@@ -124,7 +119,7 @@ void gbx_gate_log(gbx_gate_call *call, const gbx_gate_reply *reply)
     if (call->line != 0)
         gbx_log_line_count(&line, "line", call->line);
     /* "files/write_file" is hostile: the tool's name comes from the script. */
-    gbx_log_line_text(&line, "server", call->server, strlen(call->server));
+    gbx_log_line_text(&line, "server", call->server->name, strlen(call->server->name));
     gbx_log_line_text(&line, "tool", call->tool, strlen(call->tool));
     text = gbx_log_line_end(&line, &len);
     gate->on_line(gate->on_line_user, text, len);

@@ -41,8 +41,7 @@ struct gbx_artifacts {
     uint64_t bytes;
     uint64_t last; /* number */
     uint32_t salt; /* keeps URIs of an earlier process from matching */
-    gbx_artifact *oldest;
-    gbx_artifact **end; /* where to link the next */
+    STAILQ_HEAD(, gbx_artifact) all; /* the oldest first */
 };
 
 /* Many small ones need more memory than their bytes. */
@@ -51,45 +50,35 @@ static uint64_t cost_of(size_t len)
     return (uint64_t)len + sizeof(gbx_artifact) + NAME_BYTES;
 }
 
-static void free_one(gbx_artifact *a)
-{
-    free(a->name);
-    free(a->mime_type);
-    free(a->data);
-    free(a);
-}
-
 static void drop_oldest(gbx_artifacts *store)
 {
-    gbx_artifact *gone = store->oldest;
+    gbx_artifact *gone = STAILQ_FIRST(&store->all);
 
-    store->oldest = gone->next;
-    if (store->oldest == NULL)
-        store->end = &store->oldest;
+    STAILQ_REMOVE_HEAD(&store->all, in_store);
     store->bytes -= cost_of(gone->len);
-    free_one(gone);
+    free(gone->name);
+    free(gone->mime_type);
+    free(gone->data);
+    free(gone);
 }
 
 static void expire(gbx_artifacts *store, int64_t now_ns)
 {
-    while (store->oldest != NULL && store->oldest->expires_ns <= now_ns)
+    while (!STAILQ_EMPTY(&store->all) &&
+           STAILQ_FIRST(&store->all)->expires_ns <= now_ns)
         drop_oldest(store);
-}
-
-static void append(gbx_artifacts *store, gbx_artifact *a)
-{
-    *store->end = a;
-    store->end = &a->next;
-    store->bytes += cost_of(a->len);
 }
 
 static const gbx_artifact *find(const gbx_artifacts *store, const char *uri)
 {
     size_t len = strcspn(uri, "?");
-    const gbx_artifact *a = store->oldest;
+    const gbx_artifact *a;
 
-    while (a != NULL && (strlen(a->uri) != len || memcmp(a->uri, uri, len) != 0))
-        a = a->next;
+    STAILQ_FOREACH(a, &store->all, in_store)
+    {
+        if (strlen(a->uri) == len && memcmp(a->uri, uri, len) == 0)
+            break;
+    }
     return a;
 }
 
@@ -173,8 +162,8 @@ static void write_range(const gbx_artifact *a, const char *uri, struct range ran
     size_t end = range.length < a->len - start ? start + range.length : a->len;
 
     if (a->is_text) {
-        start = gbx_artifacts_border(a->data, a->len, start);
-        end = gbx_artifacts_border(a->data, a->len, end);
+        start = gbx_utf8_cut(a->data, a->len, start);
+        end = gbx_utf8_cut(a->data, a->len, end);
         if (end == start && end < a->len) /* less than one character */
             end = next_border(a, end);
     }
@@ -198,19 +187,12 @@ static void write_range(const gbx_artifact *a, const char *uri, struct range ran
     (void)gbx_buf_puts(to, "}}]");
 }
 
-gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms)
+gbx_artifacts *gbx_artifacts_new(const char *origin, uint64_t max_bytes,
+                                 uint32_t keep_ms)
 {
-    return gbx_artifacts_new_of("", max_bytes, keep_ms);
-}
+    gbx_artifacts *store = gbx_need(calloc(1, sizeof *store));
 
-gbx_artifacts *gbx_artifacts_new_of(const char *origin, uint64_t max_bytes,
-                                    uint32_t keep_ms)
-{
-    gbx_artifacts *store = calloc(1, sizeof *store);
-
-    if (store == NULL)
-        return NULL;
-    store->end = &store->oldest;
+    STAILQ_INIT(&store->all);
     store->origin = origin;
     store->max_bytes = max_bytes;
     store->keep_ns = (int64_t)keep_ms * GBX_NS_PER_MS;
@@ -222,7 +204,7 @@ void gbx_artifacts_free(gbx_artifacts *store)
 {
     if (store == NULL)
         return;
-    while (store->oldest != NULL)
+    while (!STAILQ_EMPTY(&store->all))
         drop_oldest(store);
     free(store);
 }
@@ -243,32 +225,29 @@ gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
                                 int64_t now_ns)
 {
     gbx_artifact *a;
+    char *copy;
 
     expire(store, now_ns);
     if (len > store->max_bytes)
         return NULL;
-    a = calloc(1, sizeof *a);
-    if (a == NULL)
+    copy = gbx_copy_bytes(data, len);
+    if (copy == NULL)
         return NULL;
-    a->name =
-        gbx_copy_bytes(name, gbx_artifacts_border(name, strlen(name), NAME_BYTES));
-    a->mime_type =
-        gbx_copy_bytes(mime_type,
-                       gbx_artifacts_border(mime_type, strlen(mime_type), NAME_BYTES));
-    a->data = gbx_copy_bytes(data, len);
-    if (a->name == NULL || a->mime_type == NULL || a->data == NULL) {
-        free_one(a);
-        return NULL;
-    }
+    a = gbx_need(calloc(1, sizeof *a));
+    a->name = gbx_need(strndup(name, gbx_utf8_cut(name, strlen(name), NAME_BYTES)));
+    a->mime_type = gbx_need(
+        strndup(mime_type, gbx_utf8_cut(mime_type, strlen(mime_type), NAME_BYTES)));
+    a->data = copy;
     a->len = len;
     a->is_text = gbx_artifacts_is_text(mime_type, a->data, len);
     a->expires_ns = now_ns + store->keep_ns;
     (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%s%08x/%llu",
                    store->origin, store->salt, (unsigned long long)++store->last);
     /* A single artifact may exceed the limit by its overhead. */
-    while (store->oldest != NULL && store->bytes + cost_of(len) > store->max_bytes)
+    while (!STAILQ_EMPTY(&store->all) && store->bytes + cost_of(len) > store->max_bytes)
         drop_oldest(store);
-    append(store, a);
+    STAILQ_INSERT_TAIL(&store->all, a, in_store);
+    store->bytes += cost_of(len);
     return a;
 }
 
@@ -299,16 +278,6 @@ const char *gbx_artifacts_fault(const gbx_artifacts *store, const char *uri)
                  "?offset=N&length=M"
                : "the artifact has no such page: write ?offset=N&length=M, in bytes, and "
                  "a length of 1 at least";
-}
-
-size_t gbx_artifacts_border(const char *text, size_t len, size_t at)
-{
-    if (at >= len)
-        return len;
-    for (size_t back = 0; back < 4 && back <= at; back++)
-        if (((uint8_t)text[at - back] & 0xC0) != 0x80)
-            return at - back;
-    return at;
 }
 
 bool gbx_artifacts_mime(const char *text, char ret[GBX_ARTIFACT_MIME_SIZE])
@@ -349,8 +318,8 @@ gbx_excerpt gbx_excerpt_text(const char *text, size_t len, size_t max,
 
     if (len <= max)
         return cut;
-    cut.head_len = gbx_artifacts_border(text, len, max / 2);
-    tail_at = gbx_artifacts_border(text, len, len - (max - max / 2) + 3);
+    cut.head_len = gbx_utf8_cut(text, len, max / 2);
+    tail_at = gbx_utf8_cut(text, len, len - (max - max / 2) + 3);
     cut.tail = text + tail_at;
     cut.tail_len = len - tail_at;
     kept = gbx_artifacts_add(store, name, mime_type, text, len, now_ns);

@@ -6,6 +6,7 @@
  */
 #include "mcp/code/code_mode.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/thread.h"
@@ -39,7 +40,7 @@ struct gbx_box_run {
     bool is_aborted;
     bool is_over;          /* done was called, or will be by the post */
     gbx_mcp_post end_post; /* for a run that ends without the engine, with its error */
-    gbx_box_run *next;
+    TAILQ_ENTRY(gbx_box_run) in_box;
 };
 
 struct gbx_box {
@@ -57,9 +58,9 @@ struct gbx_box {
     gbx_mcp_post start_post;
     gbx_error failure; /* of the last start; GBX_OK unless it failed */
     gbx_backoff backoff;
-    gbx_box_run *runs;
-    pthread_mutex_t lock; /* protects id */
-    char id[16];          /* of the engine, once its log has begun */
+    TAILQ_HEAD(, gbx_box_run) runs; /* in the order of their arrival */
+    pthread_mutex_t lock;           /* protects id */
+    char id[16];                    /* of the engine, once its log has begun */
 };
 
 /* ---- on the engine's threads ----------------------------------------------------- */
@@ -123,11 +124,7 @@ static void free_run(gbx_box_run *run)
 
 static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error)
 {
-    gbx_box_run **at = &run->box->runs;
-
-    while (*at != run)
-        at = &(*at)->next;
-    *at = run->next;
+    TAILQ_REMOVE(&run->box->runs, run, in_box);
     /* Answer first; free what the run had afterwards. */
     run->hooks->done(run->user, result, error);
     free_run(run);
@@ -154,7 +151,8 @@ static void on_log(void *user, const gbx_log *log)
 {
     gbx_box_run *run = user;
 
-    run->hooks->log(run->user, log->level, log->text, log->text_len);
+    if (run->hooks->log != NULL)
+        run->hooks->log(run->user, log->level, log->text, log->text_len);
 }
 
 static void on_step(evutil_socket_t fd, short what, void *arg)
@@ -197,10 +195,10 @@ static void watch_drive(void *user)
 
     run->is_making = false;
     if (run->error.status == GBX_OK) {
-        run->event = event_new(base, gbx_drive_fd(run->drive), EV_READ | EV_PERSIST,
-                               on_step, run);
-        if (run->event == NULL || event_add(run->event, NULL) != 0)
-            (void)gbx_fail(&run->error, GBX_E_NOMEM, "no memory for a run");
+        run->event = gbx_need(event_new(base, gbx_drive_fd(run->drive),
+                                        EV_READ | EV_PERSIST, on_step, run));
+        if (event_add(run->event, NULL) != 0)
+            (void)gbx_fail(&run->error, GBX_E_OS, "cannot watch a run");
         else if (run->is_aborted)
             gbx_abort(run->box->engine, run->ticket);
     }
@@ -230,12 +228,14 @@ static void on_ready(void *arg)
 {
     gbx_box *box = arg;
     const gbx_error *error = &box->outcome;
+    gbx_box_run *run;
 
     box->failure = *error;
     if (error->status != GBX_OK)
         gbx_backoff_fail(&box->backoff, gbx_clock_now_ns());
     box->is_ready = error->status == GBX_OK;
-    for (gbx_box_run *run = box->runs; run != NULL; run = run->next) {
+    TAILQ_FOREACH(run, &box->runs, in_box)
+    {
         if (run->is_over)
             continue;
         if (error->status == GBX_OK)
@@ -279,10 +279,13 @@ static void start_again(gbx_box *box)
  * nothing. */
 static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
 {
-    gbx_box_run *run = box->runs;
+    gbx_box_run *run;
 
-    while (run != NULL && (run->is_making || run->ticket != ticket))
-        run = run->next;
+    TAILQ_FOREACH(run, &box->runs, in_box)
+    {
+        if (!run->is_making && run->ticket == ticket)
+            break;
+    }
     return run;
 }
 
@@ -294,20 +297,18 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
     gbx_view args;
 
     (void)engine;
-    if (run != NULL && gbx_view_open(call->args, call->args_len, &args))
+    if (run != NULL && run->hooks->request != NULL &&
+        gbx_view_open(call->args, call->args_len, &args))
         run->hooks->request(run->user, call->request, args);
 }
 
 gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
                      const gbx_options *options, char *preload, size_t preload_len)
 {
-    gbx_box *box = calloc(1, sizeof *box);
+    gbx_box *box = gbx_need(calloc(1, sizeof *box));
 
-    if (box == NULL) {
-        free(preload);
-        return NULL;
-    }
     box->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    TAILQ_INIT(&box->runs);
     box->loop = loop;
     box->aside = aside;
     box->options = *options;
@@ -326,14 +327,14 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
 
 void gbx_box_free(gbx_box *box)
 {
+    gbx_box_run *run;
+
     if (box == NULL)
         return;
     if (box->has_starter)
         (void)pthread_join(box->starter, NULL);
-    while (box->runs != NULL) { /* before the engine, which runs them */
-        gbx_box_run *run = box->runs;
-
-        box->runs = run->next;
+    while ((run = TAILQ_FIRST(&box->runs)) != NULL) { /* before the engine */
+        TAILQ_REMOVE(&box->runs, run, in_box);
         free_run(run);
     }
     gbx_engine_free(box->engine);
@@ -347,29 +348,20 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_time_budget *patience, const gbx_box_hooks *hooks,
                            void *user)
 {
-    gbx_box_run **at = &box->runs; /* runs begin in the order of their arrival */
-    gbx_box_run *run = calloc(1, sizeof *run);
+    gbx_box_run *run = gbx_need(calloc(1, sizeof *run));
 
-    if (run == NULL)
-        return NULL;
     run->box = box;
     run->hooks = hooks;
     run->user = user;
-    run->code = gbx_copy_bytes(code, code_len);
+    run->code = gbx_need(gbx_copy_bytes(code, code_len));
     run->code_len = code_len;
-    run->input = gbx_copy_bytes(input.at, input.len);
+    run->input = gbx_need(gbx_copy_bytes(input.at, input.len));
     run->input_len = input.len;
     run->limits = *limits;
     if (box->options.policy != NULL) /* a call's limits may not exceed the engine's */
         gbx_limits_lower(&run->limits, &box->options.policy->limits);
     run->patience = patience;
-    if (run->code == NULL || run->input == NULL) {
-        free_run(run);
-        return NULL;
-    }
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = run;
+    TAILQ_INSERT_TAIL(&box->runs, run, in_box);
     if (box->failure.status != GBX_OK)
         start_again(box);
     if (box->failure.status != GBX_OK)

@@ -376,25 +376,19 @@ static void ask(struct gbx_tool_listing *l, gbx_mcp_code *code,
         l->is_short = true;
 }
 
-bool gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
+void gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
                          bool starts, gbx_mcp_request *request, gbx_listed_fn done,
                          void (*drop)(void *user), void *user)
 {
-    struct gbx_tool_listing *l = calloc(1, sizeof *l);
+    struct gbx_tool_listing *l = gbx_need(calloc(1, sizeof *l));
     struct timeval wait = {PATIENCE_S, 0};
 
-    if (l == NULL)
-        return false;
     l->request = request;
     l->done = done;
     l->drop = drop;
     l->user = user;
     l->is_of_one = server != NULL;
-    l->timer = event_new(gbx_mcp_loop_base(code->loop), -1, 0, on_timer, l);
-    if (l->timer == NULL) {
-        free(l);
-        return false;
-    }
+    l->timer = gbx_need(event_new(gbx_mcp_loop_base(code->loop), -1, 0, on_timer, l));
     LIST_INSERT_HEAD(&code->listings, l, in_code);
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *c = &code->config->servers[i];
@@ -407,7 +401,6 @@ bool gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *serv
     (void)event_add(l->timer, &wait);
     if (request != NULL)
         gbx_mcp_on_cancel(request, on_cancel, l);
-    return true;
 }
 
 void gbx_code_list_tools_end(gbx_mcp_code *code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* code - assembles the parts of code mode, and frees them after the loop has ended. */
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -144,7 +144,7 @@ static void on_eager(void *user, const gbx_upstream_reply *failure)
 }
 
 /* The description lists their tools, so the first list waits for them. */
-static bool await_eager(gbx_mcp_code *code)
+static void await_eager(gbx_mcp_code *code)
 {
     size_t eager = 0;
 
@@ -154,16 +154,13 @@ static bool await_eager(gbx_mcp_code *code)
         if (c->disabled)
             continue;
         if (!c->eager)
-            return true;
+            return;
         eager++;
     }
     if (eager == 0)
-        return true;
+        return;
     gbx_mcp_server_hold(code->server);
-    if (gbx_code_list_tools(code, NULL, false, NULL, on_eager, NULL, code))
-        return true;
-    gbx_mcp_server_release(code->server);
-    return false;
+    gbx_code_list_tools(code, NULL, false, NULL, on_eager, NULL, code);
 }
 
 gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
@@ -172,13 +169,12 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             gbx_mcp_code **ret, gbx_error *reterr)
 {
     gbx_status status = allow_asking(options, reterr);
-    gbx_mcp_code *code = status == GBX_OK ? calloc(1, sizeof *code) : NULL;
+    gbx_mcp_code *code;
     uint32_t salt = 0;
 
     if (status != GBX_OK)
         return status;
-    if (code == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start code mode");
+    code = gbx_need(calloc(1, sizeof *code));
     code->loop = loop;
     code->server = server;
     code->config = config;
@@ -188,11 +184,11 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     code->gate = gate;
     (void)!getrandom(&salt, sizeof salt, 0);
     (void)snprintf(code->id, sizeof code->id, "%08x", salt);
-    code->artifacts = gbx_artifacts_new(config->settings.artifact_bytes,
+    code->artifacts = gbx_artifacts_new("", config->settings.artifact_bytes,
                                         config->settings.artifact_ms);
     code->aside = gbx_parse_thread_new(loop);
-    if (code->artifacts != NULL && code->aside != NULL && start_box(code, options) &&
-        gbx_code_register(code) && offer_artifacts(code) && await_eager(code)) {
+    if (start_box(code, options) && gbx_code_register(code) && offer_artifacts(code)) {
+        await_eager(code);
         gbx_mcp_server_on_unknown_tool(server, gbx_code_advise_call, code);
         *ret = code;
         return GBX_OK;
@@ -219,7 +215,7 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
     gbx_parse_thread_free(code->aside); /* its jobs use runs */
     gbx_code_list_tools_end(code);
     while (!LIST_EMPTY(&code->calls))
-        gbx_tool_call_abandon(LIST_FIRST(&code->calls));
+        gbx_code_call_abandon(LIST_FIRST(&code->calls));
     while (!LIST_EMPTY(&code->runs))
         gbx_code_run_abandon(LIST_FIRST(&code->runs));
     gbx_code_discover_end(code);

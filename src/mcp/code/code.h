@@ -16,6 +16,7 @@
 #include <glovebox/glovebox.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 /* ---- artifacts.c --------------------------------------------------------- */
 
@@ -40,15 +41,13 @@ typedef struct gbx_artifact {
     size_t len;
     bool is_text; /* read as text, not as base64 */
     int64_t expires_ns;
-    struct gbx_artifact *next; /* younger */
+    STAILQ_ENTRY(gbx_artifact) in_store;
 } gbx_artifact;
 
-/* NULL if memory is out. */
-gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms);
-/* For a further store: every URI begins with the scheme and `origin`, a constant of at
- * most 16 characters that are valid in a URI. */
-gbx_artifacts *gbx_artifacts_new_of(const char *origin, uint64_t max_bytes,
-                                    uint32_t keep_ms);
+/* Every URI begins with the scheme and `origin`, a constant of at most 16 characters
+ * that are valid in a URI. */
+gbx_artifacts *gbx_artifacts_new(const char *origin, uint64_t max_bytes,
+                                 uint32_t keep_ms);
 void gbx_artifacts_free(gbx_artifacts *store);
 
 /* Is it UTF-8, and not of a binary type? Such types must be read as bytes whatever they
@@ -77,9 +76,6 @@ bool gbx_artifacts_mime(const char *text, char ret[GBX_ARTIFACT_MIME_SIZE]);
 
 /* A copy with a final NUL; NULL: memory is out. */
 char *gbx_copy_bytes(const void *data, size_t len);
-
-/* Where text may be cut: at the beginning of a character, not after `at`. */
-size_t gbx_artifacts_border(const char *text, size_t len, size_t at);
 
 /* The head and tail of a long text, and where the whole is kept. */
 
@@ -140,12 +136,12 @@ typedef struct gbx_parse_thread_job {
     void (*work)(void *user); /* must not touch what the loop may touch meanwhile */
     void (*done)(void *user);
     void *user;
-    gbx_time_budget *patience;         /* for everything done with one text */
-    struct gbx_parse_thread_job *next; /* private, as is post */
+    gbx_time_budget *patience;                 /* for everything done with one text */
+    TAILQ_ENTRY(gbx_parse_thread_job) in_jobs; /* private, as is post */
     gbx_mcp_post post;
 } gbx_parse_thread_job;
 
-/* NULL: memory is out. The thread starts with the first job. */
+/* The thread starts with the first job. */
 gbx_parse_thread *gbx_parse_thread_new(gbx_mcp_loop *loop);
 
 /* Returns soon: a running parse is aborted. Call after the loop has ended; done is not

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* code_mode - declarations that the files of code mode share. Only they and tests
- * include it. */
+/*
+ * code_mode - declarations that the files of code mode share. Only they and tests
+ * include it. script_run.c drives a run of code; it uses the files below it, which call
+ * it back by may_end.
+ */
 #ifndef GBX_MCP_CODE_CODE_MODE_H
 #define GBX_MCP_CODE_CODE_MODE_H
 
 #include "base/buf.h"
 #include "base/json_view.h"
+#include "guard/guard.h"
 #include "mcp/code/code.h"
 #include "mcp/rpc/rpc.h"
 #include "syntax/tree.h"
@@ -29,7 +33,8 @@
 typedef struct gbx_box gbx_box;
 typedef struct gbx_box_run gbx_box_run;
 
-/* All are called on the loop's thread; user is that of the run. */
+/* All are called on the loop's thread; user is that of the run. All but done may be
+ * NULL. */
 typedef struct gbx_box_hooks {
     /* args: the arguments of the host function, an array, borrowed until this returns.
      * Answer once, with gbx_box_answer(). */
@@ -49,7 +54,7 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
 void gbx_box_free(gbx_box *box);
 
 /* code and input are copied. patience, the guard's time budget, and hooks are borrowed
- * until done. NULL if memory is out. */
+ * until done. */
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
                            gbx_time_budget *patience, const gbx_box_hooks *hooks,
@@ -105,27 +110,14 @@ typedef struct gbx_script_reply_log {
     size_t len;
 } gbx_script_reply_log;
 
-typedef enum gbx_script_reply_outcome {
+typedef enum gbx_code_call_outcome {
     GBX_CALL_DONE,
     GBX_CALL_FAILED,
     GBX_CALL_NOT_SENT,
     GBX_CALL_CANCELLED, /* its tool is read-only */
     GBX_CALL_DOUBTFUL,  /* it may have taken effect */
     GBX_CALL_OUTCOMES
-} gbx_script_reply_outcome;
-
-/* One call of a tool, as it ended. Strings are borrowed. */
-typedef struct gbx_script_reply_call {
-    const char *server;
-    const char *tool;
-    const char *code; /* why it failed, or NULL */
-    gbx_script_reply_outcome outcome;
-    bool was_open; /* when the code had ended */
-    uint32_t line;
-    double ms;
-    size_t bytes;     /* of its result */
-    const char *gave; /* sketch of the result; or NULL */
-} gbx_script_reply_call;
+} gbx_code_call_outcome;
 
 typedef struct gbx_script_reply_error {
     const char *code; /* NULL: there is none */
@@ -153,8 +145,8 @@ typedef struct gbx_script_reply {
     size_t value_len;
     const gbx_script_reply_log *logs;
     size_t log_count;
-    bool logs_cut; /* the run's limit cut them */
-    const gbx_script_reply_call *calls;
+    bool logs_cut;                     /* the run's limit cut them */
+    const struct gbx_code_call *calls; /* a list */
     size_t call_count;
     const gbx_script_reply_artifact *artifacts;
     size_t artifact_count;
@@ -195,6 +187,12 @@ bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
                           gbx_script_reply_texts *ret);
 void gbx_script_reply_cleanup(gbx_script_reply_texts *texts);
 
+/* Of a call that has ended. */
+gbx_code_call_outcome gbx_code_call_outcome_of(const struct gbx_code_call *call);
+
+/* Append "up.write (line 3)". */
+void gbx_reply_put_call(const struct gbx_code_call *call, gbx_buf *to);
+
 /* Append a comma and a block that links to a resource. */
 void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
                     const char *mime_type, size_t bytes);
@@ -211,12 +209,9 @@ void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
 
 /* The known integers, by the Number that each would become. Zeroed, it is empty. */
 typedef struct gbx_digits {
-    struct gbx_digits_entry *entries; /* a hash table */
-    size_t room;
+    void *tree; /* of tsearch() */
     size_t count;
-    uint64_t seed; /* so that senders cannot force collisions */
-    bool is_full;  /* there were more: no lookup is certain */
-    gbx_buf text;  /* of all of them */
+    bool is_full; /* there were more: no lookup is certain */
 } gbx_digits;
 
 void gbx_digits_cleanup(gbx_digits *digits);
@@ -302,7 +297,7 @@ void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE]);
 #define GBX_CODE_SERVER_SIZE  72   /* for the name of a server */
 
 struct gbx_code_run;
-struct gbx_tool_call;
+struct gbx_code_call;
 struct gbx_tool_listing;
 
 struct gbx_mcp_code {
@@ -318,7 +313,7 @@ struct gbx_mcp_code {
     gbx_artifacts *artifacts;
     LIST_HEAD(, gbx_code_run) runs;
     LIST_HEAD(, gbx_tool_listing) listings;
-    LIST_HEAD(, gbx_tool_call) calls; /* of the tool `call` */
+    LIST_HEAD(, gbx_code_call) calls; /* of the tool `call` */
     LIST_HEAD(, gbx_discovery_run) discoveries;
     char
         *declared; /* tools of the servers that start with us, as TypeScript; or NULL */
@@ -383,9 +378,8 @@ typedef void (*gbx_listed_fn)(void *user, const gbx_upstream_reply *failure);
 
 /* Call done once, never from inside, when the tools of the server are known, after a
  * while, or when the request (NULL: none) is cancelled. server NULL: all servers except
- * those whose last start failed. starts: start the server even if its tools are known.
- * False if memory is out. */
-bool gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
+ * those whose last start failed. starts: start the server even if its tools are known. */
+void gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
                          bool starts, gbx_mcp_request *request, gbx_listed_fn done,
                          void (*drop)(void *user), void *user);
 /* Code mode ends: call drop, if not NULL, instead of done. */
@@ -420,8 +414,8 @@ void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query
  * ends. */
 typedef void (*gbx_discovered_fn)(void *user, gbx_buf *text, bool is_text);
 /* Let the box run a script of ours over input, JSON. done is called once, never from
- * inside. False if memory is out. */
-bool gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
+ * inside. */
+void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
                            gbx_discovered_fn done, void *user);
 /* Code mode ends: nothing is answered any more. */
 void gbx_code_discover_end(gbx_mcp_code *code);
@@ -429,7 +423,7 @@ void gbx_code_discover_end(gbx_mcp_code *code);
 /* ---- the tools ----------------------------------------------------------- */
 
 /* gbx_mcp_tool_fn; user is the gbx_mcp_code. */
-void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments);
+void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments);
 void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments);
 void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments);
 
@@ -473,5 +467,204 @@ void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to
  * tool. */
 void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
                            const char *tool, const char *message, size_t len);
+
+#define GBX_RUN_FAULTS_MAX  8
+#define GBX_RUN_WHY_SIZE    120 /* for the reason why nothing was kept */
+#define GBX_RUN_REMARKS_MAX 16
+
+/* servers.js says this beyond the limit of requests to the host. */
+#define GBX_RUN_ASKED_MAX "the limit on questions of one run is reached: ask less often"
+
+/* The text of a refusal when memory for its own text is out. */
+#define GBX_RUN_NO_MEMORY "the host is out of memory"
+
+/* ---- tool_call.c --------------------------------------------------------- */
+
+/* The code of a call that was given up before it was sent to its server. */
+#define GBX_CODE_CALL_NOT_SENT "NOT_SENT"
+
+/* The calls of one run to one server. A server that does not answer, or a person who
+ * takes time, delays only the calls queued behind it here. upstream limits the calls of
+ * all runs to a server. */
+typedef struct gbx_call_queue {
+    uint32_t flying; /* no longer queued: with the gate */
+    TAILQ_HEAD(, gbx_code_call) waiting;
+} gbx_call_queue;
+
+typedef struct gbx_code_call {
+    gbx_tool_call base;
+    gbx_mcp_code *code;
+    int64_t queued_ns;
+    LIST_ENTRY(gbx_code_call) in_code; /* of the tool `call` */
+
+    /* Of a call that code makes; it is kept until its run has reported it. */
+    struct gbx_code_run *run;   /* NULL: the tool `call` */
+    gbx_request asked;          /* by the worker */
+    struct gbx_code_call *next; /* of the run, in the order of the calls */
+    gbx_call_queue *queue;      /* of the run */
+    TAILQ_ENTRY(gbx_code_call) in_queue;
+    bool raw;
+    bool was_open; /* when the code had ended: its result is reported, not answered */
+    unsigned remarks;   /* that were made about its result */
+    const char *failed; /* code of the error, a constant; or NULL */
+    char *message;      /* of the error */
+    double ms;
+    size_t bytes;                     /* of its result */
+    char gave[GBX_VALUE_SKETCH_SIZE]; /* or "" */
+} gbx_code_call;
+
+/* Its author still has to fill server, tool and arguments, and what it is of. */
+gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client);
+
+/* Start a call that is in the list of its run. May answer the worker at once. */
+void gbx_code_call_start(gbx_code_call *call);
+
+/* End it without an answer, at once if queued; nothing if it has ended. */
+void gbx_code_call_cancel(gbx_code_call *call);
+
+/* Code mode ends: leave it to the gate. */
+void gbx_code_call_abandon(gbx_code_call *call);
+
+/* Answer a request of the worker with an error; message is text. */
+void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
+                           const char *error_code, const char *message, size_t len,
+                           bool retryable);
+
+/* ---- a run --------------------------------------------------------------- */
+
+/* A ToolError that no call of a tool caused. */
+typedef struct gbx_run_fault {
+    char code[24];
+    char *message;
+} gbx_run_fault;
+
+typedef struct gbx_code_run {
+    gbx_mcp_code *code;
+    gbx_mcp_request *request;
+    char id[40]; /* as in the gate's log */
+    char *text;  /* as received */
+    size_t text_len;
+    gbx_view input;                     /* of the request, or of input_text */
+    gbx_buf input_text;                 /* the input with all digits kept */
+    gbx_digits digits;                  /* integers too large for Numbers in code */
+    char *remarks[GBX_RUN_REMARKS_MAX]; /* our own lines in the log */
+    size_t remark_count;
+    gbx_time_budget patience; /* time for parsing the code, in total */
+    gbx_box_run *box_run;     /* NULL: ended, or not begun */
+    uint32_t timeout_ms;
+    int64_t start_ns;
+    struct event *timer;
+    double paused_ms; /* while waiting for a person */
+    double seen_ms;   /* time of the last check */
+    bool is_late;
+    gbx_call_queue *queues; /* one per server of the configuration */
+    gbx_code_call *calls;   /* all of them, in call order */
+    gbx_code_call **calls_end;
+    size_t call_count;
+    size_t open; /* calls that have not ended */
+    STAILQ_HEAD(, gbx_keeping)
+    keepings; /* future artifacts; the first is being redacted */
+    STAILQ_HEAD(, gbx_question) questions; /* about known tools; the first is next */
+    struct event *turn;                    /* of the first question */
+    gbx_script_reply_artifact *artifacts;
+    size_t artifact_count;
+    size_t artifact_room;
+    size_t unkept;                            /* artifacts that were not kept */
+    char why_unkept[GBX_RUN_WHY_SIZE];        /* the reason for the first */
+    gbx_run_fault faults[GBX_RUN_FAULTS_MAX]; /* the last ones, as a ring */
+    size_t fault_count;
+    bool is_ending;     /* the worker has finished; open calls are with their servers */
+    gbx_result *result; /* owned while is_ending; NULL: nothing ran */
+    gbx_error error;
+    gbx_gate_sift *sift;        /* redacts its output, or NULL */
+    gbx_buf value;              /* redacted, once is_stripped */
+    gbx_buf printed;            /* the same for its logs, concatenated */
+    gbx_script_reply_log *logs; /* our remarks first */
+    size_t log_count;
+    bool is_stripped;
+    bool is_value_lost; /* memory was out */
+    unsigned holders;   /* questions and jobs that refer to the run */
+    /* A call, question or job of the run has ended: finish the run if it was the last;
+     * that frees it. */
+    void (*may_end)(struct gbx_code_run *run);
+    LIST_ENTRY(gbx_code_run) in_code;
+} gbx_code_run;
+
+/* Undo one increment of holders. */
+static inline void gbx_code_run_release(gbx_code_run *run)
+{
+    run->holders--;
+    run->may_end(run);
+}
+
+/* ---- script_run.c -------------------------------------------------------- */
+
+/* Start a run, which ends the request. text: the code, at least one byte, without a
+ * final NUL; input may be a missing value. */
+void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
+                        const gbx_buf *text, gbx_view input, uint32_t timeout_ms);
+
+/* Code mode and the loop end: nothing is answered. What the gate still holds is freed
+ * when it lets go. */
+void gbx_code_run_abandon(gbx_code_run *run);
+
+/* ---- run_output.c -------------------------------------------------------- */
+
+/* All that leaves a run is redacted. */
+
+/* Pass on a log line, as it is printed; user is the run. */
+void gbx_code_run_log(void *user, gbx_log_level level, const char *text, size_t len);
+
+/* Arguments: what has them, the first one, and how many there are. */
+#define GBX_RUN_FAR_INTEGERS                                                          \
+    "%s integers beyond 2^53 - 1: they are texts in the code, to keep their digits: " \
+    "%.*s (%zu in all); a tool whose schema wants an integer gets one"
+
+/* Add our own line to the code's log, as a warning, up to GBX_RUN_REMARKS_MAX. */
+void gbx_code_run_remark(gbx_code_run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Record that a ToolError of that code was or will be made; code is [A-Z_]. */
+void gbx_code_run_fault(gbx_code_run *run, const char *code, const char *message);
+
+/* Keep a redacted value for readers of the reply, and append its handle as JSON.
+ * is_bytes: never read it as text. False: not kept, and why has the reason in words. */
+bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                           const void *data, size_t len, bool is_bytes, gbx_buf *handle,
+                           char why[GBX_RUN_WHY_SIZE]);
+/* The same for bytes of a tool's result whose other parts are still useful: a handle is
+ * always appended; if nothing was kept, it says why. */
+void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_type,
+                       const void *data, size_t len, gbx_buf *handle);
+
+/* Redact the run's value and log; the run is held until that is done. */
+void gbx_code_run_redact(gbx_code_run *run);
+
+/* ---- guest_requests.c ---------------------------------------------------- */
+
+/* Handle a request of the code; user is the run. */
+void gbx_code_run_request(void *user, gbx_request request, gbx_view args);
+
+/* Drop questions whose answers nobody awaits any more. */
+void gbx_code_run_drop_questions(gbx_code_run *run);
+
+/* Drop artifacts that are not kept yet. */
+void gbx_code_run_drop_keepings(gbx_code_run *run);
+
+/* ---- script_result.c ----------------------------------------------------- */
+
+/* Write the reply and end the request. ms_left: of the run's time. */
+void gbx_code_run_finish(gbx_code_run *run, double ms_left);
+/* Reply for a run that never started: what is wrong with the arguments or the code. */
+void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
+                         const gbx_script_reply_error *error);
+
+/* ---- hints.c ------------------------------------------------------------- */
+
+/* Map habits that models bring from other hosts to what works here: what to write
+ * instead, to be freed, or NULL. message: the engine's, of the error that ended a run;
+ * line: the line of code that failed. */
+char *gbx_code_message_hint(const gbx_code_run *run, const char *message,
+                            const char *line, size_t line_len);
 
 #endif

@@ -13,10 +13,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define LEAST       16u /* digits of 2^53 - 1 */
 #define MOST        40u /* the most digits of a known integer */
@@ -35,84 +35,47 @@ static bool is_digit(char c)
 
 /* ---- what is known --------------------------------------------------------------- */
 
-struct gbx_digits_entry {
-    double key; /* 0: free */
-    size_t at;  /* of its digits */
-    size_t len; /* 0: the digits are those that JavaScript writes */
+struct integer {
+    double key;            /* first: compare() reads it */
+    char digits[MOST + 1]; /* "": those that JavaScript writes */
     bool is_ambiguous;
 };
 
-/* Each bit of key and seed affects every bit of the result. */
-static uint64_t hash(double key, uint64_t seed)
+static int compare(const void *a, const void *b)
 {
-    uint64_t bits;
+    const double *one = a;
+    const double *two = b;
 
-    memcpy(&bits, &key, sizeof bits);
-    bits = (bits ^ seed) * 0x9E3779B97F4A7C15u;
-    bits = (bits ^ (bits >> 32) ^ seed) * 0xD6E8FEB86659FD93u;
-    return bits ^ (bits >> 32);
+    return (*one > *two) - (*one < *two);
 }
 
-static struct gbx_digits_entry *find(const gbx_digits *d, double key)
+/* NULL: it is not known. */
+static struct integer *find(const gbx_digits *d, double key)
 {
-    size_t i;
+    struct integer *const *found = tfind(&key, &d->tree, compare);
 
-    for (i = (size_t)hash(key, d->seed) & (d->room - 1);
-         d->entries[i].key != 0 && d->entries[i].key != key;
-         i = (i + 1) & (d->room - 1))
-        continue;
-    return &d->entries[i];
+    return found != NULL ? *found : NULL;
 }
 
-/* Is there room for one more? */
-static bool grow(gbx_digits *d)
+static void know(gbx_digits *d, double key, const char *digits)
 {
-    gbx_digits next = {.room = d->room > 0 ? d->room * 2 : 64,
-                       .count = d->count,
-                       .seed = d->seed};
-
-    if (d->count == ENTRIES_MAX)
-        return false;
-    if (d->count * 2 < d->room)
-        return true;
-    if (d->room == 0)
-        (void)!getrandom(&next.seed, sizeof next.seed, 0);
-    next.entries = calloc(next.room, sizeof *next.entries);
-    if (next.entries == NULL)
-        return false;
-    for (size_t i = 0; i < d->room; i++)
-        if (d->entries[i].key != 0)
-            *find(&next, d->entries[i].key) = d->entries[i];
-    free(d->entries);
-    d->entries = next.entries;
-    d->room = next.room;
-    d->seed = next.seed;
-    return true;
-}
-
-static void know(gbx_digits *d, double key, const char *digits, size_t len)
-{
-    struct gbx_digits_entry *entry;
+    struct integer *entry;
 
     if (key <= SAFE || d->is_full)
         return;
-    d->is_full = !grow(d);
+    entry = find(d, key);
+    if (entry != NULL) {
+        entry->is_ambiguous = entry->is_ambiguous || strcmp(entry->digits, digits) != 0;
+        return;
+    }
+    d->is_full = d->count == ENTRIES_MAX;
     if (d->is_full)
         return;
-    entry = find(d, key);
-    if (entry->key != 0) {
-        entry->is_ambiguous =
-            entry->is_ambiguous || entry->len != len ||
-            (len > 0 && memcmp(d->text.data + entry->at, digits, len) != 0);
-        return;
-    }
-    if (d->text.ceiling == 0)
-        gbx_buf_init(&d->text, (size_t)ENTRIES_MAX * MOST);
-    if (gbx_buf_append(&d->text, digits, len)) {
-        *entry =
-            (struct gbx_digits_entry){.key = key, .at = d->text.len - len, .len = len};
-        d->count++;
-    }
+    entry = gbx_need(calloc(1, sizeof *entry));
+    entry->key = key;
+    (void)snprintf(entry->digits, sizeof entry->digits, "%s", digits);
+    (void)gbx_need(tsearch(entry, &d->tree, compare));
+    d->count++;
 }
 
 /* Is it part of a name, a fraction or another number? In JSON a letter before it may
@@ -166,7 +129,7 @@ static void know_text(gbx_digits *d, const char *digits, size_t len)
         return;
     memcpy(text, digits, len);
     text[len] = 0;
-    know(d, strtod(text, NULL), text, len);
+    know(d, strtod(text, NULL), text);
 }
 
 /* ---- the literals of code -------------------------------------------------------- */
@@ -249,7 +212,7 @@ static void take_literal(struct literals *l, const gbx_node *node)
     is_number = text[n - 1] != 'n';
     text[n - !is_number] = 0;
     if (strspn(text, "0123456789") < strlen(text))
-        know(l->digits, strtod(text, NULL), "", 0);
+        know(l->digits, strtod(text, NULL), "");
     else
         take_integer(l, text, is_number, start, end);
 }
@@ -392,10 +355,11 @@ static gbx_view item_of(gbx_view schema, size_t index)
     return gbx_view_kind(items) == '{' ? items : (gbx_view){NULL, 0};
 }
 
+static const char *const choices[] = {"anyOf", "oneOf", "allOf"};
+
 static gbx_view schema_of_choices(struct rewriting *r, gbx_view schema,
                                   const struct frame *f, unsigned depth)
 {
-    static const char *const choices[] = {"anyOf", "oneOf", "allOf"};
     gbx_view found = {NULL, 0};
 
     for (size_t i = 0; i < GBX_COUNTOF(choices) && found.at == NULL; i++) {
@@ -444,7 +408,6 @@ static unsigned takes_type(gbx_view type)
 
 static unsigned takes(struct rewriting *r, gbx_view schema, unsigned depth)
 {
-    static const char *const choices[] = {"anyOf", "oneOf", "allOf"};
     gbx_view type;
     unsigned sum = 0;
     size_t cursor = 0;
@@ -596,7 +559,7 @@ static bool put_as_integer(struct rewriting *r, gbx_view scalar)
 {
     const char *at = scalar.at + (*scalar.at == '-');
     size_t len = scalar.len - (*scalar.at == '-');
-    const struct gbx_digits_entry *known = NULL;
+    const struct integer *known;
     char text[64];
     double key;
 
@@ -610,20 +573,19 @@ static bool put_as_integer(struct rewriting *r, gbx_view scalar)
     if (key <= SAFE ||
         (strspn(text, "0123456789") == len && !is_as_written(key, text, len)))
         return gbx_buf_append(r->to, scalar.at, scalar.len);
-    if (r->digits->room > 0)
-        known = find(r->digits, key);
+    known = find(r->digits, key);
     if (r->exact.len > len + 1 && memmem(r->exact.at, r->exact.len, text, len) != NULL)
         return gbx_buf_append(r->to, scalar.at, scalar.len);
-    if (known == NULL || known->key == 0 || known->is_ambiguous || r->digits->is_full) {
+    if (known == NULL || known->is_ambiguous || r->digits->is_full) {
         if (r->words == NULL)
             return gbx_buf_append(r->to, scalar.at, scalar.len);
         put_why(r, scalar);
         return false;
     }
-    if (known->len == 0)
+    if (known->digits[0] == 0)
         return gbx_buf_append(r->to, scalar.at, scalar.len);
     return gbx_buf_append(r->to, scalar.at, (size_t)(at - scalar.at)) &&
-           gbx_buf_append(r->to, r->digits->text.data + known->at, known->len);
+           gbx_buf_puts(r->to, known->digits);
 }
 
 static bool put_fitting(struct rewriting *r, gbx_view scalar)
@@ -639,8 +601,7 @@ static bool put_fitting(struct rewriting *r, gbx_view scalar)
 
 void gbx_digits_cleanup(gbx_digits *digits)
 {
-    free(digits->entries);
-    gbx_buf_cleanup(&digits->text);
+    tdestroy(digits->tree, free);
     *digits = (gbx_digits){0};
 }
 

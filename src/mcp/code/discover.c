@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define REPLY_MAX GBX_MIB(8)
+#define TOO_LONG  "the list is longer than 8 MiB: ask for one server, or with a query"
 #define SCRIPT_MS 10000
 
 /* ---- the query ------------------------------------------------------------------- */
@@ -146,21 +147,6 @@ struct gbx_discovery_run {
     LIST_ENTRY(gbx_discovery_run) in_code;
 };
 
-static void on_request(void *user, gbx_request request, gbx_view args)
-{
-    (void)user;
-    (void)request;
-    (void)args;
-}
-
-static void on_log(void *user, gbx_log_level level, const char *text, size_t len)
-{
-    (void)user;
-    (void)level;
-    (void)text;
-    (void)len;
-}
-
 static void on_done(void *user, gbx_result *result, const gbx_error *error)
 {
     struct gbx_discovery_run *run = user;
@@ -184,27 +170,19 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     free(run);
 }
 
-bool gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
+void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
                            gbx_discovered_fn done, void *user)
 {
-    static const gbx_box_hooks hooks = {on_request, on_log, on_done};
-    struct gbx_discovery_run *run = calloc(1, sizeof *run);
+    static const gbx_box_hooks hooks = {.done = on_done};
+    struct gbx_discovery_run *run = gbx_need(calloc(1, sizeof *run));
     gbx_limits limits = GBX_LIMITS_INIT;
     gbx_view view = {(const char *)input->data, input->len};
 
-    if (run == NULL || input->failed) {
-        free(run);
-        return false;
-    }
     *run = (struct gbx_discovery_run){.code = code, .done = done, .user = user};
     limits.timeout_ms = SCRIPT_MS;
-    if (gbx_box_start(code->box, script, strlen(script), view, &limits, NULL, &hooks,
-                      run) == NULL) {
-        free(run);
-        return false;
-    }
+    (void)gbx_box_start(code->box, script, strlen(script), view, &limits, NULL, &hooks,
+                        run);
     LIST_INSERT_HEAD(&code->discoveries, run, in_code);
-    return true;
 }
 
 void gbx_code_discover_end(gbx_mcp_code *code)
@@ -267,6 +245,15 @@ struct discovery {
     gbx_buf absent; /* of discover: lines about servers that are not there */
 };
 
+static struct discovery *new_discovery(gbx_mcp_code *code, gbx_mcp_request *request)
+{
+    struct discovery *d = gbx_need(calloc(1, sizeof *d));
+
+    d->code = code;
+    d->request = request;
+    return d;
+}
+
 static void discovery_free(void *user)
 {
     struct discovery *d = user;
@@ -301,10 +288,7 @@ static void on_text(void *user, gbx_buf *text, bool is_text)
         (void)gbx_buf_append(text, d->absent.data, d->absent.len);
         gbx_code_say_changed(d->code, d->request, text, false);
     } else if (text != NULL && text->failed) {
-        gbx_code_say_wrong(d->code, d->request,
-                           "the list is longer than %u MiB: ask for one server, or "
-                           "with a query",
-                           (unsigned)(REPLY_MAX >> 20));
+        gbx_code_say_wrong(d->code, d->request, TOO_LONG);
     } else if (text != NULL) {
         gbx_code_say_wrong(d->code, d->request, "the tools cannot be listed: %.*s",
                            (int)text->len, (const char *)text->data);
@@ -335,11 +319,12 @@ static void on_listed(void *user, const gbx_upstream_reply *failure)
     (void)gbx_buf_puts(&text, ",\"docs\":");
     put_docs(d->code, &d->query, &text);
     (void)gbx_buf_puts(&text, "}");
-    if (!gbx_code_ask_discover(d->code,
-                               GBX_DISCOVER_JS ".text(input.query, input.docs)", &text,
-                               on_text, d)) {
-        gbx_mcp_fail(d->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
+    if (text.failed) {
+        gbx_code_say_wrong(d->code, d->request, TOO_LONG);
         discovery_free(d);
+    } else {
+        gbx_code_ask_discover(d->code, GBX_DISCOVER_JS ".text(input.query, input.docs)",
+                              &text, on_text, d);
     }
 }
 
@@ -347,28 +332,20 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     static const char *const names[] = {"query", "server", "tool", "detail", NULL};
     gbx_mcp_code *code = user;
-    struct discovery *d = calloc(1, sizeof *d);
+    struct discovery *d = new_discovery(code, request);
     const char *why;
-    gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
 
-    if (d == NULL) {
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-        return;
-    }
     gbx_buf_init(&message, GBX_KIB(8));
-    d->code = code;
-    d->request = request;
     if (gbx_code_check_names(arguments, names, &message) &&
         gbx_code_read_query(code, gbx_view_member(arguments, "query"),
                             gbx_view_member(arguments, "server"), arguments, &d->query,
-                            &message, &why) &&
+                            &message, &why)) {
         gbx_code_list_tools(code, d->query.server, false, request, on_listed,
-                            discovery_free, d)) {
-        gbx_buf_cleanup(&message);
+                            discovery_free, d);
         return;
     }
     gbx_code_say_changed(code, request, &message, true);
-    gbx_buf_cleanup(&message);
     discovery_free(d);
 }
 
@@ -427,51 +404,35 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
     free(p);
 }
 
-/* An unknown server may have been configured since the start. */
-static void refuse_provision(gbx_mcp_code *code, gbx_mcp_request *request,
-                             const char *why, const gbx_buf *message)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-
-    gbx_buf_init(&text, GBX_KIB(16));
-    (void)gbx_buf_printf(&text, "%s: ", why);
-    (void)gbx_buf_append(&text, message->data, message->len);
-    gbx_code_say_changed(code, request, &text, true);
-}
-
 void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     static const char *const names[] = {"server", NULL};
     gbx_mcp_code *code = user;
+    const gbx_mcp_upstream_config *server = NULL;
     struct discovery *p;
     const char *why = "INVALID_ARGS";
     char name[GBX_CODE_SERVER_SIZE];
-    gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
+    gbx_buf_init(&message, GBX_KIB(8));
+    gbx_buf_init(&text, GBX_KIB(16));
     if (gbx_code_refuse_names(code, request, arguments, names))
         return;
-    p = calloc(1, sizeof *p);
-    if (p == NULL) {
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-        return;
-    }
-    gbx_buf_init(&message, GBX_KIB(8));
-    p->code = code;
-    p->request = request;
     if (!gbx_code_take_name(gbx_view_member(arguments, "server"), name, sizeof name)) {
         (void)gbx_buf_puts(&message, "give server, the name of one that is configured");
     } else {
-        p->query.server = gbx_code_find_server(code, name, &message, &why);
-        if (p->query.server == NULL)
+        server = gbx_code_find_server(code, name, &message, &why);
+        if (server == NULL)
             (void)gbx_buf_puts(&message, "; nothing is installed by this tool");
     }
-    if (p->query.server == NULL) {
-        refuse_provision(code, request, why, &message);
-        free(p);
-    } else if (!gbx_code_list_tools(code, p->query.server, true, request, on_provided,
-                                    free, p)) {
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-        free(p);
+    if (server == NULL) {
+        (void)gbx_buf_printf(&text, "%s: %.*s", why, (int)message.len,
+                             (char *)message.data);
+        gbx_code_say_changed(code, request, &text, true);
+        return;
     }
-    gbx_buf_cleanup(&message);
+    p = new_discovery(code, request);
+    p->query.server = server;
+    gbx_code_list_tools(code, server, true, request, on_provided, free, p);
 }

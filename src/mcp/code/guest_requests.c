@@ -6,7 +6,7 @@
  * All of it is hostile: code can call the function itself, with any arguments. The line
  * comes from the code and is only bounded, not verified.
  */
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/base64.h"
 #include "base/cleanup.h"
@@ -87,38 +87,41 @@ static char *take_args(const gbx_guest_request *a, size_t *ret_len, gbx_buf *why
     return why->len == 0 ? gbx_buf_take_string(&to, ret_len) : NULL;
 }
 
-/* NULL: why has the reason, and *ret_code its code; or memory is out. */
-static gbx_tool_call *read_call(const gbx_guest_request *a, gbx_buf *why,
+/* NULL: why has the reason, or memory is out; *ret_code is its code. */
+static gbx_code_call *read_call(const gbx_guest_request *a, gbx_buf *why,
                                 const char **ret_code)
 {
     GBX_CLEANUP(gbx_free) char *server = take_text(a->args[0], 64);
-    gbx_tool_call *call = calloc(1, sizeof *call);
+    GBX_CLEANUP(gbx_free) char *tool = take_text(a->args[1], GBX_TOOL_NAME_MAX);
+    size_t len = 0;
+    GBX_CLEANUP(gbx_free) char *args = take_args(a, &len, why);
+    const gbx_mcp_upstream_config *found;
+    gbx_code_call *call;
 
     *ret_code = "INVALID_ARGS";
-    if (call == NULL)
-        return NULL;
-    call->code = a->run->code;
-    call->run = a->run;
-    call->client = a->run->request;
-    call->request = a->request;
-    call->tool = take_text(a->args[1], GBX_TOOL_NAME_MAX);
-    call->args = take_args(a, &call->args_len, why);
-    (void)gbx_code_take_count(gbx_view_member(a->args[3], "line"), LINE_NUMBER_MAX,
-                              &call->line);
-    call->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
-    (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
-                              &call->timeout_ms);
-    if (server != NULL && call->tool != NULL && call->args != NULL) {
-        call->server = gbx_code_find_server(call->code, server, why, ret_code);
-        if (call->server != NULL)
-            return call;
-    } else if (why->len == 0) {
+    if ((server == NULL || tool == NULL) && why->len == 0)
         (void)gbx_buf_puts(why, gbx_code_is_long_name(a->args[1])
                                     ? GBX_CODE_LONG_NAME
                                     : "a call has a server, a tool and an object");
-    }
-    gbx_tool_call_free(call);
-    return NULL;
+    if (server == NULL || tool == NULL || args == NULL)
+        return NULL;
+    found = gbx_code_find_server(a->run->code, server, why, ret_code);
+    if (found == NULL)
+        return NULL;
+    call = gbx_code_call_new(a->run->code, a->run->request);
+    call->run = a->run;
+    call->asked = a->request;
+    call->base.server = found;
+    call->base.tool = tool;
+    call->base.args_text = args;
+    call->base.args_len = len;
+    tool = args = NULL;
+    (void)gbx_code_take_count(gbx_view_member(a->args[3], "line"), LINE_NUMBER_MAX,
+                              &call->base.line);
+    (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
+                              &call->base.timeout_ms);
+    call->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
+    return call;
 }
 
 /* Use the run's name in the engine's log for the gate, too, until the run ends. */
@@ -137,7 +140,7 @@ static void on_call(const gbx_guest_request *a)
     gbx_code_run *run = a->run;
     const char *why;
     gbx_buf message;
-    gbx_tool_call *call;
+    gbx_code_call *call;
 
     if (run->call_count == 0)
         take_name(run);
@@ -153,7 +156,7 @@ static void on_call(const gbx_guest_request *a)
         run->open++;
         *run->calls_end = call;
         run->calls_end = &call->next;
-        gbx_tool_call_start(call);
+        gbx_code_call_start(call);
     } else {
         refuse_by(a, why, &message);
     }
@@ -262,34 +265,29 @@ static void on_listed(void *user, const gbx_upstream_reply *failure)
     free(q);
 }
 
-static bool has_turns(gbx_code_run *run)
-{
-    if (run->turn == NULL)
-        run->turn = event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_turn, run);
-    return run->turn != NULL;
-}
-
 /* server: of tools(); else it is in the settings. */
 static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
                 gbx_view settings)
 {
-    gbx_question *q = calloc(1, sizeof *q);
-    gbx_mcp_code *code = a->run->code;
-    const char *why = "INVALID_ARGS";
+    gbx_question *q = gbx_need(calloc(1, sizeof *q));
+    gbx_code_run *run = a->run;
+    const char *why;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
 
     gbx_buf_init(&message, GBX_KIB(8));
-    if (q != NULL && has_turns(a->run) &&
-        gbx_code_read_query(code, words, server, settings, &q->query, &message, &why)) {
-        q->run = a->run;
-        q->request = a->request;
-        a->run->holders++;
-        if (gbx_code_list_tools(code, q->query.server, false, NULL, on_listed, free, q))
-            return;
-        a->run->holders--;
+    if (!gbx_code_read_query(run->code, words, server, settings, &q->query, &message,
+                             &why)) {
+        refuse_by(a, why, &message);
+        free(q);
+        return;
     }
-    refuse_by(a, why, &message);
-    free(q);
+    if (run->turn == NULL)
+        run->turn = gbx_need(
+            event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_turn, run));
+    q->run = run;
+    q->request = a->request;
+    run->holders++;
+    gbx_code_list_tools(run->code, q->query.server, false, NULL, on_listed, free, q);
 }
 
 static void on_tools(const gbx_guest_request *a)
@@ -384,12 +382,8 @@ static bool take_mime(const gbx_guest_request *a, bool is_bytes,
 /* NULL if the value cannot be kept; it is then refused. */
 static gbx_keeping *take_artifact(const gbx_guest_request *a)
 {
-    gbx_keeping *k = calloc(1, sizeof *k);
+    gbx_keeping *k = gbx_need(calloc(1, sizeof *k));
 
-    if (k == NULL) {
-        refuse_artifact(a, "UNAVAILABLE", "memory is out");
-        return NULL;
-    }
     gbx_buf_init(&k->bytes, VALUE_MAX);
     k->asked = (gbx_guest_request){.run = a->run, .request = a->request};
     k->is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
@@ -433,20 +427,6 @@ static void keep(const gbx_keeping *k, gbx_view text)
     }
 }
 
-static void keep_at_once(const gbx_keeping *k)
-{
-    const char *bytes = k->bytes.data != NULL ? (const char *)k->bytes.data : "";
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-
-    gbx_buf_init(&clean, VALUE_MAX);
-    if (k->is_bytes)
-        keep(k, (gbx_view){bytes, k->bytes.len});
-    else if (!gbx_gate_redact(k->asked.run->code->gate, bytes, k->bytes.len, &clean))
-        keep(k, (gbx_view){NULL, 0});
-    else
-        keep(k, (gbx_view){clean.data != NULL ? (char *)clean.data : "", clean.len});
-}
-
 static void on_sifted(void *user, const gbx_gate_sifted *sifted);
 
 /* Keep values that take no time, up to the first that does. */
@@ -455,13 +435,16 @@ static void go_on(gbx_code_run *run)
     gbx_keeping *k;
 
     while ((k = STAILQ_FIRST(&run->keepings)) != NULL) {
-        gbx_view text = {(const char *)k->bytes.data, k->bytes.len};
+        gbx_view text = {k->bytes.data != NULL ? (const char *)k->bytes.data : "",
+                         k->bytes.len};
 
-        if (!k->is_bytes)
-            k->sift = gbx_gate_redact_later(run->code->gate, &text, 1, on_sifted, k);
+        if (k->is_bytes)
+            keep(k, text);
+        else
+            gbx_gate_redact_start(run->code->gate, GBX_SECRET_LINE, &text, 1, on_sifted,
+                                  k, &k->sift);
         if (k->sift != NULL)
             return;
-        keep_at_once(k);
         STAILQ_REMOVE_HEAD(&run->keepings, in_run);
         run->holders--;
         free_keeping(k);
@@ -472,9 +455,12 @@ static void on_sifted(void *user, const gbx_gate_sifted *sifted)
 {
     gbx_keeping *k = user;
     gbx_code_run *run = k->asked.run;
+    bool was_on_thread = k->sift != NULL; /* else go_on() ends k */
 
     k->sift = NULL;
     keep(k, sifted->done ? sifted->text : (gbx_view){NULL, 0});
+    if (!was_on_thread)
+        return;
     STAILQ_REMOVE_HEAD(&run->keepings, in_run);
     free_keeping(k);
     go_on(run);

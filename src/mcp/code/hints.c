@@ -4,7 +4,7 @@
  * cannot start the command with another policy, and its script reaches only the servers
  * and the data. These texts point it there.
  */
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "syntax/tree.h"
@@ -245,7 +245,7 @@ static bool is_wrapper(const char *text, size_t len)
 /* Does a tool's result have such a member of its own? */
 static bool is_wrapper_given(const gbx_code_run *run)
 {
-    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
+    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
         if (is_wrapper(n->gave, strlen(n->gave)))
             return true;
     return false;

@@ -6,6 +6,7 @@
  */
 #include "mcp/code/code.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
 
@@ -25,10 +26,9 @@ struct gbx_parse_thread {
     pthread_t thread;
     bool has_thread;
     atomic_bool stop;
-    pthread_mutex_t lock; /* protects first and last */
+    pthread_mutex_t lock; /* protects jobs */
     pthread_cond_t changed;
-    gbx_parse_thread_job *first;
-    gbx_parse_thread_job **last;
+    TAILQ_HEAD(, gbx_parse_thread_job) jobs;
 };
 
 /* NULL: the thread must end. */
@@ -37,13 +37,11 @@ static gbx_parse_thread_job *next_job(gbx_parse_thread *aside)
     gbx_parse_thread_job *job = NULL;
 
     (void)pthread_mutex_lock(&aside->lock);
-    while (aside->first == NULL && !atomic_load(&aside->stop))
+    while (TAILQ_EMPTY(&aside->jobs) && !atomic_load(&aside->stop))
         (void)pthread_cond_wait(&aside->changed, &aside->lock);
     if (!atomic_load(&aside->stop)) {
-        job = aside->first;
-        aside->first = job->next;
-        if (aside->first == NULL)
-            aside->last = &aside->first;
+        job = TAILQ_FIRST(&aside->jobs);
+        TAILQ_REMOVE(&aside->jobs, job, in_jobs);
     }
     (void)pthread_mutex_unlock(&aside->lock);
     return job;
@@ -72,12 +70,10 @@ static bool has_thread(gbx_parse_thread *aside)
 
 gbx_parse_thread *gbx_parse_thread_new(gbx_mcp_loop *loop)
 {
-    gbx_parse_thread *aside = calloc(1, sizeof *aside);
+    gbx_parse_thread *aside = gbx_need(calloc(1, sizeof *aside));
 
-    if (aside == NULL)
-        return NULL;
     aside->loop = loop;
-    aside->last = &aside->first;
+    TAILQ_INIT(&aside->jobs);
     aside->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     aside->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     return aside;
@@ -110,11 +106,9 @@ bool gbx_parse_thread_give(gbx_parse_thread *aside, gbx_parse_thread_job *job)
 {
     if (!has_thread(aside))
         return false;
-    job->next = NULL;
     job->post = (gbx_mcp_post){.run = job->done, .arg = job->user};
     (void)pthread_mutex_lock(&aside->lock);
-    *aside->last = job;
-    aside->last = &job->next;
+    TAILQ_INSERT_TAIL(&aside->jobs, job, in_jobs);
     (void)pthread_cond_signal(&aside->changed);
     (void)pthread_mutex_unlock(&aside->lock);
     return true;
@@ -122,20 +116,18 @@ bool gbx_parse_thread_give(gbx_parse_thread *aside, gbx_parse_thread_job *job)
 
 bool gbx_parse_thread_withdraw(gbx_parse_thread *aside, gbx_parse_thread_job *job)
 {
-    bool is_found = false;
+    gbx_parse_thread_job *at;
 
     (void)pthread_mutex_lock(&aside->lock);
-    for (gbx_parse_thread_job **at = &aside->first; *at != NULL && !is_found;) {
-        is_found = *at == job;
-        if (is_found)
-            *at = job->next;
-        else
-            at = &(*at)->next;
-        if (*at == NULL)
-            aside->last = at;
+    TAILQ_FOREACH(at, &aside->jobs, in_jobs)
+    {
+        if (at == job)
+            break;
     }
+    if (at != NULL)
+        TAILQ_REMOVE(&aside->jobs, at, in_jobs);
     (void)pthread_mutex_unlock(&aside->lock);
-    return is_found;
+    return at != NULL;
 }
 
 gbx_parse_thread_when gbx_parse_thread_read(gbx_parse_thread *aside,

@@ -3,7 +3,7 @@
  * run_output - what leaves a run, without secrets: log lines as they are printed, artifacts,
  * and at the end its value and log.
  */
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -35,8 +35,7 @@ void gbx_code_run_log(void *user, gbx_log_level level, const char *text, size_t 
     (void)gbx_buf_puts(&line, prefixes[level <= GBX_LOG_ERROR ? level : 0]);
     text_at = line.len;
     (void)gbx_gate_redact(run->code->gate, text,
-                          gbx_artifacts_border(text, len, GBX_CODE_PROGRESS_MAX),
-                          &line);
+                          gbx_utf8_cut(text, len, GBX_CODE_PROGRESS_MAX), &line);
     if (!line.failed) {
         said =
             line.data != NULL ? (const char *)line.data : ""; /* an empty line counts */
@@ -95,19 +94,14 @@ static void put_handle(const char *uri, const char *error, const char *mime_type
     (void)gbx_buf_printf(to, ",\"bytes\":%zu}", len);
 }
 
-/* Room for one more artifact in the list; NULL: memory is out. */
+/* Room for one more artifact in the list. */
 static gbx_script_reply_artifact *next_artifact(gbx_code_run *run)
 {
-    size_t room = run->artifact_room > 0 ? run->artifact_room * 2 : 8;
-    gbx_script_reply_artifact *grown;
-
-    if (run->artifact_count < run->artifact_room)
-        return &run->artifacts[run->artifact_count];
-    grown = reallocarray(run->artifacts, room, sizeof *grown);
-    if (grown == NULL)
-        return NULL;
-    run->artifacts = grown;
-    run->artifact_room = room;
+    if (run->artifact_count == run->artifact_room) {
+        run->artifact_room += run->artifact_room + 8;
+        run->artifacts = gbx_need(
+            reallocarray(run->artifacts, run->artifact_room, sizeof *run->artifacts));
+    }
     return &run->artifacts[run->artifact_count];
 }
 
@@ -116,7 +110,7 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
                            char why[GBX_RUN_WHY_SIZE])
 {
     uint64_t max = run->code->settings->artifact_bytes;
-    gbx_artifact *kept = NULL;
+    gbx_artifact *kept;
     gbx_script_reply_artifact *a;
 
     if (run->artifact_count == ARTIFACTS_MAX) {
@@ -131,9 +125,8 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
         return false;
     }
     a = next_artifact(run);
-    if (a != NULL)
-        kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
-                                 gbx_clock_now_ns());
+    kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
+                             gbx_clock_now_ns());
     if (kept == NULL) {
         (void)snprintf(why, GBX_RUN_WHY_SIZE, "no memory is left for it");
         return false;
@@ -141,11 +134,10 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
     kept->is_text = kept->is_text && !is_bytes;
     memcpy(a->uri, kept->uri, sizeof a->uri);
     (void)snprintf(a->name, sizeof a->name, "%.*s",
-                   (int)gbx_artifacts_border(name, strlen(name), sizeof a->name - 1),
-                   name);
+                   (int)gbx_utf8_cut(name, strlen(name), sizeof a->name - 1), name);
     (void)snprintf(a->mime_type, sizeof a->mime_type, "%.*s",
-                   (int)gbx_artifacts_border(mime_type, strlen(mime_type),
-                                             sizeof a->mime_type - 1),
+                   (int)gbx_utf8_cut(mime_type, strlen(mime_type),
+                                     sizeof a->mime_type - 1),
                    mime_type);
     a->bytes = len;
     run->artifact_count++;
@@ -175,96 +167,56 @@ void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_typ
 
 /* ---- the value and the log ------------------------------------------------------- */
 
-/* Large ones are searched on a separate thread while the run waits and the loop serves
- * others. */
-
 static const char *const levels[] = {"debug", "log", "info", "warn", "error"};
 
-/* The value, empty if missing, then each line of the log. */
-static gbx_view *texts_of(const gbx_code_run *run, size_t count)
-{
-    gbx_view *texts = calloc(count, sizeof *texts);
-
-    if (texts == NULL)
-        return NULL;
-    if (gbx_result_code(run->result) == GBX_CODE_VALUE)
-        texts[0].at = gbx_result_value(run->result, &texts[0].len);
-    for (size_t i = 1; i < count; i++) {
-        gbx_log log = gbx_result_log(run->result, i - 1);
-
-        texts[i] = (gbx_view){log.text, log.text_len};
-    }
-    return texts;
-}
-
-/* All lines are complete: their addresses no longer change. */
-static void place_logs(gbx_code_run *run)
-{
-    size_t at = 0;
-
-    for (size_t i = 0; i < run->log_count; at += run->logs[i++].len)
-        run->logs[i].text =
-            run->printed.data != NULL ? (const char *)run->printed.data + at : "";
-    run->is_stripped = true;
-}
-
-/* Append text i, the value or the next line of the log: redact it now, or take what a
- * thread has made of it. What could not be redacted is left out. */
-static void put_text(gbx_code_run *run, size_t i, gbx_view text,
-                     const gbx_gate_sifted *sifted)
-{
-    gbx_buf *to = i == 0 ? &run->value : &run->printed;
-    size_t before = to->len;
-    bool ok;
-    gbx_log log;
-
-    if (sifted == NULL)
-        ok = gbx_gate_redact(run->code->gate, text.at, text.len, to);
-    else
-        ok = sifted->done && gbx_buf_append(to, sifted->text.at, sifted->text.len);
-    if (i == 0) {
-        run->is_value_lost = !ok;
-        return;
-    }
-    log = gbx_result_log(run->result, i - 1);
-    run->logs[run->log_count++] = (gbx_script_reply_log){
-        levels[log.level <= GBX_LOG_ERROR ? log.level : GBX_LOG_LOG], NULL,
-        to->len - before};
-}
-
+/* First the value, empty if missing, then each line of the log. What could not be
+ * redacted is left out. */
 static void on_sifted(void *user, const gbx_gate_sifted *sifted)
 {
     gbx_code_run *run = user;
-    size_t count = gbx_result_log_count(run->result) + 1;
+    size_t count = gbx_result_log_count(run->result);
     size_t len = 0;
 
     run->sift = NULL;
-    for (size_t i = 1; i < count; i++)
+    run->is_stripped = true;
+    run->is_value_lost =
+        !sifted[0].done ||
+        !gbx_buf_append(&run->value, sifted[0].text.at, sifted[0].text.len);
+    for (size_t i = 1; i <= count; i++)
         len += sifted[i].text.len;
-    (void)gbx_buf_reserve(&run->printed, len);
-    for (size_t i = 0; i < count; i++)
-        put_text(run, i, sifted[i].text, &sifted[i]);
-    place_logs(run);
+    (void)gbx_buf_reserve(&run->printed, len); /* so that it does not move */
+    for (size_t i = 1; i <= count; i++) {
+        gbx_log log = gbx_result_log(run->result, i - 1);
+        size_t at = run->printed.len;
+
+        if (sifted[i].done)
+            (void)gbx_buf_append(&run->printed, sifted[i].text.at, sifted[i].text.len);
+        run->logs[run->log_count++] = (gbx_script_reply_log){
+            levels[log.level <= GBX_LOG_ERROR ? log.level : GBX_LOG_LOG],
+            run->printed.data != NULL ? (const char *)run->printed.data + at : "",
+            run->printed.len - at};
+    }
     gbx_code_run_release(run);
 }
 
-bool gbx_code_run_redact(gbx_code_run *run)
+void gbx_code_run_redact(gbx_code_run *run)
 {
-    size_t count = run->result != NULL ? gbx_result_log_count(run->result) + 1 : 0;
-    GBX_CLEANUP(gbx_free) gbx_view *texts = NULL;
+    size_t count = gbx_result_log_count(run->result);
+    GBX_CLEANUP(gbx_free)
+    gbx_view *texts = gbx_need(calloc(count + 1, sizeof *texts));
 
-    if (run->is_stripped || run->result == NULL)
-        return false;
-    texts = texts_of(run, count);
-    run->logs = calloc(count, sizeof *run->logs);
-    if (texts == NULL || run->logs == NULL)
-        return false;
-    run->sift = gbx_gate_redact_later(run->code->gate, texts, count, on_sifted, run);
-    run->holders += run->sift != NULL;
-    if (run->sift != NULL)
-        return true;
-    for (size_t i = 0; i < count; i++)
-        put_text(run, i, texts[i], NULL);
-    place_logs(run);
-    return false;
+    run->logs = gbx_need(calloc(run->remark_count + count + 1, sizeof *run->logs));
+    for (size_t i = 0; i < run->remark_count; i++)
+        run->logs[run->log_count++] =
+            (gbx_script_reply_log){"warn", run->remarks[i], strlen(run->remarks[i])};
+    if (gbx_result_code(run->result) == GBX_CODE_VALUE)
+        texts[0].at = gbx_result_value(run->result, &texts[0].len);
+    for (size_t i = 0; i < count; i++) {
+        gbx_log log = gbx_result_log(run->result, i);
+
+        texts[i + 1] = (gbx_view){log.text, log.text_len};
+    }
+    run->holders++;
+    gbx_gate_redact_start(run->code->gate, GBX_SECRET_LINE, texts, count + 1, on_sifted,
+                          run, &run->sift);
 }

@@ -7,36 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <event2/http.h>
+
 /* A reference within a schema is a JSON pointer (RFC 6901) in a URI fragment in a JSON
  * string. Each of the three has its own escapes. */
 
 #define POINTER_MAX 200
-
-static int hex(uint8_t c)
-{
-    static const char digits[] = "0123456789abcdefABCDEF";
-    const char *at = c != 0 ? strchr(digits, c) : NULL;
-
-    return at == NULL ? -1 : (int)(at - digits) - (at - digits > 15 ? 6 : 0);
-}
-
-/* Turn "A%20b" into "A b", in place. */
-static void decode_percent(gbx_buf *text)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < text->len; i++) {
-        bool is_escape = text->data[i] == '%' && i + 2 < text->len &&
-                         hex(text->data[i + 1]) >= 0 && hex(text->data[i + 2]) >= 0;
-
-        text->data[n++] =
-            !is_escape
-                ? text->data[i]
-                : (uint8_t)(hex(text->data[i + 1]) * 16 + hex(text->data[i + 2]));
-        i += is_escape ? 2 : 0;
-    }
-    text->len = n;
-}
 
 static gbx_view element(gbx_view array, const char *index)
 {
@@ -120,18 +96,19 @@ static gbx_view walk(gbx_view root, const char *part)
 gbx_view gbx_schema_follow(gbx_view root, gbx_view ref)
 {
     static const gbx_view nothing = {NULL, 0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    char text[POINTER_MAX + 1];
+    GBX_CLEANUP(gbx_free) char *plain = NULL;
     const char *fragment;
+    size_t len;
 
-    gbx_buf_init(&text, POINTER_MAX);
-    if (!gbx_view_take_text(ref, &text) || text.len == 0)
+    if (!gbx_code_take_name(ref, text, sizeof text))
         return nothing;
-    decode_percent(&text);
-    if (memchr(text.data, 0, text.len) != NULL || !gbx_buf_append(&text, "", 1))
+    plain = gbx_need(evhttp_uridecode(text, 0, &len));
+    if (strlen(plain) != len)
         return nothing;
-    fragment = fragment_of(root, (char *)text.data);
+    fragment = fragment_of(root, plain);
     if (fragment == NULL)
-        return find_named(root, "$id", (const char *)text.data);
+        return find_named(root, "$id", plain);
     if (fragment[1] == 0 || fragment[1] == '/')
         return walk(root, fragment + 1);
     return find_named(root, "$anchor", fragment + 1);

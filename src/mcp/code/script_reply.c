@@ -17,6 +17,25 @@ struct cuts {
     gbx_excerpt message; /* of the error; holds the part that is shown */
 };
 
+gbx_code_call_outcome gbx_code_call_outcome_of(const gbx_code_call *call)
+{
+    if (call->base.fate == GBX_GATE_DOUBTFUL)
+        return GBX_CALL_DOUBTFUL;
+    if (call->failed == NULL)
+        return GBX_CALL_DONE;
+    if (strcmp(call->failed, GBX_CODE_CALL_NOT_SENT) == 0)
+        return GBX_CALL_NOT_SENT;
+    return strcmp(call->failed, "CANCELLED") == 0 ? GBX_CALL_CANCELLED
+                                                  : GBX_CALL_FAILED;
+}
+
+void gbx_reply_put_call(const gbx_code_call *call, gbx_buf *to)
+{
+    (void)gbx_buf_printf(to, "%s.%s", call->base.server->name, call->base.tool);
+    if (call->base.line > 0)
+        (void)gbx_buf_printf(to, " (line %u)", call->base.line);
+}
+
 /* ---- the structured content ------------------------------------------------- */
 
 /* Members are always present, so that programs need not test for them. A value shown whole
@@ -91,7 +110,7 @@ static void put_logs(const gbx_script_reply *r, size_t cap, gbx_buf *to)
             continue;
         }
         if (len > cap / 2)
-            len = gbx_artifacts_border(r->logs[i].text, len, cap / 2);
+            len = gbx_utf8_cut(r->logs[i].text, len, cap / 2);
         (void)gbx_json_append_shown(to, r->logs[i].text, len);
     }
     (void)gbx_buf_puts(to, "]");
@@ -99,23 +118,26 @@ static void put_logs(const gbx_script_reply *r, size_t cap, gbx_buf *to)
 
 static void put_calls(const gbx_script_reply *r, gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, ",\"calls\":[");
-    for (size_t i = 0; i < r->call_count && i < CALLS_MAX; i++) {
-        const gbx_script_reply_call *c = &r->calls[i];
+    size_t count = 0;
 
-        (void)gbx_buf_puts(to, i > 0 ? ",{\"server\":" : "{\"server\":");
-        put_text(to, c->server);
-        put_member(to, "tool", c->tool);
+    (void)gbx_buf_puts(to, ",\"calls\":[");
+    for (const gbx_code_call *c = r->calls; c != NULL && count < CALLS_MAX;
+         c = c->next) {
+        bool is_doubtful = c->base.fate == GBX_GATE_DOUBTFUL;
+
+        (void)gbx_buf_puts(to, count++ > 0 ? ",{\"server\":" : "{\"server\":");
+        put_text(to, c->base.server->name);
+        put_member(to, "tool", c->base.tool);
         (void)gbx_buf_puts(to, ",\"ms\":");
         (void)gbx_json_append_number(to, c->ms);
         (void)gbx_buf_printf(to, ",\"ok\":%s,\"bytes\":%zu,\"line\":%u",
-                             c->outcome == GBX_CALL_DOUBTFUL ? "null"
-                             : c->code == NULL               ? "true"
-                                                             : "false",
-                             c->bytes, c->line);
-        if (c->code != NULL)
-            put_member(to, "code", c->code);
-        if (c->outcome == GBX_CALL_DOUBTFUL)
+                             is_doubtful         ? "null"
+                             : c->failed == NULL ? "true"
+                                                 : "false",
+                             c->bytes, c->base.line);
+        if (c->failed != NULL)
+            put_member(to, "code", c->failed);
+        if (is_doubtful)
             put_member(to, "outcome", GBX_GATE_DOUBT);
         (void)gbx_buf_puts(to, "}");
     }
@@ -142,7 +164,7 @@ static void put_cut(gbx_buf *to, bool *is_first, const gbx_excerpt *cut,
     if (cut->uri[0] == 0)
         return;
     put_artifact(to, is_first, cut->uri, name, mime_type, cut->total);
-    len = gbx_artifacts_border(cut->head, cut->head_len, PREVIEW);
+    len = gbx_utf8_cut(cut->head, cut->head_len, PREVIEW);
     (void)gbx_buf_puts(to, ",\"preview\":");
     (void)gbx_json_append_shown(to, cut->head, len);
     (void)gbx_buf_puts(to, "}");
@@ -312,20 +334,12 @@ static void write_error(const gbx_script_reply *r, gbx_buf *to)
         (void)gbx_buf_printf(to, "hint: %s\n", e->hint);
 }
 
-static void write_call(const gbx_script_reply_call *call, gbx_buf *to)
-{
-    (void)gbx_buf_printf(to, "%s.%s", call->server, call->tool);
-    if (call->line > 0)
-        (void)gbx_buf_printf(to, " (line %u)", call->line);
-}
-
 /* Is its result useful after the other? Results of one tool are mostly alike. */
-static bool is_telling(const gbx_script_reply_call *call,
-                       const gbx_script_reply_call *before)
+static bool is_telling(const gbx_code_call *call, const gbx_code_call *before)
 {
-    return call->gave != NULL && call->gave[0] != 0 &&
-           (before == NULL || strcmp(call->tool, before->tool) != 0 ||
-            strcmp(call->server, before->server) != 0);
+    return call->gave[0] != 0 &&
+           (before == NULL || call->base.server != before->base.server ||
+            strcmp(call->base.tool, before->base.tool) != 0);
 }
 
 /* The effects of a failed run. If the failure is the code's own, which may have misread
@@ -333,16 +347,15 @@ static bool is_telling(const gbx_script_reply_call *call,
 static void write_effects(const gbx_script_reply *r, gbx_buf *to)
 {
     bool is_own = strcmp(r->error.code, "RUNTIME") == 0;
-    const gbx_script_reply_call *before = NULL;
+    const gbx_code_call *before = NULL;
     size_t named = 0;
 
-    for (size_t i = 0; i < r->call_count && named < TOOLS_MAX; i++) {
-        const gbx_script_reply_call *call = &r->calls[i];
-
-        if (call->code != NULL || call->was_open)
+    for (const gbx_code_call *call = r->calls; call != NULL && named < TOOLS_MAX;
+         call = call->next) {
+        if (call->failed != NULL || call->was_open)
             continue;
         (void)gbx_buf_puts(to, named++ == 0 ? "done before that: " : ", ");
-        write_call(call, to);
+        gbx_reply_put_call(call, to);
         if (is_own && is_telling(call, before))
             (void)gbx_buf_printf(to, " -> %s", call->gave);
         before = call;
@@ -355,15 +368,15 @@ static void write_effects(const gbx_script_reply *r, gbx_buf *to)
  * it. */
 static void write_last_call(const gbx_script_reply *r, gbx_buf *to)
 {
-    const gbx_script_reply_call *last = NULL;
+    const gbx_code_call *last = NULL;
 
-    for (size_t i = 0; i < r->call_count; i++)
-        if (r->calls[i].code == NULL)
-            last = &r->calls[i];
+    for (const gbx_code_call *call = r->calls; call != NULL; call = call->next)
+        if (call->failed == NULL)
+            last = call;
     if (last == NULL || !is_telling(last, NULL))
         return;
     (void)gbx_buf_puts(to, "; ");
-    write_call(last, to);
+    gbx_reply_put_call(last, to);
     (void)gbx_buf_printf(to, " gave %s", last->gave);
 }
 
@@ -400,8 +413,8 @@ static void write_cost(const gbx_script_reply *r, gbx_buf *to)
         [GBX_CALL_DOUBTFUL] = "with no known outcome"};
     size_t count[GBX_CALL_OUTCOMES] = {0};
 
-    for (size_t i = 0; i < r->call_count; i++)
-        count[r->calls[i].outcome]++;
+    for (const gbx_code_call *call = r->calls; call != NULL; call = call->next)
+        count[gbx_code_call_outcome_of(call)]++;
     (void)gbx_buf_printf(to, "(%zu call%s", r->call_count,
                          r->call_count == 1 ? "" : "s");
     for (size_t i = GBX_CALL_FAILED; i < GBX_CALL_OUTCOMES; i++)

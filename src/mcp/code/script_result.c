@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "guard/guard.h"
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,62 +19,26 @@
 
 /* Data that a reply borrows. */
 struct material {
-    gbx_script_reply_call *calls;
     char *frame;
     char *message;
     char *name;
     char *hint; /* NULL: the hint is a constant */
     gbx_buf note;
-    gbx_buf value;              /* with its digits back */
-    gbx_script_reply_log *logs; /* including our remarks; or NULL */
-    bool is_doubt;              /* the error is about calls with unknown outcome */
+    gbx_buf value; /* with its digits back */
+    bool is_doubt; /* the error is about calls with unknown outcome */
 };
 
 static void cleanup(struct material *m)
 {
-    free(m->calls);
     free(m->frame);
     free(m->message);
     free(m->name);
     free(m->hint);
     gbx_buf_cleanup(&m->note);
     gbx_buf_cleanup(&m->value);
-    free(m->logs);
 }
 
 /* ---- parts ----------------------------------------------------------------------- */
-
-static gbx_script_reply_outcome outcome_of(const gbx_tool_call *n)
-{
-    if (n->fate == GBX_GATE_DOUBTFUL)
-        return GBX_CALL_DOUBTFUL;
-    if (n->failed == NULL)
-        return GBX_CALL_DONE;
-    if (strcmp(n->failed, GBX_TOOL_CALL_NOT_SENT) == 0)
-        return GBX_CALL_NOT_SENT;
-    return strcmp(n->failed, "CANCELLED") == 0 ? GBX_CALL_CANCELLED : GBX_CALL_FAILED;
-}
-
-/* False: memory is out. Without its calls a run would seem to have done nothing. */
-static bool take_calls(const gbx_code_run *run, struct material *m,
-                       gbx_script_reply *ret)
-{
-    m->calls = calloc(run->call_count > 0 ? run->call_count : 1, sizeof *m->calls);
-    if (m->calls == NULL)
-        return false;
-    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
-        m->calls[ret->call_count++] = (gbx_script_reply_call){.server = n->server->name,
-                                                              .tool = n->tool,
-                                                              .code = n->failed,
-                                                              .outcome = outcome_of(n),
-                                                              .was_open = n->was_open,
-                                                              .line = n->line,
-                                                              .ms = n->ms,
-                                                              .bytes = n->bytes,
-                                                              .gave = n->gave};
-    ret->calls = m->calls;
-    return true;
-}
 
 /* For "ToolError: a rule says no", find the call that failed so, if any. message: as
  * thrown, unescaped. */
@@ -82,7 +46,7 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
 {
     const char *found = NULL;
 
-    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
+    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
         if (n->message != NULL && strcmp(n->message, message) == 0)
             found = n->failed;
     for (size_t i = 0; found == NULL && i < GBX_RUN_FAULTS_MAX; i++)
@@ -106,8 +70,8 @@ static void split_message(const char *text, struct material *m)
     for (size_t i = 0; i < len; i++)
         if (!(text[i] >= 'a' && text[i] <= 'z') && !(text[i] >= 'A' && text[i] <= 'Z'))
             len = 0;
-    m->name = strndup(text, len);
-    m->message = strdup(len > 0 ? colon + 2 : text);
+    m->name = gbx_need(strndup(text, len));
+    m->message = gbx_need(strdup(len > 0 ? colon + 2 : text));
 }
 
 static char *escaped(const char *text, gbx_escape how)
@@ -154,31 +118,29 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
 
     gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_puts(&text, "every promise was rejected");
-    for (const gbx_tool_call *n = run->calls; n != NULL && told < REASONS_MAX;
+    for (const gbx_code_call *n = run->calls; n != NULL && told < REASONS_MAX;
          n = n->next) {
         size_t len;
         size_t shown;
 
         if (n->message == NULL || n->was_open)
             continue;
-        (void)gbx_buf_printf(&text, "%s%.64s.%.256s", told++ == 0 ? ": " : "; ",
-                             n->server->name, n->tool);
-        if (n->line > 0)
-            (void)gbx_buf_printf(&text, " (line %u)", n->line);
+        (void)gbx_buf_puts(&text, told++ == 0 ? ": " : "; ");
+        gbx_reply_put_call(n, &text);
         (void)gbx_buf_printf(&text, ": %s: ", n->failed);
         len = strlen(n->message);
-        shown = gbx_artifacts_border(n->message, len, REASON_BYTES);
+        shown = gbx_utf8_cut(n->message, len, REASON_BYTES);
         (void)gbx_utf8_append_escaped(&text, n->message, shown, GBX_ESCAPE_LINE);
         if (shown < len)
             (void)gbx_buf_printf(&text, " [... %zu bytes ...]", len - shown);
         if (at->line == 0)
-            at->line = n->line;
+            at->line = n->base.line;
     }
-    if (told == 0 && m->message != NULL && strncmp(m->message, "errors: ", 8) == 0)
+    if (told == 0 && strncmp(m->message, "errors: ", 8) == 0)
         return;
     free(m->name);
     free(m->message);
-    m->name = strdup("AggregateError");
+    m->name = gbx_need(strdup("AggregateError"));
     m->message = gbx_buf_take_string(&text, NULL);
 }
 
@@ -221,9 +183,9 @@ static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t 
 }
 
 /* A call that was open when the code failed: it was not awaited. */
-static const gbx_tool_call *find_open(const gbx_code_run *run)
+static const gbx_code_call *find_open(const gbx_code_run *run)
 {
-    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
+    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
         if (n->was_open)
             return n;
     return NULL;
@@ -238,7 +200,7 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
 {
     static const char known[] = "did you forget await? ";
     const char *hint = gbx_result_hint(run->result);
-    const gbx_tool_call *open = is_type_error ? find_open(run) : NULL;
+    const gbx_code_call *open = is_type_error ? find_open(run) : NULL;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     if (strncmp(hint, known, sizeof known - 1) == 0)
@@ -246,10 +208,8 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
     if (open == NULL)
         return NULL;
     gbx_buf_init(&text, GBX_KIB(4));
-    (void)gbx_buf_printf(&text, "%s%.64s.%.256s", known, open->server->name,
-                         open->tool);
-    if (open->line > 0)
-        (void)gbx_buf_printf(&text, " (line %u)", open->line);
+    (void)gbx_buf_puts(&text, known);
+    gbx_reply_put_call(open, &text);
     (void)gbx_buf_printf(&text, " had not ended when the code failed%s%s",
                          otherwise[0] != 0 ? "; else: " : "", otherwise);
     return gbx_buf_take_string(&text, NULL);
@@ -317,14 +277,13 @@ static void take_error(gbx_code_run *run, struct material *m,
     if (is_aggregate(gbx_result_error(run->result)))
         explain_aggregate(run, m, &at);
     ret->code = gbx_code_name(gbx_result_code(run->result));
-    if (m->name == NULL || m->message == NULL)
+    if (m->message == NULL)
         return;
     code = strcmp(m->name, "ToolError") == 0 ? thrown_code(run, thrown) : NULL;
     if (code != NULL)
         ret->code = code;
     keep_lines(thrown, m);
-    if (m->message != NULL &&
-        gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
+    if (gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
         free(m->message);
         m->message = gbx_buf_take_string(&clean, NULL);
     }
@@ -344,20 +303,16 @@ static void take_error(gbx_code_run *run, struct material *m,
 }
 
 /* "up.write (line 3): TOOL_ERROR: no such file", escaped. */
-static void put_call(const gbx_tool_call *n, gbx_script_reply_outcome outcome,
-                     gbx_buf *to)
+static void put_call(const gbx_code_call *n, gbx_code_call_outcome outcome, gbx_buf *to)
 {
     const char *message = n->message != NULL ? n->message : "";
 
-    (void)gbx_buf_printf(to, "%.64s.%.256s", n->server->name, n->tool);
-    if (n->line > 0)
-        (void)gbx_buf_printf(to, " (line %u)", n->line);
+    gbx_reply_put_call(n, to);
     if (outcome != GBX_CALL_FAILED)
         return;
     (void)gbx_buf_printf(to, ": %s%s", n->failed, message[0] != 0 ? ": " : "");
     (void)gbx_utf8_append_escaped(to, message,
-                                  gbx_artifacts_border(message, strlen(message),
-                                                       REASON_BYTES),
+                                  gbx_utf8_cut(message, strlen(message), REASON_BYTES),
                                   GBX_ESCAPE_LINE);
 }
 
@@ -365,7 +320,7 @@ static void put_call(const gbx_tool_call *n, gbx_script_reply_outcome outcome,
  * returned a value did not wait for calls still open; failed code may have had no
  * others. */
 static void put_outcome(const gbx_code_run *run, bool was_open,
-                        gbx_script_reply_outcome outcome, gbx_buf *to)
+                        gbx_code_call_outcome outcome, gbx_buf *to)
 {
     static const struct {
         const char *one;
@@ -386,8 +341,8 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
     size_t count = 0;
     size_t named = 0;
 
-    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
-        count += n->was_open == was_open && outcome_of(n) == outcome;
+    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
+        count += n->was_open == was_open && gbx_code_call_outcome_of(n) == outcome;
     if (count == 0)
         return;
     (void)gbx_buf_printf(to, "%s%zu call%s %s%s%s: ", to->len > 0 ? "\n" : "", count,
@@ -396,9 +351,9 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
                          : count == 1 ? "was "
                                       : "were ",
                          how, count == 1 ? words[outcome].one : words[outcome].many);
-    for (const gbx_tool_call *n = run->calls; n != NULL && named < NAMED_MAX;
+    for (const gbx_code_call *n = run->calls; n != NULL && named < NAMED_MAX;
          n = n->next)
-        if (n->was_open == was_open && outcome_of(n) == outcome) {
+        if (n->was_open == was_open && gbx_code_call_outcome_of(n) == outcome) {
             (void)gbx_buf_puts(to, named++ > 0 ? ", " : "");
             put_call(n, outcome, to);
         }
@@ -411,7 +366,7 @@ static void put_outcome(const gbx_code_run *run, bool was_open,
 static void note_calls(const gbx_code_run *run, bool is_told, gbx_buf *to)
 {
     put_outcome(run, false, GBX_CALL_DOUBTFUL, to);
-    for (gbx_script_reply_outcome i = GBX_CALL_DONE; i < GBX_CALL_OUTCOMES; i++)
+    for (gbx_code_call_outcome i = GBX_CALL_DONE; i < GBX_CALL_OUTCOMES; i++)
         if (i != GBX_CALL_DOUBTFUL || !is_told)
             put_outcome(run, true, i, to);
 }
@@ -445,25 +400,6 @@ static void take_doubt(const gbx_code_run *run, struct material *m,
     ret->error.hint = "await each call";
 }
 
-/* Our remarks come first; they are dropped if memory is out. */
-static void take_logs(const gbx_code_run *run, struct material *m,
-                      gbx_script_reply *ret)
-{
-    ret->logs = run->logs;
-    ret->log_count = run->log_count;
-    if (run->remark_count > 0)
-        m->logs = calloc(run->remark_count + run->log_count, sizeof *m->logs);
-    if (m->logs == NULL)
-        return;
-    for (size_t i = 0; i < run->remark_count; i++)
-        m->logs[i] =
-            (gbx_script_reply_log){"warn", run->remarks[i], strlen(run->remarks[i])};
-    for (size_t i = 0; i < run->log_count; i++)
-        m->logs[run->remark_count + i] = run->logs[i];
-    ret->logs = m->logs;
-    ret->log_count = run->remark_count + run->log_count;
-}
-
 /* Restore lost digits of Numbers in the value. */
 static void take_digits(const gbx_code_run *run, struct material *m,
                         gbx_script_reply *ret)
@@ -486,7 +422,8 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply 
 {
     gbx_stats stats = gbx_result_stats(run->result);
 
-    take_logs(run, m, ret);
+    ret->logs = run->logs;
+    ret->log_count = run->log_count;
     ret->logs_cut = gbx_result_logs_truncated(run->result) != 0;
     ret->cpu_ms = stats.cpu_ms;
     ret->memory_bytes = stats.peak_memory_bytes;
@@ -549,9 +486,11 @@ void gbx_code_run_finish(gbx_code_run *run, double ms_left)
     double wall_ms =
         (double)(gbx_clock_now_ns() - run->start_ns) / (double)GBX_NS_PER_MS;
     uint32_t calls = run->code->settings->calls;
-    struct material m = {.calls = NULL};
+    struct material m = {.frame = NULL};
     gbx_script_reply reply = {
         .has_no_links = !gbx_mcp_takes_links(run->request),
+        .calls = run->calls,
+        .call_count = run->call_count,
         .artifacts = run->artifacts,
         .artifact_count = run->artifact_count,
         .left_out = run->result != NULL ? gbx_result_hint(run->result) : "",
@@ -561,10 +500,6 @@ void gbx_code_run_finish(gbx_code_run *run, double ms_left)
         .ms_left = ms_left,
         .error = {.name = "", .message = "", .frame = "", .hint = ""}};
 
-    if ((run->result != NULL && !run->is_stripped) || !take_calls(run, &m, &reply)) {
-        gbx_mcp_fail(run->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-        return;
-    }
     if (run->result != NULL) {
         take_result(run, &m, &reply);
     } else {

@@ -4,7 +4,7 @@
  * ended. A call that was already sent to its server is awaited, within the run's time:
  * its effect happens whether or not anybody reads it. Other calls are no longer sent.
  */
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -51,9 +51,9 @@ static void free_run(gbx_code_run *run)
     gbx_gate_forget(run->sift);
     gbx_code_run_drop_keepings(run);
     gbx_code_run_drop_questions(run);
-    for (gbx_tool_call *n = run->calls, *next; n != NULL; n = next) {
+    for (gbx_code_call *n = run->calls, *next; n != NULL; n = next) {
         next = n->next;
-        gbx_tool_call_free(n);
+        gbx_tool_call_release(&n->base);
     }
     for (size_t i = 0; i < GBX_RUN_FAULTS_MAX; i++)
         free(run->faults[i].message);
@@ -73,9 +73,12 @@ static void free_run(gbx_code_run *run)
 
 static void finish_if_over(gbx_code_run *run)
 {
-    if (run->box_run != NULL || run->open > 0 || run->holders > 0 ||
-        gbx_code_run_redact(run))
+    if (run->box_run != NULL || run->open > 0 || run->holders > 0)
         return;
+    if (run->result != NULL && !run->is_stripped) {
+        gbx_code_run_redact(run); /* comes back here */
+        return;
+    }
     gbx_gate_end_run(run->code->gate, run->id);
     gbx_code_run_finish(run, left_ms(run));
     free_run(run);
@@ -102,10 +105,10 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     if (was_stopped(run))
         gbx_code_run_drop_keepings(run);
     run->holders++; /* cancelling the last call must not free the run */
-    for (gbx_tool_call *n = run->calls; n != NULL; n = n->next) {
-        n->was_open = n->state != GBX_TOOL_CALL_OVER;
-        if (n->was_open && (was_stopped(run) || !gbx_tool_call_is_sent(n)))
-            gbx_tool_call_cancel(n);
+    for (gbx_code_call *n = run->calls; n != NULL; n = n->next) {
+        n->was_open = n->base.state != GBX_TOOL_CALL_DONE;
+        if (n->was_open && (was_stopped(run) || !gbx_gate_was_sent(&n->base)))
+            gbx_code_call_cancel(n);
     }
     if (run->open == 0 || was_stopped(run))
         unwatch(run);
@@ -120,10 +123,8 @@ static const gbx_box_hooks run_hooks = {gbx_code_run_request, gbx_code_run_log,
 static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
                           const gbx_buf *text)
 {
-    gbx_code_run *run = calloc(1, sizeof *run);
+    gbx_code_run *run = gbx_need(calloc(1, sizeof *run));
 
-    if (run == NULL)
-        return NULL;
     run->code = code;
     run->request = request;
     run->calls_end = &run->calls;
@@ -134,21 +135,11 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_buf_init(&run->printed, PRINTED_MAX);
     run->start_ns = gbx_clock_now_ns();
     run->patience = gbx_parse_thread_patience(code->aside, text->len);
-    run->text = gbx_copy_bytes(text->data, text->len);
+    run->text = gbx_need(gbx_copy_bytes(text->data, text->len));
     run->text_len = text->len;
-    run->queues = calloc(code->config->server_count + 1, sizeof *run->queues);
-    if (run->text == NULL || run->queues == NULL) {
-        free_run(run);
-        return NULL;
-    }
+    run->queues = gbx_need(calloc(code->config->server_count + 1, sizeof *run->queues));
     LIST_INSERT_HEAD(&code->runs, run, in_code);
     return run;
-}
-
-static void fail(gbx_code_run *run)
-{
-    gbx_mcp_fail(run->request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-    free_run(run);
 }
 
 /* A literal that loses digits in the engine. */
@@ -180,8 +171,6 @@ static void begin(gbx_code_run *run)
     limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
     run->box_run = gbx_box_start(code->box, run->text, run->text_len, run->input,
                                  &limits, &run->patience, &run_hooks, run);
-    if (run->box_run == NULL)
-        fail(run);
 }
 
 static void keep_digits_of_input(gbx_code_run *run)
@@ -211,8 +200,8 @@ static void stop(gbx_code_run *run)
 {
     if (run->box_run != NULL)
         gbx_box_abort(run->box_run);
-    for (gbx_tool_call *n = run->is_ending ? run->calls : NULL; n != NULL; n = n->next)
-        gbx_tool_call_cancel(n);
+    for (gbx_code_call *n = run->is_ending ? run->calls : NULL; n != NULL; n = n->next)
+        gbx_code_call_cancel(n);
 }
 
 /* The client cancelled the request, or is gone. */
@@ -223,8 +212,8 @@ static void on_cancel(void *user)
 
 static bool is_asking(const gbx_code_run *run)
 {
-    for (const gbx_tool_call *n = run->calls; n != NULL; n = n->next)
-        if (n->gate_call != NULL && gbx_gate_is_asking(n->gate_call))
+    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
+        if (gbx_gate_is_asking(&n->base))
             return true;
     return false;
 }
@@ -259,13 +248,12 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
     stop(run);
 }
 
-/* We keep the time limit, not the engine: it pauses while a person is asked. If that
- * fails, the engine's own limit applies. */
+/* We keep the time limit, not the engine: it pauses while a person is asked. */
 static void watch(gbx_code_run *run)
 {
-    run->timer = event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_tick, run);
-    if (run->timer != NULL)
-        arm(run);
+    run->timer =
+        gbx_need(event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_tick, run));
+    arm(run);
 }
 
 /* ---- start and abandon ------------------------------------------------------------ */
@@ -275,10 +263,6 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
 {
     gbx_code_run *run = make(code, request, text);
 
-    if (run == NULL) {
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-        return;
-    }
     run->input = input.at != NULL ? input : (gbx_view){"null", 4};
     keep_digits_of_input(run);
     run->timeout_ms = timeout_ms;
@@ -289,13 +273,13 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
 
 void gbx_code_run_abandon(gbx_code_run *run)
 {
-    gbx_tool_call *call = run->calls;
+    gbx_code_call *call = run->calls;
 
     run->calls = NULL;
     while (call != NULL) {
-        gbx_tool_call *next = call->next;
+        gbx_code_call *next = call->next;
 
-        gbx_tool_call_abandon(call);
+        gbx_code_call_abandon(call);
         call = next;
     }
     free_run(run);

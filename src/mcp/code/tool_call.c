@@ -5,7 +5,7 @@
  * reply goes back to where it came from. For code the worker gets {"value"} or {"error"},
  * from which servers.js makes what code sees.
  */
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -24,105 +24,91 @@ enum { REMARKED_FAR = 1, REMARKED_MORE = 2 };
 
 /* ---- for both ------------------------------------------------------------------- */
 
-/* False: code mode or the code has ended, so nobody waits for the reply. */
-static bool is_awaited(const gbx_tool_call *call)
+static gbx_code_call *of_code(gbx_tool_call *call)
 {
-    return !call->is_abandoned && (call->run == NULL || !call->run->is_ending);
+    return (gbx_code_call *)(void *)call; /* its first member */
+}
+
+/* False: the code has ended, so nobody waits for the reply. */
+static bool is_awaited(const gbx_code_call *call)
+{
+    return call->run == NULL || !call->run->is_ending;
 }
 
 /* Find read_file for readFile; the reply has the real name as well. */
-static const char *other_name(void *user)
+static char *other_name(gbx_tool_call *base)
 {
-    gbx_tool_call *call = user;
-    char *other = is_awaited(call)
-                      ? gbx_code_other_name(call->code, call->server, call->tool)
-                      : NULL;
+    const gbx_code_call *call = of_code(base);
 
-    if (other == NULL)
-        return NULL;
-    free(call->tool);
-    call->tool = other;
-    return other;
+    return is_awaited(call) ? gbx_code_other_name(call->code, base->server, base->tool)
+                            : NULL;
 }
 
-/* Called once the schema of the tool is known. */
-static void fit_args(void *user, gbx_view args, gbx_view schema, gbx_buf *to)
+static void on_progress(gbx_tool_call *base, const char *message, size_t len)
 {
-    (void)user;
-    gbx_digits_fit(args, schema, to);
-}
-
-static void on_progress(void *user, const char *message, size_t len)
-{
-    const gbx_tool_call *call = user;
-
-    if (is_awaited(call))
-        gbx_code_say_progress(call->client, call->server->name, call->tool, message,
+    if (is_awaited(of_code(base)))
+        gbx_code_say_progress(base->request, base->server->name, base->tool, message,
                               len);
 }
 
-static void put_fault(const gbx_tool_call *call, const gbx_gate_reply *reply,
+static void put_fault(const gbx_code_call *call, const gbx_gate_reply *reply,
                       gbx_buf *to)
 {
     if (strcmp(reply->code, "NOT_FOUND") == 0)
-        gbx_code_no_tool(call->code, call->server, call->tool, to);
+        gbx_code_no_tool(call->code, call->base.server, call->base.tool, to);
     if (to->len == 0)
         (void)gbx_buf_puts(to, reply->message);
 }
 
-static double elapsed_ms(const gbx_tool_call *call)
+static double elapsed_ms(const gbx_code_call *call)
 {
-    return (double)(gbx_clock_now_ns() - call->start_ns) / (double)GBX_NS_PER_MS;
+    return (double)(gbx_clock_now_ns() - call->queued_ns) / (double)GBX_NS_PER_MS;
 }
 
-static void on_passed(void *user, const gbx_gate_reply *reply);
-
-/* False: memory is out. */
-static bool pass(gbx_tool_call *call)
+static void drop(gbx_tool_call *base)
 {
-    gbx_gate_ask ask = {.server = call->server->name,
-                        .tool = call->tool,
-                        .args = call->args,
-                        .args_len = call->args_len,
-                        .timeout_ms = call->timeout_ms,
-                        .request = call->client,
-                        .run = call->run != NULL ? call->run->id : "",
-                        .line = call->line,
-                        .other_name = other_name};
-
-    if (call->run != NULL && gbx_digits_are_in(call->args, call->args_len))
-        ask.fit_args = fit_args;
-    if (gbx_mcp_wants_progress(call->client))
-        ask.progress = on_progress;
-    call->state = GBX_TOOL_CALL_PASSING;
-    call->gate_call = gbx_gate_start(call->code->gate, &ask, on_passed, call);
-    return call->gate_call != NULL;
+    free(of_code(base)->message);
+    free(of_code(base));
 }
 
-static void detach(gbx_tool_call *call)
+static void on_done(gbx_tool_call *base, const gbx_gate_reply *reply);
+
+gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client)
+{
+    gbx_code_call *call = gbx_need(calloc(1, sizeof *call));
+
+    call->code = code;
+    call->queued_ns = gbx_clock_now_ns();
+    call->base.request = client;
+    call->base.holders = 1;
+    call->base.done = on_done;
+    call->base.drop = drop;
+    call->base.other_name = other_name;
+    if (gbx_mcp_wants_progress(client))
+        call->base.progress = on_progress;
+    return call;
+}
+
+static void detach(gbx_code_call *call)
 {
     if (call->in_code.le_prev != NULL)
         LIST_REMOVE(call, in_code);
     call->in_code.le_prev = NULL;
 }
 
-void gbx_tool_call_free(gbx_tool_call *call)
+static void ignore(gbx_tool_call *call, const gbx_gate_reply *reply)
 {
-    if (call == NULL)
-        return;
-    detach(call);
-    free(call->tool);
-    free(call->args);
-    free(call->message);
-    free(call);
+    (void)call;
+    (void)reply;
 }
 
-void gbx_tool_call_abandon(gbx_tool_call *call)
+void gbx_code_call_abandon(gbx_code_call *call)
 {
     detach(call);
-    call->is_abandoned = true;
-    if (call->gate_call == NULL)
-        gbx_tool_call_free(call);
+    call->base.done = ignore;
+    call->base.progress = NULL;
+    call->base.other_name = NULL;
+    gbx_tool_call_release(&call->base);
 }
 
 /* ---- the answer to code --------------------------------------------------------- */
@@ -150,9 +136,9 @@ void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
 static void keep_bytes(void *user, const char *mime_type, const void *data, size_t len,
                        gbx_buf *handle)
 {
-    gbx_tool_call *call = user;
+    gbx_code_call *call = user;
 
-    gbx_code_run_keep(call->run, call->tool, mime_type, data, len, handle);
+    gbx_code_run_keep(call->run, call->base.tool, mime_type, data, len, handle);
 }
 
 /* As JSON for the worker has it: NUL is replaced. */
@@ -171,32 +157,31 @@ static char *copy_message(const char *message, size_t len)
     return gbx_buf_take_string(&text, NULL);
 }
 
-static void note_failure(gbx_tool_call *call, const char *error_code,
+static void note_failure(gbx_code_call *call, const char *error_code,
                          const char *message, size_t len)
 {
     call->failed = error_code;
     call->message = copy_message(message, len);
 }
 
-static void fail(gbx_tool_call *call, const char *error_code, const char *message,
+static void fail(gbx_code_call *call, const char *error_code, const char *message,
                  size_t len, bool retryable)
 {
     note_failure(call, error_code, message, len);
-    gbx_code_answer_error(call->code, call->request, error_code, message, len,
-                          retryable);
+    gbx_code_answer_error(call->code, call->asked, error_code, message, len, retryable);
 }
 
-static bool was_remarked(const gbx_tool_call *call, unsigned remark)
+static bool was_remarked(const gbx_code_call *call, unsigned remark)
 {
-    for (const gbx_tool_call *o = call->run->calls; o != NULL; o = o->next)
-        if ((o->remarks & remark) != 0 && o->server == call->server &&
-            strcmp(o->tool, call->tool) == 0)
+    for (const gbx_code_call *o = call->run->calls; o != NULL; o = o->next)
+        if ((o->remarks & remark) != 0 && o->base.server == call->base.server &&
+            strcmp(o->base.tool, call->base.tool) == 0)
             return true;
     return false;
 }
 
 /* Turn far integers of the value, which begins at start, into texts. */
-static void keep_digits(gbx_tool_call *call, size_t start, gbx_buf *answer)
+static void keep_digits(gbx_code_call *call, size_t start, gbx_buf *answer)
 {
     gbx_view value = {(char *)answer->data + start, answer->len - start};
     char who[GBX_TOOL_NAME_MAX + 96];
@@ -216,17 +201,17 @@ static void keep_digits(gbx_tool_call *call, size_t start, gbx_buf *answer)
     }
     if (count > 0 && !was_remarked(call, REMARKED_FAR)) {
         call->remarks |= REMARKED_FAR;
-        (void)snprintf(who, sizeof who, "%.64s.%s (line %u) gave", call->server->name,
-                       call->tool, call->line);
+        (void)snprintf(who, sizeof who, "%.64s.%s (line %u) gave",
+                       call->base.server->name, call->base.tool, call->base.line);
         gbx_code_run_remark(call->run, GBX_RUN_FAR_INTEGERS, who, (int)first.len,
                             (char *)first.data, count);
     }
     gbx_buf_cleanup(&exact);
 }
 
-static void remark_more(gbx_tool_call *call, const gbx_value_parts *parts)
+static void remark_more(gbx_code_call *call, const gbx_value_parts *parts)
 {
-    const char *server = call->server->name;
+    const char *server = call->base.server->name;
 
     if (was_remarked(call, REMARKED_MORE) || !gbx_value_has_more(parts))
         return;
@@ -235,22 +220,24 @@ static void remark_more(gbx_tool_call *call, const gbx_value_parts *parts)
                         "%.64s.%s (line %u) gave more than its structured content, "
                         "which the code has alone: servers[\"%.64s\"].call(\"%s\", "
                         "args, { raw: true }) gives both",
-                        server, call->tool, call->line, server, call->tool);
+                        server, call->base.tool, call->base.line, server,
+                        call->base.tool);
 }
 
-static void remark_error(gbx_tool_call *call, const gbx_value_parts *parts)
+static void remark_error(gbx_code_call *call, const gbx_value_parts *parts)
 {
-    const char *server = call->server->name;
+    const char *server = call->base.server->name;
 
     if (parts->structured.at != NULL)
         gbx_code_run_remark(call->run,
                             "the error of %.64s.%s (line %u) has structured content: "
                             "servers[\"%.64s\"].call(\"%s\", args, { raw: true }) "
                             "gives the whole result, and throws nothing",
-                            server, call->tool, call->line, server, call->tool);
+                            server, call->base.tool, call->base.line, server,
+                            call->base.tool);
 }
 
-static void answer_value(gbx_tool_call *call, gbx_view result)
+static void answer_value(gbx_code_call *call, gbx_view result)
 {
     static const char too_large[] =
         "the tool has done its work, but its result is too large for the box";
@@ -279,7 +266,7 @@ static void answer_value(gbx_tool_call *call, gbx_view result)
         } else {
             gbx_view value = {(char *)answer.data + start, answer.len - start - 1};
 
-            gbx_box_answer(call->code->box, call->request, (char *)answer.data,
+            gbx_box_answer(call->code->box, call->asked, (char *)answer.data,
                            answer.len);
             gbx_value_sketch(value, call->gave);
         }
@@ -289,7 +276,7 @@ static void answer_value(gbx_tool_call *call, gbx_view result)
     }
 }
 
-static void answer_fault(gbx_tool_call *call, const gbx_gate_reply *reply)
+static void answer_fault(gbx_code_call *call, const gbx_gate_reply *reply)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
 
@@ -299,7 +286,7 @@ static void answer_fault(gbx_tool_call *call, const gbx_gate_reply *reply)
 }
 
 /* The code has ended, but the tool's effect must still be reported. */
-static void note_outcome(gbx_tool_call *call, const gbx_gate_reply *reply)
+static void note_outcome(gbx_code_call *call, const gbx_gate_reply *reply)
 {
     gbx_value_parts parts = gbx_value_parts_of(reply->result);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
@@ -310,7 +297,7 @@ static void note_outcome(gbx_tool_call *call, const gbx_gate_reply *reply)
         note_failure(call, "TOOL_ERROR", (char *)message.data, message.len);
     } else if (reply->code != NULL && strcmp(reply->code, "ABORTED") == 0) {
         call->failed =
-            call->fate == GBX_GATE_NOT_SENT ? GBX_TOOL_CALL_NOT_SENT : "CANCELLED";
+            call->base.fate == GBX_GATE_NOT_SENT ? GBX_CODE_CALL_NOT_SENT : "CANCELLED";
     } else if (reply->code != NULL) {
         note_failure(call, reply->code, reply->message, strlen(reply->message));
     }
@@ -318,14 +305,11 @@ static void note_outcome(gbx_tool_call *call, const gbx_gate_reply *reply)
 
 /* ---- the call of code, until it ends -------------------------------------------- */
 
-static void end(gbx_tool_call *call)
+static void end(gbx_code_call *call)
 {
-    if (call->state == GBX_TOOL_CALL_PASSING)
-        call->queue->flying--;
-    call->state = GBX_TOOL_CALL_OVER;
     call->ms = elapsed_ms(call);
-    free(call->args);
-    call->args = NULL;
+    free(call->base.args_text);
+    call->base.args_text = NULL;
 }
 
 /* The run may end with the call. */
@@ -335,68 +319,62 @@ static void settle(gbx_code_run *run)
     run->may_end(run);
 }
 
-static void start_waiting(gbx_tool_queue *queue)
+static void start_waiting(gbx_call_queue *queue)
 {
-    static const char no_memory[] = "no memory is left for the call";
-    gbx_tool_call *call;
+    gbx_code_call *call;
 
     while ((call = TAILQ_FIRST(&queue->waiting)) != NULL &&
            queue->flying < call->code->settings->calls_at_once) {
         TAILQ_REMOVE(&queue->waiting, call, in_queue);
         queue->flying++;
-        if (pass(call))
-            continue;
-        fail(call, "UPSTREAM_BUSY", no_memory, sizeof no_memory - 1, true);
-        end(call);
-        settle(call->run);
+        (void)snprintf(call->base.run, sizeof call->base.run, "%s", call->run->id);
+        gbx_gate_start(call->code->gate, &call->base);
     }
 }
 
 /* The run lives as long as this call is open. */
-static void end_for_code(gbx_tool_call *call, const gbx_gate_reply *reply)
+static void end_for_code(gbx_code_call *call, const gbx_gate_reply *reply)
 {
-    call->fate = reply->fate;
-    if (reply->code == NULL)
-        call->bytes = reply->result.len;
     if (call->run->is_ending)
         note_outcome(call, reply);
     else if (reply->code == NULL)
         answer_value(call, reply->result);
     else
         answer_fault(call, reply);
+    if (reply->code == NULL)
+        call->bytes = reply->result.len;
     end(call);
+    call->queue->flying--;
     start_waiting(call->queue);
     settle(call->run);
 }
 
-void gbx_tool_call_start(gbx_tool_call *call)
+void gbx_code_call_start(gbx_code_call *call)
 {
     gbx_code_run *run = call->run;
-    gbx_tool_queue *queue = &run->queues[call->server - call->code->config->servers];
+    gbx_call_queue *queue =
+        &run->queues[call->base.server - call->code->config->servers];
 
     call->queue = queue;
-    call->start_ns = gbx_clock_now_ns();
+    if (gbx_digits_are_in(call->base.args_text, call->base.args_len))
+        call->base.fit_args = gbx_digits_fit;
     if (queue->waiting.tqh_last == NULL)
         TAILQ_INIT(&queue->waiting);
     TAILQ_INSERT_TAIL(&queue->waiting, call, in_queue);
     start_waiting(queue);
 }
 
-bool gbx_tool_call_is_sent(const gbx_tool_call *call)
+void gbx_code_call_cancel(gbx_code_call *call)
 {
-    return call->gate_call != NULL && gbx_gate_was_sent(call->gate_call);
-}
-
-void gbx_tool_call_cancel(gbx_tool_call *call)
-{
-    if (call->gate_call != NULL)
-        gbx_gate_cancel(call->gate_call);
-    if (call->state != GBX_TOOL_CALL_QUEUED)
-        return;
-    TAILQ_REMOVE(&call->queue->waiting, call, in_queue);
-    end(call);
-    call->failed = GBX_TOOL_CALL_NOT_SENT;
-    settle(call->run);
+    if (call->base.state == GBX_TOOL_CALL_QUEUED) {
+        TAILQ_REMOVE(&call->queue->waiting, call, in_queue);
+        call->base.state = GBX_TOOL_CALL_DONE;
+        end(call);
+        call->failed = GBX_CODE_CALL_NOT_SENT;
+        settle(call->run);
+    } else if (call->base.state != GBX_TOOL_CALL_DONE) {
+        gbx_gate_cancel(&call->base);
+    }
 }
 
 /* ---- the tool `call` ------------------------------------------------------------ */
@@ -450,14 +428,14 @@ static void put_meta(gbx_view meta, gbx_buf *to)
 
 /* Costs follow the content; what was cut precedes it. Many hosts show only blocks, and
  * old ones know nothing else, so a value without a block is repeated as text. */
-static void answer_content(gbx_tool_call *call, gbx_view result)
+static void answer_content(gbx_code_call *call, gbx_view result)
 {
     gbx_value_parts parts = gbx_value_parts_of(result);
     gbx_mcp_result out = {.is_error = parts.is_error};
     gbx_blocks_room room = {.max = (size_t)call->code->settings->reply_bytes,
                             .store = call->code->artifacts,
-                            .name = call->tool,
-                            .version = gbx_mcp_request_version(call->client),
+                            .name = call->base.tool,
+                            .version = gbx_mcp_request_version(call->base.request),
                             .now_ns = gbx_clock_now_ns()};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
@@ -489,16 +467,16 @@ static void answer_content(gbx_tool_call *call, gbx_view result)
         : has_links(parts.content) ? "; links of that server cannot be read here"
                                    : "");
     if (all.failed || blocks.failed) {
-        gbx_mcp_fail(call->client, GBX_MCP_INTERNAL_ERROR, "memory is out");
+        gbx_mcp_fail(call->base.request, GBX_MCP_INTERNAL_ERROR, "memory is out");
         return;
     }
     all.data[0] = '['; /* replaces the first comma */
     out.content = (char *)all.data;
     out.content_len = all.len;
-    gbx_mcp_finish(call->client, &out);
+    gbx_mcp_finish(call->base.request, &out);
 }
 
-static void end_for_client(gbx_tool_call *call, const gbx_gate_reply *reply)
+static void end_for_client(gbx_code_call *call, const gbx_gate_reply *reply)
 {
     gbx_buf message;
 
@@ -507,22 +485,20 @@ static void end_for_client(gbx_tool_call *call, const gbx_gate_reply *reply)
     } else {
         gbx_buf_init(&message, GBX_KIB(8));
         put_fault(call, reply, &message);
-        gbx_code_say_wrong(call->code, call->client, "%s: %.*s%s", reply->code,
+        gbx_code_say_wrong(call->code, call->base.request, "%s: %.*s%s", reply->code,
                            (int)message.len, (char *)message.data,
                            reply->retryable ? " (worth another try)" : "");
         gbx_buf_cleanup(&message);
     }
-    gbx_tool_call_free(call);
+    detach(call);
+    gbx_tool_call_release(&call->base);
 }
 
-static void on_passed(void *user, const gbx_gate_reply *reply)
+static void on_done(gbx_tool_call *base, const gbx_gate_reply *reply)
 {
-    gbx_tool_call *call = user;
+    gbx_code_call *call = of_code(base);
 
-    call->gate_call = NULL;
-    if (call->is_abandoned)
-        gbx_tool_call_free(call);
-    else if (call->run != NULL)
+    if (call->run != NULL)
         end_for_code(call, reply);
     else
         end_for_client(call, reply);
@@ -530,19 +506,18 @@ static void on_passed(void *user, const gbx_gate_reply *reply)
 
 static void on_cancel(void *user)
 {
-    gbx_tool_call *call = user;
-
-    if (call->gate_call != NULL)
-        gbx_gate_cancel(call->gate_call);
+    gbx_gate_cancel(user);
 }
 
 /* NULL: message has the reason, and *ret_code its code. */
-static gbx_tool_call *read_call(gbx_mcp_code *code, gbx_view arguments,
-                                gbx_buf *message, const char **ret_code)
+static gbx_code_call *read_call(gbx_mcp_code *code, gbx_mcp_request *request,
+                                gbx_view arguments, gbx_buf *message,
+                                const char **ret_code)
 {
     gbx_view args = gbx_view_member(arguments, "args");
     gbx_view tool = gbx_view_member(arguments, "tool");
-    gbx_tool_call *call = calloc(1, sizeof *call);
+    const gbx_mcp_upstream_config *found;
+    gbx_code_call *call;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     char server[GBX_CODE_SERVER_SIZE];
     char name[GBX_TOOL_NAME_MAX + 1];
@@ -556,53 +531,44 @@ static gbx_tool_call *read_call(gbx_mcp_code *code, gbx_view arguments,
         args = (gbx_view){"\"\"", 2};
     if (args.at == NULL || gbx_view_kind(args) == 'n')
         args = (gbx_view){"{}", 2};
-    if (call != NULL &&
-        gbx_code_take_name(gbx_view_member(arguments, "server"), server,
-                           sizeof server) &&
-        gbx_code_take_name(tool, name, sizeof name) && gbx_view_kind(args) == '{') {
-        call->code = code;
-        call->tool = strdup(name);
-        call->args = strndup(args.at, args.len);
-        call->args_len = args.len;
-        call->start_ns = gbx_clock_now_ns();
-    }
-    if (call != NULL && call->tool != NULL && call->args != NULL) {
-        call->server = gbx_code_find_server(code, server, message, ret_code);
-        if (call->server != NULL)
-            return call;
-    } else {
+    if (!gbx_code_take_name(gbx_view_member(arguments, "server"), server,
+                            sizeof server) ||
+        !gbx_code_take_name(tool, name, sizeof name) || gbx_view_kind(args) != '{') {
         (void)gbx_buf_puts(message, gbx_code_is_long_name(tool)
                                         ? GBX_CODE_LONG_NAME
                                         : "give server, tool and args, an object");
+        return NULL;
     }
-    gbx_tool_call_free(call);
-    return NULL;
+    found = gbx_code_find_server(code, server, message, ret_code);
+    if (found == NULL)
+        return NULL;
+    call = gbx_code_call_new(code, request);
+    call->base.server = found;
+    call->base.tool = gbx_need(strdup(name));
+    call->base.args_text = gbx_need(gbx_copy_bytes(args.at, args.len));
+    call->base.args_len = args.len;
+    return call;
 }
 
-void gbx_code_call(void *user, gbx_mcp_request *request, gbx_view arguments)
+void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     static const char *const names[] = {"server", "tool", "args", NULL};
     gbx_mcp_code *code = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
-    gbx_tool_call *call;
+    gbx_code_call *call;
     const char *why;
 
     gbx_buf_init(&message, GBX_KIB(8));
     gbx_code_look_at_file(code);
     if (gbx_code_refuse_names(code, request, arguments, names))
         return;
-    call = read_call(code, arguments, &message, &why);
+    call = read_call(code, request, arguments, &message, &why);
     if (call == NULL) {
         gbx_code_say_wrong(code, request, "%s: %.*s", why, (int)message.len,
                            (char *)message.data);
         return;
     }
-    call->client = request;
-    if (!pass(call)) {
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-        gbx_tool_call_free(call);
-        return;
-    }
     LIST_INSERT_HEAD(&code->calls, call, in_code);
-    gbx_mcp_on_cancel(request, on_cancel, call);
+    gbx_mcp_on_cancel(request, on_cancel, &call->base);
+    gbx_gate_start(code->gate, &call->base);
 }

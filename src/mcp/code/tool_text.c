@@ -54,15 +54,21 @@ static const char *meant_by(const char *word, const char *const *names, size_t c
     return gbx_nearest(word, names, count);
 }
 
-static void say_unknown(const gbx_buf *name, const char *const *names, size_t count,
+static void say_unknown(gbx_view key, const char *const *names, size_t count,
                         gbx_buf *message)
 {
-    const char *word = (const char *)name->data;
-    const char *meant = meant_by(word, names, count);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+    const char *word = "";
+    const char *meant;
+
+    gbx_buf_init(&name, key.len + 1);
+    if (gbx_view_append_text(key, &name) && gbx_buf_append(&name, "", 1))
+        word = (const char *)name.data;
+    meant = meant_by(word, names, count);
 
     (void)gbx_buf_puts(message, "unknown argument '");
     (void)gbx_utf8_append_escaped(message, word,
-                                  gbx_artifacts_border(word, strlen(word), NAME_BYTES),
+                                  gbx_utf8_cut(word, strlen(word), NAME_BYTES),
                                   GBX_ESCAPE_LINE);
     if (meant != NULL) {
         (void)gbx_buf_printf(message, "': did you mean '%s'?", meant);
@@ -89,17 +95,13 @@ bool gbx_code_check_names(gbx_view arguments, const char *const *names,
         count++;
     while (gbx_view_kind(arguments) == '{' &&
            gbx_view_next(arguments, &cursor, &key, &value)) {
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+        size_t i = 0;
 
-        gbx_buf_init(&name, key.len + 1);
-        if (!gbx_view_append_text(key, &name) || !gbx_buf_append(&name, "", 1)) {
-            (void)gbx_buf_puts(message, "no memory is left for the arguments");
-            return false;
-        }
-        if (strlen((const char *)name.data) + 1 == name.len &&
-            is_one_of((const char *)name.data, names, count))
+        while (i < count && !gbx_view_is_text(key, names[i]))
+            i++;
+        if (i < count)
             continue;
-        say_unknown(&name, names, count, message);
+        say_unknown(key, names, count, message);
         return false;
     }
     return true;
@@ -213,8 +215,7 @@ void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
     (void)gbx_utf8_append_escaped(&line, tool, strlen(tool), GBX_ESCAPE_LINE);
     (void)gbx_buf_puts(&line, ": ");
     (void)gbx_utf8_append_escaped(&line, message,
-                                  gbx_artifacts_border(message, len,
-                                                       GBX_CODE_PROGRESS_MAX),
+                                  gbx_utf8_cut(message, len, GBX_CODE_PROGRESS_MAX),
                                   GBX_ESCAPE_LINE);
     if (!line.failed)
         gbx_mcp_progress(request, -1, (char *)line.data, line.len);

@@ -4,7 +4,7 @@
  * costs tokens in every conversation. The same configuration gives the same bytes, since
  * hosts cache them.
  */
-#include "mcp/code/script_run.h"
+#include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
 #include "policy/policy.h"
@@ -149,7 +149,7 @@ static void write_server(const gbx_mcp_upstream_config *c, gbx_buf *to)
     (void)gbx_buf_printf(to, "- %s", c->name);
     if (c->description != NULL && c->description[0] != 0) {
         size_t len = strlen(c->description);
-        size_t shown = gbx_artifacts_border(c->description, len, LINE_BYTES);
+        size_t shown = gbx_utf8_cut(c->description, len, LINE_BYTES);
 
         (void)gbx_buf_puts(to, ": ");
         for (size_t i = 0; i < shown; i++)
@@ -235,9 +235,10 @@ static void declare(gbx_mcp_code *code)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf docs;
 
     gbx_buf_init(&docs, GBX_MIB(64));
-    if (!put_eager_docs(code, &docs) ||
-        !gbx_code_ask_discover(code, GBX_DISCOVER_JS ".declare(input)", &docs,
-                               on_declared, code))
+    if (put_eager_docs(code, &docs) && !docs.failed)
+        gbx_code_ask_discover(code, GBX_DISCOVER_JS ".declare(input)", &docs,
+                              on_declared, code);
+    else
         on_declared(code, &none, false);
 }
 
@@ -413,7 +414,7 @@ static const struct row {
      "\"type\":\"string\"},\"args\":{\"type\":\"object\"}},\"required\":[\"server\","
      "\"tool\"]," CLOSED,
      NULL, "{\"readOnlyHint\":false,\"destructiveHint\":true,\"openWorldHint\":true}",
-     gbx_code_call},
+     gbx_code_call_tool},
     {"provision", "Start a server",
      "Start a configured server and list its tools. Never installs anything.",
      "{\"type\":\"object\",\"properties\":{\"server\":{\"type\":\"string\"}},\"required\":"

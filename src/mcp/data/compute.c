@@ -467,8 +467,7 @@ static void refuse_name(gbx_compute *c, const char *name)
     gbx_buf_init(&error, GBX_KIB(4));
     (void)gbx_buf_puts(&error, "unknown dataset '");
     (void)gbx_utf8_append_escaped(&error, name,
-                                  gbx_artifacts_border(name, strlen(name),
-                                                       GBX_SPEC_NAME_MAX),
+                                  gbx_utf8_cut(name, strlen(name), GBX_SPEC_NAME_MAX),
                                   GBX_ESCAPE_LINE);
     (void)gbx_buf_puts(&error, "': ");
     gbx_data_say_names(d, &error);

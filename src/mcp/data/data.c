@@ -198,7 +198,7 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 {
     gbx_status status;
 
-    d->artifacts = gbx_artifacts_new_of("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
+    d->artifacts = gbx_artifacts_new("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
     d->again = evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d);
     d->aside = gbx_parse_thread_new(d->loop);
     if (d->artifacts == NULL || d->again == NULL || d->aside == NULL ||

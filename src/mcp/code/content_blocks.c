@@ -25,6 +25,9 @@ typedef enum member_kind {
     BASE64,
     RESOURCE,
     ANNOTATIONS,
+    AUDIENCE,
+    PRIORITY,
+    MOMENT,
 } member_kind;
 
 typedef enum need {
@@ -76,6 +79,11 @@ static const member of_blob[] = {{"uri", TEXT, MUST},
                                  {"mimeType", TEXT, MAY},
                                  {"_meta", OBJECT, MAY},
                                  {NULL, NOTHING, MAY}};
+
+static const member of_annotations[] = {{"audience", AUDIENCE, MAY},
+                                        {"priority", PRIORITY, MAY},
+                                        {"lastModified", MOMENT, MAY},
+                                        {NULL, NOTHING, MAY}};
 
 /* The block being written. */
 typedef struct writer {
@@ -178,41 +186,16 @@ static bool is_moment(gbx_view view)
     return is_zone(rest);
 }
 
-static void put_annotations(gbx_view view, gbx_buf *to)
-{
-    gbx_view audience = gbx_view_member(view, "audience");
-    gbx_view priority = gbx_view_member(view, "priority");
-    gbx_view modified = gbx_view_member(view, "lastModified");
-    const char *comma = "";
-
-    (void)gbx_buf_puts(to, "{");
-    if (is_audience(audience)) {
-        (void)gbx_buf_puts(to, "\"audience\":");
-        (void)gbx_buf_append(to, audience.at, audience.len);
-        comma = ",";
-    }
-    if (is_priority(priority)) {
-        (void)gbx_buf_printf(to, "%s\"priority\":", comma);
-        (void)gbx_buf_append(to, priority.at, priority.len);
-        comma = ",";
-    }
-    if (is_moment(modified)) {
-        (void)gbx_buf_printf(to, "%s\"lastModified\":", comma);
-        (void)gbx_buf_append(to, modified.at, modified.len);
-    }
-    (void)gbx_buf_puts(to, "}");
-}
-
-static bool put_resource(gbx_view view, writer *w);
+static bool put_object(gbx_view view, const member *members, writer *w);
 
 static bool put_value(gbx_view value, member_kind kind, writer *w)
 {
     if (kind == RESOURCE)
-        return put_resource(value, w);
-    if (kind == ANNOTATIONS) {
-        put_annotations(value, w->to);
-        return !w->to->failed;
-    }
+        return put_object(value,
+                          gbx_view_member(value, "text").at != NULL ? of_text : of_blob,
+                          w);
+    if (kind == ANNOTATIONS)
+        return put_object(value, of_annotations, w);
     if (kind == BASE64)
         return put_base64(value, w);
     if (kind == SHOWN)
@@ -230,6 +213,9 @@ static bool is_fit(gbx_view value, member_kind kind)
     case OBJECT:
     case RESOURCE:
     case ANNOTATIONS: return gbx_view_kind(value) == '{';
+    case AUDIENCE: return is_audience(value);
+    case PRIORITY: return is_priority(value);
+    case MOMENT: return is_moment(value);
     case NOTHING:
     default: return false;
     }
@@ -260,11 +246,8 @@ static bool put_members(gbx_view object, const member *members, writer *w)
     return true;
 }
 
-static bool put_resource(gbx_view view, writer *w)
+static bool put_object(gbx_view view, const member *members, writer *w)
 {
-    const member *members =
-        gbx_view_member(view, "text").at != NULL ? of_text : of_blob;
-
     return gbx_buf_puts(w->to, "{") && put_members(view, members, w) &&
            gbx_buf_puts(w->to, "}");
 }

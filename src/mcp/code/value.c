@@ -12,8 +12,8 @@
 #include "mcp/code/code.h"
 #include "syntax/tree.h"
 
+#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MESSAGE_MAX GBX_KIB(4)
@@ -285,112 +285,62 @@ static void append_structured(gbx_view value, unsigned depth,
 
 /* ---- what is beside structured content ------------------------------------------- */
 
-/* Bytes compared, counted again at each level. Larger values count as equal: hostile
- * ones would cost quadratic time. */
-#define COMPARED_MAX GBX_MIB(64)
+/* Larger values count as repeated: comparing them would take long. */
+#define COMPARED_MAX GBX_MIB(1)
 
-static bool may_look(size_t len, size_t *left)
+/* All numbers as Numbers; NULL: not JSON to every reader. */
+static json_t *load(gbx_view value)
 {
-    *left = *left > len ? *left - len : 0;
-    return *left > 0;
+    return json_loadb(value.at, value.len,
+                      JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
 }
 
-static bool is_same(gbx_view a, gbx_view b, size_t *left);
-
-/* The member of that name, searched from where the last one was found. */
-static bool find_same(gbx_view object, gbx_view name, gbx_view value, size_t *cursor,
-                      size_t *left)
+static bool is_text_of(gbx_view scalar, const gbx_buf *text)
 {
-    gbx_view other;
-    gbx_view found;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own;
 
-    for (int round = 0; round < 2; round++) {
-        while (gbx_view_next(object, cursor, &other, &found) &&
-               may_look(found.len, left)) {
-            if (other.len == name.len && memcmp(other.at, name.at, name.len) == 0)
-                return is_same(value, found, left);
-        }
-        *cursor = 0;
+    gbx_buf_init(&own, scalar.len + 1);
+    return gbx_view_append_text(scalar, &own) && own.len == text->len &&
+           (own.len == 0 || memcmp(own.data, text->data, own.len) == 0);
+}
+
+/* Is the value the same, or one of the members, as in {"result": value}? The order of
+ * members does not matter, and 5 is the text "5". */
+static bool is_within(const json_t *value, const gbx_buf *text, gbx_view structured)
+{
+    json_t *whole = load(structured);
+    bool same = json_equal(value, whole) != 0; /* not if jansson refuses one */
+    size_t cursor = 0;
+    const char *key;
+    json_t *member;
+    gbx_view name;
+    gbx_view view;
+
+    json_object_foreach(whole, key, member)
+    {
+        same = same || json_equal(value, member);
     }
-    return *left == 0;
-}
-
-static bool is_same_scalar(gbx_view a, gbx_view b)
-{
-    gbx_buf one;
-    gbx_buf two;
-    bool is_same;
-
-    if (a.len == b.len && memcmp(a.at, b.at, a.len) == 0)
-        return true;
-    if (gbx_view_kind(a) == '0' && gbx_view_kind(b) == '0')
-        return strtod(a.at, NULL) == strtod(b.at, NULL);
-    gbx_buf_init(&one, a.len + 1);
-    gbx_buf_init(&two, b.len + 1);
-    (void)gbx_view_append_text(a, &one); /* 5 and "5" are the same text */
-    (void)gbx_view_append_text(b, &two);
-    is_same = one.len == two.len && memcmp(one.data, two.data, one.len) == 0;
-    gbx_buf_cleanup(&one);
-    gbx_buf_cleanup(&two);
-    return is_same;
-}
-
-/* The order of members does not matter. */
-static bool is_same(gbx_view a, gbx_view b, size_t *left)
-{
-    char kind = gbx_view_kind(a);
-    size_t cursor = 0;
-    size_t other_cursor = 0;
-    bool same = true;
-    gbx_view name;
-    gbx_view one;
-    gbx_view other_name;
-    gbx_view two;
-
-    if (!may_look(a.len + b.len, left))
-        return true;
-    if (kind != '{' && kind != '[')
-        return gbx_view_kind(b) != '{' && gbx_view_kind(b) != '[' &&
-               is_same_scalar(a, b);
-    if (gbx_view_kind(b) != kind || gbx_view_count(a) != gbx_view_count(b))
-        return false;
-    while (same && gbx_view_next(a, &cursor, &name, &one))
-        same = kind == '{' ? find_same(b, name, one, &other_cursor, left)
-                           : gbx_view_next(b, &other_cursor, &other_name, &two) &&
-                                 is_same(one, two, left);
+    json_decref(whole);
+    while (!same && gbx_view_kind(structured) == '{' &&
+           gbx_view_next(structured, &cursor, &name, &view))
+        same = is_text_of(view, text);
     return same;
-}
-
-/* Is the value one of the members, as in {"result": value}? */
-static bool is_member(gbx_view value, gbx_view structured, size_t *left)
-{
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view member;
-
-    while (gbx_view_kind(structured) == '{' &&
-           gbx_view_next(structured, &cursor, &name, &member))
-        if (is_same(value, member, left))
-            return true;
-    return false;
 }
 
 /* Does the text repeat the structured content, or a member of it? */
 static bool is_repeated(gbx_view content, const gbx_buf *text, gbx_view structured)
 {
-    size_t left = COMPARED_MAX;
-    gbx_view view;
-    gbx_buf value;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own;
+    json_t *value;
     bool same;
 
-    if (text->len == structured.len &&
-        memcmp(text->data, structured.at, text->len) == 0)
+    gbx_buf_init(&own, BYTES_MAX);
+    if (text->len + structured.len > COMPARED_MAX || is_text_of(structured, text))
         return true;
-    gbx_buf_init(&value, BYTES_MAX);
-    append_text_value(content, text, &value);
-    same = gbx_view_open((const char *)value.data, value.len, &view) &&
-           (is_same(view, structured, &left) || is_member(view, structured, &left));
-    gbx_buf_cleanup(&value);
+    append_text_value(content, text, &own);
+    value = load((gbx_view){(const char *)own.data, own.len});
+    same = is_within(value, text, structured);
+    json_decref(value);
     return same;
 }
 

@@ -9,6 +9,8 @@
 #include "base/cleanup.h"
 #include "syntax/tree.h"
 
+#include <regex.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- in place of the guard's hints ------------------------------------------------ */
@@ -132,9 +134,7 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 /* The engine's messages also fit many other mistakes: give a hint only where the text
  * leaves no doubt. */
 
-#define MISSING   "undefined is not an object (evaluating '"
-#define UNKNOWN   "Can't find variable: "
-#define NO_OBJECT "is not an object (evaluating '"
+#define UNKNOWN "Can't find variable: "
 
 /* Functions and objects by which other hosts call tools. */
 #define CALLERS                                                                       \
@@ -142,8 +142,6 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     "useMcpTool use_mcp_tool invokeTool invoke_tool runTool run_tool executeTool "    \
     "execute_tool"
 #define CLIENTS "mcp mcpClient mcp_client client session tools"
-
-#define PATTERN_MAX 256 /* bytes of { ... }; a line may be long, and full of braces */
 
 #define LEAVE_OUT                                                                      \
     "servers, discover, artifact, progress, sleep and input are there already: leave " \
@@ -159,175 +157,88 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     "a call gives the content itself, without .content or .structuredContent: use the " \
     "value; servers.NAME.tool(args, { raw: true }) has them"
 
-/* servers("NAME") or servers.NAME("tool", ...) */
-static bool is_server_called(const char *message)
-{
-    static const char before[] = "TypeError: servers";
-    const char *at = strstr(message, " is not a function");
+/* Parts of the patterns, which are extended regular expressions. */
+#define NO_OBJECT "is not an object \\(evaluating '"
+#define MISSING   "undefined " NO_OBJECT
+#define NAME      "[^] '.([]*"
+#define WRAPPER   "(content|structuredContent)"
+#define PARAMETER "\\( *\\{[^}]*\\<"
 
-    if (strncmp(message, before, sizeof before - 1) != 0 || at == NULL)
+typedef enum habit_when {
+    ALWAYS,
+    INPUT_IS_TEXT,
+    WITHOUT_INPUT,
+    AFTER_CALLS, /* of which none gave a member with a wrapper's name */
+} habit_when;
+
+/* The first that fits counts. */
+static const struct {
+    habit_when when;
+    const char *message;
+    const char *line; /* that failed; or NULL, as is code: anything */
+    const char *code;
+    const char *hint; /* NULL: how tools are called */
+} habits[] = {
+    /* servers("NAME") or servers.NAME("tool", ...) */
+    {ALWAYS, "^TypeError: servers(\\." NAME ")? is not a function", NULL, NULL, NULL},
+    /* servers, a member of it, or a member of that name: the global exists. */
+    {ALWAYS,
+     NO_OBJECT "(" NAME "\\.servers'|servers(\\." NAME ")?('|\\[|\\." NAME "'))", NULL,
+     NULL, LEAVE_OUT},
+    /* ({ servers }) => ... */
+    {ALWAYS, "cannot be destructured",
+     PARAMETER "(servers|glovebox|discover|artifact|progress|ToolError)\\>", NULL,
+     LEAVE_OUT},
+    /* ({ input }) => ... as if input were a member. The argument is the input itself,
+     * null at worst. */
+    {ALWAYS, MISSING "input['.[]", NULL, PARAMETER "input\\>", LEAVE_OUT},
+    {INPUT_IS_TEXT, "'input\\.", NULL, NULL, A_TEXT},
+    {WITHOUT_INPUT, NO_OBJECT "input\\>", NULL, NULL, NO_INPUT},
+    {WITHOUT_INPUT, "cannot be destructured", "= input", NULL, NO_INPUT},
+    /* r.content[0], content[0], content.map or (await f()).content, but not deeper: a
+     * member of an item of an answer may really be missing. */
+    {AFTER_CALLS,
+     MISSING "(\\(await .*\\)\\." WRAPPER "\\>|" WRAPPER "(\\." NAME
+             "'|[^.A-Za-z0-9_$])|" NAME "\\." WRAPPER "\\>)",
+     NULL, NULL, THE_CONTENT},
+    /* { content: [x] } = ..., ({ content: [x] }) => ... or (... of content). The message
+     * names only the pattern, the call before it, or nothing. */
+    {AFTER_CALLS, "cannot be destructured|" MISSING "(\\[|.*\\)'\\)$)",
+     "\\{[^;]*\\<" WRAPPER "\\>[^;]*\\} *\\)? *=| of content\\)", NULL, THE_CONTENT},
+};
+
+/* The code may be long and hostile: its beginning must do. */
+#define LOOKED_MAX 2048
+
+static bool is_like(const char *text, size_t len, const char *pattern)
+{
+    char looked[LOOKED_MAX + 1];
+    regex_t regex;
+    bool is;
+
+    if (pattern == NULL)
+        return true;
+    len = len < LOOKED_MAX ? len : LOOKED_MAX;
+    memcpy(looked, text, len);
+    looked[len] = 0;
+    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
         return false;
-    message += sizeof before - 1;
-    if (*message == '.')
-        message += 1 + gbx_text_name_length(message + 1);
-    return message == at;
+    is = regexec(&regex, looked, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return is;
 }
 
-/* Missing is "servers", a member of it, or a member of that name: the global exists. */
-static bool is_servers_missing(const char *message)
+static bool is_when(habit_when when, const gbx_code_run *run)
 {
-    const char *at = strstr(message, NO_OBJECT);
-    size_t n;
-
-    if (at == NULL)
-        return false;
-    at += strlen(NO_OBJECT);
-    n = gbx_text_name_length(at);
-    if (at[n] == '.' && !(n == strlen("servers") && memcmp(at, "servers", n) == 0)) {
-        at += n + 1;
-        n = gbx_text_name_length(at);
-        return n == strlen("servers") && memcmp(at, "servers", n) == 0 && at[n] == '\'';
-    }
-    if (n != strlen("servers") || memcmp(at, "servers", n) != 0)
-        return false;
-    if (at[n] == '.')
-        n += 1 + gbx_text_name_length(at + n + 1);
-    return at[n] == '\'' || at[n] == '[' ||
-           (at[n] == '.' && at[n + 1 + gbx_text_name_length(at + n + 1)] == '\'');
-}
-
-/* ({ servers }) => ..., with one of the words. */
-static bool has_pattern(const char *words, const char *text, size_t len)
-{
-    const char *end = text + len;
-
-    for (const char *at = text; (at = memchr(at, '(', (size_t)(end - at))) != NULL;) {
-        const char *close;
-
-        at++;
-        while (at < end && *at == ' ')
-            at++;
-        close = at < end && *at == '{' ? memchr(at, '}', (size_t)(end - at)) : NULL;
-        if (close != NULL && has_one_of(words, at, (size_t)(close - at)))
-            return true;
-    }
-    return false;
-}
-
-/* ({ input }) => ... as if input were a member. The argument is the input itself, null
- * at worst. */
-static bool is_input_inside(const char *message, const char *text, size_t len)
-{
-    const char *at = strstr(message, MISSING "input");
-    char after = at != NULL ? at[strlen(MISSING "input")] : 0;
-
-    return (after == '.' || after == '[' || after == '\'') &&
-           has_pattern("input", text, len);
-}
-
-/* input.ids, of input or { ids } = input */
-static bool is_input_missing(const char *message, const char *line, size_t line_len)
-{
-    static const char evaluated[] = NO_OBJECT "input";
-    const char *at = strstr(message, evaluated);
-
-    if (at == NULL)
-        return strstr(message, "cannot be destructured") != NULL &&
-               memmem(line, line_len, "= input", strlen("= input")) != NULL;
-    return !gbx_text_is_name((unsigned char)at[sizeof evaluated - 1]);
-}
-
-static bool is_wrapper(const char *text, size_t len)
-{
-    return has_one_of("content structuredContent", text, len);
-}
-
-/* Does a tool's result have such a member of its own? */
-static bool is_wrapper_given(const gbx_code_run *run)
-{
-    for (const gbx_code_call *n = run->calls; n != NULL; n = n->next)
-        if (is_wrapper(n->gave, strlen(n->gave)))
-            return true;
-    return false;
-}
-
-/* r.content[0], content[0], content.map or (await f()).content, but not deeper: a
- * member of an item of an answer may really be missing. */
-static bool is_wrapper_missing(const char *message)
-{
-    const char *at = strstr(message, MISSING);
-    size_t n;
-
-    if (at == NULL)
-        return false;
-    at += strlen(MISSING);
-    n = gbx_text_name_length(at);
-    if (strncmp(at, "(await ", 7) == 0) {
-        const char *close = strstr(at, ").");
-
-        at = close != NULL ? close + 2 : at;
-    } else if (at[n] == '.') {
-        if (is_wrapper(at, n))
-            return at[n + 1 + gbx_text_name_length(at + n + 1)] == '\'';
-        at += n + 1;
-    }
-    return is_wrapper(at, gbx_text_name_length(at));
-}
-
-/* The engine's message for destructuring names only the pattern, the call before it, or
- * nothing. */
-static bool is_taken_apart(const char *message)
-{
-    const char *at = strstr(message, MISSING);
-    size_t len = strlen(message);
-
-    if (at == NULL)
-        return strstr(message, "cannot be destructured") != NULL;
-    return at[strlen(MISSING)] == '[' ||
-           (len > 3 && strcmp(message + len - 3, ")')") == 0);
-}
-
-/* The end of the pattern that the brace at `at` opens; NULL: too far away, or on
- * another line. */
-static const char *closing_brace(const char *at, const char *end)
-{
-    size_t depth = 0;
-
-    if (end - at > PATTERN_MAX)
-        end = at + PATTERN_MAX;
-    for (; at < end; at++) {
-        depth += *at == '{';
-        depth -= *at == '}';
-        if (depth == 0)
-            return at;
-    }
-    return NULL;
-}
-
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && *at == ' ')
-        at++;
-    return at;
-}
-
-/* { content: [x] } = ..., ({ content: [x] }) => ... or (... of content). */
-static bool takes_wrapper_apart(const char *line, size_t len)
-{
-    static const char loop[] = " of content)";
-    const char *end = line + len;
-
-    for (const char *at = line; (at = memchr(at, '{', (size_t)(end - at))) != NULL;
-         at++) {
-        const char *close = closing_brace(at, end);
-        const char *next = close != NULL ? skip_blanks(close + 1, end) : end;
-
-        if (next < end && *next == ')')
-            next = skip_blanks(next + 1, end);
-        if (next < end && *next == '=' && is_wrapper(at, (size_t)(close - at)))
-            return true;
-    }
-    return memmem(line, len, loop, sizeof loop - 1) != NULL;
+    if (when == INPUT_IS_TEXT)
+        return gbx_view_kind(run->input) == '"';
+    if (when == WITHOUT_INPUT)
+        return gbx_view_kind(run->input) == 'n';
+    for (const gbx_code_call *n = run->calls; when == AFTER_CALLS && n != NULL;
+         n = n->next)
+        if (has_one_of("content structuredContent", n->gave, strlen(n->gave)))
+            return false;
+    return when == ALWAYS || run->call_count > 0;
 }
 
 /* callTool(...), mcp.callTool(...) or await tools.name(...)? */
@@ -420,20 +331,12 @@ char *gbx_code_message_hint(const gbx_code_run *run, const char *message,
 
     if (unknown != NULL)
         return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
-    if (is_server_called(message))
-        return name_calls(run);
-    if (is_servers_missing(message) ||
-        is_input_inside(message, run->text, run->text_len) ||
-        (strstr(message, "cannot be destructured") != NULL &&
-         has_pattern(OURS, line, line_len)))
-        return strdup(LEAVE_OUT);
-    if (gbx_view_kind(run->input) == '"' && strstr(message, "'input.") != NULL)
-        return strdup(A_TEXT);
-    if (gbx_view_kind(run->input) == 'n' && is_input_missing(message, line, line_len))
-        return strdup(NO_INPUT);
-    if (run->call_count > 0 && !is_wrapper_given(run) &&
-        (is_wrapper_missing(message) ||
-         (is_taken_apart(message) && takes_wrapper_apart(line, line_len))))
-        return strdup(THE_CONTENT);
+    for (size_t i = 0; i < GBX_COUNTOF(habits); i++)
+        if (is_when(habits[i].when, run) &&
+            is_like(message, strlen(message), habits[i].message) &&
+            is_like(line, line_len, habits[i].line) &&
+            is_like(run->text, run->text_len, habits[i].code))
+            return habits[i].hint != NULL ? gbx_need(strdup(habits[i].hint))
+                                          : name_calls(run);
     return NULL;
 }

@@ -46,7 +46,7 @@
   const indexOf = uncurry(String.prototype.indexOf);
   const slice = uncurry(String.prototype.slice);
   const charCodeAt = uncurry(String.prototype.charCodeAt);
-  const { fromCharCode } = String;
+  const toBase64 = uncurry(Uint8Array.prototype.toBase64);
   const { toPrimitive } = Symbol;
   const toLowerCase = uncurry(String.prototype.toLowerCase);
   const split = uncurry(String.prototype.split);
@@ -497,32 +497,6 @@
     tell(['progress', figures[0], figures[1], message]);
   }
 
-  const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  const digits = new BytesOf(64);
-  for (let i = 0; i < 64; i++) digits[i] = charCodeAt(DIGITS, i);
-  const PAD = 61, PART = 6144;
-
-  /* In parts: a text that grows by four characters needs a cell per step, eight times
-   * the bytes. */
-  function base64(bytes) {
-    const size = bytesOf(bytes);
-    let out = '';
-    for (let start = 0; start < size; start += PART) {
-      const end = min(start + PART, size);
-      const codes = new BytesOf((end - start + 2 - (end - start + 2) % 3) / 3 * 4);
-      for (let i = start, at = 0; i < end; i += 3) {
-        const group = bytes[i] << 16 | (i + 1 < end ? bytes[i + 1] << 8 : 0)
-          | (i + 2 < end ? bytes[i + 2] : 0);
-        codes[at++] = digits[group >> 18];
-        codes[at++] = digits[group >> 12 & 63];
-        codes[at++] = i + 1 < end ? digits[group >> 6 & 63] : PAD;
-        codes[at++] = i + 2 < end ? digits[group & 63] : PAD;
-      }
-      out += apply(fromCharCode, undefined, codes);
-    }
-    return out;
-  }
-
   /* The bytes of a buffer or a view of one, else undefined. */
   function asBytes(value) {
     if (typeof value !== 'object' || value === null) return undefined;
@@ -549,7 +523,7 @@
     const bytes = asBytes(value);
     const settings = { line: lineOf(error), bytes: bytes !== undefined };
     return request(error, '', '', ['artifact', text(name) === undefined ? '' : text(name),
-      bytes === undefined ? value : { base64: base64(bytes) },
+      bytes === undefined ? value : { base64: toBase64(bytes) },
       text(mimeType) === undefined ? null : text(mimeType), settings], 2, 'value');
   }
 

@@ -276,17 +276,11 @@ const char *gbx_gate_action_name(gbx_gate_action action)
 
 gbx_gate_rules *gbx_gate_rules_new(void)
 {
-    gbx_gate_rules *rules = calloc(1, sizeof *rules);
+    gbx_gate_rules *rules = gbx_need(calloc(1, sizeof *rules));
 
-    if (rules == NULL)
-        return NULL;
     rules->reads = GBX_GATE_ALLOW;
     rules->others = GBX_GATE_ASK;
-    rules->secrets = gbx_policy_new();
-    if (rules->secrets == NULL) {
-        free(rules);
-        return NULL;
-    }
+    rules->secrets = gbx_need(gbx_policy_new());
     return rules;
 }
 

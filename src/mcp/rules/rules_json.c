@@ -123,25 +123,19 @@ static gbx_status read_reason(gbx_json_reader *r, const json_t *value,
 
     if (!json_is_string(value) || json_string_length(value) > 300)
         return gbx_json_refuse_type(r, value, "a sentence of at most 300 bytes");
-    rule->reason = strdup(json_string_value(value));
-    return rule->reason != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    rule->reason = gbx_need(strdup(json_string_value(value)));
+    return GBX_OK;
 }
 
 /* ---- arguments -------------------------------------------------------------- */
 
 /* name NULL: each element of an array */
-static gbx_status add_step(gbx_json_reader *r, gbx_gate_condition *c, const char *name,
-                           size_t len)
+static void add_step(gbx_gate_condition *c, const char *name, size_t len)
 {
-    char **step = gbx_list_room(&c->steps, c->step_count, sizeof *step);
+    char **step = gbx_need(gbx_list_room(&c->steps, c->step_count, sizeof *step));
 
-    if (step == NULL)
-        return gbx_list_nomem(r->err);
-    *step = name != NULL ? strndup(name, len) : NULL;
-    if (name != NULL && *step == NULL)
-        return gbx_list_nomem(r->err);
+    *step = name != NULL ? gbx_need(strndup(name, len)) : NULL;
     c->step_count++;
-    return GBX_OK;
 }
 
 /* "edits[].path"; '\' makes the next character literal. A star or an index is refused:
@@ -150,11 +144,8 @@ static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condi
 {
     char name[GBX_GLOB_MAX + 1];
     const char *at = text;
-    gbx_status status = GBX_OK;
 
-    c->path = strdup(text);
-    if (c->path == NULL)
-        return gbx_list_nomem(r->err);
+    c->path = gbx_need(strdup(text));
     if (strlen(text) > GBX_GLOB_MAX)
         return gbx_json_refuse_key(r, "the path is longer than %d bytes", GBX_GLOB_MAX);
     do {
@@ -174,13 +165,13 @@ static gbx_status read_path(gbx_json_reader *r, const char *text, gbx_gate_condi
         if (len == 0)
             return gbx_json_refuse_key(r, "a path of arguments is like 'path' or "
                                           "'edits[].path'");
-        status = add_step(r, c, name, len);
-        for (; status == GBX_OK && strncmp(at, "[]", 2) == 0; at += 2)
-            status = add_step(r, c, NULL, 0);
-        if (status == GBX_OK && *at != '.' && *at != '\0')
+        add_step(c, name, len);
+        for (; strncmp(at, "[]", 2) == 0; at += 2)
+            add_step(c, NULL, 0);
+        if (*at != '.' && *at != '\0')
             return gbx_json_refuse_key(r, "after '[]' comes '.' or nothing");
-    } while (status == GBX_OK && *at++ == '.');
-    return status;
+    } while (*at++ == '.');
+    return GBX_OK;
 }
 
 /* A pattern that cannot work in an asking or denying rule is refused, since it would
@@ -221,12 +212,10 @@ static gbx_status read_condition(gbx_json_reader *r, const char *name,
     static const gbx_json_key globs = {.add = add_value_glob};
     gbx_gate_rule *rule = target;
     gbx_gate_condition *c =
-        gbx_list_room(&rule->conditions, rule->condition_count, sizeof *c);
+        gbx_need(gbx_list_room(&rule->conditions, rule->condition_count, sizeof *c));
     condition_target t = {c, rule->action};
     gbx_status status;
 
-    if (c == NULL)
-        return gbx_list_nomem(r->err);
     rule->condition_count++;
     status = read_path(r, name, c);
     if (status != GBX_OK)
@@ -240,8 +229,8 @@ static gbx_status read_condition(gbx_json_reader *r, const char *name,
     if (json_is_number(value) && (json_number_value(value) >= WHOLE_MAX ||
                                   json_number_value(value) <= -WHOLE_MAX))
         return gbx_json_refuse(r, "programs do not agree on numbers as large as this");
-    c->literal = json_deep_copy(value);
-    return c->literal != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    c->literal = gbx_need(json_deep_copy(value));
+    return GBX_OK;
 }
 
 static gbx_status read_args(gbx_json_reader *r, const json_t *value,
@@ -273,18 +262,15 @@ static gbx_status read_rule(gbx_json_reader *r, const json_t *value, void *targe
 
     if (rules->count == GBX_GATE_RULES_MAX)
         return gbx_json_refuse(r, "there are more than %d rules", GBX_GATE_RULES_MAX);
-    rule = gbx_list_room(&rules->items, rules->count, sizeof *rule);
-    if (rule == NULL)
-        return gbx_list_nomem(r->err);
+    rule = gbx_need(gbx_list_room(&rules->items, rules->count, sizeof *rule));
     rules->count++;
     (void)action_of(json_object_get(value, "action"), &rule->action);
     status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), rule);
     if (status == GBX_OK)
         status = gbx_json_require(r, value, "action", "\"allow\", \"ask\" or \"deny\"");
-    if (status != GBX_OK)
-        return status;
-    rule->text = gbx_json_text(value, JSON_COMPACT);
-    return rule->text != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    if (status == GBX_OK)
+        rule->text = gbx_need(gbx_json_text(value, JSON_COMPACT));
+    return status;
 }
 
 static gbx_status add_secret_server(gbx_json_reader *r, const char *text, size_t len,

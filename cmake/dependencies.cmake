@@ -14,10 +14,8 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 # Headers alone, too. 7.87: CURLOPT_QUICK_EXIT, which a library may lack that has 7.85's.
 pkg_check_modules(CURL REQUIRED libcurl>=7.87)
-if(GLOVEBOX_COMMAND)
-    # And again. 3.38: sqlite3_error_offset().
-    pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
-endif()
+# And again, in the worker. 3.38: sqlite3_error_offset().
+pkg_check_modules(SQLITE REQUIRED sqlite3>=3.38)
 
 set(GLOVEBOX_GRAMMARS ${PROJECT_SOURCE_DIR}/tools/npm/node_modules CACHE PATH
     "Where npm has put the packages of tools/npm")

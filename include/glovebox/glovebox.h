@@ -396,6 +396,25 @@ GBX_API GBX_MUST_USE gbx_status gbx_engine_load(gbx_engine *engine, const char *
                                                 gbx_error *reterr);
 
 /**
+ * Load rows of an SQLite database as a dataset. A process of its own, sealed like a
+ * worker, runs the query, which can only read; what is still in the log (-wal) is read
+ * as well. The rows are those of one moment, and no file is created. Takes a minute and 512
+ * MiB of memory at most, and needs libsqlite3.
+ *
+ * @param query NULL: all tables, as an object with an array for each. Else one SELECT: an
+ *              array of objects. Integers that a double cannot hold become text, and
+ *              blobs base64.
+ * @retval GBX_E_OS   the file cannot be opened.
+ * @retval GBX_E_DATA not a database, or the query is at fault (with line and column);
+ *                    with os_errno EBUSY another process writes: try again.
+ */
+GBX_API GBX_MUST_USE gbx_status gbx_engine_load_sqlite(gbx_engine *engine,
+                                                       const char *name,
+                                                       const char *path,
+                                                       const char *query,
+                                                       gbx_error *reterr);
+
+/**
  * What the engine is: runner, JIT level, versions, each layer of the seal and
  * whether it is in effect, pool figures. JSON, one object.
  *

@@ -238,7 +238,17 @@ export class SandboxEngine {
     return optional(this.#load(name, () => given(text, 'text'), format));
   }
 
-  async #load(name, take, format = 'json') {
+  /** Rows of an SQLite database, read in a sealed process; without a query, all tables. */
+  loadSqlite(name, path, query) {
+    const isText = (value) => typeof value === 'string' && !value.includes('\0');
+    return optional(this.#load(name, () => {
+      if (!isText(path)) throw wrong('path', 'a string', path);
+      if (query !== undefined && !isText(query)) throw wrong('query', 'a string', query);
+      return { text: query === undefined ? path : `${path}\0${query}` };
+    }, 'json', addon.loadSqlite));
+  }
+
+  async #load(name, take, format = 'json', send = addon.load) {
     if (typeof name !== 'string') throw wrong('name', 'a string', name);
     if (!FORMATS.includes(format)) throw wrong('format', "'json', 'ndjson', 'csv' or 'tsv'", format);
     const box = this.#box;
@@ -250,7 +260,7 @@ export class SandboxEngine {
       }
     })();
     prepared.catch(() => {}); // it may take long until this job's turn
-    const loaded = box.enqueue(() => prepared, (text, id) => addon.load(box.handle, id, name, text, FORMATS.indexOf(format)))
+    const loaded = box.enqueue(() => prepared, (text, id) => send(box.handle, id, name, text, FORMATS.indexOf(format)))
       .catch((error) => {
         throw asWrongData(error);
       });

@@ -19,6 +19,7 @@ static const struct {
     {"open", gbx_node_open},
     {"close", gbx_node_close},
     {"load", gbx_node_load},
+    {"loadSqlite", gbx_node_load_sqlite},
     {"preload", gbx_node_preload},
     {"report", gbx_node_report},
     {"expose", gbx_node_expose},

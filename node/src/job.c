@@ -51,6 +51,15 @@ static void load(gbx_node_job *job)
                         (gbx_data_format)job->format, &job->error);
 }
 
+/* The data are the path, a NUL, and the query if there is one. */
+static void load_sqlite(gbx_node_job *job)
+{
+    const char *end = memchr(job->data, 0, job->data_len);
+
+    job->status = gbx_engine_load_sqlite(job->engine->core, job->name, job->data,
+                                         end != NULL ? end + 1 : NULL, &job->error);
+}
+
 static void preload(gbx_node_job *job)
 {
     job->status = gbx_engine_preload(job->engine->core, job->name, job->data,
@@ -145,6 +154,11 @@ void gbx_node_job_free(gbx_node_job *job)
 napi_value gbx_node_load(napi_env env, napi_callback_info info)
 {
     return start(env, info, load);
+}
+
+napi_value gbx_node_load_sqlite(napi_env env, napi_callback_info info)
+{
+    return start(env, info, load_sqlite);
 }
 
 napi_value gbx_node_preload(napi_env env, napi_callback_info info)

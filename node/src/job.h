@@ -37,6 +37,7 @@ void gbx_node_job_free(gbx_node_job *job);
 /* Functions of the addon: load, which has the format as a fifth argument; preload;
  * report. */
 napi_value gbx_node_load(napi_env env, napi_callback_info info);
+napi_value gbx_node_load_sqlite(napi_env env, napi_callback_info info);
 napi_value gbx_node_preload(napi_env env, napi_callback_info info);
 napi_value gbx_node_report(napi_env env, napi_callback_info info);
 

@@ -226,6 +226,8 @@ test('datasets are there in every call, pristine, and can be replaced', async ()
     assert.deepEqual((await own.run({ code: '(d) => d', dataset: 'text' })).value, value);
   }
   await assert.rejects(own.loadText('text', 'a,b\n1\n', 'csv'), { code: 'GBX_E_DATA', message: /line 2, column 1: 1 cell/ });
+  await assert.rejects(own.loadSqlite('rows', 5), /^TypeError: path must be a string/);
+  await assert.rejects(own.loadSqlite('rows', 'x.db'), { code: 'GBX_E_OS', message: /cannot read 'x.db': no such file/ });
   await own.close();
   await assert.rejects(own.load('late', 1), { code: 'GBX_E_CLOSED' });
 });

@@ -299,6 +299,9 @@ export class SandboxEngine {
   loadJson(name: string, json: string | Uint8Array): Promise<void>;
   /** NDJSON is an array of its lines, CSV and TSV are an array with an object for each record. */
   loadText(name: string, text: string | Uint8Array, format: 'json' | 'ndjson' | 'csv' | 'tsv'): Promise<void>;
+  /** Rows of a query, which can only read, as an array of objects; without a query, all tables as
+    * an object of arrays. A sealed process reads the database, its log included. */
+  loadSqlite(name: string, path: string, query?: string): Promise<void>;
 
   /** Code calls them by name: `await db.query(...)`. Code can catch what they throw. If one is
     * refused, code can call none of them. */

@@ -3,7 +3,9 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
+#include "mcp/data/datasets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Far above any code limit: the guard reports the code's length and the limit. */
@@ -91,6 +93,10 @@ static bool read_data(const reading *r)
         return true;
     if (table_format(r->args) != GBX_DATA_JSON)
         return read_table(r);
+    if (gbx_spec_is_database(path)) {
+        r->input->dataset = TABLE_NAME;
+        return true;
+    }
     /* Parsed JSON is larger than its text: a text above the limit cannot fit. */
     status = gbx_file_text_read(path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
                                 &r->input->data, err);
@@ -143,6 +149,8 @@ static bool read_datasets(const reading *r)
             status =
                 gbx_fail(err, GBX_E_USAGE, "'--dataset' needs NAME=FILE, not '%.80s'",
                          list->item[i]);
+        else if (gbx_spec_is_database(equals + 1))
+            continue; /* read when the engine is there */
         else
             status = gbx_file_text_read(equals + 1, DATASET_FILE_MAX,
                                         &r->input->datasets[i], err);
@@ -152,9 +160,28 @@ static bool read_datasets(const reading *r)
     return true;
 }
 
-/* argument: NAME, or NAME=FILE. */
-static bool load_dataset(gbx_engine *engine, const char *argument, gbx_file_text *text,
-                         gbx_trouble *trouble)
+/* A database is read by the library, as a query. */
+static gbx_status load_database(gbx_engine *engine, const char *name,
+                                const char *source, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_free) char *text = NULL;
+    gbx_status status;
+    gbx_spec spec;
+
+    if (asprintf(&text, "%s=%s", name, source) < 0)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
+    status = gbx_spec_parse(text, &spec, reterr);
+    if (status != GBX_OK)
+        return status;
+    status = gbx_engine_load_sqlite(engine, name, spec.path, spec.query, reterr);
+    gbx_spec_cleanup(&spec);
+    reterr->line = reterr->column = 0; /* of the query, and in the message */
+    return status;
+}
+
+/* argument: NAME=FILE, or NAME of what source names. */
+static bool load_dataset(gbx_engine *engine, const char *argument, const char *source,
+                         gbx_file_text *text, gbx_trouble *trouble)
 {
     size_t name_len = strcspn(argument, "=");
     gbx_error *err = &trouble->err;
@@ -168,11 +195,15 @@ static bool load_dataset(gbx_engine *engine, const char *argument, gbx_file_text
     }
     memcpy(name, argument, name_len);
     name[name_len] = '\0';
-    status = gbx_engine_load(engine, name, text->data, text->len,
-                             gbx_file_text_format(text->name), err);
-    if (status == GBX_E_DATA)
-        trouble->file = text->name;
-    gbx_file_text_cleanup(text);
+    if (gbx_spec_is_database(source)) {
+        status = load_database(engine, name, source, err);
+    } else {
+        status = gbx_engine_load(engine, name, text->data, text->len,
+                                 gbx_file_text_format(text->name), err);
+        if (status == GBX_E_DATA)
+            trouble->file = text->name;
+        gbx_file_text_cleanup(text);
+    }
     if (status != GBX_OK)
         gbx_trouble_host(trouble, status);
     return status == GBX_OK;
@@ -214,11 +245,14 @@ bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
                         gbx_engine *engine, gbx_trouble *trouble)
 {
+    const gbx_opt_list *list = &args->datasets;
+
     if (input->dataset != NULL &&
-        !load_dataset(engine, input->dataset, &input->data, trouble))
+        !load_dataset(engine, input->dataset, args->data, &input->data, trouble))
         return false;
-    for (size_t i = 0; i < args->datasets.count; i++)
-        if (!load_dataset(engine, args->datasets.item[i], &input->datasets[i], trouble))
+    for (size_t i = 0; i < list->count; i++)
+        if (!load_dataset(engine, list->item[i], strchr(list->item[i], '=') + 1,
+                          &input->datasets[i], trouble))
             return false;
     return true;
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/timeouts.h"
 #include "base/utf8.h"
+#include "engine/sqlite.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -568,18 +569,16 @@ void gbx_loader_free_all(gbx_dataset **list)
 
 /* ---- public API ---------------------------------------------------------- */
 
-gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *text,
-                           size_t len, gbx_data_format format, gbx_error *reterr)
+/* May it have a dataset of that name? */
+static gbx_status check_dataset(const gbx_engine *engine, const char *name,
+                                gbx_error *reterr)
 {
-    gbx_dataset *d = NULL;
     gbx_status status = gbx_engine_need(engine, reterr);
 
     if (status != GBX_OK)
         return status;
-    if (name == NULL || text == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "name or text is missing");
-    if (!is_data_format(format))
-        return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
+    if (name == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "the dataset's name is missing");
     if (!is_dataset_name(name))
         return gbx_fail(reterr, GBX_E_USAGE,
                         "a dataset's name must be an identifier of at most %d letters, "
@@ -588,12 +587,47 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *tex
     if (engine->runner.execute != NULL)
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no datasets",
                         engine->runner.name);
+    return GBX_OK;
+}
+
+gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *text,
+                           size_t len, gbx_data_format format, gbx_error *reterr)
+{
+    gbx_dataset *d = NULL;
+    gbx_status status = check_dataset(engine, name, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    if (text == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "the dataset's text is missing");
+    if (!is_data_format(format))
+        return gbx_fail(reterr, GBX_E_USAGE, "format is not one of its values");
     /* The template reads the text, and says what is wrong with it. */
     status = keep_bytes("dataset", name, text, len, &d, reterr);
     if (status != GBX_OK || d == NULL)
         return status;
     d->format = format;
     return load(engine, d, reterr);
+}
+
+gbx_status gbx_engine_load_sqlite(gbx_engine *engine, const char *name,
+                                  const char *path, const char *query,
+                                  gbx_error *reterr)
+{
+    gbx_status status = check_dataset(engine, name, reterr);
+    gbx_rows rows;
+
+    if (status != GBX_OK)
+        return status;
+    if (path == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "the database's path is missing");
+    status = gbx_rows_read(&engine->settings.options, path, query, NULL, &rows, reterr);
+    if (status != GBX_OK)
+        return status;
+    status =
+        gbx_engine_load(engine, name, rows.text, rows.text_len, GBX_DATA_JSON, reterr);
+    gbx_rows_cleanup(&rows);
+    return status;
 }
 
 gbx_status gbx_engine_preload(gbx_engine *engine, const char *name, const char *source,

@@ -29,11 +29,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Above the descriptors of the new program; closed by its exec. */
+/* Closed by the exec of the new program. */
 #define PROGRAM_FD (GBX_CONTROL_FD + 1)
 
 /* The step of the fork that failed. */
-enum { FAILED_GROUP = 1, FAILED_DESCRIPTORS, FAILED_CLOSE_RANGE, FAILED_EXEC };
+enum {
+    FAILED_GROUP = 1,
+    FAILED_DESCRIPTORS,
+    FAILED_CLOSE_RANGE,
+    FAILED_DATABASE,
+    FAILED_EXEC
+};
 
 /* Shared by fork and host until the fork executes. */
 typedef struct fault {
@@ -48,6 +54,8 @@ typedef struct start {
     int null;
     int said; /* the program's error output */
     int control;
+    int rows; /* -1: not the reader of a database */
+    char *const *paths;
     int cgroup;      /* or -1 */
     bool is_grouped; /* the fork is made in the group */
     fault *fault;
@@ -86,6 +94,23 @@ static bool enter_cgroup(const start *s)
     return entered;
 }
 
+/* Opened here, with the host's identity: the host itself may not close them (sqlite.c). */
+static void open_database(const start *s)
+{
+    for (int to = GBX_SQLITE_DATABASE_FD; to < GBX_SQLITE_FDS_END; to++) {
+        int fd = open(s->paths[to - GBX_SQLITE_DATABASE_FD],
+                      O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
+        /* Without what a log or a journal holds, the rows would be wrong. The index only
+         * has locks. */
+        if (fd < 0 && to != GBX_SQLITE_SHM_FD &&
+            (errno != ENOENT || to == GBX_SQLITE_DATABASE_FD))
+            give_up(s, FAILED_DATABASE);
+        if (fd != to) /* missing: all lower numbers are taken */
+            place(s, 0, to, 0);
+    }
+}
+
 /* The fork. */
 static _Noreturn void execute(start *s)
 {
@@ -99,8 +124,13 @@ static _Noreturn void execute(start *s)
     place(s, s->said, 2, 0);
     place(s, s->control, GBX_CONTROL_FD, 0);
     place(s, s->program, PROGRAM_FD, O_CLOEXEC);
-    if (syscall(SYS_close_range, PROGRAM_FD + 1, ~0u, 0) < 0)
+    if (s->rows >= 0)
+        place(s, s->rows, GBX_SQLITE_ROWS_FD, 0);
+    if (syscall(SYS_close_range, s->rows >= 0 ? GBX_SQLITE_DATABASE_FD : PROGRAM_FD + 1,
+                ~0u, 0) < 0)
         give_up(s, FAILED_CLOSE_RANGE);
+    if (s->rows >= 0)
+        open_database(s);
     /* The host may have been started with fixed addresses, executable data and the
      * like. */
     (void)syscall(SYS_personality, 0);
@@ -149,6 +179,10 @@ static gbx_status failed(const start *s, const char *path, gbx_error *reterr)
     default:
         (void)snprintf(reason, sizeof reason, "its descriptors: %s", strerror(error));
     }
+    errno = 0; /* it is in the message */
+    if (s->fault->failed == FAILED_DATABASE)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read the database: %s",
+                        gbx_fail_reason(error));
     errno = error;
     return gbx_fail(reterr, GBX_E_OS, "cannot execute '%s': %s", path, reason);
 }
@@ -184,9 +218,9 @@ static bool move_clear(int *fd)
 {
     int moved;
 
-    if (*fd > PROGRAM_FD)
+    if (*fd >= GBX_SQLITE_FDS_END)
         return true;
-    moved = fcntl(*fd, F_DUPFD_CLOEXEC, PROGRAM_FD + 1);
+    moved = fcntl(*fd, F_DUPFD_CLOEXEC, GBX_SQLITE_FDS_END);
     if (moved < 0)
         return false;
     gbx_fd_close(fd);
@@ -239,17 +273,20 @@ static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error 
 
 static void write_arguments(start *s, const gbx_spawn_options *options)
 {
+    bool is_zygote = options->kind == GBX_SPAWN_ZYGOTE;
+
     (void)snprintf(s->version, sizeof s->version, "%u", GBX_WIRE_VERSION);
     (void)snprintf(s->number, sizeof s->number, "%u",
-                   options->is_zygote ? options->huge_pages : options->layers_off);
+                   is_zygote ? options->huge_pages : options->layers_off);
     s->argv[0] = "glovebox-worker";
-    if (options->is_zygote) {
+    if (is_zygote) {
         s->argv[GBX_ZYGOTE_SERVE] = "--zygote";
         s->argv[GBX_ZYGOTE_VERSION] = s->version;
         s->argv[GBX_ZYGOTE_HUGE_PAGES] = s->number;
         return;
     }
-    s->argv[GBX_START_SERVE] = "--serve";
+    s->argv[GBX_START_SERVE] =
+        options->kind == GBX_SPAWN_SQLITE ? "--sqlite" : "--serve";
     s->argv[GBX_START_VERSION] = s->version;
     s->argv[GBX_START_LAYERS_OFF] = s->number;
     s->argv[GBX_START_IS_GROUPED] = "0";
@@ -262,6 +299,7 @@ static void close_start(start *s)
     gbx_fd_close(&s->null);
     gbx_fd_close(&s->said);
     gbx_fd_close(&s->control);
+    gbx_fd_close(&s->rows);
 }
 
 static void wait_for(int pidfd)
@@ -302,6 +340,8 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                .null = -1,
                .said = -1,
                .control = -1,
+               .rows = -1,
+               .paths = options->paths,
                .cgroup = options->cgroup,
                .environment = gbx_worker_environment(options->jit)};
     gbx_spawned spawned = GBX_SPAWNED_INIT;
@@ -311,8 +351,16 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
 
     if (status == GBX_OK) {
         gbx_worker_program_hide(&s.program);
-        status = open_channels(&s, options->is_zygote ? SOCK_SEQPACKET : SOCK_STREAM,
+        status = open_channels(&s,
+                               options->kind == GBX_SPAWN_ZYGOTE ? SOCK_SEQPACKET
+                                                                 : SOCK_STREAM,
                                &spawned, reterr);
+    }
+    if (status == GBX_OK && options->kind == GBX_SPAWN_SQLITE) {
+        s.rows = fcntl(options->rows, F_DUPFD_CLOEXEC, GBX_SQLITE_FDS_END);
+        if (s.rows < 0)
+            status = gbx_fail(reterr, GBX_E_OS, "cannot place descriptors: %s",
+                              strerror(errno));
     }
     if (status == GBX_OK) {
         s.fault = mmap(NULL, sizeof *s.fault, PROT_READ | PROT_WRITE,

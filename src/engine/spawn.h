@@ -18,14 +18,22 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+typedef enum gbx_spawn_kind {
+    GBX_SPAWN_TEMPLATE,
+    GBX_SPAWN_ZYGOTE, /* engine.h */
+    GBX_SPAWN_SQLITE, /* sqlite.h */
+} gbx_spawn_kind;
+
 typedef struct gbx_spawn_options {
+    gbx_spawn_kind kind;
     const char *worker_path; /* NULL: search */
     gbx_jit jit;             /* not DEFAULT */
     uint32_t layers_off;     /* gbx_layer bits: namespaces not to make (attack mode) */
     const char *uids;        /* user of a root host's template (engine.h) */
     int cgroup;              /* directory of the group to enter; -1: the host's */
-    bool is_zygote;          /* not a template: engine.h */
-    uint32_t huge_pages;     /* maximum for the engine's code */
+    uint32_t huge_pages;     /* a zygote's: maximum for the engine's code */
+    int rows;                /* the reader of a database: its file for the rows, and */
+    char *const *paths;      /* the database's files, in the order of wire/wire.h */
 } gbx_spawn_options;
 
 typedef struct gbx_spawned {

@@ -230,7 +230,7 @@ static bool start(const likeness *of, gbx_spawned *ret)
                                  .jit = of->jit,
                                  .uids = "",
                                  .cgroup = -1,
-                                 .is_zygote = true,
+                                 .kind = GBX_SPAWN_ZYGOTE,
                                  .huge_pages = of->huge_pages};
     gbx_zygote_answer ready;
     int fd = -1;

@@ -51,4 +51,71 @@ typedef struct gbx_zygote_answer {
     int32_t pid;
 } gbx_zygote_answer;
 
+/* ---- the reader of a database --------------------------------------------- */
+
+/*
+ * Runs one query of an SQLite database: "--sqlite" in place of "--serve", and the rest of
+ * a template's arguments. Only files of the host are open in it. It maps them, takes the
+ * locks that SQLite's readers take, and forks. The fork seals itself as a worker before
+ * anything of the database is looked at; it ends with an answer.
+ */
+
+/* Its files: the memory file for the rows, which has its final size, and the database with
+ * the files beside it. One that is missing is no regular file here. */
+enum {
+    GBX_SQLITE_ROWS_FD = GBX_CONTROL_FD + 2,
+    GBX_SQLITE_DATABASE_FD,
+    GBX_SQLITE_WAL_FD,
+    GBX_SQLITE_JOURNAL_FD,
+    GBX_SQLITE_SHM_FD,
+    GBX_SQLITE_FDS_END
+};
+
+/* A query that runs longer is ended by the host. */
+#define GBX_SQLITE_MS 60000
+
+/* For SQLite, and for what else the process allocates. */
+#define GBX_SQLITE_HEAP_BYTES   ((uint64_t)512 << 20)
+#define GBX_SQLITE_MEMORY_BYTES ((uint64_t)640 << 20)
+
+#define GBX_SQLITE_QUERY_MAX (64u << 10)
+
+/* Followed by the query, without a NUL. */
+typedef struct gbx_sqlite_request {
+    uint32_t required;  /* gbx_layer bits: without one of these nothing is read */
+    uint32_t query_len; /* 0: all tables, as one object */
+    uint32_t attacks;   /* no query: try so many of the table, an answer for each */
+} gbx_sqlite_request;
+
+typedef enum gbx_sqlite_outcome {
+    GBX_SQLITE_DONE,
+    GBX_SQLITE_NO_LIBRARY,  /* libsqlite3 is missing or too old: message */
+    GBX_SQLITE_UNSEALED,    /* number: the required layer that is missing; message */
+    GBX_SQLITE_BUSY,        /* a writer holds the lock */
+    GBX_SQLITE_INTERRUPTED, /* a change must be rolled back first */
+    GBX_SQLITE_UNREADABLE,  /* not a database, or damaged: message */
+    GBX_SQLITE_WRONG,       /* the query: message, offset */
+    GBX_SQLITE_EMPTY,       /* the query has no statement */
+    GBX_SQLITE_SEVERAL,     /* it has more than one */
+    GBX_SQLITE_NOT_SELECT,
+    GBX_SQLITE_PARAMETER, /* it has one */
+    GBX_SQLITE_MEMORY,    /* number: the row, or 0 */
+    GBX_SQLITE_BAD_ROW,   /* number: the row; message */
+    GBX_SQLITE_NOT_UTF8,  /* number: the row; offset: the column from 1 */
+    GBX_SQLITE_TOO_LONG,  /* the rows do not fit their file */
+    GBX_SQLITE_DIED,      /* number: how the fork ended, as wait() says it */
+    GBX_SQLITE_OUTCOMES
+} gbx_sqlite_outcome;
+
+typedef struct gbx_sqlite_answer {
+    uint32_t outcome;
+    uint32_t offset; /* 1 + that of the fault in the query, in bytes */
+    uint64_t number;
+    uint64_t rows_len; /* bytes of JSON in the file */
+    uint64_t
+        columns_len;    /* after it: an array of their names, if a table has no rows */
+    uint32_t is_locked; /* nobody could write the database meanwhile */
+    char message[124];  /* hostile */
+} gbx_sqlite_answer;
+
 #endif

@@ -396,6 +396,12 @@ int main(int argc, char **argv)
         gbx_launch_template(argv, argc, &launch);
         _exit(gbx_template_serve(&launch, NULL)); /* worker/worker.h explains _exit() */
     }
+    if (argc >= 2 && strcmp(argv[1], "--sqlite") == 0) {
+        gbx_launch launch;
+
+        gbx_launch_template(argv, argc, &launch);
+        _exit(gbx_sqlite_serve(&launch));
+    }
     if (argc >= 2 && strcmp(argv[1], "--zygote") == 0) {
         gbx_stack_clear();
         _exit(gbx_zygote_serve(argv, argc));

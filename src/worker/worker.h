@@ -9,6 +9,7 @@
 #include "realm/realm.h"
 #include "seal/seal.h"
 #include "wire/messages.h"
+#include "wire/wire.h"
 #include "worker/attack_table.h"
 
 #include <stdbool.h>
@@ -468,5 +469,21 @@ void gbx_template_make_light(gbx_realm *realm, size_t huge_pages);
 /* Serve the control socket until it closes; returns the program's exit status.
  * prepared is taken over and completed. */
 int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared);
+
+/* ---- read_sqlite.c: the reader of a database (wire/wire.h) ------------------- */
+
+/* Serve one request, in the process that gbx_launch_fork() has made. Returns the exit
+ * status. */
+int gbx_sqlite_serve(const gbx_launch *launch);
+
+/* ---- sqlite_vfs.c ---------------------------------------------------------- */
+
+/* Before the seal: map the files and lock them for as long as this process lives. DONE,
+ * BUSY, MEMORY, or UNREADABLE if the database is not a file. *ret_is_locked: false if
+ * others may write them all the same. */
+gbx_sqlite_outcome gbx_sqlite_open_files(bool *ret_is_locked);
+
+/* Opens these files, whatever the name of the database. */
+extern struct sqlite3_vfs gbx_sqlite_vfs;
 
 #endif

@@ -2,7 +2,10 @@
 # Datasets of `glovebox mcp`.
 add_library(gbx_sources STATIC unit/sources.c)
 target_include_directories(gbx_sources PUBLIC unit)
-target_link_libraries(gbx_sources PUBLIC gbx_mcp_sets gbx_flags gbx_sanitize PkgConfig::CMOCKA)
+target_link_libraries(gbx_sources PUBLIC gbx_mcp_sets gbx_engine gbx_flags gbx_sanitize PkgConfig::CMOCKA)
 gbx_unit_test(data_source gbx_sources)
-gbx_unit_test(data_rows gbx_sources)
+gbx_unit_test(data_rows gbx_sources gbx_attack_table)
+target_link_libraries(test_data_rows PRIVATE ${SQLITE_LIBRARIES})
+target_compile_definitions(test_data_rows PRIVATE HOSTILE_PROGRAM="$<TARGET_FILE:hostile-worker>")
+add_dependencies(test_data_rows hostile-worker)
 gbx_unit_test(data_loader gbx_sources gbx_mcp_data gbx_mcp_code gbx_engine)

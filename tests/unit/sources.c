@@ -46,7 +46,7 @@ gbx_status read_spec(const char *text, gbx_source *ret, gbx_error *error)
 
     if (status != GBX_OK)
         return status;
-    status = gbx_source_read(&spec, GBX_SOURCE_WHOLE, NULL, NULL, ret, error);
+    status = gbx_source_read(NULL, &spec, GBX_SOURCE_WHOLE, NULL, NULL, ret, error);
     gbx_spec_cleanup(&spec);
     return status;
 }
@@ -59,7 +59,7 @@ void becomes(const char *spec, const char *json)
 
     if (read_spec(spec, &source, &error) != GBX_OK)
         fail_msg("%s: %s", spec, error.message);
-    text = strndup((const char *)source.text.data, source.text.len);
+    text = strndup(gbx_source_text(&source).at, gbx_source_text(&source).len);
     assert_string_equal(text, json);
     assert_true(gbx_json_check(text, strlen(text), GBX_JSON_DEPTH_MAX, NULL));
     free(text);

@@ -165,8 +165,8 @@ static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source
     const gbx_description of = {
         .name = l->data->sets[index].spec.name,
         .shown = &l->data->shown,
-        .columns = (const char *)source->columns.data,
-        .columns_len = source->columns.len,
+        .columns = source->rows.columns,
+        .columns_len = source->rows.columns_len,
         .room = l->room / 2,
         .is_table = is_table,
         .signal = l->signal,
@@ -177,7 +177,7 @@ static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source
     if (gbx_describe(l->engine, &of, told, &error) != GBX_OK)
         say_undescribed(told, error.message);
     told->file_bytes = source->file_bytes;
-    told->json_bytes = source->format == GBX_SPEC_SQLITE ? source->text.len : 0;
+    told->json_bytes = source->rows.text_len;
     told->format = source->format;
     return told->type != NULL && told->size != NULL && told->examples != NULL &&
            told->statistics != NULL && !atomic_load(&l->stop);
@@ -186,9 +186,9 @@ static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source
 static gbx_status give(gbx_engine *engine, const char *name, const gbx_source *source,
                        gbx_error *reterr)
 {
-    const char *text = source->text.len > 0 ? (const char *)source->text.data : "";
+    gbx_view text = gbx_source_text(source);
 
-    return gbx_engine_load(engine, name, text, source->text.len,
+    return gbx_engine_load(engine, name, text.at, text.len,
                            gbx_source_data_format(source), reterr);
 }
 
@@ -217,13 +217,14 @@ static gbx_status put_into_engine(gbx_data_loader *l, size_t index, gbx_source *
 
 static void digest(const gbx_source *source, uint8_t ret[GBX_SHA256_SIZE])
 {
-    uint64_t also[] = {source->text.len, source->grows};
+    gbx_view text = gbx_source_text(source);
+    uint64_t also[] = {text.len, source->grows};
     gbx_sha256 sum;
 
     gbx_sha256_init(&sum);
     gbx_sha256_add(&sum, also, sizeof also);
-    gbx_sha256_add(&sum, source->text.data, source->text.len);
-    gbx_sha256_add(&sum, source->columns.data, source->columns.len);
+    gbx_sha256_add(&sum, text.at, text.len);
+    gbx_sha256_add(&sum, source->rows.columns, source->rows.columns_len);
     gbx_sha256_end(&sum, ret);
 }
 
@@ -270,8 +271,8 @@ static void load(gbx_data_loader *l, size_t index, gbx_source_extent extent)
     gbx_source source;
     bool has_reason;
 
-    if (gbx_source_read(&l->data->sets[index].spec, extent, &l->slots[index].past,
-                        &l->stop, &source, &error) == GBX_OK) {
+    if (gbx_source_read(&l->data->options, &l->data->sets[index].spec, extent,
+                        &l->slots[index].past, &l->stop, &source, &error) == GBX_OK) {
         take_source(l, index, &source);
         gbx_source_cleanup(&source);
         return;

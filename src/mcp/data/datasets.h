@@ -14,12 +14,12 @@
 #include "base/fail.h"
 #include "base/json_view.h"
 #include "base/sha256.h"
+#include "engine/sqlite.h"
 #include "mcp/code/code.h"
 #include "mcp/data/data.h"
 
 #include <glovebox/glovebox.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,11 +50,14 @@ typedef struct gbx_spec {
     char name[GBX_SPEC_NAME_MAX + 1];
     gbx_spec_format format;
     char *path;
-    char *query; /* SQLITE only */
+    char *query; /* SQLITE only; NULL: all tables */
 } gbx_spec;
 
 /* GBX_E_USAGE says what is wrong. Clean up *ret on success alone. */
 gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr);
+
+/* Does what follows NAME= name a database? */
+bool gbx_spec_is_database(const char *source);
 void gbx_spec_cleanup(gbx_spec *spec);
 
 /* "JSON", "CSV", ...; for GUESS "JSON or CSV". */
@@ -88,113 +91,27 @@ typedef struct gbx_source_past {
 
 typedef struct gbx_source {
     gbx_spec_format format; /* GUESS: JSON, or one value a line */
-    gbx_buf text;           /* nobody has looked at it, unless it is a query's JSON */
+    gbx_buf text;           /* of a file; nobody has looked at it */
+    gbx_rows rows;          /* of a database */
     uint64_t file_bytes;    /* bytes read; 0 for a database */
-    gbx_buf columns;        /* of a query without records: column names, a JSON array */
     bool grows;             /* the file is being written to */
 } gbx_source;
 
 /* past: NULL, or the state at the last read, which is updated. GBX_E_DATA: not a text
  * that can be read. GBX_E_OS: cannot be read. GBX_E_CLOSED: *stop was set. Clean up *ret
  * on success alone. */
-gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
-                           gbx_source_past *past, const atomic_bool *stop,
-                           gbx_source *ret, gbx_error *reterr);
+gbx_status gbx_source_read(const gbx_options *options, const gbx_spec *spec,
+                           gbx_source_extent extent, gbx_source_past *past,
+                           const atomic_bool *stop, gbx_source *ret, gbx_error *reterr);
+
+/* Not "" alone: the text of a file, or the rows. */
+gbx_view gbx_source_text(const gbx_source *source);
 /* For gbx_engine_load(), which leaves out an unfinished last line. */
 gbx_data_format gbx_source_data_format(const gbx_source *source);
 void gbx_source_cleanup(gbx_source *source);
 
 /* GBX_E_OS if it is not an existing regular file; quick. */
 gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr);
-
-/* ---- sqlite.c ---------------------------------------------------------- */
-
-/*
- * SQLite, loaded only when a dataset needs it: others do not pay for it at the start.
- */
-
-/* The functions of SQLite in use. */
-#define GBX_LIBSQLITE3_MAP(XX)       \
-    XX(sqlite3_bind_parameter_count) \
-    XX(sqlite3_busy_timeout)         \
-    XX(sqlite3_close_v2)             \
-    XX(sqlite3_column_blob)          \
-    XX(sqlite3_column_bytes)         \
-    XX(sqlite3_column_count)         \
-    XX(sqlite3_column_double)        \
-    XX(sqlite3_column_int64)         \
-    XX(sqlite3_column_name)          \
-    XX(sqlite3_column_text)          \
-    XX(sqlite3_column_type)          \
-    XX(sqlite3_db_config)            \
-    XX(sqlite3_errcode)              \
-    XX(sqlite3_errmsg)               \
-    XX(sqlite3_error_offset)         \
-    XX(sqlite3_errstr)               \
-    XX(sqlite3_exec)                 \
-    XX(sqlite3_file_control)         \
-    XX(sqlite3_finalize)             \
-    XX(sqlite3_hard_heap_limit64)    \
-    XX(sqlite3_limit)                \
-    XX(sqlite3_open_v2)              \
-    XX(sqlite3_prepare_v3)           \
-    XX(sqlite3_progress_handler)     \
-    XX(sqlite3_set_authorizer)       \
-    XX(sqlite3_step)                 \
-    XX(sqlite3_stmt_readonly)
-
-typedef struct gbx_libsqlite3 {
-#define XX(name) __typeof__(&name) name;
-    GBX_LIBSQLITE3_MAP(XX)
-#undef XX
-} gbx_libsqlite3;
-
-/* GBX_E_UNSUPPORTED if the library is missing, or older than 3.38. */
-gbx_status gbx_libsqlite3_load(gbx_libsqlite3 *ret, gbx_error *reterr);
-
-/*
- * A database whose log is empty is complete in its file. It can be read without a lock
- * and without creating files next to it, even in a read-only folder, as long as nobody
- * writes to it. The file's size and time tell afterwards whether somebody did.
- */
-
-typedef struct gbx_immutable {
-    char *path;  /* links resolved: the log is next to the file itself */
-    gbx_buf uri; /* for SQLite; ends in NUL */
-    struct stat then;
-} gbx_immutable;
-
-/* False if its log is not empty, or it cannot be examined. Clean up *ret in any
- * case. */
-bool gbx_immutable_look(const char *path, gbx_immutable *ret);
-
-/* Is the file unchanged since then? */
-bool gbx_immutable_lasts(const gbx_immutable *still);
-
-void gbx_immutable_cleanup(gbx_immutable *still);
-
-/*
- * Run a query of an SQLite database; the result is a JSON array of objects.
- *
- * The query can only read. The file is opened read-only, and before a statement runs,
- * an authorizer allows only listed actions (selecting, reading, functions, recursion).
- * ATTACH, PRAGMA, writing, extensions and temporary tables are refused. A database
- * whose log is empty is read without a lock, and again with one if it was written
- * meanwhile: see above. The database is hostile: its views may not
- * call functions that have effects, it is not mapped, and sizes and time are bounded.
- */
-
-/* A query that runs longer is stopped. */
-#define GBX_ROWS_MS 60000
-
-/*
- * Integers beyond a double's precision become text; blobs become base64 text. Columns
- * of the same name become name, name_2. columns: NULL, or receives the column names as
- * a JSON array if no row has them. GBX_E_DATA has line and column in the query, and
- * names the place, if the query is at fault.
- */
-gbx_status gbx_rows_read(const char *path, const char *query, const atomic_bool *stop,
-                         gbx_buf *to, gbx_buf *columns, gbx_error *reterr);
 
 /* ---- describe.c ---------------------------------------------------------- */
 

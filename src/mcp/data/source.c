@@ -26,9 +26,6 @@
 /* Bytes at the end of a file by which it is recognised. */
 #define END_BYTES GBX_KIB(64)
 
-/* Enough for the most columns with the longest names, escaped. */
-#define COLUMNS_MAX GBX_MIB(32)
-
 /* ---- the argument --------------------------------------------------------------- */
 
 #define USAGE "--data takes NAME=FILE or NAME=sqlite:FILE?query=SELECT..."
@@ -96,6 +93,25 @@ static gbx_spec_format format_of_path(const char *path)
     return GBX_SPEC_GUESS;
 }
 
+/* What names it, without the prefix, in *ret_path. */
+static gbx_spec_format take_format(const char *source, const char **ret_path)
+{
+    *ret_path = source;
+    for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)
+        if (strncmp(source, prefixes[i].text, strlen(prefixes[i].text)) == 0) {
+            *ret_path = source + strlen(prefixes[i].text);
+            return prefixes[i].format;
+        }
+    return format_of_path(source);
+}
+
+bool gbx_spec_is_database(const char *source)
+{
+    const char *path;
+
+    return take_format(source, &path) == GBX_SPEC_SQLITE;
+}
+
 /* In place. */
 static bool decode_percents(char *text)
 {
@@ -124,10 +140,7 @@ static gbx_status take_query(gbx_spec *spec, gbx_error *reterr)
     char *at = strstr(spec->path, mark);
 
     if (at == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "dataset '%s' is a database: say what to read with "
-                        "%s=sqlite:FILE?query=SELECT...",
-                        spec->name, spec->name);
+        return GBX_OK;
     *at = 0;
     spec->query = strdup(at + sizeof mark - 1);
     if (spec->query == NULL)
@@ -164,20 +177,12 @@ static gbx_status parse_spec(const char *text, gbx_spec *spec, gbx_error *reterr
                         "write '%.*s_'",
                         (int)len, text, (int)len, text);
     memcpy(spec->name, text, len);
-    rest = equals + 1;
-    for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)
-        if (strncmp(rest, prefixes[i].text, strlen(prefixes[i].text)) == 0) {
-            spec->format = prefixes[i].format;
-            rest += strlen(prefixes[i].text);
-            break;
-        }
+    spec->format = take_format(equals + 1, &rest);
     if (*rest == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "dataset '%s' has no file", spec->name);
     spec->path = strdup(rest);
     if (spec->path == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
-    if (spec->format == GBX_SPEC_GUESS)
-        spec->format = format_of_path(spec->path);
     return spec->format == GBX_SPEC_SQLITE ? take_query(spec, reterr) : GBX_OK;
 }
 
@@ -346,18 +351,17 @@ static gbx_status take_text(gbx_source *source, bool grows, gbx_error *reterr)
     return GBX_OK;
 }
 
-static gbx_status read_source(const gbx_spec *spec, gbx_source_extent extent,
-                              gbx_source_past *past, const atomic_bool *stop,
-                              gbx_source *source, gbx_error *reterr)
+static gbx_status read_source(const gbx_options *options, const gbx_spec *spec,
+                              gbx_source_extent extent, gbx_source_past *past,
+                              const atomic_bool *stop, gbx_source *source,
+                              gbx_error *reterr)
 {
     gbx_status status;
 
-    gbx_buf_init(&source->columns, COLUMNS_MAX);
     if (spec->format == GBX_SPEC_SQLITE) {
-        gbx_buf_init(&source->text, GBX_SOURCE_MAX + 1);
         status = gbx_source_probe(spec, reterr);
-        return status == GBX_OK ? gbx_rows_read(spec->path, spec->query, stop,
-                                                &source->text, &source->columns, reterr)
+        return status == GBX_OK ? gbx_rows_read(options, spec->path, spec->query, stop,
+                                                &source->rows, reterr)
                                 : status;
     }
     status = read_file(spec, past, stop, &source->text, reterr);
@@ -410,12 +414,12 @@ gbx_data_format gbx_source_data_format(const gbx_source *source)
     return format | (source->grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
 }
 
-gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
-                           gbx_source_past *past, const atomic_bool *stop,
-                           gbx_source *ret, gbx_error *reterr)
+gbx_status gbx_source_read(const gbx_options *options, const gbx_spec *spec,
+                           gbx_source_extent extent, gbx_source_past *past,
+                           const atomic_bool *stop, gbx_source *ret, gbx_error *reterr)
 {
     gbx_source source = {.format = spec->format};
-    gbx_status status = read_source(spec, extent, past, stop, &source, reterr);
+    gbx_status status = read_source(options, spec, extent, past, stop, &source, reterr);
 
     if (status == GBX_OK)
         *ret = source;
@@ -424,10 +428,18 @@ gbx_status gbx_source_read(const gbx_spec *spec, gbx_source_extent extent,
     return status;
 }
 
+gbx_view gbx_source_text(const gbx_source *source)
+{
+    if (source->format == GBX_SPEC_SQLITE)
+        return (gbx_view){source->rows.text, source->rows.text_len};
+    return (gbx_view){source->text.len > 0 ? (const char *)source->text.data : "",
+                      source->text.len};
+}
+
 void gbx_source_cleanup(gbx_source *source)
 {
     gbx_buf_cleanup(&source->text);
-    gbx_buf_cleanup(&source->columns);
+    gbx_rows_cleanup(&source->rows);
 }
 
 gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)
@@ -437,8 +449,7 @@ gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr)
 
     if (spec->format != GBX_SPEC_SQLITE)
         return open_file(spec, &fd, &st, reterr);
-    /* Do not open the file: closing it would drop the process's locks on it, which a
-     * query of another dataset may hold. */
+    /* Not opened: closing it would drop locks that this process has on it. */
     if (stat(spec->path, &st) < 0 ||
         faccessat(AT_FDCWD, spec->path, R_OK, AT_EACCESS) < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s'", name_of(spec));

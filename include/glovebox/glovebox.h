@@ -376,8 +376,15 @@ typedef enum gbx_data_format {
         left out if it alone is at fault; datasets.NAME.isCut is then true. */
     GBX_DATA_UNFINISHED = 0x10,
     /** The same, and also if more text could continue that record. */
-    GBX_DATA_GROWS = 0x20
+    GBX_DATA_GROWS = 0x20,
+    /** With CSV and TSV: the first line is a record; columns are column_1, column_2 ... */
+    GBX_DATA_NO_HEADER = 0x40,
+    /** Malformed records are left out; datasets.NAME.skipped is their number. */
+    GBX_DATA_SKIP_BAD = 0x80
 } gbx_data_format;
+
+/** With CSV and TSV, or'ed with the others: n lines before the table, at most 65535. */
+#define GBX_DATA_SKIP_LINES(n) ((unsigned)(n) << 8)
 
 /**
  * Load a dataset: parsed once, present in every later call as datasets.NAME,
@@ -388,6 +395,7 @@ typedef enum gbx_data_format {
  * @param name an identifier, at most 64 bytes; copied.
  * @param text in UTF-8; copied.
  * @param len  bytes.
+ * @param format one of the formats, with what applies to it.
  * @retval GBX_E_DATA not valid (the message says where), or more than the machine has.
  */
 GBX_API GBX_MUST_USE gbx_status gbx_engine_load(gbx_engine *engine, const char *name,

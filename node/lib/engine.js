@@ -85,6 +85,16 @@ function wrongData(message, { line, column } = {}) {
   return Object.assign(new TypeError(message), { code: NO_DATA }, line > 0 ? { line, column } : {});
 }
 
+/** The bits of gbx_data_format for how a table is read. */
+function takeTable(options) {
+  needKnown(options, ['header', 'skip', 'bad'], 'options');
+  const { header = true, skip = 0, bad = 'refuse' } = options;
+  if (typeof header !== 'boolean') throw wrong('options.header', 'a boolean', header);
+  if (!Number.isInteger(skip) || skip < 0 || skip > 65535) throw wrong('options.skip', 'a number of lines up to 65535', skip);
+  if (bad !== 'refuse' && bad !== 'skip') throw wrong('options.bad', "'refuse' or 'skip'", bad);
+  return (header ? 0 : 0x40) | (bad === 'skip' ? 0x80 : 0) | skip << 8;
+}
+
 /** The same for an error from the library, if it is of that kind. */
 function asWrongData(error) {
   return error.code === NO_DATA && !(error instanceof TypeError) ? wrongData(error.message, error) : error;
@@ -233,9 +243,9 @@ export class SandboxEngine {
     return optional(this.#load(name, () => given(json, 'json')));
   }
 
-  /** The same for a text whose format is 'json', 'ndjson', 'csv' or 'tsv'. */
-  loadText(name, text, format) {
-    return optional(this.#load(name, () => given(text, 'text'), format));
+  /** The same for a text whose format is 'json', 'ndjson', 'csv' or 'tsv'; of a table leniently. */
+  loadText(name, text, format, options = {}) {
+    return optional(this.#load(name, () => given(text, 'text'), format, addon.load, options));
   }
 
   /** Rows of an SQLite database, read in a sealed process; without a query, all tables. */
@@ -248,9 +258,10 @@ export class SandboxEngine {
     }, 'json', addon.loadSqlite));
   }
 
-  async #load(name, take, format = 'json', send = addon.load) {
+  async #load(name, take, format = 'json', send = addon.load, options = {}) {
     if (typeof name !== 'string') throw wrong('name', 'a string', name);
     if (!FORMATS.includes(format)) throw wrong('format', "'json', 'ndjson', 'csv' or 'tsv'", format);
+    const how = FORMATS.indexOf(format) | takeTable(options);
     const box = this.#box;
     const prepared = (async () => {
       try {
@@ -260,7 +271,7 @@ export class SandboxEngine {
       }
     })();
     prepared.catch(() => {}); // it may take long until this job's turn
-    const loaded = box.enqueue(() => prepared, (text, id) => send(box.handle, id, name, text, FORMATS.indexOf(format)))
+    const loaded = box.enqueue(() => prepared, (text, id) => send(box.handle, id, name, text, how))
       .catch((error) => {
         throw asWrongData(error);
       });

@@ -226,6 +226,11 @@ test('datasets are there in every call, pristine, and can be replaced', async ()
     assert.deepEqual((await own.run({ code: '(d) => d', dataset: 'text' })).value, value);
   }
   await assert.rejects(own.loadText('text', 'a,b\n1\n', 'csv'), { code: 'GBX_E_DATA', message: /line 2, column 1: 1 cell/ });
+  await own.loadText('text', '# export\n1,2\n3\n', 'csv', { header: false, skip: 1, bad: 'skip' });
+  assert.deepEqual((await own.run({ code: '(d) => [d, d.skipped]', dataset: 'text' })).value, [[{ column_1: 1, column_2: 2 }], 1]);
+  await assert.rejects(own.loadText('text', '1', 'csv', { skip: -1 }), /^TypeError: options\.skip must be a number of lines/);
+  await assert.rejects(own.loadText('text', '1', 'csv', { heads: 1 }), /^TypeError: .*heads/);
+  await assert.rejects(own.loadText('text', '1', 'json', { bad: 'skip' }), /format is not one of its values/);
   await assert.rejects(own.loadSqlite('rows', 5), /^TypeError: path must be a string/);
   await assert.rejects(own.loadSqlite('rows', 'x.db'), { code: 'GBX_E_OS', message: /cannot read 'x.db': no such file/ });
   await own.close();

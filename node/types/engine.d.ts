@@ -297,8 +297,11 @@ export class SandboxEngine {
   /** Calls find it as datasets.NAME, pristine each time. */
   load(name: string, data: unknown): Promise<void>;
   loadJson(name: string, json: string | Uint8Array): Promise<void>;
-  /** NDJSON is an array of its lines, CSV and TSV are an array with an object for each record. */
-  loadText(name: string, text: string | Uint8Array, format: 'json' | 'ndjson' | 'csv' | 'tsv'): Promise<void>;
+  /** NDJSON is an array of its lines, CSV and TSV are an array with an object for each record.
+    * Without a header, columns are column_1, column_2 ...; skip lines come before the table;
+    * skipped malformed records are counted in datasets.NAME.skipped. */
+  loadText(name: string, text: string | Uint8Array, format: 'json' | 'ndjson' | 'csv' | 'tsv',
+    options?: { header?: boolean; skip?: number; bad?: 'refuse' | 'skip' }): Promise<void>;
   /** Rows of a query, which can only read, as an array of objects; without a query, all tables as
     * an object of arrays. A sealed process reads the database, its log included. */
   loadSqlite(name: string, path: string, query?: string): Promise<void>;

@@ -245,10 +245,14 @@ static bool is_data_format(gbx_data_format format)
 {
     unsigned kind = (unsigned)format & 0x0F;
     unsigned how = (unsigned)format & ~0x0Fu;
+    unsigned ends = GBX_DATA_UNFINISHED | GBX_DATA_GROWS;
+    unsigned tables =
+        GBX_DATA_NO_HEADER | GBX_DATA_SKIP_BAD | GBX_DATA_SKIP_LINES(65535);
+    unsigned may = kind == GBX_DATA_JSON     ? 0
+                   : kind == GBX_DATA_NDJSON ? ends
+                                             : ends | tables;
 
-    return kind <= GBX_DATA_TSV &&
-           (how == 0 || (kind != GBX_DATA_JSON &&
-                         (how == GBX_DATA_UNFINISHED || how == GBX_DATA_GROWS)));
+    return kind <= GBX_DATA_TSV && (how & ~may) == 0 && (how & ends) != ends;
 }
 
 static uint64_t cost_in_place(const gbx_dataset *d, const gbx_dataset *old)

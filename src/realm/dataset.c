@@ -123,13 +123,16 @@ static JSValueRef read_table(gbx_realm *realm, const char *text, size_t len,
                              unsigned format, gbx_realm_fault *fault)
 {
     JSContextRef ctx = realm->ctx;
-    const char *delimiter = (format & GBX_DATA_TSV) == GBX_DATA_TSV ? "\t" : "";
+    const char *delimiter = (format & 0x0F) == GBX_DATA_TSV ? "\t" : "";
     unsigned extent = (format & GBX_DATA_GROWS) != 0        ? 2
                       : (format & GBX_DATA_UNFINISHED) != 0 ? 1
                                                             : 0;
     JSValueRef args[] = {gbx_value_of_text(ctx, text, len),
                          gbx_value_of_text(ctx, delimiter, strlen(delimiter)),
-                         JSValueMakeNumber(ctx, extent)};
+                         JSValueMakeNumber(ctx, extent),
+                         JSValueMakeNumber(ctx, format >> 8),
+                         JSValueMakeBoolean(ctx, (format & GBX_DATA_NO_HEADER) != 0),
+                         JSValueMakeBoolean(ctx, (format & GBX_DATA_SKIP_BAD) != 0)};
     JSObjectRef answer =
         gbx_call_script(realm, gbx_script_table, GBX_COUNTOF(args), args);
     JSObjectRef rows = answer != NULL ? gbx_get_object(ctx, answer, "rows") : NULL;
@@ -159,7 +162,7 @@ static JSValueRef read_data(gbx_realm *realm, const gbx_realm_data *data,
         return refuse(fault, line, column,
                       "not UTF-8: convert the file, for instance with iconv");
     }
-    switch (data->format & ~(unsigned)UNFINISHED) {
+    switch (data->format & 0x0F) {
     case GBX_DATA_JSON: return read_json(realm, text, len, fault);
     case GBX_DATA_NDJSON: return read_lines(realm, text, len, data->format, fault);
     case GBX_DATA_CSV:

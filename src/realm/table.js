@@ -17,10 +17,14 @@
  *   delimiter  '' to guess it
  *   extent     0: all of it; 1: without a last record that has no end, if it alone is at
  *              fault; 2: also if more text could continue it
- * that returns { rows } or { message, line, column }. rows.isCut is true if a record was left out;
- * rows.columns has the names if no record does.
+ *   skip       lines before the table
+ *   noHeader   the first record is one like the others
+ *   skipsBad   malformed records are left out
+ * that returns { rows } or { message, line, column }. rows.isCut is true if a record was left out
+ * at the end, rows.skipped the number of malformed ones; rows.columns has the names if no record
+ * does.
  */
-(text, delimiter, extent) => {
+(text, delimiter, extent, skip, noHeader, skipsBad) => {
   'use strict';
   const { parse, stringify } = JSON;
   const { defineProperty } = Object;
@@ -30,7 +34,8 @@
   const WAITING_MAX = 8192;
   const [TAB, LF, CR, BLANK, QUOTE, MINUS, POINT, ZERO] = [9, 10, 13, 32, 34, 45, 46, 48];
 
-  const fault = (at, message, isOpen = false) => ({ at, message, isOpen });
+  /** isInside: the rest of the record was not read; isOpen: for want of a quote. */
+  const fault = (at, message, isInside = false, isOpen = false) => ({ at, message, isInside, isOpen });
 
   /** The line and the column of an offset, from 1; the column in characters. */
   const placeOf = (at) => {
@@ -75,11 +80,11 @@
       let next = open + 1;
       let close = text.indexOf('"', next);
       for (; close >= 0 && text.charCodeAt(close + 1) === QUOTE; close = text.indexOf('"', next)) next = close + 2;
-      if (close < 0) throw fault(open, 'this quote is never closed', true);
+      if (close < 0) throw fault(open, 'this quote is never closed', true, true);
       at = close + 1;
       skipBlanks();
       if (at < length && !endsCell(text.charCodeAt(at)))
-        throw fault(at, 'text after a closing quote: a quote inside a quoted cell is written twice');
+        throw fault(at, 'text after a closing quote: a quote inside a quoted cell is written twice', true);
       from[i] = open + 1;
       to[i] = close;
       hasQuotes[i] = next > open + 1;
@@ -91,7 +96,7 @@
         const c = text.charCodeAt(at);
         if (endsCell(c)) break;
         if (c === QUOTE)
-          throw fault(at, 'a quote inside a cell that does not begin with one: quote the cell, and write the quote twice');
+          throw fault(at, 'a quote inside a cell that does not begin with one: quote the cell, and write the quote twice', true);
       }
       let end = at;
       while (end > from[i] && isBlank(text.charCodeAt(end - 1))) end--;
@@ -105,6 +110,16 @@
       to,
       get at() {
         return at;
+      },
+
+      /** Goes on at an offset, or on the line after it. */
+      goTo(offset) {
+        at = offset;
+      },
+      goToLineAfter(offset) {
+        at = offset;
+        while (at < length && text.charCodeAt(at) !== LF && text.charCodeAt(at) !== CR) at++;
+        skipLineEnd();
       },
 
       /** Skips empty lines. False if no record is left. */
@@ -146,9 +161,11 @@
 
   // ---- the delimiter, and where the text is whole -----------------------------------
 
+  let start = 0; // of the table
+
   /** How evenly does it split the first records? */
   const evenness = (delimiter) => {
-    const part = text.slice(0, 65536);
+    const part = text.slice(start, start + 65536);
     const reader = readerOf(part, delimiter, 0);
     let width = 0;
     let even = 0;
@@ -156,7 +173,7 @@
     try {
       while (records < 20 && reader.more()) {
         const cells = reader.read();
-        if (part.length < text.length && reader.at === part.length) break; // it may go on
+        if (start + part.length < text.length && reader.at === part.length) break; // it may go on
         if (records++ === 0) width = cells;
         even += cells === width ? 1 : 0;
       }
@@ -181,12 +198,17 @@
   };
 
   let separator;
-  let start = 0;
+
+  const skipLines = () => {
+    const reader = readerOf(text, ',', 0);
+    for (let n = 0; n < skip; n++) reader.goToLineAfter(reader.at);
+    start = reader.at;
+  };
 
   /** A first line "sep=;", as spreadsheets write it, says what is not named. */
   const findDelimiter = () => {
-    const [line = '', named] = /^sep=([^"\r\n])\r?\n/.exec(text.slice(0, 8)) ?? [];
-    start = line.length;
+    const [line = '', named] = /^sep=([^"\r\n])\r?\n/.exec(text.slice(start, start + 8)) ?? [];
+    start += line.length;
     separator = delimiter || named || guessDelimiter();
   };
 
@@ -285,20 +307,22 @@
 
   /** Unique names: "column_3" for an empty one, "name_3" for a duplicate. */
   const columnsOf = (reader) => {
-    if (!reader.more()) throw fault(0, 'the first line, which names the columns, is missing');
+    if (!reader.more()) throw fault(skip > 0 ? start : 0, `the first line${noHeader ? '' : ', which names the columns,'} is missing`);
+    const first = reader.at;
     const count = reader.read();
     const columns = [];
     const taken = new Set();
     for (let i = 0; i < count; i++) {
       if (i === COLUMNS_MAX) throw fault(reader.begins[i], `there are more than ${COLUMNS_MAX} columns`);
-      if (reader.to[i] - reader.from[i] > NAME_MAX)
+      if (!noHeader && reader.to[i] - reader.from[i] > NAME_MAX)
         throw fault(reader.begins[i], `the name of a column is longer than ${NAME_MAX} characters`);
-      const name = reader.cell(i);
+      const name = noHeader ? '' : reader.cell(i);
       let own = name;
       for (let n = i + 1; own === '' || taken.has(own); n++) own = `${name || 'column'}_${n}`;
       taken.add(own);
       columns.push({ name: own, kinds: 0, isNumber: false });
     }
+    if (noHeader) reader.goTo(first);
     return columns;
   };
 
@@ -306,8 +330,9 @@
     const start = reader.at;
     const count = reader.read();
     const { length } = columns;
-    if (count > length) throw fault(reader.begins[length], `more cells than the ${length} that the first line names`);
-    if (count < length) throw fault(start, `${count} cell${count === 1 ? '' : 's'} where the first line names ${length}`);
+    const has = noHeader ? 'has' : 'names';
+    if (count > length) throw fault(reader.begins[length], `more cells than the ${length} that the first line ${has}`);
+    if (count < length) throw fault(start, `${count} cell${count === 1 ? '' : 's'} where the first line ${has} ${length}`);
     for (let i = 0; i < length; i++)
       if (reader.from[i] < reader.to[i] && !(columns[i].kinds & TEXT)) columns[i].kinds |= kindOf(reader, i);
   };
@@ -365,18 +390,38 @@
     else putWord(row, name, reader.cell(i));
   };
 
+  /** Looks at all records. Where malformed ones begin, and where it goes on after each. */
+  const lookAtAll = (reader, columns) => {
+    const bad = new Map();
+    while (reader.more()) {
+      const { at } = reader;
+      try {
+        lookAt(reader, columns);
+      } catch (error) {
+        if (!skipsBad || !('at' in error)) throw error;
+        if (error.isInside) reader.goToLineAfter(at);
+        bad.set(at, reader.at);
+      }
+    }
+    return bad;
+  };
+
   const rowsOf = () => {
     const first = open();
     const columns = columnsOf(first);
     const rows = [];
-    while (first.more()) lookAt(first, columns);
+    const begin = first.at;
+    const bad = lookAtAll(first, columns);
     settleThousands(columns);
     for (const column of columns) column.isNumber = areNumbers(column.kinds);
     const second = open();
-    second.more();
-    second.read();
+    second.goTo(begin);
     while (second.more()) {
       const row = {};
+      if (bad.has(second.at)) {
+        second.goTo(bad.get(second.at));
+        continue;
+      }
       second.read();
       for (let i = 0; i < columns.length; i++) putCell(second, i, columns[i], row);
       rows.push(row);
@@ -384,6 +429,7 @@
     }
     settleWords();
     if (rows.length === 0) defineProperty(rows, 'columns', { value: columns.map(({ name }) => name) });
+    if (bad.size > 0) defineProperty(rows, 'skipped', { value: bad.size });
     return rows;
   };
 
@@ -400,6 +446,7 @@
     const whole = text;
     const nul = text.indexOf('\0');
     if (nul >= 0) throw fault(nul, 'a NUL character: this is not text');
+    skipLines();
     findDelimiter();
     let isCut = extent === 2 && !/[\r\n]$/.test(text.slice(-1)) && cut(whole);
     let rows;

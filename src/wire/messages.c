@@ -207,9 +207,9 @@ static void get_span(gbx_reader *r, size_t most, gbx_span *ret)
     X(u32, preloads, GBX_PRELOADS_MAX) \
     X(span, functions, GBX_CONFIG_MAX)
 
-#define LOAD_FIELDS(X)       \
-    X(u64, size, ANY64)      \
-    X(u8, format, UINT8_MAX) \
+#define LOAD_FIELDS(X)         \
+    X(u64, size, ANY64)        \
+    X(u32, format, UINT32_MAX) \
     X(span, name, GBX_NAME_MAX)
 
 #define PRELOAD_FIELDS(X)         \

@@ -18,7 +18,7 @@
 
 #define GBX_FRAME_HEADER_SIZE 16
 
-#define GBX_WIRE_VERSION 5u
+#define GBX_WIRE_VERSION 6u
 
 typedef enum gbx_msg_type {
     /* worker -> host, on the worker's own channel */
@@ -250,8 +250,8 @@ typedef struct gbx_msg_exited {
 } gbx_msg_exited;
 
 typedef struct gbx_msg_load {
-    uint64_t size;  /* bytes in the memfd */
-    uint8_t format; /* gbx_data_format bits */
+    uint64_t size;   /* bytes in the memfd */
+    uint32_t format; /* gbx_data_format bits */
     gbx_span name;
 } gbx_msg_load;
 

@@ -187,10 +187,13 @@ static void test_name__must_be_an_identifier(void **state)
 
 static void test_format__must_be_one_of_its_values(void **state)
 {
-    static const unsigned formats[] = {4, 8,
+    static const unsigned formats[] = {4,
+                                       8,
                                        GBX_DATA_GROWS | GBX_DATA_UNFINISHED |
                                            GBX_DATA_CSV,
-                                       GBX_DATA_UNFINISHED, 0x42};
+                                       GBX_DATA_UNFINISHED,
+                                       GBX_DATA_NDJSON | GBX_DATA_NO_HEADER,
+                                       GBX_DATA_SKIP_LINES(1)};
 
     for (size_t i = 0; i < GBX_COUNTOF(formats); i++) {
         gbx_error error;
@@ -240,6 +243,23 @@ static void test_texts__are_read_by_the_template(void **state)
          "[[{\"a\":1,\"b\":2}],null,true]", false},
         {"a\n1\n2", GBX_DATA_TSV | GBX_DATA_GROWS, "[[{\"a\":1}],null,true]", false},
         {"a,\n", GBX_DATA_CSV, "[[],[\"a\",\"column_2\"],null]", false},
+        {"1,x\n2,y\n", GBX_DATA_CSV | GBX_DATA_NO_HEADER,
+         "[[{\"column_1\":1,\"column_2\":\"x\"},{\"column_1\":2,\"column_2\":\"y\"}],null,"
+         "null]",
+         false},
+        {"Report\r\n\"of\nsep=;\na;b\n1;2\n", GBX_DATA_CSV | GBX_DATA_SKIP_LINES(2),
+         "[[{\"a\":1,\"b\":2}],null,null]", false},
+        {"a\n", GBX_DATA_CSV | GBX_DATA_SKIP_LINES(7),
+         "cannot load the dataset 't': line 2, column 1: the first line, which names "
+         "the columns, is missing",
+         true},
+        {"x\na,b\n1,2\n3\n4,\"5\" 6\n7,8\n", GBX_DATA_CSV | GBX_DATA_SKIP_LINES(1),
+         "cannot load the dataset 't': line 4, column 1: 1 cell where the first line "
+         "names 2",
+         true},
+        {"a,b\n1,2\n3\n4,\"5\" 6\n7,8\n9,0,1\n2,3\"\n5,\"6",
+         GBX_DATA_CSV | GBX_DATA_SKIP_BAD,
+         "[[{\"a\":1,\"b\":2},{\"a\":7,\"b\":8}],null,null]", false},
         {"a\n\xff", GBX_DATA_CSV,
          "cannot load the dataset 't': line 2, column 1: not UTF-8: convert the file, "
          "for instance with iconv",

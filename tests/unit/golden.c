@@ -238,7 +238,7 @@ static bool call_encode(gbx_buf *to)
 }
 
 static const uint8_t config_body[] = {
-    5, 0, 0, 0,               /* version */
+    6, 0, 0, 0,               /* version */
     1, 0, 1,                  /* globals minimal, no attack mode, all warming */
     8,                        /* huge pages */
     3, 0, 0, 0,               /* capabilities */
@@ -260,7 +260,7 @@ static bool config_decode(gbx_span body)
 static bool config_encode(gbx_buf *to)
 {
     return gbx_msg_put_config(to,
-                              &(gbx_msg_config){.version = 5,
+                              &(gbx_msg_config){.version = 6,
                                                 .globals = 1,
                                                 .warm = 1,
                                                 .huge_pages = 8,
@@ -293,7 +293,7 @@ static bool fork_now_encode(gbx_buf *to)
 
 static const uint8_t load_body[] = {
     5,    0, 0, 0, 1,   0,   0,   0, /* size: 4 GiB + 5 */
-    0x12,                            /* format: CSV, unfinished */
+    0x12, 2, 0, 0,                   /* format: CSV, unfinished, two lines before it */
     3,    0, 0, 0, 'a', 'b', 'c',    /* name */
 };
 
@@ -307,7 +307,7 @@ static bool load_decode(gbx_span body)
 static bool load_encode(gbx_buf *to)
 {
     return gbx_msg_put_load(to, &(gbx_msg_load){.size = (UINT64_C(1) << 32) + 5,
-                                                .format = 0x12,
+                                                .format = 0x212,
                                                 .name = TEXT("abc")});
 }
 
@@ -363,7 +363,7 @@ static bool attack_encode(gbx_buf *to)
 
 /* one layer stands, one does not */
 static const uint8_t hello_body[] = {
-    5, 0, 0, 0,                     /* version */
+    6, 0, 0, 0,                     /* version */
     1, 0, 0, 0,                     /* threads */
     6, 0, 0, 0,                     /* landlock ABI */
     1, 0,                           /* out of memory is known; no writable code */
@@ -386,7 +386,7 @@ static bool hello_decode(gbx_span body)
 
 static bool hello_encode(gbx_buf *to)
 {
-    gbx_msg_hello msg = {.version = 5,
+    gbx_msg_hello msg = {.version = 6,
                          .threads = 1,
                          .landlock_abi = 6,
                          .oom_known = 1,

@@ -50,7 +50,8 @@ typedef struct gbx_spec {
     char name[GBX_SPEC_NAME_MAX + 1];
     gbx_spec_format format;
     char *path;
-    char *query; /* SQLITE only; NULL: all tables */
+    char *query;  /* SQLITE only; NULL: all tables */
+    unsigned how; /* CSV and TSV only: gbx_data_format bits */
 } gbx_spec;
 
 /* GBX_E_USAGE says what is wrong. Clean up *ret on success alone. */
@@ -93,6 +94,7 @@ typedef struct gbx_source {
     gbx_spec_format format; /* GUESS: JSON, or one value a line */
     gbx_buf text;           /* of a file; nobody has looked at it */
     gbx_rows rows;          /* of a database */
+    unsigned how;           /* as the spec's */
     uint64_t file_bytes;    /* bytes read; 0 for a database */
     bool grows;             /* the file is being written to */
 } gbx_source;

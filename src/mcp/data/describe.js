@@ -651,12 +651,13 @@
   list(root, '', 0, top);
   const out = writer(options.room);
   putType(out, root, top);
-  const { columns = options.columns, isCut } = Array.isArray(data) ? data : {}; // as the template has read it
+  const { columns = options.columns, isCut, skipped = 0 } = Array.isArray(data) ? data : {}; // as the template has read it
   return {
     type: columns === undefined ? out.text : columnsType(columns, options.room),
     size: (columns === undefined ? sizeOf(root) : '0 records') +
       (isSample ? `, described by ${count(described.length)} of them` : '') +
-      (isCut ? ', without a last line that has no end yet' : ''),
+      (isCut ? ', without a last line that has no end yet' : '') +
+      (skipped > 0 ? `, without ${count(skipped)} malformed ${skipped === 1 ? 'record' : 'records'}` : ''),
     examples: examplesOf(root, top),
     fields: listing.rows,
     lost: options.shown.findIndex((path) => !leadsSomewhere(root, path)),

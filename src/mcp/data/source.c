@@ -94,22 +94,26 @@ static gbx_spec_format format_of_path(const char *path)
 }
 
 /* What names it, without the prefix, in *ret_path. */
-static gbx_spec_format take_format(const char *source, const char **ret_path)
+static gbx_spec_format take_format(const char *source, const char **ret_path,
+                                   bool *ret_is_named)
 {
     *ret_path = source;
+    *ret_is_named = true;
     for (size_t i = 0; i < GBX_COUNTOF(prefixes); i++)
         if (strncmp(source, prefixes[i].text, strlen(prefixes[i].text)) == 0) {
             *ret_path = source + strlen(prefixes[i].text);
             return prefixes[i].format;
         }
+    *ret_is_named = false;
     return format_of_path(source);
 }
 
 bool gbx_spec_is_database(const char *source)
 {
     const char *path;
+    bool is_named;
 
-    return take_format(source, &path) == GBX_SPEC_SQLITE;
+    return take_format(source, &path, &is_named) == GBX_SPEC_SQLITE;
 }
 
 /* In place. */
@@ -154,11 +158,50 @@ static gbx_status take_query(gbx_spec *spec, gbx_error *reterr)
     return GBX_OK;
 }
 
+/* One option of a table, NUL at its end. */
+static bool take_option(gbx_spec *spec, const char *option)
+{
+    char *end;
+    unsigned long lines;
+
+    if (strcmp(option, "header=no") == 0)
+        spec->how |= GBX_DATA_NO_HEADER;
+    else if (strcmp(option, "bad=skip") == 0)
+        spec->how |= GBX_DATA_SKIP_BAD;
+    else if (strncmp(option, "skip=", 5) == 0 && isdigit((unsigned char)option[5])) {
+        lines = strtoul(option + 5, &end, 10);
+        spec->how |= GBX_DATA_SKIP_LINES(lines & 0xFFFF);
+        return *end == 0 && lines <= 0xFFFF;
+    } else
+        return false;
+    return true;
+}
+
+/* path is FILE?header=no&skip=N&bad=skip, each at most once; it is cut at the '?'. */
+static gbx_status take_options(gbx_spec *spec, gbx_error *reterr)
+{
+    char *at = strchr(spec->path, '?');
+    char *rest = at;
+    const char *option;
+
+    if (at == NULL)
+        return GBX_OK;
+    *rest++ = 0;
+    while ((option = strsep(&rest, "&")) != NULL)
+        if (!take_option(spec, option))
+            return gbx_fail(reterr, GBX_E_USAGE,
+                            "'%.40s' is no option of the table '%s': they are "
+                            "header=no, skip=LINES and bad=skip",
+                            option, spec->name);
+    return GBX_OK;
+}
+
 static gbx_status parse_spec(const char *text, gbx_spec *spec, gbx_error *reterr)
 {
     const char *equals = strchr(text, '=');
     size_t len = equals != NULL ? (size_t)(equals - text) : 0;
     const char *rest;
+    bool is_named;
 
     if (equals == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, USAGE);
@@ -177,12 +220,14 @@ static gbx_status parse_spec(const char *text, gbx_spec *spec, gbx_error *reterr
                         "write '%.*s_'",
                         (int)len, text, (int)len, text);
     memcpy(spec->name, text, len);
-    spec->format = take_format(equals + 1, &rest);
+    spec->format = take_format(equals + 1, &rest, &is_named);
     if (*rest == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "dataset '%s' has no file", spec->name);
     spec->path = strdup(rest);
     if (spec->path == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
+    if (is_named && (spec->format == GBX_SPEC_CSV || spec->format == GBX_SPEC_TSV))
+        return take_options(spec, reterr);
     return spec->format == GBX_SPEC_SQLITE ? take_query(spec, reterr) : GBX_OK;
 }
 
@@ -411,14 +456,15 @@ gbx_data_format gbx_source_data_format(const gbx_source *source)
 
     if (format == GBX_DATA_JSON)
         return format;
-    return format | (source->grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
+    return format | source->how |
+           (source->grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
 }
 
 gbx_status gbx_source_read(const gbx_options *options, const gbx_spec *spec,
                            gbx_source_extent extent, gbx_source_past *past,
                            const atomic_bool *stop, gbx_source *ret, gbx_error *reterr)
 {
-    gbx_source source = {.format = spec->format};
+    gbx_source source = {.format = spec->format, .how = spec->how};
     gbx_status status = read_source(options, spec, extent, past, stop, &source, reterr);
 
     if (status == GBX_OK)

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
+#include "mcp/data/data.h"
 
 #include <glovebox/glovebox.h>
 #include <glovebox/policy.h>
@@ -353,9 +354,6 @@ gbx_status gbx_file_text_check_json(const gbx_file_text *text, gbx_error *reterr
 /* GBX_E_DATA with line and column if it is not UTF-8. */
 gbx_status gbx_file_text_check_utf8(const gbx_file_text *text, gbx_error *reterr);
 
-/* By the end of its name; JSON if that says nothing. */
-gbx_data_format gbx_file_text_format(const char *path);
-
 void gbx_file_text_cleanup(gbx_file_text *text);
 
 /* ---- cmd_replay.c -------------------------------------------------------- */
@@ -507,9 +505,11 @@ typedef struct gbx_run_args {
 /* Borrows from the arguments. */
 typedef struct gbx_run_input {
     gbx_file_text code;
-    gbx_file_text data;  /* data.data is NULL without input */
-    const char *dataset; /* that is the input; or NULL */
-    gbx_file_text datasets[GBX_OPT_LIST_MAX];
+    gbx_file_text data; /* data.data is NULL without input */
+    gbx_spec data_spec;
+    const char *dataset;                      /* that is the input; or NULL */
+    gbx_file_text datasets[GBX_OPT_LIST_MAX]; /* empty: a database */
+    gbx_spec specs[GBX_OPT_LIST_MAX];         /* of the datasets; no names */
     gbx_file_text preloads[GBX_OPT_LIST_MAX];
     gbx_buf bindings; /* a JSON object, or empty */
 } gbx_run_input;

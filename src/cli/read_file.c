@@ -156,24 +156,6 @@ gbx_status gbx_file_text_check_utf8(const gbx_file_text *text, gbx_error *reterr
                        (unsigned)(uint8_t)text->data[bad]);
 }
 
-gbx_data_format gbx_file_text_format(const char *path)
-{
-    static const struct {
-        const char *ending;
-        gbx_data_format format;
-    } formats[] = {
-        {".ndjson", GBX_DATA_NDJSON}, {".jsonl", GBX_DATA_NDJSON},
-        {".csv", GBX_DATA_CSV},       {".tsv", GBX_DATA_TSV},
-        {".tab", GBX_DATA_TSV},
-    };
-    const char *dot = strrchr(path, '.');
-
-    for (size_t i = 0; dot != NULL && i < GBX_COUNTOF(formats); i++)
-        if (strcasecmp(dot, formats[i].ending) == 0)
-            return formats[i].format;
-    return GBX_DATA_JSON;
-}
-
 void gbx_file_text_cleanup(gbx_file_text *text)
 {
     free(text->block);

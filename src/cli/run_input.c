@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "mcp/data/datasets.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,57 +55,63 @@ static bool read_code(const reading *r, char *argument)
     return true;
 }
 
-/* The format of --data if only a dataset can have it, else JSON. */
-static gbx_data_format table_format(const gbx_run_args *args)
+static bool read_spec(const reading *r, const char *name, size_t len,
+                      const char *source, gbx_spec *ret)
 {
-    gbx_data_format format =
-        args->data != NULL ? gbx_file_text_format(args->data) : GBX_DATA_JSON;
+    gbx_status status = gbx_spec_of(name, len, source, ret, &r->trouble->err);
 
-    return format == GBX_DATA_NDJSON ? GBX_DATA_JSON : format;
+    return status == GBX_OK || fail_input(r, status);
 }
 
-/* A call's input is JSON: a table becomes a dataset. */
+/* A database is read by the library, as a query. */
+static bool read_dataset(const reading *r, const gbx_spec *spec, gbx_file_text *ret)
+{
+    gbx_status status = GBX_OK;
+
+    if (spec->format != GBX_SPEC_SQLITE)
+        status =
+            gbx_file_text_read(spec->path, DATASET_FILE_MAX, ret, &r->trouble->err);
+    return status == GBX_OK || fail_input(r, status);
+}
+
+/* A call's input is JSON: a table or a database becomes a dataset. */
 static bool read_table(const reading *r)
 {
-    gbx_error *err = &r->trouble->err;
-    gbx_status status;
-
     for (size_t i = 0; i < r->args->datasets.count; i++)
         if (strncmp(r->args->datasets.item[i], TABLE_NAME "=", sizeof TABLE_NAME) == 0)
-            return fail_input(r, gbx_fail(err, GBX_E_USAGE,
+            return fail_input(r, gbx_fail(&r->trouble->err, GBX_E_USAGE,
                                           "the table of '--data' is the dataset '%s': "
                                           "give the other one another name",
                                           TABLE_NAME));
     r->input->dataset = TABLE_NAME;
-    status = gbx_file_text_read(r->args->data, DATASET_FILE_MAX, &r->input->data, err);
-    return status == GBX_OK || fail_input(r, status);
+    return read_dataset(r, &r->input->data_spec, &r->input->data);
 }
 
 static bool read_data(const reading *r)
 {
-    const char *path = r->args->data;
     uint64_t mib = r->args->limits.memory_mib;
+    const gbx_spec *spec = &r->input->data_spec;
     gbx_error *err = &r->trouble->err;
     gbx_status status;
 
-    if (path == NULL)
+    if (r->args->data == NULL)
         return true;
-    if (table_format(r->args) != GBX_DATA_JSON)
+    if (!read_spec(r, TABLE_NAME, strlen(TABLE_NAME), r->args->data,
+                   &r->input->data_spec))
+        return false;
+    if (spec->format > GBX_SPEC_NDJSON)
         return read_table(r);
-    if (gbx_spec_is_database(path)) {
-        r->input->dataset = TABLE_NAME;
-        return true;
-    }
     /* Parsed JSON is larger than its text: a text above the limit cannot fit. */
-    status = gbx_file_text_read(path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
-                                &r->input->data, err);
+    status =
+        gbx_file_text_read(spec->path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
+                           &r->input->data, err);
     if (status == GBX_E_DATA) {
         r->trouble->hint = "raise --memory, or give it as a --dataset";
         return fail_code(r, GBX_CODE_MEMORY, NULL);
     }
     if (status != GBX_OK)
         return fail_input(r, status);
-    if (gbx_file_text_format(path) == GBX_DATA_NDJSON) {
+    if (spec->format == GBX_SPEC_NDJSON) {
         status = gbx_file_text_from_lines(&r->input->data, err);
         if (status == GBX_E_DATA)
             return fail_code(r, GBX_CODE_INVALID_DATA, r->input->data.name);
@@ -139,48 +144,25 @@ static bool make_bindings(const reading *r)
 static bool read_datasets(const reading *r)
 {
     const gbx_opt_list *list = &r->args->datasets;
+    gbx_run_input *input = r->input;
 
     for (size_t i = 0; i < list->count; i++) {
         const char *equals = strchr(list->item[i], '=');
-        gbx_error *err = &r->trouble->err;
-        gbx_status status;
 
         if (equals == NULL || equals == list->item[i])
-            status =
-                gbx_fail(err, GBX_E_USAGE, "'--dataset' needs NAME=FILE, not '%.80s'",
-                         list->item[i]);
-        else if (gbx_spec_is_database(equals + 1))
-            continue; /* read when the engine is there */
-        else
-            status = gbx_file_text_read(equals + 1, DATASET_FILE_MAX,
-                                        &r->input->datasets[i], err);
-        if (status != GBX_OK)
-            return fail_input(r, status);
+            return fail_input(r, gbx_fail(&r->trouble->err, GBX_E_USAGE,
+                                          "'--dataset' needs NAME=FILE, not '%.80s'",
+                                          list->item[i]));
+        if (!read_spec(r, list->item[i], (size_t)(equals - list->item[i]), equals + 1,
+                       &input->specs[i]) ||
+            !read_dataset(r, &input->specs[i], &input->datasets[i]))
+            return false;
     }
     return true;
 }
 
-/* A database is read by the library, as a query. */
-static gbx_status load_database(gbx_engine *engine, const char *name,
-                                const char *source, gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_free) char *text = NULL;
-    gbx_status status;
-    gbx_spec spec;
-
-    if (asprintf(&text, "%s=%s", name, source) < 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
-    status = gbx_spec_parse(text, &spec, reterr);
-    if (status != GBX_OK)
-        return status;
-    status = gbx_engine_load_sqlite(engine, name, spec.path, spec.query, reterr);
-    gbx_spec_cleanup(&spec);
-    reterr->line = reterr->column = 0; /* of the query, and in the message */
-    return status;
-}
-
-/* argument: NAME=FILE, or NAME of what source names. */
-static bool load_dataset(gbx_engine *engine, const char *argument, const char *source,
+/* argument: NAME, or NAME=FILE. */
+static bool load_dataset(gbx_engine *engine, const char *argument, const gbx_spec *spec,
                          gbx_file_text *text, gbx_trouble *trouble)
 {
     size_t name_len = strcspn(argument, "=");
@@ -188,18 +170,15 @@ static bool load_dataset(gbx_engine *engine, const char *argument, const char *s
     char name[80]; /* the library's limit is 64 */
     gbx_status status;
 
+    (void)snprintf(name, sizeof name, "%.*s", (int)name_len, argument);
     if (name_len >= sizeof name) {
         status = gbx_fail(err, GBX_E_USAGE, "the dataset's name is too long");
-        gbx_trouble_host(trouble, status);
-        return false;
-    }
-    memcpy(name, argument, name_len);
-    name[name_len] = '\0';
-    if (gbx_spec_is_database(source)) {
-        status = load_database(engine, name, source, err);
+    } else if (spec->format == GBX_SPEC_SQLITE) {
+        status = gbx_engine_load_sqlite(engine, name, spec->path, spec->query, err);
+        err->line = err->column = 0; /* of the query, and in the message */
     } else {
         status = gbx_engine_load(engine, name, text->data, text->len,
-                                 gbx_file_text_format(text->name), err);
+                                 gbx_spec_data_format(spec->format, spec->how), err);
         if (status == GBX_E_DATA)
             trouble->file = text->name;
         gbx_file_text_cleanup(text);
@@ -248,11 +227,11 @@ bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
     const gbx_opt_list *list = &args->datasets;
 
     if (input->dataset != NULL &&
-        !load_dataset(engine, input->dataset, args->data, &input->data, trouble))
+        !load_dataset(engine, input->dataset, &input->data_spec, &input->data, trouble))
         return false;
     for (size_t i = 0; i < list->count; i++)
-        if (!load_dataset(engine, list->item[i], strchr(list->item[i], '=') + 1,
-                          &input->datasets[i], trouble))
+        if (!load_dataset(engine, list->item[i], &input->specs[i], &input->datasets[i],
+                          trouble))
             return false;
     return true;
 }
@@ -276,8 +255,11 @@ void gbx_run_input_cleanup(gbx_run_input *input)
 {
     gbx_file_text_cleanup(&input->code);
     gbx_file_text_cleanup(&input->data);
-    for (size_t i = 0; i < GBX_COUNTOF(input->datasets); i++)
+    gbx_spec_cleanup(&input->data_spec);
+    for (size_t i = 0; i < GBX_COUNTOF(input->datasets); i++) {
         gbx_file_text_cleanup(&input->datasets[i]);
+        gbx_spec_cleanup(&input->specs[i]);
+    }
     for (size_t i = 0; i < GBX_COUNTOF(input->preloads); i++)
         gbx_file_text_cleanup(&input->preloads[i]);
     gbx_buf_cleanup(&input->bindings);

@@ -82,7 +82,7 @@ bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
 
     gbx_buf_init(&buf, 512);
     (void)gbx_msg_put_load(&buf, &(gbx_msg_load){.size = d->size,
-                                                 .format = (uint8_t)d->format,
+                                                 .format = d->format,
                                                  .name = name_of(d)});
     return send_with(t, &buf, d->memfd);
 }

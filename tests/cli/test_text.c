@@ -149,22 +149,6 @@ static void test_bytes_that_are_not_utf8__have_their_position(void **state)
     assert_string_equal(err.message, "this is not UTF-8: byte 0xff");
 }
 
-static void test_names__tell_the_format(void **state)
-{
-    static const struct {
-        const char *name;
-        gbx_data_format format;
-    } cases[] = {
-        {"a.ndjson", GBX_DATA_NDJSON}, {"/x.y/a.b.jsonl", GBX_DATA_NDJSON},
-        {"a.json", GBX_DATA_JSON},     {"ndjson", GBX_DATA_JSON},
-        {"-", GBX_DATA_JSON},          {"A.CSV", GBX_DATA_CSV},
-        {"a.tsv", GBX_DATA_TSV},       {"a.tab", GBX_DATA_TSV},
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(cases); i++)
-        assert_int_equal(gbx_file_text_format(cases[i].name), cases[i].format);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,7 +165,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_bad_line__has_its_position, make_file,
                                         remove_file),
         cmocka_unit_test(test_bytes_that_are_not_utf8__have_their_position),
-        cmocka_unit_test(test_names__tell_the_format),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

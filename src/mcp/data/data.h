@@ -44,4 +44,43 @@ void gbx_mcp_data_free(gbx_mcp_data *data);
  * the path, which no model ever sees. */
 gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr);
 
+/* ---- source.c: what names a dataset ---------------------------------------- */
+
+/*
+ * Parse the argument of --data: NAME=FILE, NAME=csv:FILE (also json:, ndjson:, tsv:),
+ * NAME=csv:FILE?header=no&skip=N&bad=skip, or NAME=sqlite:FILE?query=SELECT..., with the
+ * query percent-encoded where necessary.
+ */
+
+/* The engine's limit. */
+#define GBX_SPEC_NAME_MAX 64
+
+typedef enum gbx_spec_format {
+    GBX_SPEC_GUESS, /* from the beginning of the file */
+    GBX_SPEC_JSON,
+    GBX_SPEC_NDJSON,
+    GBX_SPEC_CSV,
+    GBX_SPEC_TSV,
+    GBX_SPEC_SQLITE,
+} gbx_spec_format;
+
+typedef struct gbx_spec {
+    char name[GBX_SPEC_NAME_MAX + 1];
+    gbx_spec_format format;
+    char *path;
+    char *query;  /* SQLITE only; NULL: all tables */
+    unsigned how; /* CSV and TSV only: gbx_data_format bits */
+} gbx_spec;
+
+/* GBX_E_USAGE says what is wrong. Clean up *ret on success alone. */
+gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr);
+
+/* What follows NAME=; the name of len bytes is for messages alone, and is cut. */
+gbx_status gbx_spec_of(const char *name, size_t len, const char *source, gbx_spec *ret,
+                       gbx_error *reterr);
+
+/* The file alone, for gbx_engine_load(); a guess is JSON. Not of a database. */
+gbx_data_format gbx_spec_data_format(gbx_spec_format format, unsigned how);
+void gbx_spec_cleanup(gbx_spec *spec);
+
 #endif

@@ -108,14 +108,6 @@ static gbx_spec_format take_format(const char *source, const char **ret_path,
     return format_of_path(source);
 }
 
-bool gbx_spec_is_database(const char *source)
-{
-    const char *path;
-    bool is_named;
-
-    return take_format(source, &path, &is_named) == GBX_SPEC_SQLITE;
-}
-
 /* In place. */
 static bool decode_percents(char *text)
 {
@@ -196,12 +188,44 @@ static gbx_status take_options(gbx_spec *spec, gbx_error *reterr)
     return GBX_OK;
 }
 
-static gbx_status parse_spec(const char *text, gbx_spec *spec, gbx_error *reterr)
+/* name: of len bytes, at most GBX_SPEC_NAME_MAX. */
+static gbx_status parse_source(const char *name, size_t len, const char *source,
+                               gbx_spec *spec, gbx_error *reterr)
+{
+    const char *path;
+    bool is_named;
+
+    memcpy(spec->name, name, len);
+    spec->format = take_format(source, &path, &is_named);
+    if (*path == 0)
+        return gbx_fail(reterr, GBX_E_USAGE, "dataset '%s' has no file", spec->name);
+    spec->path = strdup(path);
+    if (spec->path == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
+    if (is_named && (spec->format == GBX_SPEC_CSV || spec->format == GBX_SPEC_TSV))
+        return take_options(spec, reterr);
+    return spec->format == GBX_SPEC_SQLITE ? take_query(spec, reterr) : GBX_OK;
+}
+
+gbx_status gbx_spec_of(const char *name, size_t len, const char *source, gbx_spec *ret,
+                       gbx_error *reterr)
+{
+    gbx_spec spec = {.format = GBX_SPEC_GUESS};
+    gbx_status status =
+        parse_source(name, len <= GBX_SPEC_NAME_MAX ? len : GBX_SPEC_NAME_MAX, source,
+                     &spec, reterr);
+
+    if (status == GBX_OK)
+        *ret = spec;
+    else
+        gbx_spec_cleanup(&spec);
+    return status;
+}
+
+gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr)
 {
     const char *equals = strchr(text, '=');
     size_t len = equals != NULL ? (size_t)(equals - text) : 0;
-    const char *rest;
-    bool is_named;
 
     if (equals == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, USAGE);
@@ -219,16 +243,14 @@ static gbx_status parse_spec(const char *text, gbx_spec *spec, gbx_error *reterr
                         "'%.*s' is a word of JavaScript, and no name for a dataset: "
                         "write '%.*s_'",
                         (int)len, text, (int)len, text);
-    memcpy(spec->name, text, len);
-    spec->format = take_format(equals + 1, &rest, &is_named);
-    if (*rest == 0)
-        return gbx_fail(reterr, GBX_E_USAGE, "dataset '%s' has no file", spec->name);
-    spec->path = strdup(rest);
-    if (spec->path == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
-    if (is_named && (spec->format == GBX_SPEC_CSV || spec->format == GBX_SPEC_TSV))
-        return take_options(spec, reterr);
-    return spec->format == GBX_SPEC_SQLITE ? take_query(spec, reterr) : GBX_OK;
+    return gbx_spec_of(text, len, equals + 1, ret, reterr);
+}
+
+void gbx_spec_cleanup(gbx_spec *spec)
+{
+    free(spec->path);
+    free(spec->query);
+    *spec = (gbx_spec){0};
 }
 
 /* ---- files ---------------------------------------------------------------------- */
@@ -418,25 +440,6 @@ static gbx_status read_source(const gbx_options *options, const gbx_spec *spec,
                : status;
 }
 
-gbx_status gbx_spec_parse(const char *text, gbx_spec *ret, gbx_error *reterr)
-{
-    gbx_spec spec = {.format = GBX_SPEC_GUESS};
-    gbx_status status = parse_spec(text, &spec, reterr);
-
-    if (status == GBX_OK)
-        *ret = spec;
-    else
-        gbx_spec_cleanup(&spec);
-    return status;
-}
-
-void gbx_spec_cleanup(gbx_spec *spec)
-{
-    free(spec->path);
-    free(spec->query);
-    *spec = (gbx_spec){0};
-}
-
 const char *gbx_spec_format_name(gbx_spec_format format)
 {
     static const char *const names[] = {"JSON or CSV", "JSON", "NDJSON",
@@ -445,19 +448,24 @@ const char *gbx_spec_format_name(gbx_spec_format format)
     return names[format];
 }
 
-gbx_data_format gbx_source_data_format(const gbx_source *source)
+gbx_data_format gbx_spec_data_format(gbx_spec_format format, unsigned how)
 {
     static const gbx_data_format formats[] = {
         [GBX_SPEC_GUESS] = GBX_DATA_JSON,    [GBX_SPEC_JSON] = GBX_DATA_JSON,
         [GBX_SPEC_NDJSON] = GBX_DATA_NDJSON, [GBX_SPEC_CSV] = GBX_DATA_CSV,
         [GBX_SPEC_TSV] = GBX_DATA_TSV,       [GBX_SPEC_SQLITE] = GBX_DATA_JSON,
     };
-    gbx_data_format format = formats[source->format];
+
+    return formats[format] | how;
+}
+
+gbx_data_format gbx_source_data_format(const gbx_source *source)
+{
+    gbx_data_format format = gbx_spec_data_format(source->format, source->how);
 
     if (format == GBX_DATA_JSON)
         return format;
-    return format | source->how |
-           (source->grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
+    return format | (source->grows ? GBX_DATA_GROWS : GBX_DATA_UNFINISHED);
 }
 
 gbx_status gbx_source_read(const gbx_options *options, const gbx_spec *spec,

@@ -207,11 +207,9 @@ static bool find_there(const gbx_import *im, const char *name, const json_t *ent
 
 static bool put_server(gbx_import *im, const char *name, json_t *entry)
 {
-    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(entry, JSON_COMPACT);
+    GBX_CLEANUP(gbx_free) char *text = gbx_need(gbx_json_text(entry, JSON_COMPACT));
     gbx_view servers = gbx_view_member(im->own.root, "mcpServers");
 
-    if (text == NULL)
-        return false;
     if (gbx_view_kind(servers) != '{') {
         if (!gbx_edit_add_member(&im->own, im->own.root, "mcpServers", "{}"))
             return false;
@@ -367,17 +365,16 @@ static void withhold(gbx_import *im, const char *path)
     im->withheld |= stat(path, &st) == 0 ? ~st.st_mode & 0077 : 0077;
 }
 
-static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place *place)
+static void take_place(gbx_import *im, gbx_host_file_text *file,
+                       const gbx_host_place *place)
 {
     const json_t *servers = gbx_host_servers(file, place);
     gbx_import_place *to = &im->places[im->place_count];
     size_t before = json_object_size(im->servers);
 
     if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX ||
-        is_taken(im, place)) {
-        gbx_host_place_cleanup(place);
+        is_taken(im, place))
         return;
-    }
     *to = (gbx_import_place){.place = *place, .inputs = gbx_host_inputs(file, place)};
     gbx_buf_init(&to->taken, GBX_KIB(64));
     gbx_host_keep_numbers(file, place);
@@ -397,22 +394,18 @@ static void take_place(gbx_import *im, gbx_host_file_text *file, gbx_host_place 
  * not keep the rest from being imported. */
 static void gbx_import_host(gbx_import *im, gbx_host_kind host)
 {
-    gbx_host_place places[8];
-    size_t count;
+    gbx_host_place places[GBX_HOST_PLACES_MAX];
+    size_t count = gbx_host_places(host, places);
 
-    gbx_host_places(host, places, GBX_COUNTOF(places), &count);
     for (size_t i = 0; i < count; i++) {
         gbx_host_file_text file = {.root = NULL};
         gbx_error err = {0};
         gbx_status status = gbx_host_file_read(places[i].path, im->trust, &file, &err);
 
-        if (status == GBX_OK) {
+        if (status == GBX_OK)
             take_place(im, &file, &places[i]);
-        } else {
-            if (err.os_errno != ENOENT && err.os_errno != ENOTDIR)
-                report(im, places[i].path, status, &err);
-            gbx_host_place_cleanup(&places[i]);
-        }
+        else if (err.os_errno != ENOENT && err.os_errno != ENOTDIR)
+            report(im, places[i].path, status, &err);
         gbx_host_file_cleanup(&file);
     }
 }
@@ -514,20 +507,17 @@ static bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
         return false;
     }
     trouble->err = (gbx_error){0};
-    im->servers = json_object();
-    if (file.root != NULL)
-        (void)json_object_update(im->servers, json_object_get(file.root, "mcpServers"));
-    if (file.root != NULL)
-        (void)json_object_update(im->servers, json_object_get(file.root, "servers"));
-    if (im->servers == NULL ||
-        !gbx_edit_open(&im->own, im->own_is_new ? "{\n}\n" : file.text,
-                       im->own_is_new ? 4 : file.len)) {
-        gbx_host_file_cleanup(&file);
-        (void)gbx_fail(&trouble->err, GBX_E_NOMEM, "out of memory");
-        gbx_trouble_host(trouble, GBX_E_NOMEM);
+    im->servers = gbx_need(json_object());
+    (void)json_object_update(im->servers, json_object_get(file.root, "mcpServers"));
+    (void)json_object_update(im->servers, json_object_get(file.root, "servers"));
+    if (!gbx_edit_open(&im->own, im->own_is_new ? "{\n}\n" : file.text,
+                       im->own_is_new ? 4 : file.len))
+        status = gbx_fail(&trouble->err, GBX_E_DATA, "it is not JSON");
+    gbx_host_file_cleanup(&file);
+    if (status == GBX_E_DATA) {
+        gbx_import_name_file(trouble, im->own_path, status);
         return false;
     }
-    gbx_host_file_cleanup(&file);
     im->own_status = load(im, &im->own_err);
     return true;
 }
@@ -554,10 +544,8 @@ static bool gbx_import_check(gbx_import *im, gbx_trouble *trouble)
 /* Open our file. It is locked until gbx_import_close(), unless is_dry. */
 static void gbx_import_close(gbx_import *im)
 {
-    for (size_t i = 0; i < im->place_count; i++) {
-        gbx_host_place_cleanup(&im->places[i].place);
+    for (size_t i = 0; i < im->place_count; i++)
         gbx_buf_cleanup(&im->places[i].taken);
-    }
     gbx_edit_close(&im->own);
     json_decref(im->servers);
     gbx_fd_close(&im->own_lock);

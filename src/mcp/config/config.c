@@ -34,8 +34,8 @@ static gbx_status read_tool_names(gbx_json_reader *r, const json_t *value,
                                "this is \"\" or \"mcp_\": what the names of the tools "
                                "begin with");
     free(settings->tool_prefix);
-    settings->tool_prefix = strdup(text);
-    return settings->tool_prefix != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    settings->tool_prefix = gbx_need(strdup(text));
+    return GBX_OK;
 }
 
 /* Relative to the file, as its other paths are. */
@@ -54,8 +54,8 @@ static gbx_status read_audit(gbx_json_reader *r, const json_t *value,
     if (status != GBX_OK)
         return gbx_json_placed(r, status);
     settings->audit_path =
-        strdup(strcmp(json_string_value(value), "-") == 0 ? "-" : path);
-    return settings->audit_path != NULL ? GBX_OK : gbx_list_nomem(r->err);
+        gbx_need(strdup(strcmp(json_string_value(value), "-") == 0 ? "-" : path));
+    return GBX_OK;
 }
 
 static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
@@ -84,7 +84,7 @@ static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
 static void gbx_mcp_settings_default(gbx_mcp_settings *settings)
 {
     *settings = (gbx_mcp_settings){
-        .tool_prefix = strdup(""),
+        .tool_prefix = gbx_need(strdup("")),
         .timeout_ms = 120000,
         .sleep_ms = 30000,
         .code_bytes = GBX_KIB(50),
@@ -136,22 +136,6 @@ static bool has_digest(const gbx_config_fingerprint *stamp, const void *text,
     return memcmp(digest, stamp->digest, sizeof digest) == 0;
 }
 
-/* Read everything, or just enough to see a difference: one byte more than before. */
-static bool read_text(int fd, size_t max, gbx_buf *to)
-{
-    while (to->len < max) {
-        uint8_t *at = gbx_buf_reserve(to, max - to->len);
-        ssize_t n = at != NULL ? read(fd, at, max - to->len) : -1;
-
-        if (n < 0 && at != NULL && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n == 0;
-        to->len += (size_t)n;
-    }
-    return true;
-}
-
 /* Note the open file fd and its contents. */
 static void gbx_config_fingerprint_set(gbx_config_fingerprint *stamp, int fd,
                                        const void *text, size_t len)
@@ -175,8 +159,9 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
     fd = open(config->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &now) != 0 || !S_ISREG(now.st_mode))
         return false;
+    /* Just enough to see a difference: one byte more than before. */
     gbx_buf_init_secret(&text, stamp->len + 1);
-    if (read_text(fd, stamp->len + 1, &text)) {
+    if (gbx_buf_read(&text, fd)) {
         has_changed = !has_digest(stamp, text.data, text.len);
         if (!has_changed)
             stamp->then = now;
@@ -210,19 +195,12 @@ static void release_json(json_t **value)
 
 static gbx_mcp_config *config_new(const char *path, gbx_trust trust)
 {
-    gbx_mcp_config *config = calloc(1, sizeof *config);
+    gbx_mcp_config *config = gbx_need(calloc(1, sizeof *config));
 
-    if (config == NULL)
-        return NULL;
     gbx_mcp_settings_default(&config->settings);
-    config->rules = gbx_gate_rules_new();
-    config->stamp = calloc(1, sizeof *config->stamp);
-    config->path = path != NULL ? strdup(path) : NULL;
-    if (config->settings.tool_prefix == NULL || config->rules == NULL ||
-        config->stamp == NULL || (path != NULL && config->path == NULL)) {
-        gbx_mcp_config_free(config);
-        return NULL;
-    }
+    config->rules = gbx_need(gbx_gate_rules_new());
+    config->stamp = gbx_need(calloc(1, sizeof *config->stamp));
+    config->path = path != NULL ? gbx_need(strdup(path)) : NULL;
     config->trust = config->rules->secrets->trust = trust;
     return config;
 }
@@ -230,19 +208,17 @@ static gbx_mcp_config *config_new(const char *path, gbx_trust trust)
 /* All server names, which rules are checked against; free() it. */
 static const char **names_of(const json_t *root, size_t *ret_count)
 {
-    const char **names;
-    size_t count = 0;
+    const char **names = NULL;
+    const char *name;
+    json_t *value;
 
-    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++)
-        count += json_object_size(json_object_get(root, server_keys[k]));
-    names = calloc(count + 1, sizeof *names);
     *ret_count = 0;
-    for (size_t k = 0; names != NULL && k < GBX_COUNTOF(server_keys); k++) {
-        json_t *servers = json_object_get(root, server_keys[k]);
-
-        for (void *at = json_object_iter(servers); at != NULL;
-             at = json_object_iter_next(servers, at))
-            names[(*ret_count)++] = json_object_iter_key(at);
+    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++) {
+        json_object_foreach(json_object_get(root, server_keys[k]), name, value)
+        {
+            *(const char **)gbx_need(
+                gbx_list_room(&names, (*ret_count)++, sizeof *names)) = name;
+        }
     }
     return names;
 }
@@ -281,21 +257,18 @@ static bool is_unread(const gbx_json_reader *r, gbx_view value, gbx_error *ret)
     return true;
 }
 
-static bool set_aside(gbx_mcp_reader *all, gbx_view name, const gbx_error *err)
+static void set_aside(gbx_mcp_reader *all, gbx_view name, const gbx_error *err)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
     struct gbx_mcp_unread *unread;
 
     gbx_buf_init(&plain, name.len + 1);
-    if (!gbx_view_take_text(name, &plain) || !gbx_buf_append(&plain, "", 1))
-        return true; /* the name itself cannot be read: the whole file is refused */
-    unread = gbx_list_room(&all->unread, all->unread_count, sizeof *unread);
-    if (unread == NULL)
-        return false;
-    all->unread_count++;
+    if (!gbx_view_take_text(name, &plain))
+        return; /* the name itself cannot be read: the whole file is refused */
+    unread = gbx_need(gbx_list_room(&all->unread, all->unread_count++, sizeof *unread));
     *unread =
-        (struct gbx_mcp_unread){.name = gbx_buf_take_string(&plain, NULL), .err = *err};
-    return true;
+        (struct gbx_mcp_unread){.name = gbx_need(gbx_buf_take_string(&plain, NULL)),
+                                .err = *err};
 }
 
 /* Does an earlier server have this name? Nobody knows which of them is meant. */
@@ -319,7 +292,7 @@ static bool is_second(const gbx_json_reader *r, gbx_view servers, gbx_view name,
 /* Set servers aside that the parser rejects: replace a server's value by a number, and
  * remove a duplicate name. Skipped if there are too many servers, since each is
  * compared with all before it. */
-static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
+static void set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
 {
     gbx_json_reader *r = &all->rules.json;
     const char *second = NULL; /* its beginning; erased once its end is known */
@@ -328,7 +301,7 @@ static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view ser
     gbx_view value;
 
     if (gbx_view_count(servers) > GBX_MCP_SERVERS_MAX)
-        return GBX_OK;
+        return;
     while (gbx_view_next(servers, &cursor, &name, &value)) {
         size_t at = (size_t)(value.at - text);
         gbx_error err = {0};
@@ -338,8 +311,7 @@ static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view ser
         second = is_second(r, servers, name, &err) ? name.at : NULL;
         if (second == NULL && !is_unread(r, value, &err))
             continue;
-        if (!set_aside(all, name, &err))
-            return gbx_list_nomem(r->err);
+        set_aside(all, name, &err);
         gbx_jsonc_erase(text, at, at + value.len);
         text[at] = '0';
     }
@@ -347,7 +319,6 @@ static gbx_status set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view ser
         gbx_jsonc_erase(text, (size_t)(second - text),
                         (size_t)(value.at + value.len - text));
     gbx_jsonc_blank(text, r->len); /* removes commas that are now the last */
-    return GBX_OK;
 }
 
 /* Decode the file. Bad servers are set aside, so that the others stay usable. */
@@ -361,16 +332,14 @@ static gbx_status decode(gbx_mcp_reader *all, char *text, json_t **ret)
     if (status != GBX_E_POLICY || !gbx_view_open(text, r->len, &root))
         return status;
     for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++)
-        if (set_unread_aside(all, text, gbx_view_member(root, server_keys[k])) !=
-            GBX_OK)
-            return GBX_E_NOMEM;
+        set_unread_aside(all, text, gbx_view_member(root, server_keys[k]));
     if (all->unread_count == 0)
         return status;
     *r->err = (gbx_error){0};
     return gbx_json_decode(r, "configuration", CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, ret);
 }
 
-static gbx_status read_all(gbx_mcp_reader *all, char *text, gbx_error *reterr)
+static gbx_status read_all(gbx_mcp_reader *all, char *text)
 {
     GBX_CLEANUP(release_json) json_t *root = NULL;
     GBX_CLEANUP(gbx_free) const char **names = NULL;
@@ -380,8 +349,6 @@ static gbx_status read_all(gbx_mcp_reader *all, char *text, gbx_error *reterr)
     if (status != GBX_OK)
         return status;
     names = names_of(root, &all->rules.server_count);
-    if (names == NULL)
-        return gbx_list_nomem(reterr);
     all->rules.servers = names;
     status = gbx_json_read_members(r, root, read_own, NULL);
     if (status == GBX_OK)
@@ -429,41 +396,18 @@ static char *directory_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-static gbx_status read_file(int fd, const char *path, gbx_buf *buf, gbx_error *reterr)
-{
-    for (;;) {
-        uint8_t *at = gbx_buf_reserve(buf, GBX_KIB(16));
-        ssize_t n = at != NULL ? read(fd, at, GBX_KIB(16)) : 0;
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
-                            path, gbx_fail_reason(errno));
-        if (buf->failed)
-            return gbx_fail(reterr, GBX_E_POLICY,
-                            "the configuration '%s' is larger than %zu bytes", path,
-                            CONFIG_BYTES_MAX);
-        if (n == 0)
-            return GBX_OK;
-        buf->len += (size_t)n;
-    }
-}
-
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                 gbx_trust trust, gbx_mcp_config **ret,
                                 gbx_error *reterr)
 {
     GBX_CLEANUP(release_config) gbx_mcp_config *config = config_new(path, trust);
     size_t mark_len = gbx_jsonc_mark_len(text, len);
-    GBX_CLEANUP(gbx_free) char *copy = malloc(len + 1);
-    GBX_CLEANUP(gbx_free) char *directory = directory_of(path);
+    GBX_CLEANUP(gbx_free) char *copy = gbx_need(malloc(len + 1));
+    GBX_CLEANUP(gbx_free) char *directory = gbx_need(directory_of(path));
     gbx_error err = {0};
     gbx_mcp_reader all = {.config = config};
     gbx_status status;
 
-    if (config == NULL || copy == NULL || directory == NULL)
-        return gbx_list_nomem(reterr);
     len -= mark_len;
     memcpy(copy, text + mark_len, len);
     copy[len] = '\0';
@@ -477,7 +421,7 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                        .policy = config->rules->secrets,
                                        .err = &err};
     if (status == GBX_OK)
-        status = read_all(&all, copy, &err);
+        status = read_all(&all, copy);
     gbx_names_cut(all.unset, 0, all.unset_count);
     free(all.unset);
     for (size_t i = 0; i < all.unread_count; i++)
@@ -507,11 +451,16 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config
     status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
     if (status != GBX_OK)
         return status;
-    gbx_buf_init_secret(&buf, CONFIG_BYTES_MAX + GBX_KIB(16));
-    status = read_file(fd, path, &buf, reterr);
-    if (status == GBX_OK)
-        status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
-                                      buf.len, path, trust, ret, reterr);
+    gbx_buf_init_secret(&buf, CONFIG_BYTES_MAX + 1);
+    if (!gbx_buf_read(&buf, fd))
+        return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
+                        path, gbx_fail_reason(errno));
+    if (buf.len > CONFIG_BYTES_MAX)
+        return gbx_fail(reterr, GBX_E_POLICY,
+                        "the configuration '%s' is larger than %zu bytes", path,
+                        CONFIG_BYTES_MAX);
+    status = gbx_mcp_config_parse(buf.data != NULL ? (const char *)buf.data : "",
+                                  buf.len, path, trust, ret, reterr);
     if (status == GBX_OK)
         gbx_config_fingerprint_set((*ret)->stamp, fd, buf.data, buf.len);
     return status;
@@ -528,6 +477,7 @@ void gbx_mcp_config_free(gbx_mcp_config *config)
     free(config->settings.audit_path);
     gbx_gate_rules_free(config->rules);
     free(config->stamp);
+
     free(config->path);
     free(config);
 }

@@ -66,7 +66,7 @@ typedef struct gbx_edit {
     gbx_view root;
 } gbx_edit;
 
-/* Copies text; false if it is not JSON (with comments), or memory is out. */
+/* Copies text; false if it is not JSON (with comments), or too long. */
 bool gbx_edit_open(gbx_edit *edit, const char *text, size_t len);
 void gbx_edit_close(gbx_edit *edit);
 
@@ -139,7 +139,7 @@ gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user
 /* Append text escaped, so that gbx_variables_fill() returns it unchanged. */
 void gbx_variables_escape(const char *text, gbx_buf *to);
 
-/* A sentence about variables that are not set; free() it. NULL: memory is out. */
+/* A sentence about variables that are not set; free() it. */
 char *gbx_variables_unset(char *const *names, size_t count);
 
 typedef enum gbx_mcp_transport {

@@ -123,10 +123,8 @@ static gbx_status hide_query(const hider *h, const char *query)
         size_t name_len = strcspn(query, "=&#");
         const char *value = query + name_len + (query[name_len] == '=');
         size_t len = strcspn(value, "&#");
-        GBX_CLEANUP(gbx_free) char *name = strndup(query, name_len);
+        GBX_CLEANUP(gbx_free) char *name = gbx_need(strndup(query, name_len));
 
-        if (name == NULL)
-            return gbx_list_nomem(h->r->err);
         status = hide_lines(h, name, value, len);
         query = value + len + (value[len] == '&');
     }
@@ -261,15 +259,14 @@ static gbx_status hide_argument(const hider *h, const char *before, const char *
     if (name[len] == '=' && takes_pair(arg, (size_t)(name + len - arg)))
         return hide_argument(h, "--env", value);
     if (takes_pair(before, before_len) || is_for_secret(name, len)) {
-        called = strndup(name, len);
+        called = gbx_need(strndup(name, len));
     } else if (*before == '-' && *arg != '-' && is_for_secret(before, before_len)) {
-        called = strdup(before + strspn(before, "-"));
+        called = gbx_need(strdup(before + strspn(before, "-")));
         value = arg;
     } else {
         return hide_parts(h, "URL", arg);
     }
-    return called == NULL ? gbx_list_nomem(h->r->err)
-           : value > arg && value[-1] == ':'
+    return value > arg && value[-1] == ':'
                ? hide_header(h, called, value + strspn(value, " "))
                : hide_text(h, called, value);
 }

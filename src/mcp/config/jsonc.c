@@ -137,10 +137,8 @@ size_t gbx_jsonc_mark_len(const char *text, size_t len)
 
 static bool look(gbx_edit *edit)
 {
-    char *copy = malloc(edit->text.len + 1);
+    char *copy = gbx_need(malloc(edit->text.len + 1));
 
-    if (copy == NULL)
-        return false;
     memcpy(copy, edit->text.data != NULL ? edit->text.data : (const uint8_t *)"",
            edit->text.len);
     copy[edit->text.len] = '\0';

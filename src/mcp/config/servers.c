@@ -13,6 +13,7 @@
 #include "mcp/config/config.h"
 #include "policy/policy.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,25 +29,31 @@ typedef struct entry {
     bool has_type;
 } entry;
 
+static void wipe_text(char *text)
+{
+    if (text != NULL)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+static void free_variable(gbx_mcp_variable *variable)
+{
+    wipe_text(variable->value);
+    free(variable->name);
+}
+
 static void free_variables(gbx_mcp_variable *list, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].value != NULL)
-            explicit_bzero(list[i].value, strlen(list[i].value));
-        free(list[i].value);
-        free(list[i].name);
-    }
+    for (size_t i = 0; i < count; i++)
+        free_variable(&list[i]);
     free(list);
 }
 
 static void free_parts(gbx_mcp_upstream_config *server)
 {
     free(server->command);
-    for (size_t i = 0; i < server->arg_count; i++) {
-        if (server->args[i] != NULL)
-            explicit_bzero(server->args[i], strlen(server->args[i]));
-        free(server->args[i]);
-    }
+    for (size_t i = 0; i < server->arg_count; i++)
+        wipe_text(server->args[i]);
     free(server->args);
     free_variables(server->env, server->env_count);
     free(server->cwd);
@@ -131,39 +138,42 @@ static gbx_status on_variable(void *user, const char *name, const char *value)
     return value == NULL ? note_unset(gbx_mcp_reader_of(user), name) : GBX_OK;
 }
 
-/* Disable the server, with the reason. fault: NULL if memory is out. */
-static gbx_status put_out_of_use(gbx_mcp_reader *all, gbx_mcp_upstream_config *server,
-                                 char *fault)
+/* Disable the server, with the reason. */
+static void put_out_of_use(gbx_mcp_reader *all, gbx_mcp_upstream_config *server,
+                           char *fault)
 {
     server->disabled = true;
     free(server->fault);
     server->fault = fault;
     gbx_names_cut(all->unset, 0, all->unset_count);
     all->unset_count = 0;
-    return fault != NULL ? GBX_OK : gbx_list_nomem(all->rules.json.err);
 }
 
-static gbx_status take_unset(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
+static char *printed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static char *printed(const char *format, ...)
 {
-    return all->unset_count == 0
-               ? GBX_OK
-               : put_out_of_use(all, server,
-                                gbx_variables_unset(all->unset, all->unset_count));
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    va_end(args);
+    return gbx_need(text);
 }
 
 /* Refuse this server alone. */
-static gbx_status take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
+static void take_refusal(gbx_mcp_reader *all, gbx_mcp_upstream_config *server)
 {
     gbx_error *err = all->rules.json.err;
-    char *fault = NULL;
+    char *fault = printed("its configuration is wrong at line %u, column %u: %s",
+                          err->line, err->column, err->message);
 
-    if (asprintf(&fault, "its configuration is wrong at line %u, column %u: %s",
-                 err->line, err->column, err->message) < 0)
-        fault = NULL;
     *err = (gbx_error){0};
     mcp_empty_server(server);
     server->is_malformed = true;
-    return put_out_of_use(all, server, fault);
+    put_out_of_use(all, server, fault);
 }
 
 static gbx_status fill(gbx_json_reader *r, const char *text, char **ret)
@@ -190,8 +200,8 @@ static gbx_status read_value(gbx_json_reader *r, const json_t *value, char **ret
         text = gbx_json_written(r, &len);
     else if (!json_is_boolean(value))
         return read_text(r, value, ret);
-    *ret = strndup(text, len);
-    return *ret != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    *ret = gbx_need(strndup(text, len));
+    return GBX_OK;
 }
 
 /* A word of a command line, with a leading tilde as in a shell: "~" and "~/..." are
@@ -206,23 +216,20 @@ static gbx_status read_word(gbx_json_reader *r, const json_t *value, char **ret)
         return read_value(r, value, ret);
     if (tilde > text)
         return fill(r, text + 1, ret);
-    if (asprintf(&below, "${HOME}%s", tilde + 1) < 0)
-        return gbx_list_nomem(r->err);
+    below = printed("${HOME}%s", tilde + 1);
     return fill(r, below, ret);
 }
 
 /* A path is relative to the file, as its other paths are. */
-static gbx_status put_below_file(gbx_json_reader *r, char **path)
+static void put_below_file(const gbx_json_reader *r, char **path)
 {
-    char *below = NULL;
+    char *below;
 
     if (**path == '\0' || **path == '/')
-        return GBX_OK;
-    if (asprintf(&below, "%s/%s", r->base_dir, *path) < 0)
-        return gbx_list_nomem(r->err);
+        return;
+    below = printed("%s/%s", r->base_dir, *path);
     free(*path);
     *path = below;
-    return GBX_OK;
 }
 
 static gbx_status read_path(gbx_json_reader *r, const json_t *value, char **ret)
@@ -231,7 +238,9 @@ static gbx_status read_path(gbx_json_reader *r, const json_t *value, char **ret)
                             ? read_word(r, value, ret)
                             : gbx_json_refuse_type(r, value, "a string");
 
-    return status == GBX_OK ? put_below_file(r, ret) : status;
+    if (status == GBX_OK)
+        put_below_file(r, ret);
+    return status;
 }
 
 static gbx_status read_cwd(gbx_json_reader *r, const json_t *value,
@@ -260,14 +269,12 @@ static gbx_status read_env_file(gbx_json_reader *r, const json_t *value,
 static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target)
 {
     gbx_mcp_upstream_config *server = target;
-    char **room;
 
     if (server->arg_count == ITEMS_MAX)
         return gbx_json_refuse(r, "there are more than %d arguments", ITEMS_MAX);
     /* One more: the list ends in NULL. */
-    room = gbx_list_room(&server->args, server->arg_count + 1, sizeof *room);
-    if (room == NULL)
-        return gbx_list_nomem(r->err);
+    (void)gbx_need(
+        gbx_list_room(&server->args, server->arg_count + 1, sizeof *server->args));
     server->args[server->arg_count] = NULL;
     return read_word(r, value, &server->args[server->arg_count++]);
 }
@@ -351,13 +358,9 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
 
     if (status != GBX_OK || json_is_null(value)) /* null counts as missing */
         return status;
-    room = gbx_list_room(p->items, *p->count, sizeof *room);
-    if (room == NULL)
-        return gbx_list_nomem(r->err);
+    room = gbx_need(gbx_list_room(p->items, *p->count, sizeof *room));
     ++*p->count;
-    room->name = strdup(name);
-    if (room->name == NULL)
-        return gbx_list_nomem(r->err);
+    room->name = gbx_need(strdup(name));
     status = read_value(r, value, &room->value);
     if (status == GBX_OK && p->headers_of != NULL &&
         strpbrk(room->value, "\r\n") != NULL)
@@ -396,16 +399,8 @@ static bool is_own(const char *name)
     return strncasecmp(name, params, sizeof params - 1) == 0;
 }
 
-static void free_header(gbx_mcp_variable *header)
-{
-    explicit_bzero(header->value, strlen(header->value));
-    free(header->value);
-    free(header->name);
-}
-
 /* Leave out the headers that the transport sets itself, but keep their names. */
-static gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
-                                           gbx_mcp_upstream_config *server)
+static void drop_own_headers(gbx_mcp_upstream_config *server)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {0};
     size_t kept = 0;
@@ -420,13 +415,12 @@ static gbx_status gbx_mcp_drop_own_headers(gbx_json_reader *r,
         }
         (void)gbx_buf_printf(&names, "%s%.*s", names.len > 0 ? ", " : "",
                              NAME_MAX_SHOWN, header->name);
-        free_header(header);
+        free_variable(header);
     }
     if (kept == server->header_count)
-        return GBX_OK;
+        return;
     server->header_count = kept;
-    server->unsent_headers = gbx_buf_take_string(&names, NULL);
-    return server->unsent_headers != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    server->unsent_headers = gbx_need(gbx_buf_take_string(&names, NULL));
 }
 
 static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
@@ -437,7 +431,9 @@ static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
     gbx_status status = gbx_json_read_members(r, value, read_pair, &p);
     (void)key;
 
-    return status == GBX_OK ? gbx_mcp_drop_own_headers(r, e->server) : status;
+    if (status == GBX_OK)
+        drop_own_headers(e->server);
+    return status;
 }
 
 static gbx_status read_type(gbx_json_reader *r, const json_t *value,
@@ -494,8 +490,8 @@ static gbx_status read_description(gbx_json_reader *r, const json_t *value,
     if (!json_is_string(value) || json_string_length(value) > 200 ||
         strpbrk(json_string_value(value), "\r\n") != NULL)
         return gbx_json_refuse_type(r, value, "one line of at most 200 bytes");
-    server->description = strdup(json_string_value(value));
-    return server->description != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    server->description = gbx_need(strdup(json_string_value(value)));
+    return GBX_OK;
 }
 
 static gbx_status read_eager(gbx_json_reader *r, const json_t *value,
@@ -600,7 +596,8 @@ static gbx_status check_command(gbx_json_reader *r, gbx_mcp_upstream_config *ser
         return gbx_json_refuse(r, "the \"command\" is empty, with its variables");
     if (server->cwd != NULL || strchr(server->command, '/') == NULL)
         return GBX_OK;
-    return put_below_file(r, &server->command);
+    put_below_file(r, &server->command);
+    return GBX_OK;
 }
 
 static gbx_status check_whole(gbx_json_reader *r, const entry *e)
@@ -632,7 +629,7 @@ static bool is_off(const json_t *value)
 static gbx_status read_entry(gbx_json_reader *r, const char *name, const json_t *value,
                              gbx_mcp_upstream_config *server)
 {
-    const gbx_mcp_reader *all = gbx_mcp_reader_of(r);
+    gbx_mcp_reader *all = gbx_mcp_reader_of(r);
     entry e = {.server = server};
     gbx_status status;
 
@@ -648,8 +645,8 @@ static gbx_status read_entry(gbx_json_reader *r, const char *name, const json_t 
                                    "them all over by 'glovebox mcp import --from FILE'",
                                    GBX_MCP_NAME_MAX, server->name);
     status = gbx_json_read_members(r, value, read_member, &e);
-    if (status == GBX_OK)
-        status = take_unset(gbx_mcp_reader_of(r), server);
+    if (status == GBX_OK && all->unset_count > 0)
+        put_out_of_use(all, server, gbx_variables_unset(all->unset, all->unset_count));
     if (status != GBX_OK || server->disabled)
         return status;
     status = check_whole(r, &e);
@@ -682,20 +679,18 @@ static gbx_mcp_upstream_config *add_server(gbx_mcp_config *config, const char *n
                                            bool is_disabled)
 {
     gbx_mcp_upstream_config *server =
-        gbx_list_room(&config->servers, config->server_count, sizeof *server);
+        gbx_need(gbx_list_room(&config->servers, config->server_count, sizeof *server));
 
-    if (server == NULL)
-        return NULL;
     config->server_count++;
-    *server = (gbx_mcp_upstream_config){.name = strdup(name),
-                                        .args = calloc(1, sizeof(char *)),
+    *server = (gbx_mcp_upstream_config){.name = gbx_need(strdup(name)),
+                                        .args = gbx_need(calloc(1, sizeof(char *))),
                                         .timeout_ms = 60000,
                                         .start_ms = 30000,
                                         .idle_ms = 300000,
                                         .calls_at_once = 8,
                                         .processes = 1,
                                         .disabled = is_disabled};
-    return server->name != NULL && server->args != NULL ? server : NULL;
+    return server;
 }
 
 gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
@@ -719,11 +714,12 @@ gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
             find_name(all, name, own_name);
         server =
             add_server(config, is_server_name(name) ? name : own_name, is_off(value));
-        if (server == NULL)
-            return gbx_list_nomem(r->err);
         status = read_entry(r, name, value, server);
     }
-    return status == GBX_E_POLICY ? take_refusal(all, server) : status;
+    if (status != GBX_E_POLICY)
+        return status;
+    take_refusal(all, server);
+    return GBX_OK;
 }
 
 const gbx_mcp_upstream_config *gbx_mcp_config_server(const gbx_mcp_config *config,

@@ -136,11 +136,8 @@ gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user
         status = gbx_fail(reterr, GBX_E_POLICY,
                           "the text is longer than %d bytes with its variables",
                           GBX_MCP_TEXT_MAX);
-    if (status == GBX_OK) {
-        *ret = gbx_buf_take_string(&buf, NULL);
-        if (*ret == NULL)
-            status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the configuration");
-    }
+    if (status == GBX_OK)
+        *ret = gbx_need(gbx_buf_take_string(&buf, NULL));
     return status;
 }
 
@@ -161,7 +158,7 @@ char *gbx_variables_unset(char *const *names, size_t count)
         " %s not set: set %s (some hosts pass on only what \"env\" of the "
         "entry of glovebox has), or write ${%s:-default}",
         count > 1 ? "are" : "is", count > 1 ? "them" : "it", names[0]);
-    return gbx_buf_take_string(&text, NULL);
+    return gbx_need(gbx_buf_take_string(&text, NULL));
 }
 
 void gbx_variables_escape(const char *text, gbx_buf *to)
@@ -279,12 +276,10 @@ static gbx_status take_line(gbx_json_reader *r, gbx_mcp_upstream_config *server,
     if (server->env_count == VARIABLES_MAX)
         return gbx_json_refuse(r, "there are more than %d variables in the file",
                                VARIABLES_MAX);
-    room = gbx_list_room(&server->env, server->env_count, sizeof *room);
-    if (room == NULL)
-        return gbx_list_nomem(r->err);
-    *room = (gbx_mcp_variable){strdup(name), strdup(value)};
+    room = gbx_need(gbx_list_room(&server->env, server->env_count, sizeof *room));
+    *room = (gbx_mcp_variable){gbx_need(strdup(name)), gbx_need(strdup(value))};
     server->env_count++;
-    return room->name != NULL && room->value != NULL ? GBX_OK : gbx_list_nomem(r->err);
+    return GBX_OK;
 }
 
 static gbx_status open_file(gbx_json_reader *r, const char *path, FILE **ret)
@@ -300,9 +295,7 @@ static gbx_status open_file(gbx_json_reader *r, const char *path, FILE **ret)
         return gbx_json_refuse(r, "%s", err.message);
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
         return gbx_json_refuse(r, "'%s' is not a file of at most 1 MiB", path);
-    *ret = fdopen(fd, "r");
-    if (*ret == NULL)
-        return gbx_list_nomem(r->err);
+    *ret = gbx_need(fdopen(fd, "r"));
     fd = -1;
     return GBX_OK;
 }

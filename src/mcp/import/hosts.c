@@ -23,7 +23,7 @@
 /* Where a path begins. */
 typedef enum base { CONFIG, CLAUDE, CLAUDE_FOLDER, USER, CODEX_HOME, HERE } base;
 
-/* "*" among the keys stands for the current folder. */
+/* "*" among the keys stands for the folder of the project. */
 static const struct {
     gbx_host_kind host;
     base from;
@@ -75,30 +75,37 @@ static bool path_below(base from, const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
 }
 
-static bool set_keys(gbx_host_place *place, const char *const *keys)
+/* The key at that level; NULL after the last. */
+static const char *key_at(const gbx_host_place *place, size_t level)
 {
-    for (size_t i = 0; keys[i] != NULL; i++) {
-        char here[PATH_MAX];
+    const char *key = place->keys[level];
 
-        if (strcmp(keys[i], "*") == 0 && getcwd(here, sizeof here) == NULL)
-            return false;
-        place->keys[i] = strdup(strcmp(keys[i], "*") == 0 ? here : keys[i]);
-        if (place->keys[i] == NULL)
-            return false;
-    }
-    return true;
+    return key != NULL && strcmp(key, "*") == 0 ? place->folder : key;
+}
+
+/* The value so many levels above the servers, or NULL. */
+static const json_t *value_above(const json_t *root, const gbx_host_place *place,
+                                 size_t levels)
+{
+    for (size_t i = 0; place->keys[i] != NULL && place->keys[i + levels] != NULL; i++)
+        root = json_object_get(root, key_at(place, i));
+    return root;
+}
+
+static bool has_servers(const json_t *root, const gbx_host_place *place)
+{
+    return json_is_object(value_above(root, place, 0));
 }
 
 static bool fill_place(size_t row, gbx_host_place *place)
 {
-    bool is_project = table[row].from == HERE || (table[row].keys[1] != NULL &&
-                                                  strcmp(table[row].keys[1], "*") == 0);
+    const char *const *keys = table[row].keys;
+    bool is_project =
+        table[row].from == HERE || (keys[1] != NULL && strcmp(keys[1], "*") == 0);
 
-    *place = (gbx_host_place){.host = table[row].host};
-    if (is_project && !base_path(HERE, place->folder))
-        return false;
-    return path_below(table[row].from, table[row].path, place->path) &&
-           set_keys(place, table[row].keys);
+    *place = (gbx_host_place){.host = table[row].host, .keys = keys};
+    return (!is_project || base_path(HERE, place->folder)) &&
+           path_below(table[row].from, table[row].path, place->path);
 }
 
 /* Is the same place listed again later, as one of the user's? */
@@ -112,36 +119,23 @@ static bool is_again(const gbx_host_place *places, size_t count, size_t index)
 
 /* ---- named files ---------------------------------------------------------------- */
 
-static bool has_servers(const json_t *root, char *const *keys)
-{
-    for (size_t k = 0; keys[k] != NULL; k++)
-        root = json_object_get(root, keys[k]);
-    return json_is_object(root);
-}
-
 /* Treat a named file as if it had been found without a name. */
 static bool find_known(const char *path, const json_t *root, gbx_host_place *ret)
 {
-    bool found = false;
+    for (int host = 0; host < GBX_HOST_COUNT; host++) {
+        gbx_host_place places[GBX_HOST_PLACES_MAX];
+        size_t count = gbx_host_places((gbx_host_kind)host, places);
 
-    for (int host = 0; host < GBX_HOST_COUNT && !found; host++) {
-        gbx_host_place places[8];
-        size_t count;
-
-        gbx_host_places((gbx_host_kind)host, places, GBX_COUNTOF(places), &count);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             /* Naming a file does not select its "projects". */
-            if (!found && strcmp(places[i].keys[0], "projects") != 0 &&
+            if (strcmp(places[i].keys[0], "projects") != 0 &&
                 gbx_host_same_file(places[i].path, path) &&
-                has_servers(root, places[i].keys)) {
+                has_servers(root, &places[i])) {
                 *ret = places[i];
-                found = true;
-            } else {
-                gbx_host_place_cleanup(&places[i]);
+                return true;
             }
-        }
     }
-    return found;
+    return false;
 }
 
 /* Another project's file is treated as if that project were the current folder. */
@@ -154,15 +148,13 @@ static bool find_project(const char *path, const json_t *root, gbx_host_place *r
         size_t n = strlen(table[i].path);
 
         if (table[i].from != HERE || len < n + 2 || real[len - n - 1] != '/' ||
-            strcmp(real + len - n, table[i].path) != 0 ||
-            !has_servers(root, (char *const *)(uintptr_t)table[i].keys))
+            strcmp(real + len - n, table[i].path) != 0)
             continue;
-        *ret = (gbx_host_place){.host = table[i].host};
+        *ret = (gbx_host_place){.host = table[i].host, .keys = table[i].keys};
         memcpy(ret->path, real, len + 1);
         memcpy(ret->folder, real, len - n - 1);
-        if (set_keys(ret, table[i].keys))
+        if (has_servers(root, ret))
             return true;
-        gbx_host_place_cleanup(ret);
     }
     return false;
 }
@@ -177,26 +169,16 @@ static bool find_project(const char *path, const json_t *root, gbx_host_place *r
 static const char *read_all(int fd, gbx_buf *to)
 {
     struct stat st;
-    ssize_t n = 1;
 
     if (fstat(fd, &st) < 0)
         return gbx_fail_reason(errno);
     errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
     if (!S_ISREG(st.st_mode))
         return errno == EISDIR ? gbx_fail_reason(errno) : "it is not a file";
-    while (n > 0) {
-        uint8_t *at = gbx_buf_reserve(to, GBX_KIB(64));
-
-        errno = EFBIG;
-        if (at == NULL)
-            return "it is too large";
-        n = read(fd, at, GBX_KIB(64));
-        if (n < 0 && errno == EINTR)
-            n = 1;
-        else if (n > 0)
-            to->len += (size_t)n;
-    }
-    return n == 0 ? NULL : gbx_fail_reason(errno);
+    errno = EFBIG;
+    if (st.st_size >= (off_t)to->ceiling)
+        return "it is too large";
+    return gbx_buf_read(to, fd) ? NULL : gbx_fail_reason(errno);
 }
 
 /* Only these members of JSON are decoded: the rest belongs to the host, and our parser
@@ -247,10 +229,12 @@ static gbx_status parse(gbx_host_file_text *file, char *text, size_t len,
                            fault.message);
     gbx_jsonc_keep(text, len, wanted);
     file->root = json_loads(text, JSON_REJECT_DUPLICATES, &e);
-    if (file->root != NULL && !gbx_json_is_whole(text, strlen(text), file->root))
-        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
-    if (file->root != NULL)
+    if (file->root != NULL) {
+        /* It may have run out of memory without noticing. */
+        (void)gbx_need(gbx_json_is_whole(text, strlen(text), file->root) ? file->root
+                                                                         : NULL);
         return GBX_OK;
+    }
     gbx_utf8_position(text, len, e.position > 0 ? (size_t)e.position : 0, &line,
                       &column);
     return gbx_fail_at(reterr, GBX_E_DATA, line, column, "%s", e.text);
@@ -260,11 +244,9 @@ static gbx_status read_json(gbx_host_file_text *file, gbx_error *reterr)
 {
     size_t mark_len = gbx_jsonc_mark_len(file->text, file->len);
     size_t len = file->len - mark_len;
-    char *copy = malloc(len + 1);
+    char *copy = gbx_need(malloc(len + 1));
     gbx_status status;
 
-    if (copy == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
     memcpy(copy, file->text + mark_len, len);
     copy[len] = '\0';
     status = parse(file, copy, len, reterr);
@@ -300,32 +282,19 @@ const char *gbx_host_title(gbx_host_kind host)
     return titles[host];
 }
 
-void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
-                     size_t *ret_count)
+size_t gbx_host_places(gbx_host_kind host, gbx_host_place places[GBX_HOST_PLACES_MAX])
 {
-    *ret_count = 0;
-    for (size_t i = 0; i < GBX_COUNTOF(table) && *ret_count < max; i++) {
-        if (table[i].host != host)
-            continue;
-        if (fill_place(i, &places[*ret_count]))
-            ++*ret_count;
-        else
-            gbx_host_place_cleanup(&places[*ret_count]);
-    }
-    for (size_t i = 0; i < *ret_count;)
-        if (is_again(places, *ret_count, i)) {
-            gbx_host_place_cleanup(&places[i]);
-            memmove(&places[i], &places[i + 1], (--*ret_count - i) * sizeof *places);
-        } else {
-            i++;
-        }
-}
+    size_t count = 0;
 
-void gbx_host_place_cleanup(gbx_host_place *place)
-{
-    for (size_t i = 0; i < GBX_HOST_KEYS_MAX; i++)
-        free(place->keys[i]);
-    memset(place->keys, 0, sizeof place->keys);
+    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
+        if (table[i].host == host && fill_place(i, &places[count]))
+            count++;
+    for (size_t i = 0; i < count;)
+        if (is_again(places, count, i))
+            memmove(&places[i], &places[i + 1], (--count - i) * sizeof *places);
+        else
+            i++;
+    return count;
 }
 
 bool gbx_host_same_file(const char *a, const char *b)
@@ -342,7 +311,7 @@ bool gbx_host_same_place(const gbx_host_place *a, const gbx_host_place *b)
     size_t i = 0;
 
     while (a->keys[i] != NULL && b->keys[i] != NULL &&
-           strcmp(a->keys[i], b->keys[i]) == 0)
+           strcmp(key_at(a, i), key_at(b, i)) == 0)
         i++;
     return a->keys[i] == NULL && b->keys[i] == NULL &&
            gbx_host_same_file(a->path, b->path);
@@ -362,14 +331,9 @@ bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
     if (find_known(path, root, ret) || find_project(path, root, ret))
         return true;
     for (size_t i = 0; i < GBX_COUNTOF(looks); i++) {
-        if (!has_servers(root, (char *const *)(uintptr_t)looks[i].keys) ||
-            is_toml != (looks[i].host == GBX_HOST_CODEX))
-            continue;
-        *ret = (gbx_host_place){.host = looks[i].host};
-        if (realpath(path, ret->path) != NULL && set_keys(ret, looks[i].keys))
-            return true;
-        gbx_host_place_cleanup(ret);
-        return false;
+        *ret = (gbx_host_place){.host = looks[i].host, .keys = looks[i].keys};
+        if (has_servers(root, ret) && is_toml == (looks[i].host == GBX_HOST_CODEX))
+            return realpath(path, ret->path) != NULL;
     }
     return false;
 }
@@ -411,9 +375,7 @@ gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
         gbx_buf_cleanup(&buf);
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", path, why);
     }
-    file.text = gbx_buf_take_string(&buf, &file.len);
-    if (file.text == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
+    file.text = gbx_need(gbx_buf_take_string(&buf, &file.len));
     file.is_toml = n > 5 && strcmp(path + n - 5, ".toml") == 0;
     status = file.is_toml ? gbx_toml_read(file.text, file.len, &file.root, reterr)
                           : read_json(&file, reterr);
@@ -436,21 +398,13 @@ void gbx_host_file_cleanup(gbx_host_file_text *file)
 const json_t *gbx_host_servers(const gbx_host_file_text *file,
                                const gbx_host_place *place)
 {
-    const json_t *at = file->root;
-
-    for (size_t i = 0; place->keys[i] != NULL; i++)
-        at = json_object_get(at, place->keys[i]);
-    return json_is_object(at) ? at : NULL;
+    return has_servers(file->root, place) ? value_above(file->root, place, 0) : NULL;
 }
 
 const json_t *gbx_host_inputs(const gbx_host_file_text *file,
                               const gbx_host_place *place)
 {
-    const json_t *at = file->root;
-
-    for (size_t i = 0; place->keys[i] != NULL && place->keys[i + 1] != NULL; i++)
-        at = json_object_get(at, place->keys[i]);
-    return json_object_get(at, "inputs");
+    return json_object_get(value_above(file->root, place, 1), "inputs");
 }
 
 void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place)
@@ -467,7 +421,7 @@ void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place
         return;
     at = edit.root;
     for (size_t i = 0; place->keys[i] != NULL; i++)
-        at = gbx_view_member(at, place->keys[i]);
+        at = gbx_view_member(at, key_at(place, i));
     /* Decoded values keep the order of the text. */
     for (void *server = json_object_iter(servers);
          server != NULL && gbx_view_next(at, &cursor, &name, &written);

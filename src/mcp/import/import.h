@@ -31,24 +31,23 @@ extern const char *const gbx_host_names[];
 /* "Claude Code" */
 const char *gbx_host_title(gbx_host_kind host);
 
-#define GBX_HOST_KEYS_MAX 3
+#define GBX_HOST_KEYS_MAX   3
+#define GBX_HOST_PLACES_MAX 4 /* of one host */
 
 /* One place where a host may have servers. */
 typedef struct gbx_host_place {
     gbx_host_kind host;
     char path[PATH_MAX];
-    /* From the top to the servers; NULL ends. */
-    char *keys[GBX_HOST_KEYS_MAX + 1];
+    /* From the top to the servers, constant; NULL ends, and "*" is the folder. */
+    const char *const *keys;
     char folder[PATH_MAX]; /* of its project, or "" */
     bool is_named;         /* named by a person, who thereby approves it */
 } gbx_host_place;
 
 /* All places of a host, existing or not, in the order in which the host looks; each
  * only once: in the home directory, the user's files do not also count as a project's.
- * *ret_count is at most max. */
-void gbx_host_places(gbx_host_kind host, gbx_host_place *places, size_t max,
-                     size_t *ret_count);
-void gbx_host_place_cleanup(gbx_host_place *place);
+ * Returns how many there are. */
+size_t gbx_host_places(gbx_host_kind host, gbx_host_place places[GBX_HOST_PLACES_MAX]);
 
 /* Are these paths of one file? A missing file equals only its own path. */
 bool gbx_host_same_file(const char *a, const char *b);

@@ -150,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scene s = {.loop = gbx_mcp_loop_new()};
     gbx_mcp_session *session;
 
-    assert(gbx_mcp_server_new(s.loop, &options, &s.server, NULL) == GBX_OK);
+    s.server = gbx_mcp_server_new(s.loop, &options);
     session = gbx_mcp_session_new(s.server, &hooks);
     offer(&s);
     for (size_t number = 0; size > 0; number++) {

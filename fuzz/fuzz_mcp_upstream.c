@@ -146,7 +146,7 @@ static void start_call(scene *s, const char *tool)
 
     while (c < s->calls + CALLS_MAX && c->id != 0)
         c++;
-    if (c == s->calls + CALLS_MAX || !gbx_session_is_ready(s->session))
+    if (c == s->calls + CALLS_MAX || s->session->phase != GBX_PHASE_READY)
         return;
     c->id = gbx_session_start_call(s->session, &(gbx_session_call){
                                                    .tool = tool,
@@ -172,8 +172,15 @@ static void on_session(void *user, gbx_session *session)
 {
     const scene *s = user;
 
-    assert(!s->is_lost && !gbx_session_is_lost(session));
-    assert(gbx_session_facts_of(session)->version[0] != '\0');
+    assert(!s->is_lost && session->phase != GBX_PHASE_LOST);
+    assert(session->facts.version[0] != '\0');
+}
+
+static void on_checked(void *user)
+{
+    const scene *s = user;
+
+    assert(!s->is_lost);
 }
 
 static void on_log(void *user, const char *line)
@@ -187,15 +194,15 @@ static void on_ending(void *user, gbx_session *session, const char *why)
 {
     const scene *s = user;
 
-    assert(!s->is_lost && gbx_session_calls(session) > 0 && *why != '\0');
+    assert(!s->is_lost && session->calls > 0 && *why != '\0');
 }
 
 static void on_lost(void *user, gbx_session *session, const char *why)
 {
     scene *s = user;
 
-    assert(!s->is_lost && gbx_session_is_lost(session) && *why != '\0');
-    assert(!the_way.is_there && gbx_session_calls(session) == 0);
+    assert(!s->is_lost && session->phase == GBX_PHASE_LOST && *why != '\0');
+    assert(!the_way.is_there && session->calls == 0);
     s->is_lost = true;
     for (size_t i = 0; i < CALLS_MAX; i++)
         assert(s->calls[i].id == 0);
@@ -297,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .yard = &yard,
         .config = &config,
         .start_ms = 30000,
-        .hooks = {&s, on_session, on_session, on_session, on_log, on_ending, on_lost},
+        .hooks = {&s, on_session, on_session, on_checked, on_log, on_ending, on_lost},
     };
 
     assert(s.loop != NULL);

@@ -168,11 +168,9 @@ static gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *l
     if (!log->is_open && servers->config->settings.audit_path != NULL)
         status = gbx_security_log_open(log, servers->config->settings.audit_path,
                                        GBX_LOG_DROPS_LINES, reterr);
-    if (status == GBX_OK)
-        status = gbx_upstreams_new(loop, servers->config, &hooks, &servers->upstreams,
-                                   reterr);
     if (status != GBX_OK)
         return status;
+    servers->upstreams = gbx_upstreams_new(loop, servers->config, &hooks);
     servers->gate = gbx_gate_new(loop, servers->config, servers->upstreams);
     say_trouble(servers);
     gbx_security_log_use(log, options);
@@ -384,10 +382,9 @@ static bool start_server(serving *s)
     if (s->loop == NULL)
         return fail_host(s, gbx_fail(&s->trouble.err, GBX_E_OS,
                                      "cannot make an event loop: %s", strerror(errno)));
-    status = gbx_mcp_server_new(s->loop, &about, &s->server, &s->trouble.err);
-    if (status == GBX_OK)
-        status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
-                                   &s->trouble.err);
+    s->server = gbx_mcp_server_new(s->loop, &about);
+    status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
+                               &s->trouble.err);
     if (status != GBX_OK)
         return fail_host(s, status);
     return s->args->config == NULL || open_servers(s);

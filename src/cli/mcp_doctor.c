@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "mcp/import/import.h"
 #include "mcp/rpc/rpc.h"
@@ -137,18 +138,10 @@ static void count_tools(finding *f, gbx_view tools)
 /* The server's last output may contain the secrets that it was given. */
 static void keep_fault(finding *f, const char *code, const char *message)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-    gbx_span text = {(const uint8_t *)message, strlen(message)};
-    bool changed;
+    char clean[sizeof f->fault];
 
-    gbx_buf_init(&clean, GBX_KIB(64));
-    if (!gbx_secrets_strip(f->of->config->rules->secrets, GBX_SECRET_LINE, text, &clean,
-                           &changed))
-        text.len = 0;
-    else if (changed)
-        text = (gbx_span){clean.data, clean.len};
-    (void)snprintf(f->fault, sizeof f->fault, "%s: %.*s", code, (int)text.len,
-                   (const char *)text.data);
+    gbx_redact_copy(f->of->config->rules->secrets, message, clean, sizeof clean);
+    (void)snprintf(f->fault, sizeof f->fault, "%s: %.480s", code, clean);
 }
 
 static void on_learned(void *user, const gbx_upstream_reply *reply)
@@ -177,19 +170,14 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
 static gbx_status examine(examination *e, gbx_error *reterr)
 {
     const gbx_upstream_hooks hooks = {.user = NULL};
-    gbx_status status;
 
     e->loop = gbx_mcp_loop_new();
     if (e->loop == NULL)
         return gbx_fail(reterr, GBX_E_OS, "cannot make an event loop: %s",
                         strerror(errno));
-    e->findings = calloc(e->config->server_count + 1, sizeof *e->findings);
-    e->tools = calloc(e->config->server_count + 1, sizeof *e->tools);
-    if (e->findings == NULL || e->tools == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
-    status = gbx_upstreams_new(e->loop, e->config, &hooks, &e->upstreams, reterr);
-    if (status != GBX_OK)
-        return status;
+    e->findings = gbx_need(calloc(e->config->server_count + 1, sizeof *e->findings));
+    e->tools = gbx_need(calloc(e->config->server_count + 1, sizeof *e->tools));
+    e->upstreams = gbx_upstreams_new(e->loop, e->config, &hooks);
     for (size_t i = 0; i < e->config->server_count; i++) {
         e->findings[i].of = e;
         if (e->config->servers[i].fault != NULL)
@@ -197,9 +185,8 @@ static gbx_status examine(examination *e, gbx_error *reterr)
                            e->config->servers[i].fault);
         if (e->config->servers[i].disabled)
             continue;
-        if (!gbx_upstream_learn(e->upstreams, e->config->servers[i].name, on_learned,
-                                &e->findings[i]))
-            return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+        (void)gbx_upstream_learn(e->upstreams, e->config->servers[i].name, on_learned,
+                                 &e->findings[i]);
         e->open++;
     }
     if (e->open > 0)
@@ -284,30 +271,47 @@ static void print_idle(void *user, size_t rule, const char *pattern)
     (void)fputs("'\n", out->stream);
 }
 
-static void put_text(gbx_buf *buf, const char *name, const char *text)
-{
-    (void)gbx_buf_printf(buf, ",\"%s\":", name);
-    (void)gbx_json_append_safe(buf, text, strlen(text));
-}
-
 static void put_idle(void *user, size_t rule, const char *pattern)
 {
-    gbx_buf *buf = user;
+    gbx_buf *to = user;
 
-    (void)gbx_buf_printf(buf, "%s{\"rule\":%zu",
-                         buf->len > 0 && buf->data[buf->len - 1] != '[' ? "," : "",
-                         rule);
-    put_text(buf, "tool", pattern);
-    (void)gbx_buf_puts(buf, "}");
+    gbx_rpc_put_open(to, NULL, '{');
+    gbx_rpc_put_integer(to, "rule", (int64_t)rule);
+    gbx_rpc_put_text(to, "tool", pattern);
+    (void)gbx_buf_puts(to, "}");
 }
 
-static void put_hidden(gbx_buf *buf, const gbx_mcp_upstream_config *server)
+static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
+                        const finding *f)
 {
-    for (size_t i = 0; i < server->hidden_count; i++) {
-        (void)gbx_buf_puts(buf, i == 0 ? ",\"removedFromAnswers\":[" : ",");
-        (void)gbx_json_append_safe(buf, server->hidden[i], strlen(server->hidden[i]));
+    gbx_rpc_put_open(to, NULL, '{');
+    gbx_rpc_put_text(to, "name", server->name);
+    gbx_rpc_put_text(to, "state",
+                     is_off(server) ? "disabled"
+                     : f->ok        ? "serves"
+                                    : "fails");
+    if (f->ok) {
+        gbx_rpc_put_text(to, "era", f->era);
+        gbx_rpc_put_text(to, "server", f->server);
+        gbx_rpc_put_text(to, "containment", f->containment);
+        gbx_rpc_put_integer(to, "tools", (int64_t)f->tools);
+        gbx_rpc_put_integer(to, "readOnlyTools", (int64_t)f->reading);
+        gbx_rpc_put_integer(to, "leftOutTools", (int64_t)f->left_out);
+        if (f->left_out_why[0] != '\0')
+            gbx_rpc_put_text(to, "leftOut", f->left_out_why);
+        gbx_rpc_put_key(to, "startMs");
+        (void)gbx_json_append_number(to, f->start_ms);
+    } else if (!is_off(server)) {
+        gbx_rpc_put_text(to, "error", f->fault);
     }
-    (void)gbx_buf_puts(buf, server->hidden_count > 0 ? "]" : "");
+    gbx_rpc_put_text(to, "unsentHeaders", server->unsent_headers);
+    if (server->hidden_count > 0) {
+        gbx_rpc_put_open(to, "removedFromAnswers", '[');
+        for (size_t i = 0; i < server->hidden_count; i++)
+            gbx_rpc_put_text(to, NULL, server->hidden[i]);
+        (void)gbx_buf_puts(to, "]");
+    }
+    (void)gbx_buf_puts(to, "}");
 }
 
 static void print_json(const gbx_term *out, const examination *e, bool ok)
@@ -315,40 +319,16 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     gbx_buf_init(&buf, GBX_MIB(1));
-    (void)gbx_buf_printf(&buf, "{\"ok\":%s,\"servers\":[", ok ? "true" : "false");
-    for (size_t i = 0; i < e->config->server_count; i++) {
-        const gbx_mcp_upstream_config *server = &e->config->servers[i];
-        const finding *f = &e->findings[i];
-
-        (void)gbx_buf_printf(&buf, "%s{\"name\":", i > 0 ? "," : "");
-        (void)gbx_json_append_string(&buf, server->name, strlen(server->name));
-        (void)gbx_buf_printf(&buf, ",\"state\":\"%s\"",
-                             is_off(server) ? "disabled"
-                             : f->ok        ? "serves"
-                                            : "fails");
-        if (f->ok) {
-            put_text(&buf, "era", f->era);
-            put_text(&buf, "server", f->server);
-            put_text(&buf, "containment", f->containment);
-            (void)gbx_buf_printf(&buf,
-                                 ",\"tools\":%zu,\"readOnlyTools\":%zu,"
-                                 "\"leftOutTools\":%zu",
-                                 f->tools, f->reading, f->left_out);
-            if (f->left_out_why[0] != '\0')
-                put_text(&buf, "leftOut", f->left_out_why);
-            (void)gbx_buf_puts(&buf, ",\"startMs\":");
-            (void)gbx_json_append_number(&buf, f->start_ms);
-        } else if (!is_off(server)) {
-            put_text(&buf, "error", f->fault);
-        }
-        if (server->unsent_headers != NULL)
-            put_text(&buf, "unsentHeaders", server->unsent_headers);
-        put_hidden(&buf, server);
-        (void)gbx_buf_puts(&buf, "}");
-    }
-    (void)gbx_buf_puts(&buf, "],\"idlePatterns\":[");
+    gbx_rpc_put_open(&buf, NULL, '{');
+    gbx_rpc_put_bool(&buf, "ok", ok);
+    gbx_rpc_put_open(&buf, "servers", '[');
+    for (size_t i = 0; i < e->config->server_count; i++)
+        put_finding(&buf, &e->config->servers[i], &e->findings[i]);
+    (void)gbx_buf_puts(&buf, "]");
+    gbx_rpc_put_open(&buf, "idlePatterns", '[');
     gbx_mcp_idle_patterns(e->config, e->tools, put_idle, &buf);
-    if (gbx_buf_puts(&buf, "]}"))
+    if (gbx_buf_puts(&buf, "]}") &&
+        gbx_utf8_escape(&buf, 0, GBX_ESCAPE_JSON | GBX_ESCAPE_ALL))
         gbx_term_json(out, (const char *)buf.data, buf.len);
     (void)fputc('\n', out->stream);
 }

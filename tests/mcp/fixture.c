@@ -251,9 +251,11 @@ int main(int argc, char **argv)
 
     (void)signal(SIGPIPE, SIG_IGN);
     loop = gbx_mcp_loop_new();
-    if (loop == NULL || gbx_mcp_server_new(loop, &options, &server, NULL) != GBX_OK ||
-        gbx_mcp_stdio_new(loop, server, STDIN_FILENO, STDOUT_FILENO, &stdio, NULL) !=
-            GBX_OK)
+    if (loop == NULL)
+        return 70;
+    server = gbx_mcp_server_new(loop, &options);
+    if (gbx_mcp_stdio_new(loop, server, STDIN_FILENO, STDOUT_FILENO, &stdio, NULL) !=
+        GBX_OK)
         return 70;
     offer();
     status = gbx_mcp_loop_run(loop);

@@ -218,12 +218,10 @@ gbx_mcp_upstream_config *servers_add_everything(servers *s, const char *name,
 void servers_start(servers *s)
 {
     gbx_upstream_hooks hooks = {s, on_changed, on_log};
-    gbx_error error;
 
     if (s->config.server_count > 0)
         s->mark[strlen(s->mark)] = '=';
-    assert_int_equal(gbx_upstreams_new(s->loop, &s->config, &hooks, &s->all, &error),
-                     GBX_OK);
+    s->all = gbx_upstreams_new(s->loop, &s->config, &hooks);
 }
 
 static void on_done(void *user, const gbx_upstream_reply *reply)

@@ -36,10 +36,8 @@ void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options)
     *client = (mcp_client){.loop = gbx_mcp_loop_new()};
     gbx_buf_init(&client->told, (size_t)256 * 1024 * 1024);
     assert_non_null(client->loop);
-    assert_int_equal(gbx_mcp_server_new(client->loop,
-                                        options != NULL ? options : &usual,
-                                        &client->server, NULL),
-                     GBX_OK);
+    client->server =
+        gbx_mcp_server_new(client->loop, options != NULL ? options : &usual);
     client->session = mcp_client_connect(client);
 }
 

@@ -84,7 +84,7 @@ static int close_scene(void **state)
 
 #define CALL "\"method\":\"tools/call\",\"params\":{\"name\":\"ask\""
 #define DONE \
-    "\"result\":{ \"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"isError\":false}"
+    "\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"isError\":false}"
 
 /* ---- legacy ------------------------------------------------------------------ */
 
@@ -238,13 +238,13 @@ static void come_back(scene *s, const char *id, const char *responses)
 #define QUESTION(n)                                                                   \
     "\"ask-" n "\":{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\"," \
     "\"message\":\"May I?\",\"requestedSchema\":" SCHEMA "}}"
-#define INPUT_REQUIRED(id, questions)                              \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id                              \
-    ",\"result\":{ \"resultType\":\"input_required\"," SERVER_INFO \
+#define INPUT_REQUIRED(id, questions)                             \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                             \
+    ",\"result\":{\"resultType\":\"input_required\"," SERVER_INFO \
     ",\"inputRequests\":{" questions "}}}"
-#define MODERN_DONE(id)                                      \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id                        \
-    ",\"result\":{ \"resultType\":\"complete\"," SERVER_INFO \
+#define MODERN_DONE(id)                                     \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id                       \
+    ",\"result\":{\"resultType\":\"complete\"," SERVER_INFO \
     ",\"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"isError\":false}}"
 
 TEST(modern__comes_back_with_the_answer_and_nothing_runs_again)

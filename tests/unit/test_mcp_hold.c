@@ -111,11 +111,9 @@ TEST(a_read_of_what_is_pending__waits_for_it_alone)
     gbx_mcp_server_hold(c->server);
     mcp_client_say(c, read_a);
     mcp_client_say(c, read_b);
-    mcp_client_expect(c,
-                      "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{ \"contents\":[]}}");
+    mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"contents\":[]}}");
     put_resource(c, "x:a", false);
-    mcp_client_expect(c,
-                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \"contents\":[]}}");
+    mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"contents\":[]}}");
     gbx_mcp_server_release(c->server);
 }
 

@@ -163,7 +163,7 @@ TEST(a_tool__is_shown_as_it_was_registered)
                                    .user = user}));
     mcp_client_say(c, "\"id\":1,\"method\":\"tools/list\"");
     mcp_client_expect(
-        c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \"tools\":[{\"name\":\"t\","
+        c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"t\","
            "\"title\":\"T \\\"t\\\"\",\"description\":\"two\\nlines\",\"inputSchema\":"
            "{  \"type\": \"object\"},\"outputSchema\":{\"type\":\"object\"},"
            "\"annotations\":{\"readOnlyHint\":true},\"_meta\":{\"k\":1}}]}}");
@@ -235,7 +235,7 @@ TEST(a_resource__is_read_by_its_uri_or_the_longest_beginning)
     assert_true(set_resource(c, "t://", "t://{x}"));
     mcp_client_say(
         c, "\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"t://q\"}");
-    mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \"contents\":[{"
+    mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"contents\":[{"
                          "\"uri\":\"t://q\",\"text\":\"t\"}]}}");
     mcp_client_say(
         c, "\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"u://q\"}");

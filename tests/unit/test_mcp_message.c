@@ -147,13 +147,17 @@ TEST(writers__make_one_line_a_message)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = 10000};
 
     gbx_rpc_begin_result(&to, (gbx_view){"\"x\"", 3});
-    (void)gbx_rpc_append_json(&to, pretty, sizeof pretty - 1);
+    gbx_rpc_put_json(&to, "a", pretty, sizeof pretty - 1);
+    gbx_rpc_put_json(&to, "b", NULL, 0);
+    gbx_rpc_put_open(&to, "c", '[');
+    gbx_rpc_put_text(&to, NULL, "d");
+    gbx_rpc_put_bool(&to, NULL, true);
+    (void)gbx_buf_puts(&to, "]");
     gbx_rpc_end(&to);
     gbx_rpc_begin_request(&to, 7, "ping");
-    (void)gbx_buf_puts(&to, "{}");
     gbx_rpc_end(&to);
     gbx_rpc_begin_notification(&to, "n");
-    (void)gbx_buf_puts(&to, "{}");
+    gbx_rpc_put_integer(&to, "e", -1);
     gbx_rpc_end(&to);
     gbx_rpc_append_error(&to, (gbx_view){0}, -32700, "a \"b\"\n\x1B", NULL);
     gbx_rpc_append_error(&to, (gbx_view){"3", 1}, -32022, "m", "{\"k\":[]}");
@@ -161,9 +165,10 @@ TEST(writers__make_one_line_a_message)
     (void)gbx_buf_append(&to, "", 1);
     assert_string_equal(
         (char *)to.data,
-        "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{   \"a\": 1   }}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{\"a\":{   \"a\": 1   },"
+        "\"c\":[\"d\",true]}}\n"
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{}}\n"
-        "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{}}\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":{\"e\":-1}}\n"
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"a "
         "\\\"b\\\"\\n\\\\u{1b}\"}}\n"
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32022,\"message\":\"m\","

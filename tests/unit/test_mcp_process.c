@@ -306,7 +306,7 @@ static void test_process__left_ends_with_its_input(void **state)
     start(w, "echo up; while read -r line; do :; done");
     run(w);
     gbx_process_leave(w->process, false);
-    while (w->yard.first != NULL)
+    while (!LIST_EMPTY(&w->yard.processes))
         (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
 
     assert_false(w->has_ended);
@@ -320,7 +320,7 @@ static void test_process__left_is_killed_if_it_ignores_everything(void **state)
     start(w, DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
     run(w);
     gbx_process_leave(w->process, false);
-    while (w->yard.first != NULL)
+    while (!LIST_EMPTY(&w->yard.processes))
         (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
 
     assert_int_equal(marked_count(w->mark), 0);
@@ -360,7 +360,7 @@ static void test_yard__clears_many_in_bounded_time(void **state)
     start_ns = gbx_clock_now_ns();
     gbx_yard_clear(&w->yard, 100);
 
-    assert_null(w->yard.first);
+    assert_true(LIST_EMPTY(&w->yard.processes));
     assert_int_equal(marked_count(w->mark), 0);
     assert_true(gbx_clock_now_ns() - start_ns < 5000 * GBX_NS_PER_MS);
 }

@@ -77,8 +77,8 @@ static void finish_text(scene *s, const char *text)
                    &(gbx_mcp_result){.text = text, .text_len = strlen(text)});
 }
 
-#define TEXT(id, text)                                                                 \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{ \"content\":[{\"type\":\"text\"," \
+#define TEXT(id, text)                                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":[{\"type\":\"text\"," \
     "\"text\":\"" text "\"}],\"isError\":false}}"
 
 TEST(answers__come_when_they_are_ready_under_their_ids)
@@ -138,7 +138,7 @@ TEST(structured_content__is_repeated_as_text)
                                      .meta = "{\"k\":1}",
                                      .is_error = true});
     mcp_client_expect(&s->client,
-                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \"_meta\":{\"k\":1},"
+                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"_meta\":{\"k\":1},"
                       "\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":\\n"
                       "\\\"b\\\"}\"}],\"structuredContent\":{\"a\": \"b\"},"
                       "\"isError\":true}}");
@@ -393,7 +393,7 @@ TEST(prompts__are_none)
 
     mcp_client_say(&s->client, "\"id\":1,\"method\":\"prompts/list\"");
     mcp_client_expect(&s->client,
-                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \"prompts\":[]}}");
+                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"prompts\":[]}}");
     mcp_client_say(&s->client,
                    "\"id\":1,\"method\":\"prompts/get\",\"params\":{\"name\":\"p\"}");
     (void)mcp_client_expect_part(&s->client, "this server has no prompts");

@@ -27,8 +27,8 @@ TEST(tools__are_told_without_secrets)
     char why[GBX_TOOLS_DROPPED_SIZE];
 
     gbx_tools_open(&theirs);
-    assert_true(gbx_tools_add(&theirs, (gbx_view){told, sizeof told - 1}, NULL));
-    assert_true(gbx_tools_close(&theirs));
+    assert_true(gbx_tools_add(&theirs, (gbx_view){told, sizeof told - 1}, NULL, NULL));
+    gbx_tools_close(&theirs);
     assert_true(gbx_redact_tools(policy, &theirs, &ours));
 
     assert_int_equal(ours.count, 1);
@@ -59,9 +59,9 @@ TEST(tools__that_grow_too_long_are_left_out)
         (void)gbx_buf_puts(&list, "k9.x7-q2 ");
     assert_true(gbx_buf_puts(&list, "\"},{\"name\":\"short\"}]"));
     gbx_tools_open(&theirs);
-    assert_true(
-        gbx_tools_add(&theirs, (gbx_view){(const char *)list.data, list.len}, NULL));
-    assert_true(gbx_tools_close(&theirs));
+    assert_true(gbx_tools_add(&theirs, (gbx_view){(const char *)list.data, list.len},
+                              NULL, NULL));
+    gbx_tools_close(&theirs);
     assert_true(gbx_redact_tools(policy, &theirs, &ours));
 
     assert_non_null(gbx_tools_find(&ours, "short"));

@@ -30,8 +30,8 @@ TEST(tools__that_cannot_be_called_are_dropped)
             "{\"inputSchema\":{}},{\"name\":\"no schema\",\"inputSchema\":[]},7,"
             "{\"name\":\"a\\u0000b\",\"inputSchema\":{}},"
             "{\"name\":\"a\\nb\",\"inputSchema\":{}}]"),
-        NULL));
-    assert_true(gbx_tools_close(&tools));
+        NULL, NULL));
+    gbx_tools_close(&tools);
 
     view = gbx_tools_view(&tools);
     assert_int_equal(tools.count, 1);
@@ -55,8 +55,8 @@ TEST(tools__without_a_schema_take_any_object)
     GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
 
     gbx_tools_open(&tools);
-    assert_true(gbx_tools_add(&tools, view_of(list), gbx_params_are_sound));
-    assert_true(gbx_tools_close(&tools));
+    assert_true(gbx_tools_add(&tools, view_of(list), gbx_params_are_sound, NULL));
+    gbx_tools_close(&tools);
     assert_int_equal(tools.count, 2);
     gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
     assert_string_equal(dropped, "");
@@ -86,7 +86,8 @@ TEST(tools__beyond_the_first_are_not_looked_at)
             gbx_buf_puts(&list, i > 0 ? ",{\"name\":\"a\"}" : "[{\"name\":\"a\"}"));
     assert_true(gbx_buf_puts(&list, "]"));
     gbx_tools_open(&tools);
-    assert_true(gbx_tools_add(&tools, (gbx_view){(char *)list.data, list.len}, NULL));
+    assert_true(
+        gbx_tools_add(&tools, (gbx_view){(char *)list.data, list.len}, NULL, NULL));
 
     assert_int_equal(tools.count, 1);
     assert_int_equal(tools.flaws[GBX_TOOL_TWICE], GBX_TOOLS_MAX - 1);
@@ -112,8 +113,8 @@ TEST(tools__there_twice_are_what_both_entries_say)
 
         gbx_tools_open(&tools);
         assert_true(
-            gbx_tools_add(&tools, (gbx_view){texts[i], strlen(texts[i])}, NULL));
-        assert_true(gbx_tools_close(&tools));
+            gbx_tools_add(&tools, (gbx_view){texts[i], strlen(texts[i])}, NULL, NULL));
+        gbx_tools_close(&tools);
         assert_true(gbx_redact_tools(none, &tools, &clean));
         assert_int_equal(tools.list[0].is_reading, i == 3);
         assert_int_equal(clean.list[0].is_reading, i == 3);
@@ -133,8 +134,8 @@ TEST(tools__that_are_said_to_do_more_are_not_the_same)
 
     gbx_tools_open(&a);
     gbx_tools_open(&b);
-    assert_true(gbx_tools_add(&a, (gbx_view){once, strlen(once)}, NULL));
-    assert_true(gbx_tools_add(&b, (gbx_view){twice, strlen(twice)}, NULL));
+    assert_true(gbx_tools_add(&a, (gbx_view){once, strlen(once)}, NULL, NULL));
+    assert_true(gbx_tools_add(&b, (gbx_view){twice, strlen(twice)}, NULL, NULL));
     assert_true(gbx_tools_same(&a, &a));
     assert_false(gbx_tools_same(&a, &b));
 }
@@ -148,7 +149,7 @@ TEST(tools__hints_say_what_may_be_repeated)
     GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
 
     gbx_tools_open(&tools);
-    assert_true(gbx_tools_add(&tools, view_of(text), NULL));
+    assert_true(gbx_tools_add(&tools, view_of(text), NULL, NULL));
 
     assert_true(gbx_tools_find(&tools, "r")->is_repeatable);
     assert_true(gbx_tools_find(&tools, "i")->is_repeatable);

@@ -300,11 +300,9 @@ gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                                    const gbx_mcp_output_hooks *hooks)
 {
     struct event_base *base = gbx_mcp_loop_base(loop);
-    gbx_mcp_output *out = calloc(1, sizeof *out);
+    gbx_mcp_output *out = gbx_need(calloc(1, sizeof *out));
     int flags;
 
-    if (out == NULL)
-        return NULL;
     out->fd = fd;
     out->gone_fd = -1;
     out->hooks = *hooks;
@@ -312,16 +310,11 @@ gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                                                 * secrets */
     gbx_buf_init(&out->parts, ceiling);
     stop_blocking(out);
-    out->broken = event_new(base, -1, 0, on_broken, out);
-    out->part_due = event_new(base, -1, 0, on_writable, out);
+    out->broken = gbx_need(event_new(base, -1, 0, on_broken, out));
+    out->part_due = gbx_need(event_new(base, -1, 0, on_writable, out));
     flags = fcntl(fd, F_GETFL);
     if (flags >= 0 && (flags & O_NONBLOCK) != 0)
-        out->writable = event_new(base, fd, EV_WRITE, on_writable, out);
-    if (out->broken == NULL || out->part_due == NULL ||
-        (flags >= 0 && (flags & O_NONBLOCK) != 0 && out->writable == NULL)) {
-        gbx_mcp_output_free(out);
-        return NULL;
-    }
+        out->writable = gbx_need(event_new(base, fd, EV_WRITE, on_writable, out));
     return out;
 }
 
@@ -336,10 +329,8 @@ void gbx_mcp_output_free(gbx_mcp_output *out)
     }
     if (out->writable != NULL)
         event_free(out->writable);
-    if (out->broken != NULL)
-        event_free(out->broken);
-    if (out->part_due != NULL)
-        event_free(out->part_due);
+    event_free(out->broken);
+    event_free(out->part_due);
     if (out->gone != NULL)
         event_free(out->gone);
     gbx_fd_close(&out->gone_fd);
@@ -350,10 +341,11 @@ void gbx_mcp_output_free(gbx_mcp_output *out)
     free(out);
 }
 
-bool gbx_mcp_output_gather(gbx_mcp_output *out, gbx_mcp_loop *loop)
+void gbx_mcp_output_gather(gbx_mcp_output *out, gbx_mcp_loop *loop)
 {
-    out->gathered = event_new(gbx_mcp_loop_base(loop), -1, 0, on_writable, out);
-    return out->gathered != NULL;
+    struct event_base *base = gbx_mcp_loop_base(loop);
+
+    out->gathered = gbx_need(event_new(base, -1, 0, on_writable, out));
 }
 
 /* libevent cannot watch for errors and hang-ups alone. An epoll set of our own
@@ -368,14 +360,14 @@ bool gbx_mcp_output_watch(gbx_mcp_output *out, gbx_mcp_loop *loop)
         return false;
     if (epoll_ctl(out->gone_fd, EPOLL_CTL_ADD, out->fd, &nothing) < 0)
         return errno == EPERM;
-    out->gone = event_new(gbx_mcp_loop_base(loop), out->gone_fd, EV_READ, on_gone, out);
-    return out->gone != NULL && event_add(out->gone, NULL) == 0;
+    out->gone = gbx_need(
+        event_new(gbx_mcp_loop_base(loop), out->gone_fd, EV_READ, on_gone, out));
+    return event_add(out->gone, NULL) == 0;
 }
 
 bool gbx_mcp_output_send(gbx_mcp_output *out, const void *data, size_t len)
 {
     bool is_idle = out->start == out->queue.len;
-    uint8_t *to;
 
     if (out->os_errno != 0 || len > out->queue.ceiling - gbx_mcp_output_waiting(out))
         return false;
@@ -383,13 +375,10 @@ bool gbx_mcp_output_send(gbx_mcp_output *out, const void *data, size_t len)
         gbx_buf_consume(&out->queue, out->start);
         out->start = 0;
     }
-    to = gbx_buf_reserve(&out->queue, len);
-    if (to == NULL) {
+    if (!gbx_buf_append(&out->queue, data, len)) {
         out->queue.failed = false; /* the next message may get memory */
         return false;
     }
-    memcpy(to, data, len);
-    out->queue.len += len;
     /* If something waits already, the pipe is full: do not try again. */
     if (is_idle && out->gathered != NULL)
         event_active(out->gathered, EV_READ, 0);

@@ -102,14 +102,9 @@ static struct event_base *new_base(void)
 
 gbx_mcp_loop *gbx_mcp_loop_new(void)
 {
-    gbx_mcp_loop *loop = calloc(1, sizeof *loop);
+    gbx_mcp_loop *loop = gbx_need(calloc(1, sizeof *loop));
 
-    if (loop == NULL)
-        return NULL;
-    if (pthread_mutex_init(&loop->lock, NULL) != 0) {
-        free(loop);
-        return NULL;
-    }
+    (void)pthread_mutex_init(&loop->lock, NULL); /* cannot fail without attributes */
     loop->last = &loop->first;
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->base = loop->wake_fd >= 0 ? new_base() : NULL;

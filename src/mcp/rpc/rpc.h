@@ -31,7 +31,7 @@ typedef struct gbx_mcp_post {
     bool is_posted;
 } gbx_mcp_post;
 
-/* NULL with errno if memory or descriptors are out. */
+/* NULL with errno if descriptors are out. */
 gbx_mcp_loop *gbx_mcp_loop_new(void);
 
 /* Posts that did not run are dropped. NULL is ignored. */
@@ -62,7 +62,7 @@ void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status);
  * integers, never null; they are echoed as they were written, so the type is kept.
  *
  * Writers append to a buffer; every message is one line and ends in its newline. A
- * writer checks buf->failed once, at the end.
+ * message that was too long marks the buffer failed.
  */
 
 /* Limit of progress tokens and ids of subscriptions, which are kept for long; longer
@@ -128,17 +128,35 @@ gbx_view gbx_rpc_error_message(gbx_view error);
  * JSON; the length stays the same. */
 bool gbx_rpc_append_json(gbx_buf *to, const char *json, size_t len);
 
-/* {"jsonrpc":"2.0","id":ID,"result": -- append the value, then call gbx_rpc_end(). */
+/*
+ * A value behind its key, with the comma that belongs before it; key NULL: an element
+ * of an array. Keys are constants that need no escapes. A value that is NULL is left
+ * out with its key.
+ */
+void gbx_rpc_put_key(gbx_buf *to, const char *key);
+/* Begin an object or an array; close it with gbx_buf_puts(). */
+void gbx_rpc_put_open(gbx_buf *to, const char *key, char bracket);
+/* JSON, as of gbx_rpc_append_json(). */
+void gbx_rpc_put_json(gbx_buf *to, const char *key, const char *json, size_t len);
+void gbx_rpc_put_text(gbx_buf *to, const char *key, const char *text);
+/* Text for people and models: see gbx_json_append_shown(). */
+void gbx_rpc_put_shown(gbx_buf *to, const char *key, const char *text, size_t len);
+void gbx_rpc_put_integer(gbx_buf *to, const char *key, int64_t number);
+void gbx_rpc_put_bool(gbx_buf *to, const char *key, bool value);
+
+/* Begin {"jsonrpc":"2.0","id":ID,"result":{ -- append members, then call
+ * gbx_rpc_end(). */
 void gbx_rpc_begin_result(gbx_buf *to, gbx_view id);
-/* {"jsonrpc":"2.0","id":N,"method":"M","params": */
+/* {"jsonrpc":"2.0","id":N,"method":"M","params":{ */
 void gbx_rpc_begin_request(gbx_buf *to, int64_t id, const char *method);
-/* {"jsonrpc":"2.0","method":"M","params": */
+/* {"jsonrpc":"2.0","method":"M","params":{ */
 void gbx_rpc_begin_notification(gbx_buf *to, const char *method);
-/* Append the closing brace and the newline. */
+/* Close both objects, and append the newline. */
 void gbx_rpc_end(gbx_buf *to);
 
-/* Append a whole error message. id without a value: the error has no id. data is
- * JSON, or NULL. */
+/* Append the members of an error. data is JSON, or NULL. */
+void gbx_rpc_put_error(gbx_buf *to, int code, const char *message, const char *data);
+/* Append a whole error message. id without a value: the error has no id. */
 void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *message,
                           const char *data);
 
@@ -227,15 +245,14 @@ typedef struct gbx_mcp_output_hooks {
 } gbx_mcp_output_hooks;
 
 /* fd is borrowed. A pipe or socket is made non-blocking until the queue is freed;
- * a file or a terminal is left as it is. ceiling: bytes that may wait. NULL if
- * memory is out. */
+ * a file or a terminal is left as it is. ceiling: bytes that may wait. */
 gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                                    const gbx_mcp_output_hooks *hooks);
 /* Collect everything sent in one turn of the loop, and write it in one go at its end:
- * for a reader that acts as soon as it is woken. False if memory is out. */
-bool gbx_mcp_output_gather(gbx_mcp_output *out, gbx_mcp_loop *loop);
-/* Notice that the reader is gone even if nothing is sent. False if memory or
- * descriptors are out. */
+ * for a reader that acts as soon as it is woken. */
+void gbx_mcp_output_gather(gbx_mcp_output *out, gbx_mcp_loop *loop);
+/* Notice that the reader is gone even if nothing is sent. False if descriptors are
+ * out. */
 bool gbx_mcp_output_watch(gbx_mcp_output *out, gbx_mcp_loop *loop);
 /* Unwritten messages are dropped. NULL is ignored. */
 void gbx_mcp_output_free(gbx_mcp_output *out);

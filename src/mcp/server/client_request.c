@@ -8,10 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +71,7 @@ static void withdraw(gbx_mcp_session *session, const gbx_mcp_ask_entry *ask)
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/cancelled");
-    (void)gbx_buf_printf(&to, "{\"requestId\":%" PRId64 "}", ask->rpc_id);
+    gbx_rpc_put_integer(&to, "requestId", ask->rpc_id);
     gbx_rpc_end(&to);
     gbx_mcp_session_send(session, &to);
 }
@@ -105,15 +103,9 @@ gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
                                      size_t len)
 {
     gbx_mcp_server *server = session->server;
-    gbx_mcp_request *request = calloc(1, sizeof *request);
+    gbx_mcp_request *request = gbx_need(calloc(1, sizeof *request));
 
-    if (request == NULL)
-        return NULL;
-    request->text = malloc(len + 1);
-    if (request->text == NULL) {
-        free(request);
-        return NULL;
-    }
+    request->text = gbx_need(malloc(len + 1));
     memcpy(request->text, text, len);
     request->text[len] = '\0';
     request->text_len = len;
@@ -132,12 +124,9 @@ gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
 void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
 {
     gbx_view token = gbx_view_member(meta, "progressToken");
-    char *copy = id.len > sizeof request->short_id ? malloc(id.len) : request->short_id;
+    char *copy = id.len > sizeof request->short_id ? gbx_need(malloc(id.len))
+                                                   : request->short_id;
 
-    if (copy == NULL) { /* it could never be answered */
-        request->session->hooks.give_up(request->session->hooks.user);
-        return;
-    }
     if (request->id_len == 0)
         request->session->request_count++;
     free_id(request);
@@ -276,30 +265,34 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request)
 
 /* ---- results and errors ------------------------------------------------------ */
 
-static void begin(gbx_buf *to, const gbx_mcp_request *request, const char *member)
+static void begin_id(gbx_buf *to, const gbx_mcp_request *request)
 {
-    if (request->id_len > 0) {
-        (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\",\"id\":");
-        (void)gbx_buf_append(to, request->id, request->id_len);
-        (void)gbx_buf_puts(to, ",");
-    }
-    (void)gbx_buf_printf(to, "\"%s\":{", member);
+    (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\"");
+    gbx_rpc_put_json(to, "id", request->id, request->id_len);
 }
 
-/* The members of a JSON object, without its braces and with a comma before them. */
-static void append_members(gbx_buf *to, const char *object)
+static void begin(gbx_buf *to, const gbx_mcp_request *request, const char *member)
 {
-    gbx_view view;
+    gbx_buf_init(to, GBX_MCP_MESSAGE_MAX);
+    if (request->id_len > 0)
+        begin_id(to, request);
+    gbx_rpc_put_open(to, member, '{');
+}
 
-    if (object == NULL || !gbx_view_open(object, strlen(object), &view) ||
-        gbx_view_kind(view) != '{')
+/* The members of a JSON object. */
+static void put_members(gbx_buf *to, const char *object)
+{
+    size_t cursor = 0;
+    gbx_view view;
+    gbx_view name;
+    gbx_view value;
+
+    if (object == NULL || !gbx_view_open(object, strlen(object), &view))
         return;
-    for (size_t i = 1; i + 1 < view.len; i++) {
-        if (strchr(" \t\r\n", view.at[i]) != NULL)
-            continue;
-        (void)gbx_buf_puts(to, ",");
-        (void)gbx_rpc_append_json(to, view.at + i, view.len - 1 - i);
-        return;
+    while (gbx_view_next(view, &cursor, &name, &value)) {
+        gbx_rpc_put_json(to, NULL, name.at, name.len);
+        (void)gbx_buf_puts(to, ":");
+        (void)gbx_rpc_append_json(to, value.at, value.len);
     }
 }
 
@@ -310,28 +303,19 @@ static bool is_forgotten(const gbx_mcp_request *request)
            (request->id_len == 0 && request->round == 0);
 }
 
-static void append_error(gbx_buf *to, int code, const char *message, const char *data)
-{
-    (void)gbx_buf_printf(to, "\"code\":%d,\"message\":", code);
-    (void)gbx_json_append_shown(to, message, strlen(message));
-    if (data != NULL) {
-        (void)gbx_buf_puts(to, ",\"data\":");
-        (void)gbx_rpc_append_json(to, data, strlen(data));
-    }
-}
-
 /* The answer is too long, or memory is out: send an error instead. */
 static void send_instead(gbx_mcp_request *request)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
     gbx_mcp_session *session = request->session;
 
     begin(&to, request, "error");
-    append_error(&to, GBX_RPC_INTERNAL_ERROR,
-                 "the answer cannot be sent: it is too large, or too much waits to be "
-                 "read already",
-                 NULL);
-    (void)gbx_buf_puts(&to, "}}\n");
+    gbx_rpc_put_error(
+        &to, GBX_RPC_INTERNAL_ERROR,
+        "the answer cannot be sent: it is too large, or too much waits to "
+        "be read already",
+        NULL);
+    gbx_rpc_end(&to);
     if (!send_line(session, &to))
         session->hooks.give_up(session->hooks.user);
 }
@@ -356,66 +340,50 @@ static void add_shown(gbx_buf *to, const char *json, size_t len)
 
     gbx_buf_init(&shown, len + 1);
     (void)gbx_view_append_json((gbx_view){json, len}, &shown);
-    (void)gbx_json_append_shown(to, shown.data, shown.len);
+    gbx_rpc_put_shown(to, "text", (const char *)shown.data, shown.len);
     to->failed = to->failed || shown.failed;
 }
 
 static void add_content(gbx_buf *to, const gbx_mcp_result *result)
 {
-    bool has_text = result->text != NULL || result->structured == NULL;
-
-    (void)gbx_buf_puts(to, ",\"content\":");
-    if (result->content != NULL) {
-        (void)gbx_rpc_append_json(to, result->content, result->content_len);
-    } else {
-        (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
-        if (has_text && result->text == NULL)
-            (void)gbx_buf_puts(to, "\"\"");
-        else if (has_text)
-            (void)gbx_json_append_shown(to, result->text, result->text_len);
+    if (result->content == NULL) {
+        gbx_rpc_put_open(to, "content", '[');
+        (void)gbx_buf_puts(to, "{\"type\":\"text\"");
+        if (result->text != NULL || result->structured == NULL)
+            gbx_rpc_put_shown(to, "text", result->text != NULL ? result->text : "",
+                              result->text_len);
         else
             add_shown(to, result->structured, result->structured_len);
         (void)gbx_buf_puts(to, "}]");
     }
-    if (result->structured != NULL) {
-        (void)gbx_buf_puts(to, ",\"structuredContent\":");
-        (void)gbx_rpc_append_json(to, result->structured, result->structured_len);
-    }
-    (void)gbx_buf_printf(to, ",\"isError\":%s", result->is_error ? "true" : "false");
-}
-
-/* The first member of the result has no comma; both objects are closed. */
-static void close_result(const gbx_mcp_request *request, gbx_buf *to)
-{
-    size_t first = request->members_at;
-
-    if (first > 0 && first < to->len && to->data[first] == ',')
-        to->data[first] = ' ';
-    (void)gbx_buf_puts(to, "}}\n");
+    gbx_rpc_put_json(to, "content", result->content, result->content_len);
+    gbx_rpc_put_json(to, "structuredContent", result->structured,
+                     result->structured_len);
+    gbx_rpc_put_bool(to, "isError", result->is_error);
 }
 
 void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,
                          const char *meta)
 {
-    gbx_buf_init(to, GBX_MCP_MESSAGE_MAX);
     begin(to, request, "result");
-    request->members_at = to->len;
     if (request->era.is_modern) {
-        (void)gbx_buf_printf(to, ",\"resultType\":\"%s\",\"_meta\":{", result_type);
-        (void)gbx_buf_puts(to, "\"io.modelcontextprotocol/serverInfo\":");
-        (void)gbx_buf_puts(to, request->server->info);
-        append_members(to, meta);
+        gbx_rpc_put_text(to, "resultType", result_type);
+        gbx_rpc_put_open(to, "_meta", '{');
+        gbx_rpc_put_json(to, "io.modelcontextprotocol/serverInfo",
+                         request->server->info, strlen(request->server->info));
+        put_members(to, meta);
         (void)gbx_buf_puts(to, "}");
     } else if (meta != NULL) {
-        (void)gbx_buf_puts(to, ",\"_meta\":");
-        (void)gbx_rpc_append_json(to, meta, strlen(meta));
+        gbx_rpc_put_json(to, "_meta", meta, strlen(meta));
     }
 }
 
 void gbx_mcp_reply_cacheable(gbx_buf *to, const gbx_mcp_request *request)
 {
-    if (request->era.is_modern)
-        (void)gbx_buf_printf(to, ",\"ttlMs\":%d,\"cacheScope\":\"private\"", TTL_MS);
+    if (!request->era.is_modern)
+        return;
+    gbx_rpc_put_integer(to, "ttlMs", TTL_MS);
+    gbx_rpc_put_text(to, "cacheScope", "private");
 }
 
 void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
@@ -425,7 +393,7 @@ void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
         gbx_mcp_request_free(request);
         return;
     }
-    close_result(request, to);
+    gbx_rpc_end(to);
     if (request->id_len == 0) { /* keep it until the client is back */
         gbx_buf_cleanup(&request->outcome);
         request->outcome = *to;
@@ -443,9 +411,8 @@ void gbx_mcp_reply_outcome(gbx_mcp_request *request)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
     gbx_buf *outcome = &request->outcome;
 
-    (void)gbx_buf_puts(&to, "{\"jsonrpc\":\"2.0\",\"id\":");
-    (void)gbx_buf_append(&to, request->id, request->id_len);
-    (void)gbx_buf_puts(&to, ",");
+    begin_id(&to, request);
+    gbx_rpc_put_key(&to, NULL);
     (void)gbx_buf_append(&to, outcome->data, outcome->len);
     to.failed = to.failed || outcome->failed;
     send_answer(request, &to);
@@ -454,7 +421,7 @@ void gbx_mcp_reply_outcome(gbx_mcp_request *request)
 
 void gbx_mcp_reply_interim(gbx_mcp_request *request, gbx_buf *to)
 {
-    close_result(request, to);
+    gbx_rpc_end(to);
     send_answer(request, to);
     gbx_buf_cleanup(to);
     gbx_mcp_request_unbind(request);
@@ -473,9 +440,8 @@ static void fail_with(gbx_mcp_request *request, int code, const char *message,
 {
     gbx_buf to;
 
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     begin(&to, request, "error");
-    append_error(&to, code, message, data);
+    gbx_rpc_put_error(&to, code, message, data);
     gbx_mcp_reply_end(request, &to);
 }
 
@@ -504,8 +470,7 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents, siz
     gbx_buf to;
 
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    (void)gbx_buf_puts(&to, ",\"contents\":");
-    (void)gbx_rpc_append_json(&to, contents, len);
+    gbx_rpc_put_json(&to, "contents", contents, len);
     gbx_mcp_reply_cacheable(&to, request);
     gbx_mcp_reply_end(request, &to);
 }
@@ -517,10 +482,9 @@ void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
     gbx_buf data = {.ceiling = (size_t)GBX_MCP_URI_MAX * 8};
     int code = request->era.is_modern ? GBX_RPC_INVALID_PARAMS : -32002;
 
-    (void)gbx_buf_puts(&data, "{\"uri\":");
-    (void)gbx_json_append_string(&data, uri, strlen(uri));
-    (void)gbx_buf_puts(&data, "}");
-    (void)gbx_buf_append(&data, "", 1);
+    (void)gbx_buf_puts(&data, "{");
+    gbx_rpc_put_text(&data, "uri", uri);
+    (void)gbx_buf_append(&data, "}", 2); /* with its NUL */
     fail_with(request, code, message != NULL ? message : "no such resource",
               data.failed ? NULL : (const char *)data.data);
 }

@@ -10,7 +10,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,17 +19,16 @@
 
 #define PARAMS_MAX ((size_t)1024 * 1024)
 
+/* Its members, without braces. */
 static char *print_params(const gbx_mcp_request *request, const char *message,
                           const char *schema)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
 
-    (void)gbx_buf_puts(&to, request->era.is_modern ? "{\"mode\":\"form\",\"message\":"
-                                                   : "{\"message\":");
-    (void)gbx_json_append_string(&to, message, strlen(message));
-    (void)gbx_buf_puts(&to, ",\"requestedSchema\":");
-    (void)gbx_rpc_append_json(&to, schema, strlen(schema));
-    (void)gbx_buf_puts(&to, "}");
+    if (request->era.is_modern)
+        gbx_rpc_put_text(&to, "mode", "form");
+    gbx_rpc_put_text(&to, "message", message);
+    gbx_rpc_put_json(&to, "requestedSchema", schema, strlen(schema));
     return gbx_buf_take_string(&to, NULL);
 }
 
@@ -50,13 +48,9 @@ void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *sche
                  void *user)
 {
     bool can = gbx_mcp_can_ask(request) && count_open(request) < GBX_MCP_ASKS_MAX;
-    gbx_mcp_ask_entry *ask = calloc(1, sizeof *ask);
+    gbx_mcp_ask_entry *ask = gbx_need(calloc(1, sizeof *ask));
     gbx_mcp_ask_entry **end = &request->asks;
 
-    if (ask == NULL) {
-        done(user, GBX_MCP_ANSWER_NOBODY, (gbx_view){0});
-        return;
-    }
     *ask = (gbx_mcp_ask_entry){.number = ++request->asked, .done = done, .user = user};
     while (*end != NULL)
         end = &(*end)->next;
@@ -80,7 +74,7 @@ static void take_result(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view
 
     if (gbx_view_is_text(action, "accept")) {
         if (gbx_view_kind(content) == '{')
-            ask->content = strndup(content.at, content.len);
+            ask->content = gbx_need(strndup(content.at, content.len));
         gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_ACCEPT);
     } else if (gbx_view_is_text(action, "decline")) {
         gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_DECLINE);
@@ -104,7 +98,7 @@ static void send_legacy(gbx_mcp_request *request, gbx_mcp_ask_entry *ask)
         gbx_clock_now_ns() + (int64_t)request->server->ask_ms * GBX_NS_PER_MS;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_request(&to, ask->rpc_id, "elicitation/create");
-    (void)gbx_rpc_append_json(&to, ask->params, strlen(ask->params));
+    (void)gbx_buf_puts(&to, ask->params);
     gbx_rpc_end(&to);
     gbx_mcp_session_send(session, &to);
 }
@@ -167,22 +161,28 @@ static void make_room(const gbx_mcp_request *request)
     } while (true);
 }
 
+#define ASK_KEY_SIZE 24
+
+static void print_key(const gbx_mcp_ask_entry *ask, char ret[ASK_KEY_SIZE])
+{
+    (void)snprintf(ret, ASK_KEY_SIZE, "ask-%u", ask->number);
+}
+
 static void append_questions(gbx_buf *to, gbx_mcp_request *request)
 {
-    const char *comma = "";
+    char key[ASK_KEY_SIZE];
 
-    (void)gbx_buf_puts(to, ",\"inputRequests\":{");
+    gbx_rpc_put_open(to, "inputRequests", '{');
     for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
         if (ask->is_answered)
             continue;
         ask->is_sent = true;
-        (void)gbx_buf_printf(to,
-                             "%s\"ask-%u\":{\"method\":\"elicitation/create\","
-                             "\"params\":",
-                             comma, ask->number);
-        (void)gbx_rpc_append_json(to, ask->params, strlen(ask->params));
-        (void)gbx_buf_puts(to, "}");
-        comma = ",";
+        print_key(ask, key);
+        gbx_rpc_put_open(to, key, '{');
+        gbx_rpc_put_text(to, "method", "elicitation/create");
+        gbx_rpc_put_open(to, "params", '{');
+        (void)gbx_buf_puts(to, ask->params);
+        (void)gbx_buf_puts(to, "}}");
     }
     (void)gbx_buf_puts(to, "}");
 }
@@ -213,7 +213,7 @@ static void ask_by_retry(gbx_mcp_request *request)
         gbx_clock_now_ns() + (int64_t)request->server->ask_ms * GBX_NS_PER_MS;
     gbx_mcp_reply_begin(&to, request, "input_required", NULL);
     append_questions(&to, request);
-    (void)gbx_buf_printf(&to, ",\"requestState\":\"%s\"", request->handle);
+    gbx_rpc_put_text(&to, "requestState", request->handle);
     request->is_parked = true;
     request->session->request_bytes -= request->text_len;
     gbx_mcp_reply_interim(request, &to);
@@ -268,14 +268,14 @@ static gbx_mcp_request *find_suspended(gbx_mcp_session *session, gbx_view handle
 /* Unanswered questions are asked again. */
 static void take_answers(gbx_mcp_request *request, gbx_view responses)
 {
-    char key[24];
+    char key[ASK_KEY_SIZE];
 
     for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
         gbx_view response;
 
         if (!ask->is_sent || ask->is_answered)
             continue;
-        (void)snprintf(key, sizeof key, "ask-%u", ask->number);
+        print_key(ask, key);
         response = gbx_view_member(responses, key);
         if (response.at != NULL)
             take_result(request->server, ask, response);

@@ -4,6 +4,7 @@
  * their subscriptions name. */
 #include "mcp/server/server_state.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
 
 #include <stdlib.h>
@@ -18,42 +19,43 @@ static const struct {
     {GBX_MCP_RESOURCES, "resourcesListChanged", "notifications/resources/list_changed"},
 };
 
-#define CHANGES (sizeof changes / sizeof changes[0])
-
-static bool holds(char *const *uris, size_t count, const char *uri)
+/* Its index, or count. */
+static size_t find_uri(const gbx_mcp_uris *uris, const char *uri)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(uris[i], uri) == 0)
-            return true;
-    return false;
+    size_t i = 0;
+
+    while (i < uris->count && strcmp(uris->items[i], uri) != 0)
+        i++;
+    return i;
 }
 
-static bool append_uri(char ***uris, size_t *count, const char *uri)
+static bool holds(const gbx_mcp_uris *uris, const char *uri)
 {
-    char **more = reallocarray(*uris, *count + 1, sizeof *more);
+    return find_uri(uris, uri) < uris->count;
+}
 
-    if (more == NULL)
+/* False: there are too many. */
+static bool add_uri(gbx_mcp_uris *uris, const char *uri)
+{
+    if (holds(uris, uri))
+        return true;
+    if (uris->count >= GBX_MCP_SUBSCRIBED_MAX)
         return false;
-    *uris = more;
-    more[*count] = strdup(uri);
-    if (more[*count] == NULL)
-        return false;
-    (*count)++;
+    uris->items =
+        gbx_need(reallocarray(uris->items, uris->count + 1, sizeof *uris->items));
+    uris->items[uris->count++] = gbx_need(strdup(uri));
     return true;
 }
 
 /* info: of the server, in results; or NULL. */
-static void append_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
-                                const char *info)
+static void put_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
+                             const char *info)
 {
-    (void)gbx_buf_puts(to, "\"_meta\":{");
-    if (info != NULL) {
-        (void)gbx_buf_puts(to, "\"io.modelcontextprotocol/serverInfo\":");
-        (void)gbx_buf_puts(to, info);
-        (void)gbx_buf_puts(to, ",");
-    }
-    (void)gbx_buf_puts(to, "\"io.modelcontextprotocol/subscriptionId\":");
-    (void)gbx_buf_append(to, listen->id, listen->id_len);
+    gbx_rpc_put_open(to, "_meta", '{');
+    gbx_rpc_put_json(to, "io.modelcontextprotocol/serverInfo", info,
+                     info != NULL ? strlen(info) : 0);
+    gbx_rpc_put_json(to, "io.modelcontextprotocol/subscriptionId", listen->id,
+                     listen->id_len);
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -65,14 +67,9 @@ static void notify(gbx_mcp_session *session, const gbx_mcp_listen *listen,
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, method);
-    (void)gbx_buf_puts(&to, "{");
     if (listen != NULL)
-        append_subscription(&to, listen, NULL);
-    if (uri != NULL) {
-        (void)gbx_buf_puts(&to, listen != NULL ? ",\"uri\":" : "\"uri\":");
-        (void)gbx_json_append_string(&to, uri, strlen(uri));
-    }
-    (void)gbx_buf_puts(&to, "}");
+        put_subscription(&to, listen, NULL);
+    gbx_rpc_put_text(&to, "uri", uri);
     gbx_rpc_end(&to);
     gbx_mcp_session_send(session, &to);
 }
@@ -93,13 +90,13 @@ static void announce_list(gbx_mcp_session *session, size_t change)
 
 static void free_listen(gbx_mcp_listen *listen)
 {
-    gbx_mcp_uris_free(listen->uris, listen->uri_count);
+    gbx_mcp_uris_free(&listen->uris);
     free(listen);
 }
 
 /* ---- subscriptions/listen --------------------------------------------------- */
 
-/* False: the filter is malformed, or memory is out. */
+/* False: the filter is malformed. */
 static bool read_uris(gbx_mcp_listen *listen, gbx_view list)
 {
     char uri[GBX_MCP_URI_MAX];
@@ -111,14 +108,9 @@ static bool read_uris(gbx_mcp_listen *listen, gbx_view list)
         return true;
     if (gbx_view_kind(list) != '[')
         return false;
-    while (gbx_view_next(list, &cursor, &name, &value)) {
-        if (listen->uri_count >= GBX_MCP_SUBSCRIBED_MAX ||
-            !gbx_rpc_copy_text(value, uri, sizeof uri))
+    while (gbx_view_next(list, &cursor, &name, &value))
+        if (!gbx_rpc_copy_text(value, uri, sizeof uri) || !add_uri(&listen->uris, uri))
             return false;
-        if (!holds(listen->uris, listen->uri_count, uri) &&
-            !append_uri(&listen->uris, &listen->uri_count, uri))
-            return false;
-    }
     return true;
 }
 
@@ -126,7 +118,7 @@ static bool read_filter(gbx_mcp_listen *listen, gbx_view filter)
 {
     if (gbx_view_kind(filter) != '{')
         return false;
-    for (size_t i = 0; i < CHANGES; i++) {
+    for (size_t i = 0; i < GBX_COUNTOF(changes); i++) {
         gbx_view flag = gbx_view_member(filter, changes[i].filter);
 
         if (flag.at != NULL && gbx_view_kind(flag) != 't' && gbx_view_kind(flag) != 'f')
@@ -138,27 +130,22 @@ static bool read_filter(gbx_mcp_listen *listen, gbx_view filter)
 
 static void acknowledge(gbx_mcp_session *session, const gbx_mcp_listen *listen)
 {
-    const char *comma = "";
     gbx_buf to;
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/subscriptions/acknowledged");
-    (void)gbx_buf_puts(&to, "{");
-    append_subscription(&to, listen, NULL);
-    (void)gbx_buf_puts(&to, ",\"notifications\":{");
-    for (size_t i = 0; i < CHANGES; i++) {
-        if (!listen->lists[changes[i].list])
-            continue;
-        (void)gbx_buf_printf(&to, "%s\"%s\":true", comma, changes[i].filter);
-        comma = ",";
+    put_subscription(&to, listen, NULL);
+    gbx_rpc_put_open(&to, "notifications", '{');
+    for (size_t i = 0; i < GBX_COUNTOF(changes); i++)
+        if (listen->lists[changes[i].list])
+            gbx_rpc_put_bool(&to, changes[i].filter, true);
+    if (listen->uris.count > 0) {
+        gbx_rpc_put_open(&to, "resourceSubscriptions", '[');
+        for (size_t i = 0; i < listen->uris.count; i++)
+            gbx_rpc_put_text(&to, NULL, listen->uris.items[i]);
+        (void)gbx_buf_puts(&to, "]");
     }
-    if (listen->uri_count > 0)
-        (void)gbx_buf_printf(&to, "%s\"resourceSubscriptions\":[", comma);
-    for (size_t i = 0; i < listen->uri_count; i++) {
-        (void)gbx_buf_puts(&to, i > 0 ? "," : "");
-        (void)gbx_json_append_string(&to, listen->uris[i], strlen(listen->uris[i]));
-    }
-    (void)gbx_buf_puts(&to, listen->uri_count > 0 ? "]}}" : "}}");
+    (void)gbx_buf_puts(&to, "}");
     gbx_rpc_end(&to);
     gbx_mcp_session_send(session, &to);
 }
@@ -169,9 +156,8 @@ static void close_listen(gbx_mcp_session *session, const gbx_mcp_listen *listen)
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_result(&to, (gbx_view){listen->id, listen->id_len});
-    (void)gbx_buf_puts(&to, "{\"resultType\":\"complete\",");
-    append_subscription(&to, listen, session->server->info);
-    (void)gbx_buf_puts(&to, "}");
+    gbx_rpc_put_text(&to, "resultType", "complete");
+    put_subscription(&to, listen, session->server->info);
     gbx_rpc_end(&to);
     gbx_mcp_session_send(session, &to);
 }
@@ -191,11 +177,9 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
                      "too many subscriptions are open");
         return;
     }
-    listen = calloc(1, sizeof *listen);
-    if (listen == NULL ||
-        !read_filter(listen, gbx_view_member(request->params, "notifications"))) {
-        if (listen != NULL)
-            free_listen(listen);
+    listen = gbx_need(calloc(1, sizeof *listen));
+    if (!read_filter(listen, gbx_view_member(request->params, "notifications"))) {
+        free_listen(listen);
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
                      "notifications must be an object of flags, and of at most 1024 "
                      "URIs in resourceSubscriptions");
@@ -247,11 +231,11 @@ void gbx_mcp_listens_free(gbx_mcp_session *session, bool say_so)
     session->listen_count = 0;
 }
 
-void gbx_mcp_uris_free(char **uris, size_t count)
+void gbx_mcp_uris_free(gbx_mcp_uris *uris)
 {
-    for (size_t i = 0; i < count; i++)
-        free(uris[i]);
-    free(uris);
+    for (size_t i = 0; i < uris->count; i++)
+        free(uris->items[i]);
+    free(uris->items);
 }
 
 void gbx_mcp_announce(gbx_mcp_server *server)
@@ -260,7 +244,7 @@ void gbx_mcp_announce(gbx_mcp_server *server)
 
     is_changed[GBX_MCP_RESOURCES] |= is_changed[GBX_MCP_TEMPLATES];
     is_changed[GBX_MCP_TEMPLATES] = false;
-    for (size_t i = 0; i < CHANGES; i++) {
+    for (size_t i = 0; i < GBX_COUNTOF(changes); i++) {
         if (!is_changed[changes[i].list])
             continue;
         is_changed[changes[i].list] = false;
@@ -277,47 +261,47 @@ void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri)
     for (gbx_mcp_session *s = server->sessions; s != NULL; s = s->next) {
         if (s->is_ended)
             continue;
-        if (holds(s->uris, s->uri_count, uri))
+        if (holds(&s->uris, uri))
             notify(s, NULL, method, uri);
         for (gbx_mcp_listen *l = s->listens; l != NULL; l = l->next)
-            if (holds(l->uris, l->uri_count, uri))
+            if (holds(&l->uris, uri))
                 notify(s, l, method, uri);
     }
 }
 
+static bool read_uri(gbx_mcp_request *request, char uri[GBX_MCP_URI_MAX])
+{
+    if (gbx_rpc_copy_text(gbx_view_member(request->params, "uri"), uri,
+                          GBX_MCP_URI_MAX))
+        return true;
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "uri must be a string");
+    return false;
+}
+
 void gbx_mcp_on_subscribe(gbx_mcp_request *request)
 {
-    gbx_mcp_session *session = request->session;
     char uri[GBX_MCP_URI_MAX];
 
-    if (!gbx_rpc_copy_text(gbx_view_member(request->params, "uri"), uri, sizeof uri)) {
-        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "uri must be a string");
+    if (!read_uri(request, uri))
         return;
-    }
-    if (!holds(session->uris, session->uri_count, uri) &&
-        (session->uri_count >= GBX_MCP_SUBSCRIBED_MAX ||
-         !append_uri(&session->uris, &session->uri_count, uri))) {
+    if (add_uri(&request->session->uris, uri))
+        gbx_mcp_reply_empty(request);
+    else
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "too many subscriptions");
-        return;
-    }
-    gbx_mcp_reply_empty(request);
 }
 
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request)
 {
-    gbx_mcp_session *session = request->session;
+    gbx_mcp_uris *uris = &request->session->uris;
     char uri[GBX_MCP_URI_MAX];
+    size_t at;
 
-    if (!gbx_rpc_copy_text(gbx_view_member(request->params, "uri"), uri, sizeof uri)) {
-        gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "uri must be a string");
+    if (!read_uri(request, uri))
         return;
-    }
-    for (size_t i = 0; i < session->uri_count; i++) {
-        if (strcmp(session->uris[i], uri) != 0)
-            continue;
-        free(session->uris[i]);
-        session->uris[i] = session->uris[--session->uri_count];
-        break;
+    at = find_uri(uris, uri);
+    if (at < uris->count) {
+        free(uris->items[at]);
+        uris->items[at] = uris->items[--uris->count];
     }
     gbx_mcp_reply_empty(request);
 }

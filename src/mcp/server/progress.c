@@ -100,19 +100,14 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     request->said_ns = gbx_clock_now_ns();
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/progress");
-    (void)gbx_buf_puts(&to, "{\"progressToken\":");
-    (void)gbx_buf_append(&to, request->token, request->token_len);
-    (void)gbx_buf_puts(&to, ",\"progress\":");
+    gbx_rpc_put_json(&to, "progressToken", request->token, request->token_len);
+    gbx_rpc_put_key(&to, "progress");
     (void)gbx_json_append_number(&to, progress);
     if (total >= 0 && isfinite(total)) {
-        (void)gbx_buf_puts(&to, ",\"total\":");
+        gbx_rpc_put_key(&to, "total");
         (void)gbx_json_append_number(&to, total);
     }
-    if (message != NULL) {
-        (void)gbx_buf_puts(&to, ",\"message\":");
-        (void)gbx_json_append_shown(&to, message, message_len);
-    }
-    (void)gbx_buf_puts(&to, "}");
+    gbx_rpc_put_shown(&to, "message", message, message_len);
     gbx_rpc_end(&to);
     gbx_mcp_session_send(request->session, &to);
 }
@@ -156,12 +151,9 @@ void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logg
         return;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/message");
-    (void)gbx_buf_printf(&to,
-                         "{\"level\":\"%s\",\"logger\":", gbx_mcp_level_name(level));
-    (void)gbx_json_append_string(&to, logger, strlen(logger));
-    (void)gbx_buf_puts(&to, ",\"data\":");
-    (void)gbx_rpc_append_json(&to, data, data_len);
-    (void)gbx_buf_puts(&to, "}");
+    gbx_rpc_put_text(&to, "level", gbx_mcp_level_name(level));
+    gbx_rpc_put_text(&to, "logger", logger);
+    gbx_rpc_put_json(&to, "data", data, data_len);
     gbx_rpc_end(&to);
     gbx_mcp_session_send(request->session, &to);
 }

@@ -53,14 +53,6 @@ static bool can_ask(gbx_view capabilities)
            gbx_view_kind(gbx_view_member(elicitation, "url")) == 0;
 }
 
-static void append_instructions(gbx_buf *to, const gbx_mcp_server *server)
-{
-    if (server->instructions == NULL)
-        return;
-    (void)gbx_buf_puts(to, ",\"instructions\":");
-    (void)gbx_buf_puts(to, server->instructions);
-}
-
 const char *gbx_mcp_level_name(gbx_mcp_level level)
 {
     return level_names[level];
@@ -118,12 +110,10 @@ void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
     (void)gbx_rpc_copy_text(gbx_view_member(gbx_view_member(params, "_meta"),
                                             META "protocolVersion"),
                             requested, sizeof requested);
-    (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"],\"requested\":");
-    (void)gbx_json_append_string(&data, requested, strlen(requested));
-    (void)gbx_buf_puts(&data, "}");
-    (void)gbx_buf_append(&data, "", 1);
-    gbx_mcp_session_refuse(session, id, -32022, texts[fault],
-                           data.failed ? NULL : (const char *)data.data);
+    (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"]");
+    gbx_rpc_put_text(&data, "requested", requested);
+    (void)gbx_buf_append(&data, "}", 2); /* with its NUL */
+    gbx_mcp_session_refuse(session, id, -32022, texts[fault], (const char *)data.data);
 }
 
 void gbx_mcp_on_initialize(gbx_mcp_request *request)
@@ -146,11 +136,12 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
     session->era = (gbx_mcp_era){.can_ask = can_ask(capabilities), .log_level = -1};
     request->era = session->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    (void)gbx_buf_printf(&to, ",\"protocolVersion\":\"%s\",\"capabilities\":%s,",
-                         version, capabilities_text);
-    (void)gbx_buf_puts(&to, "\"serverInfo\":");
-    (void)gbx_buf_puts(&to, request->server->info);
-    append_instructions(&to, request->server);
+    gbx_rpc_put_text(&to, "protocolVersion", version);
+    gbx_rpc_put_json(&to, "capabilities", capabilities_text,
+                     sizeof capabilities_text - 1);
+    gbx_rpc_put_json(&to, "serverInfo", request->server->info,
+                     strlen(request->server->info));
+    gbx_rpc_put_text(&to, "instructions", request->server->instructions);
     gbx_mcp_reply_end(request, &to);
 }
 
@@ -159,11 +150,11 @@ void gbx_mcp_on_discover(gbx_mcp_request *request)
     gbx_buf to;
 
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    (void)gbx_buf_printf(&to,
-                         ",\"supportedVersions\":[\"" GBX_MCP_MODERN
-                         "\"],\"capabilities\":%s",
-                         capabilities_text);
-    append_instructions(&to, request->server);
+    gbx_rpc_put_key(&to, "supportedVersions");
+    (void)gbx_buf_puts(&to, "[\"" GBX_MCP_MODERN "\"]");
+    gbx_rpc_put_json(&to, "capabilities", capabilities_text,
+                     sizeof capabilities_text - 1);
+    gbx_rpc_put_text(&to, "instructions", request->server->instructions);
     gbx_mcp_reply_cacheable(&to, request);
     gbx_mcp_reply_end(request, &to);
 }

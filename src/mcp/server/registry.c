@@ -26,35 +26,13 @@ static void free_entry(gbx_mcp_entry *entry)
 {
     free(entry->key);
     free(entry->shown);
-    *entry = (gbx_mcp_entry){0};
-}
-
-static bool append(gbx_mcp_registry *r, gbx_mcp_entry *entry)
-{
-    gbx_mcp_entry **more;
-    gbx_mcp_entry *kept;
-
-    if (r->count >= GBX_MCP_ENTRIES_MAX)
-        return false;
-    more = reallocarray(r->entries, r->count + 1, sizeof *more);
-    if (more == NULL)
-        return false;
-    r->entries = more;
-    kept = malloc(sizeof *kept);
-    if (kept == NULL)
-        return false;
-    *kept = *entry;
-    kept->place = ++r->last_place;
-    r->entries[r->count++] = kept;
-    *entry = (gbx_mcp_entry){0};
-    return true;
 }
 
 static gbx_mcp_entry *find_entry(const gbx_mcp_registry *registry, const char *key)
 {
     for (size_t i = 0; i < registry->count; i++)
-        if (strcmp(registry->entries[i]->key, key) == 0)
-            return registry->entries[i];
+        if (strcmp(registry->entries[i].key, key) == 0)
+            return &registry->entries[i];
     return NULL;
 }
 
@@ -65,10 +43,10 @@ static gbx_mcp_entry *match_entry(const gbx_mcp_registry *registry, const char *
     size_t best_len = 0;
 
     for (size_t i = 0; i < registry->count; i++) {
-        size_t len = strlen(registry->entries[i]->key);
+        size_t len = strlen(registry->entries[i].key);
 
-        if (strncmp(registry->entries[i]->key, text, len) == 0 && len >= best_len) {
-            best = registry->entries[i];
+        if (strncmp(registry->entries[i].key, text, len) == 0 && len >= best_len) {
+            best = &registry->entries[i];
             best_len = len;
         }
     }
@@ -82,36 +60,36 @@ static const char *nearest_key(const gbx_mcp_registry *registry, const char *key
     size_t count = registry->count < NEAREST_MAX ? registry->count : NEAREST_MAX;
 
     for (size_t i = 0; i < count; i++)
-        keys[i] = registry->entries[i]->key;
+        keys[i] = registry->entries[i].key;
     return gbx_nearest(key, keys, count);
 }
 
-/* Add the entry, or put it in the place of the one with that key. Its text is moved in,
- * even on failure. False: memory is out, or the list is full. */
-static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry *entry,
+/* Add the entry, or put it in the place of the one with that key. False: its text is too
+ * long, or the list is full. */
+static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry entry,
                 const char *key, gbx_buf *shown)
 {
     gbx_mcp_registry *registry = &server->lists[list];
-    gbx_mcp_entry *old = find_entry(registry, key);
-    bool is_same;
+    gbx_mcp_entry *at = find_entry(registry, key);
+    bool is_same = false;
 
-    entry->key = strdup(key);
-    entry->shown = gbx_buf_take_string(shown, NULL);
-    if (entry->key == NULL || entry->shown == NULL) {
-        free_entry(entry);
+    entry.shown = gbx_buf_take_string(shown, NULL);
+    if (entry.shown == NULL || (at == NULL && registry->count >= GBX_MCP_ENTRIES_MAX)) {
+        free(entry.shown);
         return false;
     }
-    is_same = old != NULL && strcmp(old->shown, entry->shown) == 0;
-    if (old != NULL) {
-        gbx_mcp_entry replaced = *old;
-
-        *old = *entry;
-        old->place = replaced.place;
-        free_entry(&replaced);
-    } else if (!append(registry, entry)) {
-        free_entry(entry);
-        return false;
+    if (at != NULL) {
+        is_same = strcmp(at->shown, entry.shown) == 0;
+        entry.place = at->place;
+        free_entry(at);
+    } else {
+        registry->entries = gbx_need(
+            reallocarray(registry->entries, registry->count + 1, sizeof entry));
+        at = &registry->entries[registry->count++];
+        entry.place = ++registry->last_place;
     }
+    entry.key = gbx_need(strdup(key));
+    *at = entry;
     if (!is_same) {
         server->is_changed[list] = true;
         gbx_mcp_settle_soon(server);
@@ -121,21 +99,25 @@ static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry *entry,
 
 void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry)
 {
-    for (size_t i = 0; i < registry->count; i++) {
-        free_entry(registry->entries[i]);
-        free(registry->entries[i]);
-    }
+    for (size_t i = 0; i < registry->count; i++)
+        free_entry(&registry->entries[i]);
     free(registry->entries);
     *registry = (gbx_mcp_registry){0};
 }
 
 /* ---- what is offered --------------------------------------------------------- */
 
-static bool is_object(const char *json)
+/* Put an object as a member, unless it is NULL. False: it is not an object. */
+static bool put_object(gbx_buf *to, const char *name, const char *json)
 {
-    gbx_view view;
+    gbx_view view = {0};
 
-    return gbx_view_open(json, strlen(json), &view) && gbx_view_kind(view) == '{';
+    if (json == NULL)
+        return true;
+    if (!gbx_view_open(json, strlen(json), &view) || gbx_view_kind(view) != '{')
+        return false;
+    gbx_rpc_put_json(to, name, json, strlen(json));
+    return true;
 }
 
 /* The protocol's rule for names of tools. */
@@ -147,42 +129,23 @@ static bool is_name(const char *text)
     return len > 0 && len <= 128 && text[len] == '\0';
 }
 
-void gbx_mcp_append_member(gbx_buf *to, const char *name, const char *value)
-{
-    if (value == NULL)
-        return;
-    (void)gbx_buf_printf(to, "%s\"%s\":", to->len > 1 ? "," : "", name);
-    (void)gbx_json_append_string(to, value, strlen(value));
-}
-
-static void append_json(gbx_buf *to, const char *name, const char *json)
-{
-    if (json == NULL)
-        return;
-    (void)gbx_buf_printf(to, ",\"%s\":", name);
-    (void)gbx_rpc_append_json(to, json, strlen(json));
-}
-
 bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = TEXT_MAX};
     gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
 
-    if (!is_name(tool->name) || !is_object(tool->input_schema) ||
-        (tool->output_schema != NULL && !is_object(tool->output_schema)) ||
-        (tool->annotations != NULL && !is_object(tool->annotations)) ||
-        (tool->meta != NULL && !is_object(tool->meta)))
-        return false;
     (void)gbx_buf_puts(&shown, "{");
-    gbx_mcp_append_member(&shown, "name", tool->name);
-    gbx_mcp_append_member(&shown, "title", tool->title);
-    gbx_mcp_append_member(&shown, "description", tool->description);
-    append_json(&shown, "inputSchema", tool->input_schema);
-    append_json(&shown, "outputSchema", tool->output_schema);
-    append_json(&shown, "annotations", tool->annotations);
-    append_json(&shown, "_meta", tool->meta);
+    gbx_rpc_put_text(&shown, "name", tool->name);
+    gbx_rpc_put_text(&shown, "title", tool->title);
+    gbx_rpc_put_text(&shown, "description", tool->description);
+    if (!is_name(tool->name) || tool->input_schema == NULL ||
+        !put_object(&shown, "inputSchema", tool->input_schema) ||
+        !put_object(&shown, "outputSchema", tool->output_schema) ||
+        !put_object(&shown, "annotations", tool->annotations) ||
+        !put_object(&shown, "_meta", tool->meta))
+        return false;
     (void)gbx_buf_puts(&shown, "}");
-    return put(server, GBX_MCP_TOOLS, &entry, tool->name, &shown);
+    return put(server, GBX_MCP_TOOLS, entry, tool->name, &shown);
 }
 
 bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
@@ -197,15 +160,15 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
     if (resource->uri[0] == '\0' || strlen(resource->uri) >= GBX_MCP_URI_MAX)
         return false;
     (void)gbx_buf_puts(&shown, "{");
-    gbx_mcp_append_member(&shown, is_template ? "uriTemplate" : "uri",
-                          is_template ? resource->uri_template : resource->uri);
-    gbx_mcp_append_member(&shown, "name", resource->name);
-    gbx_mcp_append_member(&shown, "title", resource->title);
-    gbx_mcp_append_member(&shown, "description", resource->description);
-    gbx_mcp_append_member(&shown, "mimeType", resource->mime_type);
+    gbx_rpc_put_text(&shown, is_template ? "uriTemplate" : "uri",
+                     is_template ? resource->uri_template : resource->uri);
+    gbx_rpc_put_text(&shown, "name", resource->name);
+    gbx_rpc_put_text(&shown, "title", resource->title);
+    gbx_rpc_put_text(&shown, "description", resource->description);
+    gbx_rpc_put_text(&shown, "mimeType", resource->mime_type);
     (void)gbx_buf_puts(&shown, "}");
     gbx_mcp_settle_soon(server); /* a held request may wait for it */
-    return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, &entry,
+    return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, entry,
                resource->uri, &shown);
 }
 
@@ -255,13 +218,13 @@ static uint64_t append_page(gbx_buf *to, const gbx_mcp_registry *registry,
     size_t count = 0;
 
     for (size_t i = 0; i < registry->count; i++) {
-        const gbx_mcp_entry *entry = registry->entries[i];
+        const gbx_mcp_entry *entry = &registry->entries[i];
 
         if (entry->place <= after)
             continue;
         if (count == max)
             return last;
-        (void)gbx_buf_puts(to, count > 0 ? "," : "");
+        gbx_rpc_put_key(to, NULL);
         (void)gbx_buf_puts(to, entry->shown);
         last = entry->place;
         count++;
@@ -285,12 +248,12 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
     /* Announce earlier changes first: this client is about to see them anyway. */
     gbx_mcp_announce(server);
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    (void)gbx_buf_printf(&to, ",\"%s\":[", lists[list].member);
+    gbx_rpc_put_open(&to, lists[list].member, '[');
     place = append_page(&to, &server->lists[list], place, server->page_entries);
     (void)gbx_buf_puts(&to, "]");
     if (place > 0) {
         print_cursor(list, place, cursor);
-        (void)gbx_buf_printf(&to, ",\"nextCursor\":\"%s\"", cursor);
+        gbx_rpc_put_text(&to, "nextCursor", cursor);
     }
     gbx_mcp_reply_cacheable(&to, request);
     request->session->has_listed[list] = true;

@@ -46,58 +46,33 @@ static bool always(const gbx_mcp_request *request)
 }
 
 static const gbx_mcp_method methods[] = {
-    {.name = "initialize", .in_legacy = true, .run = gbx_mcp_on_initialize},
-    {.name = "ping", .in_legacy = true, .run = gbx_mcp_reply_empty},
-    {.name = "server/discover", .in_modern = true, .run = gbx_mcp_on_discover},
-    {.name = "tools/list",
-     .in_legacy = true,
-     .in_modern = true,
-     .waits = always,
-     .list = GBX_MCP_TOOLS,
-     .run = gbx_mcp_on_list},
-    {.name = "tools/call",
-     .in_legacy = true,
-     .in_modern = true,
-     .is_stateful = true,
-     .run = gbx_mcp_on_call},
-    {.name = "resources/list",
-     .in_legacy = true,
-     .in_modern = true,
-     .waits = always,
-     .list = GBX_MCP_RESOURCES,
-     .run = gbx_mcp_on_list},
-    {.name = "resources/templates/list",
-     .in_legacy = true,
-     .in_modern = true,
-     .waits = always,
-     .list = GBX_MCP_TEMPLATES,
-     .run = gbx_mcp_on_list},
-    {.name = "resources/read",
-     .in_legacy = true,
-     .in_modern = true,
-     .waits = gbx_mcp_read_is_pending,
-     .is_stateful = true,
-     .run = gbx_mcp_on_read},
-    {.name = "resources/subscribe", .in_legacy = true, .run = gbx_mcp_on_subscribe},
-    {.name = "resources/unsubscribe", .in_legacy = true, .run = gbx_mcp_on_unsubscribe},
-    {.name = "prompts/list",
-     .in_legacy = true,
-     .in_modern = true,
-     .waits = always,
-     .list = GBX_MCP_PROMPTS,
-     .run = gbx_mcp_on_list},
-    {.name = "prompts/get", .in_legacy = true, .in_modern = true, .run = no_prompt},
-    {.name = "logging/setLevel", .in_legacy = true, .run = gbx_mcp_on_set_level},
-    {.name = "subscriptions/listen", .in_modern = true, .run = gbx_mcp_on_listen},
+    {"initialize", GBX_MCP_IN_LEGACY, gbx_mcp_on_initialize, 0, NULL, false},
+    {"ping", GBX_MCP_IN_LEGACY, gbx_mcp_reply_empty, 0, NULL, false},
+    {"server/discover", GBX_MCP_IN_MODERN, gbx_mcp_on_discover, 0, NULL, false},
+    {"tools/list", GBX_MCP_IN_BOTH, gbx_mcp_on_list, GBX_MCP_TOOLS, always, false},
+    {"tools/call", GBX_MCP_IN_BOTH, gbx_mcp_on_call, 0, NULL, true},
+    {"resources/list", GBX_MCP_IN_BOTH, gbx_mcp_on_list, GBX_MCP_RESOURCES, always,
+     false},
+    {"resources/templates/list", GBX_MCP_IN_BOTH, gbx_mcp_on_list, GBX_MCP_TEMPLATES,
+     always, false},
+    {"resources/read", GBX_MCP_IN_BOTH, gbx_mcp_on_read, 0, gbx_mcp_read_is_pending,
+     true},
+    {"resources/subscribe", GBX_MCP_IN_LEGACY, gbx_mcp_on_subscribe, 0, NULL, false},
+    {"resources/unsubscribe", GBX_MCP_IN_LEGACY, gbx_mcp_on_unsubscribe, 0, NULL,
+     false},
+    {"prompts/list", GBX_MCP_IN_BOTH, gbx_mcp_on_list, GBX_MCP_PROMPTS, always, false},
+    {"prompts/get", GBX_MCP_IN_BOTH, no_prompt, 0, NULL, false},
+    {"logging/setLevel", GBX_MCP_IN_LEGACY, gbx_mcp_on_set_level, 0, NULL, false},
+    {"subscriptions/listen", GBX_MCP_IN_MODERN, gbx_mcp_on_listen, 0, NULL, false},
 };
 
 static const gbx_mcp_method *find_method(const char *name, bool is_modern)
 {
+    unsigned era = is_modern ? GBX_MCP_IN_MODERN : GBX_MCP_IN_LEGACY;
+
     for (size_t i = 0; i < GBX_COUNTOF(methods); i++)
         if (strcmp(methods[i].name, name) == 0)
-            return (is_modern ? methods[i].in_modern : methods[i].in_legacy)
-                       ? &methods[i]
-                       : NULL;
+            return (methods[i].eras & era) != 0 ? &methods[i] : NULL;
     return NULL;
 }
 
@@ -175,11 +150,6 @@ static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
         return;
     }
     request = gbx_mcp_request_new(session, text, len);
-    if (request == NULL) {
-        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INTERNAL_ERROR,
-                               "out of memory", NULL);
-        return;
-    }
     request->method = method;
     request->era = era;
     if (message->payload.at != NULL)
@@ -291,10 +261,8 @@ void gbx_mcp_session_take_too_long(gbx_mcp_session *session)
 gbx_mcp_session *gbx_mcp_session_new(gbx_mcp_server *server,
                                      const gbx_mcp_session_hooks *hooks)
 {
-    gbx_mcp_session *session = calloc(1, sizeof *session);
+    gbx_mcp_session *session = gbx_need(calloc(1, sizeof *session));
 
-    if (session == NULL)
-        return NULL;
     session->server = server;
     session->hooks = *hooks;
     session->era.log_level = -1;
@@ -369,7 +337,7 @@ void gbx_mcp_session_free(gbx_mcp_session *session)
     for (at = &session->server->sessions; *at != session; at = &(*at)->next)
         continue;
     *at = session->next;
-    gbx_mcp_uris_free(session->uris, session->uri_count);
+    gbx_mcp_uris_free(&session->uris);
     free(session);
 }
 
@@ -447,40 +415,32 @@ static char *print_info(const gbx_mcp_server_options *o)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf info = {.ceiling = TEXT_MAX};
 
     (void)gbx_buf_puts(&info, "{");
-    gbx_mcp_append_member(&info, "name", o->name);
-    gbx_mcp_append_member(&info, "title", o->title);
-    gbx_mcp_append_member(&info, "version", o->version);
-    gbx_mcp_append_member(&info, "description", o->description);
+    gbx_rpc_put_text(&info, "name", o->name);
+    gbx_rpc_put_text(&info, "title", o->title);
+    gbx_rpc_put_text(&info, "version", o->version);
+    gbx_rpc_put_text(&info, "description", o->description);
     (void)gbx_buf_puts(&info, "}");
-    return gbx_buf_take_string(&info, NULL);
+    return gbx_need(gbx_buf_take_string(&info, NULL));
 }
 
-gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *options,
-                              gbx_mcp_server **ret, gbx_error *reterr)
+gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
+                                   const gbx_mcp_server_options *options)
 {
     struct event_base *base = gbx_mcp_loop_base(loop);
-    gbx_mcp_server *server = calloc(1, sizeof *server);
+    gbx_mcp_server *server = gbx_need(calloc(1, sizeof *server));
 
-    if (server == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
-    server->loop = loop;
     server->page_entries =
         options->page_entries > 0 ? options->page_entries : PAGE_ENTRIES;
     server->ask_ms = options->ask_ms > 0 ? options->ask_ms : ASK_MS;
     server->hold_ms = options->hold_ms > 0 ? options->hold_ms : HOLD_MS;
     server->beat_ms = options->beat_ms > 0 ? options->beat_ms : BEAT_MS;
     server->info = print_info(options);
-    server->settle = event_new(base, -1, 0, on_settle, server);
-    server->expiry = event_new(base, -1, EV_PERSIST, on_expiry, server);
-    server->patience = evtimer_new(base, on_impatience, server);
-    if (server->info == NULL || server->settle == NULL || server->expiry == NULL ||
-        server->patience == NULL || event_add(server->expiry, &expiry_period) != 0 ||
-        !gbx_mcp_server_set_instructions(server, options->instructions)) {
-        gbx_mcp_server_free(server);
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
-    }
-    *ret = server;
-    return GBX_OK;
+    server->settle = gbx_need(event_new(base, -1, 0, on_settle, server));
+    server->expiry = gbx_need(event_new(base, -1, EV_PERSIST, on_expiry, server));
+    server->patience = gbx_need(evtimer_new(base, on_impatience, server));
+    (void)event_add(server->expiry, &expiry_period);
+    gbx_mcp_server_set_instructions(server, options->instructions);
+    return server;
 }
 
 void gbx_mcp_server_free(gbx_mcp_server *server)
@@ -491,31 +451,18 @@ void gbx_mcp_server_free(gbx_mcp_server *server)
         gbx_mcp_request_free(server->requests);
     for (size_t i = 0; i < GBX_MCP_LISTS; i++)
         gbx_mcp_registry_cleanup(&server->lists[i]);
-    if (server->settle != NULL)
-        event_free(server->settle);
-    if (server->expiry != NULL)
-        event_free(server->expiry);
-    if (server->patience != NULL)
-        event_free(server->patience);
+    event_free(server->settle);
+    event_free(server->expiry);
+    event_free(server->patience);
     free(server->info);
     free(server->instructions);
     free(server);
 }
 
-bool gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text)
+void gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json = {.ceiling = TEXT_MAX};
-    char *quoted = NULL;
-
-    if (text != NULL) {
-        (void)gbx_json_append_string(&json, text, strlen(text));
-        quoted = gbx_buf_take_string(&json, NULL);
-        if (quoted == NULL)
-            return false;
-    }
     free(server->instructions);
-    server->instructions = quoted;
-    return true;
+    server->instructions = text != NULL ? gbx_need(strdup(text)) : NULL;
 }
 
 void gbx_mcp_server_on_unknown_tool(gbx_mcp_server *server,

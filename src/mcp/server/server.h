@@ -34,13 +34,13 @@ typedef struct gbx_mcp_server_options {
     uint32_t beat_ms;         /* silence before a sign of life; 0: 10000 */
 } gbx_mcp_server_options;
 
-gbx_status gbx_mcp_server_new(gbx_mcp_loop *loop, const gbx_mcp_server_options *options,
-                              gbx_mcp_server **ret, gbx_error *reterr);
+gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
+                                   const gbx_mcp_server_options *options);
 /* Call it after all sessions are freed and every request is ended. NULL is ignored. */
 void gbx_mcp_server_free(gbx_mcp_server *server);
 
 /* Change the instructions for clients that connect from now on. */
-bool gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text);
+void gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text);
 
 /* arguments: a JSON object; the tool checks it against its schema. It is valid until
  * the request is ended. */

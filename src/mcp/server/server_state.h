@@ -41,7 +41,6 @@ typedef struct gbx_mcp_session_hooks {
     void (*idle)(void *user);
 } gbx_mcp_session_hooks;
 
-/* NULL: memory is out. */
 gbx_mcp_session *gbx_mcp_session_new(gbx_mcp_server *server,
                                      const gbx_mcp_session_hooks *hooks);
 
@@ -97,7 +96,7 @@ typedef struct gbx_mcp_entry {
 } gbx_mcp_entry;
 
 typedef struct gbx_mcp_registry {
-    gbx_mcp_entry **entries;
+    gbx_mcp_entry *entries;
     size_t count;
     uint64_t last_place;
 } gbx_mcp_registry;
@@ -143,7 +142,7 @@ typedef struct gbx_mcp_ask_entry {
     struct gbx_mcp_ask_entry *next;
     uint32_t number;  /* among the request's questions; "ask-NUMBER" */
     int64_t rpc_id;   /* legacy: of our request to the client */
-    char *params;     /* message and schema, as they are sent */
+    char *params;     /* members, as they are sent: message and schema */
     bool is_sent;     /* legacy: to the client; modern: in some input_required */
     bool is_answered; /* and done is still to be called */
     gbx_mcp_answer answer;
@@ -185,10 +184,15 @@ struct gbx_mcp_request {
                                        * client */
     bool is_parked;                   /* waits for the client's return; not counted
                                        * as in flight */
-    size_t members_at;                /* of a begun result: offset of its first comma */
     gbx_buf outcome;  /* "result":... or "error":..., kept while no client waits */
     bool is_finished; /* outcome is set; the handler has finished */
 };
+
+/* Each of them once. */
+typedef struct gbx_mcp_uris {
+    char **items;
+    size_t count;
+} gbx_mcp_uris;
 
 /* subscriptions/listen */
 typedef struct gbx_mcp_listen {
@@ -196,8 +200,7 @@ typedef struct gbx_mcp_listen {
     char id[GBX_RPC_ID_MAX];
     size_t id_len;
     bool lists[GBX_MCP_LISTS]; /* templates are resources */
-    char **uris;
-    size_t uri_count;
+    gbx_mcp_uris uris;
 } gbx_mcp_listen;
 
 struct gbx_mcp_session {
@@ -207,8 +210,7 @@ struct gbx_mcp_session {
     char version[16]; /* legacy: what was agreed on; "" before */
     gbx_mcp_era era;  /* legacy: of every request */
     bool has_listed[GBX_MCP_LISTS];
-    char **uris; /* legacy: resources/subscribe */
-    size_t uri_count;
+    gbx_mcp_uris uris; /* legacy: resources/subscribe */
     gbx_mcp_listen *listens;
     size_t listen_count;
     size_t request_count; /* that have an id */
@@ -218,11 +220,10 @@ struct gbx_mcp_session {
 };
 
 struct gbx_mcp_server {
-    gbx_mcp_loop *loop;
     gbx_mcp_registry lists[GBX_MCP_LISTS];
     bool is_changed[GBX_MCP_LISTS]; /* and not announced yet */
     char *info;                     /* JSON object: serverInfo */
-    char *instructions;             /* JSON string, or NULL */
+    char *instructions;             /* or NULL */
     size_t page_entries;
     uint32_t ask_ms;
     unsigned holds;
@@ -241,7 +242,7 @@ struct gbx_mcp_server {
 
 /* ---- client_request.c ------------------------------------------------------------ */
 
-/* NULL: memory is out. text is copied. */
+/* text is copied. */
 gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
                                      size_t len);
 void gbx_mcp_request_free(gbx_mcp_request *request);
@@ -265,9 +266,8 @@ void gbx_mcp_ask_end(gbx_mcp_request *request, gbx_mcp_ask_entry *ask,
 /* The same for every open question of the request. */
 void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
 
-/* Begin a result in `to` (initialised here), up to the closing brace of the result
- * object, which is left out. Each further member begins with a comma. meta: JSON object
- * of further _meta, or NULL. */
+/* Begin a result in `to` (initialised here), without its closing brace. meta: JSON
+ * object of further _meta, or NULL. */
 void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,
                          const char *meta);
 void gbx_mcp_reply_cacheable(gbx_buf *to, const gbx_mcp_request *request);
@@ -319,7 +319,7 @@ void gbx_mcp_announce(gbx_mcp_server *server);
 bool gbx_mcp_listen_cancel(gbx_mcp_session *session, gbx_view id);
 bool gbx_mcp_listen_has(const gbx_mcp_session *session, gbx_view id);
 void gbx_mcp_listens_free(gbx_mcp_session *session, bool say_so);
-void gbx_mcp_uris_free(char **uris, size_t count);
+void gbx_mcp_uris_free(gbx_mcp_uris *uris);
 
 /* ---- registry.c: methods ----------------------------------------------------- */
 
@@ -329,20 +329,24 @@ void gbx_mcp_on_read(gbx_mcp_request *request);
 /* Is the resource that it names pending? */
 bool gbx_mcp_read_is_pending(const gbx_mcp_request *request);
 void gbx_mcp_registry_cleanup(gbx_mcp_registry *registry);
-/* Append "name":value with a comma before it, unless value is NULL. */
-void gbx_mcp_append_member(gbx_buf *to, const char *name, const char *value);
 
 /* ---- server.c: methods --------------------------------------------- */
 
+/* The eras of the protocol that have a method. */
+typedef enum gbx_mcp_eras {
+    GBX_MCP_IN_LEGACY = 1,
+    GBX_MCP_IN_MODERN = 2,
+    GBX_MCP_IN_BOTH = GBX_MCP_IN_LEGACY | GBX_MCP_IN_MODERN,
+} gbx_mcp_eras;
+
 struct gbx_mcp_method {
     const char *name;
-    bool in_legacy;
-    bool in_modern;
-    bool (*waits)(
-        const gbx_mcp_request *request); /* while the server is held? or NULL */
-    bool is_stateful;                    /* may be answered with input_required */
-    gbx_mcp_list list;
+    gbx_mcp_eras eras;
     void (*run)(gbx_mcp_request *request);
+    gbx_mcp_list list;
+    /* Must it wait while the server is held? NULL: never. */
+    bool (*waits)(const gbx_mcp_request *request);
+    bool is_stateful; /* may be answered with input_required */
 };
 
 /* ---- elicitation.c ---------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -333,7 +334,7 @@ static bool is_ordinary(int os_errno)
 
 /* ---- start and end -------------------------------------------------------- */
 
-static bool make_events(gbx_mcp_stdio *s)
+static void make_events(gbx_mcp_stdio *s)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
     struct event_base *base = gbx_mcp_loop_base(s->loop);
@@ -343,38 +344,27 @@ static bool make_events(gbx_mcp_stdio *s)
     s->is_file =
         fstat(s->in_fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
                                       (S_ISCHR(st.st_mode) && !isatty(s->in_fd)));
-    s->readable = event_new(base, s->in_fd, s->is_file ? 0 : EV_READ, on_readable, s);
-    s->timer = event_new(base, -1, 0, on_timer, s);
-    s->check = event_new(base, -1, 0, on_check, s);
-    s->rest = event_new(base, -1, 0, on_rest, s);
-    s->stall = event_new(base, -1, 0, on_stall, s);
-    if (s->readable == NULL || s->timer == NULL || s->check == NULL ||
-        s->rest == NULL || s->stall == NULL)
-        return false;
+    s->readable =
+        gbx_need(event_new(base, s->in_fd, s->is_file ? 0 : EV_READ, on_readable, s));
+    s->timer = gbx_need(event_new(base, -1, 0, on_timer, s));
+    s->check = gbx_need(event_new(base, -1, 0, on_check, s));
+    s->rest = gbx_need(event_new(base, -1, 0, on_rest, s));
+    s->stall = gbx_need(event_new(base, -1, 0, on_stall, s));
     (void)sigemptyset(&ours);
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
         (void)sigaddset(&ours, numbers[i]);
         s->signals[i] =
-            event_new(base, numbers[i], EV_SIGNAL | EV_PERSIST, on_signal, s);
-        if (s->signals[i] == NULL || event_add(s->signals[i], NULL) != 0)
-            return false;
+            gbx_need(event_new(base, numbers[i], EV_SIGNAL | EV_PERSIST, on_signal, s));
+        (void)event_add(s->signals[i], NULL);
     }
     /* A host may have started us with them blocked. */
     (void)sigprocmask(SIG_UNBLOCK, &ours, NULL);
-    return true;
-}
-
-static void free_event(struct event **event)
-{
-    if (*event != NULL)
-        event_free(*event);
-    *event = NULL;
 }
 
 gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_fd,
                              int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr)
 {
-    gbx_mcp_stdio *s = calloc(1, sizeof *s);
+    gbx_mcp_stdio *s = gbx_need(calloc(1, sizeof *s));
     gbx_mcp_session_hooks hooks = {.user = s,
                                    .send = on_send,
                                    .part = on_part,
@@ -385,18 +375,18 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
                                       .broken = on_broken,
                                       .drained = on_drained};
 
-    if (s == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     s->loop = loop;
     s->server = server;
     s->in_fd = in_fd;
     gbx_mcp_line_reader_init(&s->lines, GBX_MCP_LINE_MAX);
     s->out = gbx_mcp_output_new(loop, out_fd, OUT_BYTES, &out_hooks);
     s->session = gbx_mcp_session_new(server, &hooks);
-    if (s->out == NULL || s->session == NULL || !make_events(s) ||
-        !gbx_mcp_output_watch(s->out, loop)) {
+    make_events(s);
+    if (!gbx_mcp_output_watch(s->out, loop)) {
+        (void)gbx_fail(reterr, GBX_E_OS, "cannot watch standard output: %s",
+                       strerror(errno));
         gbx_mcp_stdio_free(s);
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+        return GBX_E_OS;
     }
     listen_on(s);
     *ret = s;
@@ -427,12 +417,12 @@ void gbx_mcp_stdio_free(gbx_mcp_stdio *s)
     gbx_mcp_session_free(s->session);
     gbx_mcp_output_free(s->out);
     gbx_mcp_line_reader_cleanup(&s->lines);
-    free_event(&s->readable);
-    free_event(&s->timer);
-    free_event(&s->check);
-    free_event(&s->rest);
-    free_event(&s->stall);
+    event_free(s->readable);
+    event_free(s->timer);
+    event_free(s->check);
+    event_free(s->rest);
+    event_free(s->stall);
     for (size_t i = 0; i < GBX_COUNTOF(s->signals); i++)
-        free_event(&s->signals[i]);
+        event_free(s->signals[i]);
     free(s);
 }

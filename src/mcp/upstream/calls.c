@@ -6,6 +6,7 @@
  */
 #include "mcp/upstream/servers.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
 
@@ -16,47 +17,29 @@
 
 /* ---- waiting and ending ------------------------------------------------------ */
 
-/* Append to the waiting or the ended calls: both lists are ordered. */
-static void append(gbx_upstream_call *call, gbx_upstream_call ***end)
+static void append(gbx_upstream_call *call, gbx_call_list *list)
 {
-    call->next = NULL;
-    call->link = *end;
-    **end = call;
-    *end = &call->next;
-}
-
-static bool is_waiting(const gbx_upstream_call *call)
-{
-    return call->link != NULL && call->server != NULL && call->session == NULL &&
-           call->message == NULL;
+    call->list = list;
+    TAILQ_INSERT_TAIL(list, call, entry);
 }
 
 /* Remove it from whatever list it is in. */
-static void gbx_call_unlink(gbx_upstream_call *call)
+static void unlink_call(gbx_upstream_call *call)
 {
     gbx_server *server = call->server;
-    gbx_upstream_call ***end = NULL;
 
-    if (call->link == NULL)
+    if (call->list == NULL)
         return;
-    if (call->session != NULL) {
+    if (call->list == &call->all->flying) {
         call->session = NULL;
         server->in_flight--;
         call->all->in_flight--;
-    } else if (is_waiting(call)) {
+    } else if (call->list != &call->all->ended) {
         server->waiting_count--;
         server->waiting_bytes -= call->args.len;
-        end = &server->waiting_end;
-    } else {
-        end = &call->all->ended_end;
     }
-    if (end != NULL && call->next == NULL)
-        *end = call->link;
-    *call->link = call->next;
-    if (call->next != NULL)
-        call->next->link = call->link;
-    call->next = NULL;
-    call->link = NULL;
+    TAILQ_REMOVE(call->list, call, entry);
+    call->list = NULL;
 }
 
 void gbx_call_enqueue(gbx_upstream_call *call)
@@ -64,7 +47,7 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     gbx_server *server = call->server;
 
     call->since_ns = gbx_clock_now_ns();
-    append(call, &server->waiting_end);
+    append(call, &server->waiting);
     server->waiting_count++;
     server->waiting_bytes += call->args.len;
 }
@@ -90,7 +73,7 @@ void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
     gbx_upstream_done_fn done = call->done;
     void *user = call->user;
 
-    gbx_call_unlink(call);
+    unlink_call(call);
     if (done != NULL)
         done(user, reply);
     free_call(call);
@@ -99,16 +82,13 @@ void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message)
 {
-    gbx_call_unlink(call);
+    unlink_call(call);
     if (call->timer != NULL)
         (void)event_del(call->timer);
     free(call->message);
     call->fault = fault;
-    call->message = strdup(message);
-    if (call->message == NULL) /* an ended call without a message would look like
-                                * a waiting one */
-        call->server = NULL;
-    append(call, &call->all->ended_end);
+    call->message = gbx_need(strdup(message));
+    append(call, &call->all->ended);
     gbx_upstreams_wake(call->all);
 }
 
@@ -139,8 +119,7 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
         server->fault[0] = 0;
     }
     /* Is it slow, or does it hang? A session with other work is not checked. */
-    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL &&
-        gbx_session_calls(session) == 0)
+    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->calls == 0)
         gbx_session_check(session);
     gbx_upstreams_wake(server->all);
 }
@@ -184,7 +163,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
                                            "code gives a call more by opts.timeoutMs)");
     if (session != NULL)
         gbx_session_drop_call(session, call->id, "the call has taken too long");
-    gbx_call_unlink(call);
+    unlink_call(call);
     note_end(server, session, GBX_UPSTREAM_TIMEOUT);
     gbx_call_end(call, &reply);
 }
@@ -203,7 +182,7 @@ static void on_answer(void *user, const gbx_upstream_reply *reply)
     gbx_session *session = call->session;
     gbx_upstream_reply told = *reply;
 
-    gbx_call_unlink(call);
+    unlink_call(call);
     gbx_upstreams_wake(call->all);
     if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply->was_not_begun)) {
         call->was_retried = true;
@@ -225,7 +204,7 @@ static void extend(gbx_upstream_call *call)
     int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
     struct timeval after;
 
-    if (call->timer == NULL || call->timeout_ms != 0 || left_ms <= 0)
+    if (call->timeout_ms != 0 || left_ms <= 0)
         return;
     left_ms = left_ms < ms ? left_ms : ms;
     after = gbx_clock_timeval((uint32_t)left_ms);
@@ -251,9 +230,8 @@ void gbx_call_arm(gbx_upstream_call *call)
     if (call->timer != NULL || call->tool == NULL)
         return;
     call->armed_ns = gbx_clock_now_ns();
-    call->timer = evtimer_new(base, on_timeout, call);
-    if (call->timer != NULL)
-        (void)event_add(call->timer, &after);
+    call->timer = gbx_need(evtimer_new(base, on_timeout, call));
+    (void)event_add(call->timer, &after);
 }
 
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
@@ -269,7 +247,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
         .answer = on_answer,
     };
 
-    gbx_call_unlink(call);
+    unlink_call(call);
     gbx_call_arm(call);
     call->id = gbx_session_start_call(session, &c);
     if (call->id == 0) {
@@ -281,11 +259,7 @@ void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
     call->was_sent = true;
     call->server->in_flight++;
     call->all->in_flight++;
-    call->next = call->all->flying;
-    call->link = &call->all->flying;
-    if (call->next != NULL)
-        call->next->link = &call->next;
-    call->all->flying = call;
+    append(call, &call->all->flying);
 }
 
 /* ---- how a call fails -------------------------------------------------------- */

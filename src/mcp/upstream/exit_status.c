@@ -186,30 +186,11 @@ static void print_cause(const gbx_exit_status *e, char *text, size_t size)
         (void)snprintf(text, size, "it ended");
 }
 
-/* Whole characters only. */
-static size_t fit(const uint8_t *data, size_t len, size_t room)
-{
-    size_t n = 0;
-
-    while (n < len) {
-        size_t step = gbx_utf8_sequence(data + n, len - n);
-
-        if (step == 0 || n + step > room)
-            break;
-        n += step;
-    }
-    return n;
-}
-
 bool gbx_exit_status_is_lasting(const gbx_exit_status *ending)
 {
-    static const int lasting[] = {ENOENT, EACCES, ENOTDIR, ENOEXEC};
     int error = ending->no_directory != 0 ? ending->no_directory : ending->no_command;
 
-    for (size_t i = 0; i < GBX_COUNTOF(lasting); i++)
-        if (error == lasting[i])
-            return true;
-    return false;
+    return error == ENOENT || error == EACCES || error == ENOTDIR || error == ENOEXEC;
 }
 
 void gbx_exit_status_name(gbx_exit_status *ending, const char *command,
@@ -245,7 +226,7 @@ void gbx_exit_status_add_words(const gbx_stderr_tail *errors, const gbx_policy *
     (void)gbx_buf_puts(&words, "; its last words: ");
     n = words.len;
     if (gbx_stderr_tail_print(errors, secrets, LAST_LINES, &words) && words.len > n) {
-        n = fit(words.data, words.len, size - 1 - len);
+        n = gbx_utf8_cut(words.data, words.len, size - 1 - len);
         memcpy(text + len, words.data, n);
         text[len + n] = 0;
     }

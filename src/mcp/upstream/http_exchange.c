@@ -99,19 +99,17 @@ static void drop_session(gbx_http_exchange_response *r)
     r->is_session_too_long = false;
 }
 
-/* False: memory is out. */
-static bool take_session(gbx_http_exchange_response *r, const char *line, size_t len)
+static void take_session(gbx_http_exchange_response *r, const char *line, size_t len)
 {
     size_t n;
     const char *value = find_value(line, len, "mcp-session-id", &n);
 
     if (value == NULL)
-        return true;
+        return;
     drop_session(r);
     r->is_session_too_long = n > GBX_EXCHANGE_SESSION_MAX;
     if (!r->is_session_too_long)
-        r->session = strndup(value, n);
-    return r->is_session_too_long || r->session != NULL;
+        r->session = gbx_need(strndup(value, n));
 }
 
 /* The empty line that ends a head; an interim head (1xx) does not count. */
@@ -146,8 +144,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
     take_type(r, line, len);
     take_encoding(r, line, len);
     (void)take_header(line, len, "location", r->location, sizeof r->location);
-    if (!take_session(r, line, len))
-        return 0;
+    take_session(r, line, len);
     if (ends_head(e, line, len)) {
         e->has_head = true;
         event_active(e->turn, 0, 0);
@@ -341,54 +338,39 @@ static bool set_up(exchange *e)
     const gbx_libcurl *lib = e->lib;
     CURL *c = e->easy;
 
-    return lib->curl_easy_setopt(c, CURLOPT_URL, e->o.url) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-           set_quick_exit(e) &&
-           lib->curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) ==
-               CURLE_OK &&
+#define SET(option, value) \
+    (lib->curl_easy_setopt(c, CURLOPT_##option, (value)) == CURLE_OK)
+    return SET(URL, e->o.url) && SET(PROTOCOLS_STR, "http,https") &&
+           SET(NOSIGNAL, 1L) && set_quick_exit(e) &&
+           SET(NETRC, (long)CURL_NETRC_IGNORED) &&
            /* A proxy that was set for other programs must not see our headers. */
-           lib->curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_NOPROXY, "*") == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_TCP_NODELAY, 1L) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS,
-                                 (long)gbx_timeout_ms(GBX_TIMEOUT_CONNECT)) ==
-               CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)e->o.timeout_ms) ==
-               CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_ERRORBUFFER, e->error) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_HTTPHEADER, e->o.headers) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_HEADERDATA, e) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
-           lib->curl_easy_setopt(c, CURLOPT_WRITEDATA, e) == CURLE_OK && set_request(e);
+           SET(PROXY, "") && SET(NOPROXY, "*") && SET(TCP_NODELAY, 1L) &&
+           SET(CONNECTTIMEOUT_MS, (long)gbx_timeout_ms(GBX_TIMEOUT_CONNECT)) &&
+           SET(TIMEOUT_MS, (long)e->o.timeout_ms) && SET(ERRORBUFFER, e->error) &&
+           SET(HTTPHEADER, e->o.headers) && SET(HEADERFUNCTION, on_header) &&
+           SET(HEADERDATA, e) && SET(WRITEFUNCTION, on_body) && SET(WRITEDATA, e) &&
+           set_request(e);
+#undef SET
 }
 
 /* ---- the exchange -------------------------------------------------------------- */
 
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options)
 {
-    exchange *e = calloc(1, sizeof *e);
+    exchange *e = gbx_need(calloc(1, sizeof *e));
 
-    if (e == NULL) {
-        gbx_libcurl_wipe(&options->web->lib, options->headers);
-        return NULL;
-    }
     e->o = *options;
     e->lib = &options->web->lib;
-    e->shared.id = options->id;
-    e->shared.method = options->method;
-    e->shared.is_first_try = options->is_first_try;
-    e->shared.is_last_try = options->is_last_try;
+    e->shared.options = &e->o;
     e->entry = (gbx_multi_entry){on_over, e};
     gbx_buf_init_secret(&e->shared.response.body, GBX_LINK_MESSAGE_MAX);
     gbx_sse_init(&e->shared.response.sse, GBX_LINK_MESSAGE_MAX);
     gbx_buf_init_secret(&e->body, options->body_len + 1);
-    e->turn = event_new(options->web->base, -1, 0, on_turn, e);
-    e->easy = e->lib->curl_easy_init();
+    e->turn = gbx_need(event_new(options->web->base, -1, 0, on_turn, e));
+    e->easy = gbx_need(e->lib->curl_easy_init());
     (void)gbx_buf_append(&e->body, options->body, options->body_len);
     (void)gbx_buf_append(&e->body, "", 1); /* gives an empty body a pointer */
-    if (e->body.failed || e->turn == NULL || e->easy == NULL || !set_up(e) ||
+    if (e->body.failed || !set_up(e) ||
         !(options->delay_ms > 0 ? begin_later(e) : begin_now(e))) {
         gbx_http_exchange_free(&e->shared);
         return NULL;
@@ -402,10 +384,8 @@ void gbx_http_exchange_free(gbx_http_exchange *shared)
 
     if (e->is_added)
         gbx_multi_remove(e->o.web->multi, e->easy);
-    if (e->easy != NULL)
-        e->lib->curl_easy_cleanup(e->easy);
-    if (e->turn != NULL)
-        event_free(e->turn);
+    e->lib->curl_easy_cleanup(e->easy);
+    event_free(e->turn);
     gbx_libcurl_wipe(e->lib, e->o.headers);
     if (e->is_telling)
         e->is_dropped = true;
@@ -437,64 +417,50 @@ const char *gbx_http_exchange_error(const gbx_http_exchange *shared, CURLcode re
 
 static void on_farewell_done(void *user, gbx_http_exchange *farewell, CURLcode result)
 {
-    gbx_http_client *web = user;
-    gbx_http_exchange **at = &web->farewells;
-
+    (void)user;
     (void)result;
-    while (*at != farewell)
-        at = &(*at)->next;
-    *at = farewell->next;
+    LIST_REMOVE(farewell, entry);
     gbx_http_exchange_free(farewell);
 }
 
 void gbx_http_client_say_farewell(const gbx_http_exchange_options *options)
 {
     gbx_http_exchange_options own = *options;
-    gbx_http_client *web = options->web;
     gbx_http_exchange *farewell;
 
     own.hooks = (gbx_http_exchange_hooks){.done = on_farewell_done};
-    own.user = web;
     farewell = gbx_http_exchange_start(&own);
-    if (farewell == NULL)
-        return;
-    farewell->next = web->farewells;
-    web->farewells = farewell;
+    if (farewell != NULL)
+        LIST_INSERT_HEAD(&options->web->farewells, farewell, entry);
 }
 
 gbx_status gbx_http_client_new(struct event_base *base, gbx_http_client **ret,
                                gbx_error *reterr)
 {
-    gbx_http_client *web = calloc(1, sizeof *web);
-    gbx_status status;
+    gbx_libcurl lib;
+    gbx_status status = gbx_libcurl_load(&lib, reterr);
+    gbx_http_client *web;
 
-    if (web == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
-    web->base = base;
-    status = gbx_libcurl_load(&web->lib, reterr);
-    if (status == GBX_OK) {
-        /* Each link limits its own transfers: with a common limit, one server that
-         * never answers would use up the share of the others. */
-        web->multi = gbx_multi_new(&web->lib, base, 0);
-        if (web->multi == NULL)
-            status = gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
-    }
-    if (status != GBX_OK) {
-        gbx_http_client_free(web);
+    if (status != GBX_OK)
         return status;
-    }
+    web = gbx_need(calloc(1, sizeof *web));
+    web->lib = lib;
+    web->base = base;
+    /* Each link limits its own transfers: with a common limit, one server that never
+     * answers would use up the share of the others. */
+    web->multi = gbx_need(gbx_multi_new(&web->lib, base, 0));
     *ret = web;
     return GBX_OK;
 }
 
 void gbx_http_client_free(gbx_http_client *web)
 {
+    gbx_http_exchange *farewell;
+
     if (web == NULL)
         return;
-    while (web->farewells != NULL) {
-        gbx_http_exchange *farewell = web->farewells;
-
-        web->farewells = farewell->next;
+    while ((farewell = LIST_FIRST(&web->farewells)) != NULL) {
+        LIST_REMOVE(farewell, entry);
         gbx_http_exchange_free(farewell);
     }
     gbx_multi_free(web->multi);
@@ -504,6 +470,6 @@ void gbx_http_client_free(gbx_http_client *web)
 
 void gbx_http_client_finish(gbx_http_client *web, uint32_t ms)
 {
-    if (web != NULL && web->farewells != NULL)
+    if (web != NULL && !LIST_EMPTY(&web->farewells))
         gbx_multi_drain(web->multi, ms);
 }

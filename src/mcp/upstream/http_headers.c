@@ -41,24 +41,17 @@ static bool gbx_http_is_token(const char *name)
 
 void gbx_http_header_add(gbx_http_headers *headers, const char *name, const char *value)
 {
-    struct curl_slist *list;
     char *line = NULL;
 
-    if (headers->failed || asprintf(&line,
-                                    value == NULL ? "%s:"
-                                    : *value == 0 ? "%s;"
-                                                  : "%s: %s",
-                                    name, value) < 0) {
-        headers->failed = true;
-        return;
-    }
-    list = headers->lib->curl_slist_append(headers->list, line);
+    if (asprintf(&line,
+                 value == NULL ? "%s:"
+                 : *value == 0 ? "%s;"
+                               : "%s: %s",
+                 name, value) < 0)
+        (void)gbx_need(NULL);
+    headers->list = gbx_need(headers->lib->curl_slist_append(headers->list, line));
     explicit_bzero(line, strlen(line));
     free(line);
-    if (list == NULL)
-        headers->failed = true;
-    else
-        headers->list = list;
 }
 
 void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
@@ -74,17 +67,10 @@ void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
         (void)gbx_base64_append(&text, value, len);
         (void)gbx_buf_puts(&text, END);
     }
-    (void)gbx_buf_append(&text, "", 1);
-    if (text.failed)
-        headers->failed = true;
-    else
+    if (gbx_buf_append(&text, "", 1))
         gbx_http_header_add(headers, name, (const char *)text.data);
-}
-
-void gbx_http_headers_cleanup(gbx_http_headers *headers)
-{
-    gbx_libcurl_wipe(headers->lib, headers->list);
-    headers->list = NULL;
+    else
+        headers->is_too_long = true;
 }
 
 bool gbx_http_headers_check(const gbx_mcp_upstream_config *config,

@@ -5,6 +5,7 @@
  */
 #include "mcp/upstream/internal.h"
 
+#include "base/cleanup.h"
 #include "base/timeouts.h"
 
 #include <stdlib.h>
@@ -32,12 +33,12 @@ static gbx_http_headers common_headers(const gbx_http *h)
     return headers;
 }
 
-/* Start an exchange with these headers, which it takes. NULL: memory is out. */
-static gbx_http_exchange *start(gbx_http *h, gbx_http_headers *headers,
+/* Start an exchange with these headers, which it takes. NULL: it cannot be sent. */
+static gbx_http_exchange *start(gbx_http *h, const gbx_http_headers *headers,
                                 gbx_http_exchange_options *options)
 {
-    if (headers->failed) {
-        gbx_http_headers_cleanup(headers);
+    if (headers->is_too_long) {
+        gbx_libcurl_wipe(headers->lib, headers->list);
         return NULL;
     }
     options->web = h->web;
@@ -46,31 +47,15 @@ static gbx_http_exchange *start(gbx_http *h, gbx_http_headers *headers,
     return gbx_http_exchange_start(options);
 }
 
-static void keep(gbx_http *h, gbx_http_exchange *exchange)
-{
-    exchange->next = h->exchanges;
-    h->exchanges = exchange;
-}
-
-void gbx_http_unlink(gbx_http *h, const gbx_http_exchange *exchange)
-{
-    gbx_http_exchange **at = &h->exchanges;
-
-    while (*at != NULL && *at != exchange)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = exchange->next;
-}
-
 static void close_answered(gbx_http *h)
 {
     unsigned open = 0;
     gbx_http_exchange *next;
 
-    for (gbx_http_exchange *e = h->exchanges; e != NULL; e = next) {
-        next = e->next;
+    for (gbx_http_exchange *e = LIST_FIRST(&h->exchanges); e != NULL; e = next) {
+        next = LIST_NEXT(e, entry);
         if (e->was_answered && ++open > OPEN_MAX) {
-            gbx_http_unlink(h, e);
+            LIST_REMOVE(e, entry);
             gbx_http_exchange_free(e);
         }
     }
@@ -94,21 +79,20 @@ static bool same_part(const gbx_libcurl *lib, CURLU *a, CURLU *b, CURLUPart part
 char *gbx_http_resolve(const gbx_http *h, const char *text, size_t len)
 {
     const gbx_libcurl *lib = &h->web->lib;
-    CURLU *base = lib->curl_url();
-    CURLU *target = lib->curl_url();
-    char *relative = strndup(text, len);
+    CURLU *base = gbx_need(lib->curl_url());
+    CURLU *target = gbx_need(lib->curl_url());
+    char *relative = gbx_need(strndup(text, len));
     char *url = NULL;
     char *copy = NULL;
 
-    if (base != NULL && target != NULL && relative != NULL &&
-        lib->curl_url_set(base, CURLUPART_URL, h->config->url, 0) == CURLUE_OK &&
+    if (lib->curl_url_set(base, CURLUPART_URL, h->config->url, 0) == CURLUE_OK &&
         lib->curl_url_set(target, CURLUPART_URL, h->config->url, 0) == CURLUE_OK &&
         lib->curl_url_set(target, CURLUPART_URL, relative, 0) == CURLUE_OK &&
         same_part(lib, base, target, CURLUPART_SCHEME) &&
         same_part(lib, base, target, CURLUPART_HOST) &&
         same_part(lib, base, target, CURLUPART_PORT) &&
         lib->curl_url_get(target, CURLUPART_URL, &url, 0) == CURLUE_OK)
-        copy = strdup(url);
+        copy = gbx_need(strdup(url));
     lib->curl_free(url);
     lib->curl_url_cleanup(base);
     lib->curl_url_cleanup(target);
@@ -149,7 +133,7 @@ bool gbx_http_post(gbx_http *h, const gbx_link_message *message)
     exchange = start(h, &headers, &options);
     if (exchange == NULL)
         return false;
-    keep(h, exchange);
+    LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
     h->asides += message->id == 0;
     if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
         struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_SETTLE);
@@ -190,10 +174,7 @@ void gbx_http_say_farewell(const gbx_http *h)
         .timeout_ms = gbx_timeout_ms(GBX_TIMEOUT_FAREWELL),
     };
 
-    if (headers.failed)
-        gbx_http_headers_cleanup(&headers);
-    else
-        gbx_http_client_say_farewell(&options);
+    gbx_http_client_say_farewell(&options);
 }
 
 /* ---- the rest of a stream -------------------------------------------------------
@@ -215,9 +196,10 @@ static bool may_have_rest(const gbx_http *h, const gbx_http_exchange *ended)
 {
     const gbx_http_exchange_response *r = &ended->response;
 
-    return ended->id != 0 && !ended->was_answered && !h->is_modern && !h->is_sse &&
-           h->version[0] != 0 && r->status == 200 && r->is_stream && !r->is_too_long &&
-           r->sse.id[0] != 0 && h->hooks.awaits(h->hooks.user, ended->id);
+    return ended->options->id != 0 && !ended->was_answered && !h->is_modern &&
+           !h->is_sse && h->version[0] != 0 && r->status == 200 && r->is_stream &&
+           !r->is_too_long && r->sse.id[0] != 0 &&
+           h->hooks.awaits(h->hooks.user, ended->options->id);
 }
 
 bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended)
@@ -226,7 +208,7 @@ bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended)
     gbx_http_exchange_options options = {
         .method = GBX_HTTP_GET,
         .url = h->config->url,
-        .id = ended->id,
+        .id = ended->options->id,
         .delay_ms = delay_of(sse),
         .hooks = *h->request_hooks,
     };
@@ -245,7 +227,7 @@ bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended)
     memcpy(exchange->response.sse.id, sse->id, sizeof sse->id);
     memcpy(exchange->response.sse.next_id, sse->id, sizeof sse->id);
     exchange->response.sse.retry_ms = sse->retry_ms;
-    keep(h, exchange);
+    LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
     return true;
 }
 
@@ -259,7 +241,6 @@ bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended)
 static void free_waiting(gbx_http_waiting *w)
 {
     gbx_buf_cleanup(&w->text);
-    free(w->method);
     free(w->name);
     free(w);
 }
@@ -269,7 +250,7 @@ static unsigned count_asides(const gbx_http *h)
     unsigned count = 0;
 
     for (const gbx_http_waiting *w = h->later; w != NULL; w = w->next)
-        count += w->id == 0;
+        count += w->message.id == 0;
     return count;
 }
 
@@ -300,19 +281,18 @@ bool gbx_http_later(gbx_http *h, const gbx_link_message *message)
         say_dropped(h);
         return false;
     }
-    w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return false;
+    w = gbx_need(calloc(1, sizeof *w));
+    w->message = *message;
+    w->message.schema = w->message.args =
+        (gbx_view){0}; /* a modern server has no such wait */
+    w->name = message->name != NULL ? gbx_need(strdup(message->name)) : NULL;
+    w->message.name = w->name;
     gbx_buf_init_secret(&w->text, message->len);
     if (!gbx_buf_append(&w->text, message->text, message->len)) {
         free_waiting(w);
         return false;
     }
-    w->id = message->id;
-    w->is_again = message->is_again;
-    w->is_repeatable = message->is_repeatable;
-    w->method = message->method != NULL ? strdup(message->method) : NULL;
-    w->name = message->name != NULL ? strdup(message->name) : NULL;
+    w->message.text = (const char *)w->text.data;
     while (*at != NULL)
         at = &(*at)->next;
     *at = w;
@@ -325,20 +305,13 @@ void gbx_http_send_later(gbx_http *h)
 
     while (*at != NULL) {
         gbx_http_waiting *w = *at;
-        gbx_link_message message = {.text = (const char *)w->text.data,
-                                    .len = w->text.len,
-                                    .id = w->id,
-                                    .method = w->method,
-                                    .name = w->name,
-                                    .is_again = w->is_again,
-                                    .is_repeatable = w->is_repeatable};
 
-        if (!may_go(h, &message)) {
+        if (!may_go(h, &w->message)) {
             at = &w->next;
             continue;
         }
         *at = w->next;
-        (void)gbx_http_post(h, &message);
+        (void)gbx_http_post(h, &w->message);
         free_waiting(w);
     }
 }
@@ -350,7 +323,7 @@ void gbx_http_drop_later(gbx_http *h, int64_t id)
     while (*at != NULL) {
         gbx_http_waiting *w = *at;
 
-        if (id != 0 && w->id != id) {
+        if (id != 0 && w->message.id != id) {
             at = &w->next;
             continue;
         }
@@ -363,12 +336,12 @@ void gbx_http_drop_later(gbx_http *h, int64_t id)
 
 /* Keep the first message: the transport before needs it once its stream has said where
  * to send it. */
-static bool hold(gbx_http *h, const char *text, size_t len, int64_t id)
+static bool hold(gbx_http *h, const gbx_link_message *message)
 {
     gbx_buf_cleanup(&h->held);
     gbx_buf_init(&h->held, GBX_KIB(64));
-    h->held_id = id;
-    return gbx_buf_append(&h->held, text, len);
+    h->held_id = message->id;
+    return gbx_buf_append(&h->held, message->text, message->len);
 }
 
 bool gbx_http_send(gbx_link *link, const gbx_link_message *message)
@@ -386,10 +359,10 @@ bool gbx_http_send(gbx_link *link, const gbx_link_message *message)
         h->version[0] = 0;
     }
     if (h->is_sse && h->endpoint == NULL && message->id != 0)
-        return hold(h, message->text, message->len, message->id);
+        return hold(h, message);
     if (!may_go(h, message))
         return gbx_http_later(h, message);
-    if (is_first && !hold(h, message->text, message->len, message->id))
+    if (is_first && !hold(h, message))
         return false;
     return gbx_http_post(h, message);
 }
@@ -397,13 +370,13 @@ bool gbx_http_send(gbx_link *link, const gbx_link_message *message)
 void gbx_http_forget(gbx_link *link, int64_t id)
 {
     gbx_http *h = (gbx_http *)link;
-    gbx_http_exchange *exchange = h->exchanges;
+    gbx_http_exchange *exchange = LIST_FIRST(&h->exchanges);
 
     gbx_http_drop_later(h, id);
-    while (exchange != NULL && exchange->id != id)
-        exchange = exchange->next;
+    while (exchange != NULL && exchange->options->id != id)
+        exchange = LIST_NEXT(exchange, entry);
     if (exchange == NULL)
         return;
-    gbx_http_unlink(h, exchange);
+    LIST_REMOVE(exchange, entry);
     gbx_http_exchange_free(exchange);
 }

@@ -16,11 +16,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
 typedef struct gbx_yard gbx_yard;               /* all child processes */
 typedef struct gbx_http_client gbx_http_client; /* what all links over HTTP share */
+
+/* Lines that go into our log: a noisy server must not flood it. */
+typedef struct gbx_log_burst {
+    int64_t since_ns;
+    unsigned left;
+} gbx_log_burst;
+
+/* May one more be logged? So many may, then a second of silence. */
+bool gbx_log_burst_take(gbx_log_burst *burst, unsigned most);
 
 /* ---- tool_list.c --------------------------------------------------------- */
 
@@ -70,18 +80,21 @@ typedef struct gbx_tools {
 typedef bool gbx_tools_check(gbx_view schema);
 
 void gbx_tools_open(gbx_tools *tools);
-/* False: page is not a list of tools, or memory is out. */
-bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound);
+/* False: page is not a list of tools. known: the list that this one is made from, or
+ * NULL. Tools with names that are not in it are left out, since their names were changed
+ * on the way. */
+bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
+                   const gbx_tools *known);
 /* Is it full? Tools that were left out count, too. */
 bool gbx_tools_is_full(const gbx_tools *tools);
-bool gbx_tools_close(gbx_tools *tools);
+void gbx_tools_close(gbx_tools *tools);
 void gbx_tools_cleanup(gbx_tools *tools);
 
 /* The schema of its input. */
 gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool);
 
 /* NULL if no tool has that name. Borrowed. */
-const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
+gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
 
 /* The name that may have been meant, or NULL. */
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
@@ -99,10 +112,7 @@ bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
  * secrets may be NULL or empty: then texts stay as they are. All functions fail closed.
  */
 
-/* Redact first, then cut between characters to what fits. "" if memory is out. */
-void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
-                     size_t size);
-/* The whole text, redacted; NULL if memory is out. free() it. */
+/* The whole text, redacted; NULL if that fails. free() it. */
 char *gbx_redact_text(const gbx_policy *secrets, const char *text);
 
 /* Make *ret, to be cleaned up in any case, from a closed list. A tool whose name holds
@@ -172,7 +182,7 @@ typedef struct gbx_link_message {
     const char *text; /* one line with its newline; copied */
     size_t len;
     int64_t id;         /* of a request of ours; else 0 */
-    const char *method; /* of a request or a notification, else NULL */
+    const char *method; /* of a request or a notification, constant; else NULL */
     const char *name;   /* of the tool that it calls, or NULL */
     bool is_again;      /* the call was made before, without effect */
     bool is_repeatable; /* sending it twice does no harm */
@@ -231,10 +241,10 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
  * It gets nothing else of ours, above all no tokens for other servers.
  */
 
-/* "NAME=value" strings, NULL at the end; NULL if memory is out. */
+/* "NAME=value" strings, NULL at the end. */
 char **gbx_environ_new(const gbx_mcp_upstream_config *config);
 
-/* Wiped before it is freed: configured values may be secret. NULL is ignored. */
+/* Wiped before it is freed: configured values may be secret. */
 void gbx_environ_free(char **environment);
 
 /* A command to run below a keeper of its own, and its descriptors. */
@@ -337,7 +347,7 @@ void gbx_exit_status_print(const gbx_exit_status *ending, const gbx_stderr_tail 
 typedef struct gbx_process gbx_process;
 
 struct gbx_yard {
-    gbx_process *first;
+    LIST_HEAD(, gbx_process) processes;
     gbx_http_client *web;      /* what links over HTTP share; NULL: none was used */
     rlim_t descriptors;        /* see gbx_server_command */
     const gbx_policy *secrets; /* removed from last words; borrowed, or NULL */
@@ -439,6 +449,7 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret);
 #define GBX_EXCHANGE_SESSION_MAX GBX_KIB(8)
 
 typedef struct gbx_http_exchange gbx_http_exchange;
+typedef LIST_HEAD(gbx_http_exchange_list, gbx_http_exchange) gbx_http_exchange_list;
 
 typedef enum gbx_http_method {
     GBX_HTTP_POST,
@@ -489,16 +500,13 @@ typedef struct gbx_http_exchange_response {
 } gbx_http_exchange_response;
 
 struct gbx_http_exchange {
-    gbx_http_exchange *next; /* in its owner's list */
-    int64_t id;
-    gbx_http_method method;
-    bool is_first_try;
-    bool is_last_try;
+    LIST_ENTRY(gbx_http_exchange) entry; /* in its owner's list */
+    const gbx_http_exchange_options *options;
     bool was_answered; /* for the owner: the answer to id was among the events */
     gbx_http_exchange_response response;
 };
 
-/* NULL: memory is out. */
+/* NULL: it cannot be sent. */
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options);
 void gbx_http_exchange_free(gbx_http_exchange *shared);
 
@@ -513,7 +521,7 @@ struct gbx_http_client {
     gbx_libcurl lib;
     gbx_multi *multi;
     struct event_base *base;
-    gbx_http_exchange *farewells; /* nobody waits for their answers */
+    gbx_http_exchange_list farewells; /* nobody waits for their answers */
 };
 
 gbx_status gbx_http_client_new(struct event_base *base, gbx_http_client **ret,
@@ -534,8 +542,8 @@ void gbx_http_client_say_farewell(const gbx_http_exchange_options *options);
 
 typedef struct gbx_http_headers {
     const gbx_libcurl *lib;
-    struct curl_slist *list; /* take ownership, or clean up */
-    bool failed;             /* memory is out */
+    struct curl_slist *list; /* take ownership, or gbx_libcurl_wipe() it */
+    bool is_too_long;        /* a value was left out: do not send the request */
 } gbx_http_headers;
 
 /* value may be NULL: then libcurl's own header of that name is left out. */
@@ -545,7 +553,6 @@ void gbx_http_header_add(gbx_http_headers *headers, const char *name,
  * cannot hold it. */
 void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
                                const char *value, size_t len);
-void gbx_http_headers_cleanup(gbx_http_headers *headers);
 
 /* Check the configured headers. False with a name: that one would break the request. */
 bool gbx_http_headers_check(const gbx_mcp_upstream_config *config,
@@ -574,12 +581,9 @@ void gbx_params_add(gbx_view schema, gbx_view args, gbx_http_headers *headers);
 /* A message that waits. */
 typedef struct gbx_http_waiting {
     struct gbx_http_waiting *next;
-    int64_t id;
-    char *method; /* or NULL, likewise name */
-    char *name;
-    bool is_again;
-    bool is_repeatable;
+    gbx_link_message message; /* its text and name are those below */
     gbx_buf text;
+    char *name; /* or NULL */
 } gbx_http_waiting;
 
 typedef struct gbx_link_http_state {
@@ -592,11 +596,11 @@ typedef struct gbx_link_http_state {
     const gbx_http_exchange_hooks
         *request_hooks; /* of exchanges; the user is the link */
     const gbx_http_exchange_hooks *stream_hooks;
-    gbx_http_exchange *exchanges; /* requests, and other messages */
-    gbx_http_exchange *stream;    /* of the server's unasked messages, or NULL */
-    struct event *again;          /* reopens the stream */
-    uint32_t again_ms;            /* the pause that the server asks for; 0: none */
-    unsigned stream_failures;     /* consecutive failures to open it */
+    gbx_http_exchange_list exchanges; /* requests, and other messages */
+    gbx_http_exchange *stream;        /* of the server's unasked messages, or NULL */
+    struct event *again;              /* reopens the stream */
+    uint32_t again_ms;                /* the pause that the server asks for; 0: none */
+    unsigned stream_failures;         /* consecutive failures to open it */
     bool was_stream_tried;
     bool is_modern;
     char version[64];  /* of the protocol, agreed upon or to be asked for */
@@ -625,8 +629,7 @@ void gbx_http_forget(gbx_link *link, int64_t id);
 char *gbx_http_resolve(const gbx_http *h, const char *text, size_t len);
 /* POST this text; id 0: no answer is expected. */
 bool gbx_http_post(gbx_http *h, const gbx_link_message *message);
-/* Take the exchange out of the list. */
-void gbx_http_unlink(gbx_http *h, const gbx_http_exchange *exchange);
+
 /* Open the stream of the server's unasked messages. */
 bool gbx_http_open_stream(gbx_http *h);
 /* A request's exchange has ended. True: it ended before the answer, and the rest of its
@@ -635,7 +638,7 @@ bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended);
 /* End our session at the server: unused ones cost it memory. */
 void gbx_http_say_farewell(const gbx_http *h);
 
-/* Queue a message until it may be sent. False: too many wait, or memory is out. */
+/* Queue a message until it may be sent. False: too many wait. */
 bool gbx_http_later(gbx_http *h, const gbx_link_message *message);
 /* Send all that may go, in order; drop what cannot be sent. */
 void gbx_http_send_later(gbx_http *h);

@@ -10,11 +10,10 @@
 #include "base/timeouts.h"
 #include "base/utf8.h"
 
-#include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Limits of a server's text about a refusal. Secrets are removed before it is cut. */
 #define WORDS_MAX     200
@@ -44,46 +43,19 @@ static bool is_error(const gbx_buf *body)
            message.kind == GBX_RPC_ERROR;
 }
 
-/* Ignores case; searches only the beginning of the body. */
-static bool has_word(const gbx_buf *body, const char *word)
-{
-    size_t word_len = strlen(word);
-    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
-
-    for (size_t at = 0; at + word_len <= len; at++)
-        if (strncasecmp((const char *)body->data + at, word, word_len) == 0)
-            return true;
-    return false;
-}
-
-/* Versions of the protocol are dates: 2025-03-26. */
-static bool has_date(const gbx_buf *body)
-{
-    static const char shape[] = "20nn-nn-nn";
-    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
-
-    for (size_t at = 0; at + sizeof shape - 1 <= len; at++) {
-        size_t i = 0;
-
-        while (shape[i] != 0 && (shape[i] == 'n' ? isdigit(body->data[at + i]) != 0
-                                                 : body->data[at + i] == shape[i]))
-            i++;
-        if (shape[i] == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Does its body speak of a protocol version? */
+/* Does its body speak of a protocol version? Those are dates: 2025-03-26. Only its
+ * beginning is searched. */
 static bool is_of_version(const gbx_buf *body)
 {
-    static const char *const words[] = {"protocol version", "protocol-version",
-                                        "protocolversion"};
+    static const char date[] = "*20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]*";
+    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
+    GBX_CLEANUP(gbx_free)
+    char *text = gbx_need(len > 0 ? strndup((char *)body->data, len) : strdup(""));
 
-    for (size_t i = 0; i < GBX_COUNTOF(words); i++)
-        if (has_word(body, words[i]))
-            return true;
-    return has_word(body, "version") && has_date(body);
+    return strcasestr(text, "protocol version") != NULL ||
+           strcasestr(text, "protocol-version") != NULL ||
+           strcasestr(text, "protocolversion") != NULL ||
+           (strcasestr(text, "version") != NULL && fnmatch(date, text, 0) == 0);
 }
 
 /* The connection fails, or does not speak HTTP, until a person fixes the address or the
@@ -113,10 +85,8 @@ static gbx_unanswered meaning_of(long status)
 static void put_words(const gbx_http *h, const char *text, size_t len, gbx_buf *to)
 {
     char words[WORDS_MAX + 1];
-    char *copy = strndup(text, len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX);
+    char *copy = gbx_need(strndup(text, len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX));
 
-    if (copy == NULL)
-        return;
     for (char *c = copy; *c != 0; c++)
         if ((unsigned char)*c < ' ')
             *c = ' ';
@@ -154,10 +124,10 @@ static void put_status(const gbx_http *h, const gbx_http_exchange_response *r,
 
 static void free_exchanges(gbx_http *h)
 {
-    while (h->exchanges != NULL) {
-        gbx_http_exchange *exchange = h->exchanges;
+    gbx_http_exchange *exchange;
 
-        h->exchanges = exchange->next;
+    while ((exchange = LIST_FIRST(&h->exchanges)) != NULL) {
+        LIST_REMOVE(exchange, entry);
         gbx_http_exchange_free(exchange);
     }
     if (h->stream != NULL)
@@ -168,10 +138,8 @@ static void free_exchanges(gbx_http *h)
 static void free_http(gbx_http *h)
 {
     free_exchanges(h);
-    if (h->again != NULL)
-        event_free(h->again);
-    if (h->settle != NULL)
-        event_free(h->settle);
+    event_free(h->again);
+    event_free(h->settle);
     gbx_http_drop_later(h, 0);
     gbx_buf_cleanup(&h->held);
     free(h->endpoint);
@@ -211,7 +179,7 @@ static void take_break(gbx_http *h, const gbx_http_exchange *exchange, CURLcode 
     bool is_away;
 
     if (exchange->response.is_too_long) {
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
                          "the answer is longer than 32 MiB", GBX_UNANSWERED);
         return;
     }
@@ -223,12 +191,12 @@ static void take_break(gbx_http *h, const gbx_http_exchange *exchange, CURLcode 
                    gbx_http_exchange_error(exchange, result));
     /* On other connections, requests may still be under way. */
     if (is_away)
-        hooks.forgotten(hooks.user, exchange->id, why, is_lasting(result));
+        hooks.forgotten(hooks.user, exchange->options->id, why, is_lasting(result));
     else if (is_no_http(result))
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL, why,
+        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL, why,
                          GBX_UNANSWERED_ODD);
     else
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
+        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_EXIT, why,
                          GBX_UNANSWERED);
 }
 
@@ -250,7 +218,7 @@ static void take_no_rest(gbx_http *h, const gbx_http_exchange *exchange,
         why, sizeof why,
         "the stream ended before the answer, and the rest of it is not to be had: %s",
         result == CURLE_OK ? status : gbx_http_exchange_error(exchange, result));
-    h->hooks.unanswered(h->hooks.user, exchange->id, GBX_UPSTREAM_EXIT, why,
+    h->hooks.unanswered(h->hooks.user, exchange->options->id, GBX_UPSTREAM_EXIT, why,
                         GBX_UNANSWERED);
 }
 
@@ -289,7 +257,7 @@ static void take_another_type(gbx_http *h, const gbx_http_exchange *exchange)
         (void)gbx_buf_puts(&why, ", not with JSON");
     }
     (void)gbx_buf_append(&why, "", 1);
-    hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+    hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
                      why.failed ? "it answers with no JSON" : (const char *)why.data,
                      GBX_UNANSWERED);
 }
@@ -299,8 +267,8 @@ static bool is_about(const gbx_http_exchange *exchange)
 {
     const gbx_buf *body = &exchange->response.body;
 
-    return body->len > 0 &&
-           gbx_http_is_answer((const char *)body->data, body->len, exchange->id);
+    return body->len > 0 && gbx_http_is_answer((const char *)body->data, body->len,
+                                               exchange->options->id);
 }
 
 /* Does the server not know our session any more, without having acted on this request?
@@ -313,7 +281,7 @@ static bool is_forgotten(const gbx_http *h, const gbx_http_exchange *exchange)
     if (h->session == NULL || h->is_modern)
         return false;
     return status == 404 ||
-           (status == 400 && exchange->is_first_try && !is_about(exchange));
+           (status == 400 && exchange->options->is_first_try && !is_about(exchange));
 }
 
 /* The response has an error status. */
@@ -326,22 +294,23 @@ static void take_refusal(gbx_http *h, const gbx_http_exchange *exchange)
 
     if (is_forgotten(h, exchange)) {
         /* If the 404 is about what the call asks for, it is the call's answer. */
-        bool is_told = exchange->is_last_try && is_about(exchange);
+        bool is_told = exchange->options->is_last_try && is_about(exchange);
 
         h->is_forgotten = true;
-        hooks.forgotten(hooks.user, is_told ? 0 : exchange->id, "its session has ended",
-                        false);
+        hooks.forgotten(hooks.user, is_told ? 0 : exchange->options->id,
+                        "its session has ended", false);
         if (is_told)
             hooks.message(hooks.user, (const char *)body->data, body->len,
-                          exchange->id);
+                          exchange->options->id);
         return;
     }
     if (is_error(body)) {
-        hooks.message(hooks.user, (const char *)body->data, body->len, exchange->id);
+        hooks.message(hooks.user, (const char *)body->data, body->len,
+                      exchange->options->id);
     } else {
         gbx_buf_init(&why, WHY_MAX);
         put_status(h, &exchange->response, &why);
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_REFUSED,
+        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_REFUSED,
                          why.failed ? "it refuses this" : (const char *)why.data,
                          meaning_of(status));
     }
@@ -367,7 +336,7 @@ static bool note_session(gbx_http *h, gbx_http_exchange *exchange)
         return true;
     if (r->is_session_too_long) {
         exchange->was_answered = true;
-        h->hooks.unanswered(h->hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+        h->hooks.unanswered(h->hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
                             "the id of its session is longer than 8 KiB",
                             GBX_UNANSWERED);
         return false;
@@ -413,7 +382,8 @@ static void on_event(void *user, gbx_http_exchange *exchange,
     if (strcmp(event->name, "message") != 0 || event->len == 0 ||
         !note_session(h, exchange))
         return;
-    if (exchange->id != 0 && gbx_http_is_answer(event->data, event->len, exchange->id))
+    if (exchange->options->id != 0 &&
+        gbx_http_is_answer(event->data, event->len, exchange->options->id))
         exchange->was_answered = true;
     h->hooks.message(h->hooks.user, event->data, event->len, 0);
 }
@@ -425,18 +395,18 @@ static void take_answer(gbx_http *h, gbx_http_exchange *exchange)
 
     if (!note_session(h, exchange))
         return;
-    if (exchange->id == 0 || exchange->was_answered || h->is_sse)
+    if (exchange->options->id == 0 || exchange->was_answered || h->is_sse)
         return;
     if (is_of_another_type(r))
         take_another_type(h, exchange);
     else if (r->is_stream)
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_EXIT,
+        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_EXIT,
                          "the stream ended before the answer", GBX_UNANSWERED);
     else if (r->body.len > 0)
         hooks.message(hooks.user, (const char *)r->body.data, r->body.len,
-                      exchange->id);
+                      exchange->options->id);
     else
-        hooks.unanswered(hooks.user, exchange->id, GBX_UPSTREAM_PROTOCOL,
+        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
                          "it answers with nothing", GBX_UNANSWERED_SPOKEN);
 }
 
@@ -448,7 +418,7 @@ static bool try_transport_before(gbx_http *h, const gbx_http_exchange *exchange)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
     long status = exchange->response.status;
 
-    if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->id == 0 ||
+    if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->options->id == 0 ||
         h->held.len == 0 || (status != 400 && status != 404 && status != 405) ||
         is_error(&exchange->response.body) || is_of_version(&exchange->response.body))
         return false;
@@ -464,7 +434,7 @@ static void take_end(gbx_http *h, gbx_http_exchange *exchange, CURLcode result)
 {
     long status = exchange->response.status;
 
-    if (exchange->method == GBX_HTTP_GET && !exchange->was_answered)
+    if (exchange->options->method == GBX_HTTP_GET && !exchange->was_answered)
         take_no_rest(h, exchange, result);
     else if (result == CURLE_OK && status >= 200 && status < 300)
         take_answer(h, exchange);
@@ -478,10 +448,10 @@ static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 {
     gbx_http *h = user;
 
-    gbx_http_unlink(h, exchange);
+    LIST_REMOVE(exchange, entry);
     if (exchange == h->settling)
         end_settling(h);
-    if (exchange->id == 0) {
+    if (exchange->options->id == 0) {
         h->asides--;
         gbx_http_send_later(h);
     }
@@ -674,9 +644,7 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
         if (status != GBX_OK)
             return status;
     }
-    h = calloc(1, sizeof *h);
-    if (h == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+    h = gbx_need(calloc(1, sizeof *h));
     h->link.ops = &ops;
     h->hooks = options->hooks;
     h->config = options->config;
@@ -687,12 +655,11 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;
     (void)snprintf(h->version, sizeof h->version, "2026-07-28");
-    h->again = evtimer_new(base, on_again, h);
-    h->settle = evtimer_new(base, on_settle_timeout, h);
-    if (h->again == NULL || h->settle == NULL ||
-        (h->is_sse && !gbx_http_open_stream(h))) {
+    h->again = gbx_need(evtimer_new(base, on_again, h));
+    h->settle = gbx_need(evtimer_new(base, on_settle_timeout, h));
+    if (h->is_sse && !gbx_http_open_stream(h)) {
         free_http(h);
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
+        return gbx_fail(reterr, GBX_E_OS, "its stream of events cannot be opened");
     }
     *ret = &h->link;
     return GBX_OK;

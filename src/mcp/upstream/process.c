@@ -48,8 +48,7 @@ typedef enum gbx_stop_step {
 
 struct gbx_process {
     gbx_link link;
-    gbx_process *next;
-    gbx_process **at_yard; /* points to it in the list of the yard, or NULL */
+    LIST_ENTRY(gbx_process) entry; /* in the yard */
     gbx_link_hooks hooks;
     gbx_spawned_command at;
     struct event *on_output;
@@ -67,32 +66,21 @@ struct gbx_process {
     gbx_exit_status ending;
     const gbx_policy *secrets;
     uint32_t patience_ms;
-    unsigned error_lines_left;
-    int64_t error_burst_ns;
+    gbx_log_burst logged; /* lines of its standard error */
     gbx_stop_step stopping;
     bool is_told; /* lost was called, or nobody wants it */
 };
 
 /* ---- the end -------------------------------------------------------------- */
 
-static void free_events(gbx_process *p)
+static void free_process(gbx_process *p)
 {
     struct event *events[] = {p->on_output, p->on_errors, p->on_control, p->on_gone,
                               p->step};
 
+    LIST_REMOVE(p, entry);
     for (size_t i = 0; i < GBX_COUNTOF(events); i++)
-        if (events[i] != NULL)
-            event_free(events[i]);
-}
-
-static void free_process(gbx_process *p)
-{
-    if (p->at_yard != NULL) {
-        *p->at_yard = p->next;
-        if (p->next != NULL)
-            p->next->at_yard = p->at_yard;
-    }
-    free_events(p);
+        event_free(events[i]);
     gbx_mcp_output_free(p->out);
     gbx_mcp_line_reader_cleanup(&p->lines);
     gbx_mcp_line_reader_cleanup(&p->error_lines);
@@ -204,16 +192,10 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
  * the last ones. */
 static void tell_error_line(gbx_process *p, const char *line, size_t len)
 {
-    int64_t now = gbx_clock_now_ns();
     gbx_buf text;
 
-    if (now - p->error_burst_ns > 1000 * GBX_NS_PER_MS) {
-        p->error_burst_ns = now;
-        p->error_lines_left = ERROR_LINES_BURST;
-    }
-    if (p->is_told || p->error_lines_left == 0)
+    if (p->is_told || !gbx_log_burst_take(&p->logged, ERROR_LINES_BURST))
         return;
-    p->error_lines_left--;
     gbx_buf_init_secret(&text, (size_t)ERROR_LINE_MAX * 8);
     (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
     (void)gbx_buf_append(&text, "", 1);
@@ -401,43 +383,41 @@ static const gbx_link_ops ops = {
 
 /* ---- the start --------------------------------------------------------------- */
 
-static bool set_up(gbx_process *p, const gbx_process_options *o)
+static struct event *watch(gbx_process *p, gbx_mcp_loop *loop, int fd, short what,
+                           event_callback_fn fn)
 {
-    struct event_base *base = gbx_mcp_loop_base(o->loop);
-    gbx_mcp_output_hooks out_hooks = {.user = p, .broken = on_broken};
+    struct event *event =
+        gbx_need(event_new(gbx_mcp_loop_base(loop), fd, EV_READ | what, fn, p));
 
-    p->on_output = event_new(base, p->at.output, EV_READ | EV_PERSIST, on_output, p);
-    p->on_errors = event_new(base, p->at.errors, EV_READ | EV_PERSIST, on_errors, p);
-    p->on_control = event_new(base, p->at.control, EV_READ | EV_PERSIST, on_control, p);
-    p->on_gone = event_new(base, p->at.pidfd, EV_READ, on_gone, p);
-    p->step = evtimer_new(base, on_step, p);
-    p->out = gbx_mcp_output_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
-    return p->on_output != NULL && p->on_errors != NULL && p->on_control != NULL &&
-           p->on_gone != NULL && p->step != NULL && p->out != NULL &&
-           gbx_mcp_output_gather(p->out, o->loop) &&
-           event_add(p->on_output, NULL) == 0 && event_add(p->on_errors, NULL) == 0 &&
-           event_add(p->on_control, NULL) == 0 && event_add(p->on_gone, NULL) == 0;
+    if (event_add(event, NULL) != 0) /* there is no room in the kernel */
+        (void)gbx_need(NULL);
+    return event;
 }
 
-static void enter_yard(gbx_process *p, gbx_yard *yard)
+static void set_up(gbx_process *p, const gbx_process_options *o)
 {
-    p->next = yard->first;
-    p->at_yard = &yard->first;
-    if (p->next != NULL)
-        p->next->at_yard = &p->next;
-    yard->first = p;
+    gbx_mcp_output_hooks out_hooks = {.user = p, .broken = on_broken};
+
+    p->on_output = watch(p, o->loop, p->at.output, EV_PERSIST, on_output);
+    p->on_errors = watch(p, o->loop, p->at.errors, EV_PERSIST, on_errors);
+    p->on_control = watch(p, o->loop, p->at.control, EV_PERSIST, on_control);
+    p->on_gone = watch(p, o->loop, p->at.pidfd, 0, on_gone);
+    p->step = gbx_need(evtimer_new(gbx_mcp_loop_base(o->loop), on_step, p));
+    p->out = gbx_mcp_output_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
+    gbx_mcp_output_gather(p->out, o->loop);
 }
 
 gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **ret,
                              gbx_error *reterr)
 {
-    gbx_process *p = calloc(1, sizeof *p);
-    gbx_status status;
+    gbx_spawned_command at;
+    gbx_process *p;
+    gbx_status status = gbx_server_command_spawn(&options->command, &at, reterr);
 
-    if (p == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
-    p->at = (gbx_spawned_command){
-        .pidfd = -1, .control = -1, .input = -1, .output = -1, .errors = -1};
+    if (status != GBX_OK)
+        return status;
+    p = gbx_need(calloc(1, sizeof *p));
+    p->at = at;
     p->link.ops = &ops;
     p->hooks = options->hooks;
     p->patience_ms = options->patience_ms;
@@ -446,17 +426,8 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
                          options->command.directory);
     gbx_mcp_line_reader_init(&p->lines, options->line_max);
     gbx_mcp_line_reader_init(&p->error_lines, ERROR_LINE_MAX);
-    status = gbx_server_command_spawn(&options->command, &p->at, reterr);
-    if (status == GBX_OK && !set_up(p, options)) {
-        gbx_fd_close(&p->at.control); /* the keeper then kills everything */
-        reap(p);
-        status = gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
-    }
-    if (status != GBX_OK) {
-        free_process(p);
-        return status;
-    }
-    enter_yard(p, options->yard);
+    set_up(p, options);
+    LIST_INSERT_HEAD(&options->yard->processes, p, entry);
     *ret = p;
     return GBX_OK;
 }
@@ -482,8 +453,6 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
     gbx_process *process;
     gbx_status status;
 
-    if (environment == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
     status = gbx_process_start(&o, &process, reterr);
     gbx_environ_free(environment);
     if (status == GBX_OK)
@@ -501,7 +470,7 @@ pid_t gbx_process_keeper(const gbx_process *process)
 /* Wait for the first process in the yard, and free it if it has ended. */
 static bool wait_for_first(gbx_yard *yard, int64_t until_ns)
 {
-    gbx_process *p = yard->first;
+    gbx_process *p = LIST_FIRST(&yard->processes);
     struct pollfd fd = {.fd = p->at.pidfd, .events = POLLIN};
     int64_t left_ms = (until_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
     int ready = poll(&fd, 1, left_ms > 0 ? (int)left_ms : 0);
@@ -517,18 +486,21 @@ static bool wait_for_first(gbx_yard *yard, int64_t until_ns)
 
 void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms)
 {
+    gbx_process *p;
+
     for (int step = GBX_STOP_INPUT; step <= GBX_STOP_KEEPER; step++) {
         int64_t until_ns = gbx_clock_now_ns() + patience_ms * GBX_NS_PER_MS;
 
-        for (gbx_process *p = yard->first; p != NULL; p = p->next) {
+        LIST_FOREACH(p, &yard->processes, entry)
+        {
             p->is_told = true;
             if (p->stopping < (gbx_stop_step)step)
                 stop_harder(p);
         }
-        while (yard->first != NULL && wait_for_first(yard, until_ns))
+        while (!LIST_EMPTY(&yard->processes) && wait_for_first(yard, until_ns))
             continue;
     }
     /* These were killed, but are in an uninterruptible system call. */
-    while (yard->first != NULL)
-        free_process(yard->first);
+    while ((p = LIST_FIRST(&yard->processes)) != NULL)
+        free_process(p);
 }

@@ -31,25 +31,15 @@ static const char *const names[] = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", 
 /* As in confstr(_CS_PATH), plus /usr/local: without any PATH nothing is found. */
 #define PATH_OF_LAST_RESORT "/usr/local/bin:/usr/bin:/bin"
 
-static size_t count_of(char *const *environment)
-{
-    size_t count = 0;
-
-    while (environment[count] != NULL)
-        count++;
-    return count;
-}
-
 /* If a name comes again, the last value counts. The caller has left room for one
  * more. */
-static bool put(char **environment, const char *name, const char *value)
+static void put(char **environment, const char *name, const char *value)
 {
     size_t len = strlen(name);
     size_t at = 0;
-    char *entry;
 
-    if (asprintf(&entry, "%s=%s", name, value) < 0)
-        return false;
+    if (value == NULL)
+        return;
     while (environment[at] != NULL &&
            (strncmp(environment[at], name, len) != 0 || environment[at][len] != '='))
         at++;
@@ -57,49 +47,30 @@ static bool put(char **environment, const char *name, const char *value)
         explicit_bzero(environment[at], strlen(environment[at]));
         free(environment[at]);
     }
-    environment[at] = entry;
-    return true;
-}
-
-static bool inherit(char **environment, const char *name)
-{
-    const char *value = getenv(name);
-
-    return value == NULL || put(environment, name, value);
-}
-
-static bool fill(char **environment, const gbx_mcp_upstream_config *config)
-{
-    bool filled = put(environment, "PATH", PATH_OF_LAST_RESORT);
-
-    for (size_t i = 0; i < GBX_COUNTOF(names) && filled; i++)
-        filled = inherit(environment, names[i]);
-    for (size_t i = 0; i < config->inherit_count && filled; i++)
-        filled = inherit(environment, config->inherit[i]);
-    for (size_t i = 0; i < config->env_count && filled; i++)
-        filled = put(environment, config->env[i].name, config->env[i].value);
-    return filled;
+    if (asprintf(&environment[at], "%s=%s", name, value) < 0)
+        (void)gbx_need(NULL);
 }
 
 char **gbx_environ_new(const gbx_mcp_upstream_config *config)
 {
     size_t room = GBX_COUNTOF(names) + config->inherit_count + config->env_count + 2;
-    char **environment = calloc(room, sizeof *environment);
+    char **environment = gbx_need(calloc(room, sizeof *environment));
 
-    if (environment != NULL && !fill(environment, config)) {
-        gbx_environ_free(environment);
-        return NULL;
-    }
+    put(environment, "PATH", PATH_OF_LAST_RESORT);
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        put(environment, names[i], getenv(names[i]));
+    for (size_t i = 0; i < config->inherit_count; i++)
+        put(environment, config->inherit[i], getenv(config->inherit[i]));
+    for (size_t i = 0; i < config->env_count; i++)
+        put(environment, config->env[i].name, config->env[i].value);
     return environment;
 }
 
 void gbx_environ_free(char **environment)
 {
-    if (environment == NULL)
-        return;
-    for (size_t i = count_of(environment); i > 0; i--) {
-        explicit_bzero(environment[i - 1], strlen(environment[i - 1]));
-        free(environment[i - 1]);
+    for (size_t i = 0; environment[i] != NULL; i++) {
+        explicit_bzero(environment[i], strlen(environment[i]));
+        free(environment[i]);
     }
     free(environment);
 }
@@ -181,48 +152,32 @@ static bool find_keeper(char *path, size_t size)
            is_program(path);
 }
 
-static int set_up(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
-                  const ends *e)
-{
-    sigset_t all;
-    sigset_t none;
-    int error = 0;
-
-    (void)sigfillset(&all);
-    (void)sigemptyset(&none);
-    for (int i = 0; i < (int)GBX_COUNTOF(e->theirs) && error == 0; i++)
-        error = posix_spawn_file_actions_adddup2(actions, e->theirs[i], i);
-    if (error == 0)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, GBX_KEEPER_FD + 1);
-    if (error == 0)
-        error = posix_spawnattr_setsigdefault(attributes, &all);
-    if (error == 0)
-        error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0)
-        error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF |
-                                                         POSIX_SPAWN_SETSIGMASK);
-    return error;
-}
-
 /* Returns 0 or an errno value. */
 static int execute(const char *path, char *const *argv, char *const *environment,
                    const ends *e, pid_t *ret_pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&actions);
+    sigset_t all;
+    sigset_t none;
+    int error = 0;
 
-    if (error != 0)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        error = set_up(&actions, &attributes, e);
-        gbx_cpu_roam();
-        if (error == 0)
-            error =
-                posix_spawn(ret_pid, path, &actions, &attributes, argv, environment);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
+    (void)sigfillset(&all);
+    (void)sigemptyset(&none);
+    (void)posix_spawn_file_actions_init(&actions);
+    (void)posix_spawnattr_init(&attributes);
+    (void)posix_spawnattr_setsigdefault(&attributes, &all);
+    (void)posix_spawnattr_setsigmask(&attributes, &none);
+    (void)posix_spawnattr_setflags(&attributes,
+                                   POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    for (int i = 0; i < (int)GBX_COUNTOF(e->theirs) && error == 0; i++)
+        error = posix_spawn_file_actions_adddup2(&actions, e->theirs[i], i);
+    if (error == 0)
+        error = posix_spawn_file_actions_addclosefrom_np(&actions, GBX_KEEPER_FD + 1);
+    gbx_cpu_roam();
+    if (error == 0)
+        error = posix_spawn(ret_pid, path, &actions, &attributes, argv, environment);
+    (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -239,9 +194,7 @@ static char **arguments_of(const gbx_server_command *command, char *number)
 
     while (command->args != NULL && command->args[count] != NULL)
         count++;
-    argv = calloc(count + 6, sizeof *argv);
-    if (argv == NULL)
-        return NULL;
+    argv = gbx_need(calloc(count + 6, sizeof *argv));
     argv[0] = name;
     argv[1] = command->is_plain ? plain : best;
     argv[2] = number;
@@ -273,8 +226,6 @@ gbx_status gbx_server_command_spawn(const gbx_server_command *command,
     pid_t pid = 0;
     int pidfd;
 
-    if (argv == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
     (void)snprintf(number, sizeof number, "%llu",
                    (unsigned long long)command->descriptors);
     if (!find_keeper(path, sizeof path))

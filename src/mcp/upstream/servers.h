@@ -14,6 +14,8 @@
 
 #include "mcp/upstream/internal.h"
 
+#include <sys/queue.h>
+
 #define GBX_VERSION_TEXT_MAX 32
 
 typedef struct gbx_session gbx_session;
@@ -24,7 +26,7 @@ typedef struct gbx_session_hooks {
     /* The list of tools was read again, or reading it has failed. */
     void (*listed)(void *user, gbx_session *session);
     /* The server has answered the check. */
-    void (*checked)(void *user, gbx_session *session);
+    void (*checked)(void *user);
     void (*log)(void *user, const char *line);
     /* The server has forgotten the session or cannot be reached: nothing more is sent.
      * The session is lost once the calls in flight have ended. */
@@ -60,11 +62,6 @@ gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret
 /* Pending answers are dropped. Do not call it from a hook. NULL is ignored. */
 void gbx_session_free(gbx_session *session);
 
-bool gbx_session_is_ready(const gbx_session *session);
-bool gbx_session_is_lost(const gbx_session *session);
-const gbx_session_facts *gbx_session_facts_of(const gbx_session *session);
-const gbx_tools *gbx_session_tools(const gbx_session *session);
-
 /* ---- calling -------------------------------------------------------------- */
 
 typedef struct gbx_session_call {
@@ -84,8 +81,6 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
 /* Notify the server; answer is not called any more. */
 void gbx_session_drop_call(gbx_session *session, int64_t id, const char *reason);
 
-size_t gbx_session_calls(const gbx_session *session); /* in flight */
-
 /* Check that the server is alive: if it says nothing within a while, it is lost. */
 void gbx_session_check(gbx_session *session);
 /* Is such a check still unanswered? */
@@ -93,8 +88,6 @@ bool gbx_session_is_checked(const gbx_session *session);
 
 /* Has it said that its tools have changed since they were read? */
 bool gbx_session_is_stale(const gbx_session *session);
-/* When the known tools were asked for. */
-int64_t gbx_session_listed_ns(const gbx_session *session);
 /* A call waits for its tools: ask in the next turn, unless a list is under way. */
 void gbx_session_list_now(gbx_session *session);
 
@@ -103,6 +96,9 @@ void gbx_session_list_now(gbx_session *session);
 #define GBX_SESSION_WHY_MAX 2048 /* of the text why it is lost */
 
 #define GBX_MODERN_VERSION "2026-07-28"
+
+/* JSON: who we are. */
+#define GBX_CLIENT_INFO "{\"name\":\"glovebox\",\"version\":\"" GBX_VERSION "\"}"
 
 /* The purpose of a request of ours. */
 typedef enum gbx_ask {
@@ -131,12 +127,6 @@ typedef enum gbx_phase {
     GBX_PHASE_ENDING, /* the server has forgotten it; calls in flight go on */
     GBX_PHASE_LOST,
 } gbx_phase;
-
-/* Lines that go into our log: a noisy server must not flood it. */
-typedef struct gbx_session_burst {
-    int64_t since_ns;
-    unsigned left;
-} gbx_session_burst;
 
 struct gbx_session {
     gbx_session_options options;
@@ -174,13 +164,13 @@ struct gbx_session {
     bool is_deaf;          /* it has closed its input, and may be about to end */
     gbx_session_request *pending;
     int64_t last_id;
-    size_t calls;
+    size_t calls; /* in flight */
     uint64_t sent_bytes;
     int64_t started_ns;
-    int64_t asked_ns;         /* when the list being read was asked for */
-    int64_t listed_ns;        /* the same for the known list */
-    gbx_session_burst logged; /* by us */
-    gbx_session_burst said;   /* by the server, to be logged */
+    int64_t asked_ns;     /* when the list being read was asked for */
+    int64_t listed_ns;    /* the same for the known list */
+    gbx_log_burst logged; /* by us */
+    gbx_log_burst said;   /* by the server, to be logged */
     struct event *start_timer;
     struct event *list_timer;   /* limits how often changes make us read the list */
     struct event *page_timer;   /* once it is ready: the next page is late */
@@ -266,11 +256,12 @@ void gbx_session_on_change(gbx_session *s);
 #define GBX_PROCESSES_MAX 64u
 
 typedef struct gbx_server gbx_server;
+typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
 
 /* A call of a tool, or a request for the tools, until it is answered. */
 struct gbx_upstream_call {
-    gbx_upstream_call *next;
-    gbx_upstream_call **link;
+    TAILQ_ENTRY(gbx_upstream_call) entry;
+    gbx_call_list *list; /* that it is in, or NULL */
     gbx_upstreams *all;
     gbx_server *server;   /* NULL: no server has that name */
     gbx_session *session; /* that has it in flight, or NULL */
@@ -301,8 +292,7 @@ struct gbx_server {
     size_t session_count;
     gbx_session *dead[GBX_PROCESSES_MAX]; /* lost; freed in the next turn */
     size_t dead_count;
-    gbx_upstream_call *waiting; /* in order */
-    gbx_upstream_call **waiting_end;
+    gbx_call_list waiting;
     size_t waiting_count;
     size_t waiting_bytes;
     size_t in_flight;
@@ -329,18 +319,17 @@ struct gbx_upstreams {
     gbx_server *servers;
     size_t count;
     size_t in_flight;
-    size_t starts_at_once;     /* limit for programs that no call waits for */
-    size_t next_server;        /* gets the next chance to go on: round robin */
-    gbx_upstream_call *flying; /* in flight, of all servers */
-    gbx_upstream_call *ended;  /* ended in the next turn, in order */
-    gbx_upstream_call **ended_end;
+    size_t starts_at_once; /* limit for programs that no call waits for */
+    size_t next_server;    /* gets the next chance to go on: round robin */
+    gbx_call_list flying;  /* in flight, of all servers */
+    gbx_call_list ended;   /* ended in the next turn */
     bool is_closing;
     struct event *turn;
 };
 
 /* ---- upstream_server.c -------------------------------------------------- */
 
-bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
+void gbx_server_init(gbx_server *server, gbx_upstreams *all,
                      const gbx_mcp_upstream_config *config);
 /* Free the lost sessions; only from the turn of the loop. */
 void gbx_server_bury(gbx_server *server);

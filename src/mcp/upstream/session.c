@@ -45,7 +45,7 @@ static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message
 static void on_check(gbx_session *s)
 {
     (void)event_del(s->check_timer);
-    s->options.hooks.checked(s->options.hooks.user, s);
+    s->options.hooks.checked(s->options.hooks.user);
 }
 
 /* An answer: its id names our request; without an id, `about` does. */
@@ -96,7 +96,6 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message)
     gbx_buf_init(&text, GBX_KIB(4));
     if (strcmp(message->method, "ping") == 0) {
         gbx_rpc_begin_result(&text, message->id);
-        (void)gbx_buf_puts(&text, "{}");
         gbx_rpc_end(&text);
     } else {
         gbx_rpc_append_error(&text, message->id, GBX_RPC_METHOD_NOT_FOUND,
@@ -208,9 +207,9 @@ static void note_stray(gbx_session *s, const char *text, size_t len)
 
     for (size_t i = 0; i < len && letters < 2; i++)
         letters = isalpha((unsigned char)text[i]) != 0 ? letters + 1 : 0;
-    line = letters == 2 ? strndup(text, len < STRAY_MAX ? len : STRAY_MAX) : NULL;
-    if (line == NULL)
+    if (letters != 2)
         return;
+    line = gbx_need(strndup(text, len < STRAY_MAX ? len : STRAY_MAX));
     gbx_redact_copy(s->options.yard->secrets, line, clean, sizeof clean);
     gbx_buf_init(&shown, sizeof s->stray - 1);
     if (gbx_utf8_append_escaped(&shown, clean, strlen(clean), GBX_ESCAPE_LINE) &&
@@ -219,55 +218,36 @@ static void note_stray(gbx_session *s, const char *text, size_t len)
     gbx_buf_cleanup(&shown);
 }
 
-static bool begins_member(const char *text, size_t len, const char *name)
-{
-    size_t name_len = strlen(name);
-
-    return len > name_len && memcmp(text, name, name_len) == 0;
-}
-
-static int64_t read_whole(const char *text, size_t len)
-{
-    int64_t value = 0;
-
-    for (size_t i = 0; i < len && value < INT64_MAX / 16; i++)
-        if (isdigit((unsigned char)text[i]))
-            value = value * 10 + (text[i] - '0');
-    return value;
-}
-
-/* A further line of an object that began on an earlier line. */
-static void note_spread(gbx_session *s, const char *text, size_t len)
+static size_t indent_of(const char *text, size_t len)
 {
     size_t indent = 0;
 
     while (indent < len && (text[indent] == ' ' || text[indent] == '\t'))
         indent++;
+    return indent;
+}
+
+/* A further line of an object that began on an earlier line. */
+static void note_spread(gbx_session *s, const char *text, size_t len)
+{
+    size_t indent = indent_of(text, len);
+    char line[40]; /* enough for an id */
+
     if (s->indent == 0)
         s->indent = indent;
     if (indent != s->indent)
         return;
-    text += indent;
-    len -= indent;
-    if (begins_member(text, len, "\"id\":"))
-        s->spread_id = read_whole(text + 5, len - 5);
-    else if (begins_member(text, len, "\"result\":") ||
-             begins_member(text, len, "\"error\":"))
+    (void)snprintf(line, sizeof line, "%.*s", (int)(len - indent), text + indent);
+    if (strncmp(line, "\"id\":", 5) == 0)
+        s->spread_id = strtoll(line + 5 + strspn(line + 5, " \t\""), NULL, 10);
+    else if (strncmp(line, "\"result\":", 9) == 0 ||
+             strncmp(line, "\"error\":", 8) == 0)
         s->is_spread = true;
 }
 
 static const char spread[] =
     "it writes a message on several lines: MCP has one message a line, and nothing else, "
     "on standard output: have it write JSON without line breaks";
-
-static bool is_blank(const char *text, size_t len)
-{
-    size_t at = 0;
-
-    while (at < len && (text[at] == ' ' || text[at] == '\t'))
-        at++;
-    return at == len;
-}
 
 /* Does it write answers in a wrong framing? Then waiting longer does not help. It still
  * gets a moment: it may have printed an answer for people and sent it, too. */
@@ -277,7 +257,8 @@ static void note_framing(gbx_session *s, const char *text, size_t len)
     static const struct timeval moment = {1, 0};
     bool has_header =
         len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
-    bool is_brace = len > 0 && text[0] == '{' && is_blank(text + 1, len - 1);
+    bool is_brace =
+        len > 0 && text[0] == '{' && indent_of(text + 1, len - 1) == len - 1;
     bool is_inside = s->has_brace && len > 0 && (text[0] == ' ' || text[0] == '\t');
 
     s->has_brace = is_brace || is_inside;
@@ -547,46 +528,40 @@ static void on_check_timeout(evutil_socket_t fd, short what, void *arg)
     gbx_session_lose(arg, "it does not answer any more");
 }
 
-static bool set_up(gbx_session *s)
+static void set_up(gbx_session *s)
 {
     struct event_base *base = gbx_mcp_loop_base(s->options.loop);
     struct timeval start = gbx_clock_timeval(s->options.start_ms);
 
-    s->start_timer = evtimer_new(base, on_start_timeout, s);
-    s->list_timer = evtimer_new(base, on_list_timer, s);
-    s->page_timer = evtimer_new(base, on_page_timer, s);
-    s->listen_timer = evtimer_new(base, on_listen_timer, s);
-    s->check_timer = evtimer_new(base, on_check_timeout, s);
-    return s->start_timer != NULL && s->list_timer != NULL && s->page_timer != NULL &&
-           s->listen_timer != NULL && s->check_timer != NULL &&
-           event_add(s->start_timer, &start) == 0;
+    s->start_timer = gbx_need(evtimer_new(base, on_start_timeout, s));
+    s->list_timer = gbx_need(evtimer_new(base, on_list_timer, s));
+    s->page_timer = gbx_need(evtimer_new(base, on_page_timer, s));
+    s->listen_timer = gbx_need(evtimer_new(base, on_listen_timer, s));
+    s->check_timer = gbx_need(evtimer_new(base, on_check_timeout, s));
+    (void)event_add(s->start_timer, &start);
 }
 
 gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret,
                            gbx_error *reterr)
 {
-    gbx_session *s = calloc(1, sizeof *s);
+    gbx_session *s = gbx_need(calloc(1, sizeof *s));
     gbx_link_options link = {
         .loop = options->loop,
         .yard = options->yard,
         .config = options->config,
         .hooks = hooks_of(s),
     };
-    gbx_status status = GBX_OK;
+    gbx_status status;
 
-    if (s == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
     s->options = *options;
     s->started_ns = gbx_clock_now_ns();
-    if (!set_up(s))
-        status = gbx_fail(reterr, GBX_E_NOMEM, "cannot start a server: out of memory");
-    if (status == GBX_OK)
-        status = options->config->transport == GBX_MCP_STDIO
-                     ? gbx_link_stdio(&link, &s->link, reterr)
-                     : gbx_link_http(&link, &s->link, reterr);
+    set_up(s);
+    status = options->config->transport == GBX_MCP_STDIO
+                 ? gbx_link_stdio(&link, &s->link, reterr)
+                 : gbx_link_http(&link, &s->link, reterr);
     s->is_process = status == GBX_OK && s->link->ops->is_process;
     if (status == GBX_OK && !gbx_session_begin(s))
-        status = gbx_fail(reterr, GBX_E_NOMEM, "cannot talk to a server");
+        status = gbx_fail(reterr, GBX_E_OS, "cannot talk to a server");
     if (status != GBX_OK) {
         gbx_session_free(s);
         return status;
@@ -609,38 +584,12 @@ void gbx_session_free(gbx_session *session)
         free(gbx_session_take(session, session->pending->id));
     /* Freed only now: the end of the last call activates one of them. */
     for (size_t i = 0; i < GBX_COUNTOF(events); i++)
-        if (events[i] != NULL)
-            event_free(events[i]);
+        event_free(events[i]);
     gbx_tools_cleanup(&session->tools);
     gbx_tools_cleanup(&session->coming);
     gbx_buf_cleanup(&session->cursor);
     free(session->facts.instructions);
     free(session);
-}
-
-bool gbx_session_is_ready(const gbx_session *session)
-{
-    return session->phase == GBX_PHASE_READY;
-}
-
-bool gbx_session_is_lost(const gbx_session *session)
-{
-    return session->phase == GBX_PHASE_LOST;
-}
-
-const gbx_session_facts *gbx_session_facts_of(const gbx_session *session)
-{
-    return &session->facts;
-}
-
-const gbx_tools *gbx_session_tools(const gbx_session *session)
-{
-    return &session->tools;
-}
-
-size_t gbx_session_calls(const gbx_session *session)
-{
-    return session->calls;
 }
 
 void gbx_session_check(gbx_session *session)
@@ -666,11 +615,6 @@ bool gbx_session_is_stale(const gbx_session *session)
 {
     return session->is_listing || session->is_stale ||
            evtimer_pending(session->list_timer, NULL);
-}
-
-int64_t gbx_session_listed_ns(const gbx_session *session)
-{
-    return session->listed_ns;
 }
 
 void gbx_session_list_now(gbx_session *session)

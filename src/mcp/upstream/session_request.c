@@ -32,10 +32,8 @@
 
 static gbx_session_request *expect(gbx_session *s, gbx_ask ask)
 {
-    gbx_session_request *p = calloc(1, sizeof *p);
+    gbx_session_request *p = gbx_need(calloc(1, sizeof *p));
 
-    if (p == NULL)
-        return NULL;
     p->id = ++s->last_id;
     p->ask = ask;
     p->next = s->pending;
@@ -89,53 +87,41 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text,
 static void put_meta(const gbx_session *s, int64_t progress_token, const char *more,
                      gbx_buf *to)
 {
-    const char *comma = "";
-
-    (void)gbx_buf_puts(to, "\"_meta\":{");
+    gbx_rpc_put_open(to, "_meta", '{');
     if (s->facts.is_modern) {
-        (void)gbx_buf_printf(to,
-                             "\"io.modelcontextprotocol/protocolVersion\":\"%s\","
-                             "\"io.modelcontextprotocol/clientInfo\":{\"name\":"
-                             "\"glovebox\",\"version\":\"" GBX_VERSION "\"},"
-                             "\"io.modelcontextprotocol/clientCapabilities\":{}",
-                             s->facts.version);
-        comma = ",";
+        gbx_rpc_put_text(to, "io.modelcontextprotocol/protocolVersion",
+                         s->facts.version);
+        gbx_rpc_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
+                         sizeof GBX_CLIENT_INFO - 1);
+        gbx_rpc_put_json(to, "io.modelcontextprotocol/clientCapabilities", "{}", 2);
     }
-    if (progress_token != 0) {
-        (void)gbx_buf_printf(to, "%s\"progressToken\":%" PRId64, comma, progress_token);
-        comma = ",";
-    }
+    if (progress_token != 0)
+        gbx_rpc_put_integer(to, "progressToken", progress_token);
     if (more != NULL && *more != 0)
-        (void)gbx_buf_printf(to, "%s%s", comma, more);
+        gbx_rpc_put_json(to, NULL, more, strlen(more));
     (void)gbx_buf_puts(to, "}");
 }
 
-/* {PARAMS, "_meta"}, and the end of the message. */
-static void put_params(const gbx_session *s, const char *params, gbx_buf *to)
+/* Send the begun message with these params. */
+static bool send_with(gbx_session *s, gbx_buf *text, const char *params,
+                      const gbx_link_message *about)
 {
-    (void)gbx_buf_printf(to, "{%s", params);
-    if (s->facts.is_modern) {
-        (void)gbx_buf_puts(to, *params != 0 ? "," : "");
-        put_meta(s, 0, NULL, to);
-    }
-    (void)gbx_buf_puts(to, "}");
-    gbx_rpc_end(to);
+    (void)gbx_buf_puts(text, params);
+    if (s->facts.is_modern)
+        put_meta(s, 0, NULL, text);
+    gbx_rpc_end(text);
+    return gbx_session_send(s, text, about);
 }
 
 int64_t gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
                         const char *params)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    gbx_session_request *p = expect(s, ask);
-    gbx_link_message about = {.method = method};
+    gbx_link_message about = {.method = method, .id = expect(s, ask)->id};
 
-    if (p == NULL)
-        return 0;
-    about.id = p->id;
     gbx_buf_init(&text, GBX_KIB(64));
-    gbx_rpc_begin_request(&text, p->id, method);
-    put_params(s, params, &text);
-    if (gbx_session_send(s, &text, &about))
+    gbx_rpc_begin_request(&text, about.id, method);
+    if (send_with(s, &text, params, &about))
         return about.id;
     free(gbx_session_take(s, about.id));
     return 0;
@@ -148,8 +134,7 @@ void gbx_session_notify(gbx_session *s, const char *method, const char *params)
 
     gbx_buf_init(&text, GBX_KIB(4));
     gbx_rpc_begin_notification(&text, method);
-    put_params(s, params, &text);
-    (void)gbx_session_send(s, &text, &about);
+    (void)send_with(s, &text, params, &about);
 }
 
 /* ---- calls ------------------------------------------------------------------- */
@@ -194,6 +179,14 @@ static void put_data(const gbx_session *s, gbx_view data, gbx_buf *to)
         (void)gbx_utf8_append_ends(to, clean, strlen(clean), DATA_MAX);
 }
 
+/* What a text must not hold. */
+static void blank_nuls(gbx_buf *text)
+{
+    for (size_t i = 0; i < text->len; i++)
+        if (text->data[i] == '\0')
+            text->data[i] = ' ';
+}
+
 /* Its message, code and data: some servers say more by the latter two than by words. */
 static void put_refusal(const gbx_session *s, gbx_view error, int code, gbx_buf *to)
 {
@@ -204,8 +197,7 @@ static void put_refusal(const gbx_session *s, gbx_view error, int code, gbx_buf 
     gbx_buf_init_secret(&words, WORDS_MAX);
     gbx_buf_init_secret(&data, DATA_MAX + GBX_KIB(1));
     (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
-    for (size_t i = 0; i < words.len; i++)
-        words.data[i] = words.data[i] == '\0' ? ' ' : words.data[i];
+    blank_nuls(&words);
     put_data(s, gbx_view_member(error, "data"), &data);
     has_words = !words.failed && words.len > 0;
     if (has_words)
@@ -240,31 +232,31 @@ static void answer_result(gbx_session_request *p, gbx_view result)
     static const char *const names[] = {"resultType", "content", "structuredContent",
                                         "task"};
     gbx_upstream_reply reply = {.message = "", .result = result};
+    const char *why = NULL;
     gbx_view m[MEMBERS];
     char content;
 
     gbx_view_members(result, names, MEMBERS, m);
     content = gbx_view_kind(m[CONTENT]);
-    if (gbx_view_kind(result) != '{') {
-        reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
-                                     .message = "the result is not an object"};
-    } else if (gbx_view_is_text(m[TYPE], "input_required")) {
-        reply =
-            (gbx_upstream_reply){.fault = GBX_UPSTREAM_INPUT, .message = needs_input};
-    } else if (gbx_view_is_text(m[TYPE], "task") ||
-               (gbx_view_kind(m[TASK]) == '{' && gbx_view_count(m[CONTENT]) == 0 &&
-                m[STRUCTURED].at == NULL)) {
-        reply =
-            (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL, .message = is_task};
-    } else if (m[TYPE].at != NULL && !gbx_view_is_text(m[TYPE], "complete")) {
-        reply = (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
-                                     .message = "the result is of an unknown type"};
-    } else if (content != 0 && content != 'n' && content != '[') {
-        reply =
-            (gbx_upstream_reply){.fault = GBX_UPSTREAM_PROTOCOL,
-                                 .message = "the content of the result is not a list"};
-    }
-    gbx_session_answer_call(p, &reply);
+    if (gbx_view_kind(result) != '{')
+        why = "the result is not an object";
+    else if (gbx_view_is_text(m[TYPE], "input_required"))
+        why = needs_input;
+    else if (gbx_view_is_text(m[TYPE], "task") ||
+             (gbx_view_kind(m[TASK]) == '{' && gbx_view_count(m[CONTENT]) == 0 &&
+              m[STRUCTURED].at == NULL))
+        why = is_task;
+    else if (m[TYPE].at != NULL && !gbx_view_is_text(m[TYPE], "complete"))
+        why = "the result is of an unknown type";
+    else if (content != 0 && content != 'n' && content != '[')
+        why = "the content of the result is not a list";
+    if (why != NULL)
+        gbx_session_fail_call(p,
+                              why == needs_input ? GBX_UPSTREAM_INPUT
+                                                 : GBX_UPSTREAM_PROTOCOL,
+                              why, false);
+    else
+        gbx_session_answer_call(p, &reply);
 }
 
 void gbx_session_on_call(const gbx_session *s, gbx_session_request *p,
@@ -324,8 +316,6 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
     int64_t token = 0;
 
     gbx_buf_init_secret(&text, MESSAGE_MAX);
-    if (p == NULL)
-        return 0;
     p->user = call->user;
     p->progress = call->progress;
     p->answer = call->answer;
@@ -336,15 +326,10 @@ int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *cal
     if (call->progress != NULL)
         token = p->id;
     gbx_rpc_begin_request(&text, p->id, about.method);
-    (void)gbx_buf_puts(&text, "{\"name\":");
-    (void)gbx_json_append_string(&text, call->tool, strlen(call->tool));
-    (void)gbx_buf_puts(&text, ",\"arguments\":");
-    (void)gbx_rpc_append_json(&text, call->args, call->args_len);
-    if (session->facts.is_modern || token != 0 || call->meta != NULL) {
-        (void)gbx_buf_puts(&text, ",");
+    gbx_rpc_put_text(&text, "name", call->tool);
+    gbx_rpc_put_json(&text, "arguments", call->args, call->args_len);
+    if (session->facts.is_modern || token != 0 || call->meta != NULL)
         put_meta(session, token, call->meta, &text);
-    }
-    (void)gbx_buf_puts(&text, "}");
     gbx_rpc_end(&text);
     if (gbx_session_send(session, &text, &about))
         return about.id;
@@ -371,13 +356,12 @@ void gbx_session_drop_call(gbx_session *session, int64_t id, const char *reason)
 
 /* ---- logs -------------------------------------------------------------------- */
 
-/* So many are allowed, then a second of silence. */
-static bool take_one(gbx_session_burst *burst, unsigned most)
+bool gbx_log_burst_take(gbx_log_burst *burst, unsigned most)
 {
     int64_t now = gbx_clock_now_ns();
 
     if (now - burst->since_ns > 1000 * GBX_NS_PER_MS)
-        *burst = (gbx_session_burst){.since_ns = now, .left = most};
+        *burst = (gbx_log_burst){.since_ns = now, .left = most};
     if (burst->left == 0)
         return false;
     burst->left--;
@@ -389,7 +373,7 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
     char line[256];
     va_list args;
 
-    if (!take_one(&s->logged, LOG_BURST))
+    if (!gbx_log_burst_take(&s->logged, LOG_BURST))
         return;
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
@@ -430,8 +414,7 @@ static bool put_message(gbx_view params, gbx_buf *to)
         (void)gbx_view_append_text(m[DATA], to);
     else if (m[DATA].at != NULL)
         (void)gbx_rpc_append_json(to, m[DATA].at, m[DATA].len);
-    for (size_t i = 0; i < to->len; i++)
-        to->data[i] = to->data[i] == 0 ? ' ' : to->data[i];
+    blank_nuls(to);
     return gbx_buf_append(to, "", 1);
 }
 
@@ -441,7 +424,7 @@ void gbx_session_on_says(gbx_session *s, gbx_view params)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {0};
     char clean[TOLD_MAX + 1];
 
-    if (!take_one(&s->said, SAYS_BURST))
+    if (!gbx_log_burst_take(&s->said, SAYS_BURST))
         return;
     gbx_buf_init_secret(&text, SAID_MAX);
     gbx_buf_init(&line, (size_t)TOLD_MAX * 8);

@@ -20,14 +20,6 @@ static const char *const legacy_versions[] = {
     "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07",
 };
 
-static bool is_legacy_version(const char *version)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
-        if (strcmp(version, legacy_versions[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool names_version(gbx_view list, const char *version)
 {
     size_t cursor = 0;
@@ -40,10 +32,22 @@ static bool names_version(gbx_view list, const char *version)
     return false;
 }
 
-static bool names_legacy(gbx_view list)
+static bool is_legacy(gbx_view version)
 {
     for (size_t i = 0; i < GBX_COUNTOF(legacy_versions); i++)
-        if (names_version(list, legacy_versions[i]))
+        if (gbx_view_is_text(version, legacy_versions[i]))
+            return true;
+    return false;
+}
+
+static bool names_legacy(gbx_view list)
+{
+    size_t cursor = 0;
+    gbx_view none;
+    gbx_view item;
+
+    while (gbx_view_next(list, &cursor, &none, &item))
+        if (is_legacy(item))
             return true;
     return false;
 }
@@ -55,7 +59,7 @@ static void copy_text(gbx_view view, char *to, size_t size)
 }
 
 /* Its name and capabilities: the same members in both eras, in different places. */
-static bool note_facts(gbx_session *s, gbx_view result, gbx_view info)
+static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
 {
     gbx_view tools = gbx_view_member(gbx_view_member(result, "capabilities"), "tools");
     gbx_view instructions = gbx_view_member(result, "instructions");
@@ -75,10 +79,7 @@ static bool note_facts(gbx_session *s, gbx_view result, gbx_view info)
         gbx_buf_init(&text, 1);
     }
     free(s->facts.instructions);
-    s->facts.instructions = gbx_buf_take_string(&text, NULL);
-    if (s->facts.instructions == NULL)
-        s->facts.instructions = strdup("");
-    return s->facts.instructions != NULL;
+    s->facts.instructions = gbx_need(gbx_buf_take_string(&text, NULL));
 }
 
 static bool ask_to_initialize(gbx_session *s)
@@ -86,10 +87,10 @@ static bool ask_to_initialize(gbx_session *s)
     char params[256];
 
     s->facts.is_modern = false;
-    (void)snprintf(params, sizeof params,
-                   "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":"
-                   "{\"name\":\"glovebox\",\"version\":\"" GBX_VERSION "\"}",
-                   legacy_versions[s->version]);
+    (void)snprintf(
+        params, sizeof params,
+        "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":" GBX_CLIENT_INFO,
+        legacy_versions[s->version]);
     s->versions |= 1u << s->version;
     return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params) != 0;
 }
@@ -114,14 +115,10 @@ static void ask_again(gbx_session *s, gbx_ask ask)
 static void fail_version(gbx_session *s, gbx_view supported)
 {
     char why[256];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list = {0};
 
-    gbx_buf_init(&list, 128);
-    if (supported.at != NULL && supported.len < 128)
-        (void)gbx_buf_append(&list, supported.at, supported.len);
     (void)snprintf(why, sizeof why,
                    "it speaks no version of MCP that is known here: %.*s",
-                   (int)list.len, list.len > 0 ? (const char *)list.data : "");
+                   supported.len < 128 ? (int)supported.len : 0, supported.at);
     s->facts.is_lasting = true; /* unless it answers the other request */
     gbx_session_on_no_initialize(s, why);
 }
@@ -214,27 +211,18 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
     if (message->kind == GBX_RPC_ERROR &&
         gbx_rpc_error_code(message->payload) == UNSUPPORTED_VERSION) {
         versions = gbx_view_member(data, "supported");
-        if (names_legacy(versions))
-            gbx_session_on_no_discover(s);
-        else
-            fail_version(s, versions);
-        return;
-    }
-    if (message->kind == GBX_RPC_ERROR || gbx_view_kind(versions) != '[') {
+    } else if (message->kind == GBX_RPC_ERROR || gbx_view_kind(versions) != '[') {
         gbx_session_on_no_discover(s);
         return;
-    }
-    if (!names_version(versions, GBX_MODERN_VERSION)) {
-        if (names_legacy(versions))
-            gbx_session_on_no_discover(s);
-        else
-            fail_version(s, versions);
+    } else if (names_version(versions, GBX_MODERN_VERSION)) {
+        note_facts(s, message->payload, info);
+        become(s, GBX_MODERN_VERSION, true);
         return;
     }
-    if (note_facts(s, message->payload, info))
-        become(s, GBX_MODERN_VERSION, true);
+    if (names_legacy(versions))
+        gbx_session_on_no_discover(s);
     else
-        gbx_session_lose(s, "out of memory");
+        fail_version(s, versions);
 }
 
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
@@ -253,13 +241,11 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
         copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);
         (void)snprintf(why, sizeof why, "it refused to begin: %s", text);
         gbx_session_on_no_initialize(s, why);
-    } else if (!gbx_rpc_copy_text(said, version, sizeof version) ||
-               !is_legacy_version(version)) {
+    } else if (!gbx_rpc_copy_text(said, version, sizeof version) || !is_legacy(said)) {
         fail_version(s, said);
-    } else if (!note_facts(s, message->payload,
-                           gbx_view_member(message->payload, "serverInfo"))) {
-        gbx_session_lose(s, "out of memory");
     } else {
+        note_facts(s, message->payload,
+                   gbx_view_member(message->payload, "serverInfo"));
         become(s, version, false);
     }
 }

@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
-#include "mcp/upstream/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +60,8 @@ static bool goes_in_circles(gbx_session *s, gbx_view cursor)
 static bool ask_next(gbx_session *s, gbx_view result)
 {
     gbx_view cursor = gbx_view_member(result, "nextCursor");
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf params = {0};
+    GBX_CLEANUP(gbx_free) char *text = NULL;
+    gbx_buf params;
 
     if (gbx_view_kind(cursor) != '"' || cursor.len <= 2)
         return false;
@@ -72,12 +72,9 @@ static bool ask_next(gbx_session *s, gbx_view result)
     if (s->coming.is_cut)
         return false;
     gbx_buf_init(&params, CURSOR_MAX + 64);
-    (void)gbx_buf_puts(&params, "\"cursor\":");
-    (void)gbx_buf_append(&params, cursor.at, cursor.len + 0);
-    (void)gbx_buf_append(&params, "", 1);
-    if (params.failed)
-        return false;
-    ask_page(s, (const char *)params.data);
+    gbx_rpc_put_json(&params, "cursor", cursor.at, cursor.len);
+    text = gbx_need(gbx_buf_take_string(&params, NULL));
+    ask_page(s, text);
     return true;
 }
 
@@ -99,10 +96,7 @@ static void end_list(gbx_session *s)
 {
     char dropped[GBX_TOOLS_DROPPED_SIZE];
 
-    if (!gbx_tools_close(&s->coming)) {
-        gbx_session_on_no_tools(s, "out of memory");
-        return;
-    }
+    gbx_tools_close(&s->coming);
     gbx_tools_say_dropped(&s->coming, dropped, sizeof dropped);
     if (dropped[0] != 0)
         gbx_session_log(s, "%zu tools, %s", s->coming.count, dropped);
@@ -193,7 +187,7 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
         return;
     }
     if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"),
-                       has_headers ? gbx_params_are_sound : NULL)) {
+                       has_headers ? gbx_params_are_sound : NULL, NULL)) {
         gbx_session_on_no_tools(s, "its list of tools is not valid");
         return;
     }

@@ -27,7 +27,7 @@ static bool is_schema(gbx_view schema)
     return schema.at == NULL || kind == 'n' || kind == '{';
 }
 
-static gbx_tool *find(const gbx_tools *tools, const char *name)
+gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name)
 {
     for (size_t i = 0; i < tools->count; i++)
         if (strcmp(tools->list[i].name, name) == 0)
@@ -51,7 +51,7 @@ static gbx_tool_flaw read_tool(const gbx_tools *tools, gbx_view view,
                                                                    : GBX_TOOL_NO_NAME;
     if (!is_name(name))
         return GBX_TOOL_NO_NAME;
-    if (find(tools, name) != NULL)
+    if (gbx_tools_find(tools, name) != NULL)
         return GBX_TOOL_TWICE;
     if (!is_schema(schema))
         return GBX_TOOL_NO_SCHEMA;
@@ -80,7 +80,7 @@ static gbx_tool hints_of(gbx_view view)
  * knows which of them is called. */
 static void take_less(gbx_tools *tools, const char *name, const gbx_tool *other)
 {
-    gbx_tool *tool = find(tools, name);
+    gbx_tool *tool = gbx_tools_find(tools, name);
 
     if (tool == NULL)
         return;
@@ -88,32 +88,22 @@ static void take_less(gbx_tools *tools, const char *name, const gbx_tool *other)
     tool->is_repeatable = tool->is_repeatable && other->is_repeatable;
 }
 
-/* False: memory is out. */
-static bool add_tool(gbx_tools *tools, gbx_view view, const char *name)
+static void add_tool(gbx_tools *tools, gbx_view view, const char *name)
 {
-    gbx_tool *list = realloc(tools->list, (tools->count + 1) * sizeof *list);
-    char *copy = strdup(name);
     gbx_tool tool = hints_of(view);
 
-    if (list != NULL)
-        tools->list = list;
-    if (list == NULL || copy == NULL) {
-        free(copy);
-        return false;
-    }
-    if (tools->count > 0)
-        (void)gbx_buf_puts(&tools->json, ",");
-    tool.name = copy;
+    gbx_rpc_put_key(&tools->json, NULL);
+    tool.name = gbx_need(strdup(name));
     tool.at = tools->json.len;
     tool.len = view.len; /* joining its lines keeps the length */
-    list[tools->count++] = tool;
-    return gbx_rpc_append_json(&tools->json, view.at, view.len);
+    (void)gbx_rpc_append_json(&tools->json, view.at, view.len);
+    tools->list =
+        gbx_need(reallocarray(tools->list, tools->count + 1, sizeof *tools->list));
+    tools->list[tools->count++] = tool;
 }
 
-/* known: the list that this one was made from, or NULL. Tools with names that are not in
- * it are left out, since their names were changed on the way. */
-static bool add_page(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
-                     const gbx_tools *known)
+bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
+                   const gbx_tools *known)
 {
     char name[GBX_TOOL_NAME_MAX + 1];
     size_t cursor = 0;
@@ -136,11 +126,11 @@ static bool add_page(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
         if (flaw != GBX_TOOL_FINE) {
             tools->dropped++;
             tools->flaws[flaw]++;
-        } else if (!add_tool(tools, view, name)) {
-            return false;
+        } else {
+            add_tool(tools, view, name);
         }
     }
-    return true;
+    return !tools->json.failed;
 }
 
 void gbx_tools_open(gbx_tools *tools)
@@ -150,19 +140,14 @@ void gbx_tools_open(gbx_tools *tools)
     (void)gbx_buf_puts(&tools->json, "[");
 }
 
-bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound)
-{
-    return add_page(tools, page, is_sound, NULL);
-}
-
 bool gbx_tools_is_full(const gbx_tools *tools)
 {
     return tools->count + tools->dropped >= GBX_TOOLS_MAX;
 }
 
-bool gbx_tools_close(gbx_tools *tools)
+void gbx_tools_close(gbx_tools *tools)
 {
-    return gbx_buf_puts(&tools->json, "]");
+    (void)gbx_buf_puts(&tools->json, "]");
 }
 
 void gbx_tools_cleanup(gbx_tools *tools)
@@ -179,11 +164,6 @@ gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool)
     gbx_view view = {.at = (const char *)tools->json.data + tool->at, .len = tool->len};
 
     return gbx_view_member(view, "inputSchema");
-}
-
-const gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name)
-{
-    return find(tools, name);
 }
 
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name)
@@ -304,8 +284,9 @@ bool gbx_redact_tools(const gbx_policy *secrets, const gbx_tools *tools, gbx_too
     gbx_buf_init(&out, ceiling_of(view.len));
     if (!gbx_secrets_strip(secrets, GBX_SECRET_DATA, span, &out, &changed) ||
         (changed && !gbx_view_open((const char *)out.data, out.len, &view)) ||
-        !add_page(ret, view, NULL, changed ? tools : NULL))
+        !gbx_tools_add(ret, view, NULL, changed ? tools : NULL))
         return false;
     add_flaws(ret, tools);
-    return gbx_tools_close(ret);
+    gbx_tools_close(ret);
+    return !ret->json.failed;
 }

@@ -48,6 +48,11 @@ typedef enum gbx_upstream_fault {
 
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIMEOUT" */
 
+/* Take values of secrets out of what a server says, then cut it between characters to
+ * what fits. secrets NULL: none. Fails closed. */
+void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
+                     size_t size);
+
 /* Borrowed until the callback returns. */
 typedef struct gbx_upstream_reply {
     gbx_upstream_fault fault;
@@ -78,9 +83,8 @@ typedef struct gbx_upstream_hooks {
 
 /* config is borrowed and must outlive the object. Servers get this process's current
  * limit of descriptors, whenever they are started. */
-gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
-                             const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
-                             gbx_error *reterr);
+gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                                 const gbx_upstream_hooks *hooks);
 
 /* Call it once the loop has ended: no call is begun any more, and the servers are
  * notified of the end before slower parts are freed. Blocks for 200 ms at most, and
@@ -173,8 +177,7 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
 
 /* Start the server if need be and learn its tools; reply.result is the array of
  * tools. server NULL: all servers, with one call of done each (message names a
- * failed one). False: memory is out, and done is not called for that server, or not
- * for all of them. */
+ * failed one). False: we are closing, and done is not called. */
 bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user);
 

@@ -8,6 +8,7 @@
  */
 #include "mcp/upstream/servers.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/timeouts.h"
 
@@ -35,12 +36,13 @@ static bool is_open(const gbx_server *server)
     return server->failures >= FAILURES_MAX && gbx_clock_now_ns() < server->retry_ns;
 }
 
-static bool has_ready(const gbx_server *server)
+static size_t count_ready(const gbx_server *server)
 {
+    size_t count = 0;
+
     for (size_t i = 0; i < server->session_count; i++)
-        if (gbx_session_is_ready(server->sessions[i]))
-            return true;
-    return false;
+        count += server->sessions[i]->phase == GBX_PHASE_READY;
+    return count;
 }
 
 /* ---- tools ------------------------------------------------------------------- */
@@ -61,13 +63,12 @@ static void on_log(void *user, const char *line)
 /* Adopt the tools that this session's process has listed. */
 static void take_tools(gbx_server *server, const gbx_session *session)
 {
-    uint32_t ttl_ms = gbx_session_facts_of(session)->tools_ttl_ms;
+    uint32_t ttl_ms = session->facts.tools_ttl_ms;
     gbx_tools ours;
 
     server->tools_until_ns =
         ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
-    if (!gbx_redact_tools(server->all->yard.secrets, gbx_session_tools(session),
-                          &ours)) {
+    if (!gbx_redact_tools(server->all->yard.secrets, &session->tools, &ours)) {
         gbx_tools_cleanup(&ours);
         return;
     }
@@ -92,49 +93,42 @@ static bool has_current_list(const gbx_server *server, const gbx_session *sessio
                              const gbx_upstream_call *call)
 {
     return (holds(server) && !gbx_session_is_stale(session)) ||
-           gbx_session_listed_ns(session) >= call->since_ns;
+           session->listed_ns >= call->since_ns;
 }
 
 /* A call that asks only for the list: answer it, or ask for the list if it may be
  * stale. */
 static void learn(gbx_server *server, gbx_upstream_call *call)
 {
-    bool is_there = false;
     bool is_current = true;
 
     for (size_t i = 0; i < server->session_count; i++) {
         gbx_session *session = server->sessions[i];
 
-        if (!gbx_session_is_ready(session))
-            continue;
-        is_there = true;
-        if (has_current_list(server, session, call))
+        if (session->phase != GBX_PHASE_READY ||
+            has_current_list(server, session, call))
             continue;
         gbx_session_list_now(session);
         is_current = false;
     }
-    if (server->knows_tools && is_current && (is_there || holds(server)))
+    if (server->knows_tools && is_current && (count_ready(server) > 0 || holds(server)))
         gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
 }
 
 bool gbx_server_is_dated(const gbx_server *server)
 {
-    bool is_stale = !holds(server);
-    bool is_there = false;
-
-    for (size_t i = 0; i < server->session_count; i++) {
-        if (!gbx_session_is_ready(server->sessions[i]))
-            continue;
-        is_there = true;
-        is_stale = is_stale || gbx_session_is_stale(server->sessions[i]);
-    }
-    return is_there && is_stale;
+    for (size_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i]->phase == GBX_PHASE_READY &&
+            (!holds(server) || gbx_session_is_stale(server->sessions[i])))
+            return true;
+    return false;
 }
 
 /* ---- hooks of a session ------------------------------------------------------ */
 
 static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const char *why)
 {
+    gbx_upstream_call *call;
     char message[1200];
 
     (void)snprintf(message, sizeof message, "the server '%s' %s: %s",
@@ -142,9 +136,9 @@ static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const cha
                    fault == GBX_UPSTREAM_OPEN ? "has failed too often and is left alone"
                                               : "cannot be started",
                    why);
-    while (server->waiting != NULL) {
-        server->waiting->is_lasting = server->is_lasting;
-        gbx_call_end_later(server->waiting, fault, message);
+    while ((call = TAILQ_FIRST(&server->waiting)) != NULL) {
+        call->is_lasting = server->is_lasting;
+        gbx_call_end_later(call, fault, message);
     }
 }
 
@@ -165,7 +159,7 @@ static void note_failure(gbx_server *server, const char *why, bool is_lasting)
 static void on_ready(void *user, gbx_session *session)
 {
     gbx_server *server = user;
-    const gbx_session_facts *facts = gbx_session_facts_of(session);
+    const gbx_session_facts *facts = &session->facts;
     const gbx_policy *secrets = server->all->yard.secrets;
 
     free(server->facts.instructions);
@@ -181,14 +175,17 @@ static void on_ready(void *user, gbx_session *session)
 
 static void on_listed(void *user, gbx_session *session)
 {
-    take_tools(user, session);
-    gbx_upstreams_wake(((gbx_server *)user)->all);
+    gbx_server *server = user;
+
+    take_tools(server, session);
+    gbx_upstreams_wake(server->all);
 }
 
-static void on_checked(void *user, gbx_session *session)
+static void on_checked(void *user)
 {
-    (void)session;
-    gbx_upstreams_wake(((gbx_server *)user)->all);
+    const gbx_server *server = user;
+
+    gbx_upstreams_wake(server->all);
 }
 
 /* It is moved to the dead while its calls end, so that another can start at once. */
@@ -222,14 +219,12 @@ static bool is_dead(const gbx_server *server, const gbx_session *session)
 static void on_lost(void *user, gbx_session *session, const char *why)
 {
     gbx_server *server = user;
-    bool was_ready = gbx_session_facts_of(session)->start_ms > 0;
-    bool is_lasting = gbx_session_facts_of(session)->is_lasting;
 
     gbx_upstreams_wake(server->all);
     if (is_dead(server, session))
         return;
-    give_up(server, session, why, is_lasting);
-    if (!was_ready && server->session_count == 0)
+    give_up(server, session, why, session->facts.is_lasting);
+    if (session->facts.start_ms <= 0 && server->session_count == 0) /* never ready */
         fail_waiting(server, GBX_UPSTREAM_START, why);
 }
 
@@ -248,7 +243,7 @@ void gbx_server_bury(gbx_server *server)
     size_t left = 0;
 
     for (size_t i = 0; i < server->dead_count; i++) {
-        if (gbx_session_is_lost(server->dead[i]))
+        if (server->dead[i]->phase == GBX_PHASE_LOST)
             gbx_session_free(server->dead[i]);
         else
             server->dead[left++] = server->dead[i];
@@ -258,10 +253,8 @@ void gbx_server_bury(gbx_server *server)
 
 void gbx_server_cleanup(gbx_server *server)
 {
-    if (server->retry != NULL)
-        event_free(server->retry);
-    if (server->idle != NULL)
-        event_free(server->idle);
+    event_free(server->retry);
+    event_free(server->idle);
     gbx_tools_cleanup(&server->tools);
     free(server->facts.instructions);
 }
@@ -275,7 +268,7 @@ void gbx_server_cleanup(gbx_server *server)
 
 gbx_upstream_state gbx_server_state(const gbx_server *server)
 {
-    if (has_ready(server))
+    if (count_ready(server) > 0)
         return GBX_UPSTREAM_READY;
     if (server->session_count > 0)
         return GBX_UPSTREAM_STARTING;
@@ -320,11 +313,11 @@ void gbx_server_start(gbx_server *server)
 
 static bool is_called(const gbx_server *server)
 {
-    for (const gbx_upstream_call *call = server->waiting; call != NULL;
-         call = call->next)
-        if (call->tool != NULL)
-            return true;
-    return false;
+    const gbx_upstream_call *call = TAILQ_FIRST(&server->waiting);
+
+    while (call != NULL && call->tool == NULL)
+        call = TAILQ_NEXT(call, entry);
+    return call != NULL;
 }
 
 static bool has_place(const gbx_server *server, int64_t now_ns)
@@ -373,19 +366,11 @@ static gbx_session *pick(const gbx_server *server)
     for (size_t i = 0; i < server->session_count; i++) {
         gbx_session *s = server->sessions[i];
 
-        if (gbx_session_is_ready(s) && !gbx_session_is_checked(s) &&
-            (best == NULL || gbx_session_calls(s) < gbx_session_calls(best)))
+        if (s->phase == GBX_PHASE_READY && !gbx_session_is_checked(s) &&
+            (best == NULL || s->calls < best->calls))
             best = s;
     }
     return best;
-}
-
-static bool all_ready(const gbx_server *server)
-{
-    for (size_t i = 0; i < server->session_count; i++)
-        if (!gbx_session_is_ready(server->sessions[i]))
-            return false;
-    return true;
 }
 
 static bool has_room(const gbx_server *server)
@@ -405,7 +390,7 @@ static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(gbx_session_tools(session), call->tool);
+    const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
 
     if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
         !has_current_list(server, session, call)) {
@@ -426,10 +411,11 @@ static void send_waiting(gbx_server *server)
 {
     gbx_upstream_call *next;
 
-    for (gbx_upstream_call *call = server->waiting; call != NULL; call = next) {
+    for (gbx_upstream_call *call = TAILQ_FIRST(&server->waiting); call != NULL;
+         call = next) {
         gbx_session *session = pick(server);
 
-        next = call->next;
+        next = TAILQ_NEXT(call, entry);
         if (call->tool == NULL)
             learn(server, call);
         else if (session != NULL)
@@ -443,7 +429,8 @@ static void widen(gbx_server *server)
     const gbx_session *best = pick(server);
 
     if (server->session_count < processes_of(server) && best != NULL &&
-        gbx_session_calls(best) > 0 && all_ready(server) && may_start(server))
+        best->calls > 0 && count_ready(server) == server->session_count &&
+        may_start(server))
         gbx_server_start(server);
 }
 
@@ -491,15 +478,14 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
     gbx_server_pump(arg);
 }
 
-bool gbx_server_init(gbx_server *server, gbx_upstreams *all,
+void gbx_server_init(gbx_server *server, gbx_upstreams *all,
                      const gbx_mcp_upstream_config *config)
 {
     struct event_base *base = gbx_mcp_loop_base(all->loop);
 
     server->all = all;
     server->config = config;
-    server->waiting_end = &server->waiting;
-    server->retry = evtimer_new(base, on_retry, server);
-    server->idle = evtimer_new(base, on_idle, server);
-    return server->retry != NULL && server->idle != NULL;
+    TAILQ_INIT(&server->waiting);
+    server->retry = gbx_need(evtimer_new(base, on_retry, server));
+    server->idle = gbx_need(evtimer_new(base, on_idle, server));
 }

@@ -8,7 +8,6 @@
 #include "base/timeouts.h"
 #include "mcp/rules/rules.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +33,9 @@ static void tell(gbx_upstream_call *call)
     gbx_upstream_reply reply = {.fault = call->fault,
                                 .was_not_begun = !call->was_sent,
                                 .is_lasting = call->is_lasting,
-                                .message = call->message != NULL ? call->message : ""};
+                                .message = call->message};
 
-    if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK && call->server != NULL)
+    if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK)
         reply.result = gbx_tools_view(&call->server->tools);
     gbx_call_end(call, &reply);
 }
@@ -45,6 +44,7 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 {
     gbx_upstreams *all = arg;
     size_t first = all->next_server++;
+    gbx_upstream_call *call;
 
     (void)fd;
     (void)what;
@@ -52,8 +52,8 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
         gbx_server_bury(&all->servers[(first + i) % all->count]);
         gbx_server_pump(&all->servers[(first + i) % all->count]);
     }
-    while (all->ended != NULL)
-        tell(all->ended);
+    while ((call = TAILQ_FIRST(&all->ended)) != NULL)
+        tell(call);
 }
 
 /* ---- requests ------------------------------------------------------------- */
@@ -61,27 +61,23 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 static gbx_upstream_call *new_call(gbx_upstreams *all, gbx_upstream_done_fn done,
                                    void *user)
 {
-    gbx_upstream_call *call = all->is_closing ? NULL : calloc(1, sizeof *call);
+    gbx_upstream_call *call = gbx_need(calloc(1, sizeof *call));
 
-    if (call == NULL)
-        return NULL;
     call->all = all;
     call->done = done;
     call->user = user;
     return call;
 }
 
-static bool copy_request(gbx_upstream_call *call, const gbx_upstream_request *request)
+static void copy_request(gbx_upstream_call *call, const gbx_upstream_request *request)
 {
-    call->tool = strdup(request->tool);
+    call->tool = gbx_need(strdup(request->tool));
     gbx_buf_init_secret(&call->args, request->args_len);
     (void)gbx_buf_append(&call->args, request->args, request->args_len);
-    call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
+    call->meta = request->meta != NULL ? gbx_need(strdup(request->meta)) : NULL;
     call->timeout_ms = request->timeout_ms;
     call->progress = request->progress;
     call->trust = request->trust;
-    return call->tool != NULL && !call->args.failed &&
-           (request->meta == NULL || call->meta != NULL);
 }
 
 static void refuse_server(gbx_upstreams *all, gbx_upstream_call *call, const char *name)
@@ -151,42 +147,30 @@ static void on_retried(void *user, const gbx_upstream_reply *reply)
     (void)reply; /* the server's state shows the result */
 }
 
-gbx_status gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
-                             const gbx_upstream_hooks *hooks, gbx_upstreams **ret,
-                             gbx_error *reterr)
+gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                                 const gbx_upstream_hooks *hooks)
 {
-    gbx_upstreams *all = calloc(1, sizeof *all);
-    bool is_made;
+    gbx_upstreams *all = gbx_need(calloc(1, sizeof *all));
 
-    if (all == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
     all->loop = loop;
     all->config = config;
-    all->ended_end = &all->ended;
+    TAILQ_INIT(&all->flying);
+    TAILQ_INIT(&all->ended);
     all->starts_at_once = starts_at_once();
     if (hooks != NULL)
         all->hooks = *hooks;
     if (config->rules != NULL)
         all->yard.secrets = config->rules->secrets;
     all->yard.descriptors = descriptor_limit();
-    all->turn = event_new(gbx_mcp_loop_base(loop), -1, 0, on_turn, all);
-    all->servers =
-        calloc(config->server_count > 0 ? config->server_count : 1, sizeof(gbx_server));
-    is_made = all->turn != NULL && all->servers != NULL;
-    while (is_made && all->count < config->server_count) {
-        const gbx_mcp_upstream_config *one = &config->servers[all->count];
-
-        is_made = gbx_server_init(&all->servers[all->count++], all, one);
-    }
-    if (!is_made) {
-        gbx_upstreams_free(all);
-        return gbx_fail(reterr, GBX_E_NOMEM, "out of memory");
-    }
+    all->turn = gbx_need(event_new(gbx_mcp_loop_base(loop), -1, 0, on_turn, all));
+    all->count = config->server_count;
+    all->servers = gbx_need(calloc(all->count + 1, sizeof(gbx_server)));
+    for (size_t i = 0; i < all->count; i++)
+        gbx_server_init(&all->servers[i], all, &config->servers[i]);
     for (size_t i = 0; i < all->count; i++)
         if (config->servers[i].eager && !config->servers[i].disabled)
             gbx_server_start(&all->servers[i]);
-    *ret = all;
-    return GBX_OK;
+    return all;
 }
 
 void gbx_upstreams_part(gbx_upstreams *upstreams)
@@ -204,25 +188,24 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
 {
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_CANCELLED,
                                 .message = "the servers are being stopped"};
+    gbx_upstream_call *call;
 
     if (upstreams == NULL)
         return;
-    assert(upstreams->servers != NULL || upstreams->count == 0);
     gbx_upstreams_part(upstreams);
     for (size_t i = 0; i < upstreams->count; i++)
-        while (upstreams->servers[i].waiting != NULL)
-            gbx_call_end(upstreams->servers[i].waiting, &reply);
-    while (upstreams->flying != NULL)
-        gbx_call_end(upstreams->flying, &reply);
-    while (upstreams->ended != NULL)
-        tell(upstreams->ended);
+        while ((call = TAILQ_FIRST(&upstreams->servers[i].waiting)) != NULL)
+            gbx_call_end(call, &reply);
+    while ((call = TAILQ_FIRST(&upstreams->flying)) != NULL)
+        gbx_call_end(call, &reply);
+    while ((call = TAILQ_FIRST(&upstreams->ended)) != NULL)
+        tell(call);
     gbx_yard_clear(&upstreams->yard, gbx_timeout_ms(GBX_TIMEOUT_LAST_END));
     gbx_http_client_free(upstreams->yard.web);
     for (size_t i = 0; i < upstreams->count; i++)
         gbx_server_cleanup(&upstreams->servers[i]);
     free(upstreams->servers);
-    if (upstreams->turn != NULL)
-        event_free(upstreams->turn);
+    event_free(upstreams->turn);
     free(upstreams);
 }
 
@@ -230,11 +213,13 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
                                       const gbx_upstream_request *request,
                                       gbx_upstream_done_fn done, void *user)
 {
-    gbx_upstream_call *call = new_call(upstreams, done, user);
+    gbx_upstream_call *call;
 
-    if (call == NULL)
+    if (upstreams->is_closing)
         return NULL;
-    if (!copy_request(call, request))
+    call = new_call(upstreams, done, user);
+    copy_request(call, request);
+    if (call->args.failed)
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "out of memory");
     else if (!is_object(request->args, request->args_len))
         gbx_call_end_later(call, GBX_UPSTREAM_PROTOCOL,
@@ -325,27 +310,14 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
 bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
                         gbx_upstream_done_fn done, void *user)
 {
-    gbx_upstream_call *call = NULL;
-    bool is_known = false;
-    bool is_asked = true;
-
-    for (size_t i = 0; i < upstreams->count; i++) {
-        const char *name = upstreams->servers[i].config->name;
-
-        if (server != NULL && strcmp(server, name) != 0)
-            continue;
-        is_known = true;
-        call = new_call(upstreams, done, user);
-        is_asked = is_asked && call != NULL;
-        if (call != NULL)
-            submit(upstreams, call, name);
-    }
-    if (server == NULL || is_known)
-        return is_asked;
-    call = new_call(upstreams, done, user);
-    if (call != NULL)
-        refuse_server(upstreams, call, server);
-    return call != NULL;
+    if (upstreams->is_closing)
+        return false;
+    if (server != NULL)
+        submit(upstreams, new_call(upstreams, done, user), server);
+    for (size_t i = 0; server == NULL && i < upstreams->count; i++)
+        submit(upstreams, new_call(upstreams, done, user),
+               upstreams->servers[i].config->name);
+    return true;
 }
 
 void gbx_upstream_retry(gbx_upstreams *upstreams, const char *server)

@@ -258,17 +258,16 @@ const char *gbx_ip_refusal(const gbx_ip *address, const gbx_reach *reach);
  * libcurl's parser then reads it too, and both results must agree.
  */
 
-#define GBX_URL_MAX  8192u
-#define GBX_HOST_MAX 253u
+#define GBX_URL_MAX 8192u
 
 typedef struct gbx_url {
-    const gbx_libcurl *lib;      /* whose parser agreed; borrowed */
-    uint8_t scheme;              /* GBX_SCHEME_HTTP or GBX_SCHEME_HTTPS */
-    char host[GBX_HOST_MAX + 1]; /* as in gbx_site.host */
-    bool is_literal;             /* host is an address */
-    gbx_ip address;              /* with is_literal */
-    uint16_t port;               /* never 0 */
-    char *text;                  /* canonical, as sent; without fragment; owned */
+    const gbx_libcurl *lib;   /* whose parser agreed; borrowed */
+    uint8_t scheme;           /* GBX_SCHEME_HTTP or GBX_SCHEME_HTTPS */
+    char host[GBX_HOST_SIZE]; /* as in gbx_site.host */
+    bool is_literal;          /* host is an address */
+    gbx_ip address;           /* with is_literal */
+    uint16_t port;            /* never 0 */
+    char *text;               /* canonical, as sent; without fragment; owned */
 } gbx_url;
 
 /* ret is filled on success only; clean it up. */

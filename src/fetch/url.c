@@ -8,27 +8,10 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-#include <assert.h>
 #include <event2/util.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LABEL_MAX 63u
-
-/* The pieces of a URL's text, before they mean anything. */
-typedef struct pieces {
-    uint8_t scheme;
-    const char *host;
-    size_t host_len;
-    const char *port; /* NULL: none is written */
-    size_t port_len;
-} pieces;
-
-static bool has_only(const char *text, size_t len, const char *set)
-{
-    return strspn(text, set) >= len;
-}
 
 static bool refuse(gbx_fault *fault, const char *why)
 {
@@ -57,131 +40,49 @@ static bool check_characters(const char *text, size_t len, gbx_fault *fault)
     return true;
 }
 
-/* The last label decides, as in the URL standard: "1.2.3.0x4" is meant as an address. */
-static bool ends_in_number(const char *host)
+/* Read host and port by the rules of a policy's sites, but without a dot at the end. */
+static bool read_authority(const char *authority, size_t len, gbx_url *ret,
+                           gbx_fault *fault)
 {
-    const char *dot = strrchr(host, '.');
-    const char *last = dot != NULL ? dot + 1 : host;
+    gbx_hostport parts = {0};
+    gbx_host host = {0};
+    gbx_error err = {0};
 
-    if (last[0] == '0' && last[1] == 'x')
-        return has_only(last + 2, strlen(last + 2), "0123456789abcdef");
-    return has_only(last, strlen(last), "0123456789");
-}
-
-static bool check_label(const char *label, size_t len, gbx_fault *fault)
-{
-    if (len == 0)
-        return refuse(fault, "the URL's host has an empty part: dots stand alone and "
-                             "not at the end");
-    if (len > LABEL_MAX)
-        return refuse(fault, "the URL's host has a part of more than 63 characters");
-    if (!has_only(label, len, "abcdefghijklmnopqrstuvwxyz0123456789-_"))
-        return refuse(fault, "the URL's host has a character that no host name has");
-    if (label[0] == '-' || label[len - 1] == '-')
-        return refuse(fault, "a part of the URL's host begins or ends with '-'");
-    return true;
-}
-
-static bool check_name(const char *host, gbx_fault *fault)
-{
-    for (const char *label = host; label != NULL;) {
-        const char *dot = strchr(label, '.');
-        size_t len = dot != NULL ? (size_t)(dot - label) : strlen(label);
-
-        if (!check_label(label, len, fault))
-            return false;
-        label = dot != NULL ? dot + 1 : NULL;
-    }
-    return true;
-}
-
-/* Read the host: lower case, IPv6 in its canonical notation. */
-static bool read_host(const pieces *in, gbx_url *ret, gbx_fault *fault)
-{
-    bool is_v6 = in->host[0] == '[';
-    const char *from = in->host + (is_v6 ? 1 : 0);
-    size_t len = in->host_len - (is_v6 ? 2 : 0);
-
-    if (len == 0)
-        return refuse(fault, "the URL has no host");
-    if (len > GBX_HOST_MAX)
-        return refuse(fault, "the URL's host is too long");
-    for (size_t i = 0; i < len; i++)
-        ret->host[i] =
-            (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] + 32 : from[i]);
-    ret->host[len] = '\0';
-    if (is_v6) {
-        ret->is_literal =
-            strchr(ret->host, ':') != NULL && gbx_ip_parse(ret->host, &ret->address);
-        if (!ret->is_literal)
-            return refuse(fault, "the text in brackets is not an IPv6 address");
-        gbx_ip_text(&ret->address, ret->host);
-        return true;
-    }
-    if (!check_name(ret->host, fault))
-        return false;
-    ret->is_literal = ends_in_number(ret->host);
-    if (ret->is_literal && !gbx_ip_parse(ret->host, &ret->address))
-        return refuse(fault, "the URL's host looks like an address: write four decimal "
-                             "numbers from 0 to 255 without leading zeros");
-    return true;
-}
-
-static bool read_port(const pieces *in, gbx_url *ret, gbx_fault *fault)
-{
-    unsigned port = 0;
-
-    ret->port = gbx_scheme_port(in->scheme);
-    if (in->port == NULL)
-        return true;
-    if (in->port_len == 0 || in->port_len > 5 || in->port[0] == '0' ||
-        !has_only(in->port, in->port_len, "0123456789"))
-        return refuse(fault, "the URL's port is not a plain number from 1 to 65535");
-    for (size_t i = 0; i < in->port_len; i++)
-        port = port * 10 + (unsigned)(in->port[i] - '0');
-    if (port > UINT16_MAX)
-        return refuse(fault, "the URL's port is not a plain number from 1 to 65535");
-    ret->port = (uint16_t)port;
-    return true;
-}
-
-/* Split scheme "://" host [":" port], with nothing else; text ends in NUL. */
-static bool split(const char *text, pieces *ret, gbx_fault *fault)
-{
-    size_t scheme_len = evutil_ascii_strncasecmp(text, "https://", 8) == 0  ? 8
-                        : evutil_ascii_strncasecmp(text, "http://", 7) == 0 ? 7
-                                                                            : 0;
-    const char *authority = text + scheme_len;
-    size_t len = strcspn(authority, "/?#");
-    const char *end = authority + len;
-    const char *host_end;
-
-    if (scheme_len == 0)
-        return refuse(fault, "only URLs that begin with https:// or http:// are "
-                             "fetched");
     if (memchr(authority, '@', len) != NULL)
         return refuse(fault, "the URL has a user or a password: send credentials in a "
                              "header");
-    if (memchr(authority, '%', len) != NULL)
-        return refuse(fault, "the URL's host has a '%': escapes and zones are refused");
-    host_end = memchr(authority, authority[0] == '[' ? ']' : ':', len);
-    if (authority[0] == '[') {
-        if (host_end == NULL)
-            return refuse(fault, "the URL has a '[' without ']'");
-        host_end++;
-    }
-    if (host_end == NULL)
-        host_end = end;
-    if (host_end < end && *host_end != ':')
-        return refuse(fault, "the URL has something between host and port");
-    *ret = (pieces){.scheme = scheme_len == 8 ? GBX_SCHEME_HTTPS : GBX_SCHEME_HTTP,
-                    .host = authority,
-                    .host_len = (size_t)(host_end - authority)};
-    if (host_end < end) {
-        ret->port = host_end + 1;
-        ret->port_len = (size_t)(end - ret->port);
-    }
+    if (strcspn(authority, "%*") < len)
+        return refuse(fault, "the URL's host has '%' or '*': escapes, zones and "
+                             "patterns are refused");
+    if (gbx_hostport_split(authority, len, &parts, &err) != GBX_OK)
+        return refuse(fault, err.message);
+    if (parts.host_len > 0 && parts.host[parts.host_len - 1] == '.')
+        return refuse(fault, "the URL's host has an empty part: dots stand alone and "
+                             "not at the end");
+    if (gbx_host_parse(parts.host, parts.host_len, parts.is_bracketed, &host, &err) !=
+        GBX_OK)
+        return refuse(fault, err.message);
+    ret->port = gbx_scheme_port(ret->scheme);
+    if (parts.port != NULL && !gbx_port_parse(parts.port, parts.port_len, &ret->port))
+        return refuse(fault, "the URL's port is not a plain number from 1 to 65535");
+    memcpy(ret->host, host.text, sizeof ret->host);
+    ret->is_literal = host.labels == 0;
+    ret->address.is_v6 = parts.is_bracketed;
+    memcpy(ret->address.bytes, host.address, sizeof ret->address.bytes);
     return true;
+}
+
+/* Read scheme "://" host [":" port]; text ends in NUL. */
+static bool read_origin(const char *text, gbx_url *ret, gbx_fault *fault)
+{
+    const char *authority;
+
+    if (strncasecmp(text, "https://", 8) != 0 && strncasecmp(text, "http://", 7) != 0)
+        return refuse(fault, "only URLs that begin with https:// or http:// are "
+                             "fetched");
+    authority = strchr(text, '/') + 2;
+    ret->scheme = authority - text == 8 ? GBX_SCHEME_HTTPS : GBX_SCHEME_HTTP;
+    return read_authority(authority, strcspn(authority, "/?#"), ret, fault);
 }
 
 static bool part_is(const gbx_libcurl *lib, CURLU *handle, CURLUPart part,
@@ -258,14 +159,9 @@ static char *write_text(CURLU *handle, const gbx_url *url)
 static bool parse(const char *text, gbx_url *ret, gbx_fault *fault)
 {
     const gbx_libcurl *lib = ret->lib;
-    pieces in = {0};
     CURLU *handle;
 
-    if (!check_characters(text, strlen(text), fault) || !split(text, &in, fault))
-        return false;
-    assert(in.host != NULL); /* else splitting has failed */
-    ret->scheme = in.scheme;
-    if (!read_host(&in, ret, fault) || !read_port(&in, ret, fault))
+    if (!check_characters(text, strlen(text), fault) || !read_origin(text, ret, fault))
         return false;
     handle = lib->curl_url();
     if (handle == NULL)

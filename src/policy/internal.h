@@ -39,45 +39,9 @@ const char *gbx_network_never(const gbx_network *network);
 gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
                              gbx_error *reterr);
 
-/* "host", "host:port", "[host]" or "[host]:port", split but not checked; borrowed. */
-typedef struct gbx_hostport {
-    const char *host;
-    size_t host_len;
-    const char *port; /* NULL: none; may be empty after a colon */
-    size_t port_len;
-    bool is_bracketed;
-} gbx_hostport;
-gbx_status gbx_hostport_split(const char *text, size_t len, gbx_hostport *ret,
-                              gbx_error *reterr);
-
 /* "127.0.0.1:5353", "[::1]:53", or without the port; *ret is free()d by the caller. */
 gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
                                 gbx_error *reterr);
-
-/* A port from 1 to 65535, without sign, space or leading zero. */
-bool gbx_port_parse(const char *text, size_t len, uint16_t *ret);
-
-/*
- * The canonical form of a host name: listed and requested names are compared as these
- * bytes.
- */
-
-/* The longest name is 253 characters. */
-#define GBX_HOST_SIZE 256
-
-typedef struct gbx_host {
-    char text[GBX_HOST_SIZE]; /* as gbx_site.host; ends in NUL */
-    size_t labels;            /* 0 for a literal address */
-    uint8_t address[16];      /* of a literal address */
-} gbx_host;
-
-/*
- * Lower case, international names in punycode (UTS 46, as browsers have it), without a
- * trailing dot; addresses in one notation. is_bracketed: text was in brackets, and must
- * be IPv6. Refuses text that is not a host, and addresses in obsolete notations.
- */
-gbx_status gbx_host_parse(const char *text, size_t len, bool is_bracketed,
-                          gbx_host *ret, gbx_error *reterr);
 
 /* ---- capability_grants.c ------------------------------------------------- */
 

@@ -208,7 +208,7 @@ function tellSink(box, sink, result) {
   box.listeners.call('the telemetry sink', () => sink(event));
 }
 
-/** Figures of the result being reported: node/src/env.h. */
+/** Figures of the result being reported: node/src/addon.h. */
 const figures = addon?.figures;
 
 /** Append [level, time, text, ...] as objects. */

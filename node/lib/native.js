@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from './clock.js';
 import { here, require } from './here.js';
 
-/** The kinds of the addon's reports: node/src/engine.h. */
+/** The kinds of the addon's reports: node/src/addon.h. */
 export const DONE = 0;
 export const JOB = 1;
 export const ASKED = 2;

@@ -1,44 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * addon - the table of what JavaScript may call. It holds no state: each thread that
+ * addon - what JavaScript may call. It holds no state: each thread that
  * loads the addon gets functions of its own over a gbx_node_env of its own.
  */
-#include "advice.h"
-#include "call.h"
-#include "check.h"
-#include "engine.h"
-#include "gather.h"
-#include "hostcall.h"
-#include "job.h"
-#include "text.h"
-
-static const struct {
-    const char *name;
-    napi_callback function;
-} functions[] = {
-    {"open", gbx_node_open},
-    {"close", gbx_node_close},
-    {"load", gbx_node_load},
-    {"loadSqlite", gbx_node_load_sqlite},
-    {"preload", gbx_node_preload},
-    {"report", gbx_node_report},
-    {"expose", gbx_node_expose},
-    {"submit", gbx_node_submit},
-    {"callOf", gbx_node_call_of},
-    {"abort", gbx_node_abort},
-    {"answer", gbx_node_answer},
-    {"answerError", gbx_node_answer_error},
-    {"answerFetch", gbx_node_answer_fetch},
-    {"check", gbx_node_check},
-    {"proper", gbx_node_proper},
-    {"explain", gbx_node_explain},
-    {"gather", gbx_node_gather},
-    {"append", gbx_node_append},
-    {"drain", gbx_node_drain},
-};
+#include "addon.h"
 
 /* (whether to): as long as something is awaited the process stays. */
-static napi_value hold(napi_env env, napi_callback_info info)
+napi_value gbx_node_hold(napi_env env, napi_callback_info info)
 {
     size_t argc = 1;
     napi_value argv[1];
@@ -106,11 +74,12 @@ static napi_value start(napi_env env, napi_callback_info info)
     e = gbx_node_env_new(env, argv[0]);
     if (e == NULL || napi_create_object(env, &all) != napi_ok)
         return NULL;
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        if (!set_function(env, all, functions[i].name, functions[i].function, e))
-            return NULL;
-    if (!set_function(env, all, "hold", hold, e) ||
-        napi_get_reference_value(env, e->figures_ref, &figures) != napi_ok ||
+#define XX(name, function)                                     \
+    if (!set_function(env, all, name, gbx_node_##function, e)) \
+        return NULL;
+    GBX_NODE_FUNCTION_MAP(XX)
+#undef XX
+    if (napi_get_reference_value(env, e->figures_ref, &figures) != napi_ok ||
         napi_set_named_property(env, all, "figures", figures) != napi_ok ||
         napi_set_named_property(env, all, "codes", code_names(env)) != napi_ok ||
         napi_set_named_property(env, all, "version",

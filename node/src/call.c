@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call - see call.h. A small call is submitted on the JavaScript thread: two system
- * calls. To check long code and to copy a large input takes milliseconds: that is done
- * on a thread of its own.
+ * call - a call on its way: submitted, and told when it has ended. A small call is
+ * submitted on the JavaScript thread: two system calls. To check long code and to copy a
+ * large input takes milliseconds: that is done on a thread of its own.
  */
-#include "call.h"
-
-#include "gather.h"
-#include "options.h"
-#include "outcome.h"
-#include "text.h"
+#include "addon.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +17,194 @@
  * engine's has: it is copied and freed on the call's own. */
 #define LENT_MAX 16777216
 
-typedef gbx_node_call call;
+/* Of the text of log lines, and what a line itself counts for: 1 ms. */
+#define LINES_AT_ONCE  262144
+#define BYTES_PER_LINE 256
+
+typedef struct gbx_node_call {
+    gbx_node_event event;
+    gbx_node_engine *engine;
+    double id;
+    gbx_result *result; /* NULL: the library refused, see error */
+    gbx_error error;
+    size_t lines_told;
+    struct gbx_node_call *next; /* of those submitted on a thread; engine's lock */
+    gbx_ticket ticket;          /* 0: not yet; engine's lock */
+    bool is_unwanted;           /* aborted before there was a ticket; engine's lock */
+    gbx_call core;
+    gbx_limits limits;
+    gbx_policy *policy;
+    char *code;
+    char *input;
+    char *bindings;
+    char *dataset;
+} call;
+
+/* ---- what JavaScript is told --------------------------------------------- */
+
+typedef struct line {
+    gbx_node_event event;
+    double call;
+    double time_ms;
+    gbx_log_level level;
+    size_t len;
+    char text[];
+} line;
+
+static void fill_figures(double *figures, gbx_result *result, gbx_ticket ticket)
+{
+    gbx_stats stats = gbx_result_stats(result);
+
+    figures[GBX_NODE_WALL_MS] = stats.wall_ms;
+    figures[GBX_NODE_CPU_MS] = stats.cpu_ms;
+    figures[GBX_NODE_PEAK_MEMORY] = (double)stats.peak_memory_bytes;
+    figures[GBX_NODE_INPUT] = (double)stats.input_bytes;
+    figures[GBX_NODE_OUTPUT] = (double)stats.output_bytes;
+    figures[GBX_NODE_LOG] = (double)stats.log_bytes;
+    figures[GBX_NODE_HOST_CALLS] = stats.host_calls;
+    figures[GBX_NODE_TICKET] = (double)ticket;
+}
+
+static napi_value make_text(napi_env env, const char *text)
+{
+    return gbx_node_utf8(env, text, strlen(text));
+}
+
+/* A refusal: code is the status, and value its message. */
+static void tell_refusal(call *c, gbx_node_env *e, napi_env env)
+{
+    napi_value args[4] = {gbx_node_number(env, GBX_NODE_DONE),
+                          gbx_node_number(env, c->id),
+                          gbx_node_number(env, c->error.status),
+                          make_text(env, c->error.message)};
+
+    gbx_node_dispatch(e, env, 4, args);
+}
+
+/* [error, hint, stack, line, column, frame, thrown name, message]; of a success undefined,
+ * or the hint. */
+static napi_value make_failure(napi_env env, gbx_result *result)
+{
+    gbx_location at = gbx_result_location(result);
+    napi_value list;
+
+    if (gbx_result_code(result) == GBX_CODE_VALUE)
+        return gbx_result_hint(result)[0] == 0
+                   ? gbx_node_undefined(env)
+                   : make_text(env, gbx_result_hint(result));
+    if (napi_create_array(env, &list) != napi_ok)
+        return gbx_node_undefined(env);
+    napi_value parts[] = {make_text(env, gbx_result_error(result)),
+                          make_text(env, gbx_result_hint(result)),
+                          make_text(env, gbx_result_stack(result)),
+                          gbx_node_number(env, at.line),
+                          gbx_node_number(env, at.column),
+                          make_text(env, at.frame),
+                          make_text(env, gbx_result_thrown_name(result)),
+                          make_text(env, gbx_result_thrown_message(result))};
+    for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        (void)napi_set_element(env, list, i, parts[i]);
+    return list;
+}
+
+/* [level, time, text, level, ...]: as many as may be told at once, or undefined. */
+static napi_value make_lines(napi_env env, call *c)
+{
+    size_t count = gbx_result_log_count(c->result);
+    size_t bytes = 0;
+    uint32_t at = 0;
+    napi_value list;
+
+    if (c->lines_told >= count || napi_create_array(env, &list) != napi_ok)
+        return gbx_node_undefined(env);
+    while (c->lines_told < count && bytes < LINES_AT_ONCE) {
+        gbx_log log = gbx_result_log(c->result, c->lines_told++);
+
+        bytes += log.text_len + BYTES_PER_LINE;
+        (void)napi_set_element(env, list, at++, gbx_node_number(env, log.level));
+        (void)napi_set_element(env, list, at++, gbx_node_number(env, log.time_ms));
+        (void)napi_set_element(env, list, at++,
+                               gbx_node_utf8(env, log.text, log.text_len));
+    }
+    return list;
+}
+
+static napi_value make_value(napi_env env, gbx_result *result)
+{
+    size_t len = 0;
+    const char *value = gbx_result_value(result, &len);
+
+    return len > 0 ? gbx_node_utf8(env, value, len) : gbx_node_undefined(env);
+}
+
+static bool tell_line(gbx_node_event *event, gbx_node_env *e, napi_env env)
+{
+    line *l = (line *)event;
+    napi_value args[5] = {
+        gbx_node_number(env, GBX_NODE_LINE), gbx_node_number(env, l->call),
+        gbx_node_number(env, l->level),      gbx_node_utf8(env, l->text, l->len),
+        gbx_node_number(env, l->time_ms),
+    };
+
+    gbx_node_dispatch(e, env, 5, args);
+    return true;
+}
+
+static void drop_line(gbx_node_event *event)
+{
+    free(event);
+}
+
+static bool tell_outcome(gbx_node_event *event, gbx_node_env *e, napi_env env)
+{
+    call *c = (call *)event;
+    napi_value lines;
+
+    if (c->result == NULL) {
+        tell_refusal(c, e, env);
+        return true;
+    }
+    lines = make_lines(env, c);
+    if (c->lines_told < gbx_result_log_count(c->result)) {
+        napi_value part[3] = {gbx_node_number(env, GBX_NODE_LINES),
+                              gbx_node_number(env, c->id), lines};
+
+        gbx_node_dispatch(e, env, 3, part);
+        return false;
+    }
+    fill_figures(e->figures, c->result, c->ticket);
+    napi_value args[8] = {
+        gbx_node_number(env, GBX_NODE_DONE),
+        gbx_node_number(env, c->id),
+        gbx_node_number(env, gbx_result_code(c->result)),
+        make_value(env, c->result),
+        make_text(env, gbx_result_call_id(c->result)),
+        make_failure(env, c->result),
+        lines,
+        gbx_node_boolean(env, gbx_result_logs_truncated(c->result) != 0),
+    };
+    gbx_node_dispatch(e, env, 8, args);
+    return true;
+}
+
+static void on_log(void *user, const gbx_log *log)
+{
+    call *c = user;
+    line *l = malloc(sizeof *l + log->text_len);
+
+    if (l == NULL)
+        return; /* the result has it all the same */
+    l->event.tell = tell_line;
+    l->event.drop = drop_line;
+    l->call = c->id;
+    l->time_ms = log->time_ms;
+    l->level = log->level;
+    l->len = log->text_len;
+    memcpy(l->text, log->text, log->text_len);
+    gbx_node_post(c->engine->e, &l->event);
+}
+
+/* ---- its end ----------------------------------------------------------------- */
 
 static void free_call(call *c)
 {
@@ -168,23 +350,17 @@ static bool take_extra(napi_env env, napi_value extra, call *c)
         gbx_node_limits_take(env, value, &c->limits);
         c->core.limits = &c->limits;
     }
-    if (napi_get_named_property(env, extra, "seed", &value) == napi_ok &&
-        napi_get_value_double(env, value, &number) == napi_ok) {
+    if (gbx_node_get_number(env, extra, "seed", &number)) {
         c->core.flags |= GBX_CALL_SEEDED;
         c->core.seed = (uint64_t)number;
     }
-    if (napi_get_named_property(env, extra, "nowMs", &value) == napi_ok &&
-        napi_get_value_double(env, value, &number) == napi_ok) {
+    if (gbx_node_get_number(env, extra, "nowMs", &number)) {
         c->core.flags |= GBX_CALL_FIXED_NOW;
         c->core.now_ms = (int64_t)number;
     }
-    if (napi_get_named_property(env, extra, "logs", &value) == napi_ok) {
-        bool logs = false;
-
-        if (napi_get_value_bool(env, value, &logs) == napi_ok && logs) {
-            c->core.on_log = gbx_node_outcome_on_log;
-            c->core.log_user = c;
-        }
+    if (gbx_node_get_bool(env, extra, "logs")) {
+        c->core.on_log = on_log;
+        c->core.log_user = c;
     }
     return napi_is_exception_pending(env, &is_pending) == napi_ok && !is_pending;
 }
@@ -216,7 +392,7 @@ static call *make(napi_env env, gbx_node_engine *engine, double id, uint32_t for
         (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for a call");
         return NULL;
     }
-    c->event.tell = gbx_node_outcome_tell;
+    c->event.tell = tell_outcome;
     c->event.drop = drop_call;
     c->engine = engine;
     c->id = id;
@@ -271,14 +447,11 @@ static bool take_input(napi_env env, napi_value value, call *c, gbx_node_text *t
     return type != napi_external || c->input != NULL;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 /* (handle, number, form, code, input, extra) -> ticket, or 0: submitted on a thread */
 napi_value gbx_node_submit(napi_env env, napi_callback_info info)
 {
-    size_t argc = 6;
     napi_value argv[6];
-    gbx_node_engine *engine;
+    gbx_node_engine *engine = gbx_node_args_engine(env, info, 6, argv);
     gbx_node_text code;
     gbx_node_text input = {.data = NULL};
     double id = 0;
@@ -287,12 +460,9 @@ napi_value gbx_node_submit(napi_env env, napi_callback_info info)
     bool is_submitted = false;
     call *c;
 
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
-        napi_get_value_double(env, argv[1], &id) != napi_ok ||
-        napi_get_value_uint32(env, argv[2], &form) != napi_ok)
-        return NULL;
-    engine = gbx_node_engine_of(env, argv[0]);
-    if (engine == NULL || !gbx_node_text_take(env, argv[3], &code))
+    if (engine == NULL || napi_get_value_double(env, argv[1], &id) != napi_ok ||
+        napi_get_value_uint32(env, argv[2], &form) != napi_ok ||
+        !gbx_node_text_take(env, argv[3], &code))
         return NULL;
     c = make(env, engine, id, form);
     if (c != NULL) {
@@ -313,17 +483,12 @@ napi_value gbx_node_submit(napi_env env, napi_callback_info info)
  * yet; 0: there is none. */
 napi_value gbx_node_call_of(napi_env env, napi_callback_info info)
 {
-    size_t argc = 2;
     napi_value argv[2];
-    gbx_node_engine *engine;
+    gbx_node_engine *engine = gbx_node_args_engine(env, info, 2, argv);
     double ticket = 0;
     double id = 0;
 
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
-        napi_get_value_double(env, argv[1], &ticket) != napi_ok)
-        return NULL;
-    engine = gbx_node_engine_of(env, argv[0]);
-    if (engine == NULL)
+    if (engine == NULL || napi_get_value_double(env, argv[1], &ticket) != napi_ok)
         return NULL;
     (void)pthread_mutex_lock(&engine->lock);
     for (call *at = engine->submitting; at != NULL && id <= 0; at = at->next) {
@@ -339,19 +504,16 @@ napi_value gbx_node_call_of(napi_env env, napi_callback_info info)
 /* (handle, ticket, number): a call without a ticket is one that is being submitted. */
 napi_value gbx_node_abort(napi_env env, napi_callback_info info)
 {
-    size_t argc = 3;
     napi_value argv[3];
-    gbx_node_engine *engine;
+    gbx_node_engine *engine = gbx_node_args_engine(env, info, 3, argv);
     gbx_engine *core;
     double ticket = 0;
     double id = 0;
 
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
-        napi_get_value_double(env, argv[1], &ticket) != napi_ok ||
+    if (engine == NULL || napi_get_value_double(env, argv[1], &ticket) != napi_ok ||
         napi_get_value_double(env, argv[2], &id) != napi_ok)
         return NULL;
-    engine = gbx_node_engine_of(env, argv[0]);
-    core = engine != NULL ? gbx_node_engine_core(engine) : NULL;
+    core = gbx_node_engine_core(engine);
     if (core == NULL)
         return NULL;
     if (ticket == 0) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* env - see env.h. The lock is held over nothing but lists and the waking itself. */
-#include "env.h"
-
-#include "engine.h"
-#include "text.h"
+/* env - one JavaScript thread: a way for other threads to reach it, the engines it made,
+ * and a count of the threads that work for it. The lock is held over nothing but lists
+ * and the waking itself. */
+#include "addon.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -161,8 +160,6 @@ static void *run_task(void *arg)
     return NULL;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 gbx_node_env *gbx_node_env_new(napi_env env, napi_value dispatch)
 {
     gbx_node_env *e = calloc(1, sizeof *e);
@@ -214,6 +211,7 @@ void gbx_node_post(gbx_node_env *e, gbx_node_event *event)
     (void)pthread_mutex_unlock(&e->lock);
 }
 
+/* Go on telling; the dispatcher asked for it after other work of the event loop. */
 napi_value gbx_node_drain(napi_env env, napi_callback_info info)
 {
     void *e = NULL;

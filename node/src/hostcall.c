@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hostcall - see hostcall.h. What cannot be told for want of memory is answered here. */
-#include "hostcall.h"
-
-#include "gather.h"
-#include "job.h"
-#include "text.h"
-
-#include <glovebox/host.h>
+/* hostcall - what is asked of JavaScript. What cannot be told for want of memory is
+ * answered here. */
+#include "addon.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +53,7 @@ static void drop(gbx_node_event *event)
     free(event);
 }
 
-static void on_host_call(void *user, gbx_engine *core, const gbx_host_call *call)
+void gbx_node_on_host_call(void *user, gbx_engine *core, const gbx_host_call *call)
 {
     gbx_node_engine *engine = user;
     size_t name_len = strlen(call->name);
@@ -92,14 +87,6 @@ static bool tell_audit(gbx_node_event *event, gbx_node_env *e, napi_env env)
     return true;
 }
 
-static void expose(gbx_node_job *job)
-{
-    job->status = gbx_engine_expose(job->engine->core, job->name, on_host_call,
-                                    job->engine, &job->error);
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_node_on_audit(void *user, const char *line, size_t len)
 {
     gbx_node_engine *engine = user;
@@ -115,46 +102,13 @@ void gbx_node_on_audit(void *user, const char *line, size_t len)
     gbx_node_post(engine->e, &l->event);
 }
 
-/* (handle, job, name): the engine's thread asks on_host_call() for it from now on. */
-napi_value gbx_node_expose(napi_env env, napi_callback_info info)
+bool gbx_node_take_request(napi_env env, napi_callback_info info, size_t argc,
+                           napi_value *argv, gbx_engine **ret_core,
+                           uint64_t *ret_request)
 {
-    size_t argc = 3;
-    napi_value argv[3];
-    gbx_node_engine *engine;
-    gbx_node_job *job;
-    double id = 0;
-    size_t ignored;
-
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok)
-        return NULL;
-    engine = gbx_node_engine_of(env, argv[0]);
-    if (engine == NULL || napi_get_value_double(env, argv[1], &id) != napi_ok)
-        return NULL;
-    if (gbx_node_engine_core(engine) == NULL)
-        return gbx_node_boolean(env, false);
-    job = gbx_node_job_new(env, engine, id);
-    if (job == NULL)
-        return NULL;
-    job->work = expose;
-    job->name = gbx_node_string(env, argv[2], &ignored);
-    if (job->name == NULL) {
-        gbx_node_job_free(job);
-        return NULL;
-    }
-    gbx_node_job_start(job);
-    return gbx_node_boolean(env, true);
-}
-
-/* The engine and the request of an answer; false: there is nobody to answer. */
-static bool take_request(napi_env env, napi_callback_info info, size_t argc,
-                         napi_value *argv, gbx_engine **ret_core, uint64_t *ret_request)
-{
-    gbx_node_engine *engine;
+    gbx_node_engine *engine = gbx_node_args_engine(env, info, argc, argv);
     bool lossless;
 
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok)
-        return false;
-    engine = gbx_node_engine_of(env, argv[0]);
     if (engine == NULL ||
         napi_get_value_bigint_uint64(env, argv[1], ret_request, &lossless) != napi_ok)
         return false;
@@ -173,7 +127,7 @@ napi_value gbx_node_answer(napi_env env, napi_callback_info info)
     char *large;
     size_t len = 0;
 
-    if (!take_request(env, info, 3, argv, &core, &request))
+    if (!gbx_node_take_request(env, info, 3, argv, &core, &request))
         return NULL;
     /* Who comes late finds nobody: that is no failure. */
     if (napi_typeof(env, argv[2], &type) == napi_ok && type == napi_external) {
@@ -199,7 +153,7 @@ napi_value gbx_node_answer_error(napi_env env, napi_callback_info info)
     char *message;
     char *code;
 
-    if (!take_request(env, info, 5, argv, &core, &request))
+    if (!gbx_node_take_request(env, info, 5, argv, &core, &request))
         return NULL;
     name = gbx_node_string(env, argv[2], &ignored);
     message = gbx_node_string(env, argv[3], &ignored);

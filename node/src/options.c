@@ -1,56 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* options - see options.h. What has a name in JavaScript and a field here is a table. */
-#include "options.h"
+/* options - what has a name in JavaScript and a field here is a table. */
+#include "addon.h"
 
-#include "hostcall.h"
-#include "text.h"
-
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A number: of 4 bytes, or of 8. */
 typedef struct field {
     const char *name;
     size_t offset;
-    bool is_wide;
+    size_t size;
 } field;
 
-#define NARROW(name, type, member)          \
-    {                                       \
-        name, offsetof(type, member), false \
-    }
-#define WIDE(name, type, member)           \
-    {                                      \
-        name, offsetof(type, member), true \
+#define FIELD(name, type, member)                                    \
+    {                                                                \
+        name, offsetof(type, member), sizeof(((type *)NULL)->member) \
     }
 
 static const field limit_fields[] = {
-    NARROW("timeoutMs", gbx_limits, timeout_ms),
-    NARROW("cpuMs", gbx_limits, cpu_ms),
-    WIDE("memoryBytes", gbx_limits, memory_bytes),
-    WIDE("outputBytes", gbx_limits, output_bytes),
-    NARROW("codeBytes", gbx_limits, code_bytes),
-    NARROW("logBytes", gbx_limits, log_bytes),
-    NARROW("hostCalls", gbx_limits, host_calls),
-    NARROW("hostCallsAtOnce", gbx_limits, host_calls_at_once),
-    WIDE("hostOutBytes", gbx_limits, host_out_bytes),
-    WIDE("hostInBytes", gbx_limits, host_in_bytes),
+    FIELD("timeoutMs", gbx_limits, timeout_ms),
+    FIELD("cpuMs", gbx_limits, cpu_ms),
+    FIELD("memoryBytes", gbx_limits, memory_bytes),
+    FIELD("outputBytes", gbx_limits, output_bytes),
+    FIELD("codeBytes", gbx_limits, code_bytes),
+    FIELD("logBytes", gbx_limits, log_bytes),
+    FIELD("hostCalls", gbx_limits, host_calls),
+    FIELD("hostCallsAtOnce", gbx_limits, host_calls_at_once),
+    FIELD("hostOutBytes", gbx_limits, host_out_bytes),
+    FIELD("hostInBytes", gbx_limits, host_in_bytes),
 };
 
 static const field option_fields[] = {
-    NARROW("poolSize", gbx_options, pool_size),
-    NARROW("maxWorkers", gbx_options, max_workers),
-    NARROW("queueLength", gbx_options, queue_length),
-    NARROW("require", gbx_options, require),
-    NARROW("jit", gbx_options, jit),
-    NARROW("globals", gbx_options, globals),
-    NARROW("fresh", gbx_options, fresh),
-    NARROW("recycleCalls", gbx_options, recycle_calls),
-    NARROW("recycleMs", gbx_options, recycle_ms),
-    NARROW("hugePages", gbx_options, huge_pages),
-    NARROW("workerUid", gbx_options, worker_uid),
-    NARROW("speculation", gbx_options, speculation),
-    NARROW("zygote", gbx_options, zygote),
+    FIELD("poolSize", gbx_options, pool_size),
+    FIELD("maxWorkers", gbx_options, max_workers),
+    FIELD("queueLength", gbx_options, queue_length),
+    FIELD("require", gbx_options, require),
+    FIELD("jit", gbx_options, jit),
+    FIELD("globals", gbx_options, globals),
+    FIELD("fresh", gbx_options, fresh),
+    FIELD("recycleCalls", gbx_options, recycle_calls),
+    FIELD("recycleMs", gbx_options, recycle_ms),
+    FIELD("hugePages", gbx_options, huge_pages),
+    FIELD("workerUid", gbx_options, worker_uid),
+    FIELD("speculation", gbx_options, speculation),
+    FIELD("zygote", gbx_options, zygote),
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -59,17 +52,14 @@ static void take_fields(napi_env env, napi_value object, const field *fields, si
                         void *to)
 {
     for (size_t i = 0; i < n; i++) {
-        char *at = (char *)to + fields[i].offset;
-        uint64_t wide = 0;
-        uint32_t narrow = 0;
+        uint64_t number = 0;
+        uint32_t narrow;
 
-        if (fields[i].is_wide) {
-            gbx_node_get_u64(env, object, fields[i].name, &wide);
-            memcpy(at, &wide, sizeof wide);
-        } else {
-            gbx_node_get_u32(env, object, fields[i].name, &narrow);
-            memcpy(at, &narrow, sizeof narrow);
-        }
+        gbx_node_get_u64(env, object, fields[i].name, &number);
+        narrow = number <= UINT32_MAX ? (uint32_t)number : 0;
+        memcpy((char *)to + fields[i].offset,
+               fields[i].size == sizeof narrow ? (void *)&narrow : (void *)&number,
+               fields[i].size);
     }
 }
 
@@ -81,15 +71,6 @@ static char *take_string(napi_env env, napi_value object, const char *name)
     return napi_get_named_property(env, object, name, &value) == napi_ok
                ? gbx_node_string(env, value, &ignored)
                : NULL;
-}
-
-static bool take_bool(napi_env env, napi_value object, const char *name)
-{
-    napi_value value;
-    bool is = false;
-
-    return napi_get_named_property(env, object, name, &value) == napi_ok &&
-           napi_get_value_bool(env, value, &is) == napi_ok && is;
 }
 
 /* preloads: [name, source, name, source, ...] */
@@ -139,18 +120,6 @@ static void emit_warnings(napi_env env, const gbx_policy *policy)
             return;
         (void)napi_call_function(env, process, emit, 1, &warning, NULL);
     }
-}
-
-/* ---- public to other modules -------------------------------------------- */
-
-void gbx_node_throw(napi_env env, const gbx_error *error)
-{
-    const char *code = gbx_status_name(error->status);
-
-    if (error->status == GBX_E_USAGE || error->status == GBX_E_POLICY)
-        (void)napi_throw_type_error(env, code, error->message);
-    else
-        (void)napi_throw_error(env, code, error->message);
 }
 
 void gbx_node_limits_take(napi_env env, napi_value object, gbx_limits *ret)
@@ -205,8 +174,8 @@ gbx_node_options *gbx_node_options_take(napi_env env, napi_value object)
     take_fields(env, object, option_fields, COUNT(option_fields), &o->core);
     o->core.worker_path = take_string(env, object, "workerPath");
     o->core.runner_name = take_string(env, object, "runner");
-    o->has_transport = take_bool(env, object, "hasTransport");
-    o->has_audit = take_bool(env, object, "hasSecurityLog");
+    o->has_transport = gbx_node_get_bool(env, object, "hasTransport");
+    o->has_audit = gbx_node_get_bool(env, object, "hasSecurityLog");
     if (!take_preloads(env, object, o) ||
         napi_get_named_property(env, object, "policy", &policy) != napi_ok ||
         napi_get_named_property(env, object, "baseDir", &base_dir) != napi_ok ||
@@ -223,7 +192,6 @@ void gbx_node_options_for(gbx_node_options *options, gbx_node_engine *engine)
 {
     static const gbx_fetch_transport none = GBX_FETCH_TRANSPORT_INIT;
 
-    options->engine = engine;
     if (options->has_transport) {
         options->transport = none;
         options->transport.fetch = gbx_node_on_fetch;

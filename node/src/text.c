@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* text - see text.h. */
-#include "text.h"
+/* text - strings and plain values, out of JavaScript and into it. */
+#include "addon.h"
+
+#include "base/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,6 @@ static void refuse(napi_env env, napi_status status)
     else
         (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for a string");
 }
-
-/* ---- public to other modules -------------------------------------------- */
 
 bool gbx_node_is_undefined(napi_env env, napi_value value)
 {
@@ -79,7 +79,7 @@ void gbx_node_text_cleanup(gbx_node_text *text)
     text->data = NULL;
 }
 
-static bool get_number(napi_env env, napi_value object, const char *name, double *ret)
+bool gbx_node_get_number(napi_env env, napi_value object, const char *name, double *ret)
 {
     napi_value value;
 
@@ -87,20 +87,22 @@ static bool get_number(napi_env env, napi_value object, const char *name, double
            napi_get_value_double(env, value, ret) == napi_ok;
 }
 
-void gbx_node_get_u32(napi_env env, napi_value object, const char *name, uint32_t *ret)
-{
-    double number;
-
-    if (get_number(env, object, name, &number) && number >= 0 && number <= UINT32_MAX)
-        *ret = (uint32_t)number;
-}
-
 void gbx_node_get_u64(napi_env env, napi_value object, const char *name, uint64_t *ret)
 {
     double number;
 
-    if (get_number(env, object, name, &number) && number >= 0 && number <= 0x1p53)
+    if (gbx_node_get_number(env, object, name, &number) && number >= 0 &&
+        number <= 0x1p53)
         *ret = (uint64_t)number;
+}
+
+bool gbx_node_get_bool(napi_env env, napi_value object, const char *name)
+{
+    napi_value value;
+    bool is = false;
+
+    return napi_get_named_property(env, object, name, &value) == napi_ok &&
+           napi_get_value_bool(env, value, &is) == napi_ok && is;
 }
 
 napi_value gbx_node_undefined(napi_env env)
@@ -134,4 +136,135 @@ napi_value gbx_node_utf8(napi_env env, const char *text, size_t len)
     return napi_create_string_utf8(env, text, len, &value) == napi_ok
                ? value
                : gbx_node_undefined(env);
+}
+
+bool gbx_node_args(napi_env env, napi_callback_info info, size_t count, napi_value *ret)
+{
+    return napi_get_cb_info(env, info, &count, ret, NULL, NULL) == napi_ok;
+}
+
+void gbx_node_throw(napi_env env, const gbx_error *error)
+{
+    const char *code = gbx_status_name(error->status);
+
+    if (error->status == GBX_E_USAGE || error->status == GBX_E_POLICY)
+        (void)napi_throw_type_error(env, code, error->message);
+    else
+        (void)napi_throw_error(env, code, error->message);
+}
+
+/* ---- large texts ----------------------------------------------------------- */
+
+/* A character of a string is at most three bytes of UTF-8; two make one of four. */
+#define BYTES_PER_UNIT 3
+
+/* Longer strings are not looked at for being ASCII. input.js gives 16,384 and at most one
+ * more, so as not to part two that are one character. */
+#define PIECE_MAX 16385
+
+static void on_collected(napi_env env, void *data, void *hint)
+{
+    (void)env;
+    (void)hint;
+    gbx_buf_cleanup(data);
+    free(data);
+}
+
+/* Of the text of a piece, if all of it is ASCII: a copy, where the general way looks at
+ * every character. */
+static bool narrow(char *to, const char16_t *from, size_t count)
+{
+    char16_t all = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        all |= from[i];
+        to[i] = (char)from[i];
+    }
+    return all < 0x80;
+}
+
+static bool append_string(napi_env env, gbx_buf *to, napi_value value)
+{
+    char16_t piece[PIECE_MAX + 1];
+    size_t units = 0;
+    size_t written = 0;
+    char *at;
+
+    if (napi_get_value_string_utf16(env, value, NULL, 0, &units) != napi_ok)
+        return false;
+    at = (char *)gbx_buf_reserve(to, units * BYTES_PER_UNIT + 1);
+    if (at == NULL)
+        return false;
+    if (units <= PIECE_MAX &&
+        napi_get_value_string_utf16(env, value, piece, units + 1, &units) == napi_ok &&
+        narrow(at, piece, units))
+        written = units;
+    else if (napi_get_value_string_utf8(env, value, at, units * BYTES_PER_UNIT + 1,
+                                        &written) != napi_ok)
+        return false;
+    to->len += written;
+    return true;
+}
+
+static bool append_bytes(napi_env env, gbx_buf *to, napi_value value)
+{
+    napi_typedarray_type type;
+    size_t len = 0;
+    void *data = NULL;
+
+    return napi_get_typedarray_info(env, value, &type, &len, &data, NULL, NULL) ==
+               napi_ok &&
+           type == napi_uint8_array && gbx_buf_append(to, data, len);
+}
+
+/* (bytes expected) -> gather */
+napi_value gbx_node_gather(napi_env env, napi_callback_info info)
+{
+    napi_value argv[1];
+    napi_value value = NULL;
+    double expected = 0;
+    gbx_buf *made = calloc(1, sizeof *made);
+
+    if (made != NULL)
+        gbx_buf_init(made, SIZE_MAX / 2);
+    if (made == NULL || !gbx_node_args(env, info, 1, argv) ||
+        napi_get_value_double(env, argv[0], &expected) != napi_ok || expected < 0 ||
+        expected > 0x1p40 || gbx_buf_reserve(made, (size_t)expected + 1) == NULL ||
+        napi_create_external(env, made, on_collected, NULL, &value) != napi_ok) {
+        if (made != NULL)
+            on_collected(env, made, NULL);
+        (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for a large text");
+        return NULL;
+    }
+    return value;
+}
+
+/* (gather, string or bytes) */
+napi_value gbx_node_append(napi_env env, napi_callback_info info)
+{
+    napi_value argv[2];
+    void *to = NULL;
+    bool is_bytes = false;
+
+    if (!gbx_node_args(env, info, 2, argv) ||
+        napi_get_value_external(env, argv[0], &to) != napi_ok ||
+        napi_is_typedarray(env, argv[1], &is_bytes) != napi_ok ||
+        !(is_bytes ? append_bytes(env, to, argv[1]) : append_string(env, to, argv[1])))
+        (void)napi_throw_error(env, "GBX_E_NOMEM", "cannot take over a large text");
+    return NULL;
+}
+
+char *gbx_node_gather_take(napi_env env, napi_value value, size_t *ret_len)
+{
+    void *from = NULL;
+    char *text;
+
+    if (napi_get_value_external(env, value, &from) != napi_ok || from == NULL) {
+        (void)napi_throw_type_error(env, NULL, "nothing was gathered");
+        return NULL;
+    }
+    text = gbx_buf_take_string(from, ret_len);
+    if (text == NULL)
+        (void)napi_throw_error(env, "GBX_E_NOMEM", "no memory for a large text");
+    return text;
 }

@@ -3,8 +3,9 @@
  * transport - JavaScript makes the requests of fetch. The library has judged each before
  * it comes here, and judges what comes back.
  */
-#include "hostcall.h"
-#include "text.h"
+#include "addon.h"
+
+#include "base/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +16,8 @@ typedef struct request {
     gbx_transport_token token;
     uint64_t max_bytes;
     uint32_t timeout_ms;
-    char *method;
-    char *url;
-    char **headers; /* name, value, name, value, ..., NULL */
     size_t header_count;
+    gbx_buf texts; /* method, URL, name, value, name, ..., each with its NUL */
     void *body;
     size_t body_len;
 } request;
@@ -27,26 +26,21 @@ static void drop(gbx_node_event *event)
 {
     request *r = (request *)event;
 
-    for (size_t i = 0; r->headers != NULL && i < r->header_count; i++)
-        free(r->headers[i]);
-    free(r->headers);
-    free(r->method);
-    free(r->url);
+    gbx_buf_cleanup(&r->texts);
     free(r->body);
     free(r);
 }
 
 /* HTTP's headers are bytes: one character each. */
-static napi_value make_headers(napi_env env, const request *r)
+static napi_value make_headers(napi_env env, const char *texts, size_t count)
 {
     napi_value list = gbx_node_undefined(env);
     napi_value text;
 
-    if (napi_create_array_with_length(env, r->header_count, &list) != napi_ok)
+    if (napi_create_array_with_length(env, count, &list) != napi_ok)
         return list;
-    for (size_t i = 0; i < r->header_count; i++)
-        if (napi_create_string_latin1(env, r->headers[i], NAPI_AUTO_LENGTH, &text) ==
-            napi_ok)
+    for (size_t i = 0; i < count; i++, texts += strlen(texts) + 1)
+        if (napi_create_string_latin1(env, texts, NAPI_AUTO_LENGTH, &text) == napi_ok)
             (void)napi_set_element(env, list, (uint32_t)i, text);
     return list;
 }
@@ -65,6 +59,8 @@ static napi_value make_body(napi_env env, const request *r)
 static bool tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
 {
     request *r = (request *)event;
+    const char *method = (const char *)r->texts.data;
+    const char *url = method + strlen(method) + 1;
     napi_value token;
 
     if (napi_create_bigint_uint64(env, r->token, &token) != napi_ok)
@@ -73,9 +69,9 @@ static bool tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
         gbx_node_number(env, GBX_NODE_FETCH),
         gbx_node_number(env, r->engine->id),
         token,
-        gbx_node_utf8(env, r->method, strlen(r->method)),
-        gbx_node_utf8(env, r->url, strlen(r->url)),
-        make_headers(env, r),
+        gbx_node_utf8(env, method, strlen(method)),
+        gbx_node_utf8(env, url, strlen(url)),
+        make_headers(env, url + strlen(url) + 1, 2 * r->header_count),
         make_body(env, r),
         gbx_node_number(env, (double)r->max_bytes),
         gbx_node_number(env, r->timeout_ms),
@@ -84,33 +80,28 @@ static bool tell(gbx_node_event *event, gbx_node_env *e, napi_env env)
     return true;
 }
 
-static bool copy_headers(request *r, const gbx_transport_request *given)
-{
-    r->headers = calloc(given->header_count * 2 + 1, sizeof *r->headers);
-    for (size_t i = 0; r->headers != NULL && i < given->header_count; i++) {
-        r->headers[2 * i] = strdup(given->headers[i].name);
-        r->headers[2 * i + 1] = strdup(given->headers[i].value);
-        r->header_count += 2;
-        if (r->headers[2 * i] == NULL || r->headers[2 * i + 1] == NULL)
-            return false;
-    }
-    return r->headers != NULL;
-}
-
 static bool copy_request(request *r, const gbx_transport_request *given)
 {
-    r->method = strdup(given->method);
-    r->url = strdup(given->url);
-    if (r->method == NULL || r->url == NULL || !copy_headers(r, given))
-        return false;
+    gbx_buf *to = &r->texts;
+
+    gbx_buf_init(to, SIZE_MAX / 2);
+    (void)gbx_buf_append(to, given->method, strlen(given->method) + 1);
+    (void)gbx_buf_append(to, given->url, strlen(given->url) + 1);
+    for (size_t i = 0; i < given->header_count; i++) {
+        const gbx_http_header *header = &given->headers[i];
+
+        (void)gbx_buf_append(to, header->name, strlen(header->name) + 1);
+        (void)gbx_buf_append(to, header->value, strlen(header->value) + 1);
+    }
+    r->header_count = given->header_count;
     if (given->body == NULL)
-        return true;
+        return !to->failed;
     r->body = malloc(given->body_len + 1);
     if (r->body == NULL)
         return false;
     memcpy(r->body, given->body, given->body_len);
     r->body_len = given->body_len;
-    return true;
+    return !to->failed;
 }
 
 /* [name, value, name, value, ...] as the library wants it; *ret_count of them. */
@@ -180,8 +171,6 @@ static void answer(napi_env env, gbx_engine *core, uint64_t token, napi_value *a
     free(error);
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
 void gbx_node_on_fetch(void *user, gbx_engine *core, gbx_transport_token token,
                        const gbx_transport_request *given)
 {
@@ -209,21 +198,11 @@ void gbx_node_on_fetch(void *user, gbx_engine *core, gbx_transport_token token,
 /* (handle, token, status, status text, headers, body, error) */
 napi_value gbx_node_answer_fetch(napi_env env, napi_callback_info info)
 {
-    size_t argc = 7;
     napi_value argv[7];
-    gbx_node_engine *engine;
     gbx_engine *core;
     uint64_t token;
-    bool lossless;
 
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok)
-        return NULL;
-    engine = gbx_node_engine_of(env, argv[0]);
-    if (engine == NULL ||
-        napi_get_value_bigint_uint64(env, argv[1], &token, &lossless) != napi_ok)
-        return NULL;
-    core = gbx_node_engine_core(engine);
-    if (core != NULL)
+    if (gbx_node_take_request(env, info, 7, argv, &core, &token))
         answer(env, core, token, argv);
     return NULL;
 }

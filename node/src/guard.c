@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advice - see advice.h. The only file of the addon that looks behind the public headers:
- * an embedder has no use for half of what a call does with its code.
+ * guard - the guard without an engine, and what the library says of code that does not
+ * parse, for another parser. This looks behind the public headers: an embedder has no use
+ * for half of what a call does with its code.
  */
-#include "advice.h"
-
-#include "options.h"
-#include "text.h"
+#include "addon.h"
 
 #include "analysis/analysis.h"
 #include "base/utf8.h"
@@ -14,6 +12,71 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+static void append(napi_env env, napi_value list, uint32_t *at, napi_value value)
+{
+    (void)napi_set_element(env, list, (*at)++, value);
+}
+
+static void append_text(napi_env env, napi_value list, uint32_t *at, const char *text)
+{
+    append(env, list, at, gbx_node_utf8(env, text, strlen(text)));
+}
+
+static napi_value describe(napi_env env, const gbx_report *report)
+{
+    napi_value list = NULL;
+    uint32_t at = 0;
+
+    if (napi_create_array(env, &list) != napi_ok)
+        return NULL;
+    for (size_t i = 0; i < gbx_report_count(report); i++) {
+        gbx_violation v = gbx_report_get(report, i);
+
+        append_text(env, list, &at, gbx_code_name(v.code));
+        append_text(env, list, &at, v.message);
+        append(env, list, &at, gbx_node_number(env, v.line));
+        append(env, list, &at, gbx_node_number(env, v.column));
+        append_text(env, list, &at, v.rule);
+        append_text(env, list, &at, v.hint);
+        append_text(env, list, &at, v.frame);
+    }
+    return list;
+}
+
+/* (form, code, policy as JSON or undefined, code bytes at most, base directory, trust)
+ *   -> [code, message, line, column, rule, hint, frame, code, ...] */
+napi_value gbx_node_check(napi_env env, napi_callback_info info)
+{
+    static const gbx_limits none = GBX_LIMITS_INIT;
+    napi_value argv[6];
+    gbx_limits limits = none;
+    gbx_node_text code;
+    gbx_policy *policy = NULL;
+    gbx_report *report = NULL;
+    gbx_error error = {0};
+    uint32_t form = 0;
+    napi_value list = NULL;
+
+    if (!gbx_node_args(env, info, sizeof argv / sizeof *argv, argv) ||
+        napi_get_value_uint32(env, argv[0], &form) != napi_ok ||
+        !gbx_node_policy_take(env, argv[2], argv[4], argv[5], &policy))
+        return NULL;
+    (void)napi_get_value_uint32(env, argv[3], &limits.code_bytes);
+    if (gbx_node_text_take(env, argv[1], &code)) {
+        if (gbx_policy_check(policy, code.data, code.len, (gbx_form)form, &limits,
+                             &report, &error) == GBX_OK)
+            list = describe(env, report);
+        else
+            gbx_node_throw(env, &error);
+        gbx_report_free(report);
+        gbx_node_text_cleanup(&code);
+    }
+    gbx_policy_free(policy);
+    return list;
+}
+
+/* ---- advice ---------------------------------------------------------------- */
 
 /* The form and the code, which every function here begins with. */
 static bool take(napi_env env, const napi_value *argv, gbx_form *ret_form,
@@ -39,11 +102,10 @@ static napi_value list_of(napi_env env, const napi_value *values, uint32_t count
     return list;
 }
 
-/* ---- public to other modules -------------------------------------------- */
-
+/* (form, code) -> [text, line, column, mayBeTypeScript]: the code as the engine gets it,
+ * without what is around it, and where in the code it begins. */
 napi_value gbx_node_proper(napi_env env, napi_callback_info info)
 {
-    size_t argc = 2;
     napi_value argv[2];
     gbx_node_text code;
     gbx_guard_span span = {.line = 1, .column = 1};
@@ -52,7 +114,7 @@ napi_value gbx_node_proper(napi_env env, napi_callback_info info)
     gbx_form form;
     napi_value list = NULL;
 
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
+    if (!gbx_node_args(env, info, sizeof argv / sizeof *argv, argv) ||
         !take(env, argv, &form, &code))
         return NULL;
     if (gbx_guard_check(code.data, code.len, form, code.len, NULL, &span, &report,
@@ -72,9 +134,10 @@ napi_value gbx_node_proper(napi_env env, napi_callback_info info)
     return list;
 }
 
+/* (form, code, message in the engine's words, line, column)
+ *   -> [line, column, hint, frame] */
 napi_value gbx_node_explain(napi_env env, napi_callback_info info)
 {
-    size_t argc = 5;
     napi_value argv[5];
     gbx_node_text code;
     gbx_node_text message;
@@ -84,7 +147,7 @@ napi_value gbx_node_explain(napi_env env, napi_callback_info info)
     char *frame;
     napi_value list = NULL;
 
-    if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok ||
+    if (!gbx_node_args(env, info, sizeof argv / sizeof *argv, argv) ||
         napi_get_value_uint32(env, argv[3], &advice.line) != napi_ok ||
         napi_get_value_uint32(env, argv[4], &advice.column) != napi_ok ||
         !take(env, argv, &form, &code))

@@ -399,6 +399,19 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
     return gbx_buf_puts(buf, "\"");
 }
 
+bool gbx_json_append_key(gbx_buf *buf, const char *name)
+{
+    if (buf->len > 0 && buf->data[buf->len - 1] != '{')
+        (void)gbx_buf_puts(buf, ",");
+    return gbx_json_append_string(buf, name, strlen(name)) && gbx_buf_puts(buf, ":");
+}
+
+bool gbx_json_append_member(gbx_buf *buf, const char *name, const char *text)
+{
+    return gbx_json_append_key(buf, name) &&
+           gbx_json_append_string(buf, text, strlen(text));
+}
+
 bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len)
 {
     size_t before = buf->len;

@@ -51,6 +51,12 @@ bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len);
  * \u{...}; if the text is JSON itself, \uXXXX, so that it stays the same JSON. */
 bool gbx_json_append_shown(gbx_buf *buf, const void *text, size_t len);
 
+/* Append `"name":`, with a comma before it unless it is the first member of its object. */
+bool gbx_json_append_key(gbx_buf *buf, const char *name);
+
+/* The same, and a string as its value. */
+bool gbx_json_append_member(gbx_buf *buf, const char *name, const char *text);
+
 /* Append a finite number as JSON with at most three decimals, whatever the locale;
  * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);

@@ -80,6 +80,9 @@ void gbx_term_block(const gbx_term *term, const char *text, int indent);
  * it become \uXXXX, which is the same JSON. */
 void gbx_term_json(const gbx_term *term, const char *json, size_t len);
 
+/* The same from a buffer, with a newline; only that if the buffer failed. */
+void gbx_term_json_line(const gbx_term *term, const gbx_buf *json);
+
 /* `glovebox: WHAT: message`, escaped; what may be NULL. Without a newline. */
 void gbx_term_headline(const gbx_term *term, const char *what, const char *message);
 
@@ -117,8 +120,12 @@ void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble);
 /* {"ok":false,...}: "code" or "status", "error", and the position. */
 void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble);
 
-/* One console line of the code: `[warn] text`. */
-void gbx_log_print(const gbx_term *term, const gbx_log *log);
+/* One of the two: on standard output if json, else on standard error. Returns the exit
+ * status. */
+int gbx_trouble_report(const gbx_trouble *trouble, bool json, int color);
+
+/* Print one console line of the code, `[warn] text`, to a gbx_term. */
+void gbx_log_print(void *term, const gbx_log *log);
 
 /* Print a call's outcome: its value on `out`, the rest on `err`. */
 
@@ -196,6 +203,11 @@ bool gbx_moment_parse(const char *text, int64_t *ret_ms);
 /* ---- engine_args.c ------------------------------------------------------- */
 
 /* The options of every command that starts an engine. */
+
+/* Names of gbx_form, gbx_require and gbx_jit (from GBX_JIT_FULL), for options. */
+extern const char *const gbx_form_names[];
+extern const char *const gbx_require_names[];
+extern const char *const gbx_jit_names[];
 
 /* Zero and NULL: the library's default. */
 typedef struct gbx_limit_args {

@@ -35,12 +35,6 @@ static const struct {
     {"processes", gbx_bench_processes},
 };
 
-static void append_text(gbx_buf *buf, const char *name, const char *text)
-{
-    (void)gbx_buf_printf(buf, "\"%s\":", name);
-    (void)gbx_json_append_string(buf, text, strlen(text));
-}
-
 static void print_json(const gbx_term *out, const gbx_bench *bench,
                        const struct utsname *machine, long cpus)
 {
@@ -48,37 +42,29 @@ static void print_json(const gbx_term *out, const gbx_bench *bench,
 
     gbx_buf_init(&buf, JSON_MAX);
     (void)gbx_buf_puts(&buf, "{");
-    append_text(&buf, "version", gbx_version());
-    (void)gbx_buf_puts(&buf, ",");
-    append_text(&buf, "kernel", machine->release);
-    (void)gbx_buf_puts(&buf, ",");
-    append_text(&buf, "machine", machine->machine);
+    (void)gbx_json_append_member(&buf, "version", gbx_version());
+    (void)gbx_json_append_member(&buf, "kernel", machine->release);
+    (void)gbx_json_append_member(&buf, "machine", machine->machine);
     (void)gbx_buf_printf(&buf, ",\"cpus\":%ld,\"measures\":[", cpus);
     for (size_t i = 0; i < bench->count; i++) {
         const gbx_bench_row *row = &bench->rows[i];
 
         (void)gbx_buf_puts(&buf, i == 0 ? "{" : ",{");
-        append_text(&buf, "id", row->id);
-        (void)gbx_buf_puts(&buf, ",");
-        append_text(&buf, "name", row->label);
-        (void)gbx_buf_puts(&buf, ",");
+        (void)gbx_json_append_member(&buf, "id", row->id);
+        (void)gbx_json_append_member(&buf, "name", row->label);
         if (row->skipped[0] != '\0') {
-            append_text(&buf, "skipped", row->skipped);
+            (void)gbx_json_append_member(&buf, "skipped", row->skipped);
         } else {
-            (void)gbx_buf_puts(&buf, "\"value\":");
+            (void)gbx_json_append_key(&buf, "value");
             (void)gbx_json_append_number(&buf, row->value);
-            (void)gbx_buf_puts(&buf, ",");
-            append_text(&buf, "unit", row->unit);
+            (void)gbx_json_append_member(&buf, "unit", row->unit);
         }
-        if (row->code != NULL) {
-            (void)gbx_buf_puts(&buf, ",");
-            append_text(&buf, "code", row->code);
-        }
+        if (row->code != NULL)
+            (void)gbx_json_append_member(&buf, "code", row->code);
         (void)gbx_buf_puts(&buf, "}");
     }
-    if (gbx_buf_puts(&buf, "]}"))
-        gbx_term_json(out, (const char *)buf.data, buf.len);
-    (void)fputc('\n', out->stream);
+    (void)gbx_buf_puts(&buf, "]}");
+    gbx_term_json_line(out, &buf);
 }
 
 static void print_table(const gbx_term *out, const gbx_bench *bench,
@@ -105,27 +91,6 @@ static void print_table(const gbx_term *out, const gbx_bench *bench,
     }
 }
 
-/* True if the machine can run a call; else prints the trouble. */
-static bool can_start(const bench_args *args, gbx_bench *bench, int *ret_exit)
-{
-    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
-    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
-    gbx_trouble trouble = {0};
-    gbx_engine *engine = gbx_bench_engine(bench, NULL, 0, &trouble.err);
-
-    if (engine != NULL) {
-        gbx_engine_free(engine);
-        return true;
-    }
-    gbx_trouble_host(&trouble, trouble.err.status);
-    if (args->json)
-        gbx_trouble_print_json(&out, &trouble);
-    else
-        gbx_trouble_print(&err, &trouble);
-    *ret_exit = trouble.exit;
-    return false;
-}
-
 static int bench_main(const gbx_command *self, int argc, char **argv)
 {
     bench_args args = {0};
@@ -133,6 +98,8 @@ static int bench_main(const gbx_command *self, int argc, char **argv)
     gbx_options options;
     gbx_bench bench = {.options = &options};
     struct utsname machine = {0};
+    gbx_trouble trouble = {0};
+    gbx_engine *engine;
     gbx_term out;
     bool shows_progress = isatty(STDERR_FILENO) == 1;
     int count = 0;
@@ -143,8 +110,13 @@ static int bench_main(const gbx_command *self, int argc, char **argv)
     if (count > 0)
         return gbx_command_misuse(self, args.json, "bench takes no argument");
     options = gbx_engine_args_options(&args.engine, NULL);
-    if (!can_start(&args, &bench, &status))
-        return gbx_cli_finish(status);
+    engine = gbx_bench_engine(&bench, NULL, 0, &trouble.err);
+    if (engine == NULL) { /* the machine cannot run a call */
+        gbx_trouble_host(&trouble, trouble.err.status);
+        return gbx_cli_finish(
+            gbx_trouble_report(&trouble, args.json, args.common.color));
+    }
+    gbx_engine_free(engine);
     for (size_t i = 0; i < GBX_COUNTOF(groups); i++) {
         if (shows_progress)
             (void)fprintf(stderr, "measuring %s ...\n", groups[i].progress);

@@ -19,11 +19,9 @@ typedef struct check_args {
     gbx_common_args common;
 } check_args;
 
-static const char *const forms[] = {"function", "execute", "body", "script", NULL};
-
 static const gbx_opt rows[] = {
     {"form", "FORM", "function (default), execute, body or script: as for 'run'",
-     GBX_OPT_CHOICE, offsetof(check_args, form), GBX_FORM_FUNCTION, 0, forms},
+     GBX_OPT_CHOICE, offsetof(check_args, form), GBX_FORM_FUNCTION, 0, gbx_form_names},
     {"json", NULL, "print one JSON object with every violation", GBX_OPT_FLAG,
      offsetof(check_args, json), 0, 0, NULL},
 };
@@ -31,12 +29,6 @@ static const gbx_opt rows[] = {
 static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
 static const gbx_opt_table *const tables[] = {&table, &gbx_policy_table,
                                               &gbx_common_table};
-
-static void append_member(gbx_buf *buf, const char *name, const char *text)
-{
-    (void)gbx_buf_printf(buf, ",\"%s\":", name);
-    (void)gbx_json_append_string(buf, text, strlen(text));
-}
 
 /* What was found: by the guard, or by the worker. */
 typedef struct findings {
@@ -83,15 +75,14 @@ static void print_json(const gbx_term *out, const findings *found)
         (void)gbx_buf_printf(&buf, "%s{\"code\":\"%s\",\"line\":%u,\"column\":%u",
                              i == 0 ? "" : ",", gbx_code_name(v.code), v.line,
                              v.column);
-        append_member(&buf, "rule", v.rule);
-        append_member(&buf, "message", v.message);
-        append_member(&buf, "hint", v.hint);
-        append_member(&buf, "frame", v.frame);
+        (void)gbx_json_append_member(&buf, "rule", v.rule);
+        (void)gbx_json_append_member(&buf, "message", v.message);
+        (void)gbx_json_append_member(&buf, "hint", v.hint);
+        (void)gbx_json_append_member(&buf, "frame", v.frame);
         (void)gbx_buf_puts(&buf, "}");
     }
-    if (gbx_buf_puts(&buf, "]}"))
-        gbx_term_json(out, (const char *)buf.data, buf.len);
-    (void)fputc('\n', out->stream);
+    (void)gbx_buf_puts(&buf, "]}");
+    gbx_term_json_line(out, &buf);
 }
 
 static void print_text(const gbx_term *err, const char *file, const findings *found)
@@ -203,13 +194,9 @@ static int check_main(const gbx_command *self, int argc, char **argv)
         return gbx_command_misuse(self, args.json, "check takes one file");
     out = gbx_term_open(stdout, (gbx_color)args.common.color);
     err = gbx_term_open(stderr, (gbx_color)args.common.color);
-    if (!check(count == 1 ? argv[0] : "-", &args, &text, &found, &trouble)) {
-        if (args.json)
-            gbx_trouble_print_json(&out, &trouble);
-        else
-            gbx_trouble_print(&err, &trouble);
-        return gbx_cli_finish(trouble.exit);
-    }
+    if (!check(count == 1 ? argv[0] : "-", &args, &text, &found, &trouble))
+        return gbx_cli_finish(
+            gbx_trouble_report(&trouble, args.json, args.common.color));
     if (args.json)
         print_json(&out, &found);
     else

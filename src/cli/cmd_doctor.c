@@ -53,13 +53,13 @@ typedef struct gbx_matrix {
     gbx_cell cells[GBX_ATTACK_COUNT][GBX_COLUMN_COUNT];
 } gbx_matrix;
 
-typedef struct gbx_matrix_sum {
+typedef struct matrix_sum {
     unsigned attacks;  /* number that succeed here without any layer */
     unsigned stopped;  /* of these, stopped with every layer */
     unsigned twice;    /* of these, stopped by at least two layers alone */
     unsigned breaches; /* of all attacks, successes with every layer: must be 0 */
     unsigned unanswered;
-} gbx_matrix_sum;
+} matrix_sum;
 
 #define ALL_LAYERS ((1u << GBX_LAYER_COUNT) - 1)
 
@@ -111,14 +111,8 @@ static bool is_stopped(gbx_cell cell)
     return cell == GBX_CELL_KILLED || cell == GBX_CELL_REFUSED;
 }
 
-/* The description of attack number i. */
-static const gbx_attack_info *gbx_matrix_info(size_t i)
-{
-    return gbx_attack_info_get(i);
-}
-
 /* True if the layer alone stops an attack that succeeds without it. */
-static bool gbx_matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column)
+static bool matrix_stops(const gbx_matrix *matrix, size_t attack, size_t column)
 {
     const gbx_cell *row = matrix->cells[attack];
     uint32_t companion = gbx_attack_companion(column);
@@ -129,7 +123,7 @@ static bool gbx_matrix_stops(const gbx_matrix *matrix, size_t attack, size_t col
     return row[GBX_COLUMN_NONE] == GBX_CELL_BREACH && is_stopped(row[column]);
 }
 
-static const char *gbx_matrix_column_name(size_t column)
+static const char *matrix_column_name(size_t column)
 {
     static const char *const names[] = {
 #define XX(name, text, required, what) text,
@@ -143,8 +137,8 @@ static const char *gbx_matrix_column_name(size_t column)
 }
 
 /* progress is called before each column with a name; may be NULL. */
-static gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
-                                  void (*progress)(const char *name), gbx_error *reterr)
+static gbx_status matrix_fill(gbx_matrix *matrix, gbx_jit jit,
+                              void (*progress)(const char *name), gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_attack_victims_close) gbx_attack_victims victims;
 
@@ -154,7 +148,7 @@ static gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
         gbx_status status;
 
         if (progress != NULL)
-            progress(gbx_matrix_column_name(column));
+            progress(matrix_column_name(column));
         status = fill_column(matrix, jit, column, reterr);
         /* A template that cannot start with one layer alone leaves its column empty. */
         if (status != GBX_OK && column >= GBX_LAYER_COUNT)
@@ -163,9 +157,9 @@ static gbx_status gbx_matrix_fill(gbx_matrix *matrix, gbx_jit jit,
     return GBX_OK;
 }
 
-static gbx_matrix_sum gbx_matrix_add_up(const gbx_matrix *matrix)
+static matrix_sum matrix_add_up(const gbx_matrix *matrix)
 {
-    gbx_matrix_sum sum = {0};
+    matrix_sum sum = {0};
 
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++) {
         const gbx_cell *row = matrix->cells[i];
@@ -176,7 +170,7 @@ static gbx_matrix_sum gbx_matrix_add_up(const gbx_matrix *matrix)
         if (row[GBX_COLUMN_NONE] != GBX_CELL_BREACH)
             continue;
         for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
-            layers += gbx_matrix_stops(matrix, i, column);
+            layers += matrix_stops(matrix, i, column);
         sum.attacks++;
         sum.stopped += is_stopped(row[GBX_COLUMN_ALL]);
         sum.twice += layers >= 2;
@@ -213,7 +207,7 @@ static const char *const cell_names[] = {
 static bool is_shown(const gbx_matrix *matrix, size_t column)
 {
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++)
-        if (gbx_matrix_stops(matrix, i, column))
+        if (matrix_stops(matrix, i, column))
             return true;
     return false;
 }
@@ -235,7 +229,7 @@ static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
     gbx_cell all = row[GBX_COLUMN_ALL];
     bool is_real = row[GBX_COLUMN_NONE] == GBX_CELL_BREACH;
 
-    (void)fprintf(out->stream, "  %-*s ", NAME_WIDTH - 2, gbx_matrix_info(i)->name);
+    (void)fprintf(out->stream, "  %-*s ", NAME_WIDTH - 2, gbx_attack_info_get(i)->name);
     gbx_term_paint(out,
                    all == GBX_CELL_BREACH    ? GBX_PAINT_RED
                    : all == GBX_CELL_UNKNOWN ? GBX_PAINT_YELLOW
@@ -246,7 +240,7 @@ static void print_row(const gbx_term *out, const gbx_matrix *matrix, size_t i)
             continue;
         if (!is_real)
             gbx_term_paint(out, GBX_PAINT_DIM, "   -");
-        else if (gbx_matrix_stops(matrix, i, column))
+        else if (matrix_stops(matrix, i, column))
             gbx_term_paint(out, GBX_PAINT_GREEN, "   x");
         else
             gbx_term_paint(out, GBX_PAINT_NONE, "   %c",
@@ -268,7 +262,7 @@ static void print_layers(const gbx_term *out, const gbx_matrix *matrix, bool sho
         if (width > 64)
             width = fprintf(out->stream, "\n     ") - 1;
         width += fprintf(out->stream, " %s%s%s%s", shown ? short_names[column] : "",
-                         shown ? " " : "", gbx_matrix_column_name(column),
+                         shown ? " " : "", matrix_column_name(column),
                          matrix->tried[column] ? "" : " (not here)");
         separator = ",";
     }
@@ -277,7 +271,7 @@ static void print_layers(const gbx_term *out, const gbx_matrix *matrix, bool sho
 
 static void print_sum(const gbx_term *out, const gbx_matrix *matrix)
 {
-    gbx_matrix_sum sum = gbx_matrix_add_up(matrix);
+    matrix_sum sum = matrix_add_up(matrix);
 
     (void)fprintf(out->stream, "\n%u attacks; ", (unsigned)GBX_ATTACK_COUNT);
     gbx_term_paint(out, sum.breaches == 0 ? GBX_PAINT_GREEN : GBX_PAINT_RED,
@@ -292,12 +286,12 @@ static void print_sum(const gbx_term *out, const gbx_matrix *matrix)
 }
 
 /* Attack by layer; then what the signs mean, and the sum. */
-static void gbx_matrix_print(const gbx_term *out, const gbx_matrix *matrix)
+static void matrix_print(const gbx_term *out, const gbx_matrix *matrix)
 {
     const char *topic = "";
 
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++) {
-        const gbx_attack_info *info = gbx_matrix_info(i);
+        const gbx_attack_info *info = gbx_attack_info_get(i);
 
         if (strcmp(topic, info->topic) != 0) {
             topic = info->topic;
@@ -315,27 +309,27 @@ static void gbx_matrix_print(const gbx_term *out, const gbx_matrix *matrix)
     print_sum(out, matrix);
 }
 
-static void gbx_matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
+static void matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
-    gbx_matrix_sum sum = gbx_matrix_add_up(matrix);
+    matrix_sum sum = matrix_add_up(matrix);
 
     gbx_buf_init(&buf, JSON_MAX);
     (void)gbx_buf_puts(&buf, "{\"attacks\":[");
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++) {
-        const gbx_attack_info *info = gbx_matrix_info(i);
+        const gbx_attack_info *info = gbx_attack_info_get(i);
         const gbx_cell *row = matrix->cells[i];
 
-        (void)gbx_buf_printf(&buf, "%s{\"id\":\"%s\",\"topic\":\"%s\",\"name\":",
-                             i == 0 ? "" : ",", info->id, info->topic);
-        (void)gbx_json_append_string(&buf, info->name, strlen(info->name));
-        (void)gbx_buf_printf(&buf, ",\"all\":\"%s\",\"none\":\"%s\",\"alone\":{",
-                             cell_names[row[GBX_COLUMN_ALL]],
-                             cell_names[row[GBX_COLUMN_NONE]]);
+        (void)gbx_buf_puts(&buf, i == 0 ? "{" : ",{");
+        (void)gbx_json_append_member(&buf, "id", info->id);
+        (void)gbx_json_append_member(&buf, "topic", info->topic);
+        (void)gbx_json_append_member(&buf, "name", info->name);
+        (void)gbx_json_append_member(&buf, "all", cell_names[row[GBX_COLUMN_ALL]]);
+        (void)gbx_json_append_member(&buf, "none", cell_names[row[GBX_COLUMN_NONE]]);
+        (void)gbx_buf_puts(&buf, ",\"alone\":{");
         for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
-            (void)gbx_buf_printf(&buf, "%s\"%s\":\"%s\"", column == 0 ? "" : ",",
-                                 gbx_matrix_column_name(column),
-                                 cell_names[row[column]]);
+            (void)gbx_json_append_member(&buf, matrix_column_name(column),
+                                         cell_names[row[column]]);
         (void)gbx_buf_puts(&buf, "}}");
     }
     (void)gbx_buf_printf(&buf,
@@ -343,9 +337,7 @@ static void gbx_matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
                          "\"twice\":%u,\"breaches\":%u,\"unanswered\":%u}}",
                          (unsigned)GBX_ATTACK_COUNT, sum.attacks, sum.stopped,
                          sum.twice, sum.breaches, sum.unanswered);
-    if (!buf.failed)
-        gbx_term_json(out, (const char *)buf.data, buf.len);
-    (void)fputc('\n', out->stream);
+    gbx_term_json_line(out, &buf);
 }
 
 /* ---- the report ---------------------------------------------------------------- */
@@ -354,11 +346,11 @@ static void gbx_matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
  * appears by itself. */
 
 /* A summary of the layers. */
-typedef struct gbx_doctor_count {
+typedef struct layer_count {
     unsigned total;
     unsigned standing;
     unsigned required_missing;
-} gbx_doctor_count;
+} layer_count;
 
 #define LABEL_WIDTH 18
 #define TEXT_MAX    GBX_KIB(16)
@@ -441,10 +433,10 @@ static void print_layer(const gbx_term *out, gbx_view layer)
     }
 }
 
-static gbx_doctor_count gbx_doctor_count_layers(gbx_view report)
+static layer_count count_layers(gbx_view report)
 {
     gbx_view layers = gbx_view_member(report, "layers");
-    gbx_doctor_count count = {0};
+    layer_count count = {0};
     size_t cursor = 0;
     gbx_view name;
     gbx_view layer;
@@ -462,9 +454,9 @@ static gbx_doctor_count gbx_doctor_count_layers(gbx_view report)
 }
 
 /* Every member of the report: versions first, then the layers, then the rest. */
-static void gbx_doctor_print(const gbx_term *out, gbx_view report)
+static void print_report(const gbx_term *out, gbx_view report)
 {
-    gbx_doctor_count count = gbx_doctor_count_layers(report);
+    layer_count count = count_layers(report);
     gbx_view layers = gbx_view_member(report, "layers");
     size_t cursor = 0;
     gbx_view name;
@@ -522,15 +514,6 @@ static gbx_status get_report(const gbx_engine_args *args, char **ret_json,
     return status;
 }
 
-static void print_trouble(const doctor_args *args, const gbx_term *out,
-                          const gbx_term *err, const gbx_trouble *trouble)
-{
-    if (args->json)
-        gbx_trouble_print_json(out, trouble);
-    else
-        gbx_trouble_print(err, trouble);
-}
-
 static void free_string(char **string)
 {
     gbx_string_free(*string);
@@ -554,21 +537,19 @@ static int doctor(doctor_args *args)
         args->engine.require = GBX_REQUIRE_DEFAULT;
         status = get_report(&args->engine, &json, &trouble.err);
     }
-    if (status != GBX_OK || !gbx_view_open(json, strlen(json), &report)) {
-        print_trouble(args, &out, &err, &refusal);
-        return refusal.exit;
-    }
+    if (status != GBX_OK || !gbx_view_open(json, strlen(json), &report))
+        return gbx_trouble_report(&refusal, args->json, args->common.color);
     if (args->json) {
         gbx_term_json(&out, json, strlen(json));
         (void)fputc('\n', out.stream);
     } else {
-        gbx_doctor_print(&out, report);
+        print_report(&out, report);
     }
     if (refusal.exit != 0) {
         gbx_trouble_print(&err, &refusal);
         return refusal.exit;
     }
-    return gbx_doctor_count_layers(report).required_missing == 0
+    return count_layers(report).required_missing == 0
                ? 0
                : gbx_status_exit(GBX_E_UNSUPPORTED);
 }
@@ -581,7 +562,6 @@ static void show_progress(const char *name)
 static int attack(const doctor_args *args)
 {
     gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
-    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     GBX_CLEANUP(gbx_free) gbx_matrix *matrix = calloc(1, sizeof *matrix);
     gbx_jit jit = args->engine.jit != GBX_JIT_DEFAULT ? (gbx_jit)args->engine.jit
                   : args->engine.require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF
@@ -592,20 +572,18 @@ static int attack(const doctor_args *args)
     if (matrix == NULL)
         status = gbx_fail(&trouble.err, GBX_E_NOMEM, "no memory for the matrix");
     else
-        status = gbx_matrix_fill(matrix, jit,
-                                 isatty(STDERR_FILENO) == 1 ? show_progress : NULL,
-                                 &trouble.err);
+        status =
+            matrix_fill(matrix, jit, isatty(STDERR_FILENO) == 1 ? show_progress : NULL,
+                        &trouble.err);
     if (status != GBX_OK) {
         gbx_trouble_host(&trouble, status);
-        print_trouble(args, &out, &err, &trouble);
-        return trouble.exit;
+        return gbx_trouble_report(&trouble, args->json, args->common.color);
     }
     if (args->json)
-        gbx_matrix_print_json(&out, matrix);
+        matrix_print_json(&out, matrix);
     else
-        gbx_matrix_print(&out, matrix);
-    return gbx_matrix_add_up(matrix).breaches == 0 ? 0
-                                                   : gbx_code_exit(GBX_CODE_VIOLATION);
+        matrix_print(&out, matrix);
+    return matrix_add_up(matrix).breaches == 0 ? 0 : gbx_code_exit(GBX_CODE_VIOLATION);
 }
 
 static int doctor_main(const gbx_command *self, int argc, char **argv)

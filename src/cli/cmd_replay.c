@@ -35,9 +35,6 @@ typedef struct replay {
     gbx_trouble trouble;
 } replay;
 
-static const char *const requires[] = {"default", "strict", NULL};
-static const char *const jits[] = {"full", "baseline", "off", NULL};
-
 static const gbx_opt input_rows[] = {
     {"data", "FILE", "the input that the call had; '-' is standard input", GBX_OPT_TEXT,
      offsetof(gbx_run_args, data), 0, 0, NULL},
@@ -58,9 +55,10 @@ static const gbx_opt limit_rows[] = {
 static const gbx_opt engine_rows[] = {
     {"require", "LEVEL", "default or strict: which layers of the seal are required",
      GBX_OPT_CHOICE, offsetof(gbx_run_args, engine.require), GBX_REQUIRE_DEFAULT, 0,
-     requires},
+     gbx_require_names},
     {"jit", "LEVEL", "full, baseline or off: how much of the compiler runs",
-     GBX_OPT_CHOICE, offsetof(gbx_run_args, engine.jit), GBX_JIT_FULL, 0, jits},
+     GBX_OPT_CHOICE, offsetof(gbx_run_args, engine.jit), GBX_JIT_FULL, 0,
+     gbx_jit_names},
 };
 
 static const gbx_opt output_rows[] = {
@@ -127,11 +125,6 @@ static bool start_engine(replay *r)
     return gbx_run_input_load(r->args, &r->input, r->engine, &r->trouble);
 }
 
-static void on_log(void *user, const gbx_log *log)
-{
-    gbx_log_print(user, log);
-}
-
 static bool execute(replay *r)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
@@ -145,7 +138,7 @@ static bool execute(replay *r)
     call.input_len = r->input.data.len;
     call.signal = r->interrupt.abort;
     if (r->args->logs) {
-        call.on_log = on_log;
+        call.on_log = gbx_log_print;
         call.log_user = &r->err;
     }
     status = gbx_execute(r->engine, &call, &r->result, &r->trouble.err);
@@ -208,13 +201,8 @@ static int print(replay *r)
     gbx_replay found;
     int status;
 
-    if (r->trouble.exit != 0) {
-        if (r->args->json)
-            gbx_trouble_print_json(&r->out, &r->trouble);
-        else
-            gbx_trouble_print(&r->err, &r->trouble);
-        return r->trouble.exit;
-    }
+    if (r->trouble.exit != 0)
+        return gbx_trouble_report(&r->trouble, r->args->json, r->args->common.color);
     found = gbx_result_replay(r->result);
     status = gbx_result_print(&r->out, &r->err, r->result, r->args->json, true);
     if (!r->args->json)

@@ -30,8 +30,6 @@ typedef struct run {
     gbx_trouble trouble;
 } run;
 
-static const char *const forms[] = {"function", "execute", "body", "script", NULL};
-
 static const gbx_opt input_rows[] = {
     {"file", "FILE", "read the code from FILE instead; '-' is standard input",
      GBX_OPT_TEXT, offsetof(gbx_run_args, file), 0, 0, NULL},
@@ -51,7 +49,8 @@ static const gbx_opt input_rows[] = {
      "how the code is written: function (default): one function "
      "expression; execute: defines execute(input); body: the body of an "
      "async function; script: statements, whose last value counts",
-     GBX_OPT_CHOICE, offsetof(gbx_run_args, form), GBX_FORM_FUNCTION, 0, forms},
+     GBX_OPT_CHOICE, offsetof(gbx_run_args, form), GBX_FORM_FUNCTION, 0,
+     gbx_form_names},
     {"params", "JSON", "form body: what the code sees as params", GBX_OPT_TEXT,
      offsetof(gbx_run_args, params), 0, 0, NULL},
     {"seed", "N", "Math.random gives the same numbers for the same N", GBX_OPT_TEXT,
@@ -189,33 +188,23 @@ static bool start_engine(run *r)
     return gbx_run_input_load(r->args, &r->input, r->engine, &r->trouble);
 }
 
-/* Opened before anything runs, like the log below. */
-static bool open_recording(run *r)
+/* The recording and the log are opened before anything runs, so that what cannot be kept
+ * is found early. */
+static bool open_outputs(run *r)
 {
-    const char *path = r->args->record;
+    const gbx_run_args *args = r->args;
+    gbx_error *err = &r->trouble.err;
+    gbx_status status = GBX_OK;
 
-    if (path == NULL || gbx_record_file_open(&r->record, path, r->args->record_input,
-                                             &r->trouble.err) == GBX_OK)
-        return true;
-    gbx_trouble_output(&r->trouble);
-    return false;
-}
-
-/* Opened before anything runs, so that a log that cannot be kept is found early. */
-static bool open_security_log(run *r)
-{
-    const char *path = r->args->security_log;
-
-    if (path == NULL || gbx_security_log_open(&r->security_log, path, GBX_LOG_WAITS,
-                                              &r->trouble.err) == GBX_OK)
-        return true;
-    gbx_trouble_output(&r->trouble);
-    return false;
-}
-
-static void on_log(void *user, const gbx_log *log)
-{
-    gbx_log_print(user, log);
+    if (args->security_log != NULL)
+        status = gbx_security_log_open(&r->security_log, args->security_log,
+                                       GBX_LOG_WAITS, err);
+    if (status == GBX_OK && args->record != NULL)
+        status =
+            gbx_record_file_open(&r->record, args->record, args->record_input, err);
+    if (status != GBX_OK)
+        gbx_trouble_output(&r->trouble);
+    return status == GBX_OK;
 }
 
 static bool execute(run *r, gbx_call *call)
@@ -233,7 +222,7 @@ static bool execute(run *r, gbx_call *call)
     call->signal = r->interrupt.abort;
     call->record = r->record.recording;
     if (r->args->logs) {
-        call->on_log = on_log;
+        call->on_log = gbx_log_print;
         call->log_user = &r->err;
     }
     status = gbx_execute(r->engine, call, &r->result, &r->trouble.err);
@@ -323,36 +312,28 @@ static int print(run *r)
         see_pipe(r);
         return status;
     }
-    if (r->args->json)
-        gbx_trouble_print_json(&r->out, &r->trouble);
-    else
-        gbx_trouble_print(&r->err, &r->trouble);
-    return r->trouble.exit;
+    return gbx_trouble_report(&r->trouble, r->args->json, r->args->common.color);
 }
 
-/* The engine writes its last line when it is freed. */
-static int close_security_log(run *r, int status)
+static int lose(const run *r, gbx_trouble *trouble)
+{
+    gbx_trouble_output(trouble);
+    gbx_trouble_print(&r->err, trouble);
+    return trouble->exit;
+}
+
+static int close_outputs(run *r, int status)
 {
     gbx_trouble trouble = {0};
 
-    gbx_engine_free(r->engine);
+    if (gbx_record_file_close(&r->record, &trouble.err) != GBX_OK)
+        status = lose(r, &trouble);
+    gbx_engine_free(r->engine); /* writes the log's last line */
     r->engine = NULL;
-    if (gbx_security_log_close(&r->security_log, &trouble.err) == GBX_OK)
-        return status;
-    gbx_trouble_output(&trouble);
-    gbx_trouble_print(&r->err, &trouble);
-    return trouble.exit;
-}
-
-static int close_recording(run *r, int status)
-{
-    gbx_trouble trouble = {0};
-
-    if (gbx_record_file_close(&r->record, &trouble.err) == GBX_OK)
-        return status;
-    gbx_trouble_output(&trouble);
-    gbx_trouble_print(&r->err, &trouble);
-    return trouble.exit;
+    trouble = (gbx_trouble){0};
+    if (gbx_security_log_close(&r->security_log, &trouble.err) != GBX_OK)
+        status = lose(r, &trouble);
+    return status;
 }
 
 static void cleanup(run *r)
@@ -386,10 +367,9 @@ static int run_main(const gbx_command *self, int argc, char **argv)
     r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (gbx_policy_args_make(&args.policy, &r.policy, &r.trouble) &&
         gbx_run_input_read(&args, count == 1 ? argv[0] : NULL, &r.input, &r.trouble) &&
-        open_security_log(&r) && open_recording(&r) && start_engine(&r))
+        open_outputs(&r) && start_engine(&r))
         (void)execute(&r, &call);
-    status = close_recording(&r, print(&r));
-    return gbx_cli_finish(close_security_log(&r, status));
+    return gbx_cli_finish(close_outputs(&r, print(&r)));
 }
 
 const gbx_command gbx_command_run = {

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const requires[] = {"default", "strict", NULL};
-static const char *const jits[] = {"full", "baseline", "off", NULL};
+const char *const gbx_form_names[] = {"function", "execute", "body", "script", NULL};
+const char *const gbx_require_names[] = {"default", "strict", NULL};
+const char *const gbx_jit_names[] = {"full", "baseline", "off", NULL};
 static const char *const globals[] = {"standard", "minimal", NULL};
 static const char *const speculations[] = {"default", "guarded", NULL};
 
@@ -33,11 +34,11 @@ static const gbx_opt engine_rows[] = {
      "default: start if the required layers are in effect; strict: start "
      "only if all layers are",
      GBX_OPT_CHOICE, offsetof(gbx_engine_args, require), GBX_REQUIRE_DEFAULT, 0,
-     requires},
+     gbx_require_names},
     {"jit", "LEVEL",
      "full, baseline or off: how much of the just-in-time compiler runs "
      "(default full; off with --require strict)",
-     GBX_OPT_CHOICE, offsetof(gbx_engine_args, jit), GBX_JIT_FULL, 0, jits},
+     GBX_OPT_CHOICE, offsetof(gbx_engine_args, jit), GBX_JIT_FULL, 0, gbx_jit_names},
     {"globals", "SET",
      "standard: ECMAScript without what the lockdown removes; "
      "minimal: a short list (default standard)",

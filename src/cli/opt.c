@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define NAMES_MAX 64 /* options of one command */
 
@@ -217,122 +218,83 @@ void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_co
 
 /* ---- moments --------------------------------------------------------------------- */
 
-/* It uses no library parser: those accept more than ISO 8601, or
- * read the time zone from the environment. */
+/* No parser of the C library: those accept more than ISO 8601, or read the time zone from
+ * the environment. */
 
 /* JavaScript's dates end here. */
 #define MS_MAX INT64_C(8640000000000000)
 
-/* Read exactly count digits, a value from low to high; *at moves past them. */
-static bool digits(const char **at, int count, int low, int high, int *ret)
+/* Match text with shape, in which each 0 is a digit and each run of them one number; *at
+ * moves past it. */
+static bool take(const char **at, const char *shape, int *numbers)
 {
-    int value = 0;
+    const char *text = *at;
+    bool is_inside = false;
 
-    for (int i = 0; i < count; i++) {
-        if ((*at)[i] < '0' || (*at)[i] > '9')
+    for (; *shape != '\0'; shape++, text++) {
+        if (*shape == '0' ? *text < '0' || *text > '9' : *text != *shape)
             return false;
-        value = value * 10 + ((*at)[i] - '0');
+        if (*shape != '0' && is_inside)
+            numbers++;
+        else if (*shape == '0')
+            *numbers = (is_inside ? *numbers * 10 : 0) + *text - '0';
+        is_inside = *shape == '0';
     }
-    *at += count;
-    *ret = value;
-    return value >= low && value <= high;
-}
-
-static bool symbol(const char **at, char c)
-{
-    if (**at != c)
-        return false;
-    (*at)++;
+    *at = text;
     return true;
 }
 
-static bool is_leap(int year)
+/* [.mmm], more digits than which are dropped. */
+static bool fraction(const char **at, int64_t *ms)
 {
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
-static int days_in(int year, int month)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-
-    return days[month - 1] + (month == 2 && is_leap(year) ? 1 : 0);
-}
-
-/* Days from 1970-01-01 to a day of a year from 0 to 9999. */
-static int64_t days_since_1970(int year, int month, int day)
-{
-    int64_t before = year - 1; /* whole years since year 1 */
-    int64_t days = before * 365 + before / 4 - before / 100 + before / 400 - 719162;
-
-    if (year == 0)
-        days = -719528; /* a leap year; the divisions above round towards zero */
-    for (int m = 1; m < month; m++)
-        days += days_in(year, m);
-    return days + day - 1;
-}
-
-/* [:SS[.mmm]] */
-static bool seconds(const char **at, int64_t *ms)
-{
-    int value;
     int unit = 100;
 
-    if (!symbol(at, ':'))
+    if (**at != '.')
         return true;
-    if (!digits(at, 2, 0, 59, &value))
-        return false;
-    *ms += (int64_t)value * 1000;
-    if (!symbol(at, '.'))
-        return true;
-    if (**at < '0' || **at > '9')
-        return false;
-    for (; **at >= '0' && **at <= '9'; (*at)++, unit /= 10)
+    for ((*at)++; **at >= '0' && **at <= '9'; (*at)++, unit /= 10)
         *ms += (int64_t)(**at - '0') * unit;
-    return true;
+    return unit < 100;
 }
 
 /* Z, +HH:MM, -HH:MM or nothing. */
 static bool offset(const char **at, int64_t *ms)
 {
     int sign = **at == '-' ? 1 : -1; /* east of Greenwich it is earlier in UTC */
-    int hours;
-    int minutes;
+    int numbers[2] = {0};
 
-    if (**at == '\0' || symbol(at, 'Z'))
+    if (**at == '\0' || take(at, "Z", numbers))
         return true;
-    if (!symbol(at, '+') && !symbol(at, '-'))
+    if (!take(at, sign > 0 ? "-00:00" : "+00:00", numbers))
         return false;
-    if (!digits(at, 2, 0, 23, &hours) || !symbol(at, ':') ||
-        !digits(at, 2, 0, 59, &minutes))
-        return false;
-    *ms += sign * (int64_t)(hours * 60 + minutes) * 60000;
-    return true;
+    *ms += sign * (int64_t)(numbers[0] * 60 + numbers[1]) * 60000;
+    return numbers[0] < 24 && numbers[1] < 60;
 }
 
 static bool iso(const char *at, int64_t *ret_ms)
 {
-    int year;
-    int month;
-    int day;
-    int hours;
-    int minutes;
+    int date[3];
+    int time[3] = {0};
+    struct tm t;
     int64_t ms;
 
-    if (!digits(&at, 4, 0, 9999, &year) || !symbol(&at, '-') ||
-        !digits(&at, 2, 1, 12, &month) || !symbol(&at, '-') ||
-        !digits(&at, 2, 1, days_in(year, month), &day))
+    if (!take(&at, "0000-00-00", date))
         return false;
-    ms = days_since_1970(year, month, day) * 86400000;
-    if (symbol(&at, 'T') || symbol(&at, ' ')) {
-        if (!digits(&at, 2, 0, 23, &hours) || !symbol(&at, ':') ||
-            !digits(&at, 2, 0, 59, &minutes))
-            return false;
-        ms += (int64_t)(hours * 60 + minutes) * 60000;
-        if (!seconds(&at, &ms) || !offset(&at, &ms))
-            return false;
-    }
+    if (*at != '\0' && !take(&at, "T00:00", time) && !take(&at, " 00:00", time))
+        return false;
+    ms = 0;
+    if (take(&at, ":00", &time[2]) && !fraction(&at, &ms))
+        return false;
+    t = (struct tm){.tm_year = date[0] - 1900,
+                    .tm_mon = date[1] - 1,
+                    .tm_mday = date[2],
+                    .tm_hour = time[0],
+                    .tm_min = time[1],
+                    .tm_sec = time[2]};
+    ms += (int64_t)timegm(&t) * 1000; /* the 30th of February becomes a day of March */
     *ret_ms = ms;
-    return *at == '\0';
+    return t.tm_mon == date[1] - 1 && t.tm_mday == date[2] && t.tm_hour == time[0] &&
+           t.tm_min == time[1] && t.tm_sec == time[2] && offset(&at, ret_ms) &&
+           *at == '\0';
 }
 
 bool gbx_moment_parse(const char *text, int64_t *ret_ms)

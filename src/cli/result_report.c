@@ -82,21 +82,30 @@ void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble)
     const gbx_error *err = &trouble->err;
 
     gbx_buf_init(&buf, JSON_MAX);
-    (void)gbx_buf_puts(&buf, "{\"ok\":false,");
-    (void)gbx_buf_printf(&buf, "\"%s\":\"%s\",\"error\":",
-                         trouble->code != NULL ? "code" : "status",
-                         trouble->code != NULL ? trouble->code : trouble->name);
-    (void)gbx_json_append_string(&buf, err->message, strlen(err->message));
-    if (trouble->file != NULL) {
-        (void)gbx_buf_puts(&buf, ",\"file\":");
-        (void)gbx_json_append_string(&buf, trouble->file, strlen(trouble->file));
-    }
+    (void)gbx_buf_puts(&buf, "{\"ok\":false");
+    if (trouble->code != NULL)
+        (void)gbx_json_append_member(&buf, "code", trouble->code);
+    else
+        (void)gbx_json_append_member(&buf, "status", trouble->name);
+    (void)gbx_json_append_member(&buf, "error", err->message);
+    if (trouble->file != NULL)
+        (void)gbx_json_append_member(&buf, "file", trouble->file);
     if (err->line != 0)
         (void)gbx_buf_printf(&buf, ",\"location\":{\"line\":%u,\"column\":%u}",
                              err->line, err->column);
-    if (gbx_buf_puts(&buf, "}"))
-        gbx_term_json(term, (const char *)buf.data, buf.len);
-    (void)fputc('\n', term->stream);
+    (void)gbx_buf_puts(&buf, "}");
+    gbx_term_json_line(term, &buf);
+}
+
+int gbx_trouble_report(const gbx_trouble *trouble, bool json, int color)
+{
+    const gbx_term term = gbx_term_open(json ? stdout : stderr, (gbx_color)color);
+
+    if (json)
+        gbx_trouble_print_json(&term, trouble);
+    else
+        gbx_trouble_print(&term, trouble);
+    return trouble->exit;
 }
 
 /* A result that is not a value: headline, position, frame, hint. */
@@ -113,8 +122,9 @@ static void gbx_result_print_failure(const gbx_term *term, const gbx_result *res
     print_hint(term, gbx_result_hint(result));
 }
 
-void gbx_log_print(const gbx_term *term, const gbx_log *log)
+void gbx_log_print(void *user, const gbx_log *log)
 {
+    const gbx_term *term = user;
     static const struct {
         const char *name;
         gbx_paint paint;

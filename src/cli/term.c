@@ -81,6 +81,13 @@ void gbx_term_json(const gbx_term *term, const char *json, size_t len)
         (void)fwrite(json, 1, len, term->stream);
 }
 
+void gbx_term_json_line(const gbx_term *term, const gbx_buf *json)
+{
+    if (!json->failed)
+        gbx_term_json(term, (const char *)json->data, json->len);
+    (void)fputc('\n', term->stream);
+}
+
 void gbx_term_headline(const gbx_term *term, const char *what, const char *message)
 {
     (void)fputs("glovebox: ", term->stream);

@@ -3,18 +3,13 @@
 #include "base/json.h"
 #include "policy/policy.h"
 
-#include <string.h>
-
 bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to)
 {
     (void)gbx_buf_puts(to, "{");
     for (size_t i = 0; i < policy->env_count; i++) {
         const gbx_pair *pair = &policy->env[i];
 
-        if (i > 0)
-            (void)gbx_buf_puts(to, ",");
-        (void)gbx_json_append_string(to, pair->name, strlen(pair->name));
-        (void)gbx_buf_puts(to, ":");
+        (void)gbx_json_append_key(to, pair->name);
         (void)gbx_json_append_string(to, pair->value, pair->value_len);
     }
     return gbx_buf_puts(to, "}");

@@ -120,8 +120,6 @@ void gbx_policy_free(gbx_policy *policy)
         free_all(policy);
 }
 
-/* The listed values as the JSON object that is sent with a call. */
-
 /* ---- the digest -------------------------------------------------------------- */
 
 /*

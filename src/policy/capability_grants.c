@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* capability_grants - add one item to a policy, from text; see policy.h. */
 #include "policy/internal.h"
+#include "policy/json_reader.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -98,8 +99,8 @@ static char *copy_value(const char *value, size_t len)
     return copy;
 }
 
-gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
-                          const char *text, size_t len, gbx_error *reterr)
+static gbx_status add_site(gbx_site **sites, size_t *count, size_t since,
+                           const char *text, size_t len, gbx_error *reterr)
 {
     gbx_site *room;
     gbx_site site;
@@ -123,6 +124,24 @@ gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
     *room = site;
     ++*count;
     return GBX_OK;
+}
+
+gbx_status gbx_grant_site(gbx_json_reader *r, const char *text, size_t len,
+                          void *target)
+{
+    gbx_fetch_policy *fetch = &r->policy->fetch;
+
+    (void)target;
+    return add_site(&fetch->sites, &fetch->site_count, r->since.sites, text, len,
+                    r->err);
+}
+
+gbx_status gbx_grant_secret_site(gbx_json_reader *r, const char *text, size_t len,
+                                 void *target)
+{
+    gbx_secret *secret = target;
+
+    return add_site(&secret->sites, &secret->site_count, 0, text, len, r->err);
 }
 
 gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entry,
@@ -166,8 +185,19 @@ gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entr
     return GBX_OK;
 }
 
-gbx_status gbx_grant_function(char ***patterns, size_t *count, bool *all, size_t since,
-                              const char *text, size_t len, gbx_error *reterr)
+gbx_status gbx_grant_variable(gbx_json_reader *r, const char *text, size_t len,
+                              void *target)
+{
+    gbx_entry entry = {.name = text, .name_len = len};
+    gbx_status status = gbx_host_value(text, len, &entry, r->err);
+
+    (void)target;
+    return status == GBX_OK ? gbx_grant_env(r->policy, r->since.env, &entry, r->err)
+                            : status;
+}
+
+static gbx_status add_function(char ***patterns, size_t *count, size_t since,
+                               const char *text, size_t len, gbx_error *reterr)
 {
     size_t at = gbx_names_find(*patterns, 0, *count, text, len);
     gbx_status status = gbx_list_check(*count, "functions", reterr);
@@ -178,9 +208,30 @@ gbx_status gbx_grant_function(char ***patterns, size_t *count, bool *all, size_t
         return status;
     if (at < *count)
         return at >= since ? gbx_refuse_twice(reterr, text, len) : GBX_OK;
-    if (len == 1 && text[0] == '*')
-        *all = true;
     return gbx_names_add(patterns, count, text, len, reterr);
+}
+
+gbx_status gbx_grant_function(gbx_json_reader *r, const char *text, size_t len,
+                              void *target)
+{
+    gbx_policy *policy = r->policy;
+    gbx_status status = add_function(&policy->functions, &policy->function_count,
+                                     r->since.functions, text, len, r->err);
+
+    (void)target;
+    if (status == GBX_OK && len == 1 && text[0] == '*')
+        policy->all_functions = true;
+    return status;
+}
+
+/* A star stays a pattern. */
+gbx_status gbx_grant_secret_function(gbx_json_reader *r, const char *text, size_t len,
+                                     void *target)
+{
+    gbx_secret *secret = target;
+
+    return add_function(&secret->functions, &secret->function_count, 0, text, len,
+                        r->err);
 }
 
 gbx_status gbx_grant_secret(gbx_policy *policy, const gbx_entry *entry,
@@ -340,16 +391,19 @@ gbx_status gbx_full_path(const char *base_dir, const char *text, size_t len, cha
     return GBX_OK;
 }
 
-gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_dir,
-                          const char *text, size_t len, gbx_error *reterr)
+gbx_status gbx_grant_root(gbx_json_reader *r, const char *text, size_t len,
+                          void *target)
 {
+    gbx_file_policy *file = &r->policy->file;
+    gbx_error *reterr = r->err;
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     GBX_CLEANUP(gbx_free) char *real = NULL;
     char path[PATH_MAX];
     gbx_status status = gbx_list_check(file->root_count, "directories", reterr);
 
+    (void)target;
     if (status == GBX_OK)
-        status = gbx_full_path(base_dir, text, len, path, reterr);
+        status = gbx_full_path(r->base_dir, text, len, path, reterr);
     if (status == GBX_OK)
         status = open_root(path, text, len, &fd, &real, reterr);
     if (status != GBX_OK)
@@ -358,7 +412,7 @@ gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_
     for (size_t i = 0; i < file->root_count; i++) {
         if (strcmp(file->roots[i], real) != 0)
             continue;
-        return i < since ? GBX_OK : gbx_refuse_twice(reterr, text, len);
+        return i < r->since.roots ? GBX_OK : gbx_refuse_twice(reterr, text, len);
     }
     return keep(file, &fd, real, text, len, reterr);
 }

@@ -45,28 +45,12 @@ gbx_status gbx_nameserver_parse(const char *text, size_t len, char **ret,
 
 /* ---- capability_grants.c ------------------------------------------------- */
 
-/*
- * Add one item to a policy, from text; used by the policy file and by the command's
- * flags. policy.h has more of them.
- *
- * A refusal has line 1 and a column in the text given; nothing was added then. An item
- * that is already listed is refused if it was listed since index `since`, that is in
- * the same list, where it is a slip; else the list stays as it is.
- */
-
 /* Bytes of the value of one variable. */
 #define GBX_VALUE_MAX 65536
 
 /* Bytes of all variables together: they go along with every call, as JSON up to six
  * times as long. */
 #define GBX_ENV_MAX 131072
-
-gbx_status gbx_grant_site(gbx_site **sites, size_t *count, size_t since,
-                          const char *text, size_t len, gbx_error *reterr);
-
-/* A relative directory is below base_dir. */
-gbx_status gbx_grant_root(gbx_file_policy *file, size_t since, const char *base_dir,
-                          const char *text, size_t len, gbx_error *reterr);
 
 /* Set the value of ret to that of the host's environment variable of that name. */
 gbx_status gbx_host_value(const char *name, size_t name_len, gbx_entry *ret,
@@ -88,12 +72,9 @@ void gbx_host_text_free(gbx_host_text *text);
 /* Keep code that may read the file's directory from reading this file. */
 gbx_status gbx_file_disown(gbx_file_policy *file, int fd, gbx_error *reterr);
 
+/* Refused as in json_reader.h, with index `since` for the variables that were there. */
 gbx_status gbx_grant_env(gbx_policy *policy, size_t since, const gbx_entry *entry,
                          gbx_error *reterr);
-
-/* "db.query", "db.*"; "*" sets *all, which may be NULL if that is not possible. */
-gbx_status gbx_grant_function(char ***patterns, size_t *count, bool *all, size_t since,
-                              const char *text, size_t len, gbx_error *reterr);
 
 /* ---- policy_lists.c ------------------------------------------------------ */
 

@@ -13,11 +13,23 @@
 /* {"secrets": {"NAME": {"sites": ["..."]}}} is the deepest value. */
 #define GBX_POLICY_DEPTH 6
 
+/* How much a policy allows. */
+typedef struct gbx_policy_mark {
+    uint32_t capabilities;
+    bool all_functions;
+    size_t sites;
+    size_t roots;
+    size_t env;
+    size_t secrets;
+    size_t functions;
+} gbx_policy_mark;
+
 typedef struct gbx_json_reader {
     const char *text;
     size_t len;
     const char *base_dir;
     gbx_policy *policy;
+    gbx_policy_mark since;              /* what it had before; zeros for a new one */
     gbx_error *err;                     /* never NULL */
     size_t depth;                       /* of the value being read */
     size_t path[GBX_POLICY_DEPTH];      /* ordinals of that value */
@@ -109,6 +121,36 @@ gbx_status gbx_json_require(gbx_json_reader *r, const json_t *value, const char 
  * from a function that does not know the file. Returns status. */
 gbx_status gbx_json_placed(gbx_json_reader *r, gbx_status status);
 gbx_status gbx_json_placed_key(gbx_json_reader *r, gbx_status status);
+
+/* ---- capability_grants.c ------------------------------------------------- */
+
+/*
+ * Add one item to r->policy, or for the last two to target, a gbx_secret.
+ *
+ * A refusal has line 1 and a column in the text given; nothing was added then. An item
+ * that is already listed is refused if it was listed after r->since, that is in the same
+ * list, where it is a slip; else the list stays as it is.
+ */
+
+gbx_status gbx_grant_site(gbx_json_reader *r, const char *text, size_t len,
+                          void *target);
+
+/* A relative directory is below r->base_dir. */
+gbx_status gbx_grant_root(gbx_json_reader *r, const char *text, size_t len,
+                          void *target);
+
+/* "db.query", "db.*", "*" */
+gbx_status gbx_grant_function(gbx_json_reader *r, const char *text, size_t len,
+                              void *target);
+
+/* A variable of the host's environment. */
+gbx_status gbx_grant_variable(gbx_json_reader *r, const char *text, size_t len,
+                              void *target);
+
+gbx_status gbx_grant_secret_site(gbx_json_reader *r, const char *text, size_t len,
+                                 void *target);
+gbx_status gbx_grant_secret_function(gbx_json_reader *r, const char *text, size_t len,
+                                     void *target);
 
 /* ---- policy_file.c ------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  * shows to code. A call is applied completely or not at all.
  */
 #include "policy/internal.h"
+#include "policy/json_reader.h"
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
@@ -21,20 +22,9 @@ static gbx_status check_unused(const gbx_policy *policy, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* How much is allowed so far, to return to. */
-typedef struct mark {
-    uint32_t capabilities;
-    bool all_functions;
-    size_t sites;
-    size_t roots;
-    size_t env;
-    size_t secrets;
-    size_t functions;
-} mark;
-
-static mark mark_of(const gbx_policy *policy)
+static gbx_policy_mark mark_of(const gbx_policy *policy)
 {
-    return (mark){
+    return (gbx_policy_mark){
         .capabilities = policy->capabilities,
         .all_functions = policy->all_functions,
         .sites = policy->fetch.site_count,
@@ -45,7 +35,7 @@ static mark mark_of(const gbx_policy *policy)
     };
 }
 
-static void go_back(gbx_policy *policy, const mark *to)
+static void go_back(gbx_policy *policy, const gbx_policy_mark *to)
 {
     policy->capabilities = to->capabilities;
     policy->all_functions = to->all_functions;
@@ -62,64 +52,35 @@ static void go_back(gbx_policy *policy, const mark *to)
 
 /* ---- flags ------------------------------------------------------------------- */
 
-/* One flag being applied; part points into text. */
-typedef struct flag {
-    gbx_policy *policy;
-    const mark *before;
-    gbx_error *err;
-    const char *part;
-    size_t part_len;
-} flag;
-
-static gbx_status take_site(flag *f)
+/* NAME, or NAME=VALUE */
+static gbx_status take_env(gbx_json_reader *r, const char *text, size_t len,
+                           void *target)
 {
-    return gbx_grant_site(&f->policy->fetch.sites, &f->policy->fetch.site_count,
-                          f->before->sites, f->part, f->part_len, f->err);
-}
+    const char *equals = memchr(text, '=', len);
+    size_t name_len = equals != NULL ? (size_t)(equals - text) : len;
 
-static gbx_status take_root(flag *f)
-{
-    return gbx_grant_root(&f->policy->file, f->before->roots, ".", f->part, f->part_len,
-                          f->err);
-}
-
-static gbx_status take_env(flag *f)
-{
-    const char *equals = memchr(f->part, '=', f->part_len);
-    gbx_entry entry = {.name = f->part, .name_len = f->part_len};
-    gbx_status status = GBX_OK;
-
-    if (equals != NULL) {
-        entry.name_len = (size_t)(equals - f->part);
-        entry.value = equals + 1;
-        entry.value_len = f->part_len - entry.name_len - 1;
-    } else {
-        status = gbx_host_value(entry.name, entry.name_len, &entry, f->err);
-    }
-    return status == GBX_OK ? gbx_grant_env(f->policy, f->before->env, &entry, f->err)
-                            : status;
-}
-
-static gbx_status take_function(flag *f)
-{
-    return gbx_grant_function(&f->policy->functions, &f->policy->function_count,
-                              &f->policy->all_functions, f->before->functions, f->part,
-                              f->part_len, f->err);
+    return equals == NULL ? gbx_grant_variable(r, text, len, target)
+                          : gbx_grant_env(r->policy, r->since.env,
+                                          &(gbx_entry){.name = text,
+                                                       .name_len = name_len,
+                                                       .value = equals + 1,
+                                                       .value_len = len - name_len - 1},
+                                          r->err);
 }
 
 static const struct capability {
     const char *name;
     uint32_t bit;
-    gbx_status (*take)(flag *f); /* NULL: it has no parts */
+    gbx_json_text_fn take; /* NULL: it has no parts */
     const char *example;
 } flag_table[] = {
     {"console", GBX_CAP_CONSOLE, NULL, "console"},
     {"timers", GBX_CAP_TIMERS, NULL, "timers"},
-    {"fetch", GBX_CAP_FETCH, take_site, "fetch=api.example.com,*.example.org"},
-    {"file", GBX_CAP_FILE, take_root, "file=./data"},
+    {"fetch", GBX_CAP_FETCH, gbx_grant_site, "fetch=api.example.com,*.example.org"},
+    {"file", GBX_CAP_FILE, gbx_grant_root, "file=./data"},
     {"crypto", GBX_CAP_CRYPTO, NULL, "crypto"},
     {"env", GBX_CAP_ENV, take_env, "env=NAME"},
-    {"functions", 0, take_function, "functions=db.query,tools.*"},
+    {"functions", 0, gbx_grant_function, "functions=db.query,tools.*"},
 };
 
 #define FLAGS GBX_COUNTOF(flag_table)
@@ -147,34 +108,29 @@ static gbx_status unknown(const char *text, size_t len, gbx_error *reterr)
                       quote);
 }
 
-/* Apply every comma-separated part from text[at] on. */
-static gbx_status take_parts(flag *f, const struct capability *c, const char *text,
-                             size_t at)
+/* Add every part between commas of text[at] on; a part without text is refused with the
+ * example, if there is one. */
+static gbx_status take_parts(gbx_json_reader *r, gbx_json_text_fn add,
+                             const char *example, const char *text, size_t at,
+                             void *target)
 {
-    size_t len = strlen(text);
     gbx_status status;
 
-    for (;;) {
-        const char *comma = memchr(text + at, ',', len - at);
+    do {
+        size_t len = strcspn(text + at, ",");
 
-        f->part = text + at;
-        f->part_len = comma != NULL ? (size_t)(comma - f->part) : len - at;
-        if (f->part_len == 0)
-            return gbx_refuse(f->err, text, at,
-                              "something is missing here: write it like '%s'",
-                              c->example);
-        status = c->take(f);
-        if (status != GBX_OK) {
-            gbx_refused_within(f->err, text, at);
-            return status;
-        }
-        if (comma == NULL)
-            return GBX_OK;
-        at += f->part_len + 1;
-    }
+        if (len == 0 && example != NULL)
+            return gbx_refuse(r->err, text, at,
+                              "something is missing here: write it like '%s'", example);
+        status = add(r, text + at, len, target);
+        if (status != GBX_OK)
+            gbx_refused_within(r->err, text, at);
+        at += len + 1;
+    } while (status == GBX_OK && text[at - 1] != '\0');
+    return status;
 }
 
-static gbx_status take_flag(flag *f, const char *text)
+static gbx_status take_flag(gbx_json_reader *r, const char *text)
 {
     size_t name_len = strcspn(text, "=");
     bool has_parts = text[name_len] == '=';
@@ -185,22 +141,36 @@ static gbx_status take_flag(flag *f, const char *text)
             memcmp(flag_table[i].name, text, name_len) == 0)
             c = &flag_table[i];
     if (c == NULL)
-        return unknown(text, name_len, f->err);
+        return unknown(text, name_len, r->err);
     if (has_parts && c->take == NULL)
-        return gbx_refuse(f->err, text, name_len, "'%s' takes nothing after it",
+        return gbx_refuse(r->err, text, name_len, "'%s' takes nothing after it",
                           c->name);
     if (!has_parts && c->take != NULL)
-        return gbx_refuse(f->err, text, name_len,
+        return gbx_refuse(r->err, text, name_len,
                           "'%s' needs a list of what it may reach: write it like '%s'",
                           c->name, c->example);
-    f->policy->capabilities |= c->bit;
-    return c->take == NULL ? GBX_OK : take_parts(f, c, text, name_len + 1);
+    r->policy->capabilities |= c->bit;
+    return c->take == NULL
+               ? GBX_OK
+               : take_parts(r, c->take, c->example, text, name_len + 1, NULL);
+}
+
+/* The error goes to reterr, and the policy back to what it was, unless status is GBX_OK. */
+static gbx_status end_change(const gbx_json_reader *r, gbx_status status,
+                             gbx_error *reterr)
+{
+    if (status == GBX_OK)
+        return GBX_OK;
+    go_back(r->policy, &r->since);
+    if (reterr != NULL)
+        *reterr = *r->err;
+    return status;
 }
 
 gbx_status gbx_policy_allow(gbx_policy *policy, const char *grant, gbx_error *reterr)
 {
-    mark before;
     gbx_error err = {0};
+    gbx_json_reader r = {.base_dir = ".", .policy = policy, .err = &err};
     gbx_status status;
 
     if (policy == NULL || grant == NULL)
@@ -208,61 +178,19 @@ gbx_status gbx_policy_allow(gbx_policy *policy, const char *grant, gbx_error *re
     status = check_unused(policy, reterr);
     if (status != GBX_OK)
         return status;
-    before = mark_of(policy);
-    status =
-        take_flag(&(flag){.policy = policy, .before = &before, .err = &err}, grant);
-    if (status == GBX_OK)
-        return GBX_OK;
-    go_back(policy, &before);
-    if (reterr != NULL)
-        *reterr = err;
-    return status;
+    r.since = mark_of(policy);
+    return end_change(&r, take_flag(&r, grant), reterr);
 }
 
 /* ---- secrets: from a value, or from the host's environment or files ---------- */
-
-static gbx_status add_site(gbx_secret *secret, const char *text, size_t len,
-                           gbx_error *err)
-{
-    return gbx_grant_site(&secret->sites, &secret->site_count, 0, text, len, err);
-}
-
-static gbx_status add_function(gbx_secret *secret, const char *text, size_t len,
-                               gbx_error *err)
-{
-    bool all; /* a star is stored as a pattern, so this is not needed */
-
-    return gbx_grant_function(&secret->functions, &secret->function_count, &all, 0,
-                              text, len, err);
-}
-
-/* Add every target of the list; positions are in it. */
-static gbx_status add_targets(gbx_secret *secret, const char *list,
-                              gbx_status (*add)(gbx_secret *secret, const char *text,
-                                                size_t len, gbx_error *err),
-                              gbx_error *err)
-{
-    size_t at = 0;
-    gbx_status status;
-
-    do {
-        size_t len = strcspn(list + at, ",");
-
-        status = add(secret, list + at, len, err);
-        if (status != GBX_OK)
-            gbx_refused_within(err, list, at);
-        at += len + 1;
-    } while (status == GBX_OK && list[at - 1] != '\0');
-    return status;
-}
 
 gbx_status gbx_policy_secret(gbx_policy *policy, const char *name, const char *value,
                              const char *sites, const char *functions,
                              gbx_error *reterr)
 {
-    mark before;
     gbx_secret *secret = NULL;
     gbx_error err = {0};
+    gbx_json_reader r = {.policy = policy, .err = &err};
     gbx_status status;
 
     if (policy == NULL || name == NULL || value == NULL)
@@ -273,7 +201,7 @@ gbx_status gbx_policy_secret(gbx_policy *policy, const char *name, const char *v
     status = check_unused(policy, reterr);
     if (status != GBX_OK)
         return status;
-    before = mark_of(policy);
+    r.since = mark_of(policy);
     status = gbx_grant_secret(policy,
                               &(gbx_entry){.name = name,
                                            .name_len = strlen(name),
@@ -281,17 +209,12 @@ gbx_status gbx_policy_secret(gbx_policy *policy, const char *name, const char *v
                                            .value_len = strlen(value)},
                               &secret, &err);
     if (status == GBX_OK && sites != NULL)
-        status = add_targets(secret, sites, add_site, &err);
+        status = take_parts(&r, gbx_grant_secret_site, NULL, sites, 0, secret);
     if (status == GBX_OK && functions != NULL)
-        status = add_targets(secret, functions, add_function, &err);
+        status = take_parts(&r, gbx_grant_secret_function, NULL, functions, 0, secret);
     if (status == GBX_OK)
         status = gbx_secrets_prepare(policy, &err);
-    if (status == GBX_OK)
-        return GBX_OK;
-    go_back(policy, &before);
-    if (reterr != NULL)
-        *reterr = err;
-    return status;
+    return end_change(&r, status, reterr);
 }
 
 gbx_status gbx_policy_secret_from(gbx_policy *policy, const char *name,
@@ -360,14 +283,15 @@ static gbx_status add_env(gbx_policy *policy, gbx_span env, gbx_error *reterr)
 
 static gbx_status add_sites(gbx_policy *policy, gbx_span lines, gbx_error *reterr)
 {
+    gbx_error err = {0};
+    gbx_json_reader r = {.policy = policy, .err = reterr != NULL ? reterr : &err};
     gbx_status status = GBX_OK;
 
     while (status == GBX_OK && lines.len > 0) {
         const uint8_t *newline = memchr(lines.data, '\n', lines.len);
         size_t n = newline != NULL ? (size_t)(newline - lines.data) : lines.len;
 
-        status = gbx_grant_site(&policy->fetch.sites, &policy->fetch.site_count, 0,
-                                (const char *)lines.data, n, reterr);
+        status = gbx_grant_site(&r, (const char *)lines.data, n, NULL);
         n += newline != NULL;
         lines = (gbx_span){lines.data + n, lines.len - n};
     }

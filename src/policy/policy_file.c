@@ -72,15 +72,6 @@ static gbx_status read_env_member(gbx_json_reader *r, const char *name,
     return gbx_json_placed_key(r, gbx_grant_env(target, 0, &entry, r->err));
 }
 
-static gbx_status add_env(gbx_json_reader *r, const char *text, size_t len,
-                          void *target)
-{
-    gbx_entry entry = {.name = text, .name_len = len};
-    gbx_status status = gbx_host_value(text, len, &entry, r->err);
-
-    return status == GBX_OK ? gbx_grant_env(target, 0, &entry, r->err) : status;
-}
-
 /* One secret while it is read. */
 typedef struct secret_entry {
     gbx_entry entry; /* first: readers of an entry fill it */
@@ -128,24 +119,6 @@ static void forget(secret_entry *secret)
                        json_string_length(secret->value));
 }
 
-static gbx_status add_secret_site(gbx_json_reader *r, const char *text, size_t len,
-                                  void *target)
-{
-    gbx_secret *secret = target;
-
-    return gbx_grant_site(&secret->sites, &secret->site_count, 0, text, len, r->err);
-}
-
-static gbx_status add_secret_function(gbx_json_reader *r, const char *text, size_t len,
-                                      void *target)
-{
-    gbx_secret *secret = target;
-    bool all; /* the star itself is stored, so this is not needed */
-
-    return gbx_grant_function(&secret->functions, &secret->function_count, &all, 0,
-                              text, len, r->err);
-}
-
 /* The lists are read later, once there is a secret to put them into. */
 static gbx_status leave(gbx_json_reader *r, const json_t *value,
                         const gbx_json_key *key, void *target)
@@ -161,8 +134,10 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t
                               void *target)
 {
     static const gbx_json_key lists[] = {
-        {.name = "sites", .read = gbx_json_read_list, .add = add_secret_site},
-        {.name = "functions", .read = gbx_json_read_list, .add = add_secret_function},
+        {.name = "sites", .read = gbx_json_read_list, .add = gbx_grant_secret_site},
+        {.name = "functions",
+         .read = gbx_json_read_list,
+         .add = gbx_grant_secret_function},
     };
     (void)target;
 
@@ -180,7 +155,7 @@ static gbx_status read_env(gbx_json_reader *r, const json_t *value,
 
     policy->capabilities |= GBX_CAP_ENV;
     if (json_is_array(value))
-        return gbx_json_read_texts(r, value, add_env, policy);
+        return gbx_json_read_texts(r, value, gbx_grant_variable, policy);
     if (json_is_object(value))
         return gbx_json_read_members(r, value, read_env_member, policy);
     return gbx_json_refuse_type(r, value, "an array of names, or an object");
@@ -232,14 +207,6 @@ static gbx_status read_secrets(gbx_json_reader *r, const json_t *value,
 }
 
 /* ---- the key "fetch" --------------------------------------------------------- */
-
-static gbx_status add_site(gbx_json_reader *r, const char *text, size_t len,
-                           void *target)
-{
-    gbx_fetch_policy *fetch = target;
-
-    return gbx_grant_site(&fetch->sites, &fetch->site_count, 0, text, len, r->err);
-}
 
 static gbx_status add_network(gbx_json_reader *r, const char *text, size_t len,
                               void *target)
@@ -339,7 +306,7 @@ static gbx_status read_fetch(gbx_json_reader *r, const json_t *value,
                              const gbx_json_key *key, void *target)
 {
     static const gbx_json_key keys[] = {
-        {.name = "allow", .read = gbx_json_read_list, .add = add_site},
+        {.name = "allow", .read = gbx_json_read_list, .add = gbx_grant_site},
         {.name = "networks", .read = gbx_json_read_list, .add = add_network},
         {.name = "methods", .read = gbx_json_read_list, .add = add_method},
         GBX_JSON_NUMBER("maxBytes", gbx_fetch_policy, max_bytes, 1, GBX_MIB(1024)),
@@ -362,17 +329,11 @@ static gbx_status read_fetch(gbx_json_reader *r, const json_t *value,
 
 /* ---- the whole file ---------------------------------------------------------- */
 
-static gbx_status add_root(gbx_json_reader *r, const char *text, size_t len,
-                           void *target)
-{
-    return gbx_grant_root(target, 0, r->base_dir, text, len, r->err);
-}
-
 static gbx_status read_file(gbx_json_reader *r, const json_t *value,
                             const gbx_json_key *key, void *target)
 {
     static const gbx_json_key keys[] = {
-        {.name = "allow", .read = gbx_json_read_list, .add = add_root},
+        {.name = "allow", .read = gbx_json_read_list, .add = gbx_grant_root},
         GBX_JSON_NUMBER("maxBytes", gbx_file_policy, max_bytes, 1, GBX_MIB(256)),
     };
     gbx_policy *policy = target;
@@ -384,15 +345,6 @@ static gbx_status read_file(gbx_json_reader *r, const json_t *value,
     return status == GBX_OK
                ? gbx_json_require(r, value, "allow", "list the directories")
                : status;
-}
-
-static gbx_status add_function(gbx_json_reader *r, const char *text, size_t len,
-                               void *target)
-{
-    gbx_policy *policy = target;
-
-    return gbx_grant_function(&policy->functions, &policy->function_count,
-                              &policy->all_functions, 0, text, len, r->err);
 }
 
 /* min is the capability's bit. */
@@ -451,7 +403,7 @@ static gbx_status read_policy(gbx_json_reader *r, const json_t *value)
         {.name = "helpers", .read = read_switch, .min = GBX_CAP_HELPERS},
         {.name = "env", .read = read_env},
         {.name = "secrets", .read = read_secrets},
-        {.name = "functions", .read = gbx_json_read_list, .add = add_function},
+        {.name = "functions", .read = gbx_json_read_list, .add = gbx_grant_function},
         {.name = "limits", .read = read_limits},
         {.name = "$schema", .read = read_schema},
     };

@@ -19,6 +19,10 @@
 /* Each option that takes something away has its reason next to it; defaults that are
  * right today are set all the same. */
 
+/* Set one option of a handle; false if memory is out. */
+#define SET(lib, curl, option, value) \
+    ((lib)->curl_easy_setopt(curl, option, value) == CURLE_OK)
+
 /* libcurl is about to resolve a name by itself: never. */
 static int refuse_to_resolve(void *state, void *reserved, void *user)
 {
@@ -52,8 +56,7 @@ static bool set_numbers(const gbx_libcurl *lib, CURL *curl)
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++)
-        if (lib->curl_easy_setopt(curl, numbers[i].option, numbers[i].value) !=
-            CURLE_OK)
+        if (!SET(lib, curl, numbers[i].option, numbers[i].value))
             return false;
     return true;
 }
@@ -73,13 +76,11 @@ static bool set_strings(const gbx_libcurl *lib, CURL *curl, const gbx_hop *hop)
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(strings); i++)
-        if (lib->curl_easy_setopt(curl, strings[i].option, strings[i].value) !=
-            CURLE_OK)
+        if (!SET(lib, curl, strings[i].option, strings[i].value))
             return false;
     /* The policy's file replaces the system's store instead of adding to it. */
-    return hop->ca_file == NULL ||
-           (lib->curl_easy_setopt(curl, CURLOPT_CAINFO, hop->ca_file) == CURLE_OK &&
-            lib->curl_easy_setopt(curl, CURLOPT_CAPATH, NULL) == CURLE_OK);
+    return hop->ca_file == NULL || (SET(lib, curl, CURLOPT_CAINFO, hop->ca_file) &&
+                                    SET(lib, curl, CURLOPT_CAPATH, NULL));
 }
 
 static bool append(const gbx_libcurl *lib, struct curl_slist **list, const char *text)
@@ -117,11 +118,9 @@ static bool pin(gbx_easy *easy, const gbx_hop *hop)
     return fine && easy->share != NULL &&
            lib->curl_share_setopt(easy->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS) ==
                CURLSHE_OK &&
-           lib->curl_easy_setopt(easy->curl, CURLOPT_SHARE, easy->share) == CURLE_OK &&
-           lib->curl_easy_setopt(easy->curl, CURLOPT_RESOLVE, easy->resolve) ==
-               CURLE_OK &&
-           lib->curl_easy_setopt(easy->curl, CURLOPT_RESOLVER_START_FUNCTION,
-                                 refuse_to_resolve) == CURLE_OK;
+           SET(lib, easy->curl, CURLOPT_SHARE, easy->share) &&
+           SET(lib, easy->curl, CURLOPT_RESOLVE, easy->resolve) &&
+           SET(lib, easy->curl, CURLOPT_RESOLVER_START_FUNCTION, refuse_to_resolve);
 }
 
 static bool add_header(gbx_easy *easy, const gbx_field *field)
@@ -151,8 +150,7 @@ static bool set_headers(gbx_easy *easy, const gbx_fields *headers)
         !append(lib, &easy->headers, "Content-Type:"))
         return false;
     return append(lib, &easy->headers, "Expect:") &&
-           lib->curl_easy_setopt(easy->curl, CURLOPT_HTTPHEADER, easy->headers) ==
-               CURLE_OK;
+           SET(lib, easy->curl, CURLOPT_HTTPHEADER, easy->headers);
 }
 
 static bool set_method(const gbx_libcurl *lib, CURL *curl,
@@ -163,15 +161,13 @@ static bool set_method(const gbx_libcurl *lib, CURL *curl,
                     strcmp(request->method, "PATCH") == 0;
 
     if (strcmp(request->method, "HEAD") == 0)
-        return lib->curl_easy_setopt(curl, CURLOPT_NOBODY, 1L) == CURLE_OK;
+        return SET(lib, curl, CURLOPT_NOBODY, 1L);
     if (has_body &&
-        (lib->curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
-                               (curl_off_t)request->body_len) != CURLE_OK ||
-         lib->curl_easy_setopt(curl, CURLOPT_POSTFIELDS,
-                               request->body != NULL ? request->body : "") != CURLE_OK))
+        (!SET(lib, curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len) ||
+         !SET(lib, curl, CURLOPT_POSTFIELDS,
+              request->body != NULL ? request->body : "")))
         return false;
-    return lib->curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method) ==
-           CURLE_OK;
+    return SET(lib, curl, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
 bool gbx_easy_init(gbx_easy *easy, const gbx_hop *hop)
@@ -180,8 +176,7 @@ bool gbx_easy_init(gbx_easy *easy, const gbx_hop *hop)
 
     *easy = (gbx_easy){.lib = lib, .curl = lib->curl_easy_init()};
     return easy->curl != NULL &&
-           lib->curl_easy_setopt(easy->curl, CURLOPT_ERRORBUFFER, easy->error) ==
-               CURLE_OK &&
+           SET(lib, easy->curl, CURLOPT_ERRORBUFFER, easy->error) &&
            set_numbers(lib, easy->curl) && set_strings(lib, easy->curl, hop) &&
            pin(easy, hop) && set_headers(easy, hop->headers) &&
            set_method(lib, easy->curl, hop->request);
@@ -458,17 +453,15 @@ static bool set_callbacks(gbx_transfer *t)
     const gbx_libcurl *lib = t->easy.lib;
     CURL *curl = t->easy.curl;
 
-    return lib->curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) ==
-               CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_HEADERDATA, t) == CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_WRITEDATA, t) == CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress) ==
-               CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t) == CURLE_OK &&
-           lib->curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
+    return SET(lib, curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
+           SET(lib, curl, CURLOPT_OPENSOCKETDATA, t) &&
+           SET(lib, curl, CURLOPT_HEADERFUNCTION, on_header) &&
+           SET(lib, curl, CURLOPT_HEADERDATA, t) &&
+           SET(lib, curl, CURLOPT_WRITEFUNCTION, on_body) &&
+           SET(lib, curl, CURLOPT_WRITEDATA, t) &&
+           SET(lib, curl, CURLOPT_XFERINFOFUNCTION, on_progress) &&
+           SET(lib, curl, CURLOPT_XFERINFODATA, t) &&
+           SET(lib, curl, CURLOPT_NOPROGRESS, 0L);
 }
 
 gbx_transfer *gbx_transfer_start(gbx_multi *multi, struct event_base *base,

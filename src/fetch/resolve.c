@@ -73,12 +73,13 @@ typedef struct server_list {
     ino_t inode;
 } server_list;
 
-typedef struct nameservers {
+struct gbx_resolver {
     struct event_base *base;
+    const char *hosts_path;
     const char *resolv_path;
     server_list lists[LISTS_MAX]; /* the most recently used one first */
     size_t count;
-} nameservers;
+};
 
 /* Without this libevent writes to the program's standard error. */
 static void say_nothing(int is_warning, const char *message)
@@ -109,11 +110,11 @@ static struct evdns_base *new_dns(struct event_base *base)
 
 /* Read resolv.conf if it has changed, since networks change. Search domains are not
  * used: a name means itself. */
-static void follow_system(nameservers *all, server_list *list)
+static void follow_system(gbx_resolver *resolver, server_list *list)
 {
     struct stat st;
 
-    if (stat(all->resolv_path, &st) != 0)
+    if (stat(resolver->resolv_path, &st) != 0)
         return;
     if (st.st_ino == list->inode && st.st_mtim.tv_sec == list->changed.tv_sec &&
         st.st_mtim.tv_nsec == list->changed.tv_nsec)
@@ -122,7 +123,7 @@ static void follow_system(nameservers *all, server_list *list)
     list->changed = st.st_mtim;
     (void)evdns_base_clear_nameservers_and_suspend(list->dns);
     (void)evdns_base_resolv_conf_parse(list->dns, DNS_OPTION_NAMESERVERS,
-                                       all->resolv_path);
+                                       resolver->resolv_path);
     (void)evdns_base_resume(list->dns);
 }
 
@@ -145,52 +146,33 @@ static char *make_key(char *const *servers, size_t count)
 }
 
 /* Move list i to the front. */
-static server_list *use(nameservers *all, size_t i)
+static server_list *use(gbx_resolver *resolver, size_t i)
 {
-    server_list used = all->lists[i];
+    server_list used = resolver->lists[i];
 
-    memmove(&all->lists[1], &all->lists[0], i * sizeof used);
-    all->lists[0] = used;
-    return &all->lists[0];
+    memmove(&resolver->lists[1], &resolver->lists[0], i * sizeof used);
+    resolver->lists[0] = used;
+    return &resolver->lists[0];
 }
 
-static server_list *add(nameservers *all, char *const *servers, size_t count, char *key)
+static server_list *add(gbx_resolver *resolver, char *const *servers, size_t count,
+                        char *key)
 {
-    struct evdns_base *dns = new_dns(all->base);
+    struct evdns_base *dns = new_dns(resolver->base);
 
     if (dns == NULL)
         return NULL;
     for (size_t i = 0; i < count; i++)
         (void)evdns_base_nameserver_ip_add(dns, servers[i]);
-    if (all->count == LISTS_MAX)
-        free_list(&all->lists[--all->count]);
-    all->lists[all->count] = (server_list){.key = key, .dns = dns};
-    return use(all, all->count++);
-}
-
-static nameservers *nameservers_new(struct event_base *base, const char *resolv_path)
-{
-    nameservers *all = calloc(1, sizeof *all);
-
-    if (all != NULL) {
-        all->base = base;
-        all->resolv_path = resolv_path;
-    }
-    return all;
-}
-
-static void nameservers_free(nameservers *all)
-{
-    if (all == NULL)
-        return;
-    for (size_t i = 0; i < all->count; i++)
-        free_list(&all->lists[i]);
-    free(all);
+    if (resolver->count == LISTS_MAX)
+        free_list(&resolver->lists[--resolver->count]);
+    resolver->lists[resolver->count] = (server_list){.key = key, .dns = dns};
+    return use(resolver, resolver->count++);
 }
 
 /* The resolver for a list of "ip:port"; the system's for an empty list. NULL: no servers,
  * or memory is out. Borrowed until the next call. */
-static struct evdns_base *nameservers_get(nameservers *all, char *const *servers,
+static struct evdns_base *nameservers_get(gbx_resolver *resolver, char *const *servers,
                                           size_t count)
 {
     GBX_CLEANUP(gbx_free) char *key = make_key(servers, count);
@@ -198,17 +180,17 @@ static struct evdns_base *nameservers_get(nameservers *all, char *const *servers
 
     if (key == NULL)
         return NULL;
-    for (size_t i = 0; i < all->count && found == NULL; i++)
-        if (strcmp(all->lists[i].key, key) == 0)
-            found = use(all, i);
+    for (size_t i = 0; i < resolver->count && found == NULL; i++)
+        if (strcmp(resolver->lists[i].key, key) == 0)
+            found = use(resolver, i);
     if (found == NULL) {
-        found = add(all, servers, count, key);
+        found = add(resolver, servers, count, key);
         if (found == NULL)
             return NULL;
         key = NULL; /* the list owns it */
     }
     if (count == 0)
-        follow_system(all, found);
+        follow_system(resolver, found);
     return evdns_base_count_nameservers(found->dns) > 0 ? found->dns : NULL;
 }
 
@@ -216,12 +198,6 @@ static struct evdns_base *nameservers_get(nameservers *all, char *const *servers
 
 /* Once one family has addresses, wait so long for the other. */
 static const struct timeval grace = {.tv_sec = 1};
-
-struct gbx_resolver {
-    struct event_base *base;
-    const char *hosts_path;
-    nameservers *nameservers;
-};
 
 struct gbx_query {
     gbx_resolved_fn done; /* NULL: dropped */
@@ -388,7 +364,7 @@ static void find(gbx_resolver *resolver, gbx_query *query, const char *name,
         insert(query, &listed[i]);
     if (count > 0)
         return;
-    dns = nameservers_get(resolver->nameservers, servers, server_count);
+    dns = nameservers_get(resolver, servers, server_count);
     if (dns == NULL)
         query->problem = "no name server to ask";
     else
@@ -404,11 +380,7 @@ gbx_resolver *gbx_resolver_new(struct event_base *base, const char *hosts_path,
         return NULL;
     resolver->base = base;
     resolver->hosts_path = hosts_path;
-    resolver->nameservers = nameservers_new(base, resolv_path);
-    if (resolver->nameservers == NULL) {
-        free(resolver);
-        return NULL;
-    }
+    resolver->resolv_path = resolv_path;
     return resolver;
 }
 
@@ -416,7 +388,8 @@ void gbx_resolver_free(gbx_resolver *resolver)
 {
     if (resolver == NULL)
         return;
-    nameservers_free(resolver->nameservers);
+    for (size_t i = 0; i < resolver->count; i++)
+        free_list(&resolver->lists[i]);
     free(resolver);
 }
 

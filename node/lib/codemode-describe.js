@@ -6,72 +6,20 @@
  * Servers' descriptions of their tools are untrusted, of any shape and size.
  */
 import { isObject } from './argument.js';
+import { declarations } from './codemode-script.js';
 
 const MOST_CHARACTERS = 3600; /* for the list of tools: about 900 tokens */
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-const MOST_DEPTH = 3;
-const MOST_MEMBERS = 20; /* of an object or a union */
+const ABOUT_MOST = 117; /* characters about a tool */
+const TYPE_MOST = 1000; /* characters of the type of its arguments */
+const FORM = { indent: 0, nestedMax: 3, valuesMax: 20, describeMax: 0 }; /* of a type */
 
-/* ---- a JSON Schema as a TypeScript type, shortly ------------------------------------- */
-
-function propertyOf(name) {
-  return IDENTIFIER.test(name) ? name : JSON.stringify(name);
-}
-
-function isIn(list, value) {
-  return Array.isArray(list) && list.includes(value);
-}
-
-function unionOf(list, describe) {
-  return list.slice(0, MOST_MEMBERS).map(describe).join(' | ') + (list.length > MOST_MEMBERS ? ' | ...' : '');
-}
-
-function objectType({ properties, required }, depth) {
-  const names = Object.keys(isObject(properties) ? properties : {});
-  if (names.length === 0 || depth >= MOST_DEPTH) return depth === 0 ? '{}' : 'object';
-  const members = names.slice(0, MOST_MEMBERS).map((name) =>
-    `${propertyOf(name)}${isIn(required, name) ? '' : '?'}: ${typeOf(properties[name], depth + 1)}`);
-  return `{ ${members.join('; ')}${names.length > MOST_MEMBERS ? '; ...' : ''} }`;
-}
-
-/* The types of its partial schemas, except those without information. */
-function partsOf({ allOf, oneOf, anyOf }, depth) {
-  const all = Array.isArray(allOf) ? allOf.slice(0, MOST_MEMBERS) : [];
-  const choices = [oneOf, anyOf].filter(Array.isArray).map((list) => {
-    const types = list.slice(0, MOST_MEMBERS + 1).map((each) => typeOf(each, depth + 1));
-    return types.every((type) => type === 'any') ? 'any' : unionOf(types, (type) => type);
-  });
-  return [...all.map((each) => typeOf(each, depth + 1)), ...choices].filter((type) => type !== 'any');
-}
-
-function plainType(schema, depth) {
-  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
-  return unionOf(types, (type) => {
-    if (type === 'integer' || type === 'number') return 'number';
-    if (type === 'string' || type === 'boolean' || type === 'null') return type;
-    if (type === 'array') return `Array<${typeOf(schema.items, depth + 1)}>`;
-    if (type === 'object' || schema.properties !== undefined) return objectType(schema, depth);
-    return 'any';
-  });
-}
-
-function typeOf(schema, depth = 0) {
-  if (!isObject(schema) || depth > 2 * MOST_DEPTH) return 'any';
-  if (Array.isArray(schema.enum)) return unionOf(schema.enum, (value) => JSON.stringify(value));
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  const parts = partsOf(schema, depth);
-  const hasMembers = isObject(schema.properties) && Object.keys(schema.properties).length > 0;
-  if (hasMembers || parts.length === 0) parts.unshift(plainType(schema, depth));
-  if (parts.length === 1) return parts[0];
-  return parts.map((part) => part.includes(' | ') ? `(${part})` : part).join(' & ');
-}
-
-function firstSentence(text) {
-  if (typeof text !== 'string') return '';
-  const line = text.trim().split('\n', 1)[0];
-  const end = line.search(/\.(\s|$)/);
-  const sentence = end < 0 ? line : line.slice(0, end);
-  return sentence.length > 120 ? `${sentence.slice(0, 117)}...` : sentence;
+/* The type of a tool's arguments, on one line and without notes on its members. */
+function argumentsOf(schema) {
+  if (!isObject(schema)) return 'args';
+  const type = declarations().typeOf({ type: 'object', ...schema }, FORM)
+    .replace(/\n *(?:\/\*\* .*? \*\/ )?/g, ' ').replaceAll('; }', ' }');
+  return type.length > TYPE_MOST ? 'args' : type;
 }
 
 function accessOf(name) {
@@ -80,9 +28,8 @@ function accessOf(name) {
 
 function linesOf(server, tools) {
   return tools.map(({ name, description, inputSchema }) => {
-    const args = isObject(inputSchema) ? typeOf({ type: 'object', ...inputSchema }) : 'args';
-    const about = firstSentence(description);
-    return `${accessOf(server)}.call(${JSON.stringify(name)}, ${args})${about === '' ? '' : ` // ${about}`}`;
+    const about = declarations().summary({ description }, ABOUT_MOST);
+    return `${accessOf(server)}.call(${JSON.stringify(name)}, ${argumentsOf(inputSchema)})${about === '' ? '' : ` // ${about}`}`;
   });
 }
 

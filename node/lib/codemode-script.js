@@ -5,6 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import vm from 'node:vm';
 
 import { here } from './here.js';
 
@@ -16,6 +17,14 @@ function scriptOf(name) {
   const path = places.find((each) => existsSync(each));
   if (path === undefined) throw new Error(`the package is not complete: there is no '${places[0]}'`);
   return readFileSync(path, 'utf8');
+}
+
+let made;
+
+/** The functions that write types of schemas: see declarations.js. */
+export function declarations() {
+  made ??= vm.runInThisContext(scriptOf('declarations'));
+  return made;
 }
 
 /** The source for these servers, as a preload. */

@@ -435,7 +435,7 @@ describe('the tool', () => {
     ];
     const client = { listTools: async () => ({ tools: odd }), callTool: async () => ({ content: 7, isError: true }) };
     const hostile = await createCodeMode({ servers: { hostile: client } }).prepare();
-    assert.match(hostile.definition.description, /servers\.hostile\.call\("a", args\)\n.*call\("b", \{ deep\?: any \}\)/);
+    assert.match(hostile.definition.description, /servers\.hostile\.call\("a", args\)\n.*call\("b", \{ deep\?: unknown /);
     assert.ok(hostile.definition.description.length < 8000);
     const outcome = await hostile.run('try { await servers.hostile.a() } catch (e) { return [e.code, e.message] }');
     assert.deepEqual(outcome.result, ['UPSTREAM', 'the tool failed and did not say why']);

@@ -81,48 +81,43 @@ static bool fold(const char *name, char ret[WORD_MAX + 1])
     return true;
 }
 
-const char *gbx_nearest(const char *word, const char *const *candidates, size_t count)
+/* folds: of a candidate, as of the word before, only what fold() leaves counts. */
+static const char *search(const char *word, const char *const *candidates, size_t count,
+                          size_t limit, bool folds)
 {
     const char *nearest = NULL;
-    size_t least = 3; /* with more edits it is another word */
     size_t word_len = strlen(word);
+    char folded[WORD_MAX + 1];
 
-    if (word_len > WORD_MAX)
-        return NULL;
     for (size_t i = 0; i < count; i++) {
+        const char *other = folds ? folded : candidates[i];
         size_t d;
 
-        if (strlen(candidates[i]) > WORD_MAX)
+        if (folds ? !fold(candidates[i], folded) : strlen(other) > WORD_MAX)
             continue;
-        d = edits(word, candidates[i], least);
-        if (d < least && d < word_len) {
-            least = d;
+        d = edits(word, other, limit);
+        if (d < limit && d < word_len) {
+            limit = d;
             nearest = candidates[i];
         }
     }
     return nearest;
 }
 
+/* With three edits it is another word. */
+const char *gbx_nearest(const char *word, const char *const *candidates, size_t count)
+{
+    return strlen(word) <= WORD_MAX ? search(word, candidates, count, 3, false) : NULL;
+}
+
 const char *gbx_nearest_name(const char *name, const char *const *candidates,
                              size_t count)
 {
-    const char *nearest = NULL;
     char word[WORD_MAX + 1];
-    char other[WORD_MAX + 1];
-    size_t least;
-    size_t word_len;
+    size_t len;
 
     if (!fold(name, word))
         return NULL;
-    word_len = strlen(word);
-    least = word_len > 9 ? word_len / 3 : 3;
-    for (size_t i = 0; i < count; i++) {
-        size_t d = fold(candidates[i], other) ? edits(word, other, least) : least;
-
-        if (d < least && d < word_len) {
-            least = d;
-            nearest = candidates[i];
-        }
-    }
-    return nearest;
+    len = strlen(word);
+    return search(word, candidates, count, len > 9 ? len / 3 : 3, true);
 }

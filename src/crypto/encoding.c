@@ -9,19 +9,8 @@
 #include <string.h>
 
 /* clang-format off */
-/* A digit by its character; -1: not a digit. */
-static const int8_t hex_digits[128] = {
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -1, -1, -1, -1, -1,
-    -1, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-};
-
-/* The same for base64 and base64url; -2 for the padding, which ends it. */
+/* A digit of base64 or base64url by its character; -1: not a digit; -2: the padding, which
+ * ends it. */
 static const int8_t base64_digits[128] = {
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -39,9 +28,9 @@ static uint16_t unit_at(const gbx_text_units *text, size_t i)
     return text->narrow != NULL ? text->narrow[i] : text->wide[i];
 }
 
-static int digit_of(const int8_t *table, uint16_t unit)
+static int hex_digit(uint16_t unit)
 {
-    return unit < 128 ? table[unit] : -1;
+    return unit < 128 ? gbx_hex_digit((uint8_t)unit) : -1;
 }
 
 static size_t decode_hex(gbx_decoder *d, const gbx_text_units *text, uint8_t *to)
@@ -49,8 +38,8 @@ static size_t decode_hex(gbx_decoder *d, const gbx_text_units *text, uint8_t *to
     size_t n = 0;
 
     for (size_t i = 0; i + 1 < text->count; i += 2) {
-        int high = digit_of(hex_digits, unit_at(text, i));
-        int low = digit_of(hex_digits, unit_at(text, i + 1));
+        int high = hex_digit(unit_at(text, i));
+        int low = hex_digit(unit_at(text, i + 1));
 
         if ((high | low) < 0) {
             d->ended = true;
@@ -66,7 +55,8 @@ static size_t decode_base64(gbx_decoder *d, const gbx_text_units *text, uint8_t 
     size_t n = 0;
 
     for (size_t i = 0; i < text->count; i++) {
-        int digit = digit_of(base64_digits, unit_at(text, i));
+        uint16_t unit = unit_at(text, i);
+        int digit = unit < 128 ? base64_digits[unit] : -1;
 
         if (digit < 0) {
             d->ended = digit == -2;

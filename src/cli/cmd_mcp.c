@@ -34,19 +34,19 @@
  */
 
 /* Zeroed: no servers. */
-typedef struct gbx_mcp_servers {
+typedef struct servers_of_code {
     gbx_mcp_config *config;
     gbx_upstreams *upstreams;
     gbx_gate *gate;
     gbx_mcp_code *code;
-} gbx_mcp_servers;
+} servers_of_code;
 
 /* A writable pipe accepts so much at once. */
 #define LINE_BYTES ((size_t)4096)
 
 static void on_tools(void *user, const char *server)
 {
-    gbx_mcp_servers *servers = user;
+    servers_of_code *servers = user;
 
     if (servers->code != NULL)
         gbx_mcp_code_tools_changed(servers->code, server);
@@ -63,7 +63,7 @@ static void say(gbx_buf *text)
 
 static void on_log(void *user, const char *server, const char *line)
 {
-    const gbx_mcp_servers *servers = user;
+    const servers_of_code *servers = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
@@ -90,7 +90,7 @@ static void say_none(const char *path)
 }
 
 /* Report what differs from the configuration. */
-static void say_trouble(gbx_mcp_servers *servers)
+static void say_trouble(servers_of_code *servers)
 {
     char line[512];
 
@@ -135,53 +135,8 @@ gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *r
                           path, gbx_fail_reason(error));
 }
 
-/* Read the file with mcpServers. If it is a FIFO, this waits for it, so signals must
- * still do what they do in a fresh process. gbx_mcp_servers_close() undoes it, also
- * after a failure. */
-static gbx_status gbx_mcp_servers_read(gbx_mcp_servers *servers, const char *path,
-                                       gbx_trust trust, gbx_error *reterr)
-{
-    gbx_status status;
-
-    if (path != NULL)
-        gbx_cli_hide_memory();
-    status = gbx_mcp_config_load(path, trust, &servers->config, reterr);
-    if (status != GBX_OK)
-        return status;
-    if (servers->config->server_count == 0)
-        say_none(path);
-    gbx_policy_print_warnings(servers->config->rules->secrets);
-    return GBX_OK;
-}
-
-/* Start what has been read. The log that the file names is opened if none is yet, and
- * everything made from options then writes to it; the caller owns both. */
-static gbx_status gbx_mcp_servers_open(gbx_mcp_servers *servers, gbx_mcp_loop *loop,
-                                       gbx_mcp_server *server, gbx_security_log *log,
-                                       gbx_options *options, gbx_error *reterr)
-{
-    gbx_upstream_hooks hooks = {.user = servers,
-                                .tools_changed = on_tools,
-                                .log = on_log};
-    gbx_status status = GBX_OK;
-
-    if (!log->is_open && servers->config->settings.audit_path != NULL)
-        status = gbx_security_log_open(log, servers->config->settings.audit_path,
-                                       GBX_LOG_DROPS_LINES, reterr);
-    if (status != GBX_OK)
-        return status;
-    servers->upstreams = gbx_upstreams_new(loop, servers->config, &hooks);
-    servers->gate = gbx_gate_new(loop, servers->config, servers->upstreams);
-    say_trouble(servers);
-    gbx_security_log_use(log, options);
-    if (options->on_audit != NULL)
-        gbx_gate_on_audit(servers->gate, options->on_audit, options->audit_user);
-    return gbx_mcp_code_new(loop, server, servers->config, servers->upstreams,
-                            servers->gate, options, &servers->code, reterr);
-}
-
 /* Call after the loop has ended, before the server is freed and the log is closed. */
-static void gbx_mcp_servers_close(gbx_mcp_servers *servers)
+static void close_servers(servers_of_code *servers)
 {
     gbx_upstreams_part(servers->upstreams);
     gbx_mcp_code_free(servers->code);
@@ -229,7 +184,7 @@ typedef struct serving {
     gbx_mcp_server *server;
     gbx_mcp_stdio *stdio;
     gbx_mcp_data *data;
-    gbx_mcp_servers servers;
+    servers_of_code servers;
     gbx_trouble trouble;
 } serving;
 
@@ -322,45 +277,66 @@ static bool open_security_log(serving *s)
     return true;
 }
 
-/* Both may name the log; the file applies if the option does not. */
-static bool lacks_security_log(const serving *s)
-{
-    const gbx_mcp_config *config = s->servers.config;
-
-    return config != NULL && config->settings.audit_path != NULL &&
-           !s->security_log.is_open;
-}
-
+/* Read the file with mcpServers. If it is a FIFO, this waits for it, so signals must
+ * still do what they do in a fresh process. */
 static bool read_servers(serving *s)
 {
+    const char *path = s->args->config;
+    gbx_trust trust = s->args->policy.trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     gbx_status status;
 
-    if (s->args->config == NULL)
+    if (path == NULL)
         return true;
-    status = gbx_mcp_servers_read(&s->servers, s->args->config,
-                                  s->args->policy.trust_files ? GBX_TRUST_ALL
-                                                              : GBX_TRUST_OWN,
-                                  &s->trouble.err);
-    if (status == GBX_OK)
-        return true;
-    s->trouble.file = s->args->config;
-    gbx_trouble_input(&s->trouble, status);
-    return false;
+    gbx_cli_hide_memory();
+    status = gbx_mcp_config_load(path, trust, &s->servers.config, &s->trouble.err);
+    if (status != GBX_OK) {
+        s->trouble.file = path;
+        gbx_trouble_input(&s->trouble, status);
+        return false;
+    }
+    if (s->servers.config->server_count == 0)
+        say_none(path);
+    gbx_policy_print_warnings(s->servers.config->rules->secrets);
+    return true;
 }
 
+/* Start what has been read; everything made from the options then writes to the log. */
+static gbx_status start_servers(serving *s)
+{
+    servers_of_code *servers = &s->servers;
+    gbx_upstream_hooks hooks = {.user = servers,
+                                .tools_changed = on_tools,
+                                .log = on_log};
+
+    servers->upstreams = gbx_upstreams_new(s->loop, servers->config, &hooks);
+    servers->gate = gbx_gate_new(s->loop, servers->config, servers->upstreams);
+    say_trouble(servers);
+    gbx_security_log_use(&s->security_log, &s->options);
+    if (s->options.on_audit != NULL)
+        gbx_gate_on_audit(servers->gate, s->options.on_audit, s->options.audit_user);
+    return gbx_mcp_code_new(s->loop, s->server, servers->config, servers->upstreams,
+                            servers->gate, &s->options, &servers->code,
+                            &s->trouble.err);
+}
+
+/* The file's log applies if no option names one. */
 static bool open_servers(serving *s)
 {
-    gbx_status status =
-        gbx_mcp_servers_open(&s->servers, s->loop, s->server, &s->security_log,
-                             &s->options, &s->trouble.err);
+    const char *log = s->servers.config->settings.audit_path;
+    gbx_status status;
 
-    if (status == GBX_OK)
-        return true;
     s->trouble.file = s->args->config;
-    if (!lacks_security_log(s))
+    if (!s->security_log.is_open && log != NULL &&
+        gbx_security_log_open(&s->security_log, log, GBX_LOG_DROPS_LINES,
+                              &s->trouble.err) != GBX_OK) {
+        gbx_trouble_output(&s->trouble);
+        return false;
+    }
+    status = start_servers(s);
+    if (status != GBX_OK)
         return fail_host(s, status);
-    gbx_trouble_output(&s->trouble);
-    return false;
+    s->trouble.file = NULL;
+    return true;
 }
 
 static bool start_server(serving *s)
@@ -524,7 +500,7 @@ static int serve(mcp_args *args)
         gbx_trouble_print(&s.err, &s.trouble);
         status = s.trouble.exit;
     }
-    gbx_mcp_servers_close(&s.servers);
+    close_servers(&s.servers);
     cleanup(&s);
     return close_security_log(&s, status);
 }

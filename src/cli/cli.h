@@ -124,8 +124,8 @@ void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble);
  * status. */
 int gbx_trouble_report(const gbx_trouble *trouble, bool json, int color);
 
-/* Print one console line of the code, `[warn] text`, to a gbx_term. */
-void gbx_log_print(void *term, const gbx_log *log);
+/* Print one console line of the code, `[warn] text`; user is the gbx_term. */
+void gbx_log_print(void *user, const gbx_log *log);
 
 /* Print a call's outcome: its value on `out`, the rest on `err`. */
 

@@ -14,6 +14,7 @@
 #include "worker/attack_table.h"
 #include "worker/worker.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -579,6 +580,7 @@ static int attack(const doctor_args *args)
         gbx_trouble_host(&trouble, status);
         return gbx_trouble_report(&trouble, args->json, args->common.color);
     }
+    assert(matrix != NULL); /* else filling it has failed */
     if (args->json)
         matrix_print_json(&out, matrix);
     else

@@ -192,8 +192,10 @@ gbx_status gbx_grant_variable(gbx_json_reader *r, const char *text, size_t len,
     gbx_status status = gbx_host_value(text, len, &entry, r->err);
 
     (void)target;
-    return status == GBX_OK ? gbx_grant_env(r->policy, r->since.env, &entry, r->err)
-                            : status;
+    if (status != GBX_OK)
+        return status;
+    assert(entry.value != NULL); /* else it is not set */
+    return gbx_grant_env(r->policy, r->since.env, &entry, r->err);
 }
 
 static gbx_status add_function(char ***patterns, size_t *count, size_t since,

@@ -307,7 +307,7 @@ static bool start_large(call *c)
     return false;
 }
 
-/* A string, undefined, or what gather.h has gathered. */
+/* A string, undefined, or what was gathered. */
 static bool take_bindings(napi_env env, napi_value extra, call *c)
 {
     napi_value value;
@@ -431,7 +431,7 @@ static bool submit(napi_env env, call *c, const gbx_node_text *code,
     return true;
 }
 
-/* input: a string, undefined, or what gather.h has gathered. */
+/* input: a string, undefined, or what was gathered. */
 static bool take_input(napi_env env, napi_value value, call *c, gbx_node_text *text)
 {
     napi_valuetype type;

@@ -19,12 +19,12 @@ function scriptOf(name) {
   return readFileSync(path, 'utf8');
 }
 
-let made;
+let typeWriter;
 
 /** The functions that write types of schemas: see declarations.js. */
 export function declarations() {
-  made ??= vm.runInThisContext(scriptOf('declarations'));
-  return made;
+  typeWriter ??= vm.runInThisContext(scriptOf('declarations'));
+  return typeWriter;
 }
 
 /** The source for these servers, as a preload. */

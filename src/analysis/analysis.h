@@ -27,7 +27,7 @@ typedef struct gbx_insert {
     uint32_t units;  /* its length */
 } gbx_insert;
 
-#define GBX_INSERTS_MAX 16
+#define GBX_INSERTS_MAX 20
 
 typedef struct gbx_prepared_code {
     char *code; /* what is compiled */

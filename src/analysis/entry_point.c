@@ -645,6 +645,7 @@ void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
                      .declared = GBX_NO_NODE,
                      .only_functions = true,
                      .only_declares = !has_outside(t, is_await)};
+    size_t count = 0;
 
     *ret = (gbx_entry_point){.calls_expression = false};
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
@@ -654,9 +655,12 @@ void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
         if (t->nodes[i].kind == GBX_NODE_EXPORT)
             drop_export(t, i, to);
         look_at_statement(&l, i);
+        count++;
     }
     if (t->has_error || l.last == GBX_NO_NODE)
         return;
+    ret->is_module =
+        count > 1 && (l.exported != GBX_NO_NODE || l.declared != GBX_NO_NODE);
     l.has_return = has_outside(t, is_return);
     if (t->nodes[l.last].kind == GBX_NODE_EXPRESSION_STATEMENT)
         ret->last_expression = 1 + (size_t)t->nodes[l.last].start;

@@ -35,6 +35,7 @@ typedef struct gbx_entry_point {
     bool calls_kept; /* though other statements follow it */
     bool is_void;    /* no value is meant, even if the engine finds one */
     bool is_async;   /* it has an await or a return of its own */
+    bool is_module;  /* other statements stand beside an `export default` */
     size_t start;
     size_t end;
     size_t returns

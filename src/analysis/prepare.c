@@ -283,6 +283,15 @@ static void insert(struct composition *c, const char *text)
     gbx_buf_puts(&c->to, text);
 }
 
+/* In form function the host calls what the module gives. */
+static void put_call(const struct work *w, gbx_buf *to)
+{
+    if (w->form == GBX_FORM_FUNCTION)
+        gbx_buf_puts(to, ";");
+    else
+        gbx_buf_printf(to, "(%s);", w->arguments);
+}
+
 /* The text with its insertions; region.start is added to offsets of the shape. */
 static void compose(const struct work *w, struct composition *c)
 {
@@ -299,11 +308,11 @@ static void compose(const struct work *w, struct composition *c)
     if (shape->calls_expression) {
         gbx_buf_append(to, w->copy, base + shape->start);
         /* keep the line before from continuing here */
-        insert(c, shape->is_async ? ";return (" : ";(");
+        insert(c, shape->is_async || w->form == GBX_FORM_FUNCTION ? ";return (" : ";(");
         at = base + shape->start;
         gbx_buf_append(to, w->copy + at, base + shape->end - at);
-        gbx_buf_printf(to, "\n)(%s);",
-                       w->arguments); /* the code may end in a comment */
+        gbx_buf_puts(to, "\n)"); /* the code may end in a comment */
+        put_call(w, to);
         at = base + shape->end;
     }
     if (shape->keeps) {
@@ -315,15 +324,15 @@ static void compose(const struct work *w, struct composition *c)
         at = base + shape->end;
     }
     gbx_buf_append(to, w->copy + at, w->region.end - at);
+    if (shape->keeps)
+        gbx_buf_puts(to, shape->calls_kept ? "\nreturn " KEPT : "\nreturn " KEPT ";");
     if (shape->keeps && shape->calls_kept)
-        gbx_buf_printf(to, "\nreturn " KEPT "(%s);", w->arguments);
-    else if (shape->keeps)
-        gbx_buf_puts(to, "\nreturn " KEPT ";");
+        put_call(w, to);
     if (shape->name_end > 0) {
         gbx_buf_puts(to, "\nreturn ");
         gbx_buf_append(to, w->copy + base + shape->name_start,
                        shape->name_end - shape->name_start);
-        gbx_buf_printf(to, "(%s);", w->arguments);
+        put_call(w, to);
     }
     if (shape->is_void)
         gbx_buf_puts(to, "\nreturn;");
@@ -352,6 +361,15 @@ static void make_script(struct work *w, struct composition *c)
     compose(w, c);
 }
 
+/* Form function is one expression. The module's statements stand in a function, which is
+ * called at once and gives what the module exports. */
+static void make_module(struct work *w, struct composition *c)
+{
+    insert(c, "(()=>{");
+    compose(w, c);
+    gbx_buf_puts(&c->to, "\n})()");
+}
+
 /* Only blanks, comments and the semicolons that types leave may stand beside the function
  * of form function. */
 static void make_function(struct work *w, struct composition *c)
@@ -360,6 +378,10 @@ static void make_function(struct work *w, struct composition *c)
     size_t start = w->region.start + shape->start;
     size_t end = w->region.start + shape->end;
 
+    if (shape->is_module) {
+        make_module(w, c);
+        return;
+    }
     for (size_t i = w->region.start; shape->calls_expression && i < w->region.end; i++)
         if (w->copy[i] == ';' && (i < start || i >= end))
             w->copy[i] = ' ';
@@ -386,7 +408,7 @@ static void find_inserts(struct composition *c)
                        &c->made->inserts[i].line, &c->made->inserts[i].column);
 }
 
-_Static_assert(GBX_SHAPE_RETURNS_MAX <= GBX_INSERTS_MAX, "all of them fit");
+_Static_assert(GBX_SHAPE_RETURNS_MAX + 4 <= GBX_INSERTS_MAX, "all of them fit");
 
 static bool is_text(const char *text, size_t len)
 {

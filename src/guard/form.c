@@ -22,7 +22,8 @@ struct top {
     uint32_t first;
     size_t count;
     size_t comments;
-    size_t functions; /* declarations of functions among them */
+    size_t functions;     /* declarations of functions among them */
+    bool exports_default; /* one of several */
 };
 
 static gbx_node_kind kind_of(const gbx_tree *t, uint32_t i)
@@ -35,9 +36,18 @@ static bool is_comment(gbx_node_kind kind)
     return kind == GBX_NODE_COMMENT || kind == GBX_NODE_HTML_COMMENT;
 }
 
+static bool is_default(const gbx_tree *t, uint32_t i)
+{
+    for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
+        if (kind_of(t, i) == GBX_NODE_EXPORT && gbx_tree_is(t, c, "default"))
+            return true;
+    return false;
+}
+
 static struct top look(const gbx_tree *t)
 {
     struct top top = {.first = GBX_NO_NODE};
+    bool exports = false;
 
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
         gbx_node_kind kind = kind_of(t, i);
@@ -48,7 +58,9 @@ static struct top look(const gbx_tree *t)
         if (top.count++ == 0)
             top.first = i;
         top.functions += kind == GBX_NODE_FUNCTION_DECLARATION;
+        exports = exports || is_default(t, i);
     }
+    top.exports_default = exports && top.count > 1;
     return top;
 }
 
@@ -172,20 +184,23 @@ static void object_to_many(const struct top *top, size_t offset, gbx_findings *f
         all ? "functions" : "statements");
 }
 
-static void check_function(const gbx_tree *t, const struct top *top, gbx_region region,
+/* Returns what gbx_form_check() does. */
+static bool check_function(const gbx_tree *t, const struct top *top, gbx_region region,
                            gbx_region *code, gbx_findings *f)
 {
     uint32_t node = exported(t, top->first);
 
     if (t->has_error) /* perhaps TypeScript */
-        return;
+        return false;
     if (top->count == 1 && is_function(t, node)) {
         code->start = region.start + t->nodes[node].start;
         code->end = region.start + t->nodes[node].end;
-        return;
+        return true;
     }
     if (kind_of(t, top->first) == GBX_NODE_IMPORT)
-        return; /* already objected to by name */
+        return false; /* already objected to by name */
+    if (top->exports_default)
+        return false; /* the worker finds the function */
     if (top->count > 1)
         object_to_many(top, region.start + t->nodes[top->first].start, f);
     else if (is_generator(t, node))
@@ -194,6 +209,7 @@ static void check_function(const gbx_tree *t, const struct top *top, gbx_region 
                          "a generator where a function is needed");
     else
         object_to_one(t, top->first, region.start, f);
+    return false;
 }
 
 /* ---- execute -------------------------------------------------------------- */
@@ -353,7 +369,7 @@ static void trim_semicolons(const char *text, gbx_region *code)
         code->end--;
 }
 
-void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
+bool gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f)
 {
     struct top top;
@@ -362,14 +378,15 @@ void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
     if (form == GBX_FORM_FUNCTION)
         trim_semicolons(text, code);
     if (t->tree == NULL)
-        return;
+        return false;
     top = look(t);
     if (top.count == 0 && !t->has_error)
         check_empty(&top, form, f);
     else if (check_fences(t, region.start, f) || top.count == 0)
-        return;
+        return false;
     else if (form == GBX_FORM_FUNCTION)
-        check_function(t, &top, region, code, f);
+        return check_function(t, &top, region, code, f);
     else if (form == GBX_FORM_EXECUTE)
         check_execute(t, &top, region.start, f);
+    return !t->has_error && form == GBX_FORM_BODY;
 }

@@ -169,11 +169,10 @@ static void look_at_tree(void *user)
 
     if (gbx_tree_parse(&tree, code, len))
         gbx_tree_flatten(&tree);
-    gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
+    c->is_parsed =
+        gbx_form_check(&tree, c->text, c->region, c->form, &c->code, &c->found);
     if (tree.tree == NULL)
         return;
-    c->is_parsed =
-        !tree.has_error && (c->form == GBX_FORM_FUNCTION || c->form == GBX_FORM_BODY);
     if (has_nul) { /* the engine decides */
         c->is_parsed = false;
         find_stray_nul(c, &tree);

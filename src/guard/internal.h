@@ -120,9 +120,10 @@ bool gbx_leaves_may_be_typescript(const gbx_leaves *l);
 
 /*
  * text is the caller's, region the part that t was parsed from (t may have no tree).
- * *code is narrowed to the part for the engine: for the form function, the function.
+ * *code is narrowed to the part for the engine: for the form function, the function. True
+ * if the engine can take it as it is: without a doubt, one function or a body.
  */
-void gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
+bool gbx_form_check(const gbx_tree *t, const char *text, gbx_region region,
                     gbx_form form, gbx_region *code, gbx_findings *f);
 
 /* ---- uses.c -------------------------------------------------------------- */

@@ -450,6 +450,42 @@ void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret)
     into_text(realm, &ret->line, &ret->column);
 }
 
+/* A message quotes the expression that failed from the text without types, in which they
+ * are blanks. The source has as many bytes in the same places: put those back. */
+static void restore_types(gbx_realm *realm, const gbx_explanation *e)
+{
+    static const char *const quotes[] = {"(evaluating '", "(In '", "(near '"};
+    const char *source = (const char *)realm->in->code.data;
+    const char *plain = realm->prepared.plain;
+    size_t len = realm->prepared.plain_len;
+    char *quoted = NULL;
+    size_t start, end;
+
+    for (size_t i = 0; i < GBX_COUNTOF(quotes) && quoted == NULL; i++) {
+        quoted = strstr(realm->message, quotes[i]);
+        quoted = quoted != NULL ? quoted + strlen(quotes[i]) : NULL;
+    }
+    if (plain == NULL || len != realm->in->code.len || quoted == NULL || e->line == 0 ||
+        !gbx_lines_find(plain, len, e->line, &start, &end))
+        return;
+    end = strcspn(quoted, "'");
+    plain = memmem(plain + start, len - start, quoted, end);
+    if (plain == NULL)
+        return;
+    source += plain - realm->prepared.plain;
+    /* The message may also begin with a part of that expression. */
+    for (char *at = realm->message; *at != 0; at++) {
+        size_t n = 0;
+
+        while (n < end && at[n] == plain[n])
+            n++;
+        if (memcmp(plain, source, n) == 0)
+            continue;
+        memcpy(at, source, n);
+        at += n - 1;
+    }
+}
+
 void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error)
 {
     const gbx_prepared_code *prepared = &realm->prepared;
@@ -466,6 +502,7 @@ void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error)
     from_text(realm, &e.line, &e.column);
     gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
                 error->failure == GBX_FAILURE_SYNTAX, realm->raw, &e);
+    restore_types(realm, &e);
     into_text(realm, &e.line, &e.column);
     error->line = e.line;
     error->column = e.column;

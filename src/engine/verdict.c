@@ -12,6 +12,7 @@
 #include "base/json_view.h"
 #include "base/utf8.h"
 #include "engine/verdict.h"
+#include "guard/guard.h"
 #include "syntax/hint_table.h"
 
 #include <assert.h>
@@ -453,6 +454,29 @@ static void say_what_it_awaited(gbx_run *run, gbx_verdict *v)
         v->hint = "the host did not answer in time; try again, or raise the limit";
 }
 
+/* Formatters made one after the other are what ordinary code most often runs out of memory
+ * or time with. The worker was killed, so the host looks. */
+static void say_formatter(gbx_run *run, gbx_verdict *v)
+{
+    char name[GBX_PLACE_TEXT_SIZE];
+    uint32_t line, column;
+    size_t start, end;
+
+    if ((v->code != GBX_CODE_MEMORY && v->code != GBX_CODE_TIMEOUT) ||
+        !gbx_guard_find_formatter(run->call.code, run->call.code_len, &start, &end) ||
+        end - start >= sizeof name)
+        return;
+    gbx_utf8_copy_line(name, sizeof name, run->call.code + start, end - start);
+    gbx_lines_position(run->call.code, run->call.code_len, start, &line, &column);
+    free(run->result->own_hint);
+    if (asprintf(&run->result->own_hint,
+                 "line %u makes an %s each time: make it once, before the loop or "
+                 "function, and use it again",
+                 line, name) < 0)
+        run->result->own_hint = NULL;
+    v->hint = run->result->own_hint != NULL ? run->result->own_hint : v->hint;
+}
+
 /* Other texts of a worker were not thrown: the engine only reports a failure. */
 static bool was_thrown(const gbx_run *run)
 {
@@ -523,6 +547,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
             r->hint = hint_of(run);
         return;
     }
+    say_formatter(run, &verdict);
     say_what_it_awaited(run, &verdict);
     fill(run, &verdict);
     if (run->audit.is_open)

@@ -271,15 +271,19 @@ gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t ma
     return status;
 }
 
-struct doubt {
+/* ---- questions about code ---------------------------------------------------- */
+
+struct question {
     const char *text;
     gbx_region region;
     bool is_typescript;
+    size_t start; /* of a formatter, in the region; */
+    size_t end;   /* 0: none */
 };
 
 static void look_for_types(void *user)
 {
-    struct doubt *d = user;
+    struct question *d = user;
     gbx_leaves leaves;
     gbx_tree tree;
 
@@ -294,8 +298,56 @@ static void look_for_types(void *user)
 
 bool gbx_guard_may_be_typescript(const char *code, size_t len)
 {
-    struct doubt d = {.text = code, .region = gbx_text_region(code, len)};
+    struct question d = {.text = code, .region = gbx_text_region(code, len)};
 
     (void)gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look_for_types, &d);
     return d.is_typescript;
+}
+
+/* Does node i run more than once in a call? */
+static bool is_repeated(const gbx_tree *t, uint32_t i)
+{
+    unsigned functions = 0;
+
+    while ((i = t->nodes[i].parent) != GBX_NO_NODE)
+        switch ((unsigned)t->nodes[i].kind) {
+        case GBX_NODE_FOR:
+        case GBX_NODE_FOR_IN:
+        case GBX_NODE_WHILE:
+        case GBX_NODE_DO: return true;
+        default: functions += gbx_tree_is_function(t, i); break;
+        }
+    return functions > 1;
+}
+
+static void look_for_formatter(void *user)
+{
+    struct question *q = user;
+    gbx_tree t;
+
+    if (!gbx_tree_parse(&t, q->text + q->region.start, q->region.end - q->region.start))
+        return;
+    gbx_tree_flatten(&t);
+    for (uint32_t i = 1; i < t.count && q->end == 0; i++)
+        if (t.nodes[i].kind == GBX_NODE_MEMBER &&
+            (t.nodes[i].field == GBX_FIELD_CONSTRUCTOR ||
+             t.nodes[i].field == GBX_FIELD_FUNCTION) &&
+            gbx_tree_is(&t, gbx_tree_child(&t, i, GBX_FIELD_OBJECT), "Intl") &&
+            is_repeated(&t, i)) {
+            q->start = q->region.start + t.nodes[i].start;
+            q->end = q->region.start + t.nodes[i].end;
+        }
+}
+
+bool gbx_guard_find_formatter(const char *code, size_t len, size_t *ret_start,
+                              size_t *ret_end)
+{
+    struct question q = {.text = code, .region = gbx_text_region(code, len)};
+
+    if (memmem(code, len, "Intl", 4) == NULL)
+        return false;
+    (void)gbx_arena_run(ARENA_BASE + ARENA_PER_BYTE * len, look_for_formatter, &q);
+    *ret_start = q.start;
+    *ret_end = q.end;
+    return q.end > 0;
 }

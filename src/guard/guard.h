@@ -74,6 +74,12 @@ gbx_status gbx_guard_full(const char *code, size_t len, gbx_form form, size_t ma
  * worker can say whether the code is right. code: UTF-8. */
 bool gbx_guard_may_be_typescript(const char *code, size_t len);
 
+/* The first formatter of Intl, "Intl.NumberFormat" say, that the code makes in a loop or in
+ * a function inside another: many of them take much time and memory. False: none, or the
+ * code is not JavaScript. */
+bool gbx_guard_find_formatter(const char *code, size_t len, size_t *ret_start,
+                              size_t *ret_end);
+
 /* gbx_check() in a world; it checks every argument, and there is always a report. */
 gbx_status gbx_guard_report(const char *code, size_t code_len, gbx_form form,
                             const gbx_limits *limits, const gbx_guard_world *world,

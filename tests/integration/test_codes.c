@@ -70,6 +70,31 @@ static void test_code__ends_as_the_table_says(void **state)
     check_alive(measured_engine);
 }
 
+static void test_formatter__that_is_made_each_time_is_named(void **state)
+{
+    const table_line *lines;
+    size_t count =
+        table_lines("integration/scripts/codes.txt", "formatters", false, &lines);
+
+    for (size_t i = 0; i < count; i++) {
+        gbx_limits limits = timeout_of(150);
+        gbx_call call = call_of(lines[i].cell[0]);
+        gbx_result *result;
+        const char *hint;
+
+        limits.memory_bytes = 32 * MIB; /* either limit may be the first */
+        call.limits = &limits;
+        result = call_run(measured_engine, &call);
+        hint = gbx_result_hint(result);
+        assert_int_not_equal(gbx_result_code(result), GBX_CODE_VALUE);
+        if (strcmp(lines[i].cell[1], "-") == 0)
+            assert_null(strstr(hint, "Intl"));
+        else if (strstr(hint, lines[i].cell[1]) == NULL)
+            fail_msg("%s: %s", lines[i].cell[0], hint);
+        gbx_result_free(result);
+    }
+}
+
 static void test_timeout__counts_processor_time_of_its_own(void **state)
 {
     gbx_limits limits = timeout_of(60000);
@@ -257,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_value__is_the_json_that_was_returned),
         cmocka_unit_test(test_code__ends_as_the_table_says),
+        cmocka_unit_test(test_formatter__that_is_made_each_time_is_named),
         cmocka_unit_test(test_timeout__counts_processor_time_of_its_own),
         cmocka_unit_test(test_memory__is_lowered_for_the_one_call),
         cmocka_unit_test(test_memory__counts_the_input_too),

@@ -15,6 +15,7 @@
 #   make vm         control groups on Debian's kernel and systemd, in a virtual machine
 #   make asan       the tests with the host side under AddressSanitizer and UBSan
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
+#   make types      TypeScript of ten npm packages: are its types removed as others do it?
 #   make fresh      `make run` and `make test` in a Debian 12 that has nothing else: before
 #                   every release, as root
 #   make deps       what run, test, check and fuzz need
@@ -40,7 +41,7 @@ configured = $(BUILD)/cmake_install.cmake
 # Half of the tests wait most of the time: two for each processor.
 ctest_flags = --output-on-failure --no-tests=error --parallel $$((2 * $$(nproc)))
 
-.PHONY: all run test test-all node install bench soak race check asan vm fuzz fresh deps clean
+.PHONY: all run test test-all node install bench soak race check asan vm fuzz types fresh deps clean
 .NOTPARALLEL:
 
 all: $(configured)
@@ -131,6 +132,12 @@ fuzz:
 	    -DGLOVEBOX_BENCH=OFF
 	@cmake --build build-fuzz --parallel
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+
+types:
+	@tools/install-deps build test types
+	@$(call configure,$(BUILD)) -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DGLOVEBOX_TESTS=ON
+	@cmake --build $(BUILD) --parallel --target strip_types
+	@tests/types/compare.mjs $(BUILD)/bin/strip_types
 
 fresh:
 	@tools/install-deps fresh

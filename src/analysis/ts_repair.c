@@ -527,6 +527,15 @@ static bool is_no_type(const gbx_tree *t, uint32_t i, const gbx_types_names *nam
                          : has(names, name_of(t, i), false) || is_a_type;
 }
 
+/* Is it <T>? a < T > (b) is never meant as a comparison. */
+static bool is_one_name(const gbx_tree *t, uint32_t i)
+{
+    uint32_t name = gbx_tree_inner(t, i);
+
+    return name != GBX_NO_NODE && t->nodes[name].next == name + 1 &&
+           t->nodes[i].next == name + 2;
+}
+
 /* f<T>() is a call: a comparison needs an operand. */
 static bool has_arguments(const gbx_tree *t, uint32_t call)
 {
@@ -562,7 +571,8 @@ bool gbx_types_is_compared(const gbx_tree *t, uint32_t i, gbx_types_names *names
 
     if (strcmp(gbx_tree_symbol_name(t, parent), "instantiation_expression") == 0)
         return is_operand_behind(t, i);
-    if (t->nodes[parent].kind != GBX_NODE_CALL || !has_arguments(t, parent))
+    if (t->nodes[parent].kind != GBX_NODE_CALL || !has_arguments(t, parent) ||
+        is_one_name(t, i))
         return false;
     for (uint32_t k = i + 1; k < t->nodes[i].next; k++)
         if (!is_operand(t, k))

@@ -91,6 +91,8 @@ include(integration/faults.cmake)
 gbx_host_test(guard)
 gbx_host_test(explain)
 gbx_host_test(types)
+add_executable(strip_types EXCLUDE_FROM_ALL types/strip_types.c) # for `make types`
+target_link_libraries(strip_types PRIVATE ${host_modules} gbx_flags gbx_sanitize)
 gbx_host_test(guard_bounds)
 gbx_host_test(guard_known)
 # The worker's hashes; not its engine, so that a sanitizer may look.

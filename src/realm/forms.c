@@ -460,6 +460,40 @@ static void take_if_function(source *s, gbx_compiled *ret)
         ret->function = gbx_object(ret->value);
 }
 
+static void put_hidden(JSContextRef ctx, JSObjectRef object, JSStringRef name,
+                       JSValueRef value)
+{
+    if (!JSObjectHasProperty(ctx, object, name))
+        JSObjectSetProperty(ctx, object, name, value, kJSPropertyAttributeDontEnum,
+                            NULL);
+}
+
+/*
+ * A script finds each dataset by its name. Where it is called with one alone, that is also
+ * its own member: models write data.orders and ({ orders }) => as if data held all.
+ */
+static void name_datasets(source *s)
+{
+    gbx_realm *realm = s->realm;
+    JSContextRef ctx = realm->ctx;
+    JSPropertyNameArrayRef names = JSObjectCopyPropertyNames(ctx, realm->datasets);
+
+    for (size_t i = 0; i < JSPropertyNameArrayGetCount(names); i++) {
+        JSStringRef name = JSPropertyNameArrayGetNameAtIndex(names, i);
+        JSValueRef value = JSObjectGetProperty(ctx, realm->datasets, name, NULL);
+        char text[GBX_NAME_MAX + 4];
+
+        gbx_string_copy(name, text, sizeof text);
+        if (!contains(s->code, text))
+            continue;
+        put_hidden(ctx, realm->global, name, value);
+        if (realm->data != NULL && JSValueIsObject(ctx, value) &&
+            JSValueIsStrictEqual(ctx, value, realm->data))
+            put_hidden(ctx, gbx_object(value), name, value);
+    }
+    JSPropertyNameArrayRelease(names);
+}
+
 /*
  * Without await and return at the top level, the engine's completion value is the
  * script's value, blocks included. Otherwise the code is the body of an async function;
@@ -479,6 +513,8 @@ static bool compile_script(source *s, JSValueRef input, gbx_compiled *ret)
     if (realm->data != NULL)
         gbx_set(realm->ctx, realm->global, "data", realm->data,
                 kJSPropertyAttributeDontEnum);
+    if (realm->datasets != NULL)
+        name_datasets(s);
     realm->origin.prefix = sizeof open - 1;
     plain = !is_known(s) && parses(s, text) && !uses_await(s);
     if (plain)

@@ -538,10 +538,14 @@ bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
                         gbx_engine *engine, gbx_trouble *trouble);
 
-/* The preloads by their paths, or the ends of long paths; GBX_OPT_LIST_MAX fit. Borrows
- * from both. */
-size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *input,
-                              gbx_preload *ret);
+/* Read the files of --preload; GBX_OPT_LIST_MAX texts. False with *trouble filled. */
+bool gbx_preloads_read(const gbx_opt_list *list, gbx_file_text *texts,
+                       gbx_trouble *trouble);
+/* The preloads by their paths, or the ends of long paths, and their number. Borrows from
+ * both. */
+size_t gbx_preloads_of(const gbx_opt_list *list, const gbx_file_text *texts,
+                       gbx_preload ret[GBX_OPT_LIST_MAX]);
+void gbx_preloads_cleanup(gbx_file_text *texts);
 
 void gbx_run_input_cleanup(gbx_run_input *input);
 

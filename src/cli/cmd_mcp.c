@@ -162,6 +162,7 @@ static void close_servers(servers_of_code *servers)
 typedef struct mcp_args {
     gbx_opt_list data;
     gbx_opt_list show;
+    gbx_opt_list preloads;
     int examples;
     const char *config;
     const char *security_log;
@@ -179,6 +180,8 @@ typedef struct serving {
     int out_fd;
     gbx_security_log security_log;
     gbx_policy *policy;
+    gbx_file_text preload_texts[GBX_OPT_LIST_MAX];
+    gbx_preload preloads[GBX_OPT_LIST_MAX];
     gbx_options options;
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
@@ -204,6 +207,10 @@ static const gbx_opt served_rows[] = {
      "show the values of this field of dataset NAME, and of all below it; NAME alone: "
      "of every field; repeatable",
      GBX_OPT_LIST, offsetof(mcp_args, show), 0, 0, NULL},
+    {"preload", "FILE",
+     "run FILE, a script of yours such as a library, before the data is loaded; all code "
+     "finds what it declares; repeatable",
+     GBX_OPT_LIST, offsetof(mcp_args, preloads), 0, 0, NULL},
     {"config", "FILE",
      "code mode: scripts over the servers that FILE lists in \"mcpServers\", as hosts do",
      GBX_OPT_TEXT, offsetof(mcp_args, config), 0, 0, NULL},
@@ -352,6 +359,9 @@ static bool start_server(serving *s)
 
     s->options = gbx_engine_args_options(&s->args->engine, &s->args->limits);
     s->options.policy = s->policy;
+    s->options.preloads = s->preloads;
+    s->options.preload_count =
+        gbx_preloads_of(&s->args->preloads, s->preload_texts, s->preloads);
     s->options.max_workers = WORKERS_MAX;
     gbx_security_log_use(&s->security_log, &s->options);
     s->loop = gbx_mcp_loop_new();
@@ -398,8 +408,25 @@ static bool offer_data(serving *s)
     if (!probe_data(s))
         return false;
     status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,
-                              &shown, &s->data, &s->trouble.err);
+                              &shown, s->servers.code, &s->data, &s->trouble.err);
     return status == GBX_OK || fail_host(s, status);
+}
+
+static void instruct(const serving *s)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, GBX_KIB(64));
+    if (s->servers.code != NULL)
+        gbx_mcp_code_put_instructions(s->servers.code, &text);
+    if (s->data != NULL)
+        gbx_mcp_data_put_instructions(s->data, &text);
+    if (s->servers.code != NULL && s->data != NULL)
+        (void)gbx_buf_puts(&text,
+                           "Code of execute finds the datasets, too, as "
+                           "datasets.NAME: join them there with what tools give.\n");
+    if (gbx_buf_append(&text, "", 1))
+        gbx_mcp_server_set_instructions(s->server, (const char *)text.data);
 }
 
 /* Only the handler reads it. */
@@ -430,6 +457,7 @@ static void cleanup(serving *s)
     gbx_mcp_server_free(s->server);
     gbx_mcp_loop_free(s->loop);
     gbx_policy_free(s->policy);
+    gbx_preloads_cleanup(s->preload_texts);
     gbx_fd_close(&s->in_fd);
     gbx_fd_close(&s->out_fd);
 }
@@ -491,8 +519,10 @@ static int serve(mcp_args *args)
 
     s.err = gbx_term_open(stderr, (gbx_color)args->common.color);
     if (gbx_policy_args_make(&args->policy, &s.policy, &s.trouble) &&
+        gbx_preloads_read(&args->preloads, s.preload_texts, &s.trouble) &&
         open_security_log(&s) && take_descriptors(&s) && read_servers(&s) &&
         start_server(&s) && offer_data(&s)) {
+        instruct(&s);
         raise_descriptor_limit();
         status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
         limit_the_end(status);

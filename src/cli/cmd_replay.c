@@ -114,7 +114,8 @@ static bool start_engine(replay *r)
     options.pool_size = 1;
     options.max_workers = 1;
     options.preloads = preloads;
-    options.preload_count = gbx_run_input_preloads(r->args, &r->input, preloads);
+    options.preload_count =
+        gbx_preloads_of(&r->args->preloads, r->input.preloads, preloads);
     options.limits.timeout_ms = (uint32_t)r->args->limits.timeout_ms;
     options.limits.cpu_ms = (uint32_t)r->args->limits.timeout_ms;
     status = gbx_interrupt_start(&r->interrupt, err);

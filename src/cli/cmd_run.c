@@ -172,7 +172,8 @@ static bool start_engine(run *r)
     gbx_security_log_use(&r->security_log, &options);
     options.policy = r->policy;
     options.preloads = preloads;
-    options.preload_count = gbx_run_input_preloads(r->args, &r->input, preloads);
+    options.preload_count =
+        gbx_preloads_of(&r->args->preloads, r->input.preloads, preloads);
     status = gbx_interrupt_start(&r->interrupt, err);
     if (status == GBX_OK)
         status = gbx_engine_new(&options, &r->engine, err);

@@ -188,21 +188,45 @@ static bool load_dataset(gbx_engine *engine, const char *argument, const gbx_spe
     return status == GBX_OK;
 }
 
+/* ---- preloads ----------------------------------------------------------------- */
+
 /* The library checks their text, and so does the template that runs them. */
-static bool read_preloads(const reading *r)
+bool gbx_preloads_read(const gbx_opt_list *list, gbx_file_text *texts,
+                       gbx_trouble *trouble)
 {
-    const gbx_opt_list *list = &r->args->preloads;
-
     for (size_t i = 0; i < list->count; i++) {
-        gbx_status status =
-            gbx_file_text_read(list->item[i], PRELOAD_FILE_MAX, &r->input->preloads[i],
-                               &r->trouble->err);
+        gbx_status status = gbx_file_text_read(list->item[i], PRELOAD_FILE_MAX,
+                                               &texts[i], &trouble->err);
 
-        if (status != GBX_OK)
-            return fail_input(r, status);
+        if (status != GBX_OK) {
+            gbx_trouble_input(trouble, status);
+            return false;
+        }
     }
     return true;
 }
+
+size_t gbx_preloads_of(const gbx_opt_list *list, const gbx_file_text *texts,
+                       gbx_preload ret[GBX_OPT_LIST_MAX])
+{
+    for (size_t i = 0; i < list->count; i++) {
+        size_t len = strlen(texts[i].name);
+        size_t from = len > PRELOAD_NAME_MAX ? len - PRELOAD_NAME_MAX : 0;
+
+        ret[i] = (gbx_preload){.name = texts[i].name + from,
+                               .source = texts[i].data,
+                               .source_len = texts[i].len};
+    }
+    return list->count;
+}
+
+void gbx_preloads_cleanup(gbx_file_text *texts)
+{
+    for (size_t i = 0; i < GBX_OPT_LIST_MAX; i++)
+        gbx_file_text_cleanup(&texts[i]);
+}
+
+/* ---- all of it ---------------------------------------------------------------- */
 
 bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
                         gbx_trouble *trouble)
@@ -210,7 +234,8 @@ bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input 
     const reading r = {.args = args, .input = input, .trouble = trouble};
 
     return read_code(&r, argument) && read_data(&r) && read_datasets(&r) &&
-           read_preloads(&r) && make_bindings(&r);
+           gbx_preloads_read(&args->preloads, input->preloads, trouble) &&
+           make_bindings(&r);
 }
 
 bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
@@ -218,7 +243,8 @@ bool gbx_run_input_read_data(const gbx_run_args *args, gbx_run_input *input,
 {
     const reading r = {.args = args, .input = input, .trouble = trouble};
 
-    return read_data(&r) && read_datasets(&r) && read_preloads(&r);
+    return read_data(&r) && read_datasets(&r) &&
+           gbx_preloads_read(&args->preloads, input->preloads, trouble);
 }
 
 bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
@@ -236,21 +262,6 @@ bool gbx_run_input_load(const gbx_run_args *args, gbx_run_input *input,
     return true;
 }
 
-size_t gbx_run_input_preloads(const gbx_run_args *args, const gbx_run_input *input,
-                              gbx_preload *ret)
-{
-    for (size_t i = 0; i < args->preloads.count; i++) {
-        const gbx_file_text *text = &input->preloads[i];
-        size_t len = strlen(text->name);
-        size_t from = len > PRELOAD_NAME_MAX ? len - PRELOAD_NAME_MAX : 0;
-
-        ret[i] = (gbx_preload){.name = text->name + from,
-                               .source = text->data,
-                               .source_len = text->len};
-    }
-    return args->preloads.count;
-}
-
 void gbx_run_input_cleanup(gbx_run_input *input)
 {
     gbx_file_text_cleanup(&input->code);
@@ -260,7 +271,6 @@ void gbx_run_input_cleanup(gbx_run_input *input)
         gbx_file_text_cleanup(&input->datasets[i]);
         gbx_spec_cleanup(&input->specs[i]);
     }
-    for (size_t i = 0; i < GBX_COUNTOF(input->preloads); i++)
-        gbx_file_text_cleanup(&input->preloads[i]);
+    gbx_preloads_cleanup(input->preloads);
     gbx_buf_cleanup(&input->bindings);
 }

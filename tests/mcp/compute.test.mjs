@@ -78,6 +78,8 @@ async function value(client, code, more = {}) {
   return s.value;
 }
 
+const listOf = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+
 async function description(client) {
   const { tools } = await client.listTools();
   return tools.find((t) => t.name === 'compute').description;
@@ -96,10 +98,23 @@ test('the description tells types and patterns, and is the same each time', asyn
   assert.match(text, /email:"xxxxxx0@xxxxxxx\.xxx"/);
   assert.match(text, /plan:"xxxx",total:9/);
   assert.doesNotMatch(text, /example\.com|sk-live|Road|Person|free|paid/);
-  assert.ok(Buffer.byteLength(text) < 4000, `${Buffer.byteLength(text)} bytes`);
+  assert.ok(text.length <= 2000, `${text.length} characters`);
   assert.doesNotMatch(text, new RegExp(folder));
   await one.client.close();
   await two.client.close();
+});
+
+test('a dataset without code is described whole, at any depth, and only so', async () => {
+  const deep = listOf(9, (i) => ({ n: i, a: { b: { c: { d: { e: { f: { g: { h: [`secret ${i}`] } } } } } } } }));
+  const { client } = await start([`deep=${file('deep.json', JSON.stringify(deep))}`]);
+  const { content: [{ text }], structuredContent: s } = await compute(client, { dataset: 'deep' });
+  assert.equal(s.value, text);
+  assert.match(text, /^9 records\n\n\{ n: integer; a: \{ b: \{ c: \{ d: \{ e: \{ f: \{ g: \{ h: string\[\] /);
+  assert.match(text, /\n\[\]\.n: integer, count 9, distinct 9\n/);
+  assert.doesNotMatch(text, /secret/);
+  for (const args of [{}, { dataset: 'deep', input: 1 }, { code: null, input: 1 }])
+    assert.match((await compute(client, args)).structuredContent.hint, /; a dataset without code is described$/);
+  await client.close();
 });
 
 test('every shape of code that models write', async () => {
@@ -264,7 +279,7 @@ test('a query that runs on delays only calls that use it', async () => {
   assert.equal(await value(client, 'data[0].pop', { dataset: 'cities' }), 1);
   const text = await description(client);
   assert.match(text, /s0: being read/);
-  assert.match(text, /orders: 3 elements, .*\n {2}integer\[\]/);
+  assert.match(text, /- orders: 3 elements, [^]*\norders: integer\[\]\n/);
   const { contents: [resource] } = await client.readResource({ uri: 'glovebox://dataset/orders' });
   assert.equal(JSON.parse(resource.text).type, 'integer[]');
   stop.abort();
@@ -405,7 +420,7 @@ test('broken, truncated or gone: the data before stays, and it is said', async (
 test('a dataset that a policy leaves no room to describe can be used', async () => {
   const policy = file('narrow.json', '{"limits":{"outputBytes":100}}');
   const { client } = await start([`few=${file('few.csv', 'a,b\n1,2\n')}`], undefined, ['--policy', policy]);
-  assert.match(await description(client), /few: cannot be described \(OUTPUT_TOO_LARGE: .*\), 8 bytes\n {2}unknown\n/);
+  assert.match(await description(client), /few: cannot be described \(OUTPUT_TOO_LARGE: .*\), 8 bytes\n/);
   assert.deepEqual(await value(client, 'data[0]'), { a: 1, b: 2 });
 });
 
@@ -490,8 +505,8 @@ test('a table without records is told by the names of its columns', async () => 
     `lines=${file('none.ndjson', '')}`,
   ]);
   const text = await description(client);
-  assert.match(text, /csv: 0 records, 9 bytes\n {2}\{ id: unknown; total: unknown \}\[\]\n/);
-  assert.match(text, /rows: 0 records, 2 bytes as JSON\n {2}\{ a: unknown; b: unknown \}\[\]\n/);
+  assert.match(text, /- csv: 0 records, 9 bytes\n[^]*\ncsv: \{ id: unknown; total: unknown \}\[\]\n/);
+  assert.match(text, /- rows: 0 records, 2 bytes as JSON\n[^]*\nrows: \{ a: unknown; b: unknown \}\[\]\n/);
   const about = async (name) => JSON.parse((await client.readResource({ uri: `glovebox://dataset/${name}` })).contents[0].text);
   assert.deepEqual([(await about('csv')).bytes, (await about('csv')).jsonBytes], [9, undefined]);
   assert.deepEqual([(await about('rows')).bytes, (await about('rows')).jsonBytes], [undefined, 2]);

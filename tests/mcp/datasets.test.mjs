@@ -30,32 +30,24 @@ const once = (make) => {
 const withReadings = once(() => start([`orders=${put('orders.json', orders)}`, `readings=${put('readings.json', readings)}`]));
 const withBroken = once(() => start([`orders=${put('orders.json', orders)}`, `bad=${put('bad.json', '[1,')}`]));
 
-/** What is told of the datasets, once all are read: a list waits for five seconds at most. */
-async function told(client) {
-  for (;;) {
-    const { tools } = await client.listTools();
-    const text = tools[0].description;
-    if (!text.includes('being read')) return text.slice(text.indexOf('\nDataset'));
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-test('of many wide datasets examples are left out, then types, and it is said', async () => {
+test('what is told fits a host that cuts at 2,048 characters, whatever is loaded', async () => {
   const row = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`some_column_name_${i}`, 'some text of a length']));
   const wide = put('wide.json', Array(5).fill(row));
-  const texts = [];
-  for (const count of [3, 24, 64])
-    texts.push(await told(await start(Array.from({ length: count }, (_, i) => `set${i}=${wide}`))));
-  const [few, many, most] = texts;
-  for (const text of texts) assert.ok(Buffer.byteLength(text) < 10000, `${Buffer.byteLength(text)} bytes`);
-  assert.match(few, /for example/);
-  assert.doesNotMatch(few, /left out/);
-  assert.match(many, /set23: 5 records, [\d.]+ kB\n {2}\{ some_column_name_0: /);
-  assert.match(many, /\nExamples are left out here/);
-  assert.doesNotMatch(many, /for example/);
-  assert.match(most, /set63: 5 records, [\d.]+ kB\n\nTypes are left out here/);
-  assert.match(most, /glovebox:\/\/dataset\/NAME/);
-  assert.doesNotMatch(most, /some_column/);
+  const told = async (sets) => {
+    const client = await start(sets);
+    for (;;) {
+      const { description } = (await client.listTools()).tools[0];
+      assert.ok(description.length <= 2000, `${description.length} characters`);
+      assert.ok(client.getInstructions().length <= 2000);
+      if (!description.includes('being read')) return description;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const sets = (count) => Array.from({ length: count }, (_, i) => `set${i}=${wide}`);
+  assert.match(await told([`orders=${put('orders.json', orders)}`]), /- orders: 9 records, \d+ bytes\n\norders: \{ id: [^]*for example\n/);
+  assert.match(await told(sets(3)), /- set2: 5 records, [\d.]+ kB: some_column_name_0, .*, \.\.\.\n/);
+  assert.match(await told(sets(24)), /- set23: 5 records, [\d.]+ kB\b/);
+  assert.match(await told(sets(100)), /\nset0, set1, set2, .* and \d+ more\n$/);
 });
 
 const call = async (client, args) => (await client.callTool({ name: 'compute', arguments: args })).structuredContent;
@@ -99,22 +91,26 @@ test('a field, a string or a variable with the name of such a dataset is none', 
 test('a dataset that is read where it is not: the hint says where it is', async () => {
   const client = await withReadings();
   for (const [args, hint] of [
-    [{ code: 'orders.length' }, /^write datasets\.orders: data is an object of all/],
     [{ code: '(orders, readings) => readings.map((r) => r.at)' }, /^write datasets\.readings: /],
     [{ code: '(d) => d.filter((o) => o.bad)' }, /^data is an object of all datasets: write data\.orders, or/],
     [{ code: '(readings) => readings.filter((r) => r.at)' }, /^write datasets\.readings: data is an object of all/],
     [{ code: '(d) => d.length' }, /^data is an object of all datasets: write data\.orders, or/],
     [{ code: 'data[0]' }, /^data is an object of all datasets: write data\.orders, or/],
     [{ code: '(d) => d.readings.length', dataset: 'orders' }, /^write datasets\.readings: data is the dataset 'orders' itself/],
-    [{ code: '({ orders }) => orders.length', dataset: 'orders' }, /^write datasets\.orders: data is the dataset 'orders' itself/],
     [{ code: '({ data }) => data.length', dataset: 'orders' }, /^data is the dataset 'orders' itself: /],
-    [{ code: '({ orders }) => orders', dataset: 'orders' }, /^data is the dataset 'orders' itself: /],
     [{ code: '({ readings }) => readings', dataset: 'orders' }, /^write datasets\.readings: data is the dataset 'orders' itself/],
   ])
     assert.match((await call(client, args)).hint, hint, args.code);
   assert.equal(Object.keys((await call(client, { code: 'data', dataset: null })).value).length, 2);
   assert.equal((await call(client, { code: 'data', dataset: 7 })).error, "'dataset' is not a string");
   assert.equal((await call(client, { code: 'data', dataset: 'x'.repeat(400) })).error, "'dataset' has more than 255 bytes, or a NUL in it");
+});
+
+test('a dataset is found by its name, and as its own member', async () => {
+  const client = await withReadings();
+  for (const code of ['orders.length', 'data.orders.length', '({ orders }) => orders.length', '(data) => data.length', 'datasets.orders.length'])
+    assert.equal((await call(client, { code, dataset: 'orders' })).value, 9, code);
+  assert.equal((await call(client, { code: 'orders.length + readings.length' })).value, 14);
 });
 
 test('a dataset that there is none of: the hint says which there are', async () => {

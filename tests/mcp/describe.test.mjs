@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inBox, table } from './scripts.mjs';
 
-const USUAL = { examples: 'patterns', shown: [], records: 100000, isTable: false, room: 10000 };
+const USUAL = { examples: 'patterns', shown: [], records: 100000, isTable: false, isWhole: false, room: 10000, brief: 10000 };
 
 /** The descriptions of datasets, each a text of JSON, or [text, options]. */
 const described = (sets) => inBox(`(sets) => sets.map(([json, options]) => describe(JSON.parse(json), options))`,

@@ -19,8 +19,8 @@ TEST(loader__gives_back_what_the_loop_never_came_to)
 
     options.worker_path = "/nowhere/glovebox-worker"; /* that too is found out */
     server = gbx_mcp_server_new(loop, &about);
-    assert_int_equal(gbx_mcp_data_new(loop, server, &spec, 1, &options, &shown, &data,
-                                      &error),
+    assert_int_equal(gbx_mcp_data_new(loop, server, &spec, 1, &options, &shown, NULL,
+                                      &data, &error),
                      GBX_OK);
 
     gbx_mcp_data_free(data);

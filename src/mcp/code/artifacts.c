@@ -69,6 +69,7 @@ static void expire(gbx_artifacts *store, int64_t now_ns)
         drop_oldest(store);
 }
 
+/* Of a whole artifact, or a page of it. */
 static const gbx_artifact *find(const gbx_artifacts *store, const char *uri)
 {
     size_t len = strcspn(uri, "?");
@@ -251,14 +252,19 @@ gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
     return a;
 }
 
+const gbx_artifact *gbx_artifacts_find(gbx_artifacts *store, const char *uri,
+                                       int64_t now_ns)
+{
+    expire(store, now_ns);
+    return find(store, uri);
+}
+
 bool gbx_artifacts_read(gbx_artifacts *store, const char *uri, int64_t now_ns,
                         gbx_buf *to)
 {
-    const gbx_artifact *a;
+    const gbx_artifact *a = gbx_artifacts_find(store, uri, now_ns);
     struct range range;
 
-    expire(store, now_ns);
-    a = find(store, uri);
     if (a == NULL || !read_range(uri + strlen(a->uri), &range))
         return false;
     write_range(a, uri, range, to);

@@ -36,6 +36,7 @@ struct gbx_box_run {
     gbx_parse_thread_job job; /* makes the drive, for long code */
     gbx_time_budget *patience;
     gbx_error error; /* from making it */
+    bool is_waiting; /* for datasets */
     bool is_making;  /* drive, ticket and error belong to the job */
     bool is_aborted;
     bool is_over;          /* done was called, or will be by the post */
@@ -50,17 +51,22 @@ struct gbx_box {
     gbx_preload preload;
     gbx_audit_fn audit;
     void *audit_user;
+    void (*restarted)(void *user); /* the engine, which has no dataset then; or NULL */
+    void *restarted_user;
     pthread_t starter;
     bool has_starter;
     gbx_engine *engine; /* owned by the starter until is_ready */
     bool is_ready;
+    bool was_started;  /* before, with or without success */
     gbx_error outcome; /* of a start; owned by the starter until its post arrives */
     gbx_mcp_post start_post;
     gbx_error failure; /* of the last start; GBX_OK unless it failed */
     gbx_backoff backoff;
     TAILQ_HEAD(, gbx_box_run) runs; /* in the order of their arrival */
-    pthread_mutex_t lock;           /* protects id */
-    char id[16];                    /* of the engine, once its log has begun */
+    pthread_mutex_t lock; /* protects id, is_starting, and engine for threads */
+    pthread_cond_t started;
+    bool is_starting;
+    char id[16]; /* of the engine, once its log has begun */
 };
 
 /* ---- on the engine's threads ----------------------------------------------------- */
@@ -102,10 +108,14 @@ static void *start_engine(void *arg)
         error->status =
             gbx_engine_preload(engine, box->preload.name, box->preload.source,
                                box->preload.source_len, error);
-    if (error->status == GBX_OK)
-        box->engine = engine; /* the loop reads it after the post */
-    else
+    if (error->status != GBX_OK)
         gbx_engine_free(engine);
+    (void)pthread_mutex_lock(&box->lock);
+    box->engine =
+        error->status == GBX_OK ? engine : NULL; /* the loop: after the post */
+    box->is_starting = false;
+    (void)pthread_cond_broadcast(&box->started);
+    (void)pthread_mutex_unlock(&box->lock);
     gbx_mcp_loop_post(box->loop, &box->start_post);
     return NULL;
 }
@@ -206,8 +216,12 @@ static void watch_drive(void *user)
         end_later(run, &run->error);
 }
 
+/* The engine is ready. */
 static void begin(gbx_box_run *run)
 {
+    run->is_waiting = run->hooks->waits != NULL && run->hooks->waits(run->user);
+    if (run->is_waiting)
+        return;
     if (run->code_len <= GBX_ASIDE_SHORT) {
         make_drive(run);
         watch_drive(run);
@@ -234,6 +248,9 @@ static void on_ready(void *arg)
     if (error->status != GBX_OK)
         gbx_backoff_fail(&box->backoff, gbx_clock_now_ns());
     box->is_ready = error->status == GBX_OK;
+    if (box->is_ready && box->was_started && box->restarted != NULL)
+        box->restarted(box->restarted_user);
+    box->was_started = true;
     TAILQ_FOREACH(run, &box->runs, in_box)
     {
         if (run->is_over)
@@ -250,6 +267,9 @@ static bool start(gbx_box *box)
     int error;
 
     box->outcome = (gbx_error){.status = GBX_OK};
+    (void)pthread_mutex_lock(&box->lock);
+    box->is_starting = true;
+    (void)pthread_mutex_unlock(&box->lock);
     box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
     error = gbx_thread_start(&box->starter, start_engine, box);
     box->has_starter = error == 0;
@@ -308,6 +328,7 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
     gbx_box *box = gbx_need(calloc(1, sizeof *box));
 
     box->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    box->started = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     TAILQ_INIT(&box->runs);
     box->loop = loop;
     box->aside = aside;
@@ -338,6 +359,7 @@ void gbx_box_free(gbx_box *box)
         free_run(run);
     }
     gbx_engine_free(box->engine);
+    (void)pthread_cond_destroy(&box->started);
     (void)pthread_mutex_destroy(&box->lock);
     free((void *)(uintptr_t)box->preload.source);
     free(box);
@@ -369,6 +391,39 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     else if (box->is_ready)
         begin(run);
     return run;
+}
+
+gbx_status gbx_box_load(gbx_box *box, const gbx_code_dataset *dataset,
+                        gbx_error *reterr)
+{
+    gbx_engine *engine;
+
+    (void)pthread_mutex_lock(&box->lock);
+    while (box->is_starting)
+        (void)pthread_cond_wait(&box->started, &box->lock);
+    engine = box->engine;
+    (void)pthread_mutex_unlock(&box->lock);
+    if (engine == NULL)
+        return gbx_fail(reterr, GBX_E_CLOSED, "the engine of scripts could not start");
+    return gbx_engine_load(engine, dataset->name, dataset->text, dataset->len,
+                           dataset->format, reterr);
+}
+
+void gbx_box_on_restart(gbx_box *box, void (*restarted)(void *user), void *user)
+{
+    box->restarted = restarted;
+    box->restarted_user = user;
+}
+
+void gbx_box_go_on(gbx_box *box)
+{
+    gbx_box_run *run, *next;
+
+    for (run = TAILQ_FIRST(&box->runs); run != NULL; run = next) {
+        next = TAILQ_NEXT(run, in_box);
+        if (box->is_ready && run->is_waiting && !run->is_over)
+            begin(run);
+    }
 }
 
 void gbx_box_abort(gbx_box_run *run)

@@ -198,6 +198,24 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     return status;
 }
 
+void gbx_mcp_code_use_data(gbx_mcp_code *code, const gbx_code_data *data)
+{
+    code->data = *data;
+    gbx_box_on_restart(code->box, data->reload, data->user);
+    (void)gbx_code_register(code);
+}
+
+gbx_status gbx_mcp_code_load(gbx_mcp_code *code, const gbx_code_dataset *dataset,
+                             gbx_error *reterr)
+{
+    return gbx_box_load(code->box, dataset, reterr);
+}
+
+void gbx_mcp_code_data_changed(gbx_mcp_code *code)
+{
+    gbx_box_go_on(code->box);
+}
+
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)
 {
     const gbx_mcp_upstream_config *c = gbx_mcp_config_server(code->config, server);

@@ -60,6 +60,11 @@ gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
                                 const char *mime_type, const void *data, size_t len,
                                 int64_t now_ns);
 
+/* The artifact of that URI, borrowed until the next change; NULL: it does not exist (any
+ * more). */
+const gbx_artifact *gbx_artifacts_find(gbx_artifacts *store, const char *uri,
+                                       int64_t now_ns);
+
 /* Append the contents for resources/read of URI or URI?offset=N&length=M, also with %3D
  * and %26: bytes, or whole characters of text, at least one, under the requested uri.
  * Each part states its position and what follows. False if the artifact does not exist
@@ -213,6 +218,41 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const gbx_mcp_config *config, gbx_upstreams *upstreams,
                             gbx_gate *gate, const gbx_options *options,
                             gbx_mcp_code **ret, gbx_error *reterr);
+/* Bytes, about, of names in the instructions of a server. */
+#define GBX_CODE_NAMES_BYTES 500
+
+/* Append what a model is told at first. */
+void gbx_mcp_code_put_instructions(const gbx_mcp_code *code, gbx_buf *to);
+
+/* A dataset as a text, borrowed. */
+typedef struct gbx_code_dataset {
+    const char *name;
+    const char *text;
+    size_t len;
+    gbx_data_format format;
+} gbx_code_dataset;
+
+/* What scripts need to know of datasets; all is borrowed until the object is freed. */
+typedef struct gbx_code_data {
+    size_t count;
+    const char *(*name)(void *user, size_t index);
+    /* Is one that the code may read still being loaded? */
+    bool (*is_pending)(void *user, const char *code, size_t len);
+    /* Why the code finds one as undefined; "": all are there. */
+    void (*say_missing)(void *user, const char *code, size_t len, gbx_buf *to);
+    /* All must be loaded again. */
+    void (*reload)(void *user);
+    void *user;
+} gbx_code_data;
+
+/* Scripts find datasets, too. Before the loop runs. */
+void gbx_mcp_code_use_data(gbx_mcp_code *code, const gbx_code_data *data);
+/* Let scripts have a dataset. Blocks; any thread but the loop's. */
+gbx_status gbx_mcp_code_load(gbx_mcp_code *code, const gbx_code_dataset *dataset,
+                             gbx_error *reterr);
+/* A dataset has been loaded or has failed: on the loop. */
+void gbx_mcp_code_data_changed(gbx_mcp_code *code);
+
 /* The hook of gbx_upstream_hooks.tools_changed. */
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server);
 /* Call after the loop has ended, and before freeing the gate and the upstream servers;

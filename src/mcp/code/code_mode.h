@@ -40,6 +40,8 @@ typedef struct gbx_box_hooks {
      * Answer once, with gbx_box_answer(). */
     void (*request)(void *user, gbx_request request, gbx_view args);
     void (*log)(void *user, gbx_log_level level, const char *text, size_t len);
+    /* Must the run wait for its datasets? gbx_box_go_on() asks again. */
+    bool (*waits)(void *user);
     /* The last call, made once. It takes ownership of result, which is NULL if nothing
      * ran; error then says why. */
     void (*done)(void *user, gbx_result *result, const gbx_error *error);
@@ -59,6 +61,14 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
                            gbx_time_budget *patience, const gbx_box_hooks *hooks,
                            void *user);
+/* Load a dataset for all runs that begin afterwards. Blocks, also until the engine has
+ * started; any other thread than the loop's. */
+gbx_status gbx_box_load(gbx_box *box, const gbx_code_dataset *dataset,
+                        gbx_error *reterr);
+/* restarted is called on the loop when another engine, without datasets, is there. */
+void gbx_box_on_restart(gbx_box *box, void (*restarted)(void *user), void *user);
+/* Begin the runs whose datasets are there now. */
+void gbx_box_go_on(gbx_box *box);
 /* done is still called, but not from inside this call. */
 void gbx_box_abort(gbx_box_run *run);
 
@@ -150,7 +160,8 @@ typedef struct gbx_script_reply {
     size_t call_count;
     const gbx_script_reply_artifact *artifacts;
     size_t artifact_count;
-    bool has_no_links; /* name artifacts only in text and structure */
+    bool has_no_links;     /* name artifacts only in text and structure */
+    const gbx_buf *images; /* further blocks of content; or NULL */
     gbx_script_reply_error error;
     const char *left_out; /* what a script without a value may have meant; or "" */
     const char *note;     /* further lines, e.g. of calls that had not ended; or "" */
@@ -311,6 +322,7 @@ struct gbx_mcp_code {
     gbx_parse_thread *aside;
     gbx_box *box;
     gbx_artifacts *artifacts;
+    gbx_code_data data; /* count 0: scripts have no datasets */
     LIST_HEAD(, gbx_code_run) runs;
     LIST_HEAD(, gbx_tool_listing) listings;
     LIST_HEAD(, gbx_code_call) calls; /* of the tool `call` */
@@ -468,8 +480,10 @@ void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to
 void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
                            const char *tool, const char *message, size_t len);
 
-#define GBX_RUN_FAULTS_MAX  8
-#define GBX_RUN_WHY_SIZE    120 /* for the reason why nothing was kept */
+#define GBX_RUN_FAULTS_MAX 8
+#define GBX_RUN_WHY_SIZE   120 /* for the reason why nothing was kept */
+/* Bytes of all images of a run, as blocks of content. */
+#define GBX_RUN_IMAGES_MAX  GBX_MIB(8)
 #define GBX_RUN_REMARKS_MAX 16
 
 /* servers.js says this beyond the limit of requests to the host. */
@@ -569,6 +583,8 @@ typedef struct gbx_code_run {
     gbx_script_reply_artifact *artifacts;
     size_t artifact_count;
     size_t artifact_room;
+    gbx_buf images; /* shown to the model: blocks of content, each after a comma */
+    size_t image_count;
     size_t unkept;                            /* artifacts that were not kept */
     char why_unkept[GBX_RUN_WHY_SIZE];        /* the reason for the first */
     gbx_run_fault faults[GBX_RUN_FAULTS_MAX]; /* the last ones, as a ring */

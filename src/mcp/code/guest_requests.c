@@ -10,6 +10,7 @@
 
 #include "base/base64.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -490,6 +491,110 @@ void gbx_code_run_drop_keepings(gbx_code_run *run)
     }
 }
 
+/* ---- kept artifacts --------------------------------------------------------------- */
+
+/* NULL: it is refused. */
+static const gbx_artifact *find_artifact(const gbx_guest_request *a)
+{
+    gbx_artifacts *store = a->run->code->artifacts;
+    GBX_CLEANUP(gbx_free) char *uri = take_text(a->args[0], GBX_ARTIFACT_URI_SIZE);
+    const gbx_artifact *found =
+        uri != NULL ? gbx_artifacts_find(store, uri, gbx_clock_now_ns()) : NULL;
+
+    if (found == NULL)
+        refuse(a, "NOT_FOUND",
+               uri != NULL ? gbx_artifacts_fault(store, uri)
+                           : "the uri of an artifact is a short string");
+    return found;
+}
+
+static void put_base64(gbx_buf *to, const gbx_artifact *a)
+{
+    (void)gbx_buf_puts(to, "\"");
+    (void)gbx_base64_append(to, a->data, a->len);
+    (void)gbx_buf_puts(to, "\"");
+}
+
+static void on_read(const gbx_guest_request *a)
+{
+    const gbx_artifact *found = find_artifact(a);
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {0};
+
+    if (found == NULL)
+        return;
+    gbx_buf_init(&answer, 6 * found->len + GBX_KIB(4));
+    (void)gbx_buf_puts(&answer, "{\"value\":{\"mimeType\":");
+    (void)gbx_json_append_string(&answer, found->mime_type, strlen(found->mime_type));
+    (void)gbx_buf_puts(&answer, found->is_text ? ",\"text\":" : ",\"base64\":");
+    if (found->is_text)
+        (void)gbx_json_append_string(&answer, found->data, found->len);
+    else
+        put_base64(&answer, found);
+    (void)gbx_buf_puts(&answer, "}}");
+    gbx_box_answer(a->run->code->box, a->request, (char *)answer.data, answer.len);
+}
+
+#define IMAGES_MAX  8
+#define IMAGE_BYTES GBX_MIB(4)
+
+/* What images of each type begin with, "?" for any byte. Hosts hand images to their model;
+ * many fail for good at one that is not of its type. */
+static bool is_image(const gbx_artifact *a)
+{
+    static const struct {
+        const char *mime_type;
+        const char *begin;
+    } types[] = {{"image/png", "\x89PNG\r\n\x1a\n"},
+                 {"image/jpeg", "\xff\xd8\xff"},
+                 {"image/gif", "GIF8"},
+                 {"image/webp", "RIFF????WEBP"}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(types); i++) {
+        size_t n = 0;
+
+        if (strcmp(a->mime_type, types[i].mime_type) != 0)
+            continue;
+        while (n < a->len && types[i].begin[n] != 0 &&
+               (types[i].begin[n] == '?' || types[i].begin[n] == a->data[n]))
+            n++;
+        return types[i].begin[n] == 0;
+    }
+    return false;
+}
+
+static void on_show(const gbx_guest_request *a)
+{
+    gbx_code_run *run = a->run;
+    const gbx_artifact *found = find_artifact(a);
+    char why[160] = "";
+
+    if (found == NULL)
+        return;
+    if (!is_image(found))
+        (void)snprintf(
+            why, sizeof why,
+            "it is not a PNG, JPEG, GIF or WebP image of the type that it has");
+    else if (found->len > IMAGE_BYTES)
+        (void)snprintf(why, sizeof why, "an image has at most %zu bytes, this one %zu",
+                       IMAGE_BYTES, found->len);
+    else if (run->image_count == IMAGES_MAX ||
+             run->images.len + found->len / 3 * 4 + GBX_KIB(1) > GBX_RUN_IMAGES_MAX)
+        (void)snprintf(why, sizeof why,
+                       "a script shows at most %d images, of 6 MB together",
+                       IMAGES_MAX);
+    if (why[0] != 0) {
+        refuse(a, "INVALID_ARGS", why);
+        return;
+    }
+    run->image_count++;
+    (void)gbx_buf_printf(&run->images,
+                         ",{\"type\":\"image\",\"mimeType\":\"%s\",\"data\":",
+                         found->mime_type);
+    put_base64(&run->images, found);
+    (void)gbx_buf_puts(&run->images, "}");
+    gbx_box_answer(run->code->box, a->request, "{}", 2);
+}
+
 /* ---- progress and faults --------------------------------------------------------- */
 
 static double number_of(gbx_view view)
@@ -550,7 +655,8 @@ void gbx_code_run_request(void *user, gbx_request request, gbx_view args)
         void (*serve)(const gbx_guest_request *a);
     } operations[] = {{"call", on_call},         {"tools", on_tools},
                       {"discover", on_discover}, {"progress", on_progress},
-                      {"artifact", on_artifact}, {"fault", on_fault}};
+                      {"artifact", on_artifact}, {"read", on_read},
+                      {"show", on_show},         {"fault", on_fault}};
     gbx_guest_request a = {.run = user, .request = request};
     gbx_view operation = {NULL, 0};
     gbx_view name;

@@ -16,7 +16,7 @@
 /* ---- in place of the guard's hints ------------------------------------------------ */
 
 /* The globals that exist only in code mode. */
-#define OURS "servers glovebox discover artifact progress ToolError"
+#define OURS "servers glovebox discover artifact show progress ToolError"
 
 #define THERE                                                                          \
     "servers, discover, artifact, progress, sleep and input are there already: leave " \
@@ -187,7 +187,7 @@ static const struct {
      NULL, LEAVE_OUT},
     /* ({ servers }) => ... */
     {ALWAYS, "cannot be destructured",
-     PARAMETER "(servers|glovebox|discover|artifact|progress|ToolError)\\>", NULL,
+     PARAMETER "(servers|glovebox|discover|artifact|show|progress|ToolError)\\>", NULL,
      LEAVE_OUT},
     /* ({ input }) => ... as if input were a member. The argument is the input itself,
      * null at worst. */

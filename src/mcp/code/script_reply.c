@@ -263,6 +263,8 @@ static void put_blocks(const gbx_script_reply *r, const gbx_buf *text,
     (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
     (void)gbx_json_append_shown(to, text->data, text->len);
     (void)gbx_buf_puts(to, "}");
+    if (r->images != NULL)
+        (void)gbx_buf_append(to, r->images->data, r->images->len);
     for (size_t i = 0;
          i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX && !r->has_no_links; i++)
         gbx_reply_link(to, r->artifacts[i].uri, r->artifacts[i].name,
@@ -522,7 +524,8 @@ bool gbx_code_reply_write(const gbx_script_reply *reply, size_t cap,
 
     gbx_buf_init(&ret->text, GBX_CUT_SHOWN_MAX * cap + WORDS_MAX);
     gbx_buf_init(&ret->structured, GBX_CUT_JSON_MAX * cap + 2 * WORDS_MAX);
-    gbx_buf_init(&ret->content, GBX_CUT_JSON_MAX * cap + 4 * WORDS_MAX);
+    gbx_buf_init(&ret->content, GBX_CUT_JSON_MAX * cap + 4 * WORDS_MAX +
+                                    (reply->images != NULL ? reply->images->len : 0));
     gbx_buf_init(&p.value, reply->value_len + 1);
     gbx_buf_init(&p.logs, GBX_MIB(128));
     gbx_buf_init(&p.message, WORDS_MAX);

@@ -493,6 +493,7 @@ void gbx_code_run_finish(gbx_code_run *run, double ms_left)
         .call_count = run->call_count,
         .artifacts = run->artifacts,
         .artifact_count = run->artifact_count,
+        .images = &run->images,
         .left_out = run->result != NULL ? gbx_result_hint(run->result) : "",
         .note = "",
         .wall_ms = wall_ms,

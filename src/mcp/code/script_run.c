@@ -60,6 +60,7 @@ static void free_run(gbx_code_run *run)
     gbx_result_free(run->result);
     gbx_buf_cleanup(&run->value);
     gbx_buf_cleanup(&run->printed);
+    gbx_buf_cleanup(&run->images);
     free(run->logs);
     gbx_buf_cleanup(&run->input_text);
     gbx_digits_cleanup(&run->digits);
@@ -115,8 +116,27 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     gbx_code_run_release(run);
 }
 
-static const gbx_box_hooks run_hooks = {gbx_code_run_request, gbx_code_run_log,
-                                        on_done};
+static bool waits(void *user)
+{
+    gbx_code_run *run = user;
+    const gbx_code_data *data = &run->code->data;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
+
+    if (data->count == 0)
+        return false;
+    if (data->is_pending(data->user, run->text, run->text_len))
+        return true;
+    gbx_buf_init(&why, GBX_KIB(8));
+    data->say_missing(data->user, run->text, run->text_len, &why);
+    if (why.len > 0)
+        gbx_code_run_remark(run, "%.*s", (int)why.len, (const char *)why.data);
+    return false;
+}
+
+static const gbx_box_hooks run_hooks = {.request = gbx_code_run_request,
+                                        .log = gbx_code_run_log,
+                                        .waits = waits,
+                                        .done = on_done};
 
 /* ---- the code, until it runs ----------------------------------------------------- */
 
@@ -133,6 +153,7 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     STAILQ_INIT(&run->questions);
     gbx_buf_init(&run->value, VALUE_MAX);
     gbx_buf_init(&run->printed, PRINTED_MAX);
+    gbx_buf_init(&run->images, GBX_RUN_IMAGES_MAX);
     run->start_ns = gbx_clock_now_ns();
     run->patience = gbx_parse_thread_patience(code->aside, text->len);
     run->text = gbx_need(gbx_copy_bytes(text->data, text->len));

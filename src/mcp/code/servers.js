@@ -13,7 +13,7 @@
  *            or after this runs, and is looked up when first called
  *   options  { sleepMs }: the longest sleep(); without it sleep is the realm's
  *   finder   what discover.js evaluates to
- * It makes the globals servers, ToolError, discover, progress, artifact.
+ * It makes the globals servers, ToolError, discover, progress, artifact, show.
  *
  * The host function is called with an operation first:
  *   ('call', server, tool, args, { line, raw, timeoutMs })   object; raw: boolean
@@ -24,6 +24,9 @@
  *   ('progress', progress, total, message)                   numbers or null; string
  *   ('artifact', name, value, mimeType, { line, bytes })     any JSON; { base64 } if
  *                                                            bytes; mimeType or null
+ *   ('read', uri, { line })                                  of an artifact: gives
+ *                                                            { mimeType, text | base64 }
+ *   ('show', uri, { line })                                  of an image, to the model
  *   ('fault', code, message)                                 a ToolError was made here
  * and answers all but 'progress' and 'fault' (whose answers nobody reads) with one of
  *   { value }                                     what the code gets; may be missing; of
@@ -47,6 +50,7 @@
   const slice = uncurry(String.prototype.slice);
   const charCodeAt = uncurry(String.prototype.charCodeAt);
   const toBase64 = uncurry(Uint8Array.prototype.toBase64);
+  const { fromBase64 } = Uint8Array; /* needs no receiver */
   const { toPrimitive } = Symbol;
   const toLowerCase = uncurry(String.prototype.toLowerCase);
   const split = uncurry(String.prototype.split);
@@ -56,7 +60,7 @@
   const bytesOf = getter(getPrototypeOf(Uint8Array.prototype), 'byteLength');
   const lengthOf = getter(ArrayBuffer.prototype, 'byteLength');
   const { min, max } = Math;
-  const { stringify, rawJSON } = JSON; /* rawJSON: newer engines have it */
+  const { parse, stringify, rawJSON } = JSON; /* rawJSON: newer engines have it */
   const global = globalThis;
   const CODE = '@code.js:'; /* precedes the position in a stack frame of the code */
   const LINES = 10000000;
@@ -527,7 +531,39 @@
       text(mimeType) === undefined ? null : text(mimeType), settings], 2, 'value');
   }
 
-  const functions = { discover, progress, artifact };
+  /* The uri of an artifact, or of what artifact() gave; else undefined. */
+  const uriOf = (given) => {
+    const uri = typeof given === 'object' && given !== null ? given.uri : given;
+    return typeof uri === 'string' ? uri : undefined;
+  };
+
+  /* Gives a text, the value of JSON, or bytes. */
+  function readArtifact(given) {
+    const error = new ToolError();
+    const uri = uriOf(given);
+    if (uri === undefined)
+      return reject(error, '', '', 'INVALID_ARGS',
+        'artifact.read(uri) takes the uri of an artifact, or what artifact() gave');
+    const kept = request(error, '', '', ['read', uri, { line: lineOf(error) }]);
+    return then(kept, (found) => found.base64 !== undefined ? fromBase64(found.base64)
+      : found.mimeType === 'application/json' ? parse(found.text) : found.text);
+  }
+  put(artifact, 'read', readArtifact, false);
+
+  /* show(image) lets the model see it: an artifact, or bytes with their type. */
+  function show(image, mimeType) {
+    const error = new ToolError();
+    const line = lineOf(error);
+    const sent = (uri) => request(error, '', '', ['show', uri, { line }]);
+    const uri = uriOf(image);
+    if (uri !== undefined) return sent(uri);
+    if (asBytes(image) === undefined || typeof mimeType !== 'string')
+      return reject(error, '', '', 'INVALID_ARGS',
+        "show(image) takes what artifact() or a tool gave, { uri }, or bytes: show(bytes, 'image/png')");
+    return then(artifact('image', image, mimeType), (kept) => sent(kept.uri));
+  }
+
+  const functions = { discover, progress, artifact, show };
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
   put(global, Symbol.for('glovebox.discover'), finder, false);

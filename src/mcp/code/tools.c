@@ -13,45 +13,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVERS_MAX  40   /* servers that are named */
-#define LINE_BYTES   120  /* bytes of one server's description */
-#define DECLARED_MAX 32   /* tools whose declarations are in the description */
-#define INLINE_MAX   1400 /* bytes of declarations in the description */
-#define NAME_SIZE    80
-#define NAMES_MAX    12 /* sites or variables that are named */
+#define LINE_BYTES     120 /* bytes of one server's description */
+#define DECLARED_MAX   32  /* tools whose declarations may be in the description */
+#define NAME_SIZE      80
+#define DATASETS_BYTES 100 /* of datasets that are named */
+#define GRANTED_MAX    100 /* bytes of sites or variables that are named */
 
 /* ---- what the policy grants ------------------------------------------------- */
 
 /* Directories and values belong to the host and are not shown. */
 
-/* Punctuate after the name at index i of count. */
-static void end_name(size_t i, size_t count, gbx_buf *to)
+/* The name at index i, unless there is no more room; start: where the names begin. */
+static bool put_granted(const char *name, size_t i, size_t start, gbx_buf *to)
 {
-    if (i + 1 == count)
-        (void)gbx_buf_puts(to, ".\n");
-    else if (i + 1 == NAMES_MAX)
-        (void)gbx_buf_puts(to, " and others.\n");
-    else
-        (void)gbx_buf_puts(to, ", ");
+    if (to->len + strlen(name) > start + GRANTED_MAX) {
+        (void)gbx_buf_puts(to, i > 0 ? " and others" : "some");
+        return false;
+    }
+    return gbx_buf_puts(to, i > 0 ? ", " : "") && gbx_buf_puts(to, name);
 }
 
 static void say_sites(const gbx_policy *policy, gbx_buf *to)
 {
     const gbx_fetch_policy *fetch = &policy->fetch;
     char text[GBX_SITE_TEXT_SIZE];
+    size_t start = to->len;
 
-    for (size_t i = 0; i < fetch->site_count && i < NAMES_MAX; i++) {
-        (void)gbx_buf_puts(to, gbx_site_print(&fetch->sites[i], text));
-        end_name(i, fetch->site_count, to);
-    }
+    for (size_t i = 0; i < fetch->site_count; i++)
+        if (!put_granted(gbx_site_print(&fetch->sites[i], text), i, start, to))
+            break;
+    (void)gbx_buf_puts(to, ".\n");
 }
 
 static void say_env(const gbx_policy *policy, gbx_buf *to)
 {
-    for (size_t i = 0; i < policy->env_count && i < NAMES_MAX; i++) {
-        (void)gbx_buf_puts(to, policy->env[i].name);
-        end_name(i, policy->env_count, to);
-    }
+    size_t start = to->len;
+
+    for (size_t i = 0; i < policy->env_count; i++)
+        if (!put_granted(policy->env[i].name, i, start, to))
+            break;
+    (void)gbx_buf_puts(to, ".\n");
 }
 
 static const struct sentence {
@@ -132,7 +133,8 @@ static const char how[] =
     "- input; ";
 
 static const char more[] =
-    "progress(text); await artifact(name, value) to keep what is large\n";
+    "progress(text); await artifact(name, value) keeps what is large, "
+    "await artifact.read(uri) reads it; await show(image)\n";
 
 static const char examples[] =
     "return the value, or end with an expression.\n"
@@ -144,10 +146,10 @@ static const char examples[] =
     "const late = issues.filter(i => i.due < input.today);\n"
     "return {late: late.length, first: late.slice(0, 5).map(i => i.title)};\n";
 
-static void write_server(const gbx_mcp_upstream_config *c, gbx_buf *to)
+static void write_server(const gbx_mcp_upstream_config *c, bool is_short, gbx_buf *to)
 {
-    (void)gbx_buf_printf(to, "- %s", c->name);
-    if (c->description != NULL && c->description[0] != 0) {
+    (void)gbx_buf_printf(to, is_short ? "%s" : "- %s", c->name);
+    if (!is_short && c->description != NULL && c->description[0] != 0) {
         size_t len = strlen(c->description);
         size_t shown = gbx_utf8_cut(c->description, len, LINE_BYTES);
 
@@ -159,24 +161,44 @@ static void write_server(const gbx_mcp_upstream_config *c, gbx_buf *to)
                                      : &c->description[i],
                                  1);
     }
-    (void)gbx_buf_puts(to, "\n");
+    (void)gbx_buf_puts(to, is_short ? ", " : "\n");
 }
 
-static void write_servers(const gbx_mcp_code *code, gbx_buf *to)
+static size_t characters(const gbx_buf *text)
 {
-    size_t named = 0;
+    return gbx_utf16_units((const char *)text->data, text->len);
+}
 
-    (void)gbx_buf_puts(to, "Servers:\n");
+/* False: they are more characters than the text may have; then it is as before. */
+static bool write_servers(const gbx_mcp_code *code, bool is_short, gbx_buf *to)
+{
+    const size_t mark = sizeof "and 10000 more\n";
+    size_t start = to->len, left = 0;
+
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *c = &code->config->servers[i];
+        size_t before = to->len;
 
-        if (!c->disabled && named++ < SERVERS_MAX)
-            write_server(c, to);
+        if (c->disabled)
+            continue;
+        if (left == 0)
+            write_server(c, is_short, to);
+        if (left > 0 || characters(to) + mark > GBX_MCP_TOLD_MAX) {
+            to->len = before;
+            left++;
+        }
     }
-    if (named > SERVERS_MAX)
-        (void)gbx_buf_printf(to, "and %zu more\n", named - SERVERS_MAX);
-    if (named == 0)
+    if (left > 0 && !is_short) {
+        to->len = start;
+        return false;
+    }
+    if (left > 0)
+        (void)gbx_buf_printf(to, "and %zu more\n", left);
+    else if (is_short && to->len > start)
+        to->len -= 2;
+    if (to->len == start)
         (void)gbx_buf_puts(to, "none is configured\n");
+    return true;
 }
 
 /* The tools of servers that start with us, if they are few. Those of other servers are
@@ -221,7 +243,7 @@ static void on_declared(void *user, gbx_buf *text, bool is_text)
     }
     free(code->declared);
     code->declared = NULL;
-    if (is_text && text->len <= INLINE_MAX)
+    if (is_text && text->len <= GBX_MCP_TOLD_MAX)
         code->declared = gbx_buf_take_string(text, NULL);
     (void)gbx_code_register(code);
     if (code->is_held)
@@ -251,9 +273,22 @@ void gbx_code_declare(gbx_mcp_code *code)
     declare(code);
 }
 
-/* What code has besides the servers, and what it lacks, by the policy. */
-static void write_how(const gbx_policy *policy, gbx_buf *to)
+static void write_datasets(const gbx_code_data *data, gbx_buf *to)
 {
+    size_t start = to->len, i = 0;
+
+    for (; i < data->count && to->len < start + DATASETS_BYTES; i++)
+        (void)gbx_buf_printf(to, "%s%s", i > 0 ? ", datasets." : "- datasets.",
+                             data->name(data->user, i));
+    if (data->count > 0)
+        (void)gbx_buf_printf(to, "%s: those of compute\n",
+                             i < data->count ? ", ..." : "");
+}
+
+/* What code has besides the servers, and what it lacks, by the policy. */
+static void write_how(const gbx_mcp_code *code, gbx_buf *to)
+{
+    const gbx_policy *policy = code->policy;
     bool has_net = gbx_granted(policy, GBX_CAP_FETCH);
     bool has_files = gbx_granted(policy, GBX_CAP_FILE);
 
@@ -261,6 +296,7 @@ static void write_how(const gbx_policy *policy, gbx_buf *to)
     (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_TIMERS) ? "sleep(ms); " : "");
     (void)gbx_buf_puts(to, gbx_granted(policy, GBX_CAP_CONSOLE) ? "console.log; " : "");
     (void)gbx_buf_puts(to, more);
+    write_datasets(&code->data, to);
     gbx_granted_say(policy, "- ", to);
     (void)gbx_buf_puts(to, "Nothing else: no ");
     (void)gbx_buf_puts(to, has_net ? "" : has_files ? "network or " : "network, ");
@@ -273,24 +309,52 @@ static char *describe_execute(const gbx_mcp_code *code)
 {
     const gbx_mcp_settings *s = code->settings;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
+    size_t start;
 
-    gbx_buf_init(&to, GBX_KIB(32));
+    gbx_buf_init(&to, GBX_MIB(1));
     (void)gbx_buf_puts(&to, what);
-    write_servers(code, &to);
-    if (code->declared != NULL)
-        (void)gbx_buf_puts(&to, code->declared);
-    else
-        (void)gbx_buf_printf(&to,
-                             "Look tools up with %sdiscover before their first use.\n",
-                             s->tool_prefix);
-    write_how(code->policy, &to);
+    write_how(code, &to);
     (void)gbx_buf_printf(
         &to,
         "Limits: %llu bytes of code, %.0f s, %g s a sleep, %u calls; of more than "
-        "%llu bytes of reply the middle is kept as a resource.",
+        "%llu bytes of reply the middle is kept as a resource.\n",
         (unsigned long long)s->code_bytes, s->timeout_ms / 1e3, s->sleep_ms / 1e3,
         s->calls, (unsigned long long)s->reply_bytes);
+    start = to.len;
+    (void)gbx_buf_puts(&to, "Servers:\n");
+    if (code->declared != NULL && write_servers(code, false, &to) &&
+        gbx_buf_puts(&to, code->declared) && characters(&to) <= GBX_MCP_TOLD_MAX)
+        return gbx_buf_take_string(&to, NULL);
+    to.len = start;
+    (void)gbx_buf_printf(&to,
+                         "Look tools up with %sdiscover before their first use. "
+                         "Servers:\n",
+                         s->tool_prefix);
+    if (!write_servers(code, false, &to))
+        (void)write_servers(code, true, &to);
     return gbx_buf_take_string(&to, NULL);
+}
+
+void gbx_mcp_code_put_instructions(const gbx_mcp_code *code, gbx_buf *to)
+{
+    const char *prefix = code->settings->tool_prefix;
+    size_t start, named = 0;
+
+    (void)gbx_buf_printf(to,
+                         "%sexecute runs JavaScript that calls tools of other servers",
+                         prefix);
+    start = to->len;
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        const gbx_mcp_upstream_config *c = &code->config->servers[i];
+
+        if (!c->disabled && to->len < start + GBX_CODE_NAMES_BYTES)
+            (void)gbx_buf_printf(to, "%s%s", named++ == 0 ? ": " : ", ", c->name);
+    }
+    (void)gbx_buf_printf(
+        to,
+        "%s. Do a whole task in one call: filter, join and count in the code, since only "
+        "what it returns is shown. %sdiscover finds tools and their types.\n",
+        to->len < start + GBX_CODE_NAMES_BYTES ? "" : ", ...", prefix);
 }
 
 /* ---- execute ---------------------------------------------------------------- */

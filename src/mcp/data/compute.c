@@ -13,7 +13,6 @@
 #include "mcp/data/datasets.h"
 #include "mcp/rpc/rpc.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +26,9 @@
 #define CODE_BYTES 51200
 
 #define NAME_BYTES 256
+
+/* Characters of the examples in a description. */
+#define DESCRIBED_MAX 3000
 
 /*
  * Before a call gets a ticket, we and the guard parse its code. For long code that is a job
@@ -50,6 +52,7 @@ struct gbx_compute {
     gbx_buf advice;    /* what to do about its error */
     gbx_buf lines;     /* under data->log_lock; per line: level, text, NUL */
     gbx_error error;   /* from parsing or submitting */
+    bool is_question;  /* for a description of the dataset: code is the input for it */
     bool is_begun;     /* it no longer waits for data */
     bool is_given;     /* to a job, which parses the code or submits the call */
     bool is_cancelled; /* meanwhile */
@@ -163,7 +166,8 @@ static void reply(void *user)
     bool has_advice = gbx_buf_append(&c->advice, "", 1);
 
     gbx_compute_reply(c->data, c->request,
-                      has_advice ? (const char *)c->advice.data : "", c->result);
+                      has_advice ? (const char *)c->advice.data : "", c->is_question,
+                      c->result);
     forget(c);
 }
 
@@ -175,7 +179,8 @@ static void end_call(gbx_compute *c)
         code == GBX_CODE_VALUE && gbx_result_value(c->result, &len) != NULL && len > 0;
 
     /* A failure or a missing value may come from how the code was called. */
-    if (has_value || (code != GBX_CODE_VALUE && code != GBX_CODE_RUNTIME)) {
+    if (has_value || c->is_question ||
+        (code != GBX_CODE_VALUE && code != GBX_CODE_RUNTIME)) {
         reply(c);
         return;
     }
@@ -225,25 +230,6 @@ static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
     refuse_call(c, "UNAVAILABLE", error, hint);
 }
 
-static bool is_of_name(char character)
-{
-    return isalnum((unsigned char)character) || character == '_' || character == '$';
-}
-
-static bool mentions(const gbx_compute *c, const char *name)
-{
-    const char *code = (const char *)c->code.data;
-    const char *end = code + c->code.len;
-    size_t len = strlen(name);
-
-    for (const char *at = code;
-         (at = memmem(at, (size_t)(end - at), name, len)) != NULL; at++)
-        if ((at == code || !is_of_name(at[-1])) &&
-            (at + len == end || !is_of_name(at[len])))
-            return true;
-    return false;
-}
-
 /* Find unread datasets that would silently be missing, if the code uses them. */
 static void find_doubts(gbx_compute *c)
 {
@@ -253,7 +239,9 @@ static void find_doubts(gbx_compute *c)
     c->in_doubt = NULL;
     c->unread = NULL;
     for (size_t i = 0; c->needs == NULL && i < d->count; i++) {
-        if (d->sets[i].is_loaded || !mentions(c, d->sets[i].spec.name))
+        if (d->sets[i].is_loaded ||
+            !gbx_code_mentions((const char *)c->code.data, c->code.len,
+                               d->sets[i].spec.name))
             continue;
         if (c->in_doubt == NULL)
             c->in_doubt = calloc(d->count, sizeof *c->in_doubt);
@@ -274,11 +262,18 @@ static void submit(void *user)
     call.code = (const char *)c->code.data;
     call.code_len = c->code.len;
     call.dataset = c->set != NULL ? c->set->spec.name : "*";
-    if (input.at != NULL) {
+    if (c->is_question) {
+        call.form = GBX_FORM_FUNCTION;
+        call.flags = GBX_CALL_NO_GUARD;
+        call.code = gbx_script_describe;
+        call.code_len = strlen(gbx_script_describe);
+        call.input = (const char *)c->code.data;
+        call.input_len = c->code.len;
+    } else if (input.at != NULL) {
         call.input = input.at;
         call.input_len = input.len;
     }
-    call.limits = &c->data->options.limits;
+    call.limits = c->is_question ? NULL : &c->data->options.limits;
     call.on_log = on_log;
     call.log_user = c;
     c->error.status =
@@ -302,8 +297,27 @@ static void on_submitted(void *user)
         gbx_abort(c->data->engine, c->ticket);
 }
 
+/* Its data has been loaded. */
+static void ask_for_description(gbx_compute *c)
+{
+    const gbx_told *told = &c->set->told;
+    const gbx_description of = {
+        .name = c->set->spec.name,
+        .shown = &c->data->shown,
+        .columns = told->columns,
+        .columns_len = told->columns != NULL ? strlen(told->columns) : 0,
+        .brief = DESCRIBED_MAX,
+        .is_table = told->is_table,
+    };
+
+    c->code.len = 0; /* may be asked twice */
+    (void)gbx_describe_whole(&of, &c->code);
+}
+
 static void give_to_engine(gbx_compute *c)
 {
+    if (c->is_question)
+        ask_for_description(c);
     if (c->code.len <= GBX_ASIDE_SHORT) {
         submit(c);
         on_submitted(c);
@@ -389,7 +403,7 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
         to->len--;
         return true;
     }
-    if (view.at == NULL)
+    if (view.at == NULL || gbx_view_kind(view) == 'n')
         (void)snprintf(error, sizeof error, "'%s' is missing", name);
     else if (gbx_view_kind(view) != '"')
         (void)snprintf(error, sizeof error, "'%s' is not a string", name);
@@ -401,7 +415,8 @@ static bool take_text(gbx_compute *c, const char *name, gbx_buf *to)
         (void)snprintf(error, sizeof error, "'%s' has more than %zu bytes%s", name,
                        to->ceiling - 1, is_code ? "" : ", or a NUL in it");
     refuse_call(c, "INVALID_ARGS", error,
-                is_code ? "give the code as a string: (data) => result"
+                is_code ? "give the code as a string: (data) => result; a dataset "
+                          "without code is described"
                         : "give the name of a dataset, or leave it out");
     return false;
 }
@@ -505,6 +520,22 @@ static bool choose_dataset(gbx_compute *c)
     return true;
 }
 
+/* A dataset without code: describe it. */
+static bool is_question(const gbx_compute *c)
+{
+    char code = gbx_view_kind(gbx_view_member(c->arguments, "code"));
+
+    return (code == 0 || code == 'n') &&
+           gbx_view_kind(gbx_view_member(c->arguments, "dataset")) == '"' &&
+           gbx_view_member(c->arguments, "input").at == NULL;
+}
+
+static bool take_code(gbx_compute *c)
+{
+    c->is_question = is_question(c);
+    return c->is_question || (take_text(c, "code", &c->code) && check_length(c));
+}
+
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_data *d = user;
@@ -527,8 +558,7 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
         at = &(*at)->next;
     *at = c;
     gbx_mcp_on_cancel(request, on_cancel, c);
-    if (!check_names(c) || !take_text(c, "code", &c->code) || !check_length(c) ||
-        !choose_dataset(c))
+    if (!check_names(c) || !take_code(c) || !choose_dataset(c))
         return;
     c->patience = gbx_parse_thread_patience(d->aside, c->code.len);
     gbx_data_try_again(d);

@@ -27,6 +27,7 @@ typedef struct reply {
     gbx_mcp_data *data;
     gbx_result *result;
     bool ok;
+    bool is_text;   /* the value is a text for the model */
     bool has_links; /* the client supports them */
     gbx_buf json;   /* of the value */
     gbx_excerpt value;
@@ -96,7 +97,7 @@ static void say_value(const reply *r, gbx_buf *to)
     if (r->value.tail != NULL)
         (void)gbx_buf_puts(to, "[return less: filter, count or sum first, or slice] ");
     gbx_excerpt_say(&r->value, "result", PAGE_BYTES, to);
-    gbx_excerpt_append(&r->value, GBX_ESCAPE_JSON, to);
+    gbx_excerpt_append(&r->value, r->is_text ? GBX_ESCAPE_TEXT : GBX_ESCAPE_JSON, to);
     if (r->hint[0] != 0)
         (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
 }
@@ -159,6 +160,11 @@ static void put_value(const reply *r, gbx_buf *to)
 
     if (r->value.total == 0)
         return;
+    if (r->value.tail == NULL && r->is_text) {
+        (void)gbx_buf_puts(to, ",\"value\":");
+        (void)gbx_json_append_shown(to, r->value.head, r->value.head_len);
+        return;
+    }
     if (r->value.tail == NULL) {
         (void)gbx_buf_puts(to, ",\"value\":");
         (void)gbx_buf_append(to, r->value.head, r->value.head_len);
@@ -243,7 +249,10 @@ static void take_value(reply *r)
     size_t len = 0;
     const char *value = gbx_result_value(r->result, &len);
 
-    (void)gbx_view_append_json((gbx_view){value, len}, &r->json);
+    if (r->is_text)
+        (void)gbx_view_append_text((gbx_view){value, len}, &r->json);
+    else
+        (void)gbx_view_append_json((gbx_view){value, len}, &r->json);
     r->value = gbx_excerpt_text((const char *)r->json.data, r->json.len, VALUE_MAX,
                                 r->data->artifacts, "result.json", "application/json",
                                 gbx_clock_now_ns());
@@ -288,10 +297,11 @@ static void take_error(reply *r, const char *advice)
 }
 
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *advice,
-                       gbx_result *result)
+                       bool is_text, gbx_result *result)
 {
     reply r = {.data = data,
                .result = result,
+               .is_text = is_text && gbx_result_code(result) == GBX_CODE_VALUE,
                .has_links = gbx_mcp_takes_links(request),
                .hint = ""};
     gbx_buf content, structured;

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
 
@@ -13,10 +14,6 @@
 #include <string.h>
 
 #define TEXT_MAX GBX_MIB(4)
-
-/* Bytes for all datasets: those of DESCRIPTIONS_MAX (data.c), and the ends of
- * descriptions that began within it. */
-#define DATASETS_TOLD_MAX 9600
 
 /* The engine's defaults; see glovebox.h. */
 #define TIMEOUT_MS   5000
@@ -59,9 +56,9 @@ static void put_convention(const gbx_mcp_data *d, gbx_buf *to)
         (void)gbx_buf_printf(to, "%s, %s", d->sets[0].spec.name, d->sets[1].spec.name);
         (void)gbx_buf_puts(to, " }) => ...");
     }
-    (void)gbx_buf_puts(to, ". The argument input, any JSON value, is the second: "
-                           "(data, input) => ... Each call finds the data as it was "
-                           "loaded.\n");
+    (void)gbx_buf_puts(to, ". The argument input, any JSON value, is the second. Each "
+                           "call finds the data as it was loaded. A dataset without "
+                           "code is described in full.\n");
 }
 
 /* So that nobody has to find them out. */
@@ -76,8 +73,6 @@ static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
         (unsigned long long)((bytes != 0 ? bytes : MEMORY_BYTES) >> 20));
     (void)gbx_buf_puts(to, "more than 40 kB only its beginning and end are shown.\n");
 }
-
-typedef enum detail { NAMES, TYPES, EXAMPLES } detail;
 
 /* "812 bytes", "9.1 kB", "34 MB". */
 static void put_size(gbx_buf *to, uint64_t bytes)
@@ -94,52 +89,113 @@ static void put_size(gbx_buf *to, uint64_t bytes)
         (void)gbx_buf_printf(to, size < 10 ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
-static void put_dataset(const gbx_dataset_state *set, detail most, gbx_buf *to)
+static size_t characters(const gbx_buf *text)
+{
+    return gbx_utf16_units((const char *)text->data, text->len);
+}
+
+/* ": id, total", as many names as there is room for, and a mark if there are more. */
+static void put_cut(gbx_buf *to, const char *text, size_t room)
+{
+    size_t len = strlen(text);
+
+    if (gbx_utf16_units(text, len) <= room) {
+        (void)gbx_buf_printf(to, ": %s", text);
+        return;
+    }
+    len = gbx_utf8_cut(text, len,
+                       room > 5 ? room - 5 : 0); /* a byte a character or more */
+    while (len > 0 && text[len] != ',')
+        len--;
+    if (len > 0)
+        (void)gbx_buf_printf(to, ": %.*s, ...", (int)len, text);
+}
+
+/* "- orders: 4,000 records, 1.2 MB: id, total, status"; room 0: without the names. */
+static void put_line(const gbx_dataset_state *set, size_t room, gbx_buf *to)
 {
     const gbx_told *t = &set->told;
     bool is_file = t->format != GBX_SPEC_SQLITE;
+    size_t start = characters(to);
 
-    (void)gbx_buf_printf(to, "\n%s: ", set->spec.name);
+    (void)gbx_buf_printf(to, "- %s: ", set->spec.name);
     if (t->type == NULL || (set->problem[0] != 0 && !set->is_loaded)) {
-        (void)gbx_buf_printf(to, "%s%s\n",
-                             set->problem[0] != 0 ? "cannot be used: " : "being read",
-                             set->problem);
-        return;
+        (void)gbx_buf_puts(to,
+                           set->problem[0] != 0 ? "cannot be used: " : "being read");
+        (void)gbx_buf_puts(to, set->problem);
+    } else {
+        (void)gbx_buf_printf(to, "%s, ", t->size);
+        put_size(to, is_file ? t->file_bytes : t->json_bytes);
+        (void)gbx_buf_puts(to, is_file ? "" : " as JSON");
+        if (set->problem[0] != 0) {
+            (void)gbx_buf_printf(to,
+                                 "; the file has changed since and could not be read "
+                                 "again (%s): this is the data before",
+                                 set->problem);
+        } else if (t->names[0] != 0 && start + room > characters(to) + 20) {
+            put_cut(to, t->names, start + room - characters(to) - 1);
+        }
     }
-    (void)gbx_buf_printf(to, "%s, ", t->size);
-    put_size(to, is_file ? t->file_bytes : t->json_bytes);
-    (void)gbx_buf_puts(to, is_file ? "\n" : " as JSON\n");
-    if (most >= TYPES)
-        (void)gbx_buf_printf(to, "  %s\n", t->type);
-    if (most >= EXAMPLES && t->examples[0] != 0)
-        (void)gbx_buf_printf(to, "  for example\n%s", t->examples);
-    if (set->problem[0] != 0)
-        (void)gbx_buf_printf(to,
-                             "  The file has changed since and could not be read again "
-                             "(%s): this is the data before.\n",
-                             set->problem);
+    (void)gbx_buf_puts(to, "\n");
 }
 
-/* Describe all datasets with the same detail, the most that fits. */
+/* Names alone, as many as there is room for. */
+static void put_names(const gbx_mcp_data *d, gbx_buf *to)
+{
+    size_t i;
+
+    for (i = 0; i < d->count &&
+                characters(to) + GBX_SPEC_NAME_MAX + sizeof ", and 256 more\n" <
+                    GBX_MCP_TOLD_MAX;
+         i++)
+        (void)gbx_buf_printf(to, "%s%s", i > 0 ? ", " : "", d->sets[i].spec.name);
+    if (i < d->count)
+        (void)gbx_buf_printf(to, " and %zu more", d->count - i);
+    (void)gbx_buf_puts(to, "\n");
+}
+
+static void put_type(const gbx_dataset_state *set, bool has_examples, gbx_buf *to)
+{
+    const gbx_told *t = &set->told;
+
+    if (t->type == NULL)
+        return;
+    (void)gbx_buf_printf(to, "\n%s: %s\n", set->spec.name, t->brief);
+    if (has_examples && t->examples[0] != 0)
+        (void)gbx_buf_printf(to, "for example\n%s", t->examples);
+}
+
+static size_t room_for(const gbx_buf *text)
+{
+    size_t used = characters(text);
+
+    return used < GBX_MCP_TOLD_MAX ? GBX_MCP_TOLD_MAX - used : 0;
+}
+
+/* Everything, if it fits; else first a line for each dataset, then the types that fit. */
 static void put_datasets(const gbx_mcp_data *d, gbx_buf *to)
 {
-    static const char *const left_out[] = {
-        [NAMES] = "\nTypes are left out here: there are many datasets. They are in the "
-                  "resources glovebox://dataset/NAME, and code can look: "
-                  "Object.keys(datasets.NAME[0]).\n",
-        [TYPES] = "\nExamples are left out here: there are many datasets.\n",
-        [EXAMPLES] = "",
-    };
-    size_t start = to->len;
+    size_t start = to->len, before;
 
-    for (detail most = EXAMPLES;; most--) {
-        for (size_t i = 0; i < d->count; i++)
-            put_dataset(&d->sets[i], most, to);
-        if (to->len - start <= DATASETS_TOLD_MAX || most == NAMES) {
-            (void)gbx_buf_puts(to, left_out[most]);
-            return;
-        }
+    for (size_t i = 0; i < d->count; i++)
+        put_line(&d->sets[i], 0, to);
+    for (size_t i = 0; i < d->count; i++)
+        put_type(&d->sets[i], true, to);
+    if (characters(to) <= GBX_MCP_TOLD_MAX)
+        return;
+    to->len = start;
+    for (size_t i = 0; i < d->count; i++)
+        put_line(&d->sets[i], room_for(to) / (d->count - i), to);
+    if (characters(to) > GBX_MCP_TOLD_MAX) {
         to->len = start;
+        put_names(d, to);
+        return;
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        before = to->len;
+        put_type(&d->sets[i], false, to);
+        if (characters(to) > GBX_MCP_TOLD_MAX)
+            to->len = before;
     }
 }
 
@@ -210,7 +266,8 @@ static void put_input_schema(const gbx_mcp_data *d, gbx_buf *to)
 {
     (void)gbx_buf_puts(
         to, "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\","
-            "\"description\":\"one JavaScript function: (data, input) => result\"},"
+            "\"description\":\"one JavaScript function: (data, input) => result; "
+            "without it, dataset is described\"},"
             "\"dataset\":{\"type\":\"string\",\"enum\":[");
     for (size_t i = 0; i < d->count; i++)
         (void)gbx_buf_printf(to, "%s\"%s\"", i > 0 ? "," : "", d->sets[i].spec.name);
@@ -218,7 +275,7 @@ static void put_input_schema(const gbx_mcp_data *d, gbx_buf *to)
                          d->count == 1 ? "the one there is; may be left out"
                                        : "which one data is; left out: all, by name");
     (void)gbx_buf_puts(to, "\"input\":{\"description\":\"any value for the code\"}},"
-                           "\"required\":[\"code\"],\"additionalProperties\":false}");
+                           "\"additionalProperties\":false}");
 }
 
 static void offer_tool(gbx_mcp_data *d)
@@ -338,6 +395,20 @@ static void offer_resources(gbx_mcp_data *d)
             .mime_type = "application/json",
             .read = read_artifact,
             .user = d});
+}
+
+void gbx_mcp_data_put_instructions(const gbx_mcp_data *d, gbx_buf *to)
+{
+    size_t start;
+
+    (void)gbx_buf_puts(to, "compute runs JavaScript over datasets of this machine: ");
+    start = to->len;
+    for (size_t i = 0; i < d->count && to->len < start + GBX_CODE_NAMES_BYTES; i++)
+        (void)gbx_buf_printf(to, "%s%s", i > 0 ? ", " : "", d->sets[i].spec.name);
+    (void)gbx_buf_puts(to, to->len < start + GBX_CODE_NAMES_BYTES ? "" : ", ...");
+    (void)gbx_buf_puts(to,
+                       ". Records are not shown, only the result of your code. A "
+                       "dataset without code is described: fields, types, counts.\n");
 }
 
 void gbx_offer_all(gbx_mcp_data *d)

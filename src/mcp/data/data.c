@@ -13,11 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes for all descriptions, in equal shares. One that begins within its share is
- * completed; compute_tool.c leaves out what exceeds its own limit. */
-#define DESCRIPTIONS_MAX 7200
-#define DESCRIPTION_MAX  2400
-#define DESCRIPTION_MIN  240
+/* Characters for all short descriptions, in equal shares. One that begins within its share
+ * is completed; compute_tool.c leaves out what exceeds its own limit. */
+#define DESCRIPTIONS_MAX 900
+#define DESCRIPTION_MIN  120
 
 /* Interval for retrying a locked database, which may be unlocked without a change. */
 #define HELD_MS 3000
@@ -102,6 +101,8 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     if (set->is_held && !evtimer_pending(d->again, NULL))
         (void)evtimer_add(d->again, &while_held);
     gbx_offer_all(d);
+    if (d->scripts != NULL)
+        gbx_mcp_code_data_changed(d->scripts);
     if (was_loaded && (o->kind != GBX_LOAD_UNCHANGED || had_problem))
         gbx_mcp_server_resource_updated(d->server, set->uri);
 }
@@ -111,6 +112,49 @@ static void on_changed(void *user, size_t index, gbx_source_extent extent)
     gbx_mcp_data *d = user;
 
     gbx_data_loader_want(&d->loader, index, extent);
+}
+
+/* ---- scripts ---------------------------------------------------------------------- */
+
+static const char *name_at(void *user, size_t index)
+{
+    const gbx_mcp_data *d = user;
+
+    return d->sets[index].spec.name;
+}
+
+static bool may_read(const gbx_dataset_state *set, const char *code, size_t len)
+{
+    return gbx_code_mentions(code, len, set->spec.name) ||
+           gbx_code_mentions(code, len, "datasets");
+}
+
+static bool is_pending(void *user, const char *code, size_t len)
+{
+    const gbx_mcp_data *d = user;
+
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->sets[i].is_settled && may_read(&d->sets[i], code, len))
+            return true;
+    return false;
+}
+
+static void say_missing(void *user, const char *code, size_t len, gbx_buf *to)
+{
+    const gbx_mcp_data *d = user;
+
+    for (size_t i = 0; i < d->count; i++)
+        if (!d->sets[i].is_loaded && may_read(&d->sets[i], code, len))
+            (void)gbx_buf_printf(to, "%sdataset '%s' could not be read: %s",
+                                 to->len > 0 ? "; " : "", d->sets[i].spec.name,
+                                 d->sets[i].problem);
+}
+
+static void reload(void *user)
+{
+    gbx_mcp_data *d = user;
+
+    gbx_data_loader_give_again(&d->loader);
 }
 
 /* ---- making one ------------------------------------------------------------------ */
@@ -205,8 +249,6 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
         pthread_mutex_init(&d->log_lock, NULL) != 0)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
     d->loader.room = DESCRIPTIONS_MAX / d->count;
-    if (d->loader.room > DESCRIPTION_MAX)
-        d->loader.room = DESCRIPTION_MAX;
     if (d->loader.room < DESCRIPTION_MIN)
         d->loader.room = DESCRIPTION_MIN;
     watch_files(d); /* before the first read, or a change in between would be missed */
@@ -236,7 +278,8 @@ gbx_status gbx_mcp_data_probe(const char *spec, gbx_error *reterr)
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const char *const *specs, size_t count,
                             const gbx_options *options, const gbx_shown *shown,
-                            gbx_mcp_data **ret, gbx_error *reterr)
+                            gbx_mcp_code *scripts, gbx_mcp_data **ret,
+                            gbx_error *reterr)
 {
     gbx_mcp_data *d = calloc(1, sizeof *d);
     gbx_status status;
@@ -253,6 +296,7 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     }
     d->loop = loop;
     d->server = server;
+    d->scripts = scripts;
     d->options = *options;
     d->shown = *shown;
     if (d->options.limits.output_bytes == 0)
@@ -264,6 +308,13 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
         status = check_shown(d, reterr);
     if (status == GBX_OK)
         status = start(d, reterr);
+    if (status == GBX_OK && scripts != NULL)
+        gbx_mcp_code_use_data(scripts, &(gbx_code_data){.count = d->count,
+                                                        .name = name_at,
+                                                        .is_pending = is_pending,
+                                                        .say_missing = say_missing,
+                                                        .reload = reload,
+                                                        .user = d});
     if (status == GBX_OK)
         *ret = d;
     else

@@ -8,6 +8,7 @@
 #include <glovebox/glovebox.h>
 
 typedef struct gbx_mcp_data gbx_mcp_data;
+struct gbx_mcp_code;
 
 typedef enum gbx_examples {
     GBX_EXAMPLES_PATTERNS, /* letters are x or X, digits 0, or 9 in a number */
@@ -31,13 +32,16 @@ typedef struct gbx_shown {
  * reads wait for the data that they use.
  *
  * specs: "NAME=FILE" as in --data. options: of the engine. shown: which values clients
- * may see. All are borrowed until freed. GBX_E_USAGE names the fault of a spec, or a
+ * may see. scripts: get the datasets, too; or NULL. All are borrowed until freed. GBX_E_USAGE names the fault of a spec, or a
  * path in shown that belongs to no dataset.
  */
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const char *const *specs, size_t count,
                             const gbx_options *options, const gbx_shown *shown,
-                            gbx_mcp_data **ret, gbx_error *reterr);
+                            struct gbx_mcp_code *scripts, gbx_mcp_data **ret,
+                            gbx_error *reterr);
+/* Append what a model is told at first. */
+void gbx_mcp_data_put_instructions(const gbx_mcp_data *data, gbx_buf *to);
 void gbx_mcp_data_free(gbx_mcp_data *data);
 
 /* Check for the user who typed spec: GBX_E_OS if the file cannot be read. The error has

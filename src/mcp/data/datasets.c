@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/thread.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -151,7 +152,9 @@ static void say_undescribed(gbx_told *told, const char *why)
 
     (void)snprintf(size, sizeof size, "cannot be described (%s)", why);
     told->type = strdup("unknown");
+    told->brief = strdup("unknown");
     told->size = strdup(size);
+    told->names = strdup("");
     told->examples = strdup("");
     told->statistics = strdup("[]");
 }
@@ -167,7 +170,7 @@ static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source
         .shown = &l->data->shown,
         .columns = source->rows.columns,
         .columns_len = source->rows.columns_len,
-        .room = l->room / 2,
+        .brief = l->room / 2,
         .is_table = is_table,
         .signal = l->signal,
     };
@@ -179,8 +182,12 @@ static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source
     told->file_bytes = source->file_bytes;
     told->json_bytes = source->rows.text_len;
     told->format = source->format;
-    return told->type != NULL && told->size != NULL && told->examples != NULL &&
-           told->statistics != NULL && !atomic_load(&l->stop);
+    told->is_table = is_table;
+    if (source->rows.columns_len > 0)
+        told->columns = strndup(source->rows.columns, source->rows.columns_len);
+    return told->type != NULL && told->brief != NULL && told->size != NULL &&
+           told->names != NULL && told->examples != NULL && told->statistics != NULL &&
+           !atomic_load(&l->stop);
 }
 
 static gbx_status give(gbx_engine *engine, const char *name, const gbx_source *source,
@@ -190,6 +197,16 @@ static gbx_status give(gbx_engine *engine, const char *name, const gbx_source *s
 
     return gbx_engine_load(engine, name, text.at, text.len,
                            gbx_source_data_format(source), reterr);
+}
+
+static gbx_status give_to_scripts(gbx_mcp_code *scripts, const char *name,
+                                  const gbx_source *source, gbx_error *reterr)
+{
+    gbx_view text = gbx_source_text(source);
+    const gbx_code_dataset dataset = {name, text.at, text.len,
+                                      gbx_source_data_format(source)};
+
+    return gbx_mcp_code_load(scripts, &dataset, reterr);
 }
 
 static gbx_status put_into_engine(gbx_data_loader *l, size_t index, gbx_source *source,
@@ -208,6 +225,8 @@ static gbx_status put_into_engine(gbx_data_loader *l, size_t index, gbx_source *
         source->format = status == GBX_E_DATA ? GBX_SPEC_NDJSON : GBX_SPEC_JSON;
     if (is_guess && status == GBX_E_DATA)
         status = give(engine, name, source, reterr);
+    if (status == GBX_OK && l->data->scripts != NULL)
+        status = give_to_scripts(l->data->scripts, name, source, reterr);
     (void)pthread_mutex_lock(&l->lock);
     l->is_giving = false;
     (void)pthread_cond_broadcast(&l->changed);
@@ -236,15 +255,27 @@ static const char *reason_of(const gbx_error *error)
     return end != NULL ? end + 3 : error->message;
 }
 
+static bool take_lost(gbx_data_loader *l, gbx_load_slot *slot)
+{
+    bool is_lost;
+
+    (void)pthread_mutex_lock(&l->lock);
+    is_lost = slot->is_lost;
+    slot->is_lost = false;
+    (void)pthread_mutex_unlock(&l->lock);
+    return is_lost;
+}
+
 /* A file was read: report and load it unless it is unchanged. */
 static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
 {
     gbx_load_slot *slot = &l->slots[index];
+    bool is_lost = take_lost(l, slot);
     uint8_t sum[GBX_SHA256_SIZE];
     gbx_error error = {0};
     gbx_told told = {0};
 
-    if (slot->was_loaded) {
+    if (slot->was_loaded && !is_lost) {
         digest(source, sum);
         if (memcmp(sum, slot->loaded, sizeof sum) == 0) {
             tell(l, index, GBX_LOAD_UNCHANGED, NULL, "");
@@ -392,6 +423,15 @@ void gbx_data_loader_want(gbx_data_loader *l, size_t index, gbx_source_extent ex
     (void)pthread_mutex_unlock(&l->lock);
 }
 
+void gbx_data_loader_give_again(gbx_data_loader *l)
+{
+    (void)pthread_mutex_lock(&l->lock);
+    for (size_t i = 0; i < l->data->count; i++)
+        l->slots[i].is_lost = l->slots[i].is_wanted = true;
+    (void)pthread_cond_broadcast(&l->changed);
+    (void)pthread_mutex_unlock(&l->lock);
+}
+
 void gbx_data_loader_stop(gbx_data_loader *l)
 {
     gbx_load_outcome *o;
@@ -442,6 +482,24 @@ void gbx_data_try_again(gbx_mcp_data *d)
 }
 
 /* ---- their state ----------------------------------------------------------------- */
+
+static bool is_of_name(char character)
+{
+    return isalnum((unsigned char)character) || character == '_' || character == '$';
+}
+
+bool gbx_code_mentions(const char *code, size_t code_len, const char *name)
+{
+    const char *end = code + code_len;
+    size_t len = strlen(name);
+
+    for (const char *at = code;
+         (at = memmem(at, (size_t)(end - at), name, len)) != NULL; at++)
+        if ((at == code || !is_of_name(at[-1])) &&
+            (at + len == end || !is_of_name(at[len])))
+            return true;
+    return false;
+}
 
 bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
 {

@@ -87,12 +87,16 @@ gbx_status gbx_source_probe(const gbx_spec *spec, gbx_error *reterr);
 /* What is shown of a dataset. */
 typedef struct gbx_told {
     char *type;          /* as TypeScript */
+    char *brief;         /* the same, short */
     char *size;          /* "100,000 records" */
+    char *names;         /* of the fields, on one line; "": none */
     char *examples;      /* one per line */
     char *statistics;    /* a JSON array with one object per field */
     const char *lost;    /* a path to show that leads to no field; or NULL */
     uint64_t file_bytes; /* 0 for a database */
     uint64_t json_bytes; /* of a query; 0 for a file */
+    char *columns;       /* of a table without records; NULL: of anything else */
+    bool is_table;
     gbx_spec_format format;
 } gbx_told;
 
@@ -102,9 +106,9 @@ typedef struct gbx_description {
     const gbx_shown *shown;
     const char *columns; /* of a table without records: names, a JSON array */
     size_t columns_len;  /* 0: of anything else */
-    size_t room;         /* bytes, about, for the type, and for the examples */
-    bool is_table;       /* rows of CSV or of a database: names are never data */
-    gbx_signal *signal;  /* ends it */
+    size_t brief;       /* characters, about, for the short type and for the examples */
+    bool is_table;      /* rows of CSV or of a database: names are never data */
+    gbx_signal *signal; /* ends it */
 } gbx_description;
 
 /*
@@ -116,6 +120,11 @@ typedef struct gbx_description {
  */
 gbx_status gbx_describe(gbx_engine *engine, const gbx_description *of, gbx_told *ret,
                         gbx_error *reterr);
+
+/* The code that gives a dataset's whole description as a text, and the input for it; to
+ * be called with the dataset, as form function. */
+extern const char gbx_script_describe[];
+bool gbx_describe_whole(const gbx_description *of, gbx_buf *to);
 
 void gbx_told_cleanup(gbx_told *told);
 
@@ -144,6 +153,7 @@ typedef struct gbx_load_slot {
     bool is_busy;    /* a thread reads it; others must not */
     bool is_waiting; /* for its turn with the engine */
     bool was_loaded;
+    bool is_lost;                    /* scripts lack it: load what is unchanged, too */
     gbx_source_extent extent;        /* to read next; with the lock */
     gbx_source_past past;            /* of the file */
     uint8_t loaded[GBX_SHA256_SIZE]; /* digest of what is loaded */
@@ -175,7 +185,7 @@ typedef struct gbx_data_loader {
     gbx_load_outcome *found; /* with the lock: results for the loop, in order */
     gbx_load_outcome **found_last;
     gbx_mcp_post arrival; /* announces them */
-    size_t room;          /* bytes for the description of a dataset */
+    size_t room;          /* characters for the description of a dataset */
 } gbx_data_loader;
 
 gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
@@ -183,6 +193,8 @@ gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
 /* Request that a dataset be read, or read again. From the loop. */
 void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
                           gbx_source_extent extent);
+/* The engine of scripts has no dataset any more: load all again. From the loop. */
+void gbx_data_loader_give_again(gbx_data_loader *loader);
 /* Join the threads and free the engine; calls in flight end as aborted. */
 void gbx_data_loader_stop(gbx_data_loader *loader);
 
@@ -220,9 +232,9 @@ typedef struct gbx_called {
 } gbx_called;
 
 /* advice: what to do about the error or the missing value, or "" to use the engine's
- * hint. */
+ * hint. is_text: the value is a text for the model, not JSON. */
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *advice,
-                       gbx_result *result);
+                       bool is_text, gbx_result *result);
 /* Answer without a run: code is a name such as "INVALID_ARGS". */
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
                         const char *hint);
@@ -262,6 +274,7 @@ struct gbx_dataset_state {
 struct gbx_mcp_data {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
+    gbx_mcp_code *scripts; /* or NULL */
     gbx_options options;
     gbx_shown shown;
     gbx_dataset_state *sets;
@@ -284,6 +297,9 @@ struct gbx_mcp_data {
 
 /* The dataset of that name, or NULL. */
 const gbx_dataset_state *gbx_data_find(const gbx_mcp_data *data, const char *name);
+
+/* Does the code have that name as a word? */
+bool gbx_code_mentions(const char *code, size_t len, const char *name);
 
 /* Append the first names: "there are orders, customers". */
 void gbx_data_say_names(const gbx_mcp_data *data, gbx_buf *to);

@@ -16,10 +16,12 @@
 #define RECORDS_MAX 100000
 #define RECORDS_FEW 10000
 
+/* Characters of a type, and of each part of the whole description. */
+#define TYPE_ROOM  6000
+#define WHOLE_ROOM 12000
+
 #define TEXT_MAX       GBX_KIB(64)
 #define STATISTICS_MAX GBX_MIB(2)
-
-extern const char gbx_script_describe[];
 
 /* The path in the dataset if field is in it: "" for all of it; or NULL. */
 static const char *path_in(const char *field, const char *dataset)
@@ -32,7 +34,8 @@ static const char *path_in(const char *field, const char *dataset)
     return *field == '.' ? field + 1 : *field == '\0' ? field : NULL;
 }
 
-static bool put_options(const gbx_description *of, size_t records, gbx_buf *to)
+static bool put_options(const gbx_description *of, size_t records, bool is_whole,
+                        gbx_buf *to)
 {
     static const char *const examples[] = {
         [GBX_EXAMPLES_PATTERNS] = "patterns",
@@ -42,9 +45,11 @@ static bool put_options(const gbx_description *of, size_t records, gbx_buf *to)
     const char *separator = "";
 
     (void)gbx_buf_printf(
-        to, "{\"examples\":\"%s\",\"records\":%zu,\"isTable\":%s,\"room\":%zu,",
+        to,
+        "{\"examples\":\"%s\",\"records\":%zu,\"isTable\":%s,\"isWhole\":%s,"
+        "\"room\":%d,\"brief\":%zu,",
         examples[of->shown->examples], records, of->is_table ? "true" : "false",
-        of->room);
+        is_whole ? "true" : "false", is_whole ? WHOLE_ROOM : TYPE_ROOM, of->brief);
     if (of->columns_len > 0)
         (void)gbx_buf_printf(to, "\"columns\":%.*s,", (int)of->columns_len,
                              of->columns);
@@ -99,14 +104,16 @@ static gbx_status take(const gbx_description *of, const gbx_result *result,
                         gbx_code_name(gbx_result_code(result)),
                         gbx_result_error(result));
     told.type = take_text(view, "type", TEXT_MAX);
+    told.brief = take_text(view, "brief", TEXT_MAX);
     told.size = take_text(view, "size", TEXT_MAX);
+    told.names = take_text(view, "names", TEXT_MAX);
     told.examples = take_text(view, "examples", TEXT_MAX);
     told.statistics = take_text(view, "fields", STATISTICS_MAX);
     lost = gbx_view_member(view, "lost");
     if (lost.at != NULL)
         told.lost = path_at(of, strtol(lost.at, NULL, 10));
-    if (told.type == NULL || told.size == NULL || told.examples == NULL ||
-        told.statistics == NULL) {
+    if (told.type == NULL || told.brief == NULL || told.size == NULL ||
+        told.names == NULL || told.examples == NULL || told.statistics == NULL) {
         gbx_told_cleanup(&told);
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory to describe it");
     }
@@ -123,7 +130,7 @@ static gbx_status describe(gbx_engine *engine, const gbx_description *of,
     gbx_buf options;
 
     gbx_buf_init(&options, GBX_MIB(16));
-    if (put_options(of, records, &options)) {
+    if (put_options(of, records, false, &options)) {
         call.flags = GBX_CALL_NO_GUARD;
         call.code = gbx_script_describe;
         call.code_len = strlen(gbx_script_describe);
@@ -153,10 +160,18 @@ gbx_status gbx_describe(gbx_engine *engine, const gbx_description *of, gbx_told 
     return status;
 }
 
+bool gbx_describe_whole(const gbx_description *of, gbx_buf *to)
+{
+    return put_options(of, RECORDS_MAX, true, to);
+}
+
 void gbx_told_cleanup(gbx_told *told)
 {
     free(told->type);
+    free(told->brief);
     free(told->size);
+    free(told->names);
+    free(told->columns);
     free(told->examples);
     free(told->statistics);
     *told = (gbx_told){0};

@@ -10,16 +10,18 @@
  *   options  { examples: 'patterns', 'values' or 'none'; shown: paths of fields whose values
  *              may be shown, '' for all; records: how many elements of an array to
  *              describe, evenly spread; isTable: rows of a table; columns: names, of a query without
- *              rows; room: characters for the type, and for the examples }
- *   returns  { type, size, examples, fields, lost }; lost: index in shown of the first
- *              path that leads to no field, or -1
+ *              rows; room: characters for the type; brief: the same for a short one, and for
+ *              the examples; isWhole: say all of it, at any depth }
+ *   returns  { type, brief, size, names, examples, fields, lost }; names: of the fields, on
+ *              one line; lost: index in shown of the first path that leads to no field, or
+ *              -1. If isWhole, a text
  */
 (data, options) => {
   const NODES_MAX = 2048;
   const FIELDS_MAX = 512; // of one object; more: a map
   const COLUMNS_MAX = 4096; // of a table, whose names are never keys of a map
   const ALIKE_MAX = 20; // records of one form in an object; more: a map, too
-  const DEPTH_MAX = 6;
+  const DEPTH_MAX = options.isWhole ? 64 : 6;
   const DISTINCT_MAX = 10000;
   const TOP_MAX = 20;
 
@@ -450,8 +452,57 @@
     return out.text;
   };
 
+  // ---- the names ------------------------------------------------------------------
+
+  const NAMES_CHARS = 600; // on one line
+  const TABLE_CHARS = 120; // of one table among several
+
+  const putNames = (out, names, room) => {
+    let listed = 0;
+    const end = out.text.length + room;
+    for (const name of names) {
+      if (out.isFull || out.text.length > end) {
+        out.add(`, and ${names.length - listed} more`);
+        break;
+      }
+      out.add(`${listed++ === 0 ? '' : ', '}${name}`);
+    }
+  };
+
+  const namesText = (names, room) => {
+    const out = writer(room);
+    for (const [i, name] of names.entries()) {
+      if (out.isFull) {
+        out.add(`, and ${names.length - i} more`);
+        break;
+      }
+      out.add(`${i === 0 ? '' : ', '}${name}`);
+    }
+    return out.text;
+  };
+
+  const fieldNames = (node, room) => namesText([...node.fields.keys()].map(nameText), room);
+
+  // An object of lists of records, such as all tables of a database.
+  const isTables = (node) => node.fields.size > 0 && node.keyed === null &&
+    [...node.fields.values()].every(({ kinds, element }) =>
+      kinds.array && !kinds.object && element !== null && element.fields.size > 0);
+
+  const namesLine = (node, columns) => {
+    if (columns !== undefined) {
+      return namesText(columns.map(nameText), NAMES_CHARS);
+    }
+    if (isTables(node)) {
+      return namesText([...node.fields].map(([name, { element }]) =>
+        `${nameText(name)} (${fieldNames(element, TABLE_CHARS)})`), NAMES_CHARS);
+    }
+    const of = Array.isArray(data) || node.fields.size === 0 ? node.element ?? node.keyed : node;
+    return of === null ? '' : fieldNames(of, NAMES_CHARS);
+  };
+
   // ---- the size -------------------------------------------------------------------
 
+  const SIZE_CHARS = 200;
   const WIDE = 100; // fields; if there are more, their number is given
 
   const sizeOf = (node) => {
@@ -463,6 +514,10 @@
     }
     if (data === null || typeof data !== 'object') {
       return 'one value';
+    }
+    if (isTables(node)) {
+      return `${plural(node.fields.size, 'table')}: ` + namesText([...node.fields].map(([name, table]) =>
+        `${nameText(name)} (${plural(table.elements, 'record')})`), SIZE_CHARS);
     }
     const fields = plural(node.fields.size, 'field');
     if (node.keyed === null) {
@@ -555,9 +610,9 @@
     }
     return Array.isArray(data)
       ? data.slice(0, EXAMPLES)
-        .map((one) => exampleText(one, node.element, at, options.room / EXAMPLES))
+        .map((one) => exampleText(one, node.element, at, options.brief / EXAMPLES))
         .join('')
-      : exampleText(data, node, at, options.room);
+      : exampleText(data, node, at, options.brief);
   };
 
   // ---- statistics -----------------------------------------------------------------
@@ -638,6 +693,25 @@
     list(node.element, `${path}[]`, 0, at);
   };
 
+  // "total: number, count 50, distinct 50, min 0, ...", as much as fits.
+  const listingText = (rows) => {
+    const out = writer(options.room);
+    let listed = 0;
+    for (const { field, kinds, top, ...counts } of rows) {
+      if (out.isFull) {
+        out.add(`and ${count(rows.length - listed)} more\n`);
+        break;
+      }
+      listed++;
+      out.add(`${field}: ${kinds.join(' | ') || 'unknown'}`);
+      for (const [name, value] of Object.entries(counts)) {
+        out.add(name === 'nulls' && value === 0 ? '' : `, ${name} ${value}`);
+      }
+      out.add(top === undefined ? '\n' : `, values ${top.map((one) => `${JSON.stringify(one.value)} (${one.count})`).join(', ')}\n`);
+    }
+    return out.text;
+  };
+
   // ---- all of it ------------------------------------------------------------------
 
   const isSample = Array.isArray(data) && data.length > options.records;
@@ -649,11 +723,16 @@
     paths: options.shown,
   };
   list(root, '', 0, top);
-  const out = writer(options.room);
-  putType(out, root, top);
+  const typeText = (room) => {
+    const out = writer(room);
+    putType(out, root, top);
+    return out.text;
+  };
   const { columns = options.columns, isCut, skipped = 0 } = Array.isArray(data) ? data : {}; // as the template has read it
-  return {
-    type: columns === undefined ? out.text : columnsType(columns, options.room),
+  const told = {
+    type: columns === undefined ? typeText(options.room) : columnsType(columns, options.room),
+    brief: columns === undefined ? typeText(options.brief) : columnsType(columns, options.brief),
+    names: namesLine(root, columns),
     size: (columns === undefined ? sizeOf(root) : '0 records') +
       (isSample ? `, described by ${count(described.length)} of them` : '') +
       (isCut ? ', without a last line that has no end yet' : '') +
@@ -662,4 +741,8 @@
     fields: listing.rows,
     lost: options.shown.findIndex((path) => !leadsSomewhere(root, path)),
   };
+  return options.isWhole
+    ? `${told.size}\n\n${told.type}\n${told.examples === '' ? '' : `\nfor example\n${told.examples}`}` +
+      `${listing.rows.length === 0 ? '' : `\n${listingText(listing.rows)}`}`
+    : told;
 }

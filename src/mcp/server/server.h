@@ -42,6 +42,10 @@ void gbx_mcp_server_free(gbx_mcp_server *server);
 /* Change the instructions for clients that connect from now on. */
 void gbx_mcp_server_set_instructions(gbx_mcp_server *server, const char *text);
 
+/* Characters of a tool's description and of the instructions: hosts cut what is longer
+ * than 2,048, silently. */
+#define GBX_MCP_TOLD_MAX 2000
+
 /* arguments: a JSON object; the tool checks it against its schema. It is valid until
  * the request is ended. */
 typedef void (*gbx_mcp_tool_fn)(void *user, gbx_mcp_request *request,

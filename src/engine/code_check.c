@@ -128,7 +128,7 @@ static bool is_root(const char *name, const char *function)
            (function[len] == '\0' || function[len] == '.');
 }
 
-static bool is_exposed(const gbx_run *run, const char *name)
+bool gbx_run_exposes(const gbx_run *run, const char *name)
 {
     const gbx_policy *policy = gbx_run_policy(run);
     gbx_hostcalls *h = &run->engine->hostcalls;
@@ -179,25 +179,22 @@ static bool has_name(void *user, const char *name)
     const gbx_run *run = user;
 
     return is_bound(&run->call, name) || may_have_name(run, name) ||
-           (run->replayer != NULL ? gbx_replayer_has_root(run, name)
-                                  : is_exposed(run, name));
+           run->host->has_root(run, name);
 }
 
 static bool may_fetch(void *user, const char *url, size_t len,
                       char site[GBX_GUARD_SITE_SIZE])
 {
     const gbx_run *run = user;
-    const gbx_policy *policy =
-        run->replayer != NULL ? run->replayer->sites : gbx_run_policy(run);
 
     _Static_assert(GBX_GUARD_SITE_SIZE >= GBX_SITE_TEXT_SIZE, "a site must fit");
-    return policy == NULL || gbx_policy_may_fetch(policy, url, len, site);
+    return run->sites == NULL || gbx_policy_may_fetch(run->sites, url, len, site);
 }
 
 gbx_guard_world gbx_run_globals(gbx_run *run)
 {
     return (gbx_guard_world){
-        .capabilities = gbx_run_capabilities(run),
+        .capabilities = run->capabilities,
         .has_name = has_name,
         .may_fetch = may_fetch,
         .user = run,

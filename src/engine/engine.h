@@ -214,33 +214,14 @@ int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid);
 
 /* ---- recorder.c ---------------------------------------------------------- */
 
-/*
- * Writes a call to its recording: the worker's requests and the answers to them, at the
- * one place that both pass through, whoever answered.
- *
- * All of it runs on the thread that drives the run, and only if the run has a
- * recording. A failed write leaves the recording cut; the call is not affected.
- */
-
-/* The call is checked and has its limits and policy: fix its seed and clock, and
- * record its inputs. */
+/* The call is checked and has its limits and policy: fix its seed and clock, record its
+ * inputs, and stand between the run and the host from now on. A failed write leaves the
+ * recording cut; the call is not affected. */
 gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr);
 
 /* The same seed gives the same randomness: a caller that sets a seed does not want
  * it secret. */
 void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE]);
-
-/* The run has its worker. */
-void gbx_recorder_start(gbx_run *run);
-
-/* Add a line. */
-void gbx_recorder_add(gbx_run *run, gbx_record_event *event);
-
-/* The result is complete. */
-void gbx_recorder_end(gbx_run *run);
-
-/* The run is gone; if it never ended, its recording stays empty. */
-void gbx_recorder_leave(gbx_run *run);
 
 /* What the recording says about a result, cut where a recording cuts; borrows from it. */
 void gbx_record_end_of(const gbx_result *result, gbx_record_end *ret);
@@ -367,6 +348,8 @@ typedef struct gbx_template {
     uint32_t still_ticks;   /* in a row, without activity */
 } gbx_template;
 
+#define GBX_ENGINE_NAME_SIZE 64
+
 /* The contents of HELLO, kept for the report. */
 typedef struct gbx_engine_facts {
     bool known;
@@ -374,7 +357,7 @@ typedef struct gbx_engine_facts {
     uint32_t landlock_abi;
     bool oom_known;
     bool jit_page;
-    char engine[64];
+    char engine[GBX_ENGINE_NAME_SIZE];
     char user[256];
     char layout[256];
     char speculation[256];
@@ -497,6 +480,9 @@ bool gbx_engine_is_ours(const gbx_engine *engine);
 
 /* Fails if engine is NULL or not ours. */
 gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr);
+
+/* The JavaScript engine of its workers, with its version. */
+void gbx_engine_name(gbx_engine *engine, char ret[GBX_ENGINE_NAME_SIZE]);
 
 /* Wake the supervisor. */
 void gbx_engine_wake(gbx_engine *engine);
@@ -651,46 +637,25 @@ gbx_status gbx_supervisor_start(gbx_engine *engine, gbx_error *reterr);
  * reached. Each message of the worker is compared with the recorded one; the first
  * difference ends the call.
  */
-typedef struct gbx_replayer {
-    gbx_record_head head;
-    gbx_record_cursor cursor;
-    gbx_record_event next; /* the event that must come now */
-    gbx_limits limits;
-    char dataset[GBX_NAME_MAX]; /* that the code is called with, or "" */
-    gbx_policy *sites;          /* what the guard may see; nothing is fetched */
-    bool is_over;
-    uint32_t seen; /* requests of the worker */
-} gbx_replayer;
 
-/* call.replay is set: take the call from the recording. Call before its limits are
- * resolved and its code is checked. */
+/* call.replay is set: take the call from the recording, and answer the run from now on.
+ * Call before its limits are resolved and its code is checked. */
 gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr);
 
-/* For the exchange; user is the run. */
-void gbx_replayer_request(void *user, const gbx_msg_hostcall *msg);
-void gbx_replayer_cancel(void *user, uint32_t id);
-
-/* The worker waits: send it the recorded answers. False if the call is over. */
-bool gbx_replayer_wake(gbx_run *run);
-
-/* The result is complete, like that of any call: add how it compares. */
-void gbx_replayer_end(gbx_run *run);
-
-void gbx_replayer_free(gbx_replayer *replayer);
+/* ---- replay_check.c ----------------------------------------------------------------- */
 
 /* Errors in the parameters of a replay come from the recording, not from the caller. */
 gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr);
 
-/* ---- replay_check.c ----------------------------------------------------------------- */
-
 /* Does this engine have what the recorded call had? */
-gbx_status gbx_replayer_check(const gbx_run *run, gbx_error *reterr);
+gbx_status gbx_replay_check(const gbx_run *run, const gbx_record_head *head,
+                            gbx_error *reterr);
 
 /* Is name the root of a function that the recorded call had? */
-bool gbx_replayer_has_root(const gbx_run *run, const char *name);
+bool gbx_replay_has_root(const gbx_record_head *head, const char *name);
 
-/* Names of the engine's functions that the recorded call did not have, a line each,
- * and the recorded values of env. */
-void gbx_replayer_put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env);
+/* Names of the engine's functions that the recorded call did not have, a line each. */
+void gbx_replay_put_withheld(const gbx_run *run, const gbx_record_head *head,
+                             gbx_buf *to);
 
 #endif

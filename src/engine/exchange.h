@@ -20,6 +20,7 @@ typedef enum gbx_exchange_state {
     GBX_EXCHANGE_VALUE,   /* ended: RESULT; the value is in the result */
     GBX_EXCHANGE_ERROR,   /* ended: ERROR; failure and error are set */
     GBX_EXCHANGE_BROKEN,  /* ended: the worker broke the protocol; see reason */
+    GBX_EXCHANGE_STOPPED, /* ended: by a replay, which fills the result itself */
 } gbx_exchange_state;
 
 /* Bytes of the code that was sent, as the worker says: not checked. */
@@ -109,8 +110,7 @@ static inline void gbx_exchange_sent(gbx_exchange *x, size_t len)
 
 static inline bool gbx_exchange_has_ended(const gbx_exchange *x)
 {
-    return x->state == GBX_EXCHANGE_VALUE || x->state == GBX_EXCHANGE_ERROR ||
-           x->state == GBX_EXCHANGE_BROKEN;
+    return x->state >= GBX_EXCHANGE_VALUE;
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "fetch/fetch.h"
 #include "file/file.h"
 #include "policy/policy.h"
@@ -433,3 +434,49 @@ gbx_status gbx_transport_answer(gbx_engine *engine, gbx_transport_token token,
     (void)pthread_mutex_unlock(&engine->hostcalls.lock);
     return status;
 }
+
+/* ---- the host itself answers ------------------------------------------------------- */
+
+static void live_open(gbx_run *run, gbx_buf *withheld, gbx_buf *env)
+{
+    if (run->call.policy != NULL)
+        (void)gbx_hostcalls_names(run->engine, run->call.policy, true, withheld, NULL);
+    if (run->capabilities & GBX_CAP_ENV)
+        (void)gbx_policy_put_env(gbx_run_policy(run), env);
+}
+
+static bool live_wake(gbx_run *run, int64_t now_ns)
+{
+    size_t count = 0;
+
+    if (run->wake_ns == 0)
+        run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
+    for (gbx_reply *r = gbx_hostcall_replies(run); r != NULL; count++) {
+        if (!run->host->answer(run, &r->msg))
+            run->exchange.is_nomem = true;
+        r = gbx_hostcall_log(run, r);
+    }
+    run->calls.was_answered = count > 0;
+    return count > 0 || now_ns >= run->wake_ns;
+}
+
+static bool live_answer(gbx_run *run, const gbx_msg_answer *msg)
+{
+    return gbx_exchange_answer(&run->exchange, msg);
+}
+
+static void live_close(gbx_run *run, gbx_status status)
+{
+    (void)status;
+    gbx_run_calls_end(run);
+}
+
+const gbx_run_host gbx_live_host = {
+    .open = live_open,
+    .request = gbx_hostcall_take,
+    .cancel = gbx_hostcall_cancel,
+    .wake = live_wake,
+    .answer = live_answer,
+    .has_root = gbx_run_exposes,
+    .close = live_close,
+};

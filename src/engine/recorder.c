@@ -145,20 +145,17 @@ void gbx_recorder_spread_seed(uint64_t seed, uint8_t entropy[GBX_ENTROPY_SIZE])
 static gbx_status fix_chance(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *call = &run->call;
-    struct {
-        uint64_t seed;
-        uint8_t entropy[GBX_ENTROPY_SIZE];
-    } random;
+    uint8_t *entropy = call->record->entropy;
+    uint64_t seed;
 
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed ||
+        getrandom(entropy, GBX_ENTROPY_SIZE, 0) != (ssize_t)GBX_ENTROPY_SIZE)
         return gbx_fail(reterr, GBX_E_OS, "cannot get a seed");
-    if ((call->flags & GBX_CALL_SEEDED) == 0) {
-        call->seed = random.seed;
-        memcpy(run->entropy, random.entropy, sizeof run->entropy);
-    } else {
-        gbx_recorder_spread_seed(call->seed, run->entropy);
-    }
-    run->has_entropy = true;
+    if ((call->flags & GBX_CALL_SEEDED) == 0)
+        call->seed = seed;
+    else
+        gbx_recorder_spread_seed(call->seed, entropy);
+    run->entropy = entropy;
     if ((call->flags & GBX_CALL_FIXED_NOW) == 0)
         call->now_ms = gbx_clock_wall_ms();
     call->flags |= GBX_CALL_SEEDED | GBX_CALL_FIXED_NOW;
@@ -191,21 +188,6 @@ static void take_call(const gbx_run *run, gbx_record_head *to)
         to->input = (gbx_span){(const uint8_t *)call->input, call->input_len};
 }
 
-/* Lists of the head: a line for each entry, or JSON; and the name of the engine. */
-typedef struct lists {
-    gbx_buf functions;
-    gbx_buf env;
-    gbx_buf sites;
-    char engine[sizeof((gbx_engine_facts *)0)->engine];
-} lists;
-
-static void cleanup_lists(lists *l)
-{
-    gbx_buf_cleanup(&l->functions);
-    gbx_buf_cleanup(&l->env);
-    gbx_buf_cleanup(&l->sites);
-}
-
 static bool put_sites(const gbx_fetch_policy *fetch, gbx_buf *to)
 {
     char text[GBX_SITE_TEXT_SIZE];
@@ -216,51 +198,54 @@ static bool put_sites(const gbx_fetch_policy *fetch, gbx_buf *to)
     return !to->failed;
 }
 
-/* What the code finds in its realm. */
-static bool take_box(const gbx_run *run, gbx_record_head *to, lists *l)
+/* What the code finds in its realm; the lists are kept in bufs. */
+static bool take_box(const gbx_run *run, gbx_record_head *to, gbx_buf bufs[3])
 {
     const gbx_policy *policy = gbx_run_policy(run);
+    gbx_span *const spans[] = {&to->functions, &to->sites, &to->env};
+    bool done;
 
     to->globals = (int)run->engine->settings.options.globals;
-    to->capabilities = gbx_run_capabilities(run) & (GBX_CAP_NONE - 1u);
-    if (!gbx_hostcalls_names(run->engine, policy, false, &l->functions, NULL))
-        return false;
-    to->functions = (gbx_span){l->functions.data, l->functions.len};
-    if (policy == NULL)
-        return true;
-    gbx_policy_digest(policy, to->policy);
-    if ((to->capabilities & GBX_CAP_FETCH) && !put_sites(&policy->fetch, &l->sites))
-        return false;
-    if ((to->capabilities & GBX_CAP_ENV) && !gbx_policy_put_env(policy, &l->env))
-        return false;
-    to->sites = (gbx_span){l->sites.data, l->sites.len};
-    to->env = (gbx_span){l->env.data, l->env.len};
-    return true;
+    to->capabilities = run->capabilities & (GBX_CAP_NONE - 1u);
+    done = gbx_hostcalls_names(run->engine, policy, false, &bufs[0], NULL);
+    if (policy != NULL) {
+        gbx_policy_digest(policy, to->policy);
+        if (to->capabilities & GBX_CAP_FETCH)
+            done = put_sites(&policy->fetch, &bufs[1]) && done;
+        if (to->capabilities & GBX_CAP_ENV)
+            done = gbx_policy_put_env(policy, &bufs[2]) && done;
+    }
+    for (size_t i = 0; i < GBX_COUNTOF(spans); i++)
+        *spans[i] = (gbx_span){bufs[i].data, bufs[i].len};
+    return done;
 }
 
 static gbx_status put_head(gbx_run *run, gbx_buf *to, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head head = {0};
-    GBX_CLEANUP(cleanup_lists) lists l;
+    char engine[GBX_ENGINE_NAME_SIZE];
+    gbx_buf bufs[3];
     gbx_status status;
+    bool done;
 
-    gbx_buf_init(&l.functions, GBX_CONFIG_MAX);
-    gbx_buf_init(&l.env, GBX_CONFIG_MAX);
-    gbx_buf_init(&l.sites, GBX_CONFIG_MAX);
-    (void)pthread_mutex_lock(&run->engine->lock);
-    memcpy(l.engine, run->engine->facts.engine, sizeof l.engine);
-    (void)pthread_mutex_unlock(&run->engine->lock);
-    head.engine = span_of(l.engine);
+    gbx_engine_name(run->engine, engine);
+    head.engine = span_of(engine);
     take_call(run, &head);
-    status = gbx_sources_take(run->engine, &head, &run->recorded_load_seq, reterr);
+    status = gbx_sources_take(run->engine, &head, &run->call.record->load_seq, reterr);
     if (status != GBX_OK)
         return status;
-    if (!take_box(run, &head, &l))
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
-    if (!gbx_record_put_head(to, &head))
-        return gbx_fail(reterr, GBX_E_USAGE,
-                        "the call is larger than a recording can be, or memory is out");
-    return GBX_OK;
+    for (size_t i = 0; i < GBX_COUNTOF(bufs); i++)
+        gbx_buf_init(&bufs[i], GBX_CONFIG_MAX);
+    done = take_box(run, &head, bufs);
+    if (!done)
+        status = gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
+    else if (!gbx_record_put_head(to, &head))
+        status =
+            gbx_fail(reterr, GBX_E_USAGE,
+                     "the call is larger than a recording can be, or memory is out");
+    for (size_t i = 0; i < GBX_COUNTOF(bufs); i++)
+        gbx_buf_cleanup(&bufs[i]);
+    return status;
 }
 
 /* ---- how it ended --------------------------------------------------------------------- */
@@ -280,46 +265,6 @@ static void digest_logs(const gbx_result *r, uint8_t *ret)
         gbx_sha256_add(&s, log->text, log->text_len);
     }
     gbx_sha256_end(&s, ret);
-}
-
-gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr)
-{
-    gbx_recording *r = run->call.record;
-    gbx_status status;
-
-    if (r->state != GBX_RECORDING_EMPTY)
-        return gbx_fail(reterr, GBX_E_USAGE, "call.record is not empty");
-    if (run->engine->runner.execute != NULL)
-        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
-                        "calls of the runner '%s' cannot be recorded",
-                        run->engine->runner.name);
-    run->recording = r;
-    r->state = GBX_RECORDING_FILLING;
-    status = fix_chance(run, reterr);
-    return status == GBX_OK ? put_head(run, &r->text, reterr) : status;
-}
-
-void gbx_recorder_start(gbx_run *run)
-{
-    /* Datasets or functions were replaced while it waited for its worker. */
-    if (run->worker->load_seq != run->recorded_load_seq)
-        run->recording->is_cut = true;
-}
-
-/* One more line; a recording that is full stays as it is. */
-void gbx_recorder_add(gbx_run *run, gbx_record_event *event)
-{
-    gbx_recording *r = run->recording;
-    size_t len = r->text.len;
-
-    if (r->is_cut)
-        return;
-    event->at_ms = (double)(gbx_clock_now_ns() - run->exchange.start_ns) / 1e6;
-    if (gbx_record_put(&r->text, event))
-        return;
-    r->text.failed = false;
-    r->text.len = len;
-    r->is_cut = true;
 }
 
 void gbx_record_end_of(const gbx_result *r, gbx_record_end *ret)
@@ -343,28 +288,110 @@ void gbx_record_end_of(const gbx_result *r, gbx_record_end *ret)
     digest_logs(r, ret->logs_sha256);
 }
 
-void gbx_recorder_end(gbx_run *run)
-{
-    gbx_recording *r = run->recording;
-    gbx_record_event event = {.kind = GBX_RECORD_END};
+/* ---- while it runs: between the run and the host ------------------------------------ */
 
-    gbx_record_end_of(run->result, &event.end);
-    event.end.is_whole = !r->is_cut;
-    r->text.ceiling = r->text.len + GBX_RECORD_END_MAX;
-    /* A recording without its end is not valid. */
-    if (gbx_record_put(&r->text, &event) && gbx_buf_append(&r->text, "", 1)) {
-        r->state = GBX_RECORDING_DONE;
-        run->recording = NULL;
-    }
+/* One more line; a recording that is full stays as it is. */
+static void add(gbx_run *run, gbx_record_event *event)
+{
+    gbx_recording *r = run->call.record;
+    size_t len = r->text.len;
+
+    if (r->is_cut)
+        return;
+    event->at_ms = (double)(gbx_clock_now_ns() - run->exchange.start_ns) / 1e6;
+    if (gbx_record_put(&r->text, event))
+        return;
+    r->text.failed = false;
+    r->text.len = len;
+    r->is_cut = true;
 }
 
-void gbx_recorder_leave(gbx_run *run)
+static void record_open(gbx_run *run, gbx_buf *withheld, gbx_buf *env)
 {
-    gbx_recording *r = run->recording;
+    gbx_live_host.open(run, withheld, env);
+    /* Datasets or functions were replaced while it waited for its worker. */
+    if (run->worker->load_seq != run->call.record->load_seq)
+        run->call.record->is_cut = true;
+}
 
-    gbx_buf_cleanup(&r->text);
-    gbx_buf_init(&r->text, GBX_RECORD_MAX);
-    r->is_cut = false;
-    r->state = GBX_RECORDING_EMPTY;
-    run->recording = NULL;
+static void record_request(gbx_run *run, const gbx_msg_hostcall *msg)
+{
+    gbx_record_event event = {.kind = GBX_RECORD_REQUEST, .id = msg->id};
+
+    gbx_record_request_of(msg, &event.request);
+    add(run, &event);
+    gbx_live_host.request(run, msg);
+}
+
+static void record_cancel(gbx_run *run, uint32_t id)
+{
+    add(run, &(gbx_record_event){.kind = GBX_RECORD_CANCEL, .id = id});
+    gbx_live_host.cancel(run, id);
+}
+
+static bool record_wake(gbx_run *run, int64_t now_ns)
+{
+    if (run->wake_ns == 0)
+        add(run,
+            &(gbx_record_event){.kind = GBX_RECORD_WAIT, .ms = run->exchange.wake_ms});
+    if (!gbx_live_host.wake(run, now_ns))
+        return false;
+    add(run, &(gbx_record_event){.kind = GBX_RECORD_WAKE});
+    return true;
+}
+
+static bool record_answer(gbx_run *run, const gbx_msg_answer *msg)
+{
+    add(run,
+        &(gbx_record_event){.kind = GBX_RECORD_ANSWER, .id = msg->id, .answer = *msg});
+    return gbx_live_host.answer(run, msg);
+}
+
+/* The recording of a run that never ended stays empty; so does one without its end. */
+static void record_close(gbx_run *run, gbx_status status)
+{
+    gbx_recording *r = run->call.record;
+    gbx_record_event event = {.kind = GBX_RECORD_END};
+
+    if (status == GBX_OK) {
+        gbx_record_end_of(run->result, &event.end);
+        event.end.is_whole = !r->is_cut;
+        r->text.ceiling = r->text.len + GBX_RECORD_END_MAX;
+        if (gbx_record_put(&r->text, &event) && gbx_buf_append(&r->text, "", 1))
+            r->state = GBX_RECORDING_DONE;
+    }
+    if (r->state != GBX_RECORDING_DONE) {
+        gbx_buf_cleanup(&r->text);
+        gbx_buf_init(&r->text, GBX_RECORD_MAX);
+        r->is_cut = false;
+        r->state = GBX_RECORDING_EMPTY;
+    }
+    gbx_live_host.close(run, status);
+}
+
+static const gbx_run_host record_host = {
+    .open = record_open,
+    .request = record_request,
+    .cancel = record_cancel,
+    .wake = record_wake,
+    .answer = record_answer,
+    .has_root = gbx_run_exposes,
+    .close = record_close,
+};
+
+gbx_status gbx_recorder_begin(gbx_run *run, gbx_error *reterr)
+{
+    gbx_recording *r = run->call.record;
+    gbx_status status;
+
+    if (r->state != GBX_RECORDING_EMPTY)
+        return gbx_fail(reterr, GBX_E_USAGE, "call.record is not empty");
+    if (run->engine->runner.execute != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED,
+                        "calls of the runner '%s' cannot be recorded",
+                        run->engine->runner.name);
+    run->host = &record_host;
+    r->state = GBX_RECORDING_FILLING;
+    status = fix_chance(run, reterr);
+    return status == GBX_OK ? put_head(run, &r->text, reterr) : status;
 }

@@ -5,6 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr)
+{
+    if (status != GBX_E_USAGE && status != GBX_E_POLICY)
+        return status;
+    if (reterr != NULL)
+        reterr->status = GBX_E_DATA;
+    return GBX_E_DATA;
+}
+
 static bool has_name(gbx_span lines, gbx_span name)
 {
     gbx_span one;
@@ -15,10 +24,10 @@ static bool has_name(gbx_span lines, gbx_span name)
     return false;
 }
 
-static gbx_status check_capabilities(const gbx_run *run, gbx_error *reterr)
+static gbx_status check_capabilities(const gbx_run *run, const gbx_record_head *h,
+                                     gbx_error *reterr)
 {
     const gbx_options *options = &run->engine->settings.options;
-    const gbx_record_head *h = &run->replayer->head;
     const char *word;
 
     if ((int)options->globals != h->globals)
@@ -34,10 +43,11 @@ static gbx_status check_capabilities(const gbx_run *run, gbx_error *reterr)
     return GBX_OK;
 }
 
-static gbx_status check_functions(const gbx_run *run, gbx_error *reterr)
+static gbx_status check_functions(const gbx_run *run, const gbx_record_head *h,
+                                  gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
-    gbx_span wanted = run->replayer->head.functions;
+    gbx_span wanted = h->functions;
     char quoted[GBX_QUOTE_SIZE];
     gbx_span one;
 
@@ -115,9 +125,9 @@ static gbx_status check_sources(const char *what, const gbx_record_sources *want
     return GBX_OK;
 }
 
-static gbx_status check_input(const gbx_run *run, gbx_error *reterr)
+static gbx_status check_input(const gbx_run *run, const gbx_record_head *h,
+                              gbx_error *reterr)
 {
-    const gbx_record_head *h = &run->replayer->head;
     gbx_record_source wanted = {.size = h->input_size};
     gbx_record_source found = {.size = run->call.input_len};
 
@@ -141,19 +151,17 @@ static gbx_status check_input(const gbx_run *run, gbx_error *reterr)
                : refuse_source("input", &wanted, &found, reterr);
 }
 
-gbx_status gbx_replayer_check(const gbx_run *run, gbx_error *reterr)
+gbx_status gbx_replay_check(const gbx_run *run, const gbx_record_head *h,
+                            gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head here = {0};
-    const gbx_record_head *h;
     uint64_t load_seq;
-    gbx_status status;
+    gbx_status status = check_capabilities(run, h, reterr);
 
-    h = &run->replayer->head;
-    status = check_capabilities(run, reterr);
     if (status == GBX_OK)
-        status = check_functions(run, reterr);
+        status = check_functions(run, h, reterr);
     if (status == GBX_OK)
-        status = check_input(run, reterr);
+        status = check_input(run, h, reterr);
     if (status == GBX_OK)
         status = gbx_sources_take(run->engine, &here, &load_seq, reterr);
     if (status == GBX_OK)
@@ -163,29 +171,27 @@ gbx_status gbx_replayer_check(const gbx_run *run, gbx_error *reterr)
     return status;
 }
 
-void gbx_replayer_put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env)
+void gbx_replay_put_withheld(const gbx_run *run, const gbx_record_head *h, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
-    const gbx_record_head *h = &run->replayer->head;
     gbx_span left, one;
 
     gbx_buf_init(&names, GBX_CONFIG_MAX);
     if (!gbx_hostcalls_names(run->engine, gbx_run_policy(run), false, &names, NULL))
-        withheld->failed = true;
+        to->failed = true;
     left = (gbx_span){names.data, names.len};
     while (gbx_record_next_name(&left, &one)) {
         if (has_name(h->functions, one))
             continue;
-        if (withheld->len > 0)
-            (void)gbx_buf_puts(withheld, "\n");
-        (void)gbx_buf_append(withheld, one.data, one.len);
+        if (to->len > 0)
+            (void)gbx_buf_puts(to, "\n");
+        (void)gbx_buf_append(to, one.data, one.len);
     }
-    (void)gbx_buf_append(env, h->env.data, h->env.len);
 }
 
-bool gbx_replayer_has_root(const gbx_run *run, const char *name)
+bool gbx_replay_has_root(const gbx_record_head *h, const char *name)
 {
-    gbx_span left = run->replayer->head.functions;
+    gbx_span left = h->functions;
     size_t len = strlen(name);
     gbx_span one;
 

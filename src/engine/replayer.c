@@ -15,6 +15,17 @@
 /* Maximum length of texts about actual and expected events. */
 #define COMPARED_MAX GBX_KIB(4)
 
+typedef struct gbx_replayer {
+    gbx_record_head head;
+    gbx_record_cursor cursor;
+    gbx_record_event next; /* the event that must come now */
+    gbx_limits limits;
+    char dataset[GBX_NAME_MAX]; /* that the code is called with, or "" */
+    gbx_policy *sites;          /* what the guard may see; nothing is fetched */
+    bool is_over;
+    uint32_t seen; /* requests of the worker */
+} gbx_replayer;
+
 /* ---- how two events differ --------------------------------------------------- */
 
 /* Of one text in a description; the rest is omitted. */
@@ -154,6 +165,12 @@ static void describe_event(const gbx_record_event *e, gbx_buf *to)
     }
 }
 
+static void stop(gbx_run *run)
+{
+    run->replayer->is_over = true;
+    run->exchange.state = GBX_EXCHANGE_STOPPED;
+}
+
 /* The call differed: what differs, at which host call (0: none), and what came. Moves
  * the texts out. */
 static void diverge(gbx_run *run, const char *what, uint32_t host_call,
@@ -171,7 +188,7 @@ static void diverge(gbx_run *run, const char *what, uint32_t host_call,
     gbx_result_set_replay(r, GBX_REPLAY_CAME, (gbx_span){came->data, came->len});
     gbx_buf_cleanup(recorded);
     gbx_buf_cleanup(came);
-    run->replayer->is_over = true;
+    stop(run);
     r->location = (gbx_location){.frame = ""};
     if (host_call > 0)
         (void)snprintf(message, sizeof message,
@@ -241,7 +258,7 @@ static void refuse(gbx_run *run, const char *what, uint32_t host_call,
 
     if (is_stopped(p)) {
         run->result->replay.how = GBX_REPLAYED_UP_TO;
-        p->is_over = true;
+        stop(run);
         return;
     }
     gbx_buf_init(&recorded, COMPARED_MAX);
@@ -311,8 +328,9 @@ static void take_call(gbx_run *run)
         call->flags |= GBX_CALL_NO_GUARD;
     call->seed = h->seed;
     call->now_ms = h->now_ms;
-    memcpy(run->entropy, h->entropy, sizeof run->entropy);
-    run->has_entropy = true;
+    run->entropy = h->entropy;
+    run->capabilities = h->capabilities;
+    run->sites = p->sites;
     call->code = (const char *)h->code.data;
     call->code_len = h->code.len;
     if (h->dataset.data != NULL) {
@@ -329,15 +347,6 @@ static void take_call(gbx_run *run)
     }
 }
 
-gbx_status gbx_replay_as_data(gbx_status status, gbx_error *reterr)
-{
-    if (status != GBX_E_USAGE && status != GBX_E_POLICY)
-        return status;
-    if (reterr != NULL)
-        reterr->status = GBX_E_DATA;
-    return GBX_E_DATA;
-}
-
 static gbx_status take_sites(gbx_replayer *replayer, gbx_error *reterr)
 {
     const gbx_record_head *h = &replayer->head;
@@ -348,45 +357,8 @@ static gbx_status take_sites(gbx_replayer *replayer, gbx_error *reterr)
                               reterr);
 }
 
-gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
+static void replay_request(gbx_run *run, const gbx_msg_hostcall *msg)
 {
-    const gbx_recording *r = run->call.replay;
-    gbx_status status;
-    const char *text;
-    bool is_whole;
-    size_t len;
-
-    status = check_alone(&run->call, reterr);
-    if (status != GBX_OK)
-        return status;
-    if (run->engine->runner.execute != NULL)
-        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' cannot replay",
-                        run->engine->runner.name);
-    text = gbx_recording_text(r, &len);
-    if (len == 0)
-        return gbx_fail(reterr, GBX_E_USAGE, "call.replay is empty");
-    /* A text of our own is checked, too. */
-    if (!r->is_checked)
-        status = gbx_record_check(text, len, &is_whole, reterr);
-    if (status != GBX_OK)
-        return status;
-    run->replayer = calloc(1, sizeof *run->replayer);
-    if (run->replayer == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the replay");
-    gbx_record_cursor_init(&run->replayer->cursor, text, len);
-    status = gbx_record_head_read(&run->replayer->cursor, &run->replayer->head, reterr);
-    if (status == GBX_OK)
-        status = gbx_record_next(&run->replayer->cursor, &run->replayer->next, reterr);
-    if (status == GBX_OK)
-        status = take_sites(run->replayer, reterr);
-    if (status == GBX_OK)
-        take_call(run);
-    return status;
-}
-
-void gbx_replayer_request(void *user, const gbx_msg_hostcall *msg)
-{
-    gbx_run *run = user;
     gbx_replayer *p = run->replayer;
     gbx_record_event came = {.kind = GBX_RECORD_REQUEST};
     const char *what = NULL;
@@ -410,9 +382,8 @@ void gbx_replayer_request(void *user, const gbx_msg_hostcall *msg)
     refuse(run, what, p->seen, &came);
 }
 
-void gbx_replayer_cancel(void *user, uint32_t id)
+static void replay_cancel(gbx_run *run, uint32_t id)
 {
-    gbx_run *run = user;
     gbx_replayer *p = run->replayer;
     gbx_record_event came = {.kind = GBX_RECORD_CANCEL, .id = id};
 
@@ -425,15 +396,16 @@ void gbx_replayer_cancel(void *user, uint32_t id)
     refuse(run, "the code cancels a call of the host", p->seen, &came);
 }
 
-bool gbx_replayer_wake(gbx_run *run)
+static bool replay_wake(gbx_run *run, int64_t now_ns)
 {
     gbx_replayer *p = run->replayer;
     gbx_record_event came = {.kind = GBX_RECORD_WAIT, .ms = run->exchange.wake_ms};
 
+    (void)now_ns;
     if (p->next.kind == GBX_RECORD_WAIT && p->next.ms == came.ms) {
         for (advance(run); !p->is_over && p->next.kind == GBX_RECORD_ANSWER;
              advance(run))
-            if (!gbx_exchange_answer(&run->exchange, &p->next.answer))
+            if (!gbx_live_host.answer(run, &p->next.answer))
                 run->exchange.is_nomem = true;
         if (!p->is_over && p->next.kind == GBX_RECORD_WAKE) {
             advance(run);
@@ -476,17 +448,16 @@ static void find_recorded_code(gbx_replayer *p, gbx_replay *found)
 static void name_engines(gbx_run *run)
 {
     gbx_span recorded = run->replayer->head.engine;
-    char engine[sizeof run->engine->facts.engine];
+    char engine[GBX_ENGINE_NAME_SIZE];
 
-    (void)pthread_mutex_lock(&run->engine->lock);
-    memcpy(engine, run->engine->facts.engine, sizeof engine);
-    (void)pthread_mutex_unlock(&run->engine->lock);
+    gbx_engine_name(run->engine, engine);
     gbx_result_set_replay(run->result, GBX_REPLAY_RECORDED_ENGINE, recorded);
     gbx_result_set_replay(run->result, GBX_REPLAY_ENGINE,
                           (gbx_span){(const uint8_t *)engine, strlen(engine)});
 }
 
-void gbx_replayer_end(gbx_run *run)
+/* The result is complete, like that of any call: add how it compares. */
+static void compare(gbx_run *run)
 {
     gbx_replayer *p = run->replayer;
     gbx_replay *found = &run->result->replay;
@@ -511,10 +482,75 @@ void gbx_replayer_end(gbx_run *run)
     find_recorded_code(p, found);
 }
 
-void gbx_replayer_free(gbx_replayer *replayer)
+static void replay_open(gbx_run *run, gbx_buf *withheld, gbx_buf *env)
 {
-    gbx_record_cursor_cleanup(&replayer->cursor);
-    gbx_record_head_cleanup(&replayer->head);
-    gbx_policy_free(replayer->sites);
-    free(replayer);
+    const gbx_record_head *h = &run->replayer->head;
+
+    gbx_replay_put_withheld(run, h, withheld);
+    (void)gbx_buf_append(env, h->env.data, h->env.len);
+}
+
+static bool replay_has_root(const gbx_run *run, const char *name)
+{
+    return gbx_replay_has_root(&run->replayer->head, name);
+}
+
+static void replay_close(gbx_run *run, gbx_status status)
+{
+    gbx_replayer *p = run->replayer;
+
+    if (status == GBX_OK)
+        compare(run);
+    gbx_live_host.close(run, status);
+    gbx_record_cursor_cleanup(&p->cursor);
+    gbx_record_head_cleanup(&p->head);
+    gbx_policy_free(p->sites);
+    free(p);
+}
+
+static const gbx_run_host replay_host = {
+    .open = replay_open,
+    .request = replay_request,
+    .cancel = replay_cancel,
+    .wake = replay_wake,
+    .has_root = replay_has_root,
+    .close = replay_close,
+};
+
+gbx_status gbx_replayer_begin(gbx_run *run, gbx_error *reterr)
+{
+    const gbx_recording *r = run->call.replay;
+    gbx_status status;
+    const char *text;
+    bool is_whole;
+    size_t len;
+
+    status = check_alone(&run->call, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (run->engine->runner.execute != NULL)
+        return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' cannot replay",
+                        run->engine->runner.name);
+    text = gbx_recording_text(r, &len);
+    if (len == 0)
+        return gbx_fail(reterr, GBX_E_USAGE, "call.replay is empty");
+    /* A text of our own is checked, too. */
+    if (!r->is_checked)
+        status = gbx_record_check(text, len, &is_whole, reterr);
+    if (status != GBX_OK)
+        return status;
+    run->replayer = calloc(1, sizeof *run->replayer);
+    if (run->replayer == NULL)
+        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the replay");
+    run->host = &replay_host;
+    gbx_record_cursor_init(&run->replayer->cursor, text, len);
+    status = gbx_record_head_read(&run->replayer->cursor, &run->replayer->head, reterr);
+    if (status == GBX_OK)
+        status = gbx_record_next(&run->replayer->cursor, &run->replayer->next, reterr);
+    if (status == GBX_OK)
+        status = take_sites(run->replayer, reterr);
+    if (status != GBX_OK)
+        return status;
+    take_call(run);
+    return gbx_replay_check(run, &run->replayer->head, reterr);
 }

@@ -37,6 +37,8 @@ static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
                            reterr))
         return GBX_E_POLICY;
     run->call.policy = gbx_policy_ref(own);
+    run->sites = own;
+    run->capabilities &= own->capabilities;
     gbx_limits_lower(&run->limits, &own->limits);
     return GBX_OK;
 }
@@ -105,6 +107,9 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     run->engine = engine;
     run->cpu_start_ns = -1;
     run->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    run->host = &gbx_live_host;
+    run->capabilities = engine->settings.options.capabilities;
+    run->sites = engine->settings.options.policy;
     status = gbx_call_import(call, &run->call, reterr);
     if (status == GBX_OK && run->call.replay != NULL)
         status = gbx_replayer_begin(run, reterr);
@@ -115,8 +120,6 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
                                     run->call.form, &run->limits, reterr);
     if (status == GBX_OK && own != NULL && own != engine->settings.options.policy)
         status = take_policy(run, own, reterr);
-    if (status == GBX_OK && run->replayer != NULL)
-        status = gbx_replayer_check(run, reterr);
     if (status == GBX_OK && run->call.dataset != NULL)
         status = gbx_loader_find(engine, run->call.dataset, reterr);
     if (status == GBX_OK && run->call.record != NULL)
@@ -173,26 +176,11 @@ gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
 
 /* ---- the CALL: the one message that gives a worker its call ---------------------- */
 
-/* The functions that the call may not use, and its values of env. */
-static void put_lists(const gbx_run *run, gbx_buf *withheld, gbx_buf *env)
-{
-    gbx_buf_init(withheld, GBX_CONFIG_MAX);
-    gbx_buf_init(env, GBX_CONFIG_MAX);
-    if (run->replayer != NULL) {
-        gbx_replayer_put_lists(run, withheld, env);
-        return;
-    }
-    if (run->call.policy != NULL)
-        (void)gbx_hostcalls_names(run->engine, run->call.policy, true, withheld, NULL);
-    if (gbx_run_capabilities(run) & GBX_CAP_ENV)
-        (void)gbx_policy_put_env(gbx_run_policy(run), env);
-}
-
 /* The part from the call itself; lists, seed and entropy are added later. */
 static gbx_msg_call message_of(const gbx_run *run)
 {
     const gbx_call *call = &run->call;
-    uint32_t capabilities = gbx_run_capabilities(run);
+    uint32_t capabilities = run->capabilities;
     gbx_msg_call msg = {
         .form = (uint8_t)call->form,
         .capabilities = capabilities,
@@ -234,28 +222,19 @@ static void on_request(void *user, const gbx_msg_hostcall *msg)
     /* A worker's own script cannot produce anything else. */
     if (msg->args.data[0] != '[' ||
         !gbx_json_check_strict((const char *)msg->args.data, msg->args.len,
-                               GBX_JSON_DEPTH_MAX, NULL)) {
+                               GBX_JSON_DEPTH_MAX, NULL))
         gbx_exchange_break(&run->exchange,
                            "arguments that are not a compact JSON array",
                            GBX_MSG_HOSTCALL);
-        return;
-    }
-    if (run->recording != NULL) {
-        gbx_record_event event = {.kind = GBX_RECORD_REQUEST, .id = msg->id};
-
-        gbx_record_request_of(msg, &event.request);
-        gbx_recorder_add(run, &event);
-    }
-    gbx_hostcall_take(run, msg);
+    else
+        run->host->request(run, msg);
 }
 
 static void on_cancel(void *user, uint32_t id)
 {
     gbx_run *run = user;
 
-    if (run->recording != NULL)
-        gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_CANCEL, .id = id});
-    gbx_hostcall_cancel(run, id);
+    run->host->cancel(run, id);
 }
 
 static void start(gbx_run *run, int64_t now_ns)
@@ -270,21 +249,22 @@ static void start(gbx_run *run, int64_t now_ns)
     gbx_buf withheld, env;
     bool has_random;
 
-    put_lists(run, &withheld, &env);
+    gbx_buf_init(&withheld, GBX_CONFIG_MAX);
+    gbx_buf_init(&env, GBX_CONFIG_MAX);
+    run->host->open(run, &withheld, &env);
     msg.withheld = (gbx_span){withheld.data, withheld.len};
     msg.env = (gbx_span){env.data, env.len};
     has_random = getrandom(&random, sizeof random, 0) == (ssize_t)sizeof random;
     msg.seed = call->flags & GBX_CALL_SEEDED ? call->seed : random.seed;
     if (call->flags & GBX_CALL_SEEDED)
         gbx_recorder_spread_seed(call->seed, random.entropy);
-    if (run->has_entropy)
+    if (run->entropy != NULL)
         memcpy(random.entropy, run->entropy, sizeof random.entropy);
     msg.entropy = (gbx_span){random.entropy, sizeof random.entropy};
     run->has_exchange = true;
     gbx_exchange_init(&run->exchange, random.call_id, &run->limits, run->result);
-    run->exchange.on_request =
-        run->replayer != NULL ? gbx_replayer_request : on_request;
-    run->exchange.on_cancel = run->replayer != NULL ? gbx_replayer_cancel : on_cancel;
+    run->exchange.on_request = on_request;
+    run->exchange.on_cancel = on_cancel;
     run->exchange.on_limited = gbx_audit_limited;
     run->exchange.request_user = run;
     run->exchange.on_log = call->on_log;
@@ -297,8 +277,6 @@ static void start(gbx_run *run, int64_t now_ns)
         run->exchange.is_nomem = true;
     gbx_buf_cleanup(&withheld);
     gbx_buf_cleanup(&env);
-    if (run->recording != NULL)
-        gbx_recorder_start(run);
     run->phase = GBX_RUN_STARTED;
     run->deadline_ns = now_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     run->cpu_check_ns = now_ns + (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
@@ -398,52 +376,14 @@ static bool is_over_cpu(gbx_run *run, int64_t now_ns)
     return false;
 }
 
-/* Put the answers that have arrived into the exchange, which is WAITING; returns how
- * many. */
-static size_t deliver(gbx_run *run)
-{
-    size_t count = 0;
-
-    if (!run->calls.is_open)
-        return 0;
-    for (gbx_reply *r = gbx_hostcall_replies(run); r != NULL; count++) {
-        if (run->recording != NULL)
-            gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_ANSWER,
-                                                      .id = r->msg.id,
-                                                      .answer = r->msg});
-        if (!gbx_exchange_answer(&run->exchange, &r->msg))
-            run->exchange.is_nomem = true;
-        r = gbx_hostcall_log(run, r);
-    }
-    run->calls.was_answered = count > 0;
-    return count;
-}
-
-/* Has a replay nothing more to say? */
-static bool is_replayed(const gbx_run *run)
-{
-    return run->replayer != NULL && run->replayer->is_over;
-}
-
 static void step_waiting(gbx_run *run, int64_t now_ns)
 {
     bool asked_one = run->exchange.last_request - run->woken_request == 1;
 
-    if (run->exchange.state != GBX_EXCHANGE_WAITING)
-        return;
-    if (run->wake_ns == 0 && run->replayer == NULL) {
-        run->wake_ns = now_ns + (int64_t)run->exchange.wake_ms * GBX_NS_PER_MS;
-        if (run->recording != NULL)
-            gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_WAIT,
-                                                      .ms = run->exchange.wake_ms});
-    }
-    if (run->replayer != NULL ? !gbx_replayer_wake(run)
-                              : deliver(run) == 0 && now_ns < run->wake_ns)
+    if (run->exchange.state != GBX_EXCHANGE_WAITING || !run->host->wake(run, now_ns))
         return;
     run->wake_ns = 0;
     run->woken_request = run->exchange.last_request;
-    if (run->recording != NULL)
-        gbx_recorder_add(run, &(gbx_record_event){.kind = GBX_RECORD_WAKE});
     if (!gbx_exchange_wake(&run->exchange))
         run->exchange.is_nomem = true;
     if (asked_one && run->exchange.host_open == 0 && gbx_run_takes_turns(run))
@@ -469,8 +409,6 @@ static bool step_started(gbx_run *run, int64_t now_ns)
         return end(run, GBX_END_ABORT);
     can_read = send_some(run);
     what = receive_some(run);
-    if (is_replayed(run))
-        return end(run, GBX_END_REPLAYED);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
         return end(run, GBX_END_BROKEN);
     if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
@@ -489,9 +427,9 @@ static bool step_started(gbx_run *run, int64_t now_ns)
         return false;
     }
     step_waiting(run, now_ns);
-    if (run->exchange.is_nomem) /* an answer is lost, and nothing would wake us */
-        return end(run, GBX_END_SAID);
-    return is_replayed(run) && end(run, GBX_END_REPLAYED);
+    /* If an answer is lost, nothing would wake us. */
+    return (run->exchange.is_nomem || gbx_exchange_has_ended(&run->exchange)) &&
+           end(run, GBX_END_SAID);
 }
 
 static bool step_dying(gbx_run *run, int64_t now_ns)
@@ -609,17 +547,9 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
         gbx_queue_unlink(engine, run);
         (void)pthread_mutex_unlock(&engine->lock);
     }
-    if (status == GBX_OK && run->replayer != NULL)
-        gbx_replayer_end(run);
-    if (status == GBX_OK && run->recording != NULL)
-        gbx_recorder_end(run);
-    gbx_run_calls_end(run); /* unanswered requests are logged before the last line */
+    run->host->close(run, status); /* logs requests without answer: before the end */
     if (run->audit.is_open)
         gbx_audit_call_ended(run, status);
-    if (run->recording != NULL)
-        gbx_recorder_leave(run);
-    if (run->replayer != NULL)
-        gbx_replayer_free(run->replayer);
     if (run->call.policy != NULL)
         gbx_policy_free(run->call.policy);
     if (run->has_exchange)

@@ -30,7 +30,33 @@ typedef enum gbx_run_phase {
     GBX_RUN_ENDED,   /* the result is complete */
 } gbx_run_phase;
 
-typedef struct gbx_run {
+typedef struct gbx_run gbx_run;
+
+/* Who answers a run's requests: the host itself, a recorder before it, or a recording. */
+typedef struct gbx_run_host {
+    /* The run has its worker: the functions that its code may not use, a name a line,
+     * and its values of env. */
+    void (*open)(gbx_run *run, gbx_buf *withheld, gbx_buf *env);
+
+    void (*request)(gbx_run *run, const gbx_msg_hostcall *msg);
+    void (*cancel)(gbx_run *run, uint32_t id);
+
+    /* The worker waits: pass on what has been answered. True: it may go on. */
+    bool (*wake)(gbx_run *run, int64_t now_ns);
+
+    /* Put one answer into the exchange; false if memory is out. */
+    bool (*answer)(gbx_run *run, const gbx_msg_answer *msg);
+
+    /* For the guard: does a function's name begin with this name? */
+    bool (*has_root)(const gbx_run *run, const char *name);
+
+    /* No more answers. Without GBX_OK there is no result either. */
+    void (*close)(gbx_run *run, gbx_status status);
+} gbx_run_host;
+
+extern const gbx_run_host gbx_live_host;
+
+struct gbx_run {
     TAILQ_ENTRY(gbx_run) link;      /* in the engine's list of running ones */
     TAILQ_ENTRY(gbx_run) wait_link; /* in the queue, or the inbox */
     LIST_ENTRY(gbx_run) signal_link;
@@ -39,11 +65,11 @@ typedef struct gbx_run {
     char call_id[GBX_CALL_ID_SIZE];
     gbx_call call; /* pointers borrowed, or into copy */
     gbx_limits limits;
-    bool has_entropy; /* for a call that is recorded or replayed */
-    uint8_t entropy[GBX_ENTROPY_SIZE];
-    gbx_recording *recording;      /* being filled; NULL: none */
-    uint64_t recorded_load_seq;    /* datasets named in the recording */
-    struct gbx_replayer *replayer; /* NULL: not a replay */
+    uint32_t capabilities;   /* GBX_CAP_* bits that are on for it */
+    const gbx_policy *sites; /* that its code may name; NULL: any */
+    const gbx_run_host *host;
+    struct gbx_replayer *replayer; /* of a replay */
+    const uint8_t *entropy;        /* of a recording; NULL: fresh, or from the seed */
     gbx_guard_span span;
     char *copy; /* copies of what a submitted call borrows */
     gbx_result *result;
@@ -75,7 +101,7 @@ typedef struct gbx_run {
     int64_t wake_ns;      /* 0: not waiting */
     int64_t grace_ns;     /* in phase DYING */
     int64_t cpu_start_ns; /* of the worker's own clock; -1: unknown */
-} gbx_run;
+};
 
 /* Check everything that needs no worker. On GBX_OK either run->phase is ENDED (by
  * the guard or an abort) or the run can be queued. */
@@ -85,11 +111,11 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
 /* What the run may reach: its own policy or the engine's; NULL: exposed functions. */
 const gbx_policy *gbx_run_policy(const gbx_run *run);
 
-/* The GBX_CAP_* bits that are on for it. */
-uint32_t gbx_run_capabilities(const gbx_run *run);
-
 /* What its code will find; borrows the run. */
 gbx_guard_world gbx_run_globals(gbx_run *run);
+
+/* Does the name of an exposed function that it may use begin with this name? */
+bool gbx_run_exposes(const gbx_run *run, const char *name);
 
 /* Its error is here in its code: the place, and the lines around it. line 0: unknown. */
 void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column);

@@ -32,6 +32,13 @@ gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr)
     return GBX_OK;
 }
 
+void gbx_engine_name(gbx_engine *engine, char ret[GBX_ENGINE_NAME_SIZE])
+{
+    (void)pthread_mutex_lock(&engine->lock);
+    memcpy(ret, engine->facts.engine, GBX_ENGINE_NAME_SIZE);
+    (void)pthread_mutex_unlock(&engine->lock);
+}
+
 void gbx_engine_wake(gbx_engine *engine)
 {
     uint64_t one = 1;
@@ -50,16 +57,6 @@ const gbx_policy *gbx_run_policy(const gbx_run *run)
 {
     return run->call.policy != NULL ? run->call.policy
                                     : run->engine->settings.options.policy;
-}
-
-uint32_t gbx_run_capabilities(const gbx_run *run)
-{
-    uint32_t capabilities = run->engine->settings.options.capabilities;
-
-    if (run->replayer != NULL)
-        return run->replayer->head.capabilities;
-    return run->call.policy != NULL ? capabilities & run->call.policy->capabilities
-                                    : capabilities;
 }
 
 void gbx_run_notify(gbx_run *run)

@@ -244,7 +244,6 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
         SAY(v, "too many calls are waiting for a worker");
         v->hint = "run fewer calls at once, or raise queue_length";
         break;
-    case GBX_END_REPLAYED: v->code = GBX_CODE_DIVERGED; break;
     }
 }
 
@@ -531,7 +530,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
         gbx_result_fail(r, GBX_CODE_UNAVAILABLE, "the host is out of memory", "");
         return;
     }
-    if (how == GBX_END_REPLAYED) /* the replay has decided */
+    if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_STOPPED)
         return;
     if (how == GBX_END_NO_WORKER) {
         evidence.is_late = now_ns >= run->deadline_ns;

@@ -20,7 +20,6 @@ typedef enum gbx_end {
     GBX_END_LOST,      /* it is gone, its status unknown: its template died */
     GBX_END_NO_WORKER, /* none was available */
     GBX_END_QUEUE_FULL,
-    GBX_END_REPLAYED, /* a replay is complete, and decides the result itself */
 } gbx_end;
 
 /* What the kernel reports about a process that it may have killed. */

@@ -176,8 +176,10 @@ typedef enum gbx_recording_state {
 struct gbx_recording {
     uint32_t flags; /* gbx_record_flag bits */
     gbx_recording_state state;
-    bool is_cut;     /* something is missing before the end */
-    bool is_checked; /* gbx_record_check() has accepted the text */
+    bool is_cut;                       /* something is missing before the end */
+    bool is_checked;                   /* gbx_record_check() has accepted the text */
+    uint8_t entropy[GBX_ENTROPY_SIZE]; /* of its call */
+    uint64_t load_seq;                 /* of the datasets that it names */
     gbx_buf text;
 };
 

@@ -100,18 +100,13 @@ static bool take_int(gbx_view value, int64_t *ret)
     return true;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool take_digest(gbx_view value, uint8_t *ret)
 {
     if (gbx_view_kind(value) != '"' || value.len != 2 * GBX_SHA256_SIZE + 2)
         return false;
     for (size_t i = 0; i < GBX_SHA256_SIZE; i++) {
-        int high = hex_digit(value.at[1 + 2 * i]);
-        int low = hex_digit(value.at[2 + 2 * i]);
+        int high = gbx_hex_digit((uint8_t)value.at[1 + 2 * i]);
+        int low = gbx_hex_digit((uint8_t)value.at[2 + 2 * i]);
 
         if (high < 0 || low < 0)
             return false;

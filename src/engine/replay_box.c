@@ -34,19 +34,10 @@ static gbx_status expose_all(gbx_engine *engine, gbx_span names, gbx_error *rete
 
 static void fill_limits(const gbx_record_head *h, gbx_limits *to)
 {
-#define FILL(field)     \
-    if (to->field == 0) \
-    to->field = h->limits.field
-    FILL(timeout_ms);
-    FILL(cpu_ms);
-    FILL(memory_bytes);
-    FILL(output_bytes);
-    FILL(code_bytes);
-    FILL(log_bytes);
-    FILL(host_calls);
-    FILL(host_calls_at_once);
-    FILL(host_out_bytes);
-    FILL(host_in_bytes);
+#define FILL(field, name, standard, least, most) \
+    if (to->field == 0)                          \
+        to->field = h->limits.field;
+    GBX_LIMIT_MAP(FILL)
 #undef FILL
 }
 

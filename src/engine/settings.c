@@ -13,19 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMEOUT_MS_MAX    600000u
-#define MEMORY_MIN        (UINT64_C(8) << 20)
-#define MEMORY_MAX        (UINT64_C(4) << 30)
-#define OUTPUT_MAX        (UINT64_C(256) << 20)
-#define CODE_MAX          (1u << 20)
 #define SCRIPT_CODE_BYTES 51200u
-#define LOG_MAX           (64u << 20)
-#define HOST_CALLS_MAX    10000000u
-#define HOST_AT_ONCE_MAX  4096u
-#define HOST_BYTES_MAX    (UINT64_C(1) << 30)
-#define TOTAL_MEMORY_MIN  (UINT64_C(64) << 20)
-#define TOTAL_MEMORY_MAX  (UINT64_C(1) << 50)
-#define CPU_PERCENT_MAX   UINT64_C(1000000)
 
 /* Capabilities that need no list of permitted targets. */
 #define PLAIN_CAPABILITIES \
@@ -50,28 +38,26 @@ static gbx_status import(const void *given, void *to, size_t size, const char *w
     return GBX_OK;
 }
 
-/* *value: 0 becomes standard; a value outside min..max is refused by name. */
-static bool settle(uint64_t *value, uint64_t standard, uint64_t min, uint64_t max,
-                   const char *name, gbx_error *reterr)
+/* A number of 4 or 8 bytes: 0 becomes standard, where there is one; another value
+ * outside least..most is refused by name. */
+static bool settle(void *value, size_t size, uint64_t standard, uint64_t least,
+                   uint64_t most, const char *name, gbx_error *reterr)
 {
-    if (*value == 0)
-        *value = standard;
-    if (*value >= min && *value <= max)
-        return true;
-    (void)gbx_fail(reterr, GBX_E_USAGE, "%s must be from %llu to %llu, not %llu", name,
-                   (unsigned long long)min, (unsigned long long)max,
-                   (unsigned long long)*value);
-    return false;
-}
+    uint64_t number =
+        size == sizeof(uint32_t) ? *(uint32_t *)value : *(uint64_t *)value;
 
-static bool settle32(uint32_t *value, uint32_t standard, uint32_t min, uint32_t max,
-                     const char *name, gbx_error *reterr)
-{
-    uint64_t wide = *value;
-
-    if (!settle(&wide, standard, min, max, name, reterr))
+    if (number == 0)
+        number = standard;
+    if ((number < least || number > most) && (number != 0 || standard != 0)) {
+        (void)gbx_fail(reterr, GBX_E_USAGE, "%s must be from %llu to %llu, not %llu",
+                       name, (unsigned long long)least, (unsigned long long)most,
+                       (unsigned long long)number);
         return false;
-    *value = (uint32_t)wide;
+    }
+    if (size == sizeof(uint32_t))
+        *(uint32_t *)value = (uint32_t)number;
+    else
+        *(uint64_t *)value = number;
     return true;
 }
 
@@ -88,27 +74,16 @@ static bool is_known(const gbx_limits *l, gbx_error *reterr)
 
 static bool settle_limits(gbx_limits *l, gbx_error *reterr)
 {
+#define SETTLE(field, name, standard, least, most)                                \
+    &&settle(&l->field, sizeof l->field, standard, least, most, "limits." #field, \
+             reterr)
     l->struct_size = sizeof *l;
-    return is_known(l, reterr) &&
-           settle32(&l->timeout_ms, 5000, 1, TIMEOUT_MS_MAX, "limits.timeout_ms",
-                    reterr) &&
-           settle32(&l->cpu_ms, l->timeout_ms, 1, TIMEOUT_MS_MAX, "limits.cpu_ms",
-                    reterr) &&
-           settle(&l->memory_bytes, UINT64_C(128) << 20, MEMORY_MIN, MEMORY_MAX,
-                  "limits.memory_bytes", reterr) &&
-           settle(&l->output_bytes, 1048576, 1, OUTPUT_MAX, "limits.output_bytes",
-                  reterr) &&
-           (l->code_bytes == 0 ||
-            settle32(&l->code_bytes, 0, 1, CODE_MAX, "limits.code_bytes", reterr)) &&
-           settle32(&l->log_bytes, 10u << 20, 1, LOG_MAX, "limits.log_bytes", reterr) &&
-           settle32(&l->host_calls, 10000, 1, HOST_CALLS_MAX, "limits.host_calls",
-                    reterr) &&
-           settle32(&l->host_calls_at_once, 256, 1, HOST_AT_ONCE_MAX,
-                    "limits.host_calls_at_once", reterr) &&
-           settle(&l->host_out_bytes, UINT64_C(16) << 20, 1, HOST_BYTES_MAX,
-                  "limits.host_out_bytes", reterr) &&
-           settle(&l->host_in_bytes, UINT64_C(64) << 20, 1, HOST_BYTES_MAX,
-                  "limits.host_in_bytes", reterr);
+    if (!(is_known(l, reterr) GBX_LIMIT_MAP(SETTLE)))
+        return false;
+#undef SETTLE
+    if (l->cpu_ms == 0)
+        l->cpu_ms = l->timeout_ms;
+    return true;
 }
 
 static bool choose(unsigned value, unsigned last, const char *name, gbx_error *reterr)
@@ -154,28 +129,19 @@ static bool settle_choices(gbx_options *o, gbx_error *reterr)
                      "are the host's own user");
         return false;
     }
-    return settle32(&o->pool_size, 5, 1, 64, "options.pool_size", reterr) &&
-           settle32(&o->max_workers, 64, 1, 1024, "options.max_workers", reterr) &&
-           settle32(&o->queue_length, 1024, 1, 1u << 20, "options.queue_length",
-                    reterr) &&
-           settle32(&o->recycle_calls, 10000, 1, UINT32_MAX, "options.recycle_calls",
-                    reterr) &&
-           settle32(&o->recycle_ms, 600000, 1000, UINT32_MAX, "options.recycle_ms",
-                    reterr) &&
-           settle32(&o->huge_pages, 3, 1, 16, "options.huge_pages", reterr) &&
-           (o->worker_uid == 0 || settle32(&o->worker_uid, 0, 1, UINT32_MAX - 1,
-                                           "options.worker_uid", reterr)) &&
-           (o->total_memory_bytes == 0 ||
-            settle(&o->total_memory_bytes, 0, TOTAL_MEMORY_MIN, TOTAL_MEMORY_MAX,
-                   "options.total_memory_bytes", reterr)) &&
-           (o->total_cpu_percent == 0 ||
-            settle(&o->total_cpu_percent, 0, 1, CPU_PERCENT_MAX,
-                   "options.total_cpu_percent", reterr)) &&
-           settle32(&o->suspicious_refusals, GBX_SUSPICION_THRESHOLD, 1,
-                    GBX_SUSPICION_THRESHOLD_MAX, "options.suspicious_refusals",
-                    reterr) &&
-           settle32(&o->suspicious_ms, GBX_SUSPICION_WINDOW_MS, 1000, 3600000,
-                    "options.suspicious_ms", reterr);
+#define SETTLE(field, standard, least, most) \
+    settle(&o->field, sizeof o->field, standard, least, most, "options." #field, reterr)
+    return SETTLE(pool_size, 5, 1, 64) && SETTLE(max_workers, 64, 1, 1024) &&
+           SETTLE(queue_length, 1024, 1, 1u << 20) &&
+           SETTLE(recycle_calls, 10000, 1, UINT32_MAX) &&
+           SETTLE(recycle_ms, 600000, 1000, UINT32_MAX) &&
+           SETTLE(huge_pages, 3, 1, 16) && SETTLE(worker_uid, 0, 1, UINT32_MAX - 1) &&
+           SETTLE(total_memory_bytes, 0, GBX_MIB(64), UINT64_C(1) << 50) &&
+           SETTLE(total_cpu_percent, 0, 1, 1000000) &&
+           SETTLE(suspicious_refusals, GBX_SUSPICION_THRESHOLD, 1,
+                  GBX_SUSPICION_THRESHOLD_MAX) &&
+           SETTLE(suspicious_ms, GBX_SUSPICION_WINDOW_MS, 1000, 3600000);
+#undef SETTLE
 }
 
 static bool copy_text(const char **text, char *to, size_t size, const char *name,
@@ -242,29 +208,23 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
         status = import(asked, &l, sizeof l, "call.limits", reterr);
     if (status != GBX_OK)
         return status;
-#define LOWER(field)                                                             \
-    if (l.field == 0)                                                            \
-        l.field = engine->field;                                                 \
-    else if (engine->field != 0 && l.field > engine->field)                      \
-    return gbx_fail(reterr, GBX_E_USAGE,                                         \
-                    "call.limits." #field " is above the engine's: %llu > %llu", \
-                    (unsigned long long)l.field, (unsigned long long)engine->field)
-    LOWER(timeout_ms);
-    LOWER(memory_bytes);
-    LOWER(output_bytes);
-    LOWER(log_bytes);
-    LOWER(host_calls);
-    LOWER(host_calls_at_once);
-    LOWER(host_out_bytes);
-    LOWER(host_in_bytes);
-    if (l.cpu_ms == 0)
-        l.cpu_ms = engine->cpu_ms < l.timeout_ms ? engine->cpu_ms : l.timeout_ms;
-    LOWER(cpu_ms);
+    if (l.cpu_ms == 0) {
+        l.cpu_ms = l.timeout_ms != 0 ? l.timeout_ms : engine->timeout_ms;
+        if (l.cpu_ms > engine->cpu_ms)
+            l.cpu_ms = engine->cpu_ms;
+    }
     complete = *engine;
     if (complete.code_bytes == 0)
         complete.code_bytes = form == GBX_FORM_SCRIPT ? SCRIPT_CODE_BYTES : 65536;
-    engine = &complete;
-    LOWER(code_bytes);
+#define LOWER(field, name, standard, least, most)                                    \
+    if (l.field == 0)                                                                \
+        l.field = complete.field;                                                    \
+    else if (l.field > complete.field)                                               \
+        return gbx_fail(reterr, GBX_E_USAGE,                                         \
+                        "call.limits." #field " is above the engine's: %llu > %llu", \
+                        (unsigned long long)l.field,                                 \
+                        (unsigned long long)complete.field);
+    GBX_LIMIT_MAP(LOWER)
 #undef LOWER
     if (!settle_limits(&l, reterr))
         return GBX_E_USAGE;

@@ -72,19 +72,10 @@ bool gbx_policy_allows_function(const gbx_policy *policy, const char *name)
 
 void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by)
 {
-#define LOWER(field)                                                         \
+#define LOWER(field, name, standard, least, most)                            \
     if (by->field != 0 && (limits->field == 0 || by->field < limits->field)) \
-    limits->field = by->field
-    LOWER(timeout_ms);
-    LOWER(cpu_ms);
-    LOWER(memory_bytes);
-    LOWER(output_bytes);
-    LOWER(code_bytes);
-    LOWER(log_bytes);
-    LOWER(host_calls);
-    LOWER(host_calls_at_once);
-    LOWER(host_out_bytes);
-    LOWER(host_in_bytes);
+        limits->field = by->field;
+    GBX_LIMIT_MAP(LOWER)
 #undef LOWER
 }
 
@@ -416,17 +407,10 @@ static bool wider_secrets(const gbx_policy *wide, const gbx_policy *narrow,
 static bool wider_limits(const gbx_limits *wide, const gbx_limits *narrow,
                          gbx_error *reterr)
 {
-#define WIDER_LIMIT(field, name)               \
-    (wide->field != 0 && narrow->field != 0 && \
-     wider_number(wide->field, narrow->field, "limits." name, reterr))
-    return WIDER_LIMIT(timeout_ms, "timeoutMs") || WIDER_LIMIT(cpu_ms, "cpuMs") ||
-           WIDER_LIMIT(memory_bytes, "memoryBytes") ||
-           WIDER_LIMIT(output_bytes, "outputBytes") ||
-           WIDER_LIMIT(code_bytes, "codeBytes") || WIDER_LIMIT(log_bytes, "logBytes") ||
-           WIDER_LIMIT(host_calls, "hostCalls") ||
-           WIDER_LIMIT(host_calls_at_once, "hostCallsAtOnce") ||
-           WIDER_LIMIT(host_out_bytes, "hostOutBytes") ||
-           WIDER_LIMIT(host_in_bytes, "hostInBytes");
+#define WIDER_LIMIT(field, name, standard, least, most) \
+    || (wide->field != 0 && narrow->field != 0 &&       \
+        wider_number(wide->field, narrow->field, "limits." name, reterr))
+    return false GBX_LIMIT_MAP(WIDER_LIMIT);
 #undef WIDER_LIMIT
 }
 

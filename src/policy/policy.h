@@ -215,6 +215,19 @@ bool gbx_policy_allows_function(const gbx_policy *policy, const char *name);
 /* Append the listed values as a JSON object. False if the buffer is full. */
 bool gbx_policy_put_env(const gbx_policy *policy, gbx_buf *to);
 
+/* All limits: field, name in JSON, default (0: depends on others), least and most. */
+#define GBX_LIMIT_MAP(XX)                                                    \
+    XX(timeout_ms, "timeoutMs", 5000, 1, 600000)                             \
+    XX(cpu_ms, "cpuMs", 0, 1, 600000)                                        \
+    XX(memory_bytes, "memoryBytes", GBX_MIB(128), GBX_MIB(8), GBX_MIB(4096)) \
+    XX(output_bytes, "outputBytes", GBX_MIB(1), 1, GBX_MIB(256))             \
+    XX(code_bytes, "codeBytes", 0, 1, GBX_MIB(1))                            \
+    XX(log_bytes, "logBytes", GBX_MIB(10), 1, GBX_MIB(64))                   \
+    XX(host_calls, "hostCalls", 10000, 1, 10000000)                          \
+    XX(host_calls_at_once, "hostCallsAtOnce", 256, 1, 4096)                  \
+    XX(host_out_bytes, "hostOutBytes", GBX_MIB(16), 1, GBX_MIB(1024))        \
+    XX(host_in_bytes, "hostInBytes", GBX_MIB(64), 1, GBX_MIB(1024))
+
 /* What by says lowers limits; its zeros say nothing. */
 void gbx_limits_lower(gbx_limits *limits, const gbx_limits *by);
 

@@ -365,17 +365,10 @@ static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
                               const gbx_json_key *key, void *target)
 {
     static const gbx_json_key keys[] = {
-        GBX_JSON_NUMBER("timeoutMs", gbx_limits, timeout_ms, 1, 600000),
-        GBX_JSON_NUMBER("cpuMs", gbx_limits, cpu_ms, 1, 600000),
-        GBX_JSON_NUMBER("memoryBytes", gbx_limits, memory_bytes, GBX_MIB(8),
-                        GBX_MIB(4096)),
-        GBX_JSON_NUMBER("outputBytes", gbx_limits, output_bytes, 1, GBX_MIB(256)),
-        GBX_JSON_NUMBER("codeBytes", gbx_limits, code_bytes, 1, GBX_MIB(1)),
-        GBX_JSON_NUMBER("logBytes", gbx_limits, log_bytes, 1, GBX_MIB(64)),
-        GBX_JSON_NUMBER("hostCalls", gbx_limits, host_calls, 1, 10000000),
-        GBX_JSON_NUMBER("hostCallsAtOnce", gbx_limits, host_calls_at_once, 1, 4096),
-        GBX_JSON_NUMBER("hostOutBytes", gbx_limits, host_out_bytes, 1, GBX_MIB(1024)),
-        GBX_JSON_NUMBER("hostInBytes", gbx_limits, host_in_bytes, 1, GBX_MIB(1024)),
+#define XX(field, name, standard, least, most) \
+    GBX_JSON_NUMBER(name, gbx_limits, field, least, most),
+        GBX_LIMIT_MAP(XX)
+#undef XX
     };
     gbx_policy *policy = target;
     (void)key;

@@ -3,6 +3,7 @@
  * head - the lines before the first event, written and read: each kind once, in a fixed
  * order. The whole head must be read before it is used.
  */
+#include "policy/policy.h"
 #include "replay/record.h"
 
 #include <stdlib.h>
@@ -81,22 +82,15 @@ static const gbx_recording_field call_fields[] = {
     {"bindings", GBX_FIELD_TEXT, false, AT(bindings), 0, NULL},
 };
 
-#define LIMIT(name, kind, field)                                         \
-    {                                                                    \
-        name, GBX_FIELD_##kind, true, AT(limits.field), UINT32_MAX, NULL \
-    }
-static const gbx_recording_field limit_fields[] = {
-    LIMIT("timeoutMs", UINT32, timeout_ms),
-    LIMIT("cpuMs", UINT32, cpu_ms),
-    {"memoryBytes", GBX_FIELD_UINT, true, AT(limits.memory_bytes), UINT64_MAX, NULL},
-    LIMIT("outputBytes", UINT, output_bytes),
-    LIMIT("codeBytes", UINT32, code_bytes),
-    LIMIT("logBytes", UINT32, log_bytes),
-    LIMIT("hostCalls", UINT32, host_calls),
-    LIMIT("hostCallsAtOnce", UINT32, host_calls_at_once),
-    LIMIT("hostOutBytes", UINT, host_out_bytes),
-    LIMIT("hostInBytes", UINT, host_in_bytes),
-};
+#define LIMIT(field, name, standard, least, most)                            \
+    {name,                                                                   \
+     sizeof(uint32_t) == sizeof(((gbx_limits *)0)->field) ? GBX_FIELD_UINT32 \
+                                                          : GBX_FIELD_UINT,  \
+     true,                                                                   \
+     AT(limits.field),                                                       \
+     most,                                                                   \
+     NULL},
+static const gbx_recording_field limit_fields[] = {GBX_LIMIT_MAP(LIMIT)};
 #undef LIMIT
 
 static const gbx_recording_field box_fields[] = {

@@ -38,9 +38,8 @@ static void make_policy(void)
 static void put_byte(gbx_buf *data, uint8_t byte, uint8_t how)
 {
     static const char *const formats[] = {
-        "%%%02x",    "%%%02X",      "\\u%04x",   "\\u00%02X", "\\x%02x",
-        "&#%u;",     "&#x%x;",      "%%25%02x",  "\\\\u%04x", "\\u0025%02x",
-        "%%5cu%04x", "\\u0026#%u;", "\\\\x%02X", "%02x",      "%02X",
+        "%%%02x",    "%%%02X",      "\\u%04x",   "\\u00%02X", "%%25%02x",
+        "\\\\u%04x", "\\u0025%02x", "%%5cu%04x", "%02x",      "%02X",
     };
 
     if (how < GBX_COUNTOF(formats)) {

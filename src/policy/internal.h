@@ -118,12 +118,11 @@ bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
 /* ---- unescape.c ---------------------------------------------------------- */
 
 /*
- * Undo the encodings that programs apply to text: percent-encoding, escapes of JSON and
- * JavaScript, HTML's, line ends within, a plus for a space. All of them are undone
- * together, and the result again, so that up to four may be nested.
+ * Undo the encodings that programs apply to text: percent-encoding, with a plus for a
+ * space, the escapes of JSON, and line ends within. All of them are undone together, and
+ * the result again, so that up to four may be nested: JSON in JSON is common.
  *
- * It covers the escapes that programs use, not a standard's: undoing too much only
- * makes the search find a value that nobody would have read so.
+ * Undoing too much only makes the search find a value that nobody would have read so.
  */
 
 /* No escape is longer. */
@@ -135,7 +134,7 @@ bool gbx_secret_find(const gbx_secret_forms *forms, gbx_span data,
 /* Can an escape begin with this byte? */
 static inline bool gbx_unescape_begins(uint8_t byte)
 {
-    return byte == '\\' || byte == '%' || byte == '&' || byte == '\n' || byte == '\r';
+    return byte == '\\' || byte == '%' || byte == '\n' || byte == '\r';
 }
 
 /* Bytes that wait for the rest of an escape, and where they come from. */

@@ -71,39 +71,16 @@ static unescaped utf16(const uint8_t *data, size_t len)
     return point(0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF)), 12);
 }
 
-/* \u{X}, as in JavaScript. */
-static unescaped braced(const uint8_t *data, size_t len)
-{
-    uint32_t value;
-    size_t n = hex(data + 3, len - 3, 6, &value);
-
-    if (n + 3 == len)
-        return need_more;
-    if (n == 0 || data[n + 3] != '}' || value > 0x10FFFF)
-        return as_itself(data[0]);
-    return point(value, (uint8_t)(n + 4));
-}
-
 static unescaped json(const uint8_t *data, size_t len)
 {
-    static const char letters[] = "\"\\/'bfnrt";
-    static const char meant[] = "\"\\/'\b\f\n\r\t";
+    static const char letters[] = "\"\\/bfnrt";
+    static const char meant[] = "\"\\/\b\f\n\r\t";
     const char *letter;
-    uint32_t value;
-    size_t n;
 
     if (len == 1)
         return need_more;
-    if (data[1] == 'u' && len > 2 && data[2] == '{')
-        return braced(data, len);
     if (data[1] == 'u')
         return utf16(data, len);
-    if (data[1] == 'x') {
-        n = hex(data + 2, len - 2, 2, &value);
-        if (n == 2)
-            return one_byte((uint8_t)value, 4);
-        return n + 2 == len ? need_more : as_itself(data[0]);
-    }
     letter = data[1] != 0 ? strchr(letters, data[1]) : NULL;
     return letter != NULL ? one_byte((uint8_t)meant[letter - letters], 2)
                           : as_itself(data[0]);
@@ -119,63 +96,6 @@ static unescaped percent(const uint8_t *data, size_t len)
     return n + 1 == len ? need_more : as_itself(data[0]);
 }
 
-/* &#65; or &#x41;: *at is behind the '#'. */
-static unescaped html_number(const uint8_t *data, size_t len)
-{
-    size_t at = 2;
-    uint32_t value = 0;
-    bool is_hex = len > 2 && (data[2] | 0x20) == 'x';
-
-    if (is_hex)
-        at++;
-    for (; at < len && at + 1 < GBX_ESCAPE_MAX; at++) {
-        int d = gbx_hex_digit(data[at]);
-
-        if (d < 0 || (!is_hex && d > 9))
-            break;
-        value = value * (is_hex ? 16 : 10) + (uint32_t)d;
-    }
-    if (at == len)
-        return need_more;
-    if (data[at] != ';' || gbx_hex_digit(data[at - 1]) < 0 || value > 0x10FFFF)
-        return as_itself(data[0]);
-    return point(value, (uint8_t)(at + 1));
-}
-
-static unescaped html(const uint8_t *data, size_t len)
-{
-    static const struct {
-        const char *text;
-        char meant;
-    } names[] = {
-        {"&amp;", '&'},    {"&lt;", '<'},     {"&gt;", '>'},     {"&quot;", '"'},
-        {"&apos;", '\''},  {"&sol;", '/'},    {"&plus;", '+'},   {"&equals;", '='},
-        {"&excl;", '!'},   {"&num;", '#'},    {"&dollar;", '$'}, {"&percnt;", '%'},
-        {"&lpar;", '('},   {"&rpar;", ')'},   {"&ast;", '*'},    {"&comma;", ','},
-        {"&period;", '.'}, {"&colon;", ':'},  {"&semi;", ';'},   {"&quest;", '?'},
-        {"&commat;", '@'}, {"&lsqb;", '['},   {"&lbrack;", '['}, {"&bsol;", '\\'},
-        {"&rsqb;", ']'},   {"&rbrack;", ']'}, {"&Hat;", '^'},    {"&lowbar;", '_'},
-        {"&grave;", '`'},  {"&lcub;", '{'},   {"&lbrace;", '{'}, {"&vert;", '|'},
-        {"&verbar;", '|'}, {"&rcub;", '}'},   {"&rbrace;", '}'},
-    };
-
-    if (len == 1)
-        return need_more;
-    if (data[1] == '#')
-        return html_number(data, len);
-    if ((data[1] | 0x20) < 'a' || (data[1] | 0x20) > 'z')
-        return as_itself(data[0]); /* no name begins like that */
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t name_len = strlen(names[i].text);
-
-        if (memcmp(data, names[i].text, len < name_len ? len : name_len) == 0)
-            return len < name_len
-                       ? need_more
-                       : one_byte((uint8_t)names[i].meant, (uint8_t)name_len);
-    }
-    return as_itself(data[0]);
-}
-
 /* data has at least one byte, which can begin an escape. If it is not an escape, the
  * byte stands for itself. */
 static unescaped unescape(const uint8_t *data, size_t len)
@@ -183,7 +103,6 @@ static unescaped unescape(const uint8_t *data, size_t len)
     switch (data[0]) {
     case '\\': return json(data, len);
     case '%': return percent(data, len);
-    case '&': return html(data, len);
     default: return (unescaped){.taken = 1}; /* a line end */
     }
 }

@@ -5,9 +5,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define SPARE_MAX 16
@@ -45,6 +47,56 @@ size_t gbx_fd_put(int fd, const void *data, size_t len)
 bool gbx_fd_write(int fd, const void *data, size_t len)
 {
     return gbx_fd_put(fd, data, len) == len;
+}
+
+union control {
+    struct cmsghdr align;
+    char space[CMSG_SPACE(GBX_FDS_MAX * sizeof(int))];
+};
+
+ssize_t gbx_fd_send(int socket, const void *data, size_t len, const int *fds,
+                    size_t fd_count, int flags)
+{
+    union control control = {0};
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
+    struct msghdr msg = {.msg_iov = &iov,
+                         .msg_iovlen = 1,
+                         .msg_control = &control,
+                         .msg_controllen = CMSG_SPACE(fd_count * sizeof *fds)};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    ssize_t n;
+
+    assert(fd_count > 0 && fd_count <= GBX_FDS_MAX);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(fd_count * sizeof *fds);
+    memcpy(CMSG_DATA(c), fds, fd_count * sizeof *fds);
+    do
+        n = sendmsg(socket, &msg, flags | MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+ssize_t gbx_fd_receive(int socket, void *data, size_t len, int *fds, size_t fd_count,
+                       int flags)
+{
+    union control control;
+    struct iovec iov = {.iov_base = data, .iov_len = len};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control};
+    const struct cmsghdr *c;
+    ssize_t n;
+
+    assert(fd_count > 0 && fd_count <= GBX_FDS_MAX);
+    memset(fds, 0xff, fd_count * sizeof *fds);
+    do {
+        /* Not CMSG_SPACE(), whose padding could hold one more. */
+        msg.msg_controllen = CMSG_LEN(fd_count * sizeof *fds);
+        n = recvmsg(socket, &msg, flags | MSG_CMSG_CLOEXEC);
+    } while (n < 0 && errno == EINTR);
+    c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+        memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+    return n;
 }
 
 bool gbx_fd_has_room(int fd, int wait_ms)

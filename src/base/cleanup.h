@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define GBX_CLEANUP(fn) __attribute__((cleanup(fn)))
 #define GBX_COUNTOF(a)  (sizeof(a) / sizeof((a)[0]))
@@ -31,6 +32,19 @@ bool gbx_fd_has_room(int fd, int wait_ms);
  * errno, which is EAGAIN without room. At most PIPE_BUF bytes, from one thread at a
  * time. */
 bool gbx_fd_offer(int fd, const void *data, size_t len, int wait_ms);
+
+/* Descriptors that one message may carry. */
+#define GBX_FDS_MAX 3
+
+/* Send data in one call with fd_count descriptors, as send() does; restarted after a
+ * signal. */
+ssize_t gbx_fd_send(int socket, const void *data, size_t len, const int *fds,
+                    size_t fd_count, int flags);
+
+/* Receive with up to fd_count descriptors, as recv() does; restarted after a signal.
+ * Places in fds that got none are -1; the kernel closes those that are too many. */
+ssize_t gbx_fd_receive(int socket, void *data, size_t len, int *fds, size_t fd_count,
+                       int flags);
 
 /* Close *fd if it is open, and set it to -1. */
 void gbx_fd_close(int *fd);

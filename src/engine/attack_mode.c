@@ -44,29 +44,18 @@ static bool receive(gbx_attack_session *s, void *data, size_t len, gbx_timeout t
     while (len > 0) {
         struct pollfd fd = {.fd = s->process.control, .events = POLLIN};
         int64_t left = (until - gbx_clock_now_ns()) / GBX_NS_PER_MS;
-        union {
-            struct cmsghdr align;
-            char space[CMSG_SPACE(2 * sizeof(int))];
-        } control;
-        struct iovec iov = {.iov_base = at, .iov_len = len};
-        struct msghdr msg = {.msg_iov = &iov,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-        struct cmsghdr *c;
+        int got[2];
         ssize_t n;
 
         if (left <= 0 || poll(&fd, 1, (int)left) <= 0)
             return false;
-        n = recvmsg(s->process.control, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        n = gbx_fd_receive(s->process.control, at, len, got, 2, MSG_DONTWAIT);
+        if (n < 0 && errno == EAGAIN)
             continue;
         if (n <= 0)
             return false;
-        c = CMSG_FIRSTHDR(&msg);
-        if (c != NULL && c->cmsg_type == SCM_RIGHTS &&
-            c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
-            memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+        if (got[0] >= 0)
+            memcpy(fds, got, sizeof got);
         at += n;
         len -= (size_t)n;
     }

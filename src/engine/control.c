@@ -31,24 +31,9 @@ static gbx_span name_of(const gbx_dataset *d)
 /* One frame with a descriptor; releases the buffer. */
 static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec iov = {.iov_base = buf->data, .iov_len = buf->len};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof control};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-    bool sent;
+    bool sent = !buf->failed && gbx_fd_send(t->process.control, buf->data, buf->len,
+                                            &fd, 1, MSG_DONTWAIT) == (ssize_t)buf->len;
 
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-    sent = !buf->failed && sendmsg(t->process.control, &msg,
-                                   MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)buf->len;
     gbx_buf_cleanup(buf);
     return sent;
 }

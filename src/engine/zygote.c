@@ -120,55 +120,26 @@ static void look(const gbx_spawn_options *o, likeness *ret)
 static bool receive(int control, gbx_timeout patience, gbx_zygote_answer *ret,
                     int *ret_fd)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof(int))];
-    } space;
-    struct iovec iov = {.iov_base = ret, .iov_len = sizeof *ret};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &space,
-                         .msg_controllen = sizeof space};
     struct pollfd p = {.fd = control, .events = POLLIN};
-    const struct cmsghdr *c;
-    ssize_t n;
     int polled;
 
     *ret_fd = -1;
     do
         polled = poll(&p, 1, (int)gbx_timeout_ms(patience));
     while (polled < 0 && errno == EINTR);
-    n = polled > 0 ? recvmsg(control, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) : -1;
-    c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-        c->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
-    return n == (ssize_t)sizeof *ret;
+    return polled > 0 && gbx_fd_receive(control, ret, sizeof *ret, ret_fd, 1,
+                                        MSG_DONTWAIT) == (ssize_t)sizeof *ret;
 }
 
 static bool request(int control, const gbx_spawn_options *o, const int fds[3])
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(3 * sizeof(int))];
-    } space = {0};
-    size_t size = (o->cgroup >= 0 ? 3 : 2) * sizeof(int);
     gbx_zygote_request text = {.layers_off = o->layers_off};
-    struct iovec iov = {.iov_base = &text, .iov_len = sizeof text};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &space,
-                         .msg_controllen = CMSG_SPACE(size)};
-    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 
     if (strlen(o->uids) >= sizeof text.uids)
         return false;
     strcpy(text.uids, o->uids);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(size);
-    memcpy(CMSG_DATA(c), fds, size);
-    return sendmsg(control, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof text;
+    return gbx_fd_send(control, &text, sizeof text, fds, o->cgroup >= 0 ? 3 : 2,
+                       MSG_DONTWAIT) == (ssize_t)sizeof text;
 }
 
 /* ---- its life; the lock is held -------------------------------------------------------- */
@@ -220,8 +191,7 @@ static zygote *place_of(family *f, const likeness *of)
     return oldest;
 }
 
-/* ---- the thread whose children all templates are
- * ----------------------------------------- */
+/* ---- the thread whose children all templates are ---------------------------------- */
 
 static bool start(const likeness *of, gbx_spawned *ret)
 {
@@ -310,8 +280,7 @@ static void *keep(void *arg)
     return NULL;
 }
 
-/* ---- requests for a template; the lock is held
- * --------------------------------------------- */
+/* ---- requests for a template; the lock is held ------------------------------------- */
 
 static bool has_keeper(family *f)
 {

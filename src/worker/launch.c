@@ -271,25 +271,9 @@ typedef struct request {
 
 static bool receive(int control, request *ret)
 {
-    union {
-        struct cmsghdr align;
-        char space[CMSG_SPACE(sizeof ret->fds)];
-    } space;
-    struct iovec iov = {.iov_base = &ret->text, .iov_len = sizeof ret->text};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &space,
-                         .msg_controllen = sizeof space};
-    const struct cmsghdr *c;
-    ssize_t n;
+    ssize_t n =
+        gbx_fd_receive(control, &ret->text, sizeof ret->text, ret->fds, FDS_MAX, 0);
 
-    memset(ret, 0xff, sizeof *ret);
-    do
-        n = recvmsg(control, &msg, MSG_CMSG_CLOEXEC);
-    while (n < 0 && errno == EINTR);
-    c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-    if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-        memcpy(ret->fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
     ret->text.uids[sizeof ret->text.uids - 1] = 0;
     return n == (ssize_t)sizeof ret->text && ret->fds[FD_SAID] >= 0;
 }

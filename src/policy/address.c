@@ -66,33 +66,6 @@ static bool overlap(const gbx_network *a, const gbx_network *b)
     return same_prefix(a->address, b->address, bits);
 }
 
-/* One part of an address in any notation; false if it is not a number, or out of
- * range. */
-static bool any_number(const char *text, size_t len, uint64_t *ret)
-{
-    unsigned base = 10;
-    uint64_t value = 0;
-
-    if (len >= 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-        base = 16;
-        text += 2;
-        len -= 2;
-    } else if (len >= 2 && text[0] == '0') {
-        base = 8;
-    }
-    for (size_t i = 0; i < len; i++) {
-        static const char digits[] = "0123456789abcdef";
-        int c = text[i] >= 'A' && text[i] <= 'F' ? text[i] + 32 : text[i];
-        const char *at = memchr(digits, c, base);
-
-        if (at == NULL || value > UINT32_MAX)
-            return false;
-        value = value * base + (uint64_t)(at - digits);
-    }
-    *ret = value;
-    return true;
-}
-
 /* Do URL parsers read this part as a number, valid or not? */
 static bool is_numeric(const char *text)
 {
@@ -115,22 +88,20 @@ static bool clear_after_prefix(gbx_network *network)
     return was_clear;
 }
 
-static bool parse_prefix(const char *text, size_t len, bool is_v4, uint8_t *ret)
+/* Digits, without a zero before others. */
+static bool parse_decimal(const char *text, size_t len, unsigned most, unsigned *ret)
 {
-    unsigned most = is_v4 ? 32 : 128;
-    unsigned bits = 0;
+    unsigned number = 0;
 
-    if (len == 0 || len > 3 || (text[0] == '0' && len > 1))
+    if (len == 0 || len > 5 || (text[0] == '0' && len > 1))
         return false;
     for (size_t i = 0; i < len; i++) {
         if (text[i] < '0' || text[i] > '9')
             return false;
-        bits = bits * 10 + (unsigned)(text[i] - '0');
+        number = number * 10 + (unsigned)(text[i] - '0');
     }
-    if (bits > most)
-        return false;
-    *ret = (uint8_t)(is_v4 ? bits + 96 : bits);
-    return true;
+    *ret = number;
+    return number <= most;
 }
 
 /* Four decimal numbers, or IPv6 without brackets and zone; IPv4 becomes ::ffff:a.b.c.d.
@@ -197,49 +168,24 @@ const char *gbx_network_never(const gbx_network *network)
  */
 static bool parse_any_notation(const char *host, uint8_t ret[16], bool *ret_ok)
 {
-    uint8_t address[16] = V4(0, 0, 0, 0);
-    const char *end = host + strlen(host);
-    const char *last = end;
-    uint64_t total = 0;
-    unsigned part = 0;
+    static const uint8_t v4[16] = V4(0, 0, 0, 0);
+    const char *dot = strrchr(host, '.');
+    struct in_addr address;
 
-    while (last > host && last[-1] != '.')
-        last--;
-    if (!is_numeric(last))
+    if (!is_numeric(dot != NULL ? dot + 1 : host))
         return false;
-    *ret_ok = false;
-    for (const char *at = host; at <= end; part++) {
-        const char *dot = memchr(at, '.', (size_t)(end - at));
-        const char *stop = dot != NULL ? dot : end;
-        uint64_t value;
-
-        if (part > 3 || stop == at || !any_number(at, (size_t)(stop - at), &value))
-            return true;
-        /* Each part but the last is one byte; the last has the rest. */
-        if (dot != NULL ? value > 0xFF : value >> (8 * (4 - part)) != 0)
-            return true;
-        total += dot != NULL ? value << (8 * (3 - part)) : value;
-        at = stop + 1;
-    }
-    for (unsigned i = 0; i < 4; i++)
-        address[12 + i] = (uint8_t)(total >> (8 * (3 - i)));
-    memcpy(ret, address, sizeof address);
-    *ret_ok = true;
+    *ret_ok = inet_aton(host, &address) != 0;
+    memcpy(ret, v4, sizeof v4);
+    if (*ret_ok)
+        memcpy(ret + 12, &address, sizeof address);
     return true;
 }
 
 bool gbx_port_parse(const char *text, size_t len, uint16_t *ret)
 {
-    unsigned port = 0;
+    unsigned port;
 
-    if (len == 0 || len > 5 || text[0] == '0')
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        port = port * 10 + (unsigned)(text[i] - '0');
-    }
-    if (port > UINT16_MAX)
+    if (!parse_decimal(text, len, UINT16_MAX, &port) || port == 0)
         return false;
     *ret = (uint16_t)port;
     return true;
@@ -253,6 +199,7 @@ gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
     gbx_network network = {.prefix_bits = 128};
     char quote[GBX_QUOTE_SIZE];
     char written[GBX_ADDRESS_TEXT_SIZE];
+    unsigned prefix = 128;
     const char *what;
     bool is_v4;
 
@@ -263,10 +210,12 @@ gbx_status gbx_network_parse(const char *text, size_t len, gbx_network *ret,
                           gbx_quote(quote, text, len));
     is_v4 = memchr(text, ':', address_len) == NULL;
     if (slash != NULL &&
-        !parse_prefix(slash + 1, len - address_len - 1, is_v4, &network.prefix_bits))
+        !parse_decimal(slash + 1, len - address_len - 1, is_v4 ? 32 : 128, &prefix))
         return gbx_refuse(reterr, text, address_len + (len > address_len + 1),
                           "after '/' is the length of the prefix, from 0 to %d",
                           is_v4 ? 32 : 128);
+    if (slash != NULL)
+        network.prefix_bits = (uint8_t)(is_v4 ? prefix + 96 : prefix);
     if (!is_v4 && overlap(&network, &all_v4))
         return gbx_refuse(reterr, text, 0,
                           "'%s' has IPv4 addresses in it: write those as IPv4, like "

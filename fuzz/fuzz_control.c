@@ -88,14 +88,15 @@ static void use_run(stage *s, gbx_reader *in)
 static void load(stage *s, gbx_reader *in)
 {
     gbx_engine *e = &s->p.engine;
+    bool is_loading;
 
     (void)pthread_mutex_lock(&e->lock);
-    if (!e->is_loading && e->current != NULL) {
-        e->is_loading = true;
-        e->load_done = false;
+    is_loading = gbx_engine_is_loading(e);
+    if (!is_loading && e->current != NULL) {
+        e->change = (gbx_change){.kind = GBX_CHANGE_UPDATE};
         s->p.template->loads_pending++;
-    } else if (e->is_loading && (e->load_done || fuzz_u8(in) % 2 == 0)) {
-        e->is_loading = false;
+    } else if (is_loading && (e->change.is_done || fuzz_u8(in) % 2 == 0)) {
+        e->change.kind = GBX_CHANGE_NONE;
         e->load_seq++;
         e->coming = 0;
         gbx_pool_discard_stale(e);

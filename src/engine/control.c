@@ -74,20 +74,6 @@ bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
 
 /* ---- what a template sends ------------------------------------------------- */
 
-void gbx_renewal_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error)
-{
-    gbx_renewal *r = engine->renewal;
-
-    /* The waiting thread may wait for another template than this one. */
-    if (r == NULL || (t != NULL && t->content_seq != engine->content_seq))
-        return;
-    if (error != NULL)
-        r->error = *error;
-    r->is_done = true;
-    engine->renewal = NULL;
-    (void)pthread_cond_broadcast(&engine->changed);
-}
-
 static bool is_socket(int fd)
 {
     struct stat st;
@@ -350,18 +336,17 @@ static bool serves(gbx_template *t)
 
     if (t->content_seq != engine->content_seq)
         return false;
+    gbx_change_end(engine, t, NULL);
     t->state = GBX_TEMPLATE_SERVING;
     if (engine->current != NULL)
         gbx_template_retire(engine->current);
     engine->current = t;
     engine->wasted = 0;
     engine->fork_ns = 0;
-    engine->has_started = true;
     if (t->is_renewal) { /* workers with the old contents are of no use */
         engine->load_seq++;
         engine->coming = 0;
         gbx_pool_discard_stale(engine);
-        gbx_renewal_end(engine, t, NULL);
     }
     (void)pthread_cond_broadcast(&engine->changed);
     gbx_pool_fill(engine);
@@ -399,14 +384,9 @@ static bool on_hello(gbx_template *t, gbx_span body)
         explain_group(&engine->facts, engine, &t->process);
         ok = is_enough(engine, &error);
     }
-    if (!ok)
+    if (!ok) {
         gbx_queue_lacks(engine, error.message, 0);
-    if (!ok && t->is_renewal)
-        gbx_renewal_end(engine, t, &error);
-    if (!ok && !engine->has_started) {
-        engine->start_error = error;
-        engine->has_started = true;
-        (void)pthread_cond_broadcast(&engine->changed);
+        gbx_change_end(engine, t, &error);
     }
     t->loads_pending = 0;
     t->state = GBX_TEMPLATE_LOADING;
@@ -456,19 +436,15 @@ static bool on_loaded(gbx_template *t, gbx_span body)
     error = error_of(&msg);
     (void)pthread_mutex_lock(&engine->lock);
     if (t->state == GBX_TEMPLATE_LOADING && !msg.ok) {
-        if (t->is_renewal) /* somebody waits for it */
-            gbx_renewal_end(engine, t, &error);
+        gbx_change_end(engine, t, &error);
         (void)pthread_mutex_unlock(&engine->lock);
         return false; /* a call must not find less than the engine has */
     }
     t->loads_pending--;
-    if (t->state == GBX_TEMPLATE_LOADING && t->loads_pending == 0) {
+    if (t->state != GBX_TEMPLATE_LOADING)
+        gbx_change_end(engine, t, &error);
+    else if (t->loads_pending == 0)
         ok = serves(t);
-    } else if (t == engine->current && engine->is_loading) {
-        engine->load_error = error;
-        engine->load_done = true;
-        (void)pthread_cond_broadcast(&engine->changed);
-    }
     (void)pthread_mutex_unlock(&engine->lock);
     return ok;
 }

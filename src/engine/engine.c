@@ -112,11 +112,12 @@ static gbx_status wait_for_start(gbx_engine *engine, gbx_error *reterr)
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
-    while (!engine->has_started)
+    while (!engine->change.is_done)
         (void)pthread_cond_wait(&engine->changed, &engine->lock);
-    status = engine->start_error.status;
+    engine->change.kind = GBX_CHANGE_NONE;
+    status = engine->change.error.status;
     if (status != GBX_OK && reterr != NULL)
-        *reterr = engine->start_error;
+        *reterr = engine->change.error;
     (void)pthread_mutex_unlock(&engine->lock);
     return status;
 }

@@ -379,13 +379,18 @@ typedef struct gbx_dataset {
     uint8_t sha256[GBX_SHA256_SIZE];
 } gbx_dataset;
 
-/* A thread that waits for a template with the engine's new contents; lives on its
- * stack. */
-typedef struct gbx_renewal {
-    bool is_started; /* the template is */
+/* What a thread waits for: one at a time. */
+typedef struct gbx_change {
+    enum {
+        GBX_CHANGE_START, /* the first template serves */
+        GBX_CHANGE_NONE,
+        GBX_CHANGE_UPDATE,  /* the serving template has one dataset or function more */
+        GBX_CHANGE_RENEWAL, /* a new template serves, with the engine's new contents */
+    } kind;
+    bool is_started; /* RENEWAL: the template is */
     bool is_done;
-    gbx_error error; /* status OK: it serves */
-} gbx_renewal;
+    gbx_error error; /* status OK: it succeeded */
+} gbx_change;
 
 typedef struct gbx_run_list {
     TAILQ_HEAD(gbx_run_head, gbx_run) runs;
@@ -411,9 +416,7 @@ struct gbx_engine {
     int wake_fd;
     uint32_t executing; /* threads inside gbx_execute() */
     bool is_closing;
-    bool is_spawning;      /* a template is being started; not in the list yet */
-    bool has_started;      /* the first template said HELLO, or failed to */
-    gbx_error start_error; /* status OK if the first template serves */
+    bool is_spawning; /* a template is being started; not in the list yet */
     gbx_engine_facts facts;
     char worker_uids[GBX_WORKER_UIDS_SIZE]; /* of its templates; "" before the first */
     gbx_template *templates;
@@ -443,11 +446,8 @@ struct gbx_engine {
     gbx_dataset *datasets;
     gbx_dataset *preloads; /* their sources, in order */
     uint64_t content_seq;  /* changes with what only a new template can receive */
-    gbx_renewal *renewal;
+    gbx_change change;
     uint64_t load_seq;
-    gbx_error load_error; /* of the load in progress; its status is OK without one */
-    bool load_done;
-    bool is_loading;
     uint64_t next_worker;
     atomic_ullong next_ticket; /* the last one given */
     uint64_t next_dataset;
@@ -490,6 +490,16 @@ void gbx_engine_wake(gbx_engine *engine);
 /* Is the serving template being sent something? It does not fork meanwhile. The lock is
  * held. */
 bool gbx_engine_is_updating(const gbx_engine *engine);
+
+/* Is a thread changing datasets, preloads or functions? The lock is held. */
+bool gbx_engine_is_loading(const gbx_engine *engine);
+
+/* Does a thread still wait for a change of this kind? The lock is held. */
+bool gbx_change_is_open(const gbx_engine *engine, int kind);
+
+/* The template (NULL: it could not even be started) serves or has what it was sent, or
+ * never will: then why. Reports it to the thread that waits for that. The lock is held. */
+void gbx_change_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error);
 
 /* Runs; the lock is held by the caller of all of these. */
 
@@ -591,10 +601,6 @@ bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *preload);
 
 /* It forks no more, and ends with its last worker. The lock is held. */
 void gbx_template_retire(gbx_template *t);
-
-/* The template (NULL: it could not even be started) serves, or never will: then why.
- * Reports it to the waiting thread. The lock is held. */
-void gbx_renewal_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error);
 
 /* HELLO. GBX_E_PROTOCOL: it is malformed. Any other failure is the program's reason
  * for not serving, and its version has been read. Any thread. */

@@ -113,7 +113,7 @@ static void unlink_dataset(gbx_dataset **list, gbx_dataset *d, gbx_dataset *old)
 
 static bool is_settled(const gbx_engine *engine)
 {
-    if (engine->is_loading || engine->is_spawning || engine->current == NULL)
+    if (gbx_engine_is_loading(engine) || engine->is_spawning || engine->current == NULL)
         return false;
     for (const gbx_template *t = engine->templates; t != NULL; t = t->next)
         if (t->state < GBX_TEMPLATE_SERVING)
@@ -154,18 +154,18 @@ typedef struct update {
 static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *reterr)
 {
     int64_t until = gbx_clock_now_ns() + gbx_timeout_ns(GBX_TIMEOUT_LOAD);
+    gbx_change done;
     bool is_silent;
 
-    engine->is_loading = true;
-    engine->load_done = false;
-    engine->load_error = (gbx_error){.status = GBX_OK};
+    engine->change = (gbx_change){.kind = GBX_CHANGE_UPDATE};
     engine->current->loads_pending++;
     is_silent = u->dataset != NULL
                     ? !gbx_template_send_load(engine->current, u->dataset)
                     : !gbx_template_send_expose(engine->current, u->name);
-    while (!engine->load_done && !is_silent && !engine->is_closing)
+    while (!engine->change.is_done && !is_silent && !engine->is_closing)
         is_silent = !wait_changed(engine, until);
-    engine->is_loading = false;
+    done = engine->change;
+    engine->change.kind = GBX_CHANGE_NONE;
     /* Half a frame may have been sent, or the answer may be mistaken for that of
      * another load: start another template, which knows what the engine has. */
     if (is_silent && engine->current != NULL)
@@ -174,12 +174,11 @@ static gbx_status send_and_wait(gbx_engine *engine, const update *u, gbx_error *
         return gbx_fail(reterr, u->failure,
                         "cannot %s '%s': the template does not answer", u->what,
                         u->name);
-    if (!engine->load_done)
+    if (!done.is_done)
         return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
-    if (engine->load_error.status != GBX_OK)
-        return gbx_fail_at(reterr, u->failure, engine->load_error.line,
-                           engine->load_error.column, "cannot %s '%s': %s", u->what,
-                           u->name, engine->load_error.message);
+    if (done.error.status != GBX_OK)
+        return gbx_fail_at(reterr, u->failure, done.error.line, done.error.column,
+                           "cannot %s '%s': %s", u->what, u->name, done.error.message);
     return GBX_OK;
 }
 
@@ -199,31 +198,26 @@ static void replace_workers(gbx_engine *engine)
  */
 static gbx_status restart(gbx_engine *engine, gbx_error *reterr)
 {
-    gbx_renewal mine = {.is_done = false};
-    gbx_status status;
+    gbx_change done;
 
     engine->content_seq++; /* a template that starts with less must not serve */
-    engine->is_loading = true;
-    /* Removed again by gbx_renewal_end(), or by the lines below. */
-    /* cppcheck-suppress autoVariables */
-    engine->renewal = &mine;
+    engine->change = (gbx_change){.kind = GBX_CHANGE_RENEWAL};
     gbx_engine_wake(engine);
     /* Whatever happens to the template, the supervisor bounds this wait. */
-    while (!mine.is_done && !engine->is_closing)
+    while (!engine->change.is_done && !engine->is_closing)
         (void)pthread_cond_wait(&engine->changed, &engine->lock);
-    engine->renewal = NULL;
-    engine->is_loading =
-        false; /* not earlier: nobody else may read the lists until then */
+    done = engine->change;
+    /* Not earlier: nobody else may read the lists until then. */
+    engine->change.kind = GBX_CHANGE_NONE;
     gbx_pool_fill(engine);
-    if (!mine.is_done)
+    if (!done.is_done)
         return gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed");
-    status = mine.error.status;
-    if (status != GBX_OK) {
+    if (done.error.status != GBX_OK) {
         engine->content_seq++; /* the caller removes what it had added */
         if (reterr != NULL)
-            *reterr = mine.error;
+            *reterr = done.error;
     }
-    return status;
+    return done.error.status;
 }
 
 /* ---- datasets ----------------------------------------------------------------------- */
@@ -255,65 +249,66 @@ static bool is_data_format(gbx_data_format format)
     return kind <= GBX_DATA_TSV && (how & ~may) == 0 && (how & ends) != ends;
 }
 
-static uint64_t cost_in_place(const gbx_dataset *d, const gbx_dataset *old)
+/* d is in the list, in the place of old (NULL: none). The lock is held. */
+static gbx_status put_dataset(gbx_engine *engine, const gbx_dataset *d,
+                              const gbx_dataset *old, gbx_error *reterr)
 {
-    return old == NULL ? 0 : d->size + old->size + REPLACED_EACH;
-}
-
-/* The lock is held. */
-static gbx_status put_in_place(gbx_engine *engine, const gbx_dataset *d, uint64_t cost,
-                               gbx_error *reterr)
-{
+    uint64_t cost = old == NULL ? 0 : d->size + old->size + REPLACED_EACH;
     update u = {"load the dataset", d->name, d, GBX_E_DATA};
-    gbx_status status = send_and_wait(engine, &u, reterr);
+    gbx_error error = {0};
+    gbx_status status;
 
-    if (status == GBX_OK) {
-        if (engine->current != NULL)
-            engine->current->replaced_bytes += cost;
-        replace_workers(engine);
+    if (engine->current->replaced_bytes + cost > REPLACED_MAX) {
+        status = restart(engine, &error);
+        return status == GBX_OK ? GBX_OK
+                                : gbx_fail_at(reterr, status, error.line, error.column,
+                                              "cannot load the dataset '%s': %s",
+                                              d->name, error.message);
     }
-    return status;
+    status = send_and_wait(engine, &u, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (engine->current != NULL)
+        engine->current->replaced_bytes += cost;
+    replace_workers(engine);
+    return GBX_OK;
 }
 
 /* The lock is held. */
-static gbx_status put_in_new(gbx_engine *engine, const gbx_dataset *d,
-                             gbx_error *reterr)
+static gbx_status put_preload(gbx_engine *engine, gbx_error *reterr)
 {
-    gbx_error error = {0};
-    gbx_status status = restart(engine, &error);
+    size_t count = 0;
 
-    return status == GBX_OK ? GBX_OK
-                            : gbx_fail_at(reterr, status, error.line, error.column,
-                                          "cannot load the dataset '%s': %s", d->name,
-                                          error.message);
+    for (const gbx_dataset *d = engine->preloads; d != NULL; d = d->next)
+        count++;
+    return count > GBX_PRELOADS_MAX
+               ? gbx_fail(reterr, GBX_E_USAGE, "an engine has at most %u preloads",
+                          GBX_PRELOADS_MAX)
+               : restart(engine, reterr);
 }
 
-static gbx_status load(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
+/* Add d to that list of the engine, or free it. */
+static gbx_status add(gbx_engine *engine, gbx_dataset **list, gbx_dataset *d,
+                      gbx_error *reterr)
 {
     gbx_dataset *old = NULL;
-    uint64_t cost;
     gbx_status status;
 
     (void)pthread_mutex_lock(&engine->lock);
     status = settle(engine, reterr);
-    if (status != GBX_OK) {
-        (void)pthread_mutex_unlock(&engine->lock);
-        free_dataset(d);
-        return status;
-    }
-    d->serial = ++engine->next_dataset;
-    link_dataset(&engine->datasets, d, &old);
-    gbx_confine_weigh(engine);
-    cost = cost_in_place(d, old);
-    if (engine->current->replaced_bytes + cost > REPLACED_MAX)
-        status = put_in_new(engine, d, reterr);
-    else
-        status = put_in_place(engine, d, cost, reterr);
-    if (status != GBX_OK) {
-        unlink_dataset(&engine->datasets, d, old);
+    if (status == GBX_OK) {
+        d->serial = ++engine->next_dataset;
+        link_dataset(list, d, &old);
         gbx_confine_weigh(engine);
-        old = d;
+        status = list == &engine->datasets ? put_dataset(engine, d, old, reterr)
+                                           : put_preload(engine, reterr);
+        if (status != GBX_OK) {
+            unlink_dataset(list, d, old);
+            gbx_confine_weigh(engine);
+        }
     }
+    if (status != GBX_OK)
+        old = d;
     (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
     gbx_engine_wake(engine);
@@ -369,43 +364,6 @@ static gbx_status make_preload(const char *name, const char *source, size_t len,
     if (status != GBX_OK)
         return status;
     return keep_bytes("preload", name, source, len, ret, reterr);
-}
-
-static size_t count_preloads(const gbx_engine *engine)
-{
-    size_t n = 0;
-
-    for (const gbx_dataset *d = engine->preloads; d != NULL; d = d->next)
-        n++;
-    return n;
-}
-
-static gbx_status add_preload(gbx_engine *engine, gbx_dataset *d, gbx_error *reterr)
-{
-    gbx_dataset *old = NULL;
-    gbx_status status;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    status = settle(engine, reterr);
-    if (status == GBX_OK) {
-        d->serial = ++engine->next_dataset;
-        link_dataset(&engine->preloads, d, &old);
-        if (count_preloads(engine) > GBX_PRELOADS_MAX)
-            status = gbx_fail(reterr, GBX_E_USAGE, "an engine has at most %u preloads",
-                              GBX_PRELOADS_MAX);
-        else
-            status = restart(engine, reterr);
-        if (status != GBX_OK)
-            unlink_dataset(&engine->preloads, d, old);
-    }
-    if (status != GBX_OK)
-        old = d;
-    (void)pthread_cond_broadcast(&engine->changed);
-    (void)pthread_mutex_unlock(&engine->lock);
-    gbx_engine_wake(engine);
-    if (old != NULL)
-        free_dataset(old);
-    return status;
 }
 
 /* ---- functions of the host ------------------------------------------------------------ */
@@ -611,7 +569,7 @@ gbx_status gbx_engine_load(gbx_engine *engine, const char *name, const char *tex
     if (status != GBX_OK || d == NULL)
         return status;
     d->format = format;
-    return load(engine, d, reterr);
+    return add(engine, &engine->datasets, d, reterr);
 }
 
 gbx_status gbx_engine_load_sqlite(gbx_engine *engine, const char *name,
@@ -646,7 +604,8 @@ gbx_status gbx_engine_preload(gbx_engine *engine, const char *name, const char *
         return gbx_fail(reterr, GBX_E_UNSUPPORTED, "the runner '%s' has no preloads",
                         engine->runner.name);
     status = make_preload(name, source, source_len, &d, reterr);
-    return status == GBX_OK && d != NULL ? add_preload(engine, d, reterr) : status;
+    return status == GBX_OK && d != NULL ? add(engine, &engine->preloads, d, reterr)
+                                         : status;
 }
 
 gbx_status gbx_engine_expose(gbx_engine *engine, const char *name, gbx_host_fn fn,

@@ -120,7 +120,7 @@ gbx_status gbx_sources_take(gbx_engine *engine, gbx_record_head *to,
          copy_all(engine->preloads, to, &to->preloads);
     /* A source that is being loaded is in the lists, but no worker has it yet: none
      * fits. */
-    *ret_load_seq = engine->is_loading ? 0 : engine->load_seq;
+    *ret_load_seq = gbx_engine_is_loading(engine) ? 0 : engine->load_seq;
     (void)pthread_mutex_unlock(&engine->lock);
     return ok ? GBX_OK
               : gbx_fail(

@@ -48,7 +48,38 @@ void gbx_engine_wake(gbx_engine *engine)
 
 bool gbx_engine_is_updating(const gbx_engine *engine)
 {
-    return engine->is_loading && engine->renewal == NULL;
+    return engine->change.kind == GBX_CHANGE_UPDATE;
+}
+
+bool gbx_engine_is_loading(const gbx_engine *engine)
+{
+    return engine->change.kind > GBX_CHANGE_NONE;
+}
+
+bool gbx_change_is_open(const gbx_engine *engine, int kind)
+{
+    return (int)engine->change.kind == kind && !engine->change.is_done;
+}
+
+void gbx_change_end(gbx_engine *engine, const gbx_template *t, const gbx_error *error)
+{
+    gbx_change *c = &engine->change;
+    bool is_of_it = false;
+
+    switch (c->kind) {
+    case GBX_CHANGE_START: is_of_it = true; break;
+    case GBX_CHANGE_NONE: break;
+    case GBX_CHANGE_UPDATE: is_of_it = t != NULL && t == engine->current; break;
+    case GBX_CHANGE_RENEWAL:
+        is_of_it = t == NULL || t->content_seq == engine->content_seq;
+        break;
+    }
+    if (!is_of_it || c->is_done)
+        return;
+    if (error != NULL)
+        c->error = *error;
+    c->is_done = true;
+    (void)pthread_cond_broadcast(&engine->changed);
 }
 
 /* ---- one run ---------------------------------------------------------------- */

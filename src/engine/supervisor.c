@@ -165,11 +165,11 @@ static bool needs_template(gbx_engine *engine, int64_t now)
         is_starting = is_starting || at->state < GBX_TEMPLATE_SERVING;
     if (engine->runner.execute != NULL) /* calls execute elsewhere */
         return false;
-    if (engine->renewal != NULL && !engine->renewal->is_started)
+    if (gbx_change_is_open(engine, GBX_CHANGE_RENEWAL) && !engine->change.is_started)
         return !is_starting && !engine->is_spawning && !engine->is_closing;
     if (is_starting || engine->is_spawning || engine->is_closing ||
-        engine->is_loading || now < engine->retry_ns ||
-        (!engine->has_started && engine->templates_started > 0))
+        gbx_engine_is_loading(engine) || now < engine->retry_ns ||
+        (gbx_change_is_open(engine, GBX_CHANGE_START) && engine->templates_started > 0))
         return false;
     return t == NULL || t->forks >= o->recycle_calls ||
            now - t->born_ns >= (int64_t)o->recycle_ms * GBX_NS_PER_MS;
@@ -178,18 +178,13 @@ static bool needs_template(gbx_engine *engine, int64_t now)
 static void fail_start(gbx_engine *engine, const gbx_error *error)
 {
     (void)pthread_mutex_lock(&engine->lock);
-    if (engine->renewal != NULL) {
-        gbx_renewal_end(engine, NULL, error);
-    } else {
+    if (!gbx_change_is_open(engine, GBX_CHANGE_RENEWAL)) {
         engine->failed_starts++;
         engine->retry_ns = gbx_clock_now_ns() + INT64_C(200) * GBX_NS_PER_MS;
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             gbx_queue_fail_all(engine);
     }
-    if (!engine->has_started) {
-        engine->start_error = *error;
-        engine->has_started = true;
-    }
+    gbx_change_end(engine, NULL, error);
     engine->is_spawning = false;
     (void)pthread_cond_broadcast(&engine->changed);
     (void)pthread_mutex_unlock(&engine->lock);
@@ -204,8 +199,8 @@ static void look_after_templates(gbx_engine *engine)
     (void)pthread_mutex_lock(&engine->lock);
     needed = needs_template(engine, gbx_clock_now_ns());
     engine->is_spawning = needed; /* prevents a load from starting meanwhile */
-    if (needed && engine->renewal != NULL)
-        engine->renewal->is_started = true;
+    if (needed)
+        engine->change.is_started = true;
     (void)pthread_mutex_unlock(&engine->lock);
     if (!needed)
         return;

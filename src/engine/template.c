@@ -73,30 +73,27 @@ static void died(gbx_template *t)
     gbx_engine *engine = t->engine;
     gbx_worker *next;
     bool was_useful;
-    bool was_current;
-    bool was_loading;
     gbx_shortage shortage = gbx_confine_shortage(engine);
     gbx_error early = {0};
+    gbx_error error;
 
     gbx_audit_engine_event(engine, GBX_AUDIT_TEMPLATE_DIED, "");
     (void)gbx_worker_died_early(&t->process, &early);
+    error = early;
     /* Other threads write to the current template's control socket: replace the
      * current template before the descriptor is closed. */
     (void)pthread_mutex_lock(&engine->lock);
     was_useful = t->was_useful || t->state == GBX_TEMPLATE_RETIRED;
-    was_current = engine->current == t;
-    was_loading = t->state == GBX_TEMPLATE_LOADING;
+    if (t->state == GBX_TEMPLATE_LOADING || engine->current == t)
+        (void)gbx_fail(&error, GBX_E_DATA, DIED_LOADING);
+    gbx_change_end(engine, t, &error);
     t->state = GBX_TEMPLATE_DEAD;
-    if (was_current)
+    if (engine->current == t)
         engine->current = NULL;
     (void)pthread_mutex_unlock(&engine->lock);
     end_later(t);
     (void)pthread_mutex_lock(&engine->lock);
-    if (t->is_renewal && !was_useful) {
-        if (was_loading)
-            (void)gbx_fail(&early, GBX_E_DATA, DIED_LOADING);
-        gbx_renewal_end(engine, t, &early);
-    } else if (!was_useful) {
+    if (!t->is_renewal && !was_useful) {
         engine->failed_starts++;
         if (engine->lack[0] == 0)
             gbx_queue_lacks(engine, early.message, 0);
@@ -106,14 +103,6 @@ static void died(gbx_template *t)
                 GBX_NS_PER_MS;
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             gbx_queue_fail_all(engine);
-        if (!engine->has_started) {
-            engine->start_error = early;
-            engine->has_started = true;
-        }
-    }
-    if (was_current && gbx_engine_is_updating(engine)) {
-        (void)gbx_fail(&engine->load_error, GBX_E_DATA, DIED_LOADING);
-        engine->load_done = true;
     }
     for (gbx_worker *w = LIST_FIRST(&engine->workers); w != NULL; w = next) {
         next = LIST_NEXT(w, link);
@@ -230,7 +219,7 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     (void)pthread_mutex_lock(&engine->lock);
     t->next = engine->templates;
     engine->templates = t;
-    t->is_renewal = engine->renewal != NULL;
+    t->is_renewal = gbx_change_is_open(engine, GBX_CHANGE_RENEWAL);
     engine->templates_started++;
     engine->is_spawning = false;
     (void)pthread_mutex_unlock(&engine->lock);

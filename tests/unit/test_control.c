@@ -31,8 +31,8 @@ TEST(hello__makes_it_serve_and_fills_the_pool)
 
     serve(&p);
 
-    assert_true(p.engine.has_started);
-    assert_int_equal(p.engine.start_error.status, GBX_OK);
+    assert_true(p.engine.change.is_done);
+    assert_int_equal(p.engine.change.error.status, GBX_OK);
     assert_true(p.engine.facts.known);
     assert_int_equal(p.engine.facts.threads, 1);
     assert_int_equal(puppet_count_sent(&p, GBX_MSG_FORK), 5);
@@ -57,7 +57,7 @@ static const char *greet(puppet *p, gbx_options *options, gbx_msg_hello *hello)
     assert_true(gbx_msg_put_hello(&buf, hello));
     (void)puppet_hear(p, buf.data, buf.len);
     gbx_buf_cleanup(&buf);
-    return p->engine.start_error.message;
+    return p->engine.change.error.message;
 }
 
 static gbx_msg_hello all_layers(void)
@@ -88,7 +88,7 @@ TEST(hello__with_each_layer_missing)
         hello.layers[i / 2].reason = (gbx_span){(const uint8_t *)"a\nreason", 8};
         (void)greet(&p, &options, &hello);
         assert_int_equal(p.template->state == GBX_TEMPLATE_SERVING, starts);
-        assert_int_equal(p.engine.start_error.status,
+        assert_int_equal(p.engine.change.error.status,
                          starts ? GBX_OK : GBX_E_UNSUPPORTED);
         assert_string_equal(p.engine.facts.layers[i / 2].reason, "a\\nreason");
     }
@@ -103,7 +103,7 @@ TEST(hello__a_layer_not_reported_does_not_stand)
     assert_non_null(
         strstr(greet(&p, NULL, &hello), "'seccomp' is required and missing"));
 
-    assert_int_equal(p.engine.start_error.status, GBX_E_UNSUPPORTED);
+    assert_int_equal(p.engine.change.error.status, GBX_E_UNSUPPORTED);
 }
 
 TEST(hello__says_why_it_cannot_serve)
@@ -137,8 +137,8 @@ TEST(hello__of_another_version_names_both_in_any_layout)
 
         puppet_init(&p, NULL);
         assert_false(say_frame(&p, GBX_MSG_HELLO, body, len));
-        assert_non_null(strstr(p.engine.start_error.message, "its protocol is 77,"));
-        assert_string_equal(p.engine.lack, p.engine.start_error.message);
+        assert_non_null(strstr(p.engine.change.error.message, "its protocol is 77,"));
+        assert_string_equal(p.engine.lack, p.engine.change.error.message);
     }
 }
 
@@ -385,14 +385,14 @@ TEST(loaded__answers_the_load_in_progress)
     GBX_CLEANUP(puppet_cleanup) puppet p;
     puppet_init(&p, NULL);
     serve(&p);
-    p.engine.is_loading = true;
+    p.engine.change = (gbx_change){.kind = GBX_CHANGE_UPDATE};
     p.template->loads_pending = 1;
 
     assert_true(say_frame(&p, GBX_MSG_LOADED, refused, sizeof refused));
 
-    assert_true(p.engine.load_done);
-    assert_int_equal(p.engine.load_error.status, GBX_E_DATA);
-    assert_string_equal(p.engine.load_error.message, "n\\no");
+    assert_true(p.engine.change.is_done);
+    assert_int_equal(p.engine.change.error.status, GBX_E_DATA);
+    assert_string_equal(p.engine.change.error.message, "n\\no");
 }
 
 TEST(datasets__are_loaded_before_a_template_serves)

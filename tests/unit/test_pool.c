@@ -309,7 +309,7 @@ TEST(fill__asks_nothing_while_loading_closing_or_without_a_template)
         begin(&s, 2, 8, 8);
         assert_true(puppet_say_exited(&s.p, 1, 0));
         (void)puppet_count_sent(&s.p, GBX_MSG_FORK);
-        s.p.engine.is_loading = why == 0;
+        s.p.engine.change.kind = why == 0 ? GBX_CHANGE_UPDATE : GBX_CHANGE_NONE;
         s.p.engine.is_closing = why == 1;
         if (why == 2)
             gbx_template_retire(s.p.template);

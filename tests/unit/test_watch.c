@@ -176,7 +176,7 @@ TEST(watch__leaves_one_that_loads_a_dataset)
     begin(&s, sleeps, 60 * SECOND_NS);
     settle(s.child, 'S');
     let_one_wait(&s);
-    s.p.engine.is_loading = true;
+    s.p.engine.change.kind = GBX_CHANGE_UPDATE;
 
     watch(&s, 10);
 

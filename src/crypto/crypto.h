@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crypto - conversion between text and bytes, and random bytes. */
+/* crypto - hashes, and random bytes. */
 #ifndef GBX_CRYPTO_CRYPTO_H
 #define GBX_CRYPTO_CRYPTO_H
 
@@ -45,10 +45,8 @@ bool gbx_hash_len_is_free(size_t algorithm);
 /* len is gbx_hash_len(), or up to GBX_HASH_LEN_MAX where it is free. */
 gbx_hash *gbx_hash_new(size_t algorithm, size_t len);
 
-/* A MAC: updates feed its key until gbx_hash_keyed(). Not for algorithms with a free
- * length. */
-gbx_hash *gbx_hash_new_mac(size_t algorithm);
-void gbx_hash_keyed(gbx_hash *hash);
+/* A MAC with that key. Not for algorithms with a free length. */
+gbx_hash *gbx_hash_new_mac(size_t algorithm, const uint8_t *key, size_t len);
 
 /* Not for a MAC. */
 gbx_hash *gbx_hash_copy(const gbx_hash *hash);
@@ -81,53 +79,5 @@ void gbx_crypto_seed(const uint8_t *key);
 
 /* The next bytes of the stream. False without a stream. */
 bool gbx_crypto_random(uint8_t *to, size_t len);
-
-/* ---- encoding.c ---------------------------------------------------------- */
-
-/*
- * From the characters of a string to the bytes that are hashed, and back.
- *
- * Decoding is as lenient as Node's Buffer: hex ends at the first invalid pair; base64
- * skips characters outside its alphabet (and base64url's) and ends at "=".
- */
-
-typedef enum gbx_encoding {
-    GBX_ENCODING_UTF8,
-    GBX_ENCODING_HEX,
-    GBX_ENCODING_BASE64, /* decodes base64url as well */
-    GBX_ENCODING_BASE64URL,
-    GBX_ENCODING_LATIN1,
-    GBX_ENCODING_UTF16LE,
-} gbx_encoding;
-
-/* The characters of a string: one byte each, or two as UTF-16. */
-typedef struct gbx_text_units {
-    const uint8_t *narrow; /* NULL: use wide */
-    const uint16_t *wide;
-    size_t count;
-} gbx_text_units;
-
-/* One character becomes at most this many bytes, in any encoding. */
-#define GBX_DECODED_MAX 3u
-
-/* Decodes a string in pieces. A piece must not split a surrogate pair in UTF-8, or a
- * pair of digits in hex. */
-typedef struct gbx_decoder {
-    gbx_encoding encoding;
-    bool ended;    /* later input is ignored */
-    uint32_t bits; /* base64 bits that do not fill a byte yet */
-    unsigned bit_count;
-} gbx_decoder;
-
-/* The bytes of text, *ret_len of them. Returns text's own bytes if they are the
- * same, else writes to `to`, which has room for GBX_DECODED_MAX per character. An
- * unpaired surrogate becomes U+FFFD in UTF-8. */
-const uint8_t *gbx_decode(gbx_decoder *decoder, const gbx_text_units *text, uint8_t *to,
-                          size_t *ret_len);
-
-/* Number of characters for len bytes: in hex, base64 and base64url. */
-size_t gbx_encoded_len(gbx_encoding encoding, size_t len);
-/* Write them and a NUL. base64url needs as much room as base64. */
-void gbx_encode(gbx_encoding encoding, const uint8_t *data, size_t len, char *to);
 
 #endif

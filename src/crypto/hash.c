@@ -227,16 +227,11 @@ static void must(bool worked)
         abort();
 }
 
-/* Larger than any hash's block: a longer key is replaced by its hash (RFC 2104). */
-#define KEY_MAX 256u
-
 struct gbx_hash {
     const digest *digest;
     size_t len;
-    EVP_MD_CTX *md;   /* of a hash, and of a MAC's long key */
-    EVP_MAC_CTX *mac; /* NULL while a MAC gets its key */
-    uint8_t *key;     /* NULL in a hash */
-    size_t key_len;
+    EVP_MD_CTX *md;   /* of a hash */
+    EVP_MAC_CTX *mac; /* of a MAC */
 };
 
 static gbx_hash *make(size_t algorithm, size_t len)
@@ -248,32 +243,6 @@ static gbx_hash *make(size_t algorithm, size_t len)
     hash->digest = &state.digests[algorithm];
     hash->len = len;
     return hash;
-}
-
-static void begin(gbx_hash *hash)
-{
-    hash->md = lib()->EVP_MD_CTX_new();
-    must(hash->md != NULL &&
-         lib()->EVP_DigestInit_ex2(hash->md, hash->digest->md, NULL) == 1);
-}
-
-static void update_md(gbx_hash *hash, const void *data, size_t len)
-{
-    must(lib()->EVP_DigestUpdate(hash->md, data, len) == 1);
-}
-
-static void update_key(gbx_hash *hash, const void *data, size_t len)
-{
-    if (hash->md == NULL && len <= KEY_MAX - hash->key_len) {
-        memcpy(hash->key + hash->key_len, data, len);
-        hash->key_len += len;
-        return;
-    }
-    if (hash->md == NULL) {
-        begin(hash);
-        update_md(hash, hash->key, hash->key_len);
-    }
-    update_md(hash, data, len);
 }
 
 size_t gbx_hash_len(size_t algorithm)
@@ -291,41 +260,30 @@ gbx_hash *gbx_hash_new(size_t algorithm, size_t len)
     gbx_hash *hash = make(algorithm, len);
 
     assert(hash->digest->is_free ? len <= GBX_HASH_LEN_MAX : len == hash->digest->len);
-    begin(hash);
+    hash->md = lib()->EVP_MD_CTX_new();
+    must(hash->md != NULL &&
+         lib()->EVP_DigestInit_ex2(hash->md, hash->digest->md, NULL) == 1);
     return hash;
 }
 
-gbx_hash *gbx_hash_new_mac(size_t algorithm)
+gbx_hash *gbx_hash_new_mac(size_t algorithm, const uint8_t *key, size_t len)
 {
     gbx_hash *hash = make(algorithm, gbx_hash_len(algorithm));
 
     assert(!hash->digest->is_free);
-    hash->key = malloc(KEY_MAX);
-    must(hash->key != NULL);
-    return hash;
-}
-
-void gbx_hash_keyed(gbx_hash *hash)
-{
-    assert(hash->key != NULL && hash->mac == NULL);
-    if (hash->md != NULL) {
-        unsigned len;
-
-        must(lib()->EVP_DigestFinal_ex(hash->md, hash->key, &len) == 1);
-        lib()->EVP_MD_CTX_free(hash->md);
-        hash->md = NULL;
-        hash->key_len = len;
-    }
     hash->mac = lib()->EVP_MAC_CTX_dup(hash->digest->mac);
+    /* Without a key OpenSSL would keep the one before. */
     must(hash->mac != NULL &&
-         lib()->EVP_MAC_init(hash->mac, hash->key, hash->key_len, NULL) == 1);
+         lib()->EVP_MAC_init(hash->mac, len > 0 ? key : (const uint8_t *)"", len,
+                             NULL) == 1);
+    return hash;
 }
 
 gbx_hash *gbx_hash_copy(const gbx_hash *hash)
 {
     gbx_hash *copy = calloc(1, sizeof *copy);
 
-    assert(hash->key == NULL);
+    assert(hash->md != NULL);
     must(copy != NULL);
     copy->digest = hash->digest;
     copy->len = hash->len;
@@ -338,17 +296,14 @@ void gbx_hash_update(gbx_hash *hash, const void *data, size_t len)
 {
     if (hash->mac != NULL)
         must(lib()->EVP_MAC_update(hash->mac, data, len) == 1);
-    else if (hash->key != NULL)
-        update_key(hash, data, len);
     else
-        update_md(hash, data, len);
+        must(lib()->EVP_DigestUpdate(hash->md, data, len) == 1);
 }
 
 void gbx_hash_value(gbx_hash *hash, uint8_t *to)
 {
     size_t len = hash->len;
 
-    assert(hash->key == NULL || hash->mac != NULL);
     if (hash->mac != NULL)
         must(lib()->EVP_MAC_final(hash->mac, to, &len, hash->len) == 1);
     else if (hash->digest->is_free)
@@ -371,9 +326,6 @@ void gbx_hash_free(gbx_hash *hash)
         lib()->EVP_MD_CTX_free(hash->md);
     if (hash->mac != NULL)
         lib()->EVP_MAC_CTX_free(hash->mac);
-    if (hash->key != NULL)
-        explicit_bzero(hash->key, KEY_MAX);
-    free(hash->key);
     free(hash);
 }
 
@@ -400,8 +352,7 @@ static void warm(void)
         gbx_hash_free(hash);
         if (state.digests[i].is_free)
             continue;
-        hash = gbx_hash_new_mac(i);
-        gbx_hash_keyed(hash);
+        hash = gbx_hash_new_mac(i, NULL, 0);
         gbx_hash_update(hash, "warm", 4);
         gbx_hash_value(hash, value);
         gbx_hash_free(hash);

@@ -18,7 +18,7 @@
  *
  * The engine keeps most text as one byte a character and widens all of it when the API
  * is asked for its characters: for 10 MB of text 20 MB and 4 ms. Their position is
- * learned from samples at the start, as in cell.c; if it cannot be learned, text goes
+ * learned from samples at first use, as in cell.c; if it cannot be learned, text goes
  * through the API.
  */
 
@@ -70,7 +70,10 @@ static bool look(const JSChar *units, size_t count, bool is_narrow, uint32_t *re
     return ok;
 }
 
-void gbx_strings_learn(gbx_strings *ret)
+/* 0: not learned yet; UINT32_MAX: not known */
+static uint32_t narrow_bit;
+
+static uint32_t learn_narrow_bit(void)
 {
     static const JSChar samples[][8] = {
         {'o', 'n', 'e', ' ', 'b', 'y', 't', 'e'},
@@ -80,77 +83,115 @@ void gbx_strings_learn(gbx_strings *ret)
     };
     uint32_t narrow = UINT32_MAX, wide = 0;
 
-    ret->known = false;
     for (size_t i = 0; i < GBX_COUNTOF(samples); i++) {
         uint32_t flags;
 
         if (!look(samples[i], 6 + i % 3, i < 2, &flags))
-            return;
+            return UINT32_MAX;
         if (i < 2)
             narrow &= flags;
         else
             wide |= flags;
     }
     /* Some higher bits belong to a hash; the lower ones are the kind of the string. */
-    ret->narrow_bit = narrow & ~wide & 0xFF;
-    ret->known = ret->narrow_bit != 0 && (ret->narrow_bit & (ret->narrow_bit - 1)) == 0;
+    narrow &= ~wide & 0xFF;
+    return narrow != 0 && (narrow & (narrow - 1)) == 0 ? narrow : UINT32_MAX;
 }
 
-const uint8_t *gbx_string_narrow(const gbx_strings *strings, JSStringRef text)
+const uint8_t *gbx_string_narrow(JSStringRef text)
 {
-    const uint8_t *impl = strings->known ? impl_of(text) : NULL;
+    const uint8_t *impl = impl_of(text);
 
-    if (impl == NULL || (word_at(impl, FLAGS) & strings->narrow_bit) == 0)
+    if (narrow_bit == 0)
+        narrow_bit = learn_narrow_bit();
+    if (narrow_bit == UINT32_MAX || (word_at(impl, FLAGS) & narrow_bit) == 0)
         return NULL;
     return characters_of(impl);
 }
 
-/* Valid UTF-8 as UTF-16; to has room for len units. */
-static size_t decode(const uint8_t *d, size_t len, JSChar *to)
+#define REPLACEMENT 0xFFFD
+
+/* How many bytes at data begin a character without completing it: they are replaced
+ * as one. At least 1. */
+static size_t broken_length(const uint8_t *data, size_t len)
 {
-    size_t n = 0;
+    uint8_t lead = data[0];
+    size_t wanted = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    size_t n = 1;
 
-    for (size_t i = 0; i < len;) {
-        size_t width = gbx_utf8_sequence(d + i, len - i);
-        uint32_t c = d[i];
-
-        if (width > 1) {
-            c &= 0xFFu >> (width + 1);
-            for (size_t k = 1; k < width; k++)
-                c = c << 6 | (d[i + k] & 0x3Fu);
-        }
-        if (c >= 0x10000) {
-            to[n++] = (JSChar)(0xD800 + ((c - 0x10000) >> 10));
-            c = 0xDC00 + ((c - 0x10000) & 0x3FF);
-        }
-        to[n++] = (JSChar)c;
-        i += width;
+    if (lead < 0xC2 || lead > 0xF4)
+        return 1;
+    while (n < wanted && n < len && data[n] >= low && data[n] <= high) {
+        low = 0x80;
+        high = 0xBF;
+        n++;
     }
     return n;
 }
 
-static JSStringRef from_utf16(const uint8_t *data, size_t len)
+/* As in Node's Buffer: what is invalid is replaced, a byte order mark stays. */
+static size_t decode_utf8(const uint8_t *data, size_t len, JSChar *to)
 {
-    JSChar *units;
+    size_t count = 0;
+
+    for (size_t at = 0; at < len;) {
+        size_t n = gbx_utf8_sequence(data + at, len - at);
+        uint32_t point = n > 0 ? gbx_utf8_decode(data + at, n) : REPLACEMENT;
+
+        if (point >= 0x10000) {
+            to[count++] = (JSChar)(0xD800 + ((point - 0x10000) >> 10));
+            point = 0xDC00 + ((point - 0x10000) & 0x3FF);
+        }
+        to[count++] = (JSChar)point;
+        at += n > 0 ? n : broken_length(data + at, len - at);
+    }
+    return count;
+}
+
+/* `to` has room for len units. */
+static size_t decode(gbx_bytes_as as, const uint8_t *data, size_t len, JSChar *to)
+{
+    if (as == GBX_BYTES_UTF8)
+        return decode_utf8(data, len, to);
+    if (as == GBX_BYTES_UTF16LE) {
+        for (size_t i = 0; i < len / 2; i++)
+            to[i] = (JSChar)(data[2 * i] | data[2 * i + 1] << 8);
+        return len / 2;
+    }
+    for (size_t i = 0; i < len; i++)
+        to[i] = as == GBX_BYTES_ASCII ? data[i] & 0x7F : data[i];
+    return len;
+}
+
+static JSStringRef decoded(gbx_bytes_as as, const uint8_t *data, size_t len)
+{
+    JSChar *units = malloc((len + 1) * sizeof *units);
     JSStringRef text;
 
-    if (!gbx_utf8_valid(data, len, NULL))
-        return NULL;
-    units = malloc((len + 1) * sizeof *units);
     if (units == NULL)
         abort();
-    text = JSStringCreateWithCharacters(units, decode(data, len, units));
+    text = JSStringCreateWithCharacters(units, decode(as, data, len, units));
     free(units);
     return text;
 }
 
-static bool is_ascii(const char *text, size_t len)
+static bool is_ascii(const void *text, size_t len)
 {
-    unsigned char all = 0;
+    const uint8_t *d = text;
+    uint64_t all = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < len; i++)
-        all |= (unsigned char)text[i];
-    return all < 0x80;
+    for (; i + sizeof all <= len; i += sizeof all) {
+        uint64_t eight;
+
+        memcpy(&eight, d + i, sizeof eight);
+        all |= eight;
+    }
+    for (; i < len; i++)
+        all |= d[i];
+    return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 
 /* NULL if this engine lacks the function: then use the usual way. */
@@ -173,7 +214,9 @@ JSStringRef gbx_string_new_z(const char *text, size_t len)
     if (made != NULL)
         return made;
     if (memchr(text, 0, len) != NULL)
-        return from_utf16((const uint8_t *)text, len);
+        return gbx_utf8_valid((const uint8_t *)text, len, NULL)
+                   ? decoded(GBX_BYTES_UTF8, (const uint8_t *)text, len)
+                   : NULL;
     made = JSStringCreateWithUTF8CString(text);
     if (len > 0 && JSStringGetLength(made) == 0) {
         JSStringRelease(made);
@@ -222,6 +265,36 @@ size_t gbx_string_copy(JSStringRef text, char *to, size_t size)
     return used;
 }
 
+gbx_span gbx_string_bytes(JSStringRef text, gbx_bytes_as as, uint8_t *room)
+{
+    const uint8_t *narrow = gbx_string_narrow(text);
+    size_t count = JSStringGetLength(text);
+    size_t len = 0;
+    const JSChar *units;
+
+    if (narrow != NULL &&
+        (as == GBX_BYTES_LATIN1 || (as == GBX_BYTES_UTF8 && is_ascii(narrow, count))))
+        return (gbx_span){narrow, count};
+    if (as == GBX_BYTES_UTF8 && narrow != NULL) {
+        for (size_t i = 0; i < count; i++)
+            len += gbx_utf8_encode(narrow[i], room + len);
+        return (gbx_span){room, len};
+    }
+    if (as == GBX_BYTES_UTF8)
+        return (gbx_span){room,
+                          gbx_string_copy(text, (char *)room, GBX_STRING_ROOM(count))};
+    units = JSStringGetCharactersPtr(text);
+    for (size_t i = 0; i < count; i++) {
+        if (as == GBX_BYTES_LATIN1) {
+            room[i] = (uint8_t)units[i];
+        } else {
+            room[2 * i] = (uint8_t)units[i];
+            room[2 * i + 1] = (uint8_t)(units[i] >> 8);
+        }
+    }
+    return (gbx_span){room, as == GBX_BYTES_LATIN1 ? count : 2 * count};
+}
+
 JSValueRef gbx_value_of_text(JSContextRef ctx, const char *text, size_t len)
 {
     JSStringRef string = gbx_string_new(text, len);
@@ -263,6 +336,15 @@ JSValueRef gbx_value_of_units(JSContextRef ctx, const JSChar *units, size_t coun
     JSValueRef value = JSValueMakeString(ctx, string);
 
     JSStringRelease(string);
+    return value;
+}
+
+JSValueRef gbx_value_decoded(JSContextRef ctx, gbx_bytes_as as, gbx_span bytes)
+{
+    JSStringRef text = decoded(as, bytes.data, bytes.len);
+    JSValueRef value = JSValueMakeString(ctx, text);
+
+    JSStringRelease(text);
     return value;
 }
 

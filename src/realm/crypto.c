@@ -19,14 +19,11 @@
 #define PIECE GBX_KIB(64)
 
 /* Bytes of a value: longer ones, of algorithms with a free length, are rare. */
-#define SMALL 64u
+#define SHORT 64u
 
 /* Numbers that the script stores for the native it is about to call: each query to
  * the engine costs as much as hashing a short text. */
 enum { ALGORITHM, LENGTH, COUNT, ENCODING, WORDS };
-
-/* In place of an encoding. */
-enum { GOES_ON = 0x100, AS_BYTES };
 
 /* One realm a process: state that all natives share. */
 static struct {
@@ -35,21 +32,15 @@ static struct {
     uint8_t *scratch; /* PIECE bytes, a Uint8Array to the script */
     uint8_t *decoded; /* room for a piece of text, as bytes */
     size_t unreported;
-    gbx_strings strings;
 } shared;
 
-/* What an object of the class has. */
-typedef struct held {
-    gbx_hash *hash; /* NULL: its value was returned */
-    gbx_decoder decoder;
-} held;
-
-static held *held_by(JSValueRef value)
+/* An object of the class has none once its value was returned. */
+static gbx_hash *held_by(JSValueRef value)
 {
-    held *h = JSObjectGetPrivate(gbx_object(value));
+    gbx_hash *hash = JSObjectGetPrivate(gbx_object(value));
 
-    assert(h != NULL && h->hash != NULL);
-    return h;
+    assert(hash != NULL);
+    return hash;
 }
 
 /* The first count bytes of scratch. */
@@ -62,10 +53,7 @@ static size_t count_of_scratch(void)
 /* The collector calls this: it must not call the engine. */
 static void on_finalize(JSObjectRef object)
 {
-    held *h = JSObjectGetPrivate(object);
-
-    gbx_hash_free(h->hash);
-    free(h);
+    gbx_hash_free(JSObjectGetPrivate(object));
 }
 
 /* Report memory that the engine does not see, or it would not collect in time. */
@@ -80,13 +68,8 @@ static void report(JSContextRef ctx, size_t cost)
 
 static JSValueRef hold(JSContextRef ctx, gbx_hash *hash, size_t cost)
 {
-    held *h = calloc(1, sizeof *h);
-
-    if (h == NULL)
-        abort();
-    h->hash = hash;
     report(ctx, cost);
-    return JSObjectMake(ctx, shared.hash_class, h);
+    return JSObjectMake(ctx, shared.hash_class, hash);
 }
 
 /* open() [algorithm, length] */
@@ -96,138 +79,113 @@ static JSValueRef on_open(GBX_ARGUMENTS)
                 GBX_HASH_COST);
 }
 
-/* openMac() [algorithm]: updates before keyed(mac) feed its key. */
-static JSValueRef on_open_mac(GBX_ARGUMENTS)
+/* A piece of text as bytes, valid until the next one. */
+static gbx_span piece_of(JSStringRef string, gbx_bytes_as as)
 {
-    return hold(ctx, gbx_hash_new_mac(shared.words[ALGORITHM]), GBX_HASH_MAC_COST);
+    assert(JSStringGetLength(string) <= PIECE);
+    return gbx_string_bytes(string, as, shared.decoded);
 }
 
-static JSValueRef on_keyed(GBX_ARGUMENTS)
+/* openMac(key) [algorithm, encoding]: the key is a piece of text, or a Uint8Array of the
+ * script's own. */
+static JSValueRef on_open_mac(GBX_ARGUMENTS)
 {
-    gbx_hash_keyed(held_by(argv[0])->hash);
-    return JSValueMakeUndefined(ctx);
+    JSStringRef string =
+        JSValueIsString(ctx, argv[0]) ? JSValueToStringCopy(ctx, argv[0], NULL) : NULL;
+    gbx_span key = string != NULL
+                       ? piece_of(string, (gbx_bytes_as)shared.words[ENCODING])
+                       : gbx_bytes_of(ctx, argv[0]);
+    gbx_hash *mac = gbx_hash_new_mac(shared.words[ALGORITHM], key.data, key.len);
+
+    gbx_string_release(&string);
+    return hold(ctx, mac, GBX_HASH_MAC_COST);
 }
 
 static JSValueRef on_copy(GBX_ARGUMENTS)
 {
-    return hold(ctx, gbx_hash_copy(held_by(argv[0])->hash), GBX_HASH_COST);
+    return hold(ctx, gbx_hash_copy(held_by(argv[0])), GBX_HASH_COST);
 }
 
 /* bytes(hash) [count]: of scratch. */
 static JSValueRef on_bytes(GBX_ARGUMENTS)
 {
-    gbx_hash_update(held_by(argv[0])->hash, shared.scratch, count_of_scratch());
+    gbx_hash_update(held_by(argv[0]), shared.scratch, count_of_scratch());
     return JSValueMakeUndefined(ctx);
 }
 
-static void feed(gbx_hash *hash, gbx_decoder *decoder, JSStringRef string)
+static void feed(gbx_hash *hash, JSStringRef string, gbx_bytes_as as)
 {
-    gbx_text_units text = {.narrow = gbx_string_narrow(&shared.strings, string),
-                           .count = JSStringGetLength(string)};
-    const uint8_t *bytes;
-    size_t len;
+    gbx_span bytes = piece_of(string, as);
 
-    assert(text.count <= PIECE);
-    if (text.narrow == NULL)
-        text.wide = JSStringGetCharactersPtr(string);
-    bytes = gbx_decode(decoder, &text, shared.decoded, &len);
-    gbx_hash_update(hash, bytes, len);
+    gbx_hash_update(hash, bytes.data, bytes.len);
 }
 
-/* text(hash, piece) [encoding]: hashes the first piece of a text; later pieces:
- * GOES_ON. */
+/* text(hash, piece) [encoding]: hashes a piece of a text. */
 static JSValueRef on_text(GBX_ARGUMENTS)
 {
-    held *h = held_by(argv[0]);
+    gbx_hash *hash = held_by(argv[0]);
     JSStringRef string = JSValueToStringCopy(ctx, argv[1], exception);
 
     if (string == NULL)
         return JSValueMakeUndefined(ctx);
-    if (shared.words[ENCODING] != GOES_ON)
-        h->decoder = (gbx_decoder){.encoding = (gbx_encoding)shared.words[ENCODING]};
-    feed(h->hash, &h->decoder, string);
+    feed(hash, string, (gbx_bytes_as)shared.words[ENCODING]);
     JSStringRelease(string);
     return JSValueMakeUndefined(ctx);
 }
 
-static JSValueRef make_bytes(JSContextRef ctx, const uint8_t *value, size_t len,
-                             JSValueRef *exception)
+static JSValueRef make_hex(JSContextRef ctx, const uint8_t *value, size_t len)
 {
-    uint8_t *bytes = malloc(len + 1);
-
-    if (bytes == NULL)
-        abort();
-    memcpy(bytes, value, len);
-    return gbx_value_of_bytes(ctx, bytes, len, exception);
-}
-
-static JSValueRef make_text(JSContextRef ctx, const uint8_t *value, size_t len)
-{
-    gbx_encoding encoding = (gbx_encoding)shared.words[ENCODING];
-    size_t room = encoding == GBX_ENCODING_LATIN1 ? len * 2 : len * 2 + 4;
-    char few[SMALL * 2 + 4];
-    char *to = room <= sizeof few ? few : malloc(room);
+    static const char digits[] = "0123456789abcdef";
+    char hex[SHORT * 2 + 1];
     JSStringRef text;
     JSValueRef made;
 
-    if (to == NULL)
-        abort();
-    if (encoding == GBX_ENCODING_LATIN1) {
-        JSChar *units = (JSChar *)(void *)to;
-
-        for (size_t i = 0; i < len; i++)
-            units[i] = value[i];
-        text = JSStringCreateWithCharacters(units, len);
-    } else {
-        gbx_encode(encoding, value, len, to);
-        text = JSStringCreateWithUTF8CString(to);
+    for (size_t i = 0; i < len; i++) {
+        hex[2 * i] = digits[value[i] >> 4];
+        hex[2 * i + 1] = digits[value[i] & 15];
     }
-    if (to != few)
-        free(to);
+    hex[2 * len] = 0;
+    text = JSStringCreateWithUTF8CString(hex);
     made = JSValueMakeString(ctx, text);
     JSStringRelease(text);
     return made;
 }
 
+/* [encoding]: a short one in hex, if that is asked for; else a Uint8Array. */
 static JSValueRef make_value(JSContextRef ctx, gbx_hash *hash, JSValueRef *exception)
 {
     size_t len = gbx_hash_value_len(hash);
-    uint8_t few[SMALL];
-    uint8_t *value = len <= sizeof few ? few : malloc(len);
-    JSValueRef made;
+    bool is_hex = shared.words[ENCODING] == GBX_BYTES_HEX && len <= SHORT;
+    uint8_t few[SHORT];
+    uint8_t *value = is_hex ? few : malloc(len + 1);
 
     if (value == NULL)
         abort();
     gbx_hash_value(hash, value);
     gbx_hash_free(hash);
-    made = shared.words[ENCODING] == AS_BYTES ? make_bytes(ctx, value, len, exception)
-                                              : make_text(ctx, value, len);
-    if (value != few)
-        free(value);
-    return made;
+    return is_hex ? make_hex(ctx, value, len)
+                  : gbx_value_of_bytes(ctx, value, len, exception);
 }
 
 /* value(hash) [encoding]: ends the hash. */
 static JSValueRef on_value(GBX_ARGUMENTS)
 {
-    held *h = held_by(argv[0]);
-    gbx_hash *hash = h->hash;
+    gbx_hash *hash = held_by(argv[0]);
 
-    h->hash = NULL;
+    (void)JSObjectSetPrivate(gbx_object(argv[0]), NULL);
     return make_value(ctx, hash, exception);
 }
 
 /* once(text) [algorithm, length, encoding]: the value of a piece of text in UTF-8. */
 static JSValueRef on_once(GBX_ARGUMENTS)
 {
-    gbx_decoder decoder = {.encoding = GBX_ENCODING_UTF8};
     JSStringRef string = JSValueToStringCopy(ctx, argv[0], exception);
     gbx_hash *hash;
 
     if (string == NULL)
         return JSValueMakeUndefined(ctx);
     hash = gbx_hash_new(shared.words[ALGORITHM], shared.words[LENGTH]);
-    feed(hash, &decoder, string);
+    feed(hash, string, GBX_BYTES_UTF8);
     JSStringRelease(string);
     return make_value(ctx, hash, exception);
 }
@@ -248,18 +206,7 @@ static JSValueRef on_equal(GBX_ARGUMENTS)
                                              count_of_scratch()));
 }
 
-/* encode() [count, encoding]: of scratch. */
-static JSValueRef on_encode(GBX_ARGUMENTS)
-{
-    return make_text(ctx, shared.scratch, count_of_scratch());
-}
-
 /* ---- what the script is made with ------------------------------------------- */
-
-static void add(JSContextRef ctx, JSObjectRef to, const char *name, double value)
-{
-    gbx_set(ctx, to, name, JSValueMakeNumber(ctx, value), 0);
-}
 
 /* {name: [number, length, is its length free?]}, other names too. */
 static JSObjectRef make_algorithms(JSContextRef ctx)
@@ -296,37 +243,18 @@ static JSObjectRef share(JSContextRef ctx, JSTypedArrayType type, size_t count,
     return array;
 }
 
-static JSObjectRef make_encodings(JSContextRef ctx)
-{
-    static const struct {
-        const char *name;
-        gbx_encoding encoding;
-    } table[] = {
-        {"utf8", GBX_ENCODING_UTF8},     {"hex", GBX_ENCODING_HEX},
-        {"base64", GBX_ENCODING_BASE64}, {"base64url", GBX_ENCODING_BASE64URL},
-        {"latin1", GBX_ENCODING_LATIN1}, {"utf16le", GBX_ENCODING_UTF16LE},
-    };
-    JSObjectRef all = JSObjectMake(ctx, NULL, NULL);
-
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++)
-        add(ctx, all, table[i].name, table[i].encoding);
-    return all;
-}
-
 JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
                                const char **ret_reason)
 {
     static const gbx_native_row table[] = {
-        {"open", on_open},   {"openMac", on_open_mac}, {"keyed", on_keyed},
-        {"copy", on_copy},   {"bytes", on_bytes},      {"text", on_text},
-        {"value", on_value}, {"once", on_once},        {"random", on_random},
-        {"equal", on_equal}, {"encode", on_encode},
+        {"open", on_open},   {"openMac", on_open_mac}, {"copy", on_copy},
+        {"bytes", on_bytes}, {"text", on_text},        {"value", on_value},
+        {"once", on_once},   {"random", on_random},    {"equal", on_equal},
     };
     JSClassDefinition definition = kJSClassDefinitionEmpty;
     JSContextRef ctx = realm->ctx;
     JSObjectRef natives;
 
-    (void)common;
     *ret_reason = gbx_hash_load();
     if (*ret_reason != NULL)
         return NULL;
@@ -335,20 +263,20 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
     definition.finalize = on_finalize;
     if (shared.hash_class == NULL) {
         shared.hash_class = JSClassCreate(&definition);
-        shared.decoded = malloc(PIECE * GBX_DECODED_MAX);
+        shared.decoded = malloc(GBX_STRING_ROOM(PIECE));
         if (shared.decoded == NULL)
             abort();
-        gbx_strings_learn(&shared.strings);
     }
     natives = JSObjectMake(ctx, NULL, NULL);
     gbx_natives_add(ctx, natives, table, GBX_COUNTOF(table), 0);
     gbx_set(ctx, natives, "algorithms", make_algorithms(ctx), 0);
-    gbx_set(ctx, natives, "encodings", make_encodings(ctx), 0);
+    gbx_set(ctx, natives, "common", common, 0);
     gbx_set(ctx, natives, "scratch",
             share(ctx, kJSTypedArrayTypeUint8Array, PIECE, &shared.scratch), 0);
     gbx_set(ctx, natives, "words",
             share(ctx, kJSTypedArrayTypeUint32Array, WORDS, &shared.words), 0);
-    add(ctx, natives, "longest", (double)GBX_HASH_LEN_MAX);
+    gbx_set(ctx, natives, "longest", JSValueMakeNumber(ctx, (double)GBX_HASH_LEN_MAX),
+            0);
     return natives;
 }
 

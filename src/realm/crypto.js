@@ -9,15 +9,15 @@
  */
 (function (natives) {
   'use strict';
-  const { open, openMac, keyed, copy, bytes, text, value, once, random, equal, encode } = natives;
+  const { open, openMac, copy, bytes, text, value, once, random, equal } = natives;
   const { scratch, words, longest } = natives;
+  const { bytes: bytesOfText, encoded, fromBase64 } = natives.common;
   const ALGORITHM = 0, LENGTH = 1, COUNT = 2, ENCODING = 3; /* in words, as crypto.c has them */
-  const GOES_ON = 0x100, AS_BYTES = 0x101;
   const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
   const { isArray } = Array;
   const { floor, min } = Math;
   const ErrorOf = Error, TypeErrorOf = TypeError, RangeErrorOf = RangeError;
-  const ByteArray = Uint8Array, toText = String;
+  const ByteArray = Uint8Array, { fromHex } = Uint8Array, toText = String;
   const { isView } = ArrayBuffer;
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
   const getter = (proto, name) => {
@@ -37,6 +37,8 @@
   const plainString = uncurry(arrays.toString);
   const slice = uncurry(String.prototype.slice);
   const unitAt = uncurry(String.prototype.charCodeAt);
+  const indexOf = uncurry(String.prototype.indexOf);
+  const exec = uncurry(RegExp.prototype.exec);
   const toLowerCase = uncurry(String.prototype.toLowerCase);
   const PIECE = scratch.length, HALF = PIECE / 2;
   const NONE = new ByteArray(0);
@@ -47,7 +49,7 @@
   /* Tables without a prototype: names from the guest find only what is in them. */
   const ALGORITHMS = natives.algorithms;
   setPrototypeOf(ALGORITHMS, null);
-  const { utf8, hex, base64, base64url, latin1, utf16le } = natives.encodings;
+  const utf8 = 0, utf16le = 1, latin1 = 2, base64 = 4, base64url = 5, hex = 6, AS_BYTES = 7; /* as in lazy.js */
   const INPUTS = {
     __proto__: null, utf8, 'utf-8': utf8, hex, base64, base64url, latin1, binary: latin1,
     ascii: latin1, utf16le, 'utf-16le': utf16le, ucs2: utf16le, 'ucs-2': utf16le,
@@ -170,6 +172,13 @@
     return length === 0 ? NONE : new ByteArray(data, 0, length);
   }
 
+  /* In memory that only a native sees: it pins what it points to. */
+  function copied(array) {
+    const copy = new ByteArray(lengthOf(array));
+    if (lengthOf(copy) > 0) put(copy, array);
+    return copy;
+  }
+
   /* size bytes from at on, into scratch. */
   function load(array, at, size, to) {
     put(scratch, at === 0 && size === lengthOf(array) ? array
@@ -186,7 +195,7 @@
     }
   }
 
-  /* A piece never splits a surrogate pair; PIECE is even, for hex. */
+  /* A piece never splits a surrogate pair. */
   function feedText(state, data, encoding) {
     const { length } = data;
     words[ENCODING] = encoding;
@@ -198,12 +207,41 @@
       let end = min(at + PIECE, length);
       if (encoding === utf8 && end < length && (unitAt(data, end - 1) & 0xfc00) === 0xd800) end--;
       text(state, slice(data, at, end));
-      words[ENCODING] = GOES_ON;
       at = end;
     }
   }
 
-  /* First check data: returns its encoding if it is a string, else its bytes. */
+  /* As lenient as Node's: hex ends at the first invalid pair. */
+  function bytesOfHex(data) {
+    const wrong = exec(/[^0-9a-f]/i, data);
+    const end = wrong === null ? data.length : wrong.index;
+    return fromHex(slice(data, 0, end - end % 2));
+  }
+
+  const DIGITS = { __proto__: null, '-': 62, _: 63 };
+  for (let i = 0; i < 64; i++)
+    DIGITS['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[i]] = i;
+
+  /* Base64 skips what is not a digit, of either alphabet, and ends at "=". */
+  function bytesOfBase64(data, as) {
+    const strict = fromBase64(data, as);
+    if (strict !== undefined) return strict;
+    const made = new ByteArray(data.length);
+    let bits = 0, count = 0, used = 0;
+    for (let i = 0; i < data.length && data[i] !== '='; i++) {
+      const digit = DIGITS[data[i]];
+      if (digit === undefined) continue;
+      bits = (bits << 6 | digit) & 0xffff;
+      count += 6;
+      if (count < 8) continue;
+      count -= 8;
+      made[used++] = bits >> count;
+    }
+    return new ByteArray(bufferOf(made), 0, used);
+  }
+
+  /* First check data: returns its encoding if it is a string to be hashed as it is, else
+   * its bytes. */
   function prepare(name, data, encoding) {
     if (typeof data === 'string') {
       const as = encoding === undefined || encoding === null ? utf8
@@ -211,7 +249,8 @@
       if (as === hex && data.length % 2 !== 0)
         throw fail(TypeErrorOf, 'ERR_INVALID_ARG_VALUE',
           `The argument 'encoding' is invalid for data of length ${data.length}. Received 'hex'`);
-      return as;
+      if (as < base64) return as;
+      return as === hex ? bytesOfHex(data) : bytesOfBase64(data, as);
     }
     const array = bytesOf(data);
     if (array === undefined) throw wrongType(name, `of type string or ${BYTES}`, data);
@@ -232,18 +271,7 @@
     toString(encoding) {
       if (encoding === undefined || typeOf(this) !== 'Uint8Array') return plainString(this);
       const as = encodingOf(OUTPUTS, encoding, OUTPUT_NAMES);
-      const length = lengthOf(this);
-      const step = PIECE - PIECE % 3; /* base64 of a piece is whole */
-      let all = '';
-      if (as === AS_BYTES) return plainString(this);
-      for (let at = 0; at < length; at += step) {
-        const size = min(step, length - at);
-        load(this, at, size, 0);
-        words[COUNT] = size;
-        words[ENCODING] = as;
-        all += encode();
-      }
-      return all;
+      return as === AS_BYTES ? plainString(this) : encoded(copied(this), as);
     },
   };
 
@@ -251,16 +279,22 @@
     return own(array, 'toString', toString, false);
   }
 
+  /* made: bytes, or a short value in hex. */
+  function finish(made, output) {
+    if (typeof made === 'string') return made;
+    return output === AS_BYTES ? returned(made) : encoded(made, output);
+  }
+
   function take(state, output) {
     words[ENCODING] = output;
-    return output === AS_BYTES ? returned(value(state)) : value(state);
+    return finish(value(state), output);
   }
 
   function takeOnce(plan, data, output) {
     words[ALGORITHM] = plan.algorithm;
     words[LENGTH] = plan.length;
     words[ENCODING] = output;
-    return output === AS_BYTES ? returned(once(data)) : once(data);
+    return finish(once(data), output);
   }
 
   /* ---- hashes ------------------------------------------------------------------------ */
@@ -352,11 +386,11 @@
           `Invalid digest: ${slice(name, 0, 32)}. There are ${joined(KEYED_NAMES)}`);
       const encoding = typeof options === 'object' && options !== null ? options.encoding : undefined;
       const prepared = prepare('key', key, encoding);
+      const isText = typeof prepared === 'number';
+      const all = !isText ? copied(prepared) : key.length <= PIECE ? key : bytesOfText(key, prepared);
       words[ALGORITHM] = algorithm[0];
-      const state = openMac();
-      feed(state, key, prepared);
-      keyed(state);
-      this.#state = state;
+      words[ENCODING] = isText ? prepared : utf8;
+      this.#state = openMac(all);
     }
 
     update(data, inputEncoding) {

@@ -79,11 +79,8 @@ static void append_tail(JSStringRef text, size_t count, gbx_buf *to)
 {
     size_t at = JSStringGetLength(text) - count;
     JSChar units[TAIL_UNITS];
-    gbx_strings strings;
-    const uint8_t *narrow;
+    const uint8_t *narrow = gbx_string_narrow(text);
 
-    gbx_strings_learn(&strings);
-    narrow = gbx_string_narrow(&strings, text);
     if (narrow == NULL)
         memcpy(units, JSStringGetCharactersPtr(text) + at, count * sizeof *units);
     for (size_t i = 0; narrow != NULL && i < count; i++)

@@ -8,7 +8,7 @@
  */
 (function (natives, host) {
   'use strict';
-  const { text } = natives;
+  const { encoded } = natives;
   const { call } = host;
   const { apply, defineProperty } = Reflect;
   const { freeze } = Object;
@@ -16,7 +16,7 @@
   const { then } = Promise.prototype;
   const { slice, toLowerCase } = String.prototype;
 
-  /* Numbers of gbx_bytes_as, by every name that Node accepts. */
+  /* Numbers of lazy.js, by every name that Node accepts. */
   const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, ASCII = 3, BASE64 = 4, BASE64URL = 5, HEX = 6, BYTES = 7;
   const ENCODINGS = {
     __proto__: null, utf8: UTF8, 'utf-8': UTF8, utf16le: UTF16LE, 'utf-16le': UTF16LE,
@@ -76,7 +76,7 @@
     }
     const as = encodingOf(encoding);
     apply(then, call('fs.readFile', [path]), [({ bytes = new ByteArray(0) }) => {
-      done(as === BYTES ? bytes : text(bytes, as));
+      done(as === BYTES ? bytes : encoded(bytes, as));
     }, failed]);
   }
 

@@ -35,16 +35,16 @@ static void gbx_env_begin(gbx_realm *realm, JSObjectRef made)
 static const struct grant {
     uint32_t bit;
     const char *script;
-    /* Makes its own natives, or extends those of all internal scripts; NULL: just
-     * those. Instead of natives it may return a reason why they cannot be made. */
+    /* Makes its own natives, instead of those of all internal scripts; or returns a
+     * reason why they cannot be made. May be NULL. */
     JSObjectRef (*natives)(gbx_realm *realm, JSObjectRef natives,
                            const char **ret_reason);
     /* Called at the start of a call that has the capability, with the script's
      * result; only its enumerable properties have become global. May be NULL. */
     void (*begin)(gbx_realm *realm, JSObjectRef made);
 } grants[] = {
-    {GBX_CAP_FETCH, gbx_script_fetch, gbx_web_natives, NULL},
-    {GBX_CAP_FILE, gbx_script_fs, gbx_files_natives, NULL},
+    {GBX_CAP_FETCH, gbx_script_fetch, NULL, NULL},
+    {GBX_CAP_FILE, gbx_script_fs, NULL, NULL},
     {GBX_CAP_CRYPTO, gbx_script_crypto, gbx_crypto_natives, gbx_crypto_begin},
     {GBX_CAP_ENV, gbx_script_env, NULL, gbx_env_begin},
 };

@@ -199,19 +199,6 @@ void gbx_garbage_collect(gbx_realm *realm);
 /* Learn where the engine keeps them; anything that cannot be learned stays unknown. */
 void gbx_rejections_learn(gbx_realm *realm);
 
-/* ---- convert.c: where the engine keeps the characters of a string ------- */
-
-typedef struct gbx_strings {
-    bool known;
-    uint32_t narrow_bit; /* of the flags: one byte a character */
-} gbx_strings;
-
-/* Learn the layout from samples; anything that cannot be learned stays unknown. */
-void gbx_strings_learn(gbx_strings *ret);
-/* The characters of a string with one byte each, for as long as the string is held;
- * NULL if it has two bytes each, or that is unknown. */
-const uint8_t *gbx_string_narrow(const gbx_strings *strings, JSStringRef text);
-
 /* ---- forms.c: from the engine's positions to the caller's --------------- */
 
 typedef struct gbx_origin {
@@ -329,6 +316,25 @@ JSValueRef gbx_value_of_text(JSContextRef ctx, const char *text, size_t len);
 /* Like gbx_string_copy() for a value that is a string; 0 for any other. */
 size_t gbx_value_copy(JSContextRef ctx, JSValueRef value, char *to, size_t size);
 void gbx_string_release(JSStringRef *text);
+/* The characters of a string with one byte each, for as long as the string is held;
+ * NULL if it has two bytes each, or that is unknown. */
+const uint8_t *gbx_string_narrow(JSStringRef text);
+
+/* As the internal scripts number them. */
+typedef enum gbx_bytes_as {
+    GBX_BYTES_UTF8,
+    GBX_BYTES_UTF16LE,
+    GBX_BYTES_LATIN1,
+    GBX_BYTES_ASCII,
+    GBX_BYTES_HEX = 6, /* only of a hash: the engine's own methods do the rest */
+} gbx_bytes_as;
+
+/* A string as bytes: the engine's own, or written to room. An unpaired surrogate becomes
+ * U+FFFD in UTF-8. */
+#define GBX_STRING_ROOM(units) (3 * (units) + 8)
+gbx_span gbx_string_bytes(JSStringRef text, gbx_bytes_as as, uint8_t *room);
+/* Bytes as a string. */
+JSValueRef gbx_value_decoded(JSContextRef ctx, gbx_bytes_as as, gbx_span bytes);
 
 /* ---- realm.c: functions, members and scripts of the engine -------------- */
 
@@ -434,12 +440,6 @@ void gbx_helpers_begin(gbx_realm *realm);
 /* Restore the helper `name` after a capability of the same name was removed. */
 void gbx_helpers_restore(gbx_realm *realm, JSStringRef name);
 
-/* ---- helper_natives.c: what fetch/ needs -------------------------------- */
-
-/* natives, extended with what the script of fetch needs. */
-JSObjectRef gbx_web_natives(gbx_realm *realm, JSObjectRef natives,
-                            const char **ret_reason);
-
 /* ---- preload.c --------------------------------------------------------------- */
 
 /* Run the host's own scripts, between the two steps of the lockdown. NULL, or why
@@ -453,30 +453,6 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
                                const char **ret_reason);
 /* Start the call's own randomness, if the call has any. */
 void gbx_crypto_begin(gbx_realm *realm, JSObjectRef made);
-
-/* ---- natives.c: bytes as text ------------------------------------------------ */
-
-/* As fs.js numbers them. */
-typedef enum gbx_bytes_as {
-    GBX_BYTES_UTF8,
-    GBX_BYTES_UTF16LE,
-    GBX_BYTES_LATIN1,
-    GBX_BYTES_ASCII,
-    GBX_BYTES_BASE64,
-    GBX_BYTES_BASE64URL,
-    GBX_BYTES_HEX
-} gbx_bytes_as;
-
-/* Of the first four. Returns units written; `to` has room for twice as many as there are
- * bytes, and four more. */
-size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
-                        JSChar *to);
-/* How many bytes at data begin a character without completing it: they are replaced
- * as one. At least 1. */
-size_t gbx_utf8_broken(const uint8_t *data, size_t len);
-
-JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
-                              const char **ret_reason);
 
 /* ---- forms.c ---------------------------------------------------------------- */
 

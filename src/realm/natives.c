@@ -7,10 +7,6 @@
  */
 #include "realm/internal.h"
 
-#include "base/utf8.h"
-#include "crypto/crypto.h"
-
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,149 +185,71 @@ static JSValueRef on_quote(GBX_ARGUMENTS)
     return value;
 }
 
+/* ---- bytes and text --------------------------------------------------------------- */
+
+/* Scripts that are evaluated after the code has run may pass anything. */
+static gbx_bytes_as encoding_of(JSContextRef ctx, size_t argc, const JSValueRef argv[])
+{
+    double number = argc > 1 && JSValueIsNumber(ctx, argv[1])
+                        ? JSValueToNumber(ctx, argv[1], NULL)
+                        : 0;
+
+    return number == GBX_BYTES_UTF16LE  ? GBX_BYTES_UTF16LE
+           : number == GBX_BYTES_LATIN1 ? GBX_BYTES_LATIN1
+           : number == GBX_BYTES_ASCII  ? GBX_BYTES_ASCII
+                                        : GBX_BYTES_UTF8;
+}
+
+/* text(bytes, encoding, fatal): decodes a Uint8Array. Invalid UTF-8 is replaced or, if
+ * fatal, undefined. */
+static JSValueRef on_text(GBX_ARGUMENTS)
+{
+    gbx_span bytes = argc > 0 ? gbx_bytes_of(ctx, argv[0]) : (gbx_span){0};
+    gbx_bytes_as as = encoding_of(ctx, argc, argv);
+    JSValueRef value;
+
+    if (as == GBX_BYTES_UTF8) {
+        value = gbx_value_of_text(ctx, (const char *)bytes.data, bytes.len);
+        if (!JSValueIsUndefined(ctx, value) ||
+            (argc > 2 && JSValueToBoolean(ctx, argv[2])))
+            return value;
+    }
+    return gbx_value_decoded(ctx, as, bytes);
+}
+
+/* bytes(text, encoding): a Uint8Array. */
+static JSValueRef on_bytes(GBX_ARGUMENTS)
+{
+    JSStringRef text = argc > 0 && JSValueIsString(ctx, argv[0])
+                           ? JSValueToStringCopy(ctx, argv[0], NULL)
+                           : NULL;
+    size_t count = text != NULL ? JSStringGetLength(text) : 0;
+    uint8_t *room = malloc(GBX_STRING_ROOM(count));
+    gbx_span bytes = {room, 0};
+
+    if (room == NULL)
+        abort(); /* after REFUSED: the host knows what it means */
+    if (text != NULL)
+        bytes = gbx_string_bytes(text, encoding_of(ctx, argc, argv), room);
+    if (bytes.data != room)
+        memcpy(room, bytes.data, bytes.len);
+    gbx_string_release(&text);
+    room = realloc(room, bytes.len + 1);
+    if (room == NULL)
+        abort();
+    return gbx_value_of_bytes(ctx, room, bytes.len, exception);
+}
+
 JSObjectRef gbx_natives_new(gbx_realm *realm)
 {
     static const gbx_native_row table[] = {
         {"kind", on_kind},   {"unproxy", on_unproxy}, {"promise", on_promise},
         {"quote", on_quote}, {"frames", on_frames},   {"typedArray", on_typed_array},
-        {"emit", on_emit},   {"clock", on_clock},
+        {"emit", on_emit},   {"clock", on_clock},     {"text", on_text},
+        {"bytes", on_bytes},
     };
     JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);
 
     gbx_natives_add(realm->ctx, natives, table, GBX_COUNTOF(table), 0);
     return natives;
-}
-
-/* ---- bytes as text ------------------------------------------------------------- */
-
-/*
- * The native of fs.js decodes the bytes of a file.
- *
- * The bytes are an array that was just made from the host's answer and that the code
- * has not seen: nothing can detach or resize it meanwhile.
- */
-
-#define REPLACEMENT 0xFFFD
-
-size_t gbx_utf8_broken(const uint8_t *data, size_t len)
-{
-    uint8_t lead = data[0];
-    size_t wanted = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-    uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-    size_t n = 1;
-
-    if (lead < 0xC2 || lead > 0xF4)
-        return 1;
-    while (n < wanted && n < len && data[n] >= low && data[n] <= high) {
-        low = 0x80;
-        high = 0xBF;
-        n++;
-    }
-    return n;
-}
-
-static size_t put_point(uint32_t point, JSChar *to)
-{
-    if (point < 0x10000) {
-        to[0] = (JSChar)point;
-        return 1;
-    }
-    to[0] = (JSChar)(0xD800 + ((point - 0x10000) >> 10));
-    to[1] = (JSChar)(0xDC00 + ((point - 0x10000) & 0x3FF));
-    return 2;
-}
-
-/* As in Node's Buffer: invalid UTF-8 is replaced, a byte order mark stays. */
-static size_t from_utf8(const uint8_t *data, size_t len, JSChar *to)
-{
-    size_t count = 0;
-
-    for (size_t at = 0; at < len;) {
-        size_t n = gbx_utf8_sequence(data + at, len - at);
-        uint32_t point = data[at];
-
-        if (n == 0) {
-            to[count++] = REPLACEMENT;
-            at += gbx_utf8_broken(data + at, len - at);
-            continue;
-        }
-        if (n > 1)
-            point &= 0x7Fu >> n;
-        for (size_t i = 1; i < n; i++)
-            point = point << 6 | (data[at + i] & 0x3Fu);
-        count += put_point(point, to + count);
-        at += n;
-    }
-    return count;
-}
-
-size_t gbx_decode_bytes(gbx_bytes_as encoding, const uint8_t *data, size_t len,
-                        JSChar *to)
-{
-    if (encoding == GBX_BYTES_UTF8)
-        return from_utf8(data, len, to);
-    if (encoding == GBX_BYTES_UTF16LE) {
-        for (size_t i = 0; i < len / 2; i++)
-            to[i] = (JSChar)(data[2 * i] | data[2 * i + 1] << 8);
-        return len / 2;
-    }
-    for (size_t i = 0; i < len; i++)
-        to[i] = encoding == GBX_BYTES_ASCII ? data[i] & 0x7F : data[i];
-    return len;
-}
-
-/* Bytes as hex, base64 or base64url. */
-static JSValueRef encoded(JSContextRef ctx, gbx_encoding encoding, gbx_span bytes)
-{
-    char *text = malloc(2 * bytes.len + 4);
-    JSValueRef value;
-
-    if (text == NULL)
-        abort();
-    gbx_encode(encoding, bytes.data, bytes.len, text);
-    value = gbx_value_of_text(ctx, text, gbx_encoded_len(encoding, bytes.len));
-    free(text);
-    return value;
-}
-
-/* text(bytes, encoding): decodes them. */
-static JSValueRef on_text(GBX_ARGUMENTS)
-{
-    gbx_span bytes = gbx_bytes_of(ctx, argv[0]);
-    int encoding = (int)JSValueToNumber(ctx, argv[1], NULL);
-    JSValueRef value;
-    JSChar *units;
-
-    assert(argc == 2 && encoding >= GBX_BYTES_UTF8 && encoding <= GBX_BYTES_HEX);
-    if (encoding == GBX_BYTES_BASE64)
-        return encoded(ctx, GBX_ENCODING_BASE64, bytes);
-    if (encoding == GBX_BYTES_BASE64URL)
-        return encoded(ctx, GBX_ENCODING_BASE64URL, bytes);
-    if (encoding == GBX_BYTES_HEX)
-        return encoded(ctx, GBX_ENCODING_HEX, bytes);
-    if (encoding == GBX_BYTES_UTF8) {
-        value = gbx_value_of_text(ctx, (const char *)bytes.data, bytes.len);
-        if (!JSValueIsUndefined(ctx, value))
-            return value;
-    }
-    units = malloc((2 * bytes.len + 4) * sizeof *units);
-    if (units == NULL)
-        abort();
-    value = gbx_value_of_units(ctx, units,
-                               gbx_decode_bytes((gbx_bytes_as)encoding, bytes.data,
-                                                bytes.len, units));
-    free(units);
-    return value;
-}
-
-JSObjectRef gbx_files_natives(gbx_realm *realm, JSObjectRef natives,
-                              const char **ret_reason)
-{
-    JSObjectRef own = JSObjectMake(realm->ctx, NULL, NULL);
-
-    (void)natives;
-    (void)ret_reason;
-    gbx_set(realm->ctx, own, "text", gbx_native(realm->ctx, "text", on_text), 0);
-    return own;
 }

@@ -7,11 +7,10 @@ import {
   bufferLength, copyBytes, defineProperty, getPrototypeOf, isArray, parse, slice, viewBuffer,
 } from './primordials.js';
 
-/* The engine decodes valid UTF-8; anything else needs replacement characters. */
+const UTF8 = 0;
+
 export function decodeText(bytes) {
-  const text = natives.text(bytes);
-  if (text !== undefined) return text;
-  const all = natives.decode(bytes, 0, false, false).text;
+  const all = natives.text(bytes, UTF8);
   return all[0] === '\ufeff' ? slice(all, 1) : all;
 }
 
@@ -58,7 +57,7 @@ export function extract(value, isSearchParams, wrong = plain) {
 }
 
 function text(value, type) {
-  return { __proto__: null, bytes: natives.utf8(value), type };
+  return { __proto__: null, bytes: natives.bytes(value, UTF8), type };
 }
 
 /* Adds the methods that read a body to an interface; bodyOf returns an object's

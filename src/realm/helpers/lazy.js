@@ -12,7 +12,7 @@
  */
 (function (natives, evaluate) {
   'use strict';
-  const { defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
+  const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
   const global = globalThis;
   let isGlobal = false;
 
@@ -41,6 +41,27 @@
       if (seen !== undefined) return seen;
     }
     return undefined;
+  };
+
+  /* Bytes as text and back, also for code that has changed the built-ins before. Encodings
+   * are numbers: 0 UTF-8, 1 UTF-16LE, 2 Latin-1, 3 ASCII (gbx_bytes_as), and: */
+  const BASE64 = 4, BASE64URL = 5, HEX = 6;
+  const PADDED = { __proto__: null }, URL_SAFE = { __proto__: null, alphabet: 'base64url', omitPadding: true };
+  const { text } = natives, { fromBase64 } = Uint8Array, { toBase64, toHex } = Uint8Array.prototype;
+  const syntaxError = SyntaxError.prototype;
+
+  natives.encoded = (bytes, as) => {
+    if (as < BASE64) return text(bytes, as);
+    return as === HEX ? apply(toHex, bytes, []) : apply(toBase64, bytes, [as === BASE64URL ? URL_SAFE : PADDED]);
+  };
+  /* Without padding, too; undefined if it is not base64. */
+  natives.fromBase64 = (digits, as) => {
+    try {
+      return fromBase64(digits, as === BASE64URL ? URL_SAFE : PADDED);
+    } catch (error) {
+      if (getPrototypeOf(error) !== syntaxError) throw error;
+      return undefined;
+    }
   };
 
   function put(name, value) {

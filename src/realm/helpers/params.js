@@ -2,12 +2,40 @@
 /* params - URLSearchParams: pairs in the form encoding. */
 (function (natives) {
   'use strict';
-  const { decodeForm, encodeForm } = natives;
   const { apply, defineProperty, ownKeys, getOwnPropertyDescriptor } = Reflect;
   const { iterator } = Symbol;
 
   function text(value) {
     return `${value}`.toWellFormed();
+  }
+
+  const UTF8 = 0, PERCENT = 0x25;
+
+  /* A name or a value in a query: + is a blank, and %XX a byte of UTF-8. */
+  function decodeForm(query) {
+    const blanks = query.replaceAll('+', ' ');
+    try {
+      return decodeURIComponent(blanks);
+    } catch {
+      return decodeOdd(natives.bytes(blanks, UTF8));
+    }
+  }
+
+  /* Other signs of percent mean themselves, and bytes that are not UTF-8 U+FFFD. */
+  function decodeOdd(bytes) {
+    let used = 0;
+    for (let i = 0; i < bytes.length; i++, used++) {
+      const digits = bytes[i] === PERCENT ? String.fromCharCode(bytes[i + 1], bytes[i + 2]) : '';
+      const isByte = /^[0-9a-f]{2}$/i.test(digits);
+      bytes[used] = isByte ? parseInt(digits, 16) : bytes[i];
+      if (isByte) i += 2;
+    }
+    return natives.text(bytes.slice(0, used), UTF8);
+  }
+
+  function encodeForm(value) {
+    return encodeURIComponent(value).replace(/%20|[!'()~]/g,
+      (found) => (found === '%20' ? '+' : `%${found.charCodeAt(0).toString(16).toUpperCase()}`));
   }
 
   function need(args, count, name) {

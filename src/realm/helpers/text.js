@@ -6,10 +6,11 @@
   const { defineProperty } = Reflect;
   const { isView } = ArrayBuffer;
   const Bytes = Uint8Array;
-  const { kind, typedArray, utf8, decode, base64, unbase64 } = natives;
+  const { kind, typedArray, bytes: bytesOfText, text: textOf } = natives;
 
-  const UTF8 = 0, UTF16LE = 1, UTF16BE = 2, LATIN1 = 3;
-  const NAMES = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'];
+  /* The others' numbers are those of lazy.js. */
+  const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, UTF16BE = 3, BASE64 = 4;
+  const NAMES = ['utf-8', 'utf-16le', 'windows-1252', 'utf-16be'];
 
   /* A view of the bytes; empty for undefined input. */
   function bytesOf(input) {
@@ -58,7 +59,7 @@
   class TextEncoder {
     get encoding() { return 'utf-8'; }
 
-    encode(input = '') { return utf8(`${input}`); }
+    encode(input = '') { return bytesOfText(`${input}`, UTF8); }
 
     encodeInto(source, destination) {
       const text = `${source}`;
@@ -72,8 +73,57 @@
         read += size === 4 ? 2 : 1;
         written += size;
       }
-      destination.set(utf8(text.slice(0, read)));
+      destination.set(bytesOfText(text.slice(0, read), UTF8));
       return { read, written };
+    }
+  }
+
+  /* The 32 characters of windows-1252 (which the web calls Latin-1) that are not U+0080 to
+   * U+009F. */
+  const WINDOWS = '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
+    '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178';
+
+  function decodeWindows(bytes) {
+    return textOf(bytes, LATIN1).replace(/[\x80-\x9f]/g, (control) => WINDOWS[control.charCodeAt(0) - 0x80]);
+  }
+
+  /* How many bytes at the end begin a character. */
+  function unfinishedUTF8(bytes) {
+    for (let n = 1; n < 4 && n <= bytes.length; n++) {
+      const lead = bytes[bytes.length - n];
+      if (lead < 0xc0) continue;
+      const size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+      return lead >= 0xc2 && lead <= 0xf4 && n < size && textOf(bytes.slice(-n), UTF8) === '\ufffd' ? n : 0;
+    }
+    return 0;
+  }
+
+  function decodeUTF8(bytes, fatal, stream) {
+    const left = stream ? unfinishedUTF8(bytes) : 0;
+    return { left, text: textOf(left > 0 ? bytes.slice(0, bytes.length - left) : bytes, UTF8, fatal) };
+  }
+
+  function swap(bytes) {
+    const swapped = new Bytes(bytes.length);
+    for (let i = 0; i < bytes.length; i++) swapped[i] = bytes[i ^ 1] ?? bytes[i];
+    return swapped;
+  }
+
+  /* Half a unit, or half a pair and half a unit, is one error. */
+  function decodeUTF16(bytes, fatal, stream) {
+    const half = bytes.length % 2, units = textOf(bytes, UTF16LE);
+    const isCut = /[\ud800-\udbff]$/.test(units), whole = isCut && (stream || half) ? units.slice(0, -1) : units;
+    const all = stream || half === 0 ? whole : `${whole}\ufffd`;
+    if (fatal && (!all.isWellFormed() || (half && !stream))) return { left: 0, text: undefined };
+    return { left: stream ? half + (isCut ? 2 : 0) : 0, text: all.toWellFormed() };
+  }
+
+  function decode(bytes, encoding, fatal, stream) {
+    switch (encoding) {
+      case UTF8: return decodeUTF8(bytes, fatal, stream);
+      case UTF16LE: return decodeUTF16(bytes, fatal, stream);
+      case UTF16BE: return decodeUTF16(swap(bytes), fatal, stream);
+      default: return { left: 0, text: decodeWindows(bytes) };
     }
   }
 
@@ -133,15 +183,15 @@
   const functions = {
     atob(data) {
       need(arguments, 'atob');
-      const text = unbase64(`${data}`);
-      return text === undefined ? refuse('The string to be decoded is not correctly encoded.') : text;
+      const bytes = natives.fromBase64(`${data}`, BASE64);
+      return bytes === undefined ? refuse('The string to be decoded is not correctly encoded.') : textOf(bytes, LATIN1);
     },
     btoa(data) {
       need(arguments, 'btoa');
-      const text = base64(`${data}`);
-      return text === undefined
+      const text = `${data}`;
+      return /[^\0-\xff]/.test(text)
         ? refuse('Invalid character: btoa takes text of characters up to U+00FF; encode others with TextEncoder')
-        : text;
+        : natives.encoded(bytesOfText(text, LATIN1), BASE64);
     },
   };
   return { TextEncoder, TextDecoder, ...functions };

@@ -515,7 +515,6 @@ extern const char gbx_script_encodings[];
 extern const char gbx_script_host[];
 extern const char gbx_script_result[];
 extern const char gbx_script_table[];
-extern const char gbx_script_layout[];
 extern const char gbx_script_inspect[];
 extern const char gbx_script_console[];
 extern const char gbx_script_crypto[];

@@ -104,87 +104,6 @@ static JSValueRef on_emit(GBX_ARGUMENTS)
     return JSValueMakeUndefined(ctx);
 }
 
-/* ---- quote: a string as a literal, in the quotes that need the least escaping --- */
-
-static JSChar choose_quote(const JSChar *units, size_t count)
-{
-    bool has[3] = {false, false, false};
-
-    for (size_t i = 0; i < count; i++) {
-        has[0] = has[0] || units[i] == '\'';
-        has[1] = has[1] || units[i] == '"';
-        has[2] = has[2] || units[i] == '`' ||
-                 (units[i] == '$' && i + 1 < count && units[i + 1] == '{');
-    }
-    if (!has[0] || (has[1] && has[2]))
-        return '\'';
-    return has[1] ? '`' : '"';
-}
-
-static bool is_lone(const JSChar *units, size_t count, size_t i)
-{
-    if (units[i] >= 0xD800 && units[i] <= 0xDBFF)
-        return i + 1 >= count || units[i + 1] < 0xDC00 || units[i + 1] > 0xDFFF;
-    if (units[i] >= 0xDC00 && units[i] <= 0xDFFF)
-        return i == 0 || units[i - 1] < 0xD800 || units[i - 1] > 0xDBFF;
-    return false;
-}
-
-/* Writes at most six units. */
-static size_t put_escaped(JSChar *to, JSChar unit, bool lone, JSChar quote)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    static const char letters[] = "btn\0fr"; /* from U+0008 on */
-    size_t n = 0;
-
-    if (unit == quote || unit == '\\') {
-        to[n++] = '\\';
-        to[n++] = unit;
-    } else if (unit >= 8 && unit <= 13 && letters[unit - 8] != 0) {
-        to[n++] = '\\';
-        to[n++] = (JSChar)letters[unit - 8];
-    } else if (unit < 0x20 || (unit >= 0x7F && unit <= 0x9F)) {
-        to[n++] = '\\';
-        to[n++] = 'x';
-        to[n++] = (JSChar)hex[unit >> 4];
-        to[n++] = (JSChar)hex[unit & 15];
-    } else if (lone) {
-        to[n++] = '\\';
-        to[n++] = 'u';
-        for (int shift = 12; shift >= 0; shift -= 4)
-            to[n++] = (JSChar)(hex[unit >> shift & 15] | 0x20); /* as Node has it */
-    } else {
-        to[n++] = unit;
-    }
-    return n;
-}
-
-static JSValueRef on_quote(GBX_ARGUMENTS)
-{
-    JSStringRef text = JSValueToStringCopy(ctx, argv[0], NULL);
-    const JSChar *units;
-    size_t count, n = 0;
-    JSChar *out, quote;
-    JSValueRef value;
-
-    if (text == NULL)
-        return JSValueMakeUndefined(ctx);
-    units = JSStringGetCharactersPtr(text);
-    count = JSStringGetLength(text);
-    out = malloc((count * 6 + 2) * sizeof *out);
-    if (out == NULL)
-        abort();
-    quote = choose_quote(units, count);
-    out[n++] = quote;
-    for (size_t i = 0; i < count; i++)
-        n += put_escaped(out + n, units[i], is_lone(units, count, i), quote);
-    out[n++] = quote;
-    JSStringRelease(text);
-    value = gbx_value_of_units(ctx, out, n);
-    free(out);
-    return value;
-}
-
 /* ---- bytes and text --------------------------------------------------------------- */
 
 /* Scripts that are evaluated after the code has run may pass anything. */
@@ -243,9 +162,14 @@ static JSValueRef on_bytes(GBX_ARGUMENTS)
 JSObjectRef gbx_natives_new(gbx_realm *realm)
 {
     static const gbx_native_row table[] = {
-        {"kind", on_kind},   {"unproxy", on_unproxy}, {"promise", on_promise},
-        {"quote", on_quote}, {"frames", on_frames},   {"typedArray", on_typed_array},
-        {"emit", on_emit},   {"clock", on_clock},     {"text", on_text},
+        {"kind", on_kind},
+        {"unproxy", on_unproxy},
+        {"promise", on_promise},
+        {"frames", on_frames},
+        {"typedArray", on_typed_array},
+        {"emit", on_emit},
+        {"clock", on_clock},
+        {"text", on_text},
         {"bytes", on_bytes},
     };
     JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);

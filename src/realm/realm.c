@@ -245,10 +245,7 @@ static const char *build(gbx_realm *realm)
     helpers = gbx_call_script(realm, gbx_script_result, 2, args);
     if (helpers == NULL || !take_helpers(realm, helpers))
         return "the engine did not take the script of results";
-    args[1] = gbx_call_script(realm, gbx_script_layout, 0, NULL);
-    if (args[1] == NULL)
-        return "the engine did not take the script of layout";
-    realm->inspect = gbx_call_script(realm, gbx_script_inspect, 2, args);
+    realm->inspect = gbx_call_script(realm, gbx_script_inspect, 1, args);
     if (realm->inspect == NULL)
         return "the engine did not take the script of inspection";
     JSValueProtect(realm->ctx, realm->inspect);

@@ -13,7 +13,7 @@
  */
 (function (natives, control) {
   'use strict';
-  const { kind, typedArray, quote } = natives;
+  const { kind, typedArray } = natives;
   const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { isArray } = Array;
   const MapOf = Map;
@@ -23,6 +23,8 @@
   const regexpExec = RegExp.prototype.exec;
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
   const typedLength = getOwnPropertyDescriptor(typedArrays, 'length').get;
+  const { charCodeAt, includes, isWellFormed, slice, toUpperCase } = String.prototype;
+  const { toString: numberToString } = Number.prototype;
   const LOST = { __proto__: null };
   let lost; /* what the error was thrown for */
 
@@ -134,6 +136,43 @@
     if (ITERATORS[name] === 1) return 'Iterator';
     return name === 'AsyncGenerator' ? 'AsyncIterator' : name;
   }
+
+  const LETTERS = { __proto__: null, '\b': '\\b', '\t': '\\t', '\n': '\\n', '\f': '\\f', '\r': '\\r' };
+  const ODD = /['\\\0-\x1f\x7f-\x9f]/g;
+  const ODD_OR_LONE = /['\\\0-\x1f\x7f-\x9f\ud800-\udfff]/g;
+
+  function isLone(string, i, code) {
+    const isHigh = code < 0xdc00, other = apply(charCodeAt, string, [isHigh ? i + 1 : i - 1]);
+    return (other & 0xfc00) !== (isHigh ? 0xdc00 : 0xd800);
+  }
+
+  /* The unit of string at i, which ODD_OR_LONE has found. */
+  function escaped(string, i, mark) {
+    const unit = string[i], code = apply(charCodeAt, string, [i]);
+    if (unit === '\\' || unit === mark) return `\\${unit}`;
+    if (unit === "'" || (code > 0x9f && !isLone(string, i, code))) return unit;
+    const hex = apply(numberToString, code, [16]);
+    if (code > 0x9f) return `\\u${hex}`;
+    return LETTERS[unit] ?? `\\x${code < 16 ? '0' : ''}${apply(toUpperCase, hex, [])}`;
+  }
+
+  /* A string as a literal, in the quotes that need the least escaping. */
+  function quote(string) {
+    ODD_OR_LONE.lastIndex = 0;
+    if (apply(regexpExec, ODD_OR_LONE, [string]) === null) return `'${string}'`;
+    const has = (part) => apply(includes, string, [part]);
+    const mark = !has("'") ? "'" : !has('"') ? '"' : !has('`') && !has('${') ? '`' : "'";
+    const odd = apply(isWellFormed, string, []) ? ODD : ODD_OR_LONE;
+    let all = mark;
+    for (let from = 0; ;) {
+      odd.lastIndex = from;
+      const found = apply(regexpExec, odd, [string]);
+      if (found === null) return all + apply(slice, string, [from]) + mark;
+      all += apply(slice, string, [from, found.index]) + escaped(string, found.index, mark);
+      from = found.index + 1;
+    }
+  }
+  natives.quote = quote;
 
   function step(path, key, inArray) {
     if (inArray) return `${path}[${key}]`;

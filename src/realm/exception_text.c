@@ -20,13 +20,6 @@
 #define CLASS_NAME_MAX 128
 #define CAUSES_MAX     1024 /* bytes of what follows the message */
 
-typedef struct frame {
-    const char *name;
-    size_t name_len;
-    uint32_t line;
-    uint32_t column;
-} frame;
-
 static bool read_number(const char **at, const char *end, uint32_t *ret)
 {
     const char *from = *at;
@@ -38,20 +31,29 @@ static bool read_number(const char **at, const char *end, uint32_t *ret)
     return *at > from;
 }
 
-/* Parse a line of the engine's stack, "name@code.js:12:34"; false if it is not the
- * user's code. */
-static bool parse_frame(const char *line, size_t len, frame *ret)
+/* Is the text from at to end of the form "@url:..."? */
+static bool begins_place(const char *at, const char *end, const char *url)
 {
-    static const char url[] = "@" GBX_CODE_URL ":";
+    size_t len = strlen(url);
+
+    return (size_t)(end - at) >= len + 2 && memcmp(at + 1, url, len) == 0 &&
+           at[len + 1] == ':';
+}
+
+/* Parse a line of the engine's stack, "name@code.js:12:34"; false if it is not in the
+ * script at url. */
+static bool parse_frame(const char *line, size_t len, const char *url, gbx_frame *ret)
+{
     const char *end = line + len;
     const char *at = memrchr(line, '@', len);
 
-    if (at == NULL || (size_t)(end - at) < sizeof url - 1 ||
-        memcmp(at, url, sizeof url - 1) != 0)
+    while (at != NULL && !begins_place(at, end, url)) /* a url may have one, too */
+        at = memrchr(line, '@', (size_t)(at - line));
+    if (at == NULL)
         return false;
     ret->name = line;
     ret->name_len = (size_t)(at - line);
-    at += sizeof url - 1;
+    at += strlen(url) + 2;
     if (!read_number(&at, end, &ret->line) || at == end || *at++ != ':')
         return false;
     if ((ret->name_len == 11 && memcmp(line, "global code", 11) == 0) ||
@@ -60,8 +62,22 @@ static bool parse_frame(const char *line, size_t len, frame *ret)
     return read_number(&at, end, &ret->column);
 }
 
-/* A number stored in an own property; never calls a getter or valueOf. */
-static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name)
+bool gbx_frame_next(const char **at, const char *end, const char *url, gbx_frame *ret)
+{
+    while (*at < end) {
+        const char *line = *at;
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+
+        if (next == NULL)
+            next = end;
+        *at = next + 1;
+        if (parse_frame(line, (size_t)(next - line), url, ret))
+            return true;
+    }
+    return false;
+}
+
+uint32_t gbx_read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name)
 {
     JSValueRef exception = NULL;
     JSValueRef value = JSObjectGetProperty(realm->ctx, object, name, &exception);
@@ -200,8 +216,8 @@ static void locate(gbx_realm *realm, JSObjectRef error, gbx_msg_error *ret)
     read_text(realm, error, realm->n_source_url, url, sizeof url);
     if (strcmp(url, GBX_CODE_URL) != 0)
         return;
-    ret->line = read_count(realm, error, realm->n_line);
-    ret->column = read_count(realm, error, realm->n_column);
+    ret->line = gbx_read_count(realm, error, realm->n_line);
+    ret->column = gbx_read_count(realm, error, realm->n_column);
     gbx_origin_map(&realm->origin, &ret->line, &ret->column);
 }
 
@@ -233,17 +249,12 @@ static void leave_constructors(gbx_realm *realm, JSObjectRef error, size_t len,
 {
     char names[CLASSES_MAX][CLASS_NAME_MAX];
     size_t count = read_classes(realm, error, names);
-    const char *end = realm->raw + len;
-    frame f;
+    const char *at = realm->raw;
+    gbx_frame f;
 
-    for (const char *line = realm->raw, *next; line < end; line = next + 1) {
+    while (gbx_frame_next(&at, realm->raw + len, GBX_CODE_URL, &f)) {
         bool is_made_here = false;
 
-        next = memchr(line, '\n', (size_t)(end - line));
-        if (next == NULL)
-            next = end;
-        if (!parse_frame(line, (size_t)(next - line), &f))
-            continue;
         for (size_t i = 0; i < count; i++)
             is_made_here |= strlen(names[i]) == f.name_len &&
                             memcmp(names[i], f.name, f.name_len) == 0;
@@ -326,20 +337,15 @@ static void begin(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret)
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,
                   size_t size, uint32_t *ret_line, uint32_t *ret_column)
 {
-    const char *end = stack + len;
+    const char *at = stack;
     size_t used = 0;
+    gbx_frame f;
 
     *ret_line = *ret_column = 0;
     to[0] = 0;
-    for (const char *line = stack, *next; line < end; line = next + 1) {
-        frame f;
+    while (gbx_frame_next(&at, stack + len, GBX_CODE_URL, &f)) {
         int n;
 
-        next = memchr(line, '\n', (size_t)(end - line));
-        if (next == NULL)
-            next = end;
-        if (!parse_frame(line, (size_t)(next - line), &f))
-            continue;
         gbx_origin_map(origin, &f.line, &f.column);
         if (*ret_line == 0) {
             *ret_line = f.line;
@@ -378,7 +384,7 @@ void gbx_describe_syntax(gbx_realm *realm, JSValueRef exception, gbx_msg_error *
     ret->column = 0; /* the engine gives the line only */
     if (exception == NULL || !JSValueIsObject(realm->ctx, exception) ||
         strncmp(realm->message, "Unexpected token", 16) != 0 ||
-        read_count(realm, gbx_object(exception), realm->n_line) <=
+        gbx_read_count(realm, gbx_object(exception), realm->n_line) <=
             realm->origin.last_line)
         return;
     /* The unexpected token is our own bracket: to the reader the code just ends. */

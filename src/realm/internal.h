@@ -243,10 +243,51 @@ typedef struct gbx_timers {
 #define GBX_REJECTIONS_MAX 16u
 #define GBX_GRANTS_MAX     8u
 
+/* Names that are looked up, and texts. XX(field, text) */
+#define GBX_REALM_NAMES(XX)                  \
+    XX(url, GBX_CODE_URL)                    \
+    XX(eval_off, "code from strings is off") \
+    XX(input_name, "input")                  \
+    XX(n_then, "then")                       \
+    XX(n_name, "name")                       \
+    XX(n_message, "message")                 \
+    XX(n_cause, "cause")                     \
+    XX(n_errors, "errors")                   \
+    XX(n_constructor, "constructor")         \
+    XX(n_stack, "stack")                     \
+    XX(n_line, "line")                       \
+    XX(n_column, "column")                   \
+    XX(n_source_url, "sourceURL")            \
+    XX(n_status, "status")                   \
+    XX(n_value, "value")                     \
+    XX(n_execute, "execute")                 \
+    XX(n_run, "run")                         \
+    XX(n_params, "params")                   \
+    XX(n_env, "env")                         \
+    XX(n_console, "console")
+
+/* What result.js gives to the C side. XX(field, member) */
+#define GBX_REALM_HELPERS(XX)                                                   \
+    XX(call, "call")                                                            \
+    XX(watch, "watch")                                                          \
+    XX(explain, "explain")                                                      \
+    XX(explain_top, "explainTop")                                               \
+    XX(explain_lost, "explainLost")                                             \
+    XX(missing_field, "missingField")                                           \
+    XX(least_units, "leastUnits")                                               \
+    XX(is_identifier, "isIdentifier")                                           \
+    XX(parse, "parse")                                                          \
+    XX(async_function, "asyncFunction")                                         \
+    XX(pending, "pending")                                                      \
+    XX(errors, "errors")                                                        \
+    XX(top_this, "topThis") /* `this` outside any function: empty and frozen */ \
+    XX(inspect_options, "inspectOptions")                                       \
+    XX(line_options, "lineOptions")                                             \
+    XX(causes_options, "causesOptions")
+
 struct gbx_realm {
     JSGlobalContextRef ctx;
     JSObjectRef global;
-    JSObjectRef top_this;  /* `this` outside any function: empty and frozen */
     unsigned globals;      /* gbx_globals */
     uint32_t capabilities; /* the ones requested */
     bool can_fix_clock;
@@ -254,16 +295,13 @@ struct gbx_realm {
     uint32_t *seed;    /* four words of Math.random, shared with lockdown.js */
     uint32_t *control; /* [0]: 1: the result is being serialised, 2: arguments */
 
-    JSStringRef url, eval_off, input_name;
-    JSStringRef n_then, n_name, n_message, n_cause, n_errors, n_constructor, n_stack,
-        n_line, n_column, n_source_url;
-    JSStringRef n_status, n_value, n_execute, n_run, n_params, n_env, n_console;
-    JSObjectRef call, watch, explain, explain_top, explain_lost, missing_field,
-        least_units;
-    JSObjectRef is_identifier, parse;
-    JSObjectRef async_function;
-    JSObjectRef pending, inspect, inspect_options, errors;
-    JSObjectRef line_options, causes_options;
+#define XX(field, text) JSStringRef field;
+    GBX_REALM_NAMES(XX)
+#undef XX
+#define XX(field, member) JSObjectRef field;
+    GBX_REALM_HELPERS(XX)
+#undef XX
+    JSObjectRef inspect;
     JSObjectRef answer, expose, withhold, forget, ask;      /* of host.js */
     JSObjectRef restore, withdraw, warm_helpers, globalise; /* of helpers/lazy.js */
     JSObjectRef natives, host_script, limit; /* for what each engine adds */
@@ -485,6 +523,18 @@ void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
 void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret);
 /* Find in the code what the failure means, and where it really is. */
 void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error);
+/* A line of the engine's stack. */
+typedef struct gbx_frame {
+    const char *name;
+    size_t name_len;
+    uint32_t line;
+    uint32_t column;
+} gbx_frame;
+
+/* The first frame from *at on that is in the script at url; moves *at behind it. */
+bool gbx_frame_next(const char **at, const char *end, const char *url, gbx_frame *ret);
+/* A number stored in an own property; never calls a getter or valueOf. */
+uint32_t gbx_read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name);
 /* The frames of the user's code, "    at f (code.js:1:2)" a line, without a final
  * newline; returns the length. Sets the first one's position, 0 if none. */
 size_t gbx_frames(const gbx_origin *origin, const char *stack, size_t len, char *to,

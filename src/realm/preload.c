@@ -16,60 +16,28 @@
  * code. */
 #define URL_PREFIX "preload/"
 
-static bool read_number(const char **at, uint32_t *ret)
-{
-    const char *from = *at;
-    uint32_t value = 0;
-
-    while (**at >= '0' && **at <= '9' && value < 100000000)
-        value = value * 10 + (uint32_t)(*(*at)++ - '0');
-    *ret = value;
-    return *at > from;
-}
-
-/* The first frame of a stack, "name@url:12:34", that is in the script at url. */
-static void find_frame(const char *stack, const char *url, gbx_realm_preload *failed)
-{
-    size_t len = strlen(url);
-
-    for (const char *at = strstr(stack, url); at != NULL; at = strstr(at + 1, url)) {
-        const char *number = at + len;
-
-        if (at > stack && at[-1] == '@' && *number++ == ':' &&
-            read_number(&number, &failed->line) && *number++ == ':' &&
-            read_number(&number, &failed->column))
-            return;
-    }
-    failed->line = failed->column = 0;
-}
-
-static uint32_t read_count(gbx_realm *realm, JSObjectRef object, JSStringRef name)
-{
-    JSValueRef value = JSObjectGetProperty(realm->ctx, object, name, NULL);
-    double number = value != NULL && JSValueIsNumber(realm->ctx, value)
-                        ? JSValueToNumber(realm->ctx, value, NULL)
-                        : 0;
-
-    return number >= 1 && number < 1e8 ? (uint32_t)number : 0;
-}
-
 /* Where it failed: from the stack of what was thrown, or, if nothing has run, from
  * the error itself. */
 static void locate(gbx_realm *realm, JSValueRef thrown, const char *url,
                    gbx_realm_preload *failed)
 {
+    const char *at = realm->raw;
     JSObjectRef error;
-    JSValueRef stack;
+    gbx_frame frame;
+    size_t len;
 
     if (thrown == NULL || !JSValueIsObject(realm->ctx, thrown))
         return;
     error = gbx_object(thrown);
-    stack = JSObjectGetProperty(realm->ctx, error, realm->n_stack, NULL);
-    if (stack != NULL &&
-        gbx_value_copy(realm->ctx, stack, realm->raw, sizeof realm->raw) > 0)
-        find_frame(realm->raw, url, failed);
-    if (failed->line == 0)
-        failed->line = read_count(realm, error, realm->n_line);
+    len = gbx_value_copy(realm->ctx,
+                         JSObjectGetProperty(realm->ctx, error, realm->n_stack, NULL),
+                         realm->raw, sizeof realm->raw);
+    if (gbx_frame_next(&at, realm->raw + len, url, &frame)) {
+        failed->line = frame.line;
+        failed->column = frame.column;
+    } else {
+        failed->line = gbx_read_count(realm, error, realm->n_line);
+    }
 }
 
 /* "name:line:column: TypeError: message" */

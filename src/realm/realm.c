@@ -99,33 +99,11 @@ JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
     return JSValueIsObject(realm->ctx, made) ? gbx_object(made) : realm->global;
 }
 
-static JSStringRef name(const char *text)
-{
-    return JSStringCreateWithUTF8CString(text);
-}
-
 static void make_names(gbx_realm *realm)
 {
-    realm->url = name(GBX_CODE_URL);
-    realm->eval_off = name("code from strings is off");
-    realm->input_name = name("input");
-    realm->n_then = name("then");
-    realm->n_name = name("name");
-    realm->n_message = name("message");
-    realm->n_cause = name("cause");
-    realm->n_errors = name("errors");
-    realm->n_constructor = name("constructor");
-    realm->n_stack = name("stack");
-    realm->n_line = name("line");
-    realm->n_column = name("column");
-    realm->n_source_url = name("sourceURL");
-    realm->n_status = name("status");
-    realm->n_value = name("value");
-    realm->n_execute = name("execute");
-    realm->n_run = name("run");
-    realm->n_params = name("params");
-    realm->n_env = name("env");
-    realm->n_console = name("console");
+#define XX(field, text) realm->field = JSStringCreateWithUTF8CString(text);
+    GBX_REALM_NAMES(XX)
+#undef XX
 }
 
 /* Memory that scripts see as a Uint32Array. */
@@ -149,34 +127,9 @@ static JSObjectRef keep(gbx_realm *realm, JSObjectRef of, const char *member)
 
 static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
 {
-    const struct {
-        JSObjectRef *to;
-        const char *name;
-    } table[] = {
-        {&realm->call, "call"},
-        {&realm->watch, "watch"},
-        {&realm->explain, "explain"},
-        {&realm->explain_top, "explainTop"},
-        {&realm->explain_lost, "explainLost"},
-        {&realm->missing_field, "missingField"},
-        {&realm->least_units, "leastUnits"},
-        {&realm->is_identifier, "isIdentifier"},
-        {&realm->parse, "parse"},
-        {&realm->async_function, "asyncFunction"},
-        {&realm->pending, "pending"},
-        {&realm->errors, "errors"},
-        {&realm->top_this, "topThis"},
-        {&realm->inspect_options, "inspectOptions"},
-        {&realm->line_options, "lineOptions"},
-        {&realm->causes_options, "causesOptions"},
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
-        *table[i].to = keep(realm, helpers, table[i].name);
-        if (*table[i].to == NULL)
-            return false;
-    }
-    return true;
+#define XX(field, member) (realm->field = keep(realm, helpers, member)) != NULL &&
+    return GBX_REALM_HELPERS(XX) true;
+#undef XX
 }
 
 /* The names of globals: the minimal set, and the capabilities, which calls may
@@ -420,17 +373,9 @@ void gbx_realm_free(gbx_realm *realm)
 {
     if (realm == NULL)
         return;
-    JSStringRef *const names[] = {
-        &realm->url,           &realm->eval_off,  &realm->input_name, &realm->n_then,
-        &realm->n_name,        &realm->n_message, &realm->n_cause,    &realm->n_errors,
-        &realm->n_constructor, &realm->n_stack,   &realm->n_line,     &realm->n_column,
-        &realm->n_source_url,  &realm->n_status,  &realm->n_value,    &realm->n_execute,
-        &realm->n_run,         &realm->n_params,  &realm->n_env,      &realm->n_console,
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
-        if (*names[i] != NULL)
-            JSStringRelease(*names[i]);
+#define XX(field, text) gbx_string_release(&realm->field);
+    GBX_REALM_NAMES(XX)
+#undef XX
     free(realm->timers.slots);
     free(realm->timers.heap);
     free(realm->large);

@@ -9,35 +9,6 @@
 
 #include <string.h>
 
-static bool is_comment(const gbx_tree *t, uint32_t i)
-{
-    return t->nodes[i].kind == GBX_NODE_COMMENT ||
-           t->nodes[i].kind == GBX_NODE_HTML_COMMENT;
-}
-
-static bool is_generator(const gbx_tree *t, uint32_t i)
-{
-    return t->nodes[i].kind == GBX_NODE_GENERATOR ||
-           t->nodes[i].kind == GBX_NODE_GENERATOR_DECLARATION;
-}
-
-/* The expression of a statement without parentheses, or GBX_NO_NODE. */
-static uint32_t unwrap(const gbx_tree *t, uint32_t i)
-{
-    while (i != GBX_NO_NODE && (t->nodes[i].kind == GBX_NODE_EXPRESSION_STATEMENT ||
-                                t->nodes[i].kind == GBX_NODE_PARENTHESIZED))
-        i = gbx_tree_inner(t, i);
-    return i;
-}
-
-static bool is_callable(const gbx_tree *t, uint32_t i)
-{
-    return i != GBX_NO_NODE && !is_generator(t, i) &&
-           (t->nodes[i].kind == GBX_NODE_ARROW ||
-            t->nodes[i].kind == GBX_NODE_FUNCTION ||
-            t->nodes[i].kind == GBX_NODE_FUNCTION_DECLARATION);
-}
-
 /* ---- the exports of a CommonJS module --------------------------------------- */
 
 /* All or nothing: if the code declares `module`, passes it on or exports to it twice, the
@@ -71,7 +42,7 @@ static bool names_function(const gbx_tree *t, uint32_t name)
         for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
             if (t->nodes[c].kind == GBX_NODE_DECLARATOR &&
                 is_same(t, gbx_tree_child(t, c, GBX_FIELD_NAME), name) &&
-                is_callable(t, gbx_tree_child(t, c, GBX_FIELD_VALUE)))
+                gbx_tree_is_callable(t, gbx_tree_child(t, c, GBX_FIELD_VALUE)))
                 return true;
     }
     return false;
@@ -96,8 +67,8 @@ static bool is_all_functions(const gbx_tree *t, uint32_t object, bool *ret_some)
             *ret_some = true;
         else
             others++;
-        *ret_some =
-            *ret_some || is_callable(t, value) || t->nodes[c].kind == GBX_NODE_METHOD;
+        *ret_some = *ret_some || gbx_tree_is_callable(t, value) ||
+                    t->nodes[c].kind == GBX_NODE_METHOD;
     }
     return others == 0 && *ret_some;
 }
@@ -115,13 +86,6 @@ static size_t past_exports(const gbx_tree *t, uint32_t i)
     return len > 8 && memcmp(text, "exports.", 8) == 0 ? 7 : 0;
 }
 
-static void blank(char *to, size_t start, size_t end)
-{
-    for (size_t at = start; at < end; at++)
-        if (to[at] != '\n' && to[at] != '\r')
-            to[at] = ' ';
-}
-
 /* `left = value` becomes `export default value`. If that does not fit, only the value
  * is left, which works as well for a function at the end. */
 static bool put_default(struct exporting *l, uint32_t statement, uint32_t left,
@@ -132,11 +96,12 @@ static bool put_default(struct exporting *l, uint32_t statement, uint32_t left,
 
     if (l->values++ > 0)
         return false;
-    if (!has_room && (!is_callable(l->t, value) || nodes[statement].next < l->t->count))
+    if (!has_room &&
+        (!gbx_tree_is_callable(l->t, value) || nodes[statement].next < l->t->count))
         return false;
     if (l->to == NULL)
         return true;
-    blank(l->to, nodes[left].start, nodes[value].start);
+    gbx_text_blank(l->to, nodes[left].start, nodes[value].start);
     if (has_room)
         memcpy(l->to + nodes[left].start, EXPORT, sizeof EXPORT - 1);
     else /* keep the line before from continuing here */
@@ -147,7 +112,7 @@ static bool put_default(struct exporting *l, uint32_t statement, uint32_t left,
 static bool drop_statement(const struct exporting *l, uint32_t statement)
 {
     if (l->to != NULL) {
-        blank(l->to, l->t->nodes[statement].start, l->t->nodes[statement].end);
+        gbx_text_blank(l->to, l->t->nodes[statement].start, l->t->nodes[statement].end);
         l->to[l->t->nodes[statement].start] = ';';
     }
     return true;
@@ -247,7 +212,8 @@ static bool look_at_variables(struct look *l, uint32_t i)
     for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
         if (t->nodes[c].kind != GBX_NODE_DECLARATOR)
             continue;
-        if (is_callable(t, unwrap(t, gbx_tree_child(t, c, GBX_FIELD_VALUE))))
+        if (gbx_tree_is_callable(
+                t, gbx_tree_unwrap(t, gbx_tree_child(t, c, GBX_FIELD_VALUE))))
             add_function(l, gbx_tree_child(t, c, GBX_FIELD_NAME));
         else
             only = false;
@@ -469,7 +435,7 @@ static bool is_kept(const struct look *l)
 static void keep(const struct look *l, gbx_entry_point *ret)
 {
     ret->keeps = true;
-    ret->calls_kept = is_callable(l->t, unwrap(l->t, l->exported));
+    ret->calls_kept = gbx_tree_is_callable(l->t, gbx_tree_unwrap(l->t, l->exported));
     ret->start = l->t->nodes[l->exported].start;
     ret->end = l->t->nodes[l->exported].end;
 }
@@ -482,7 +448,7 @@ static bool is_names(const gbx_tree *t, uint32_t i)
     for (uint32_t c = i; c < t->nodes[i].next; c++)
         if (t->nodes[c].kind != GBX_NODE_IDENTIFIER &&
             t->nodes[c].kind != GBX_NODE_SEQUENCE &&
-            t->nodes[c].kind != GBX_NODE_TOKEN && !is_comment(t, c))
+            t->nodes[c].kind != GBX_NODE_TOKEN && !gbx_tree_is_comment(t, c))
             return false;
     return true;
 }
@@ -502,7 +468,7 @@ static bool is_object(const gbx_tree *t, uint32_t block)
     if (t->nodes[block].kind != GBX_NODE_BLOCK)
         return false;
     for (uint32_t c = block + 1; c < t->nodes[block].next; c = t->nodes[c].next) {
-        if (is_comment(t, c) || t->nodes[c].kind == GBX_NODE_TOKEN)
+        if (gbx_tree_is_comment(t, c) || t->nodes[c].kind == GBX_NODE_TOKEN)
             continue;
         if (only != GBX_NO_NODE)
             return false;
@@ -528,7 +494,7 @@ static void drop_export(const gbx_tree *t, uint32_t i, char *to)
         inner = gbx_tree_child(t, i, GBX_FIELD_VALUE);
     if (inner == GBX_NO_NODE)
         return;
-    blank(to, t->nodes[i].start, t->nodes[inner].start);
+    gbx_text_blank(to, t->nodes[i].start, t->nodes[inner].start);
     if (t->has_error && is_nameless(t, inner))
         memcpy(to + t->nodes[i].start, "0,", 2); /* still an expression */
 }
@@ -544,7 +510,7 @@ static uint32_t last_of_block(const gbx_tree *t, uint32_t block)
     uint32_t last = t->nodes[block].next;
 
     for (uint32_t c = block + 1; c < t->nodes[block].next; c = t->nodes[c].next)
-        if (!is_comment(t, c) && t->nodes[c].kind != GBX_NODE_TOKEN &&
+        if (!gbx_tree_is_comment(t, c) && t->nodes[c].kind != GBX_NODE_TOKEN &&
             t->nodes[c].kind != GBX_NODE_EMPTY)
             last = c;
     return last;
@@ -583,10 +549,10 @@ static void find_tails(const struct look *l, gbx_entry_point *ret)
 static void decide(const struct look *l, gbx_entry_point *ret)
 {
     const gbx_tree *t = l->t;
-    uint32_t value = unwrap(t, l->last);
+    uint32_t value = gbx_tree_unwrap(t, l->last);
     uint32_t entry;
 
-    if (is_callable(t, value) &&
+    if (gbx_tree_is_callable(t, value) &&
         (t->nodes[value].kind != GBX_NODE_FUNCTION_DECLARATION ||
          is_nameless(t, value))) {
         uint32_t whole = t->nodes[l->last].kind == GBX_NODE_EXPRESSION_STATEMENT
@@ -649,7 +615,7 @@ void gbx_entry_point_find(const gbx_tree *t, char *to, gbx_entry_point *ret)
 
     *ret = (gbx_entry_point){.calls_expression = false};
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
-        if (is_comment(t, i) || t->nodes[i].kind == GBX_NODE_EMPTY ||
+        if (gbx_tree_is_comment(t, i) || t->nodes[i].kind == GBX_NODE_EMPTY ||
             t->nodes[i].kind == GBX_NODE_TOKEN)
             continue;
         if (t->nodes[i].kind == GBX_NODE_EXPORT)

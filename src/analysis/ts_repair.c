@@ -243,13 +243,6 @@ static bool find_given(const gbx_tree *t, uint32_t i, size_t *ret_open,
     return *ret_open < *ret_close;
 }
 
-static void blank(char *to, size_t open, size_t close)
-{
-    for (size_t at = open; at <= close; at++)
-        if (to[at] != '\n' && to[at] != '\r')
-            to[at] = ' ';
-}
-
 /* The end of `import("y")`, whose first word is node i; 0: it is something else. */
 static size_t import_end(const gbx_tree *t, uint32_t i)
 {
@@ -300,8 +293,8 @@ static bool repair_given(const gbx_tree *t, char *text, char *to)
         tried += close - open + TRY_MORE;
         if (!is_given(t->text, open, close))
             continue;
-        blank(text, open, close);
-        blank(to, open, close);
+        gbx_text_blank(text, open, close + 1);
+        gbx_text_blank(to, open, close + 1);
         changed = true;
     }
     return name_imports(t, text) || changed;

@@ -8,7 +8,6 @@
 #include "analysis/internal.h"
 
 #include "base/cleanup.h"
-#include "base/utf8.h"
 #include "syntax/arena.h"
 #include "syntax/tree.h"
 
@@ -28,7 +27,7 @@ enum action {
 };
 
 static const struct rule {
-    const char *name; /* sorted */
+    const char *name;
     uint8_t action;
     uint32_t hint; /* of REFUSE */
 } rules[] = {
@@ -91,21 +90,11 @@ static const struct rule keep = {"", KEEP, GBX_HINT_NONE};
 
 static uint8_t look_up(const char *name)
 {
-    size_t low = 0;
-    size_t high = GBX_COUNTOF(rules);
+    size_t i = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, rules[middle].name);
-
-        if (order == 0)
-            return (uint8_t)(middle + 1);
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return (uint8_t)(GBX_COUNTOF(rules) + 1);
+    while (i < GBX_COUNTOF(rules) && strcmp(name, rules[i].name) != 0)
+        i++;
+    return (uint8_t)(i + 1);
 }
 
 static const struct rule *rule_of(struct pass *p, uint32_t i)
@@ -120,29 +109,9 @@ static const struct rule *rule_of(struct pass *p, uint32_t i)
     return p->known[symbol] > GBX_COUNTOF(rules) ? &keep : &rules[p->known[symbol] - 1];
 }
 
-/* Write as many blanks: lines and columns stay the same. */
-static void blank(char *to, size_t start, size_t end)
-{
-    static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\x83",
-                                         "\xC2\xA0\xC2\xA0"};
-
-    while (start < end) {
-        size_t n = gbx_utf8_sequence((const uint8_t *)to + start, end - start);
-        bool is_break = to[start] == '\n' || to[start] == '\r' ||
-                        (n == 3 && (memcmp(to + start, "\xE2\x80\xA8", 3) == 0 ||
-                                    memcmp(to + start, "\xE2\x80\xA9", 3) == 0));
-
-        if (n == 0)
-            n = 1;
-        if (!is_break)
-            memcpy(to + start, blanks[n - 1], n);
-        start += n;
-    }
-}
-
 static void blank_node(struct pass *p, uint32_t i)
 {
-    blank(p->to, p->t->nodes[i].start, p->t->nodes[i].end);
+    gbx_text_blank(p->to, p->t->nodes[i].start, p->t->nodes[i].end);
 }
 
 static void refuse(struct pass *p, uint32_t i, uint32_t hint)
@@ -221,7 +190,7 @@ static void blank_tail(struct pass *p, uint32_t i)
         refuse(p, i, GBX_HINT_CAST_CALLED);
     if (i == second && gbx_types_is_cut(t, t->nodes[whole].parent))
         refuse(p, i, GBX_HINT_TYPE_END);
-    blank(p->to, t->nodes[i].start, end);
+    gbx_text_blank(p->to, t->nodes[i].start, end);
     if (end < t->nodes[i].end || is_taken)
         p->to[t->nodes[second].start] = ';';
 }

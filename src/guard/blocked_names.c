@@ -2,10 +2,12 @@
 /* blocked_names - both tables are sorted by name; a test says so if they are not. */
 #include "guard/internal.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 
 #include <glovebox/glovebox.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NO_MODULES "cannot load modules: there are none"
@@ -140,31 +142,24 @@ static int order(const char *name, size_t len, const char *with)
     return o != 0 ? o : len == with_len ? 0 : len < with_len ? -1 : 1;
 }
 
-static size_t find_plain(const char *name, size_t len)
+struct text {
+    const char *name;
+    size_t len;
+};
+
+static int order_of(const void *text, const void *word)
 {
-    size_t low = 0;
-    size_t high = GBX_COUNTOF(words);
+    const struct text *t = text;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int o = order(name, len, words[middle].name);
-
-        if (o == 0)
-            return middle;
-        if (o < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return GBX_NO_WORD;
+    return order(t->name, t->len, ((const gbx_word *)word)->name);
 }
 
-static int hex(char c)
+static size_t find_plain(const char *name, size_t len)
 {
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *at = c == '\0' ? NULL : strchr(digits, c);
+    const gbx_word *found = bsearch(&(struct text){name, len}, words,
+                                    GBX_COUNTOF(words), sizeof *words, order_of);
 
-    return at == NULL ? -1 : (int)((at - digits) % 16);
+    return found != NULL ? (size_t)(found - words) : GBX_NO_WORD;
 }
 
 /*
@@ -179,8 +174,9 @@ static char unescape(const char *name, size_t len, size_t *at)
     uint32_t point = 0;
 
     i += braced;
-    for (; i < len && i < most && hex(name[i]) >= 0; i++)
-        point = point > 0x7F ? 0x80 : point << 4 | (uint32_t)hex(name[i]);
+    for (; i < len && i < most && gbx_hex_digit((uint8_t)name[i]) >= 0; i++)
+        point = point > 0x7F ? 0x80
+                             : point << 4 | (uint32_t)gbx_hex_digit((uint8_t)name[i]);
     if (braced && i < len)
         i++;
     *at = i;

@@ -31,11 +31,6 @@ static gbx_node_kind kind_of(const gbx_tree *t, uint32_t i)
     return i != GBX_NO_NODE ? (gbx_node_kind)t->nodes[i].kind : GBX_NODE_OTHER;
 }
 
-static bool is_comment(gbx_node_kind kind)
-{
-    return kind == GBX_NODE_COMMENT || kind == GBX_NODE_HTML_COMMENT;
-}
-
 static bool is_default(const gbx_tree *t, uint32_t i)
 {
     for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
@@ -52,8 +47,9 @@ static struct top look(const gbx_tree *t)
     for (uint32_t i = 1; i < t->count; i = t->nodes[i].next) {
         gbx_node_kind kind = kind_of(t, i);
 
-        top.comments += is_comment(kind);
-        if (is_comment(kind) || kind == GBX_NODE_EMPTY || kind == GBX_NODE_TOKEN)
+        top.comments += gbx_tree_is_comment(t, i);
+        if (gbx_tree_is_comment(t, i) || kind == GBX_NODE_EMPTY ||
+            kind == GBX_NODE_TOKEN)
             continue;
         if (top.count++ == 0)
             top.first = i;
@@ -64,41 +60,17 @@ static struct top look(const gbx_tree *t)
     return top;
 }
 
-static bool is_function(const gbx_tree *t, uint32_t i)
-{
-    gbx_node_kind kind = kind_of(t, i);
-
-    return kind == GBX_NODE_ARROW || kind == GBX_NODE_FUNCTION ||
-           kind == GBX_NODE_FUNCTION_DECLARATION;
-}
-
-static bool is_generator(const gbx_tree *t, uint32_t i)
-{
-    gbx_node_kind kind = kind_of(t, i);
-
-    return kind == GBX_NODE_GENERATOR || kind == GBX_NODE_GENERATOR_DECLARATION;
-}
-
-/* The expression of an expression statement, the parentheses around it left out. */
-static uint32_t unwrap(const gbx_tree *t, uint32_t i)
-{
-    while (kind_of(t, i) == GBX_NODE_EXPRESSION_STATEMENT ||
-           kind_of(t, i) == GBX_NODE_PARENTHESIZED)
-        i = gbx_tree_inner(t, i);
-    return i;
-}
-
-/* The same of an expression or a declaration after `export default`. */
+/* The expression of a statement, or what an `export default` exports. */
 static uint32_t exported(const gbx_tree *t, uint32_t i)
 {
     uint32_t value;
 
     if (kind_of(t, i) != GBX_NODE_EXPORT)
-        return unwrap(t, i);
+        return gbx_tree_unwrap(t, i);
     value = gbx_tree_child(t, i, GBX_FIELD_VALUE);
-    return unwrap(t, value != GBX_NO_NODE
-                         ? value
-                         : gbx_tree_child(t, i, GBX_FIELD_DECLARATION));
+    return gbx_tree_unwrap(t, value != GBX_NO_NODE
+                                  ? value
+                                  : gbx_tree_child(t, i, GBX_FIELD_DECLARATION));
 }
 
 /* ---- function ------------------------------------------------------------- */
@@ -153,7 +125,7 @@ static size_t named_children(const gbx_tree *t, uint32_t i)
 static void object_to_one(const gbx_tree *t, uint32_t statement, size_t base,
                           gbx_findings *f)
 {
-    uint32_t node = unwrap(t, statement);
+    uint32_t node = gbx_tree_unwrap(t, statement);
     struct wording w;
 
     if (node == GBX_NO_NODE) /* an empty () does not parse */
@@ -161,7 +133,8 @@ static void object_to_one(const gbx_tree *t, uint32_t statement, size_t base,
     w = describe(kind_of(t, node),
                  kind_of(t, statement) != GBX_NODE_EXPRESSION_STATEMENT);
     if (kind_of(t, node) == GBX_NODE_CALL &&
-        is_function(t, unwrap(t, gbx_tree_child(t, node, GBX_FIELD_FUNCTION))))
+        gbx_tree_is_callable(t, gbx_tree_unwrap(t, gbx_tree_child(t, node,
+                                                                  GBX_FIELD_FUNCTION))))
         w.hint =
             "leave the call at its end away: the function is called with the input";
     if (kind_of(t, node) == GBX_NODE_SEQUENCE)
@@ -192,7 +165,7 @@ static bool check_function(const gbx_tree *t, const struct top *top, gbx_region 
 
     if (t->has_error) /* perhaps TypeScript */
         return false;
-    if (top->count == 1 && is_function(t, node)) {
+    if (top->count == 1 && gbx_tree_is_callable(t, node)) {
         code->start = region.start + t->nodes[node].start;
         code->end = region.start + t->nodes[node].end;
         return true;
@@ -203,7 +176,7 @@ static bool check_function(const gbx_tree *t, const struct top *top, gbx_region 
         return false; /* the worker finds the function */
     if (top->count > 1)
         object_to_many(top, region.start + t->nodes[top->first].start, f);
-    else if (is_generator(t, node))
+    else if (gbx_tree_is_generator(t, node))
         gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM,
                          region.start + t->nodes[node].start, HINT_GENERATOR,
                          "a generator where a function is needed");
@@ -247,13 +220,14 @@ static bool may_be_function(const gbx_tree *t, uint32_t value)
 static enum defines declarator_defines(const gbx_tree *t, uint32_t declarator)
 {
     uint32_t name = gbx_tree_child(t, declarator, GBX_FIELD_NAME);
-    uint32_t value = unwrap(t, gbx_tree_child(t, declarator, GBX_FIELD_VALUE));
+    uint32_t value = gbx_tree_unwrap(t, gbx_tree_child(t, declarator, GBX_FIELD_VALUE));
     gbx_node_kind kind = kind_of(t, name);
 
     if (kind == GBX_NODE_OBJECT_PATTERN || kind == GBX_NODE_ARRAY_PATTERN)
         return IT;
-    return may_be_function(t, value) ? name_defines(t, name, is_generator(t, value))
-                                     : SOMETHING_ELSE;
+    return may_be_function(t, value)
+               ? name_defines(t, name, gbx_tree_is_generator(t, value))
+               : SOMETHING_ELSE;
 }
 
 static enum defines statement_defines(const gbx_tree *t, uint32_t i)
@@ -267,7 +241,7 @@ static enum defines statement_defines(const gbx_tree *t, uint32_t i)
     case GBX_NODE_FUNCTION_DECLARATION:
     case GBX_NODE_GENERATOR_DECLARATION:
         return name_defines(t, gbx_tree_child(t, i, GBX_FIELD_NAME),
-                            !is_exported && is_generator(t, i));
+                            !is_exported && gbx_tree_is_generator(t, i));
     case GBX_NODE_LEXICAL_DECLARATION:
     case GBX_NODE_VAR_DECLARATION:
         for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next) {
@@ -315,7 +289,7 @@ static void check_execute(const gbx_tree *t, const struct top *top, size_t base,
         hint = HINT_GENERATOR;
     else if (kind_of(t, at) == GBX_NODE_FUNCTION_DECLARATION)
         hint = "name the function that is to be called 'execute'";
-    else if (top->count == 1 && is_function(t, unwrap(t, top->first)))
+    else if (top->count == 1 && gbx_tree_is_callable(t, gbx_tree_unwrap(t, top->first)))
         hint =
             "give the function its name: function execute(input) { ... }; or use the "
             "form 'function'";
@@ -343,7 +317,7 @@ static bool check_fences(const gbx_tree *t, size_t base, gbx_findings *f)
     for (uint32_t i = 1; i < t->count; i++)
         if (t->nodes[i].start <= at && at < t->nodes[i].end)
             around = i;
-    if (is_comment(kind_of(t, around)) ||
+    if (gbx_tree_is_comment(t, around) ||
         kind_of(t, around) == GBX_NODE_STRING_FRAGMENT)
         return false;
     gbx_findings_add(f, GBX_CODE_INVALID_CODE, GBX_RULE_FORM, base + at, HINT_PLAIN,

@@ -9,6 +9,7 @@
 #include "syntax/arena.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 const TSLanguage *tree_sitter_javascript(void);
@@ -43,23 +44,16 @@ static const struct name fields[] = {
 #undef XX
 };
 
+static int order_of(const void *text, const void *name)
+{
+    return strcmp(text, ((const struct name *)name)->text);
+}
+
 static uint8_t find_name(const struct name *names, size_t count, const char *text)
 {
-    size_t low = 0;
-    size_t high = count;
+    const struct name *found = bsearch(text, names, count, sizeof *names, order_of);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(text, names[middle].text);
-
-        if (order == 0)
-            return names[middle].value;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return 0;
+    return found != NULL ? found->value : 0;
 }
 
 static const char *read_source(void *payload, uint32_t at, TSPoint point,
@@ -232,9 +226,8 @@ uint32_t gbx_tree_child(const gbx_tree *t, uint32_t i, gbx_node_field field)
 uint32_t gbx_tree_inner(const gbx_tree *t, uint32_t i)
 {
     for (uint32_t c = i + 1; c < t->nodes[i].next; c = t->nodes[c].next)
-        if (t->nodes[c].kind != GBX_NODE_TOKEN &&
-            t->nodes[c].kind != GBX_NODE_COMMENT &&
-            t->nodes[c].kind != GBX_NODE_HTML_COMMENT && !t->nodes[c].missing)
+        if (t->nodes[c].kind != GBX_NODE_TOKEN && !gbx_tree_is_comment(t, c) &&
+            !t->nodes[c].missing)
             return c;
     return GBX_NO_NODE;
 }
@@ -250,17 +243,45 @@ bool gbx_tree_is_text(const gbx_tree *t, uint32_t i, const char *text, size_t le
            memcmp(t->text + t->nodes[i].start, text, len) == 0;
 }
 
+static gbx_node_kind kind_at(const gbx_tree *t, uint32_t i)
+{
+    return i != GBX_NO_NODE ? (gbx_node_kind)t->nodes[i].kind : GBX_NODE_OTHER;
+}
+
+bool gbx_tree_is_comment(const gbx_tree *t, uint32_t i)
+{
+    gbx_node_kind kind = kind_at(t, i);
+
+    return kind == GBX_NODE_COMMENT || kind == GBX_NODE_HTML_COMMENT;
+}
+
+bool gbx_tree_is_callable(const gbx_tree *t, uint32_t i)
+{
+    gbx_node_kind kind = kind_at(t, i);
+
+    return kind == GBX_NODE_ARROW || kind == GBX_NODE_FUNCTION ||
+           kind == GBX_NODE_FUNCTION_DECLARATION;
+}
+
+bool gbx_tree_is_generator(const gbx_tree *t, uint32_t i)
+{
+    gbx_node_kind kind = kind_at(t, i);
+
+    return kind == GBX_NODE_GENERATOR || kind == GBX_NODE_GENERATOR_DECLARATION;
+}
+
+uint32_t gbx_tree_unwrap(const gbx_tree *t, uint32_t i)
+{
+    while (kind_at(t, i) == GBX_NODE_EXPRESSION_STATEMENT ||
+           kind_at(t, i) == GBX_NODE_PARENTHESIZED)
+        i = gbx_tree_inner(t, i);
+    return i;
+}
+
 bool gbx_tree_is_function(const gbx_tree *t, uint32_t i)
 {
-    switch (t->nodes[i].kind) {
-    case GBX_NODE_ARROW:
-    case GBX_NODE_FUNCTION:
-    case GBX_NODE_FUNCTION_DECLARATION:
-    case GBX_NODE_GENERATOR:
-    case GBX_NODE_GENERATOR_DECLARATION:
-    case GBX_NODE_METHOD: return true;
-    default: return false;
-    }
+    return gbx_tree_is_callable(t, i) || gbx_tree_is_generator(t, i) ||
+           kind_at(t, i) == GBX_NODE_METHOD;
 }
 
 bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)
@@ -289,11 +310,6 @@ bool gbx_tree_is_async(const gbx_tree *t, uint32_t i)
 static bool is_whole(uint8_t kind)
 {
     return kind == GBX_NODE_STRING || kind == GBX_NODE_REGEX;
-}
-
-static bool is_comment(uint8_t kind)
-{
-    return kind == GBX_NODE_COMMENT || kind == GBX_NODE_HTML_COMMENT;
 }
 
 /* True if a type can begin at k: a type's word, a capital, or a bracket. */
@@ -365,7 +381,7 @@ void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t)
         const gbx_node *n = &t->nodes[i];
         bool is_leaf = is_whole(n->kind) || n->next == i + 1;
 
-        if (is_leaf && !n->missing && n->end > n->start && !is_comment(n->kind))
+        if (is_leaf && !n->missing && n->end > n->start && !gbx_tree_is_comment(t, i))
             l->nodes[l->count++] = i;
         i = is_leaf ? n->next : i + 1;
     }
@@ -662,6 +678,25 @@ bool gbx_tree_is_open_string(const gbx_tree *t, uint32_t i)
             return true;
     }
     return false;
+}
+
+void gbx_text_blank(char *to, size_t start, size_t end)
+{
+    static const char *const blanks[] = {" ", "\xC2\xA0", "\xE2\x80\x83",
+                                         "\xC2\xA0\xC2\xA0"};
+
+    while (start < end) {
+        size_t n = gbx_utf8_sequence((const uint8_t *)to + start, end - start);
+        bool is_break = to[start] == '\n' || to[start] == '\r' ||
+                        (n == 3 && (memcmp(to + start, "\xE2\x80\xA8", 3) == 0 ||
+                                    memcmp(to + start, "\xE2\x80\xA9", 3) == 0));
+
+        if (n == 0)
+            n = 1;
+        if (!is_break)
+            memcpy(to + start, blanks[n - 1], n);
+        start += n;
+    }
 }
 
 bool gbx_text_is_listed(const char *words, const char *text, size_t len)

@@ -193,6 +193,15 @@ bool gbx_tree_is(const gbx_tree *t, uint32_t i, const char *text);
 
 bool gbx_tree_is_text(const gbx_tree *t, uint32_t i, const char *text, size_t len);
 
+/* In the following four, i may be GBX_NO_NODE. */
+bool gbx_tree_is_comment(const gbx_tree *t, uint32_t i);
+/* True if i is a plain or async function, but not a method. */
+bool gbx_tree_is_callable(const gbx_tree *t, uint32_t i);
+bool gbx_tree_is_generator(const gbx_tree *t, uint32_t i);
+
+/* The expression of an expression statement, the parentheses around it left out. */
+uint32_t gbx_tree_unwrap(const gbx_tree *t, uint32_t i);
+
 /* True if i is a function of any sort, a method included. */
 bool gbx_tree_is_function(const gbx_tree *t, uint32_t i);
 
@@ -314,6 +323,9 @@ bool gbx_text_is_name(unsigned char c);
 
 /* The length of the name that text, which ends in NUL, begins with; 0: none. */
 size_t gbx_text_name_length(const char *text);
+
+/* Write as many blanks over [start, end): lines and columns stay the same. */
+void gbx_text_blank(char *to, size_t start, size_t end);
 
 /* Is the text one of the words, which are separated by single spaces? */
 bool gbx_text_is_listed(const char *words, const char *text, size_t len);

@@ -268,6 +268,7 @@ typedef struct gbx_timers {
 
 /* What result.js gives to the C side. XX(field, member) */
 #define GBX_REALM_HELPERS(XX)                                                   \
+    XX(apply, "apply")                                                          \
     XX(call, "call")                                                            \
     XX(watch, "watch")                                                          \
     XX(explain, "explain")                                                      \

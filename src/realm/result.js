@@ -440,6 +440,7 @@
   }
 
   return {
+    apply,
     watch,
     explain,
     explainTop,

@@ -29,8 +29,7 @@ struct gbx_timer {
     uint32_t at;      /* in the heap; for a free slot: the next free one + 1 */
     double interval;  /* 0: once */
     JSObjectRef fn;   /* protected, like the arguments */
-    JSValueRef *args; /* [0] is `this` */
-    size_t argc;
+    JSObjectRef args; /* an array */
 };
 
 /* ---- the heap ------------------------------------------------------------- */
@@ -110,17 +109,15 @@ static void drop(gbx_realm *realm, uint32_t slot)
     gbx_timer *timer = &realm->timers.slots[slot];
 
     JSValueUnprotect(realm->ctx, timer->fn);
-    for (size_t i = 0; i < timer->argc; i++)
-        JSValueUnprotect(realm->ctx, timer->args[i]);
-    free(timer->args);
+    JSValueUnprotect(realm->ctx, timer->args);
     timer->serial = 0;
     timer->at = realm->timers.free_slot;
     realm->timers.free_slot = slot + 1;
 }
 
-/* Returns the id. args[0] is `this`. */
+/* Returns the id. */
 static double add(gbx_realm *realm, JSObjectRef fn, double ms, bool repeats,
-                  size_t argc, const JSValueRef args[])
+                  size_t argc, const JSValueRef argv[])
 {
     gbx_timers *t = &realm->timers;
     uint32_t slot = take_slot(t);
@@ -131,16 +128,12 @@ static double add(gbx_realm *realm, JSObjectRef fn, double ms, bool repeats,
         .serial = ++t->serial,
         .interval = repeats ? (ms < 1 ? 1 : ms) : 0,
         .fn = fn,
-        .args = malloc(argc * sizeof *timer->args),
-        .argc = argc,
+        .args = JSObjectMakeArray(realm->ctx, argc, argv, NULL),
     };
     if (timer->args == NULL)
         abort();
     JSValueProtect(realm->ctx, fn);
-    for (size_t i = 0; i < argc; i++) {
-        timer->args[i] = args[i];
-        JSValueProtect(realm->ctx, args[i]);
-    }
+    JSValueProtect(realm->ctx, timer->args);
     t->heap[t->count++] = slot;
     sift(t, t->count - 1);
     return (double)timer->serial * (SLOT_MASK + 1) + slot;
@@ -186,9 +179,8 @@ static JSValueRef start(JSContextRef ctx, size_t argc, const JSValueRef argv[],
                         bool repeats, JSValueRef *exception)
 {
     gbx_realm *realm = gbx_realm_self();
-    JSValueRef few[8];
-    JSValueRef *args = few;
-    double ms, id;
+    size_t first = argc < 2 ? argc : 2;
+    double ms;
 
     if (argc < 1 || !JSValueIsObject(ctx, argv[0]) ||
         !JSObjectIsFunction(ctx, gbx_object(argv[0])))
@@ -197,18 +189,8 @@ static JSValueRef start(JSContextRef ctx, size_t argc, const JSValueRef argv[],
     ms = read_ms(ctx, argc, argv, 1, exception);
     if (*exception != NULL || !may_add(ctx, realm, exception))
         return JSValueMakeUndefined(ctx);
-    if (argc > GBX_COUNTOF(few)) {
-        args = malloc(argc * sizeof *args);
-        if (args == NULL)
-            abort();
-    }
-    args[0] = JSValueMakeUndefined(ctx);
-    for (size_t i = 2; i < argc; i++)
-        args[i - 1] = argv[i];
-    id = add(realm, gbx_object(argv[0]), ms, repeats, argc > 2 ? argc - 1 : 1, args);
-    if (args != few)
-        free(args);
-    return JSValueMakeNumber(ctx, id);
+    return JSValueMakeNumber(ctx, add(realm, gbx_object(argv[0]), ms, repeats,
+                                      argc - first, argv + first));
 }
 
 static JSValueRef on_set_timeout(GBX_ARGUMENTS)
@@ -247,7 +229,6 @@ static JSValueRef on_sleep(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
     double ms = read_ms(ctx, argc, argv, 0, exception);
-    JSValueRef this_value = JSValueMakeUndefined(ctx);
     JSObjectRef promise, resolve, reject;
 
     if (*exception != NULL || !may_add(ctx, realm, exception))
@@ -255,7 +236,7 @@ static JSValueRef on_sleep(GBX_ARGUMENTS)
     promise = JSObjectMakeDeferredPromise(ctx, &resolve, &reject, exception);
     if (promise == NULL)
         return JSValueMakeUndefined(ctx);
-    add(realm, resolve, ms, false, 1, &this_value);
+    add(realm, resolve, ms, false, 0, NULL);
     return promise;
 }
 
@@ -265,31 +246,13 @@ static JSValueRef on_sleep(GBX_ARGUMENTS)
 static void fire(gbx_realm *realm, uint32_t slot, JSValueRef *exception)
 {
     gbx_timers *t = &realm->timers;
-    gbx_timer timer = t->slots[slot];
-    JSValueRef few[8];
-    JSValueRef *args;
+    gbx_timer timer = t->slots[slot]; /* it may clear itself meanwhile */
+    JSValueRef args[] = {timer.fn, JSValueMakeUndefined(realm->ctx), timer.args};
 
     heap_remove(t, timer.at);
     t->slots[slot].at = UINT32_MAX; /* running: not in the heap */
-    if (timer.argc <= GBX_COUNTOF(few)) {
-        /* clearInterval from inside frees the list, but not the copy on the stack. */
-        memcpy(few, timer.args, timer.argc * sizeof few[0]);
-        args = few;
-    } else {
-        args = malloc(timer.argc * sizeof *args);
-        if (args == NULL)
-            abort();
-        memcpy(args, timer.args, timer.argc * sizeof *args);
-        for (size_t i = 0; i < timer.argc; i++)
-            JSValueProtect(realm->ctx, args[i]);
-    }
-    JSObjectCallAsFunction(realm->ctx, realm->call, timer.fn, timer.argc, args,
+    JSObjectCallAsFunction(realm->ctx, realm->apply, NULL, GBX_COUNTOF(args), args,
                            exception);
-    if (args != few) {
-        for (size_t i = 0; i < timer.argc; i++)
-            JSValueUnprotect(realm->ctx, args[i]);
-        free(args);
-    }
     if (t->slots[slot].serial != timer.serial)
         return; /* it cleared itself; another timer may have the slot */
     if (timer.interval == 0) {

@@ -12,7 +12,6 @@
 
 enum kind { STRING = 0, BINARY = 1, TABLE = 2, INT = 7, ARRAY = 8, INT_VECTOR = 14 };
 
-#define HEADER_SIZE 32
 #define RULES_MAX   256
 #define REGIONS_MAX 512
 #define FIELDS_MAX  8
@@ -263,20 +262,16 @@ static uint32_t put_rules(bundle *b, size_t keys_at)
     return RESOURCE(TABLE, at);
 }
 
-static void put_header(gbx_buf *to)
-{
-    static const uint16_t one = 1;
-    uint8_t header[HEADER_SIZE] = {HEADER_SIZE, 0, 0xDA, 0x27, 20, 0};
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header says so");
 
-    header[8] = *(const uint8_t *)&one == 0; /* big-endian? */
-    header[10] = 2;                          /* bytes of a UChar */
-    memcpy(header + 12, "ResB", 4);
-    header[16] = 1; /* format 1.0 */
-    if (header[8]) {
-        memcpy(header, (const uint8_t[]){0, HEADER_SIZE}, 2);
-        memcpy(header + 4, (const uint8_t[]){0, 20}, 2);
-    }
-    (void)gbx_buf_append(to, header, sizeof header);
+bool gbx_zones_put_header(gbx_buf *to, const char format[static 4])
+{
+    uint8_t header[GBX_ZONES_HEADER_SIZE] = {GBX_ZONES_HEADER_SIZE, 0, 0xDA, 0x27, 20};
+
+    header[10] = 2; /* bytes of a UChar */
+    memcpy(header + 12, format, 4);
+    header[16] = 1; /* its version */
+    return gbx_buf_append(to, header, sizeof header);
 }
 
 /* Reserves room for all keys, after the first word. Returns where those of rules
@@ -302,7 +297,7 @@ bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to)
     uint32_t root;
     field all[5];
 
-    put_header(to);
+    (void)gbx_zones_put_header(to, "ResB");
     b = (bundle){.to = to, .start = to->len};
     keys_at = put_keys(&b);
     for (size_t i = 0; i < zones->count; i++) {

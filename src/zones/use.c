@@ -58,12 +58,11 @@ __asm__(".section .rodata\n"
         ".previous\n");
 
 /* The package: a header, one entry of a table of contents, its name, the bundle. */
-#define HEADER_SIZE   32
 #define CONTENTS_SIZE 12 /* count; where the name and the bundle are */
 #define NAME_SIZE     36
-#define BUNDLE_AT     (HEADER_SIZE + 48)
 
-_Static_assert(CONTENTS_SIZE + NAME_SIZE == BUNDLE_AT - HEADER_SIZE, "no gap");
+_Static_assert((GBX_ZONES_HEADER_SIZE + CONTENTS_SIZE + NAME_SIZE) % 16 == 0,
+               "the bundle is aligned");
 
 /* The functions of ICU that are used here. */
 typedef struct icu_functions {
@@ -82,31 +81,16 @@ static bool find_functions(icu_functions *ret)
     return set != NULL && version != NULL;
 }
 
-static bool is_little_endian(void)
-{
-    static const uint16_t one = 1;
-
-    return *(const uint8_t *)&one == 1;
-}
-
 /* Everything in the package except the bundle. */
-static void write_head(uint8_t *to, int version)
+static bool put_head(gbx_buf *to, int version)
 {
-    uint16_t header_size = HEADER_SIZE, info_size = 20;
-    uint32_t contents[] = {1, CONTENTS_SIZE, BUNDLE_AT - HEADER_SIZE};
+    uint32_t contents[] = {1, CONTENTS_SIZE, CONTENTS_SIZE + NAME_SIZE};
+    char name[NAME_SIZE] = "";
 
-    memset(to, 0, BUNDLE_AT);
-    memcpy(to, &header_size, 2);
-    to[2] = 0xDA;
-    to[3] = 0x27;
-    memcpy(to + 4, &info_size, 2);
-    to[8] = !is_little_endian();
-    to[10] = 2; /* bytes of a UChar */
-    memcpy(to + 12, "CmnD", 4);
-    to[16] = 1; /* format */
-    memcpy(to + HEADER_SIZE, contents, sizeof contents);
-    (void)snprintf((char *)to + HEADER_SIZE + CONTENTS_SIZE, NAME_SIZE,
-                   "icudt%d%c/zoneinfo64.res", version, is_little_endian() ? 'l' : 'b');
+    (void)snprintf(name, sizeof name, "icudt%dl/zoneinfo64.res", version);
+    return gbx_zones_put_header(to, "CmnD") &&
+           gbx_buf_append(to, contents, sizeof contents) &&
+           gbx_buf_append(to, name, sizeof name);
 }
 
 bool gbx_zones_choose(const char *dir, gbx_buf *to)
@@ -127,7 +111,6 @@ bool gbx_zones_choose(const char *dir, gbx_buf *to)
 void gbx_zones_use(char ret[static 64])
 {
     gbx_buf package;
-    uint8_t *head;
     int error = 0;
     icu_functions icu;
 
@@ -135,13 +118,8 @@ void gbx_zones_use(char ret[static 64])
     if (!find_functions(&icu))
         return;
     gbx_buf_init(&package, GBX_ZONES_SIZE);
-    head = gbx_buf_reserve(&package, BUNDLE_AT);
-    if (head != NULL) {
-        write_head(head, icu_version());
-        package.len = BUNDLE_AT;
-        if (gbx_zones_choose(GBX_ZONES_DIR, &package))
-            icu.set_common_data(package.data, &error); /* ICU owns it from here on */
-    }
+    if (put_head(&package, icu_version()) && gbx_zones_choose(GBX_ZONES_DIR, &package))
+        icu.set_common_data(package.data, &error); /* ICU owns it from here on */
     error = 0;
     (void)snprintf(ret, 64, "%s", icu.version_of_zones(&error));
 }

@@ -65,6 +65,10 @@ void gbx_zones_free(gbx_zones *zones);
 
 /* ---- bundle.c ----------------------------------------------------------------- */
 
+#define GBX_ZONES_HEADER_SIZE 32
+
+/* Append the header of ICU's data in that format. */
+bool gbx_zones_put_header(gbx_buf *to, const char format[static 4]);
 /* Append zoneinfo64.res, as ICU's genrb would write it. */
 bool gbx_zones_write(const gbx_zones *zones, gbx_buf *to);
 

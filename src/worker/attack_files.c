@@ -32,39 +32,17 @@ static gbx_attack_verdict read_path(gbx_attack *a, const char *path)
 
 /* ---- attacks ---------------------------------------------------------------- */
 
-static gbx_attack_verdict open_file(gbx_attack *a)
-{
 #ifdef SYS_open
-    return read_byte(a, TRY(open, P(VICTIM), O_RDONLY));
+#    define OPEN_FILE TRY(open, P(VICTIM), O_RDONLY)
 #else
-    return read_path(a, VICTIM);
+#    define OPEN_FILE TRY(openat, AT_FDCWD, P(VICTIM), O_RDONLY)
 #endif
-}
 
-static gbx_attack_verdict creat_file(gbx_attack *a)
+/* It is removed again. */
+static gbx_attack_verdict undone(long result, const char *path)
 {
-    long fd = TRY(openat, AT_FDCWD, P(TRACE), O_CREAT | O_WRONLY, 0600);
-
-    if (fd >= 0)
-        (void)unlink(TRACE);
-    return gbx_attack_done(fd);
-}
-
-static gbx_attack_verdict make_directory(gbx_attack *a)
-{
-    long result = TRY(mkdirat, AT_FDCWD, P(TRACE "-dir"), 0700);
-
-    if (result == 0)
-        (void)rmdir(TRACE "-dir");
-    return gbx_attack_done(result);
-}
-
-static gbx_attack_verdict make_link(gbx_attack *a)
-{
-    long result = TRY(symlinkat, P("/"), AT_FDCWD, P(TRACE "-link"));
-
-    if (result == 0)
-        (void)unlink(TRACE "-link");
+    if (result >= 0)
+        (void)remove(path);
     return gbx_attack_done(result);
 }
 

@@ -68,16 +68,6 @@ static gbx_attack_verdict bpf_program(gbx_attack *a)
     return gbx_attack_done(TRY(bpf, BPF_PROG_LOAD, P(&attr), sizeof attr));
 }
 
-static gbx_attack_verdict perf_event(gbx_attack *a)
-{
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-                                   .size = sizeof attr,
-                                   .config = PERF_COUNT_SW_TASK_CLOCK,
-                                   .exclude_kernel = 1};
-
-    return gbx_attack_done(TRY(perf_event_open, P(&attr), 0, -1, -1, 0));
-}
-
 static gbx_attack_verdict request_key(gbx_attack *a)
 {
     long key = TRY(keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1);
@@ -145,14 +135,6 @@ static gbx_attack_verdict raise_limit(gbx_attack *a)
         return gbx_attack_done(-1);
     limit.rlim_max += 1;
     return gbx_attack_done(TRY(prlimit64, 0, RLIMIT_NOFILE, P(&limit), 0));
-}
-
-static gbx_attack_verdict interval_timer(gbx_attack *a)
-{
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGWINCH};
-    int id = 0;
-
-    return gbx_attack_done(TRY(timer_create, CLOCK_MONOTONIC, P(&event), P(&id)));
 }
 
 /* The seal answers with success at once; a wait that is executed times out. */
@@ -362,29 +344,10 @@ static gbx_attack_verdict call_nonsense(gbx_attack *a)
 
 #else /* this machine has one entry, which the other attacks use */
 
-static gbx_attack_verdict call_x32(gbx_attack *a)
-{
-    (void)a;
-    return GBX_ABSENT;
-}
-
-static gbx_attack_verdict call_int80(gbx_attack *a)
-{
-    (void)a;
-    return GBX_ABSENT;
-}
-
-static gbx_attack_verdict call_int80_open(gbx_attack *a)
-{
-    (void)a;
-    return GBX_ABSENT;
-}
-
-static gbx_attack_verdict call_vsyscall(gbx_attack *a)
-{
-    (void)a;
-    return GBX_ABSENT;
-}
+#    define call_x32(a)        GBX_ABSENT
+#    define call_int80(a)      GBX_ABSENT
+#    define call_int80_open(a) GBX_ABSENT
+#    define call_vsyscall(a)   GBX_ABSENT
 
 static gbx_attack_verdict call_nonsense(gbx_attack *a)
 {

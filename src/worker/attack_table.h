@@ -92,18 +92,20 @@ uint32_t gbx_attack_companion(size_t layer);
  * verdict of attack `a` (worker.h); the host does not compile it. */
 #define GBX_ATTACKS_ON_FILES(XX)                                                       \
     XX("C001a", "files", "open /etc/passwd", GBX_A_ALL_FILES, "",                      \
-       open_file(a))                                                                   \
+       read_byte(a, OPEN_FILE))                                                        \
     XX("C001b", "files", "openat /etc/passwd", GBX_A_ALL_FILES, "",                    \
        read_path(a, VICTIM))                                                           \
     XX("C001c", "files", "openat2 /etc/passwd", GBX_A_ALL_FILES, "",                   \
        read_byte(a, TRY(openat2, AT_FDCWD, P(VICTIM), P((&(struct open_how){.flags =   \
           O_RDONLY})), sizeof(struct open_how))))                                      \
     XX("C001d", "files", "creat in /tmp", GBX_A_ALL_FILES, "",                         \
-       creat_file(a))                                                                  \
+       undone(TRY(openat, AT_FDCWD, P(TRACE), O_CREAT | O_WRONLY, 0600), TRACE))       \
     XX("C001e", "files", "mkdir in /tmp",                                              \
-       GBX_A_ROOT | GBX_A_LANDLOCK | GBX_A_SECCOMP, "", make_directory(a))             \
+       GBX_A_ROOT | GBX_A_LANDLOCK | GBX_A_SECCOMP, "",                                \
+       undone(TRY(mkdirat, AT_FDCWD, P(TRACE "-dir"), 0700), TRACE "-dir"))            \
     XX("C001f", "files", "symlink in /tmp",                                            \
-       GBX_A_ROOT | GBX_A_LANDLOCK | GBX_A_SECCOMP, "", make_link(a))                  \
+       GBX_A_ROOT | GBX_A_LANDLOCK | GBX_A_SECCOMP, "",                                \
+       undone(TRY(symlinkat, P("/"), AT_FDCWD, P(TRACE "-link")), TRACE "-link"))      \
     XX("C001g", "files", "stat /etc/passwd", GBX_A_ROOT | GBX_A_SECCOMP, "",           \
        DOES(statx, AT_FDCWD, P(VICTIM), 0, STATX_BASIC_STATS, P(&(struct statx){0})))  \
     XX("C001h", "files", "list the root", GBX_A_ALL_FILES, "",                         \
@@ -287,7 +289,9 @@ uint32_t gbx_attack_companion(size_t layer);
     XX("C017b", "kernel", "bpf: load a program", GBX_A_LIMITED, "",                    \
        bpf_program(a))                                                                 \
     XX("C017c", "kernel", "perf_event_open", GBX_A_LIMITED, "",                        \
-       perf_event(a))                                                                  \
+       DOES(perf_event_open, P((&(struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,  \
+          .size = sizeof(struct perf_event_attr), .config = PERF_COUNT_SW_TASK_CLOCK,  \
+          .exclude_kernel = 1})), 0, -1, -1, 0))                                       \
     XX("C017d", "kernel", "add_key",                                                   \
        GBX_A_SECCOMP, "keys live in the user's own keyring; the user namespace has its \
           own",                                                                        \
@@ -316,7 +320,8 @@ uint32_t gbx_attack_companion(size_t layer);
     XX("C031c", "kernel", "sched_setaffinity", GBX_A_SECCOMP, GBX_A_SELF,              \
        DOES(sched_setaffinity, 0, sizeof(long[16]), P((long[16]){1})))                 \
     XX("C035a", "kernel", "timer_create", GBX_A_LIMITED, "",                           \
-       interval_timer(a))                                                              \
+       DOES(timer_create, CLOCK_MONOTONIC, P((&(struct sigevent){.sigev_notify =       \
+          SIGEV_SIGNAL, .sigev_signo = SIGWINCH})), P(&(int){0})))                     \
     XX("C035b", "kernel", "clock_nanosleep", GBX_A_SECCOMP, GBX_A_SELF,                \
        DOES(clock_nanosleep, CLOCK_MONOTONIC, 0, P((&(struct timespec){.tv_nsec =      \
           NAP_NS})), 0))                                                               \

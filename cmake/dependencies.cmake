@@ -27,12 +27,14 @@ foreach(source tree-sitter/vendor/tree-sitter/lib/src/parser.c
     endif()
 endforeach()
 
-# Of the web's interfaces for the box, and of a package of npm, esbuild makes a script each.
-# The package for Node.js brings those scripts along.
+# Of the web's interfaces for the box, and of packages of npm, esbuild makes scripts. The
+# package for Node.js brings those along that it needs.
 set(GLOVEBOX_WEB_SCRIPTS "" CACHE PATH "The folder of the scripts, made elsewhere")
 if(NOT GLOVEBOX_WEB_SCRIPTS)
     find_program(GLOVEBOX_ESBUILD esbuild)
-    if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/@exodus/bytes/package.json)
-        message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
-    endif()
+    foreach(package @exodus/bytes jsonc-parser smol-toml)
+        if(NOT GLOVEBOX_ESBUILD OR NOT EXISTS ${GLOVEBOX_GRAMMARS}/${package}/package.json)
+            message(FATAL_ERROR "esbuild or what it bundles is missing: run tools/install-deps")
+        endif()
+    endforeach()
 endif()

@@ -18,6 +18,8 @@ const USED = {
   'tree-sitter-javascript': 'libglovebox and glovebox-worker: the grammar of JavaScript',
   'tree-sitter-typescript': 'glovebox-worker: the grammar by which types are removed',
   '@exodus/bytes': 'glovebox-worker: encodings of TextDecoder',
+  'jsonc-parser': 'glovebox: a script that reads the files of hosts',
+  'smol-toml': 'glovebox: a script that reads the files of hosts',
 };
 // What packages have from others, under a licence of its own.
 const PARTS = {

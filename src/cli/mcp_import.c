@@ -26,18 +26,16 @@
 /* One place that has servers, and their outcome. */
 typedef struct gbx_import_place {
     gbx_host_place place;
-    const json_t *inputs; /* of its file, only while that is read */
-    gbx_buf taken;        /* servers that now start here: "a, b" */
-    bool has_us;          /* it runs us with our file */
+    gbx_buf taken; /* servers that now start here: "a, b" */
+    bool has_us;   /* it runs us with our file */
 } gbx_import_place;
 
 typedef struct gbx_import {
-    gbx_trust trust; /* of all files that are read */
+    gbx_host_box box;
     char own_path[PATH_MAX];
-    int own_lock;    /* keeps others from changing our file; -1: none */
-    gbx_edit own;    /* our file with its changes */
-    bool own_is_new; /* it does not exist yet */
-    bool own_changed;
+    int own_lock;          /* keeps others from changing our file; -1: none */
+    char *own;             /* our file's text */
+    json_t *added;         /* servers that go into it */
     mode_t withheld;       /* rights that others lack for a file that servers came
                               from */
     gbx_status own_status; /* of loading our file unchanged */
@@ -50,6 +48,11 @@ typedef struct gbx_import {
     gbx_term out;
     gbx_term err;
 } gbx_import;
+
+static void release_json(json_t **value)
+{
+    json_decref(*value);
+}
 
 /* Report an unreadable file: its path, and the command's exit status. */
 static void gbx_import_name_file(gbx_trouble *trouble, const char *path,
@@ -68,28 +71,11 @@ static void say_name(const gbx_import *im, const char *name)
     (void)fputs(": ", im->out.stream);
 }
 
-/* Notes are printed after the server's outcome. */
-static void on_note(void *user, const char *note)
+static void say_note(const gbx_import *im, const char *note)
 {
-    gbx_buf *notes = user;
-
-    (void)gbx_buf_puts(notes, note);
-    (void)gbx_buf_puts(notes, "\n");
-}
-
-static void say_notes(const gbx_import *im, const gbx_buf *notes)
-{
-    const char *at = (const char *)notes->data;
-    const char *end = at != NULL ? at + notes->len : at;
-
-    while (at < end) {
-        const char *line = memchr(at, '\n', (size_t)(end - at));
-
-        (void)fputs("    note: ", im->out.stream);
-        gbx_term_foreign(&im->out, at, (size_t)(line - at), GBX_ESCAPE_LINE);
-        (void)fputc('\n', im->out.stream);
-        at = line + 1;
-    }
+    (void)fputs("    note: ", im->out.stream);
+    gbx_term_foreign(&im->out, note, strlen(note), GBX_ESCAPE_LINE);
+    (void)fputc('\n', im->out.stream);
 }
 
 /* Printed after flushing standard output, which is about earlier files. A file that is
@@ -205,25 +191,16 @@ static bool find_there(const gbx_import *im, const char *name, const json_t *ent
     return false;
 }
 
-static bool put_server(gbx_import *im, const char *name, json_t *entry)
-{
-    GBX_CLEANUP(gbx_free) char *text = gbx_need(gbx_json_text(entry, JSON_COMPACT));
-    gbx_view servers = gbx_view_member(im->own.root, "mcpServers");
-
-    if (gbx_view_kind(servers) != '{') {
-        if (!gbx_edit_add_member(&im->own, im->own.root, "mcpServers", "{}"))
-            return false;
-        servers = gbx_view_member(im->own.root, "mcpServers");
-    }
-    im->own_changed = true;
-    return gbx_edit_add_member(&im->own, servers, name, text) &&
-           json_object_set(im->servers, name, entry) == 0;
-}
-
 /* If our file does not load, whether it does with them is only known at the end. */
 static const char *taken(const gbx_import *im)
 {
     return im->own_status == GBX_OK ? "taken" : "to be taken";
+}
+
+static bool is_off(const json_t *entry)
+{
+    return json_is_true(json_object_get(entry, "disabled")) ||
+           json_is_false(json_object_get(entry, "enabled"));
 }
 
 /* Is it unapproved, though it would start? */
@@ -231,82 +208,72 @@ static bool is_unapproved(const gbx_host_answers *answers, const char *name,
                           const json_t *entry)
 {
     return !answers->all_on && json_object_get(answers->on, name) == NULL &&
-           json_object_get(answers->off, name) == NULL &&
-           !json_is_true(json_object_get(entry, "disabled")) &&
-           !json_is_false(json_object_get(entry, "enabled"));
+           json_object_get(answers->off, name) == NULL && !is_off(entry);
 }
 
-/* Decide about an entry that is not us: ours becomes its form here, or NULL, and chosen
- * its name here. False: it is left alone. */
+/* Decide about an entry that is not us: ours is its form here, or NULL; its name here goes
+ * to chosen. False: it is left alone. */
 static bool take_entry(gbx_import *im, gbx_host_kind host, const char *name,
                        json_t *ours, char chosen[GBX_HOST_NAME_SIZE])
 {
     bool there = ours != NULL && find_there(im, name, ours, chosen);
-    bool done = there;
 
     if (ours != NULL && !there) {
         choose_name(im, name, host, chosen);
-        done = put_server(im, chosen, ours);
+        (void)json_object_set(im->added, chosen, ours);
+        (void)json_object_set(im->servers, chosen, ours);
     }
     if (there)
         (void)fputs("is there already\n", im->out.stream);
-    else if (!done)
+    else if (ours == NULL)
         (void)fputs("not taken\n", im->out.stream);
     else if (strcmp(chosen, name) == 0)
         (void)fprintf(im->out.stream, "%s\n", taken(im));
     else
         (void)fprintf(im->out.stream, "%s as %s\n", taken(im), chosen);
-    return done;
+    return ours != NULL;
 }
 
-/* An unapproved one must also be complete: somebody will switch it on. */
+/* found: its form here with the notes. An unapproved one must also be complete: somebody
+ * will switch it on. */
 static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
                        const json_t *entry, const gbx_host_answers *answers,
-                       gbx_buf *notes)
+                       const json_t *found)
 {
-    char chosen[GBX_HOST_NAME_SIZE];
-    json_t *ours = gbx_host_take(&to->place, to->inputs, entry,
-                                 json_string_value(json_object_get(answers->off, name)),
-                                 on_note, notes);
+    json_t *ours = json_object_get(found, "entry");
+    const json_t *notes = json_object_get(found, "notes");
     bool waits = ours != NULL && is_unapproved(answers, name, entry);
+    char chosen[GBX_HOST_NAME_SIZE];
+    bool is_taken;
 
     if (waits)
         (void)json_object_set_new(ours, "disabled", json_true());
-    if (take_entry(im, to->place.host, name, ours, chosen)) {
-        const json_t *here = json_object_get(im->servers, chosen);
-        bool is_off = json_is_true(json_object_get(here, "disabled")) ||
-                      json_is_false(json_object_get(here, "enabled"));
-
-        if (waits && is_off)
-            on_note(notes,
-                    "it is taken as disabled, since it comes with the folder, and "
-                    "no approval of it is known");
-        if (!is_off)
-            (void)gbx_buf_printf(&to->taken, "%s%s", to->taken.len > 0 ? ", " : "",
-                                 name);
-    }
-    json_decref(ours);
+    is_taken = take_entry(im, to->place.host, name, ours, chosen);
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        say_note(im, json_string_value(json_array_get(notes, i)));
+    if (!is_taken)
+        return;
+    if (!is_off(json_object_get(im->servers, chosen)))
+        (void)gbx_buf_printf(&to->taken, "%s%s", to->taken.len > 0 ? ", " : "", name);
+    else if (waits)
+        say_note(im, "it is taken as disabled, since it comes with the folder, and "
+                     "no approval of it is known");
 }
 
 static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
-                        const json_t *entry, const gbx_host_answers *answers)
+                        const json_t *entry, const gbx_host_answers *answers,
+                        const json_t *found)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf notes;
+    bool is_ours = gbx_host_is_us_with(entry, im->own_path);
 
-    gbx_buf_init(&notes, GBX_KIB(64));
     say_name(im, name);
-    if (gbx_host_is_us(entry)) {
-        bool is_ours = gbx_host_is_us_with(entry, im->own_path);
-
+    if (gbx_host_is_us(entry))
         (void)fputs(is_ours ? "that is glovebox\n"
                             : "that is glovebox, with something else\n",
                     im->out.stream);
-        to->has_us = to->has_us || is_ours;
-        return;
-    }
-    take_other(im, to, name, entry, answers, &notes);
-    if (!notes.failed)
-        say_notes(im, &notes);
+    else
+        take_other(im, to, name, entry, answers, found);
+    to->has_us = to->has_us || is_ours;
 }
 
 /* Two values of --from, or a value and a file, may be the same place. */
@@ -334,27 +301,34 @@ static void say_permissions(const gbx_import *im, const gbx_host_answers *answer
     }
 }
 
-static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *servers)
+static void take_servers(gbx_import *im, gbx_import_place *to, const json_t *root)
 {
     GBX_CLEANUP(gbx_host_answers_cleanup) gbx_host_answers answers = {.off = NULL};
+    GBX_CLEANUP(release_json) json_t *found = NULL;
     char path[PATH_MAX];
     gbx_error err = {0};
     gbx_status status =
-        gbx_host_answers_read(&to->place, im->trust, &answers, path, &err);
+        gbx_host_answers_read(&im->box, &to->place, &answers, path, &err);
     const char *name;
     json_t *entry;
+    size_t i = 0;
 
-    if (status == GBX_OK) {
-        json_object_foreach((json_t *)(uintptr_t)servers, name, entry)
-        {
-            take_server(im, to, name, entry, &answers);
-        }
-        say_permissions(im, &answers);
-    } else {
+    if (status != GBX_OK) {
         (void)fputs("  not taken: which of them are switched off cannot be read\n",
                     im->out.stream);
         report(im, path, status, &err);
+        return;
     }
+    status = gbx_host_take(&im->box, &to->place, root, answers.off, &found, &err);
+    if (status != GBX_OK) {
+        report(im, to->place.path, status, &err);
+        return;
+    }
+    json_object_foreach(gbx_host_servers(root, &to->place), name, entry)
+    {
+        take_server(im, to, name, entry, &answers, json_array_get(found, i++));
+    }
+    say_permissions(im, &answers);
 }
 
 /* Users who may not read a host's file must not read its contents in ours. */
@@ -365,27 +339,23 @@ static void withhold(gbx_import *im, const char *path)
     im->withheld |= stat(path, &st) == 0 ? ~st.st_mode & 0077 : 0077;
 }
 
-static void take_place(gbx_import *im, gbx_host_file_text *file,
-                       const gbx_host_place *place)
+static void take_place(gbx_import *im, const json_t *root, const gbx_host_place *place)
 {
-    const json_t *servers = gbx_host_servers(file, place);
     gbx_import_place *to = &im->places[im->place_count];
     size_t before = json_object_size(im->servers);
 
-    if (json_object_size(servers) == 0 || im->place_count == GBX_IMPORT_PLACES_MAX ||
-        is_taken(im, place))
+    if (json_object_size(gbx_host_servers(root, place)) == 0 ||
+        im->place_count == GBX_IMPORT_PLACES_MAX || is_taken(im, place))
         return;
-    *to = (gbx_import_place){.place = *place, .inputs = gbx_host_inputs(file, place)};
+    *to = (gbx_import_place){.place = *place};
     gbx_buf_init(&to->taken, GBX_KIB(64));
-    gbx_host_keep_numbers(file, place);
     im->place_count++;
     (void)fprintf(im->out.stream, "%s, ", gbx_host_title(place->host));
     gbx_term_foreign(&im->out, place->path, strlen(place->path), GBX_ESCAPE_LINE);
     (void)fputc('\n', im->out.stream);
-    take_servers(im, to, servers);
+    take_servers(im, to, root);
     if (json_object_size(im->servers) > before)
         withhold(im, place->path);
-    to->inputs = NULL;
 }
 
 /* ---- places of hosts ----------------------------------------------------------- */
@@ -398,30 +368,30 @@ static void gbx_import_host(gbx_import *im, gbx_host_kind host)
     size_t count = gbx_host_places(host, places);
 
     for (size_t i = 0; i < count; i++) {
-        gbx_host_file_text file = {.root = NULL};
+        GBX_CLEANUP(release_json) json_t *root = NULL;
         gbx_error err = {0};
-        gbx_status status = gbx_host_file_read(places[i].path, im->trust, &file, &err);
+        gbx_status status =
+            gbx_host_file_read(&im->box, places[i].path, &root, NULL, &err);
 
         if (status == GBX_OK)
-            take_place(im, &file, &places[i]);
+            take_place(im, root, &places[i]);
         else if (err.os_errno != ENOENT && err.os_errno != ENOTDIR)
             report(im, places[i].path, status, &err);
-        gbx_host_file_cleanup(&file);
     }
 }
 
 /* The same for a file by its path. */
 static void gbx_import_file(gbx_import *im, const char *path)
 {
-    gbx_host_file_text file = {.root = NULL};
+    GBX_CLEANUP(release_json) json_t *root = NULL;
     gbx_host_place place;
     gbx_error err = {0};
-    gbx_status status = gbx_host_file_read(path, im->trust, &file, &err);
+    gbx_status status = gbx_host_file_read(&im->box, path, &root, NULL, &err);
 
     if (status == GBX_OK) {
-        if (gbx_host_place_of(path, file.root, file.is_toml, &place)) {
+        if (gbx_host_place_of(path, root, &place)) {
             place.is_named = true;
-            take_place(im, &file, &place);
+            take_place(im, root, &place);
         } else {
             status = gbx_fail(&err, GBX_E_DATA,
                               "no servers in '%s': neither \"mcpServers\" "
@@ -431,7 +401,6 @@ static void gbx_import_file(gbx_import *im, const char *path)
     }
     if (status != GBX_OK)
         report(im, path, status, &err);
-    gbx_host_file_cleanup(&file);
 }
 
 /* ---- our own file, locked against other writers meanwhile ---------------------- */
@@ -440,9 +409,8 @@ static void gbx_import_file(gbx_import *im, const char *path)
 static gbx_status load(const gbx_import *im, gbx_error *reterr)
 {
     gbx_mcp_config *config = NULL;
-    gbx_status status =
-        gbx_mcp_config_parse((const char *)im->own.text.data, im->own.text.len,
-                             im->own_path, im->trust, &config, reterr);
+    gbx_status status = gbx_mcp_config_parse(im->own, strlen(im->own), im->own_path,
+                                             im->box.trust, &config, reterr);
 
     gbx_mcp_config_free(config);
     return status;
@@ -472,7 +440,8 @@ static bool lock_own(gbx_import *im, gbx_trouble *trouble)
         status = lock_new(im, &trouble->err);
     if (status == GBX_OK && stat(im->own_path, &st) == 0 && S_ISREG(st.st_mode) &&
         access(im->own_path, W_OK) == 0)
-        status = gbx_file_lock(im->own_path, im->trust, &im->own_lock, &trouble->err);
+        status =
+            gbx_file_lock(im->own_path, im->box.trust, &im->own_lock, &trouble->err);
     if (status == GBX_OK)
         return true;
     if (trouble->err.os_errno == EPERM) {
@@ -484,48 +453,63 @@ static bool lock_own(gbx_import *im, gbx_trouble *trouble)
     return false;
 }
 
+/* Open our file. It is locked until gbx_import_close(), unless is_dry. */
 static bool gbx_import_open(gbx_import *im, const char *path, bool is_dry,
                             gbx_trouble *trouble)
 {
-    gbx_host_file_text file = {.root = NULL};
-    gbx_status status = GBX_OK;
+    GBX_CLEANUP(release_json) json_t *root = NULL;
+    gbx_status status = path == NULL
+                            ? gbx_mcp_own_config(im->own_path, &trouble->err)
+                            : gbx_mcp_whole_path(path, im->own_path, &trouble->err);
 
-    if (path == NULL)
-        status = gbx_mcp_own_config(im->own_path, &trouble->err);
-    else
-        status = gbx_mcp_whole_path(path, im->own_path, &trouble->err);
     if (status != GBX_OK) {
         gbx_trouble_input(trouble, status);
         return false;
     }
     if (!is_dry && !lock_own(im, trouble))
         return false;
-    status = gbx_host_file_read(im->own_path, im->trust, &file, &trouble->err);
-    im->own_is_new = status == GBX_E_OS && trouble->err.os_errno == ENOENT;
-    if (status != GBX_OK && !im->own_is_new) {
+    status = gbx_host_file_read(&im->box, im->own_path, &root, &im->own, &trouble->err);
+    if (status == GBX_E_OS && trouble->err.os_errno == ENOENT)
+        im->own = gbx_need(strdup("{\n}\n"));
+    else if (status != GBX_OK) {
         gbx_import_name_file(trouble, im->own_path, status);
         return false;
     }
     trouble->err = (gbx_error){0};
+    im->added = gbx_need(json_object());
     im->servers = gbx_need(json_object());
-    (void)json_object_update(im->servers, json_object_get(file.root, "mcpServers"));
-    (void)json_object_update(im->servers, json_object_get(file.root, "servers"));
-    if (!gbx_edit_open(&im->own, im->own_is_new ? "{\n}\n" : file.text,
-                       im->own_is_new ? 4 : file.len))
-        status = gbx_fail(&trouble->err, GBX_E_DATA, "it is not JSON");
-    gbx_host_file_cleanup(&file);
-    if (status == GBX_E_DATA) {
-        gbx_import_name_file(trouble, im->own_path, status);
-        return false;
-    }
+    (void)json_object_update(im->servers, json_object_get(root, "mcpServers"));
+    (void)json_object_update(im->servers, json_object_get(root, "servers"));
     im->own_status = load(im, &im->own_err);
     return true;
 }
 
+static bool is_changed(const gbx_import *im)
+{
+    return json_object_size(im->added) > 0;
+}
+
+/* Add the servers to our file's text; all else of it stays as it is. */
+static gbx_status edit(gbx_import *im, gbx_error *reterr)
+{
+    GBX_CLEANUP(release_json) json_t *text = NULL;
+    json_t *question =
+        gbx_need(json_pack("{s:s,s:O}", "text", im->own, "servers", im->added));
+    gbx_status status = gbx_host_box_ask(&im->box, "add", question, &text, reterr);
+
+    if (status != GBX_OK)
+        return status;
+    free(im->own);
+    im->own = gbx_need(strdup(json_string_value(text)));
+    return load(im, reterr);
+}
+
+/* Will our file load with its changes? Otherwise nothing is written. A rule may have
+ * waited for the servers that are added now. */
 static bool gbx_import_check(gbx_import *im, gbx_trouble *trouble)
 {
-    gbx_error err = {0};
-    gbx_status status = load(im, &err);
+    gbx_error err = im->own_err;
+    gbx_status status = is_changed(im) ? edit(im, &err) : im->own_status;
 
     if (status == GBX_OK)
         return true;
@@ -541,13 +525,14 @@ static bool gbx_import_check(gbx_import *im, gbx_trouble *trouble)
     return false;
 }
 
-/* Open our file. It is locked until gbx_import_close(), unless is_dry. */
 static void gbx_import_close(gbx_import *im)
 {
     for (size_t i = 0; i < im->place_count; i++)
         gbx_buf_cleanup(&im->places[i].taken);
-    gbx_edit_close(&im->own);
+    free(im->own);
+    json_decref(im->added);
     json_decref(im->servers);
+    gbx_host_box_close(&im->box);
     gbx_fd_close(&im->own_lock);
 }
 
@@ -582,7 +567,7 @@ static bool takes_rights(const gbx_import *im)
 {
     struct stat st;
 
-    return im->own_changed && stat(im->own_path, &st) == 0 &&
+    return is_changed(im) && stat(im->own_path, &st) == 0 &&
            (st.st_mode & im->withheld) != 0;
 }
 
@@ -641,19 +626,16 @@ static void say_backup(const gbx_import *im, const char *backup)
     (void)fputc('\n', im->out.stream);
 }
 
-/* Will our file load with its changes? Otherwise nothing is written. A rule may have
- * waited for the servers that are added now. */
 static bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
 {
     char backup[PATH_MAX];
     bool narrows = takes_rights(im);
 
-    if (!im->own_changed) {
+    if (!is_changed(im)) {
         (void)fprintf(im->out.stream, "nothing to write to %s\n", im->own_path);
         return true;
     }
-    if (gbx_file_replace(im->own_path, (const char *)im->own.text.data,
-                         im->own.text.len, im->withheld, backup,
+    if (gbx_file_replace(im->own_path, im->own, strlen(im->own), im->withheld, backup,
                          &trouble->err) != GBX_OK) {
         gbx_trouble_output(trouble);
         return false;
@@ -665,6 +647,13 @@ static bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
 
 static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *trouble)
 {
+    gbx_trust trust = args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
+    gbx_status status = gbx_host_box_open(&im->box, trust, &trouble->err);
+
+    if (status != GBX_OK) {
+        gbx_trouble_host(trouble, status);
+        return false;
+    }
     if (!gbx_import_open(im, args->config, args->dry_run, trouble))
         return false;
     read_hosts(im, args);
@@ -680,7 +669,7 @@ static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *tro
         return false;
     if (args->dry_run)
         (void)fprintf(im->out.stream, "%s %s%s\n",
-                      im->own_changed ? "would write" : "nothing to write to",
+                      is_changed(im) ? "would write" : "nothing to write to",
                       im->own_path, takes_rights(im) ? NARROWED : "");
     else if (!gbx_import_write(im, trouble))
         return false;
@@ -703,7 +692,6 @@ static int import_main(const gbx_command *self, int argc, char **argv)
     if (count > 0)
         return gbx_command_misuse(self, false,
                                   "mcp import takes no argument: see '--from'");
-    im.trust = args.trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     im.out = gbx_term_open(stdout, (gbx_color)args.common.color);
     im.err = gbx_term_open(stderr, (gbx_color)args.common.color);
     if (import_all(&im, &args, &trouble))

@@ -98,6 +98,36 @@ test('import: our file keeps its comments, order, numbers and keys, and has a ba
   assert.equal(statSync(u.own).mode & 0o777, 0o640);
 });
 
+test('import: a server is added after the last one, and comments stay with what they are about', () => {
+  for (const [before, after] of [
+    ['{}', '{\n  "mcpServers": {\n    "new": {"command":"x"}\n  }\n}'],
+    ['{"mcpServers": {\r\n}}\r\n', '{"mcpServers": {\r\n  "new": {"command":"x"}\r\n}}\r\n'],
+    ['{"mcpServers": {\n  "a": {"command": "y"} // a\n}}', '{"mcpServers": {\n  "a": {"command": "y"}, // a\n  "new": {"command":"x"}\n}}'],
+    ['{"mcpServers": {\n  "a": {"command": "y"\n  }, // a\n  // b\n}}',
+      '{"mcpServers": {\n  "a": {"command": "y"\n  }, // a\n  "new": {"command":"x"},\n  // b\n}}'],
+    ['\uFEFF{"mcpServers": {"a": {"command": "y"}}, /* z */ "n": 1.50}', '\uFEFF{"mcpServers": {"a": {"command": "y"}, "new": {"command":"x"}}, /* z */ "n": 1.50}'],
+    ['{"mcpServers": { /* none */ }}', '{"mcpServers": {\n  "new": {"command":"x"}\n /* none */ }}'],
+  ]) {
+    const u = user({ 'home/.config/glovebox/mcp.json': before, 'home/.cursor/mcp.json': { mcpServers: { new: { command: 'x' } } } });
+    const result = u.run('import', '--from', 'cursor');
+    assert.equal(result.status, 0, result.stderr);
+    assert.equal(u.read('home/.config/glovebox/mcp.json'), after);
+  }
+});
+
+test('import: what hosts keep besides their servers may be anything', () => {
+  const u = user({ 'home/.claude.json': '{"history": ["\\ud83d", "\\u0000", 1e400], "a": {"b": 1, "b": 2},\n' +
+    ' "projects": {"\\u0000": {"mcpServers": {}}, "x": 5}, "mcpServers": {"s": {"command": "x", "env": {"N": 1.50}}}}',
+  'home/.cursor/mcp.json': '{"mcpServers": {"s": {"command": "x\\u0000"}}}',
+  'home/.codex/config.toml': 'a = "\u00e9' });
+  const { status, stdout, stderr } = u.run('import');
+  assert.equal(status, 65);
+  assert.deepEqual(u.servers(), { s: { command: 'x', env: { N: '1.50' } } });
+  assert.match(stdout, /s: taken/);
+  assert.match(stderr, /mcp\.json:1:34: a string here cannot hold NUL, or half a character/);
+  assert.match(stderr, /config\.toml:1:\d+: /);
+});
+
 test('import: what cannot be taken is said', () => {
   const u = user({ 'home/.cursor/mcp.json': { mcpServers: { good: { command: 'x' }, bad: { args: [] }, worse: 5 } } });
   const result = u.run('import');
@@ -120,7 +150,7 @@ test('import: files that are none are refused with their place, and nothing is w
   for (const [name, text, status, message] of [
     ['project/x.json', '{"mcpServers": {', 65, /x\.json:1:17: /],
     ['project/x.json', '{"mcpServers": {}, "mcpServers": {}}', 65, /duplicate/],
-    ['project/x.toml', '[a]\nb = "x\n', 65, /x\.toml:2:\d+: the string does not end/],
+    ['project/x.toml', '[a]\nb = "x\n', 65, /x\.toml:2:7: control characters are not allowed in strings\n$/],
     ['project/x.json', '{"other": {}}', 65, /no servers in '.*x\.json'/],
   ]) {
     const u = user({ [name]: text });

@@ -169,17 +169,77 @@ bool gbx_config_has_changed(const gbx_mcp_config *config)
     return has_changed;
 }
 
+/* ---- JSON as editors accept it ------------------------------------------------ */
+
+/* With comments, and commas before closing brackets: blanks take their place, so that
+ * everything else keeps its own. */
+
+/* The offset behind the string that begins at `at`. */
+static size_t past_string(const char *text, size_t len, size_t at)
+{
+    for (at++; at < len && text[at] != '"'; at++)
+        if (text[at] == '\\')
+            at++;
+    return at < len ? at + 1 : len;
+}
+
+/* Blank out a range in place; line breaks stay. */
+static void erase(char *text, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        if (text[from] != '\n' && text[from] != '\r')
+            text[from] = ' ';
+}
+
+/* The offset behind the comment at `at`; or `at` itself if no whole comment is
+ * there. */
+static size_t past_comment(const char *text, size_t len, size_t at)
+{
+    const char *end = NULL;
+
+    if (at + 1 >= len || text[at] != '/')
+        return at;
+    if (text[at + 1] == '/') {
+        end = memchr(text + at, '\n', len - at);
+        return end != NULL ? (size_t)(end - text) : len;
+    }
+    if (text[at + 1] == '*')
+        end = memmem(text + at + 2, len - at - 2,
+                     "*"
+                     "/",
+                     2);
+    return end != NULL ? (size_t)(end - text) + 2 : at;
+}
+
+/* In place. Text that is neither JSON nor a comment stays. */
+static void blank(char *text, size_t len)
+{
+    size_t comma = len; /* the last non-blank, if it is a comma */
+
+    for (size_t at = 0; at < len;) {
+        size_t end = past_comment(text, len, at);
+
+        if (end > at) {
+            erase(text, at, end);
+            at = end;
+            continue;
+        }
+        if ((text[at] == ']' || text[at] == '}') && comma < len)
+            text[comma] = ' ';
+        if (text[at] == ',')
+            comma = at;
+        else if (strchr(" \t\r\n", text[at]) == NULL || text[at] == '\0')
+            comma = len;
+        at = text[at] == '"' ? past_string(text, len, at) : at + 1;
+    }
+}
+
 /* ---- the file ---------------------------------------------------------------- */
 
 #define CONFIG_BYTES_MAX GBX_MIB(4)
 #define CONFIG_DEPTH_MAX 100 /* of what hosts keep besides the servers */
 
 static const char *const server_keys[] = {"mcpServers", "servers"};
-static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
-                                          {"servers", NULL},
-                                          {"glovebox", NULL},
-                                          {NULL, NULL}};
-
 static const char *const top_keys[] = {"mcpServers", "glovebox", "servers"};
 #define TOP_LOOSE 2 /* without "servers": hosts may have a "server" */
 
@@ -307,18 +367,17 @@ static void set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
         gbx_error err = {0};
 
         if (second != NULL)
-            gbx_jsonc_erase(text, (size_t)(second - text), (size_t)(name.at - text));
+            erase(text, (size_t)(second - text), (size_t)(name.at - text));
         second = is_second(r, servers, name, &err) ? name.at : NULL;
         if (second == NULL && !is_unread(r, value, &err))
             continue;
         set_aside(all, name, &err);
-        gbx_jsonc_erase(text, at, at + value.len);
+        erase(text, at, at + value.len);
         text[at] = '0';
     }
     if (second != NULL)
-        gbx_jsonc_erase(text, (size_t)(second - text),
-                        (size_t)(value.at + value.len - text));
-    gbx_jsonc_blank(text, r->len); /* removes commas that are now the last */
+        erase(text, (size_t)(second - text), (size_t)(value.at + value.len - text));
+    blank(text, r->len); /* removes commas that are now the last */
 }
 
 /* Decode the file. Bad servers are set aside, so that the others stay usable. */
@@ -356,34 +415,53 @@ static gbx_status read_all(gbx_mcp_reader *all, char *text)
     return status == GBX_OK ? gbx_secrets_prepare(r->policy, r->err) : status;
 }
 
-/* Must run before unwanted members are blanked. */
-static gbx_status check_slips(const char *text, size_t len, gbx_error *reterr)
+/* The member of ours that this one is, or that it is a misspelling of; or NULL. */
+static const char *top_key_of(gbx_view name, gbx_buf *plain)
 {
+    if (!gbx_view_take_text(name, plain) || !gbx_buf_append(plain, "", 1))
+        return NULL;
+    for (size_t i = 0; i < GBX_COUNTOF(top_keys); i++)
+        if (strcmp((const char *)plain->data, top_keys[i]) == 0)
+            return top_keys[i];
+    return gbx_mcp_typo_of((const char *)plain->data, top_keys, GBX_COUNTOF(top_keys),
+                           TOP_LOOSE);
+}
+
+/* Blank out the members of hosts: they keep users' texts next to their servers, and the
+ * parser refuses the whole file for one "\u0000", 1e400 or half a surrogate pair. A
+ * misspelt member of ours is refused. */
+static gbx_status keep_ours(char *text, size_t len, gbx_error *reterr)
+{
+    const char *unwanted = NULL; /* the last member, erased once the next is known */
+    size_t cursor = 0;
     gbx_view root;
     gbx_view name;
     gbx_view value;
-    size_t cursor = 0;
 
     if (!gbx_view_open(text, len, &root) || gbx_view_kind(root) != '{')
         return GBX_OK; /* the parser reports this */
     while (gbx_view_next(root, &cursor, &name, &value)) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
         char quote[GBX_QUOTE_SIZE];
-        const char *meant = NULL;
+        const char *key;
 
         gbx_buf_init(&plain, name.len + 1);
-        if (gbx_view_take_text(name, &plain) && gbx_buf_append(&plain, "", 1))
-            meant = gbx_mcp_typo_of((const char *)plain.data, top_keys,
-                                    GBX_COUNTOF(top_keys), TOP_LOOSE);
-        if (meant == NULL)
+        key = top_key_of(name, &plain);
+        if (unwanted != NULL)
+            erase(text, (size_t)(unwanted - text), (size_t)(name.at - text));
+        unwanted = key == NULL ? name.at : NULL;
+        if (key == NULL || strcmp((const char *)plain.data, key) == 0)
             continue;
         (void)gbx_refuse(reterr, "", 0, "%s: unknown key: did you mean '%s'?",
                          gbx_quote(quote, (const char *)plain.data, plain.len - 1),
-                         meant);
+                         key);
         gbx_utf8_position(text, len, (size_t)(name.at - text), &reterr->line,
                           &reterr->column);
         return GBX_E_POLICY;
     }
+    if (unwanted != NULL)
+        erase(text, (size_t)(unwanted - text), (size_t)(value.at + value.len - text));
+    blank(text, len); /* removes commas that are now the last */
     return GBX_OK;
 }
 
@@ -401,7 +479,8 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                 gbx_error *reterr)
 {
     GBX_CLEANUP(release_config) gbx_mcp_config *config = config_new(path, trust);
-    size_t mark_len = gbx_jsonc_mark_len(text, len);
+    /* Editors do not count a byte order mark as a column. */
+    size_t mark_len = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     GBX_CLEANUP(gbx_free) char *copy = gbx_need(malloc(len + 1));
     GBX_CLEANUP(gbx_free) char *directory = gbx_need(directory_of(path));
     gbx_error err = {0};
@@ -411,9 +490,8 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
     len -= mark_len;
     memcpy(copy, text + mark_len, len);
     copy[len] = '\0';
-    gbx_jsonc_blank(copy, len);
-    status = check_slips(copy, len, &err);
-    gbx_jsonc_keep(copy, len, wanted);
+    blank(copy, len);
+    status = keep_ours(copy, len, &err);
     all.rules.rules = config->rules;
     all.rules.json = (gbx_json_reader){.text = copy,
                                        .len = len,

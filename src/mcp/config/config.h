@@ -29,52 +29,6 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* ---- jsonc.c ------------------------------------------------------------- */
-
-/* Editors accept comments in JSON, commas before closing brackets, and a byte order
- * mark. All of them are replaced by blanks, so that everything else keeps its place. */
-
-/* Members of an object to keep; "*" matches all. A NULL name ends the list. */
-typedef struct gbx_jsonc_wanted {
-    const char *name;
-    const struct gbx_jsonc_wanted *below; /* kept of its value; NULL: all */
-} gbx_jsonc_wanted;
-
-/* Blank out a range in place; line breaks stay. */
-void gbx_jsonc_erase(char *text, size_t from, size_t to);
-
-/* In place; line breaks stay. Text that is neither JSON nor a comment stays. */
-void gbx_jsonc_blank(char *text, size_t len);
-
-/* In place, after gbx_jsonc_blank(): blank out unwanted members. Hosts keep users'
- * texts next to their servers, and a parser refuses the whole file for one "\u0000",
- * 1e400 or half a surrogate pair. Text that is not JSON stays. */
-void gbx_jsonc_keep(char *text, size_t len, const gbx_jsonc_wanted *wanted);
-
-/* Length of the byte order mark, or 0: editors do not count it as a column. */
-size_t gbx_jsonc_mark_len(const char *text, size_t len);
-
-/*
- * Add to a user's JSON file, and leave all the rest unchanged, byte by byte: comments,
- * order, numbers, other keys.
- */
-
-/* A text being edited. */
-typedef struct gbx_edit {
-    gbx_buf text;  /* the present text */
-    char *blanked; /* the same without comments; views point into this */
-    gbx_view root;
-} gbx_edit;
-
-/* Copies text; false if it is not JSON (with comments), or too long. */
-bool gbx_edit_open(gbx_edit *edit, const char *text, size_t len);
-void gbx_edit_close(gbx_edit *edit);
-
-/* Each edit invalidates all views; edit->root is the new one. json is one value. False:
- * the text is unchanged. */
-bool gbx_edit_add_member(gbx_edit *edit, gbx_view object, const char *name,
-                         const char *json);
-
 /* ---- replace.c ----------------------------------------------------------- */
 
 /* Replaces a user's file atomically, and keeps a backup next to it. */

@@ -5,9 +5,7 @@
 #include "mcp/import/import.h"
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/utf8.h"
-#include "mcp/config/config.h"
 #include "policy/policy.h"
 
 #include <errno.h>
@@ -84,12 +82,14 @@ static const char *key_at(const gbx_host_place *place, size_t level)
 }
 
 /* The value so many levels above the servers, or NULL. */
-static const json_t *value_above(const json_t *root, const gbx_host_place *place,
-                                 size_t levels)
+static json_t *value_above(const json_t *root, const gbx_host_place *place,
+                           size_t levels)
 {
+    json_t *value = (json_t *)(uintptr_t)root;
+
     for (size_t i = 0; place->keys[i] != NULL && place->keys[i + levels] != NULL; i++)
-        root = json_object_get(root, key_at(place, i));
-    return root;
+        value = json_object_get(value, key_at(place, i));
+    return value;
 }
 
 static bool has_servers(const json_t *root, const gbx_host_place *place)
@@ -181,94 +181,51 @@ static const char *read_all(int fd, gbx_buf *to)
     return gbx_buf_read(to, fd) ? NULL : gbx_fail_reason(errno);
 }
 
-/* Only these members of JSON are decoded: the rest belongs to the host, and our parser
- * might reject it. */
-static const gbx_jsonc_wanted in_project[] = {{"mcpServers", NULL},
-                                              {"disabledMcpjsonServers", NULL},
-                                              {"enabledMcpjsonServers", NULL},
-                                              {"enableAllProjectMcpServers", NULL},
-                                              {"disabledMcpServers", NULL},
-                                              {"hasTrustDialogAccepted", NULL},
-                                              {NULL, NULL}};
-static const gbx_jsonc_wanted projects[] = {{"*", in_project}, {NULL, NULL}};
-static const gbx_jsonc_wanted in_settings[] = {{"servers", NULL},
-                                               {"inputs", NULL},
-                                               {NULL, NULL}};
-static const gbx_jsonc_wanted in_permissions[] = {{"deny", NULL},
-                                                  {"ask", NULL},
-                                                  {NULL, NULL}};
-static const gbx_jsonc_wanted in_ours[] = {{"rules", NULL},
-                                           {"defaults", NULL},
-                                           {"secrets", NULL},
-                                           {NULL, NULL}};
-static const gbx_jsonc_wanted wanted[] = {{"mcpServers", NULL},
-                                          {"glovebox", in_ours},
-                                          {"servers", NULL},
-                                          {"inputs", NULL},
-                                          {"mcp", in_settings},
-                                          {"projects", projects},
-                                          {"permissions", in_permissions},
-                                          {"disabledMcpjsonServers", NULL},
-                                          {"enabledMcpjsonServers", NULL},
-                                          {"enableAllProjectMcpServers", NULL},
-                                          {NULL, NULL}};
-
-/* Remove byte order mark and comments, check everything, and decode the wanted
- * members only. */
-static gbx_status parse(gbx_host_file_text *file, char *text, size_t len,
-                        gbx_error *reterr)
+/* Take {"value"} or {"message", "line", "column"}. */
+static gbx_status take_answer(json_t *answer, json_t **ret, gbx_error *reterr)
 {
-    gbx_json_fault fault;
-    json_error_t e;
-    uint32_t line;
-    uint32_t column;
+    gbx_status status = GBX_OK;
+    json_t *value = json_object_get(answer, "value");
 
-    gbx_jsonc_blank(text, len);
-    if (!gbx_json_check(text, len, GBX_JSON_DEPTH_MAX, &fault))
-        return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column, "%s",
-                           fault.message);
-    gbx_jsonc_keep(text, len, wanted);
-    file->root = json_loads(text, JSON_REJECT_DUPLICATES, &e);
-    if (file->root != NULL) {
-        /* It may have run out of memory without noticing. */
-        (void)gbx_need(gbx_json_is_whole(text, strlen(text), file->root) ? file->root
-                                                                         : NULL);
-        return GBX_OK;
-    }
-    gbx_utf8_position(text, len, e.position > 0 ? (size_t)e.position : 0, &line,
-                      &column);
-    return gbx_fail_at(reterr, GBX_E_DATA, line, column, "%s", e.text);
-}
-
-static gbx_status read_json(gbx_host_file_text *file, gbx_error *reterr)
-{
-    size_t mark_len = gbx_jsonc_mark_len(file->text, file->len);
-    size_t len = file->len - mark_len;
-    char *copy = gbx_need(malloc(len + 1));
-    gbx_status status;
-
-    memcpy(copy, file->text + mark_len, len);
-    copy[len] = '\0';
-    status = parse(file, copy, len, reterr);
-    explicit_bzero(copy, len);
-    free(copy);
+    if (value != NULL)
+        *ret = json_incref(value);
+    else
+        status =
+            gbx_fail_at(reterr, GBX_E_DATA,
+                        (uint32_t)json_integer_value(json_object_get(answer, "line")),
+                        (uint32_t)json_integer_value(json_object_get(answer, "column")),
+                        "%s", json_string_value(json_object_get(answer, "message")));
+    json_decref(answer);
     return status;
 }
 
-/* Numbers in env and headers stand for strings; they are copied as they are written,
- * 1.50 and not 1.5. */
-static void keep(json_t *pairs, gbx_view written)
+static bool is_toml(const char *path)
 {
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view value;
+    size_t len = strlen(path);
 
-    for (void *at = json_object_iter(pairs);
-         at != NULL && gbx_view_next(written, &cursor, &name, &value);
-         at = json_object_iter_next(pairs, at))
-        if (json_is_number(json_object_iter_value(at)))
-            (void)json_object_iter_set_new(pairs, at,
-                                           json_stringn(value.at, value.len));
+    return len > 5 && strcmp(path + len - 5, ".toml") == 0;
+}
+
+static gbx_status parse(gbx_host_box *box, const char *path, const gbx_buf *text,
+                        json_t **ret, gbx_error *reterr)
+{
+    const char *bytes = text->data != NULL ? (const char *)text->data : "";
+    json_t *answer = NULL;
+    gbx_status status;
+    uint32_t line;
+    uint32_t column;
+    size_t at;
+
+    if (!gbx_utf8_valid(text->data, text->len, &at)) {
+        gbx_utf8_position(bytes, text->len, at, &line, &column);
+        return gbx_fail_at(reterr, GBX_E_DATA, line, column, "invalid UTF-8");
+    }
+    status = gbx_host_box_ask(box, "read",
+                              gbx_need(json_pack("{s:o,s:b}", "text",
+                                                 json_stringn(bytes, text->len),
+                                                 "isToml", is_toml(path))),
+                              &answer, reterr);
+    return status == GBX_OK ? take_answer(answer, ret, reterr) : status;
 }
 
 const char *const gbx_host_names[] = {"claude", "claude-code", "cursor",
@@ -317,8 +274,7 @@ bool gbx_host_same_place(const gbx_host_place *a, const gbx_host_place *b)
            gbx_host_same_file(a->path, b->path);
 }
 
-bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
-                       gbx_host_place *ret)
+bool gbx_host_place_of(const char *path, const json_t *root, gbx_host_place *ret)
 {
     static const struct {
         gbx_host_kind host;
@@ -332,7 +288,8 @@ bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
         return true;
     for (size_t i = 0; i < GBX_COUNTOF(looks); i++) {
         *ret = (gbx_host_place){.host = looks[i].host, .keys = looks[i].keys};
-        if (has_servers(root, ret) && is_toml == (looks[i].host == GBX_HOST_CODEX))
+        if (has_servers(root, ret) &&
+            is_toml(path) == (looks[i].host == GBX_HOST_CODEX))
             return realpath(path, ret->path) != NULL;
     }
     return false;
@@ -355,81 +312,34 @@ bool gbx_host_own_path(char path[PATH_MAX])
     return path_below(CONFIG, "glovebox/mcp.json", path);
 }
 
-gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
-                              gbx_host_file_text *ret, gbx_error *reterr)
+gbx_status gbx_host_file_read(gbx_host_box *box, const char *path, json_t **ret,
+                              char **ret_text, gbx_error *reterr)
 {
-    const gbx_trusted_file trusted = {path, "", O_RDONLY | O_NONBLOCK, trust, false};
+    const gbx_trusted_file trusted = {path, "", O_RDONLY | O_NONBLOCK, box->trust,
+                                      false};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    gbx_host_file_text file = {.root = NULL};
-    size_t n = strlen(path);
     const char *why;
-    gbx_status status;
-    gbx_buf buf;
+    gbx_status status = gbx_trusted_file_open(&trusted, &fd, NULL, reterr);
 
-    status = gbx_trusted_file_open(&trusted, &fd, NULL, reterr);
     if (status != GBX_OK)
         return status;
-    gbx_buf_init(&buf, FILE_MAX);
-    why = read_all(fd, &buf);
-    if (why != NULL) {
-        gbx_buf_cleanup(&buf);
+    gbx_buf_init_secret(&text, FILE_MAX);
+    why = read_all(fd, &text);
+    if (why != NULL)
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", path, why);
-    }
-    file.text = gbx_need(gbx_buf_take_string(&buf, &file.len));
-    file.is_toml = n > 5 && strcmp(path + n - 5, ".toml") == 0;
-    status = file.is_toml ? gbx_toml_read(file.text, file.len, &file.root, reterr)
-                          : read_json(&file, reterr);
-    if (status == GBX_OK)
-        *ret = file;
-    else
-        gbx_host_file_cleanup(&file);
+    status = parse(box, path, &text, ret, reterr);
+    if (status == GBX_OK && ret_text != NULL)
+        *ret_text = gbx_need(gbx_buf_take_string(&text, NULL));
     return status;
 }
 
-void gbx_host_file_cleanup(gbx_host_file_text *file)
+json_t *gbx_host_servers(const json_t *root, const gbx_host_place *place)
 {
-    if (file->text != NULL)
-        explicit_bzero(file->text, file->len); /* it may hold secrets */
-    free(file->text);
-    json_decref(file->root);
-    *file = (gbx_host_file_text){.root = NULL};
+    return has_servers(root, place) ? value_above(root, place, 0) : NULL;
 }
 
-const json_t *gbx_host_servers(const gbx_host_file_text *file,
-                               const gbx_host_place *place)
+json_t *gbx_host_inputs(const json_t *root, const gbx_host_place *place)
 {
-    return has_servers(file->root, place) ? value_above(file->root, place, 0) : NULL;
-}
-
-const json_t *gbx_host_inputs(const gbx_host_file_text *file,
-                              const gbx_host_place *place)
-{
-    return json_object_get(value_above(file->root, place, 1), "inputs");
-}
-
-void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place)
-{
-    json_t *servers = (json_t *)(uintptr_t)gbx_host_servers(file, place);
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view written;
-    gbx_view at;
-    gbx_edit edit;
-
-    if (servers == NULL || file->is_toml ||
-        !gbx_edit_open(&edit, file->text, file->len))
-        return;
-    at = edit.root;
-    for (size_t i = 0; place->keys[i] != NULL; i++)
-        at = gbx_view_member(at, key_at(place, i));
-    /* Decoded values keep the order of the text. */
-    for (void *server = json_object_iter(servers);
-         server != NULL && gbx_view_next(at, &cursor, &name, &written);
-         server = json_object_iter_next(servers, server)) {
-        const json_t *entry = json_object_iter_value(server);
-
-        keep(json_object_get(entry, "env"), gbx_view_member(written, "env"));
-        keep(json_object_get(entry, "headers"), gbx_view_member(written, "headers"));
-    }
-    gbx_edit_close(&edit);
+    return json_object_get(value_above(root, place, 1), "inputs");
 }

@@ -3,12 +3,28 @@
 #ifndef GBX_MCP_IMPORT_IMPORT_H
 #define GBX_MCP_IMPORT_IMPORT_H
 
-#include "base/buf.h"
 #include "base/fail.h"
 #include "mcp/config/config.h"
 
+#include <glovebox/glovebox.h>
 #include <jansson.h>
 #include <limits.h>
+
+/* ---- host_box.c ---------------------------------------------------------- */
+
+/* The sealed process that reads the files of hosts: host_files.js runs in it. */
+typedef struct gbx_host_box {
+    gbx_engine *engine;
+    gbx_trust trust; /* of all files that are read */
+} gbx_host_box;
+
+gbx_status gbx_host_box_open(gbx_host_box *box, gbx_trust trust, gbx_error *reterr);
+void gbx_host_box_close(gbx_host_box *box);
+
+/* Ask one of its functions; question is stolen, and *ret is a new reference.
+ * GBX_E_DATA: it has no answer. */
+gbx_status gbx_host_box_ask(gbx_host_box *box, const char *function, json_t *question,
+                            json_t **ret, gbx_error *reterr);
 
 /* ---- hosts.c ------------------------------------------------------------- */
 
@@ -56,8 +72,7 @@ bool gbx_host_same_place(const gbx_host_place *a, const gbx_host_place *b);
 
 /* A place for any file: the host is recognized by the file's location, else by its
  * form. False if the file has no servers. */
-bool gbx_host_place_of(const char *path, const json_t *root, bool is_toml,
-                       gbx_host_place *ret);
+bool gbx_host_place_of(const char *path, const json_t *root, gbx_host_place *ret);
 
 /* A file of Claude Code: ".claude.json", or one of its folder. All of them are in
  * $CLAUDE_CONFIG_DIR if that is set. */
@@ -69,30 +84,17 @@ bool gbx_host_codex_file(char path[PATH_MAX]);
 /* Our own file, if --config is not given: $XDG_CONFIG_HOME/glovebox/mcp.json. */
 bool gbx_host_own_path(char path[PATH_MAX]);
 
-/* A host's file that was read. */
-typedef struct gbx_host_file_text {
-    char *text;
-    size_t len;
-    bool is_toml;
-    json_t *root;
-} gbx_host_file_text;
-
-/* GBX_E_OS (os_errno ENOENT: it does not exist, EPERM: it is not trusted), GBX_E_DATA
- * with line and column. */
-gbx_status gbx_host_file_read(const char *path, gbx_trust trust,
-                              gbx_host_file_text *ret, gbx_error *reterr);
-void gbx_host_file_cleanup(gbx_host_file_text *file);
+/* Read a host's file: *ret has its members that matter here. A text of our own file, if
+ * ret_text is not NULL: free() it. GBX_E_OS (os_errno ENOENT: it does not exist, EPERM:
+ * it is not trusted), GBX_E_DATA with line and column. */
+gbx_status gbx_host_file_read(gbx_host_box *box, const char *path, json_t **ret,
+                              char **ret_text, gbx_error *reterr);
 
 /* The servers at a place, borrowed; NULL if it has none. */
-const json_t *gbx_host_servers(const gbx_host_file_text *file,
-                               const gbx_host_place *place);
+json_t *gbx_host_servers(const json_t *root, const gbx_host_place *place);
 
 /* The inputs that the editor asks a person for, borrowed; NULL: none. */
-const json_t *gbx_host_inputs(const gbx_host_file_text *file,
-                              const gbx_host_place *place);
-
-/* Numbers in env and headers become strings, exactly as written. */
-void gbx_host_keep_numbers(gbx_host_file_text *file, const gbx_host_place *place);
+json_t *gbx_host_inputs(const json_t *root, const gbx_host_place *place);
 
 /* ---- project_approval.c -------------------------------------------------- */
 
@@ -105,39 +107,24 @@ typedef struct gbx_host_answers {
 } gbx_host_answers;
 
 /* On failure path is the file that cannot be read. Clean up in any case. */
-gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
+gbx_status gbx_host_answers_read(gbx_host_box *box, const gbx_host_place *place,
                                  gbx_host_answers *ret, char path[PATH_MAX],
                                  gbx_error *reterr);
 void gbx_host_answers_cleanup(gbx_host_answers *answers);
 
 /* ---- host_entry.c -------------------------------------------------------- */
 
-/*
- * Turns a host's server entries into ours.
- *
- * Nothing of an entry is lost: members that mean nothing to us are copied, too.
- */
-
-/* Receives what a person should know about an imported server. */
-typedef void (*gbx_host_note_fn)(void *user, const char *note);
-
-/* An entry of that host as ours: json_decref() it. inputs: of its file, or NULL.
- * off_by: the file that disables it, or NULL. NULL: it cannot be imported, and a
- * note has said why. Another note reports each part that works there and will
- * not work here. */
-json_t *gbx_host_take(const gbx_host_place *place, const json_t *inputs,
-                      const json_t *entry, const char *off_by, gbx_host_note_fn note,
-                      void *user);
+/* Turn the servers at a place of root into ours. off: the files that disable servers, by
+ * name. *ret is a list, in the order of the servers, of {"entry", "notes"}: no entry if it
+ * cannot be taken, and what a person should know about it. */
+gbx_status gbx_host_take(gbx_host_box *box, const gbx_host_place *place,
+                         const json_t *root, json_t *off, json_t **ret,
+                         gbx_error *reterr);
 
 /* Does it start us? With that configuration? */
 bool gbx_host_is_us(const json_t *entry);
 bool gbx_host_is_us_with(const json_t *entry, const char *config);
 
 #define GBX_HOST_NAME_SIZE (GBX_MCP_NAME_MAX + 1)
-
-/* ---- toml.c -------------------------------------------------------------- */
-
-/* TOML text as values. json_decref() *ret. GBX_E_DATA with line and column. */
-gbx_status gbx_toml_read(const char *text, size_t len, json_t **ret, gbx_error *reterr);
 
 #endif

@@ -25,13 +25,18 @@ static const char disabled[] = "disabledMcpServers";
 
 /* Decisions being read. */
 typedef struct reading {
+    gbx_host_box *box;
     gbx_host_answers *to;
     char *path; /* of the file being read */
-    gbx_trust trust;
     bool is_project_file;
     bool may_approve;
     gbx_error *reterr;
 } reading;
+
+static void release_json(json_t **value)
+{
+    json_decref(*value);
+}
 
 /* Add every name in list; an earlier entry for a name stays. */
 static void add_names(const reading *r, const json_t *list, json_t *to)
@@ -67,10 +72,10 @@ static bool is_of_servers(const json_t *patterns)
 }
 
 /* Read the file at r->path; a missing file counts as empty. */
-static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
+static gbx_status read_file(const reading *r, json_t **ret)
 {
     gbx_error err = {0};
-    gbx_status status = gbx_host_file_read(r->path, r->trust, ret, &err);
+    gbx_status status = gbx_host_file_read(r->box, r->path, ret, NULL, &err);
 
     if (err.os_errno == ENOENT || err.os_errno == ENOTDIR)
         return GBX_OK;
@@ -82,17 +87,17 @@ static gbx_status read_file(const reading *r, gbx_host_file_text *ret)
 /* Read a file of settings. */
 static gbx_status add_settings(const reading *r, const char *folder, const char *name)
 {
-    GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
+    GBX_CLEANUP(release_json) json_t *root = NULL;
     const json_t *permissions;
     gbx_status status;
 
     if (snprintf(r->path, PATH_MAX, "%s%s", folder, name) >= PATH_MAX)
         return GBX_OK;
-    status = read_file(r, &file);
+    status = read_file(r, &root);
     if (r->is_project_file)
-        add_answers(r, file.root);
+        add_answers(r, root);
     /* Permissions of tools are not imported, but a person must be informed of them. */
-    permissions = json_object_get(file.root, "permissions");
+    permissions = json_object_get(root, "permissions");
     if (is_of_servers(json_object_get(permissions, "deny")) ||
         is_of_servers(json_object_get(permissions, "ask")))
         (void)json_object_set_new(r->to->permissions, r->path, json_true());
@@ -102,15 +107,15 @@ static gbx_status add_settings(const reading *r, const char *folder, const char 
 /* Add the answers for that folder: "projects" of the user's file. */
 static gbx_status add_project(const reading *r, const char *folder, bool *ret_trusted)
 {
-    GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
+    GBX_CLEANUP(release_json) json_t *root = NULL;
     gbx_status status;
     const json_t *project;
 
     *ret_trusted = false;
     if (!gbx_host_claude_file(".claude.json", r->path))
         return GBX_OK;
-    status = read_file(r, &file);
-    project = json_object_get(json_object_get(file.root, "projects"), folder);
+    status = read_file(r, &root);
+    project = json_object_get(json_object_get(root, "projects"), folder);
     if (r->is_project_file)
         add_answers(r, project);
     add_names(r, json_object_get(project, disabled), r->to->off);
@@ -141,27 +146,27 @@ static gbx_status read_claude_code(reading *r, const char *folder)
  * folder is trusted. */
 static gbx_status read_codex(const reading *r, const char *folder)
 {
-    GBX_CLEANUP(gbx_host_file_cleanup) gbx_host_file_text file = {.root = NULL};
+    GBX_CLEANUP(release_json) json_t *root = NULL;
     gbx_status status;
     const char *level;
 
     if (!gbx_host_codex_file(r->path))
         return GBX_OK;
-    status = read_file(r, &file);
+    status = read_file(r, &root);
     level = json_string_value(
-        json_object_get(json_object_get(json_object_get(file.root, "projects"), folder),
+        json_object_get(json_object_get(json_object_get(root, "projects"), folder),
                         "trust_level"));
     r->to->all_on = level != NULL && strcmp(level, "trusted") == 0;
     return status;
 }
 
-gbx_status gbx_host_answers_read(const gbx_host_place *place, gbx_trust trust,
+gbx_status gbx_host_answers_read(gbx_host_box *box, const gbx_host_place *place,
                                  gbx_host_answers *ret, char path[PATH_MAX],
                                  gbx_error *reterr)
 {
     const char *name = strrchr(place->path, '/');
     bool is_claude_file = name != NULL && strcmp(name, "/.mcp.json") == 0;
-    reading r = {ret, path, trust, is_claude_file, true, reterr};
+    reading r = {box, ret, path, is_claude_file, true, reterr};
     char folder[PATH_MAX];
     char user[PATH_MAX];
     /* The user's file of Claude Code also has places for projects. */

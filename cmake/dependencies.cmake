@@ -10,7 +10,9 @@ pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(EVENT REQUIRED IMPORTED_TARGET libevent_core libevent_extra)
 # Headers alone: the library is loaded where hashes are allowed, and linked by nobody.
 pkg_check_modules(OPENSSL REQUIRED libcrypto>=3.0)
-pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+if(GLOVEBOX_COMMAND)
+    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+endif()
 pkg_check_modules(IDN2 REQUIRED IMPORTED_TARGET libidn2)
 # Headers alone, too. 7.87: CURLOPT_QUICK_EXIT, which a library may lack that has 7.85's.
 pkg_check_modules(CURL REQUIRED libcurl>=7.87)

@@ -20,8 +20,8 @@ const NEEDED = [
 ];
 const LIBRARIES = [
   ['javascriptcoregtk-4.1', 'libjavascriptcoregtk-4.1-dev'], ['libseccomp', 'libseccomp-dev'],
-  ['libevent_core', 'libevent-dev'], ['libcrypto', 'libssl-dev'], ['jansson', 'libjansson-dev'],
-  ['libidn2', 'libidn2-dev'], ['libcurl', 'libcurl4-openssl-dev'],
+  ['libevent_core', 'libevent-dev'], ['libcrypto', 'libssl-dev'], ['libidn2', 'libidn2-dev'],
+  ['libcurl', 'libcurl4-openssl-dev'],
 ];
 
 const say = (text) => process.stdout.write(`glovebox: ${text}\n`);

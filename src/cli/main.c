@@ -4,9 +4,11 @@
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
-#include "policy/json_reader.h"
 
+#include <jansson.h>
+#include <malloc.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -301,6 +303,14 @@ const gbx_command gbx_command_version = {
     .run = version_main,
 };
 
+/* What the JSON library has of a configuration may be secrets. */
+static void wipe_and_free(void *data)
+{
+    if (data != NULL)
+        explicit_bzero(data, malloc_usable_size(data));
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     const gbx_command *command = &gbx_command_help;
@@ -310,7 +320,7 @@ int main(int argc, char **argv)
     /* A console line or a code frame is a single write, not one per word. */
     (void)setvbuf(stderr, NULL, _IOLBF, 0);
     outlive_full_files();
-    gbx_json_wipe_freed();
+    json_set_alloc_funcs(malloc, wipe_and_free);
     if (argc < 2) {
         gbx_cli_print_help(stderr);
         return gbx_status_exit(GBX_E_USAGE);

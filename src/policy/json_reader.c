@@ -2,153 +2,47 @@
 /* json_reader - objects by tables of keys, and refusals with their position. */
 #include "policy/json_reader.h"
 
+#include "base/cleanup.h"
 #include "base/edit_distance.h"
 #include "base/json.h"
-#include "base/json_view.h"
 #include "base/utf8.h"
 #include "policy/internal.h"
 
 #include <assert.h>
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- positions ----------------------------------------------------------- */
+#define KEYS_MAX    24   /* in one table */
+#define MEMBERS_MAX 4096 /* of one object: each name is compared with the others */
 
-/*
- * The library that parses the text into values keeps no positions; only a refused value
- * needs one. So the text is walked again, to the member with the same number: a path of
- * ordinals, since members keep their order.
- */
+/* A string that was read. */
+struct gbx_json_string {
+    SLIST_ENTRY(gbx_json_string) next;
+    size_t size;
+    char text[];
+};
+
+static void push(gbx_json_reader *r, gbx_view name, gbx_view value, size_t index)
+{
+    assert(r->depth < GBX_POLICY_DEPTH); /* the text was checked to be no deeper */
+    r->path[r->depth++] =
+        (gbx_json_place){.name = name, .value = value, .key = "", .index = index};
+}
 
 /* The byte offset of the value that is being read, or of its key. */
 static size_t offset_of(const gbx_json_reader *r, bool is_key)
 {
-    gbx_view name = {0};
-    gbx_view value;
+    const gbx_json_place *at = r->depth > 0 ? &r->path[r->depth - 1] : NULL;
+    size_t start = 0;
 
-    if (!gbx_view_open(r->text, r->len, &value))
-        return 0;
-    for (size_t i = 0; i < r->depth; i++) {
-        gbx_view container = value;
-        size_t cursor = 0;
-
-        for (size_t n = 0; n <= r->path[i]; n++)
-            (void)gbx_view_next(container, &cursor, &name, &value);
-    }
-    return (size_t)((is_key && name.at != NULL ? name.at : value.at) - r->text);
-}
-
-/* The offset of the last token of JSON text that begins before end. */
-static size_t token_before(const char *text, size_t len, size_t end)
-{
-    size_t last = 0;
-
-    for (size_t at = 0; at < end && at < len;) {
-        if (memchr(" \t\r\n", text[at], 4) != NULL) {
-            at++;
-            continue;
-        }
-        last = at;
-        if (text[at] == '"')
-            at += gbx_view_string_at(text + at).len;
-        else if (memchr("[]{},:", text[at], 6) != NULL)
-            at++;
-        else
-            while (at < len && memchr(" \t\r\n[]{},:", text[at], 10) == NULL)
-                at++;
-    }
-    return last;
-}
-
-/* ---- do values match their text? --------------------------------------------- */
-
-/* Walks text and values side by side, since members keep their order. */
-
-/* A shorter number fits into the library's initial buffer. */
-#define SHORT_NUMBER 12
-
-static bool is_same(gbx_view view, const json_t *value);
-
-static bool is_same_number(gbx_view view, const json_t *value)
-{
-    char text[32];
-    int len;
-
-    if (!json_is_integer(value) || view.len < SHORT_NUMBER)
-        return json_is_number(value);
-    len =
-        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    return (size_t)len == view.len && memcmp(text, view.at, view.len) == 0;
-}
-
-static bool is_same_object(gbx_view view, const json_t *value)
-{
-    json_t *object = (json_t *)(uintptr_t)value; /* iterating changes nothing */
-    void *at = json_object_iter(object);
-    size_t cursor = 0;
-    gbx_view name;
-    gbx_view member;
-
-    while (gbx_view_next(view, &cursor, &name, &member)) {
-        if (at == NULL || !gbx_view_is_text(name, json_object_iter_key(at)) ||
-            !is_same(member, json_object_iter_value(at)))
-            return false;
-        at = json_object_iter_next(object, at);
-    }
-    return at == NULL;
-}
-
-static bool is_same_array(gbx_view view, const json_t *value)
-{
-    size_t cursor = 0;
-    size_t index = 0;
-    gbx_view name;
-    gbx_view element;
-
-    while (gbx_view_next(view, &cursor, &name, &element))
-        if (!is_same(element, json_array_get(value, index++)))
-            return false;
-    return index == json_array_size(value);
-}
-
-/* Recurses as deep as the text, which was checked. */
-static bool is_same(gbx_view view, const json_t *value)
-{
-    if (value == NULL)
-        return false;
-    switch (json_typeof(value)) {
-    case JSON_OBJECT: return is_same_object(view, value);
-    case JSON_ARRAY: return is_same_array(view, value);
-    case JSON_STRING: return gbx_view_is_text(view, json_string_value(value));
-    case JSON_INTEGER:
-    case JSON_REAL: return is_same_number(view, value);
-    case JSON_TRUE:
-    case JSON_FALSE:
-    case JSON_NULL:
-    default: return true; /* incomplete words do not parse */
-    }
-}
-
-bool gbx_json_is_whole(const char *text, size_t len, const json_t *value)
-{
-    gbx_view view;
-
-    return gbx_view_open(text, len, &view) && is_same(view, value);
-}
-
-/* ---- the reader -------------------------------------------------------------- */
-
-#define KEYS_MAX 24 /* in one table */
-
-static void push(gbx_json_reader *r, size_t index, const char *key)
-{
-    assert(r->depth < GBX_POLICY_DEPTH); /* the text was checked to be no deeper */
-    r->path[r->depth] = index;
-    r->keys[r->depth] = key;
-    r->depth++;
+    if (at != NULL)
+        return (size_t)((is_key && at->name.at != NULL ? at->name.at : at->value.at) -
+                        r->text);
+    while (start < r->len && gbx_json_is_space(r->text[start]))
+        start++;
+    return start;
 }
 
 /* "fetch.allow[2]"; empty for the whole. */
@@ -159,10 +53,11 @@ static void print_path(const gbx_json_reader *r, char *out, size_t size)
 
     out[0] = '\0';
     for (size_t i = 0; i < r->depth && used < size; i++) {
-        int n = r->keys[i] != NULL
+        const gbx_json_place *at = &r->path[i];
+        int n = at->name.at != NULL
                     ? snprintf(out + used, size - used, "%s%.60s", i > 0 ? "." : "",
-                               gbx_quote(quote, r->keys[i], strlen(r->keys[i])))
-                    : snprintf(out + used, size - used, "[%zu]", r->path[i]);
+                               gbx_quote(quote, at->key, strlen(at->key)))
+                    : snprintf(out + used, size - used, "[%zu]", at->index);
 
         used += n > 0 ? (size_t)n : 0;
     }
@@ -208,50 +103,34 @@ static gbx_status unknown_key(gbx_json_reader *r, const char *name,
     return gbx_json_refuse_key(r, "unknown key '%s'", quote);
 }
 
-/* Report what the library that parses values refuses in text that is JSON. */
-static gbx_status refuse_text(gbx_json_reader *r, const json_error_t *e)
+/* The characters of a string, which is the current value or its key. */
+static gbx_status decode(gbx_json_reader *r, gbx_view view, bool is_key,
+                         const char **ret)
 {
-    const char *message;
-    size_t at;
-    uint32_t line;
-    uint32_t column;
+    struct gbx_json_string *string = malloc(sizeof *string + view.len);
+    gbx_buf to;
 
-    switch ((int)json_error_code(e)) { /* the rest cannot happen: the text is JSON */
-    case json_error_duplicate_key:
-        message = "the key is there twice: leave one out";
-        break;
-    case json_error_null_byte_in_key:
-    case json_error_null_character: message = "a string here cannot hold NUL"; break;
-    case json_error_numeric_overflow: message = "the number is too large"; break;
-    default:
-        /* The library reports lack of memory as any error, or as none. */
-        if (strstr(e->text, "Unicode") == NULL)
-            return gbx_list_nomem(r->err);
-        message = "an escape in the string stands for no character";
-        break;
-    }
-    at = token_before(r->text, r->len, e->position > 0 ? (size_t)e->position : 1);
-    gbx_utf8_position(r->text, r->len, at, &line, &column);
-    return gbx_fail_at(r->err, GBX_E_POLICY, line, column, "%s", message);
+    if (string == NULL)
+        return gbx_list_nomem(r->err);
+    string->size = view.len;
+    SLIST_INSERT_HEAD(&r->strings, string, next);
+    /* Its characters are never longer than its text, with the quotes. */
+    to = (gbx_buf){.data = (uint8_t *)string->text,
+                   .capacity = view.len,
+                   .ceiling = view.len};
+    if (!gbx_view_take_text(view, &to))
+        return fail(r, is_key, "an escape in the string stands for no character");
+    if (memchr(string->text, '\0', to.len) != NULL)
+        return fail(r, is_key, "a string here cannot hold NUL");
+    string->text[to.len] = '\0';
+    *ret = string->text;
+    return GBX_OK;
 }
 
-static void wipe_and_free(void *data)
-{
-    if (data != NULL)
-        explicit_bzero(data, malloc_usable_size(data));
-    free(data);
-}
-
-void gbx_json_wipe_freed(void)
-{
-    json_set_alloc_funcs(malloc, wipe_and_free);
-}
-
-gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_max,
-                           size_t depth_max, json_t **ret)
+gbx_status gbx_json_open(gbx_json_reader *r, const char *what, size_t bytes_max,
+                         size_t depth_max, gbx_view *ret)
 {
     gbx_json_fault fault;
-    json_error_t e = {0}; /* without memory the library may leave it unset */
 
     if (r->len > bytes_max)
         return gbx_fail(r->err, GBX_E_POLICY, "the %s is larger than %zu bytes", what,
@@ -259,26 +138,19 @@ gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_ma
     if (!gbx_json_check(r->text, r->len, depth_max, &fault))
         return gbx_fail_at(r->err, GBX_E_POLICY, fault.line, fault.column, "%s",
                            fault.message);
-    *ret = json_loadb(r->text, r->len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    if (*ret == NULL)
-        return refuse_text(r, &e);
-    if (gbx_json_is_whole(r->text, r->len, *ret))
-        return GBX_OK;
-    json_decref(*ret);
-    *ret = NULL;
-    return gbx_list_nomem(r->err);
+    (void)gbx_view_open(r->text, r->len, ret);
+    return GBX_OK;
 }
 
-const char *gbx_json_written(const gbx_json_reader *r, size_t *ret_len)
+void gbx_json_end(gbx_json_reader *r)
 {
-    size_t from = offset_of(r, false);
-    size_t to = from;
+    struct gbx_json_string *string;
 
-    while (to < r->len && strchr("+-.0123456789eE", r->text[to]) != NULL &&
-           r->text[to] != '\0')
-        to++;
-    *ret_len = to - from;
-    return r->text + from;
+    while ((string = SLIST_FIRST(&r->strings)) != NULL) {
+        SLIST_REMOVE_HEAD(&r->strings, next);
+        explicit_bzero(string->text, string->size); /* it may be a secret */
+        free(string);
+    }
 }
 
 gbx_status gbx_json_refuse(gbx_json_reader *r, const char *format, ...)
@@ -303,24 +175,35 @@ gbx_status gbx_json_refuse_key(gbx_json_reader *r, const char *format, ...)
     return fail(r, true, message);
 }
 
-gbx_status gbx_json_refuse_type(gbx_json_reader *r, const json_t *value,
-                                const char *wanted)
+gbx_status gbx_json_refuse_type(gbx_json_reader *r, gbx_view value, const char *wanted)
 {
-    static const char *const types[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",
-        [JSON_STRING] = "a string",  [JSON_INTEGER] = "a number",
-        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",
-        [JSON_FALSE] = "false",      [JSON_NULL] = "null",
-    };
+    static const char kinds[] = "{[\"0tfn";
+    static const char *const names[] = {"an object", "an array", "a string", "a number",
+                                        "true",      "false",    "null"};
 
-    return gbx_json_refuse(r, "this is %s, where %s belongs", types[json_typeof(value)],
-                           wanted);
+    return gbx_json_refuse(r, "this is %s, where %s belongs",
+                           names[strchr(kinds, gbx_view_kind(value)) - kinds], wanted);
 }
 
-gbx_status gbx_json_require(gbx_json_reader *r, const json_t *value, const char *key,
+gbx_status gbx_json_read_text(gbx_json_reader *r, gbx_view value, const char *wanted,
+                              const char **ret)
+{
+    return gbx_view_kind(value) == '"' ? decode(r, value, false, ret)
+                                       : gbx_json_refuse_type(r, value, wanted);
+}
+
+gbx_status gbx_json_read_bool(gbx_json_reader *r, gbx_view value, bool *ret)
+{
+    *ret = gbx_view_is_true(value);
+    return *ret || gbx_view_kind(value) == 'f'
+               ? GBX_OK
+               : gbx_json_refuse_type(r, value, "true or false");
+}
+
+gbx_status gbx_json_require(gbx_json_reader *r, gbx_view value, const char *key,
                             const char *why)
 {
-    if (json_object_get(value, key) != NULL)
+    if (gbx_view_member(value, key).at != NULL)
         return GBX_OK;
     return gbx_json_refuse(r, "'%s' is missing: %s", key, why);
 }
@@ -335,21 +218,82 @@ gbx_status gbx_json_placed_key(gbx_json_reader *r, gbx_status status)
     return place(r, status, true);
 }
 
-gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
+/* Refuse a name that is in the list already, else add it. */
+static gbx_status check_once(gbx_json_reader *r, const char ***names, size_t count,
+                             const char *name)
+{
+    const char **room;
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp((*names)[i], name) == 0)
+            return gbx_json_refuse_key(r, "the key is there twice: leave one out");
+    if (count == MEMBERS_MAX)
+        return gbx_json_refuse_key(r, "there are more than %d members", MEMBERS_MAX);
+    room = gbx_list_room(names, count, sizeof *room);
+    if (room == NULL)
+        return gbx_list_nomem(r->err);
+    *room = name;
+    return GBX_OK;
+}
+
+static gbx_status walk(gbx_json_reader *r, gbx_view object, bool is_once,
+                       gbx_json_member_fn read, void *target)
+{
+    GBX_CLEANUP(gbx_free) const char **names = NULL;
+    gbx_status status = GBX_OK;
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view value;
+
+    if (gbx_view_kind(object) != '{')
+        return gbx_json_refuse_type(r, object, "an object");
+    for (size_t i = 0;
+         status == GBX_OK && gbx_view_next(object, &cursor, &name, &value); i++) {
+        gbx_json_place *at = &r->path[r->depth];
+
+        push(r, name, value, i);
+        status = decode(r, name, true, &at->key);
+        if (status == GBX_OK && is_once)
+            status = check_once(r, &names, i, at->key);
+        if (status == GBX_OK)
+            status = read(r, at->key, value, target);
+        r->depth--;
+    }
+    return status;
+}
+
+gbx_status gbx_json_read_members(gbx_json_reader *r, gbx_view value,
                                  gbx_json_member_fn read, void *target)
 {
+    return walk(r, value, true, read, target);
+}
+
+gbx_status gbx_json_each_member(gbx_json_reader *r, gbx_view value,
+                                gbx_json_member_fn read, void *target)
+{
+    return walk(r, value, false, read, target);
+}
+
+gbx_status gbx_json_read_member(gbx_json_reader *r, gbx_view object, const char *name,
+                                gbx_json_member_fn read, void *target)
+{
     gbx_status status = GBX_OK;
-    size_t index = 0;
+    bool is_there = false;
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view value;
 
-    if (!json_is_object(value))
-        return gbx_json_refuse_type(r, value, "an object");
-    for (void *at = json_object_iter((json_t *)(uintptr_t)value);
-         at != NULL && status == GBX_OK;
-         at = json_object_iter_next((json_t *)(uintptr_t)value, at), index++) {
-        const char *name = json_object_iter_key(at);
-
-        push(r, index, name);
-        status = read(r, name, json_object_iter_value(at), target);
+    if (gbx_view_kind(object) != '{')
+        return gbx_json_refuse_type(r, object, "an object");
+    while (status == GBX_OK && gbx_view_next(object, &cursor, &key, &value)) {
+        if (!gbx_view_is_text(key, name))
+            continue;
+        push(r, key, value, 0);
+        r->path[r->depth - 1].key = name;
+        status = is_there
+                     ? gbx_json_refuse_key(r, "the key is there twice: leave one out")
+                     : read(r, name, value, target);
+        is_there = true;
         r->depth--;
     }
     return status;
@@ -362,7 +306,7 @@ typedef struct rows {
     void *target;
 } rows;
 
-static gbx_status read_by_row(gbx_json_reader *r, const char *name, const json_t *value,
+static gbx_status read_by_row(gbx_json_reader *r, const char *name, gbx_view value,
                               void *target)
 {
     const rows *of = target;
@@ -373,72 +317,85 @@ static gbx_status read_by_row(gbx_json_reader *r, const char *name, const json_t
     return unknown_key(r, name, of->keys, of->count);
 }
 
-gbx_status gbx_json_read_object(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_object(gbx_json_reader *r, gbx_view value,
                                 const gbx_json_key *keys, size_t count, void *target)
 {
     return gbx_json_read_members(r, value, read_by_row, &(rows){keys, count, target});
 }
 
-gbx_status gbx_json_read_items(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_items(gbx_json_reader *r, gbx_view value,
                                gbx_json_item_fn read, void *target)
 {
     gbx_status status = GBX_OK;
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view item;
 
-    if (!json_is_array(value))
+    if (gbx_view_kind(value) != '[')
         return gbx_json_refuse_type(r, value, "an array");
-    for (size_t i = 0; i < json_array_size(value) && status == GBX_OK; i++) {
-        push(r, i, NULL);
-        status = read(r, json_array_get(value, i), target);
+    for (size_t i = 0; status == GBX_OK && gbx_view_next(value, &cursor, &name, &item);
+         i++) {
+        push(r, name, item, i);
+        status = read(r, item, target);
         r->depth--;
     }
     return status;
 }
 
-gbx_status gbx_json_read_texts(gbx_json_reader *r, const json_t *value,
-                               gbx_json_text_fn add, void *target)
+/* What adds the elements of an array of strings. */
+typedef struct adder {
+    gbx_json_text_fn add;
+    void *target;
+} adder;
+
+static gbx_status add_item(gbx_json_reader *r, gbx_view value, void *target)
 {
-    gbx_status status = GBX_OK;
+    const adder *to = target;
+    const char *text = "";
+    gbx_status status = gbx_json_read_text(r, value, "a string", &text);
 
-    if (!json_is_array(value))
-        return gbx_json_refuse_type(r, value, "an array of strings");
-    for (size_t i = 0; i < json_array_size(value) && status == GBX_OK; i++) {
-        const json_t *item = json_array_get(value, i);
-
-        push(r, i, NULL);
-        if (!json_is_string(item))
-            status = gbx_json_refuse_type(r, item, "a string");
-        else
-            status = gbx_json_placed(r, add(r, json_string_value(item),
-                                            json_string_length(item), target));
-        r->depth--;
-    }
-    return status;
+    if (status != GBX_OK)
+        return status;
+    return gbx_json_placed(r, to->add(r, text, strlen(text), to->target));
 }
 
-gbx_status gbx_json_read_list(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_texts(gbx_json_reader *r, gbx_view value, gbx_json_text_fn add,
+                               void *target)
+{
+    if (gbx_view_kind(value) != '[')
+        return gbx_json_refuse_type(r, value, "an array of strings");
+    return gbx_json_read_items(r, value, add_item, &(adder){add, target});
+}
+
+gbx_status gbx_json_read_list(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
-    if (json_is_array(value) && json_array_size(value) == 0)
+    if (gbx_view_kind(value) == '[' && gbx_view_count(value) == 0)
         return gbx_json_refuse(r, "the list is empty: leave the key out");
     return gbx_json_read_texts(r, value, key->add, target);
 }
 
-gbx_status gbx_json_read_number(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_number(gbx_json_reader *r, gbx_view value,
                                 const gbx_json_key *key, void *target)
 {
     char *field = (char *)target + key->offset;
-    json_int_t number;
+    char *end;
+    uint64_t number;
 
-    if (!json_is_integer(value))
+    if (gbx_view_kind(value) != '0' || memchr(value.at, '.', value.len) != NULL ||
+        memchr(value.at, 'e', value.len) != NULL ||
+        memchr(value.at, 'E', value.len) != NULL)
         return gbx_json_refuse_type(r, value, "a whole number");
-    number = json_integer_value(value);
-    if (number < 0 || (uint64_t)number < key->min || (uint64_t)number > key->max)
-        return gbx_json_refuse(r, "this is from %llu to %llu, not %lld",
+    number = strtoull(value.at, &end, 10); /* UINT64_MAX if it is larger */
+    assert(end == value.at + value.len);
+    if (*value.at == '-' || number < key->min || number > key->max)
+        return gbx_json_refuse(r, "this is from %llu to %llu, not %.*s",
                                (unsigned long long)key->min,
-                               (unsigned long long)key->max, (long long)number);
+                               (unsigned long long)key->max,
+                               (int)(value.len < 40 ? value.len : 40), value.at);
     if (key->size == sizeof(uint32_t))
         *(uint32_t *)(void *)field = (uint32_t)number;
     else
-        *(uint64_t *)(void *)field = (uint64_t)number;
+        *(uint64_t *)(void *)field = number;
     return GBX_OK;
 }

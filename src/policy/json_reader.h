@@ -6,9 +6,10 @@
 #ifndef GBX_POLICY_JSON_READER_H
 #define GBX_POLICY_JSON_READER_H
 
+#include "base/json_view.h"
 #include "policy/policy.h"
 
-#include <jansson.h>
+#include <sys/queue.h>
 
 /* {"secrets": {"NAME": {"sites": ["..."]}}} is the deepest value. */
 #define GBX_POLICY_DEPTH 6
@@ -24,17 +25,24 @@ typedef struct gbx_policy_mark {
     size_t functions;
 } gbx_policy_mark;
 
+/* A member or element that is being read. */
+typedef struct gbx_json_place {
+    gbx_view name; /* no value: an element of an array */
+    gbx_view value;
+    const char *key; /* the name's characters */
+    size_t index;
+} gbx_json_place;
+
 typedef struct gbx_json_reader {
     const char *text;
     size_t len;
     const char *base_dir;
     gbx_policy *policy;
-    gbx_policy_mark since;              /* what it had before; zeros for a new one */
-    gbx_error *err;                     /* never NULL */
-    size_t depth;                       /* of the value being read */
-    size_t path[GBX_POLICY_DEPTH];      /* ordinals of that value */
-    const char *keys[GBX_POLICY_DEPTH]; /* keys of that value; NULL: an element of an
-                                           array */
+    gbx_policy_mark since; /* what it had before; zeros for a new one */
+    gbx_error *err;        /* never NULL */
+    size_t depth;          /* of the value being read */
+    gbx_json_place path[GBX_POLICY_DEPTH];
+    SLIST_HEAD(, gbx_json_string) strings; /* that were read */
 } gbx_json_reader;
 
 /* Add one element of an array of strings; refuses as in policy/internal.h, without a
@@ -46,7 +54,7 @@ typedef gbx_status (*gbx_json_text_fn)(gbx_json_reader *r, const char *text, siz
 typedef struct gbx_json_key {
     const char *name;
     /* value is the member's value, target what the object fills. */
-    gbx_status (*read)(gbx_json_reader *r, const json_t *value,
+    gbx_status (*read)(gbx_json_reader *r, gbx_view value,
                        const struct gbx_json_key *key, void *target);
     gbx_json_text_fn add; /* for gbx_json_read_list() */
     size_t offset;        /* of a number's field in target */
@@ -61,47 +69,57 @@ typedef struct gbx_json_key {
      .size = sizeof(((type *)NULL)->field), .min = (least), .max = (most)}
 /* clang-format on */
 
-/* From now on the JSON library wipes memory that it frees: its values and the text that
- * it reads may be secrets. Call it when a program starts; it applies to the whole
- * process. */
-void gbx_json_wipe_freed(void);
+/* Check r->text; *ret is its value. what names the text in the message that it is too
+ * large. A reader that goes deeper than GBX_POLICY_DEPTH must not refuse anything. */
+gbx_status gbx_json_open(gbx_json_reader *r, const char *what, size_t bytes_max,
+                         size_t depth_max, gbx_view *ret);
 
-/* Parse r->text into values, without duplicate members; json_decref() the result. what
- * names the text in the message that it is too large. A reader that goes deeper than
- * GBX_POLICY_DEPTH must not refuse anything. */
-gbx_status gbx_json_decode(gbx_json_reader *r, const char *what, size_t bytes_max,
-                           size_t depth_max, json_t **ret);
+/* Wipe and free the strings that were read; a reader of no text has none. */
+void gbx_json_end(gbx_json_reader *r);
+
+/* *ret is the current value, a string, until gbx_json_end(). wanted: what it should be,
+ * for the refusal of other values. A string with NUL or half a surrogate pair is
+ * refused. */
+gbx_status gbx_json_read_text(gbx_json_reader *r, gbx_view value, const char *wanted,
+                              const char **ret);
+
+/* The same for true and false. */
+gbx_status gbx_json_read_bool(gbx_json_reader *r, gbx_view value, bool *ret);
 
 /* Read every member by its row in keys; a member without a row is refused. */
-gbx_status gbx_json_read_object(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_object(gbx_json_reader *r, gbx_view value,
                                 const gbx_json_key *keys, size_t count, void *target);
 
-/* Read every member, in order; each is the current value meanwhile. */
+/* Read every member, in order; each is the current value meanwhile. A second one of the
+ * same name is refused, but not by gbx_json_each_member(). */
 typedef gbx_status (*gbx_json_member_fn)(gbx_json_reader *r, const char *key,
-                                         const json_t *value, void *target);
-gbx_status gbx_json_read_members(gbx_json_reader *r, const json_t *value,
+                                         gbx_view value, void *target);
+gbx_status gbx_json_read_members(gbx_json_reader *r, gbx_view value,
                                  gbx_json_member_fn read, void *target);
+gbx_status gbx_json_each_member(gbx_json_reader *r, gbx_view value,
+                                gbx_json_member_fn read, void *target);
+
+/* Read only the member of that name, if there is one; it may be there only once. */
+gbx_status gbx_json_read_member(gbx_json_reader *r, gbx_view object, const char *name,
+                                gbx_json_member_fn read, void *target);
 
 /* Read every element of an array; each is the current value meanwhile. */
-typedef gbx_status (*gbx_json_item_fn)(gbx_json_reader *r, const json_t *value,
+typedef gbx_status (*gbx_json_item_fn)(gbx_json_reader *r, gbx_view value,
                                        void *target);
-gbx_status gbx_json_read_items(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_items(gbx_json_reader *r, gbx_view value,
                                gbx_json_item_fn read, void *target);
 
 /* Read every element of an array of strings. */
-gbx_status gbx_json_read_texts(gbx_json_reader *r, const json_t *value,
-                               gbx_json_text_fn add, void *target);
+gbx_status gbx_json_read_texts(gbx_json_reader *r, gbx_view value, gbx_json_text_fn add,
+                               void *target);
 
 /* gbx_json_key.read for a non-empty array of strings; key->add gets each. */
-gbx_status gbx_json_read_list(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_list(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target);
 
 /* gbx_json_key.read for a whole number within the key's bounds. */
-gbx_status gbx_json_read_number(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_json_read_number(gbx_json_reader *r, gbx_view value,
                                 const gbx_json_key *key, void *target);
-
-/* The current value, a number, as it is written; borrowed from r->text. */
-const char *gbx_json_written(const gbx_json_reader *r, size_t *ret_len);
 
 /* Refuse the current value, or its key. */
 gbx_status gbx_json_refuse(gbx_json_reader *r, const char *format, ...)
@@ -110,11 +128,10 @@ gbx_status gbx_json_refuse_key(gbx_json_reader *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* "'x' is a number: ..." */
-gbx_status gbx_json_refuse_type(gbx_json_reader *r, const json_t *value,
-                                const char *wanted);
+gbx_status gbx_json_refuse_type(gbx_json_reader *r, gbx_view value, const char *wanted);
 
 /* Refuse an object that lacks a required key. */
-gbx_status gbx_json_require(gbx_json_reader *r, const json_t *value, const char *key,
+gbx_status gbx_json_require(gbx_json_reader *r, gbx_view value, const char *key,
                             const char *why);
 
 /* Add position and name of the current value, or its key, to a GBX_E_POLICY in r->err
@@ -159,8 +176,8 @@ gbx_status gbx_grant_secret_function(gbx_json_reader *r, const char *text, size_
  * by lists, whose target is the gbx_secret. why_first: the first list is required, and
  * this says why; or NULL.
  */
-gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name,
-                                  const json_t *value, const gbx_json_key *lists,
-                                  size_t list_count, const char *why_first);
+gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name, gbx_view value,
+                                  const gbx_json_key *lists, size_t list_count,
+                                  const char *why_first);
 
 #endif

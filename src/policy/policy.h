@@ -19,37 +19,10 @@
 #include "wire/reader.h"
 
 #include <glovebox/policy.h>
-#include <jansson.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-
-/* ---- json_text.c --------------------------------------------------------- */
-
-/*
- * A value as text for people or for a file.
- *
- * The library prints fractions with 17 digits: 19.99 would be shown, and written, as
- * 19.989999999999998.
- */
-
-/* Like json_dumps(), but each number has the fewest of 15, 16 or 17 digits that read
- * back as the same number. Free the text; NULL: memory is out. */
-char *gbx_json_text(const json_t *value, size_t flags);
-
-/* ---- json_reader.c ------------------------------------------------------- */
-
-/*
- * Do values match their text?
- *
- * If memory runs out while a text or a number is read, the library that parses values
- * drops a byte of it and continues: a rule would then be about another tool.
- */
-
-/* text is valid JSON without duplicate members. Numbers with a fraction are not
- * compared. */
-bool gbx_json_is_whole(const char *text, size_t len, const json_t *value);
 
 /* ---- trusted_file.c ------------------------------------------------------ */
 

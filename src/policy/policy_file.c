@@ -23,49 +23,49 @@
 
 /* Their values never enter a message. */
 
-/* May value be the source of the entry's value? It must be a string, and the only one. */
-static gbx_status check_source(gbx_json_reader *r, const json_t *value,
-                               const gbx_entry *entry, const char *wanted)
+/* A source of the entry's value: it must be a string, and the only one. */
+static gbx_status read_source(gbx_json_reader *r, gbx_view value,
+                              const gbx_entry *entry, const char *wanted,
+                              const char **ret)
 {
-    if (!json_is_string(value))
-        return gbx_json_refuse_type(r, value, wanted);
-    return entry->value == NULL
-               ? GBX_OK
+    gbx_status status = gbx_json_read_text(r, value, wanted, ret);
+
+    return status != GBX_OK || entry->value == NULL
+               ? status
                : gbx_json_refuse_key(r, "there is a value already: give one of them");
 }
 
 /* "from": the value of that environment variable. target is a gbx_entry. */
-static gbx_status read_from(gbx_json_reader *r, const json_t *value,
-                            const gbx_json_key *key, void *target)
+static gbx_status read_from(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                            void *target)
 {
     gbx_entry *entry = target;
+    const char *name;
     gbx_status status =
-        check_source(r, value, entry, "the name of an environment variable");
+        read_source(r, value, entry, "the name of an environment variable", &name);
     (void)key;
 
     if (status != GBX_OK)
         return status;
-    return gbx_json_placed(r, gbx_host_value(json_string_value(value),
-                                             json_string_length(value), entry, r->err));
+    return gbx_json_placed(r, gbx_host_value(name, strlen(name), entry, r->err));
 }
 
-static gbx_status read_env_member(gbx_json_reader *r, const char *name,
-                                  const json_t *value, void *target)
+static gbx_status read_env_member(gbx_json_reader *r, const char *name, gbx_view value,
+                                  void *target)
 {
     static const gbx_json_key keys[] = {{.name = "from", .read = read_from}};
     gbx_entry entry = {.name = name, .name_len = strlen(name)};
-    gbx_status status = GBX_OK;
+    gbx_status status;
 
-    if (json_is_string(value)) {
-        entry.value = json_string_value(value);
-        entry.value_len = json_string_length(value);
-    } else if (json_is_object(value)) {
+    if (gbx_view_kind(value) == '{') {
         status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &entry);
         if (status == GBX_OK)
             status =
                 gbx_json_require(r, value, "from", "name the environment variable");
     } else {
-        status = gbx_json_refuse_type(r, value, "a string or {\"from\": \"VARIABLE\"}");
+        status = gbx_json_read_text(r, value, "a string or {\"from\": \"VARIABLE\"}",
+                                    &entry.value);
+        entry.value_len = status == GBX_OK ? strlen(entry.value) : 0;
     }
     if (status != GBX_OK)
         return status;
@@ -76,36 +76,36 @@ static gbx_status read_env_member(gbx_json_reader *r, const char *name,
 typedef struct secret_entry {
     gbx_entry entry; /* first: readers of an entry fill it */
     gbx_host_text text;
-    const json_t *value; /* to be wiped */
 } secret_entry;
 
-static gbx_status read_secret_value(gbx_json_reader *r, const json_t *value,
+static gbx_status read_secret_value(gbx_json_reader *r, gbx_view value,
                                     const gbx_json_key *key, void *target)
 {
-    secret_entry *secret = target;
-    gbx_entry *entry = &secret->entry;
-    gbx_status status = check_source(r, value, entry, "a string");
+    gbx_entry *entry = target;
+    const char *text;
+    gbx_status status = read_source(r, value, entry, "a string", &text);
     (void)key;
 
     if (status != GBX_OK)
         return status;
-    entry->value = json_string_value(value);
-    entry->value_len = json_string_length(value);
-    secret->value = value;
+    entry->value = text;
+    entry->value_len = strlen(text);
     return GBX_OK;
 }
 
-static gbx_status read_secret_file(gbx_json_reader *r, const json_t *value,
+static gbx_status read_secret_file(gbx_json_reader *r, gbx_view value,
                                    const gbx_json_key *key, void *target)
 {
     secret_entry *secret = target;
-    gbx_status status = check_source(r, value, &secret->entry, "the path of a file");
+    const char *path;
+    gbx_status status =
+        read_source(r, value, &secret->entry, "the path of a file", &path);
     (void)key;
 
     if (status != GBX_OK)
         return status;
-    status = gbx_host_file(r->policy, r->base_dir, json_string_value(value),
-                           json_string_length(value), &secret->text, r->err);
+    status = gbx_host_file(r->policy, r->base_dir, path, strlen(path), &secret->text,
+                           r->err);
     secret->entry.value = secret->text.data;
     secret->entry.value_len = secret->text.len;
     return gbx_json_placed(r, status);
@@ -114,14 +114,11 @@ static gbx_status read_secret_file(gbx_json_reader *r, const json_t *value,
 static void forget(secret_entry *secret)
 {
     gbx_host_text_free(&secret->text);
-    if (secret->value != NULL)
-        explicit_bzero((char *)(uintptr_t)json_string_value(secret->value),
-                       json_string_length(secret->value));
 }
 
 /* The lists are read later, once there is a secret to put them into. */
-static gbx_status leave(gbx_json_reader *r, const json_t *value,
-                        const gbx_json_key *key, void *target)
+static gbx_status leave(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                        void *target)
 {
     (void)r;
     (void)value;
@@ -130,7 +127,7 @@ static gbx_status leave(gbx_json_reader *r, const json_t *value,
     return GBX_OK;
 }
 
-static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t *value,
+static gbx_status read_secret(gbx_json_reader *r, const char *name, gbx_view value,
                               void *target)
 {
     static const gbx_json_key lists[] = {
@@ -142,28 +139,28 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t
     (void)target;
 
     return gbx_policy_read_secret(r, name, value, lists, GBX_COUNTOF(lists),
-                                  json_object_get(value, "functions") == NULL
+                                  gbx_view_member(value, "functions").at == NULL
                                       ? "list the sites that may get it"
                                       : NULL);
 }
 
-static gbx_status read_env(gbx_json_reader *r, const json_t *value,
-                           const gbx_json_key *key, void *target)
+static gbx_status read_env(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                           void *target)
 {
     gbx_policy *policy = target;
     (void)key;
 
     policy->capabilities |= GBX_CAP_ENV;
-    if (json_is_array(value))
+    if (gbx_view_kind(value) == '[')
         return gbx_json_read_texts(r, value, gbx_grant_variable, policy);
-    if (json_is_object(value))
+    if (gbx_view_kind(value) == '{')
         return gbx_json_read_members(r, value, read_env_member, policy);
     return gbx_json_refuse_type(r, value, "an array of names, or an object");
 }
 
-gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name,
-                                  const json_t *value, const gbx_json_key *lists,
-                                  size_t list_count, const char *why_first)
+gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name, gbx_view value,
+                                  const gbx_json_key *lists, size_t list_count,
+                                  const char *why_first)
 {
     gbx_json_key keys[8] = {
         {.name = "from", .read = read_from},
@@ -199,7 +196,7 @@ gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name,
     return status;
 }
 
-static gbx_status read_secrets(gbx_json_reader *r, const json_t *value,
+static gbx_status read_secrets(gbx_json_reader *r, gbx_view value,
                                const gbx_json_key *key, void *target)
 {
     (void)key;
@@ -271,7 +268,7 @@ static gbx_status add_nameserver(gbx_json_reader *r, const char *text, size_t le
                          strlen(server), r->err);
 }
 
-static gbx_status read_ca_file(gbx_json_reader *r, const json_t *value,
+static gbx_status read_ca_file(gbx_json_reader *r, gbx_view value,
                                const gbx_json_key *key, void *target)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
@@ -281,11 +278,11 @@ static gbx_status read_ca_file(gbx_json_reader *r, const json_t *value,
     struct stat st;
     char quote[GBX_QUOTE_SIZE];
     const char *name;
+    gbx_status status = gbx_json_read_text(r, value, "the path of a file", &name);
     (void)key;
 
-    if (!json_is_string(value))
-        return gbx_json_refuse_type(r, value, "the path of a file");
-    name = json_string_value(value);
+    if (status != GBX_OK)
+        return status;
     if (asprintf(&fetch->ca_file, "%s%s%s", name[0] == '/' ? "" : r->base_dir,
                  name[0] == '/' ? "" : "/", name) < 0) {
         fetch->ca_file = NULL;
@@ -302,7 +299,7 @@ static gbx_status read_ca_file(gbx_json_reader *r, const json_t *value,
     return GBX_OK;
 }
 
-static gbx_status read_fetch(gbx_json_reader *r, const json_t *value,
+static gbx_status read_fetch(gbx_json_reader *r, gbx_view value,
                              const gbx_json_key *key, void *target)
 {
     static const gbx_json_key keys[] = {
@@ -329,8 +326,8 @@ static gbx_status read_fetch(gbx_json_reader *r, const json_t *value,
 
 /* ---- the whole file ---------------------------------------------------------- */
 
-static gbx_status read_file(gbx_json_reader *r, const json_t *value,
-                            const gbx_json_key *key, void *target)
+static gbx_status read_file(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                            void *target)
 {
     static const gbx_json_key keys[] = {
         {.name = "allow", .read = gbx_json_read_list, .add = gbx_grant_root},
@@ -348,20 +345,21 @@ static gbx_status read_file(gbx_json_reader *r, const json_t *value,
 }
 
 /* min is the capability's bit. */
-static gbx_status read_switch(gbx_json_reader *r, const json_t *value,
+static gbx_status read_switch(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
     gbx_policy *policy = target;
 
-    if (!json_is_boolean(value))
-        return gbx_json_refuse_type(r, value, "true or false");
+    bool is_on;
+    gbx_status status = gbx_json_read_bool(r, value, &is_on);
+
     policy->capabilities &= ~(uint32_t)key->min;
-    if (json_is_true(value))
+    if (is_on)
         policy->capabilities |= (uint32_t)key->min;
-    return GBX_OK;
+    return status;
 }
 
-static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
+static gbx_status read_limits(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
     static const gbx_json_key keys[] = {
@@ -377,15 +375,16 @@ static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
 }
 
 /* For editors, which find the schema by it. */
-static gbx_status read_schema(gbx_json_reader *r, const json_t *value,
+static gbx_status read_schema(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
     (void)key;
     (void)target;
-    return json_is_string(value) ? GBX_OK : gbx_json_refuse_type(r, value, "a string");
+    return gbx_view_kind(value) == '"' ? GBX_OK
+                                       : gbx_json_refuse_type(r, value, "a string");
 }
 
-static gbx_status read_policy(gbx_json_reader *r, const json_t *value)
+static gbx_status read_policy(gbx_json_reader *r, gbx_view value)
 {
     static const gbx_json_key keys[] = {
         {.name = "console", .read = read_switch, .min = GBX_CAP_CONSOLE},
@@ -404,11 +403,6 @@ static gbx_status read_policy(gbx_json_reader *r, const json_t *value)
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), r->policy);
 }
 
-static void release(json_t **value)
-{
-    json_decref(*value);
-}
-
 static void release_policy(gbx_policy **policy)
 {
     gbx_policy_free(*policy);
@@ -416,17 +410,18 @@ static void release_policy(gbx_policy **policy)
 
 static gbx_status parse(gbx_json_reader *r, gbx_trust trust, gbx_policy **ret)
 {
-    GBX_CLEANUP(release) json_t *value = NULL;
+    gbx_view value = {0};
     GBX_CLEANUP(release_policy) gbx_policy *policy = gbx_policy_new();
     gbx_status status;
 
     if (policy == NULL)
         return gbx_list_nomem(r->err);
-    status = gbx_json_decode(r, "policy", POLICY_BYTES_MAX, GBX_POLICY_DEPTH, &value);
+    status = gbx_json_open(r, "policy", POLICY_BYTES_MAX, GBX_POLICY_DEPTH, &value);
     policy->trust = trust;
     r->policy = policy;
     if (status == GBX_OK)
         status = read_policy(r, value);
+    gbx_json_end(r);
     if (status == GBX_OK)
         status = gbx_secrets_prepare(policy, r->err);
     if (status != GBX_OK)

@@ -19,7 +19,6 @@ target_link_libraries(gbx_rule_rows PUBLIC gbx_parsed_config gbx_table)
 # The configuration: its text, and the schema that editors use.
 gbx_unit_test(mcp_config gbx_mcp_config gbx_documents gbx_parsed_config)
 gbx_unit_test(mcp_hidden gbx_mcp_config gbx_parsed_config)
-gbx_unit_test(json_text gbx_policy)
 gbx_unit_test(mcp_rules gbx_rule_rows gbx_mcp_config)
 gbx_unit_test(mcp_spellings gbx_rule_rows gbx_mcp_config)
 # Its servers and its person are played by the test.

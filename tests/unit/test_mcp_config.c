@@ -466,16 +466,19 @@ TEST(server__that_no_value_can_hold_costs_no_other)
         const char *entry;
         const char *fault;
     } rows[] = {
-        {"{\"url\":\"\\u0000\"}", "line 2, column 21: a string here cannot hold NUL"},
+        {"{\"url\":\"\\u0000\"}",
+         "line 2, column 21: servers.wrong.url: a string here cannot hold NUL"},
         {"{\"command\": \"a\", \"command\": \"b\"}",
-         "line 2, column 31: the key is there twice: leave one out"},
+         "line 2, column 31: servers.wrong.command: the key is there twice: leave one out"},
         {"{\n\"env\": {\"A\": \"\\ud800\"}}",
-         "line 3, column 14: an escape in the string stands for no character"},
-        {"{\"startMs\": 1e999}", "line 2, column 26: the number is too large"},
+         "line 3, column 14: servers.wrong.env.A: an escape in the string stands for no character"},
+        {"{\"glovebox\": {\"startMs\": 1e999}}",
+         "line 2, column 39: servers.wrong.glovebox.startMs: this is a number, where a "
+         "whole number belongs"},
         {"{\"command\": \"x\"}, \"wrong\":\n{\"command\": \"y\"}",
-         "line 2, column 32: another server has this name: rename one"},
+         "line 2, column 32: servers.wrong: another server has this name: rename one"},
         {"{\"a\": 1, \"a\": 1}, \"wrong\": 1",
-         "line 2, column 23: the key is there twice: leave one out"},
+         "line 2, column 32: servers.wrong: another server has this name: rename one"},
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {

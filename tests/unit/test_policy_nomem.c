@@ -6,7 +6,6 @@
 #include "test.h"
 
 #include <glovebox/policy.h>
-#include <jansson.h>
 
 static bool only_nomem(gbx_status status, const gbx_error *error)
 {
@@ -137,8 +136,4 @@ TEST(loading__is_refused_cleanly)
     sweep(load);
 }
 
-int main(void)
-{
-    json_set_alloc_funcs(malloc, free); /* those of this program: they fail too */
-    return tests_run(NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -116,10 +116,8 @@ static json_t *enter(json_t *object, const char *name)
 
 static gbx_status write_file(gbx_grants_file *g, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_free) char *text = gbx_json_text(g->root, JSON_INDENT(2));
-    gbx_status status =
-        text == NULL ? gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants")
-                     : gbx_file_replace(g->path, text, strlen(text), 0, NULL, reterr);
+    GBX_CLEANUP(gbx_free) char *text = gbx_need(json_dumps(g->root, JSON_INDENT(2)));
+    gbx_status status = gbx_file_replace(g->path, text, strlen(text), 0, NULL, reterr);
 
     if (status != GBX_OK)
         g->read = (struct stat){0}; /* memory differs from the file */
@@ -351,10 +349,9 @@ gbx_status gbx_gate_keep_rule(gbx_tool_call *call, gbx_error *reterr)
         pairs = json_array();
         (void)json_object_set_new(tools, call->tool, pairs);
     }
-    if (json_array_append_new(pairs, pair_of(call->rule,
-                                             text_that_asked(call->gate,
-                                                             &call->verdict))) != 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the grants");
+    (void)json_array_append_new(pairs,
+                                pair_of(call->rule,
+                                        text_that_asked(call->gate, &call->verdict)));
     return write_file(grants, reterr);
 }
 

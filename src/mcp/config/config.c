@@ -8,7 +8,7 @@
 #include "mcp/config/config.h"
 
 #include "base/cleanup.h"
-#include "base/json_view.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "mcp/config/config_reader.h"
 #include "policy/policy.h"
@@ -22,43 +22,45 @@
 
 /* ---- the settings: the members of "glovebox" at the top of a file -------------- */
 
-static gbx_status read_tool_names(gbx_json_reader *r, const json_t *value,
+static gbx_status read_tool_names(gbx_json_reader *r, gbx_view value,
                                   const gbx_json_key *key, void *target)
 {
     gbx_mcp_settings *settings = target;
-    const char *text = json_string_value(value);
+    bool is_empty = gbx_view_is_text(value, "");
     (void)key;
 
-    if (text == NULL || (*text != '\0' && strcmp(text, "mcp_") != 0))
+    if (!is_empty && !gbx_view_is_text(value, "mcp_"))
         return gbx_json_refuse(r,
                                "this is \"\" or \"mcp_\": what the names of the tools "
                                "begin with");
     free(settings->tool_prefix);
-    settings->tool_prefix = gbx_need(strdup(text));
+    settings->tool_prefix = gbx_need(strdup(is_empty ? "" : "mcp_"));
     return GBX_OK;
 }
 
 /* Relative to the file, as its other paths are. */
-static gbx_status read_audit(gbx_json_reader *r, const json_t *value,
+static gbx_status read_audit(gbx_json_reader *r, gbx_view value,
                              const gbx_json_key *key, void *target)
 {
+    static const char wanted[] = "the path of a file, or \"-\"";
     gbx_mcp_settings *settings = target;
     char path[PATH_MAX];
-    gbx_status status;
+    const char *text;
+    gbx_status status = gbx_json_read_text(r, value, wanted, &text);
     (void)key;
 
-    if (!json_is_string(value) || json_string_length(value) == 0)
-        return gbx_json_refuse_type(r, value, "the path of a file, or \"-\"");
-    status = gbx_full_path(r->base_dir, json_string_value(value),
-                           json_string_length(value), path, r->err);
+    if (status != GBX_OK)
+        return status;
+    if (*text == '\0')
+        return gbx_json_refuse_type(r, value, wanted);
+    status = gbx_full_path(r->base_dir, text, strlen(text), path, r->err);
     if (status != GBX_OK)
         return gbx_json_placed(r, status);
-    settings->audit_path =
-        gbx_need(strdup(strcmp(json_string_value(value), "-") == 0 ? "-" : path));
+    settings->audit_path = gbx_need(strdup(strcmp(text, "-") == 0 ? "-" : path));
     return GBX_OK;
 }
 
-static gbx_status read_limits(gbx_json_reader *r, const json_t *value,
+static gbx_status read_limits(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
 #define NUMBER(name, field, least, most) \
@@ -99,7 +101,8 @@ static void gbx_mcp_settings_default(gbx_mcp_settings *settings)
 }
 
 /* Read our own top-level key. */
-static gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value)
+static gbx_status read_settings(gbx_json_reader *r, const char *name, gbx_view value,
+                                void *target)
 {
     static const gbx_json_key keys[] = {
         {.name = "toolNames", .read = read_tool_names},
@@ -109,9 +112,9 @@ static gbx_status gbx_mcp_read_settings(gbx_json_reader *r, const json_t *value)
         {.name = "secrets", .read = gbx_rules_read_secrets},
         {.name = "audit", .read = read_audit},
     };
+    (void)name;
 
-    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys),
-                                &gbx_mcp_reader_of(r)->config->settings);
+    return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), target);
 }
 
 /* ---- the fingerprint -------------------------------------------------------- */
@@ -237,20 +240,13 @@ static void blank(char *text, size_t len)
 /* ---- the file ---------------------------------------------------------------- */
 
 #define CONFIG_BYTES_MAX GBX_MIB(4)
-#define CONFIG_DEPTH_MAX 100 /* of what hosts keep besides the servers */
 
-static const char *const server_keys[] = {"mcpServers", "servers"};
 static const char *const top_keys[] = {"mcpServers", "glovebox", "servers"};
 #define TOP_LOOSE 2 /* without "servers": hosts may have a "server" */
 
 static void release_config(gbx_mcp_config **config)
 {
     gbx_mcp_config_free(*config);
-}
-
-static void release_json(json_t **value)
-{
-    json_decref(*value);
 }
 
 static gbx_mcp_config *config_new(const char *path, gbx_trust trust)
@@ -265,204 +261,86 @@ static gbx_mcp_config *config_new(const char *path, gbx_trust trust)
     return config;
 }
 
-/* All server names, which rules are checked against; free() it. */
-static const char **names_of(const json_t *root, size_t *ret_count)
+/* Rules are checked against the names of all servers. */
+static gbx_status note_name(gbx_json_reader *r, const char *name, gbx_view value,
+                            void *target)
 {
-    const char **names = NULL;
-    const char *name;
-    json_t *value;
+    gbx_rules_reader *rules = target;
+    (void)r;
+    (void)value;
 
-    *ret_count = 0;
-    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++) {
-        json_object_foreach(json_object_get(root, server_keys[k]), name, value)
-        {
-            *(const char **)gbx_need(
-                gbx_list_room(&names, (*ret_count)++, sizeof *names)) = name;
-        }
-    }
-    return names;
-}
-
-static gbx_status read_own(gbx_json_reader *r, const char *name, const json_t *value,
-                           void *target)
-{
-    (void)target;
-    return strcmp(name, "glovebox") == 0 ? gbx_mcp_read_settings(r, value) : GBX_OK;
-}
-
-static gbx_status read_servers(gbx_json_reader *r, const char *name,
-                               const json_t *value, void *target)
-{
-    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++)
-        if (strcmp(name, server_keys[k]) == 0)
-            return gbx_json_read_members(r, value, gbx_mcp_read_server, target);
+    *(const char **)gbx_need(gbx_list_room(&rules->servers, rules->server_count,
+                                           sizeof *rules->servers)) = name;
+    rules->server_count++;
     return GBX_OK;
 }
 
-/* Is the server's text valid JSON that our parser rejects (a duplicate name, NUL, half
- * a surrogate pair, a number that is too large)? *ret says what and where. */
-static bool is_unread(const gbx_json_reader *r, gbx_view value, gbx_error *ret)
+static gbx_status note_names(gbx_json_reader *r, const char *name, gbx_view value,
+                             void *target)
 {
-    GBX_CLEANUP(release_json) json_t *root = NULL;
-    gbx_json_reader own = {.text = value.at, .len = value.len, .err = ret};
-    uint32_t line;
-    uint32_t column;
-
-    if (gbx_json_decode(&own, "server", value.len, CONFIG_DEPTH_MAX, &root) !=
-        GBX_E_POLICY)
-        return false;
-    gbx_utf8_position(r->text, r->len, (size_t)(value.at - r->text), &line, &column);
-    ret->column += ret->line == 1 ? column - 1 : 0;
-    ret->line += line - 1;
-    return true;
+    (void)name;
+    return gbx_json_each_member(r, value, note_name, target);
 }
 
-static void set_aside(gbx_mcp_reader *all, gbx_view name, const gbx_error *err)
+static gbx_status read_servers(gbx_json_reader *r, const char *name, gbx_view value,
+                               void *target)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
-    struct gbx_mcp_unread *unread;
-
-    gbx_buf_init(&plain, name.len + 1);
-    if (!gbx_view_take_text(name, &plain))
-        return; /* the name itself cannot be read: the whole file is refused */
-    unread = gbx_need(gbx_list_room(&all->unread, all->unread_count++, sizeof *unread));
-    *unread =
-        (struct gbx_mcp_unread){.name = gbx_need(gbx_buf_take_string(&plain, NULL)),
-                                .err = *err};
+    (void)name;
+    return gbx_json_each_member(r, value, gbx_mcp_read_server, target);
 }
 
-/* Does an earlier server have this name? Nobody knows which of them is meant. */
-static bool is_second(const gbx_json_reader *r, gbx_view servers, gbx_view name,
-                      gbx_error *ret)
+/* The root's members are hosts', besides ours. A misspelt one of ours is refused. */
+static gbx_status check_typos(const gbx_json_reader *r, gbx_view root)
 {
-    size_t cursor = 0;
-    gbx_view other;
-    gbx_view value;
-
-    while (gbx_view_next(servers, &cursor, &other, &value) && other.at < name.at)
-        if (other.len == name.len && memcmp(other.at, name.at, name.len) == 0) {
-            (void)gbx_refuse(ret, "", 0, "another server has this name: rename one");
-            gbx_utf8_position(r->text, r->len, (size_t)(name.at - r->text), &ret->line,
-                              &ret->column);
-            return true;
-        }
-    return false;
-}
-
-/* Set servers aside that the parser rejects: replace a server's value by a number, and
- * remove a duplicate name. Skipped if there are too many servers, since each is
- * compared with all before it. */
-static void set_unread_aside(gbx_mcp_reader *all, char *text, gbx_view servers)
-{
-    gbx_json_reader *r = &all->rules.json;
-    const char *second = NULL; /* its beginning; erased once its end is known */
-    size_t cursor = 0;
     gbx_view name;
     gbx_view value;
-
-    if (gbx_view_count(servers) > GBX_MCP_SERVERS_MAX)
-        return;
-    while (gbx_view_next(servers, &cursor, &name, &value)) {
-        size_t at = (size_t)(value.at - text);
-        gbx_error err = {0};
-
-        if (second != NULL)
-            erase(text, (size_t)(second - text), (size_t)(name.at - text));
-        second = is_second(r, servers, name, &err) ? name.at : NULL;
-        if (second == NULL && !is_unread(r, value, &err))
-            continue;
-        set_aside(all, name, &err);
-        erase(text, at, at + value.len);
-        text[at] = '0';
-    }
-    if (second != NULL)
-        erase(text, (size_t)(second - text), (size_t)(value.at + value.len - text));
-    blank(text, r->len); /* removes commas that are now the last */
-}
-
-/* Decode the file. Bad servers are set aside, so that the others stay usable. */
-static gbx_status decode(gbx_mcp_reader *all, char *text, json_t **ret)
-{
-    gbx_json_reader *r = &all->rules.json;
-    gbx_status status =
-        gbx_json_decode(r, "configuration", CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, ret);
-    gbx_view root;
-
-    if (status != GBX_E_POLICY || !gbx_view_open(text, r->len, &root))
-        return status;
-    for (size_t k = 0; k < GBX_COUNTOF(server_keys); k++)
-        set_unread_aside(all, text, gbx_view_member(root, server_keys[k]));
-    if (all->unread_count == 0)
-        return status;
-    *r->err = (gbx_error){0};
-    return gbx_json_decode(r, "configuration", CONFIG_BYTES_MAX, CONFIG_DEPTH_MAX, ret);
-}
-
-static gbx_status read_all(gbx_mcp_reader *all, char *text)
-{
-    GBX_CLEANUP(release_json) json_t *root = NULL;
-    GBX_CLEANUP(gbx_free) const char **names = NULL;
-    gbx_json_reader *r = &all->rules.json;
-    gbx_status status = decode(all, text, &root);
-
-    if (status != GBX_OK)
-        return status;
-    names = names_of(root, &all->rules.server_count);
-    all->rules.servers = names;
-    status = gbx_json_read_members(r, root, read_own, NULL);
-    if (status == GBX_OK)
-        status = gbx_json_read_members(r, root, read_servers, NULL);
-    return status == GBX_OK ? gbx_secrets_prepare(r->policy, r->err) : status;
-}
-
-/* The member of ours that this one is, or that it is a misspelling of; or NULL. */
-static const char *top_key_of(gbx_view name, gbx_buf *plain)
-{
-    if (!gbx_view_take_text(name, plain) || !gbx_buf_append(plain, "", 1))
-        return NULL;
-    for (size_t i = 0; i < GBX_COUNTOF(top_keys); i++)
-        if (strcmp((const char *)plain->data, top_keys[i]) == 0)
-            return top_keys[i];
-    return gbx_mcp_typo_of((const char *)plain->data, top_keys, GBX_COUNTOF(top_keys),
-                           TOP_LOOSE);
-}
-
-/* Blank out the members of hosts: they keep users' texts next to their servers, and the
- * parser refuses the whole file for one "\u0000", 1e400 or half a surrogate pair. A
- * misspelt member of ours is refused. */
-static gbx_status keep_ours(char *text, size_t len, gbx_error *reterr)
-{
-    const char *unwanted = NULL; /* the last member, erased once the next is known */
     size_t cursor = 0;
-    gbx_view root;
-    gbx_view name;
-    gbx_view value;
 
-    if (!gbx_view_open(text, len, &root) || gbx_view_kind(root) != '{')
-        return GBX_OK; /* the parser reports this */
     while (gbx_view_next(root, &cursor, &name, &value)) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
         char quote[GBX_QUOTE_SIZE];
-        const char *key;
+        const char *meant = NULL;
 
         gbx_buf_init(&plain, name.len + 1);
-        key = top_key_of(name, &plain);
-        if (unwanted != NULL)
-            erase(text, (size_t)(unwanted - text), (size_t)(name.at - text));
-        unwanted = key == NULL ? name.at : NULL;
-        if (key == NULL || strcmp((const char *)plain.data, key) == 0)
+        if (gbx_view_take_text(name, &plain) && gbx_buf_append(&plain, "", 1))
+            meant = gbx_mcp_typo_of((const char *)plain.data, top_keys,
+                                    GBX_COUNTOF(top_keys), TOP_LOOSE);
+        if (meant == NULL)
             continue;
-        (void)gbx_refuse(reterr, "", 0, "%s: unknown key: did you mean '%s'?",
+        (void)gbx_refuse(r->err, "", 0, "%s: unknown key: did you mean '%s'?",
                          gbx_quote(quote, (const char *)plain.data, plain.len - 1),
-                         key);
-        gbx_utf8_position(text, len, (size_t)(name.at - text), &reterr->line,
-                          &reterr->column);
+                         meant);
+        gbx_utf8_position(r->text, r->len, (size_t)(name.at - r->text), &r->err->line,
+                          &r->err->column);
         return GBX_E_POLICY;
     }
-    if (unwanted != NULL)
-        erase(text, (size_t)(unwanted - text), (size_t)(value.at + value.len - text));
-    blank(text, len); /* removes commas that are now the last */
     return GBX_OK;
+}
+
+static gbx_status read_all(gbx_mcp_reader *all)
+{
+    const struct {
+        const char *name;
+        gbx_json_member_fn read;
+        void *target;
+    } steps[] = {
+        {"mcpServers", note_names, &all->rules},
+        {"servers", note_names, &all->rules},
+        {"glovebox", read_settings, &all->config->settings},
+        {"mcpServers", read_servers, NULL},
+        {"servers", read_servers, NULL},
+    };
+    gbx_json_reader *r = &all->rules.json;
+    gbx_view root = {0};
+    gbx_status status =
+        gbx_json_open(r, "configuration", CONFIG_BYTES_MAX, GBX_JSON_DEPTH_MAX, &root);
+
+    if (status == GBX_OK)
+        status = check_typos(r, root);
+    for (size_t i = 0; status == GBX_OK && i < GBX_COUNTOF(steps); i++)
+        status = gbx_json_read_member(r, root, steps[i].name, steps[i].read,
+                                      steps[i].target);
+    return status == GBX_OK ? gbx_secrets_prepare(r->policy, r->err) : status;
 }
 
 static char *directory_of(const char *path)
@@ -491,20 +369,17 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
     memcpy(copy, text + mark_len, len);
     copy[len] = '\0';
     blank(copy, len);
-    status = keep_ours(copy, len, &err);
     all.rules.rules = config->rules;
     all.rules.json = (gbx_json_reader){.text = copy,
                                        .len = len,
                                        .base_dir = directory,
                                        .policy = config->rules->secrets,
                                        .err = &err};
-    if (status == GBX_OK)
-        status = read_all(&all, copy);
+    status = read_all(&all);
     gbx_names_cut(all.unset, 0, all.unset_count);
     free(all.unset);
-    for (size_t i = 0; i < all.unread_count; i++)
-        free(all.unread[i].name);
-    free(all.unread);
+    free(all.rules.servers);
+    gbx_json_end(&all.rules.json);
     explicit_bzero(copy, len); /* it may hold secrets */
     if (status != GBX_OK) {
         if (reterr != NULL)

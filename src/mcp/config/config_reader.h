@@ -14,11 +14,6 @@ typedef struct gbx_mcp_reader {
     gbx_mcp_config *config;
     char **unset; /* unset variables of the server being read */
     size_t unset_count;
-    struct gbx_mcp_unread {
-        char *name;
-        gbx_error err;
-    } * unread; /* servers whose JSON the parser rejects */
-    size_t unread_count;
 } gbx_mcp_reader;
 
 static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)
@@ -27,8 +22,8 @@ static inline gbx_mcp_reader *gbx_mcp_reader_of(gbx_json_reader *r)
 }
 
 /* "mcpServers" and "servers": a gbx_json_member_fn over the file's servers. */
-gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
-                               const json_t *value, void *target);
+gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name, gbx_view value,
+                               void *target);
 
 /* Keep only the name: a half-read server is of no use. */
 void gbx_mcp_free_server(gbx_mcp_upstream_config *server);

@@ -171,21 +171,29 @@ static gbx_status hide_credentials(const hider *h, const char *name, const char 
 
 static gbx_status hide_text(const hider *h, const char *name, const char *value);
 
-/* {"Authorization": "Bearer abc"}: some servers take all their settings so. */
-static gbx_status hide_json(const hider *h, const char *name, json_t *value)
+/* The characters of a JSON string, in the buffer. */
+static const char *text_of(gbx_view string, gbx_buf *to)
 {
-    gbx_status status = GBX_OK;
-    const char *member;
-    json_t *inner;
+    (void)gbx_view_append_text(string, to);
+    (void)gbx_buf_append(to, "", 1);
+    return gbx_need(!to->failed ? to->data : NULL);
+}
 
-    if (json_is_string(value))
-        return hide_text(h, name, json_string_value(value));
-    for (size_t i = 0; status == GBX_OK && i < json_array_size(value); i++)
-        status = hide_json(h, name, json_array_get(value, i));
-    json_object_foreach(value, member, inner)
-    {
-        if (status == GBX_OK)
-            status = hide_json(h, member, inner);
+/* {"Authorization": "Bearer abc"}: some servers take all their settings so. */
+static gbx_status hide_json(const hider *h, const char *name, gbx_view value)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    gbx_status status = GBX_OK;
+    size_t cursor = 0;
+    gbx_view key;
+    gbx_view inner;
+
+    gbx_buf_init_secret(&text, value.len + 1);
+    if (gbx_view_kind(value) == '"')
+        return hide_text(h, name, text_of(value, &text));
+    while (status == GBX_OK && gbx_view_next(value, &cursor, &key, &inner)) {
+        text.len = 0;
+        status = hide_json(h, key.at != NULL ? text_of(key, &text) : name, inner);
     }
     return status;
 }
@@ -201,15 +209,17 @@ static gbx_status hide_parts(const hider *h, const char *name, const char *text)
 /* A whole value, and the parts of it that may come back alone. */
 static gbx_status hide_text(const hider *h, const char *name, const char *value)
 {
-    json_t *json;
+    gbx_view json;
     gbx_status status;
 
     if (gbx_names_find(h->server->plain, 0, h->server->plain_count, name,
                        strlen(name)) < h->server->plain_count)
         return GBX_OK;
-    json = json_loads(value, 0, NULL);
-    status = json != NULL ? hide_json(h, name, json) : hide_parts(h, name, value);
-    json_decref(json);
+    if (gbx_view_open(value, strlen(value), &json) &&
+        strchr("{[", gbx_view_kind(json)) != NULL)
+        status = hide_json(h, name, json);
+    else
+        status = hide_parts(h, name, value);
     return status == GBX_OK ? hide_lines(h, name, value, strlen(value)) : status;
 }
 

@@ -13,6 +13,7 @@
 #include "mcp/config/config.h"
 #include "policy/policy.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,37 +184,40 @@ static gbx_status fill(gbx_json_reader *r, const char *text, char **ret)
     return r->err->line == 0 ? gbx_json_placed(r, status) : status;
 }
 
-static gbx_status read_text(gbx_json_reader *r, const json_t *value, char **ret)
+static gbx_status read_text(gbx_json_reader *r, gbx_view value, char **ret)
 {
-    if (!json_is_string(value))
-        return gbx_json_refuse_type(r, value, "a string");
-    return fill(r, json_string_value(value), ret);
+    const char *text;
+    gbx_status status = gbx_json_read_text(r, value, "a string", &text);
+
+    return status == GBX_OK ? fill(r, text, ret) : status;
 }
 
 /* A number or a boolean counts as its text, as in editors. */
-static gbx_status read_value(gbx_json_reader *r, const json_t *value, char **ret)
+static gbx_status read_value(gbx_json_reader *r, gbx_view value, char **ret)
 {
-    const char *text = json_is_true(value) ? "true" : "false";
-    size_t len = strlen(text);
-
-    if (json_is_number(value))
-        text = gbx_json_written(r, &len);
-    else if (!json_is_boolean(value))
+    if (strchr("0tf", gbx_view_kind(value)) == NULL)
         return read_text(r, value, ret);
-    *ret = gbx_need(strndup(text, len));
+    *ret = gbx_need(strndup(value.at, value.len));
     return GBX_OK;
 }
 
 /* A word of a command line, with a leading tilde as in a shell: "~" and "~/..." are
  * below the home directory, "\~" is "~". */
-static gbx_status read_word(gbx_json_reader *r, const json_t *value, char **ret)
+static gbx_status read_word(gbx_json_reader *r, gbx_view value, char **ret)
 {
-    const char *text = json_string_value(value);
-    const char *tilde = text != NULL ? text + strspn(text, "\\") : "";
     GBX_CLEANUP(gbx_free) char *below = NULL;
+    const char *text;
+    const char *tilde;
+    gbx_status status;
 
-    if (*tilde != '~' || (tilde[1] != '/' && tilde[1] != '\0'))
+    if (gbx_view_kind(value) != '"')
         return read_value(r, value, ret);
+    status = gbx_json_read_text(r, value, "a string", &text);
+    if (status != GBX_OK)
+        return status;
+    tilde = text + strspn(text, "\\");
+    if (*tilde != '~' || (tilde[1] != '/' && tilde[1] != '\0'))
+        return fill(r, text, ret);
     if (tilde > text)
         return fill(r, text + 1, ret);
     below = printed("${HOME}%s", tilde + 1);
@@ -225,6 +229,7 @@ static void put_below_file(const gbx_json_reader *r, char **path)
 {
     char *below;
 
+    assert(*path != NULL);
     if (**path == '\0' || **path == '/')
         return;
     below = printed("%s/%s", r->base_dir, *path);
@@ -232,9 +237,9 @@ static void put_below_file(const gbx_json_reader *r, char **path)
     *path = below;
 }
 
-static gbx_status read_path(gbx_json_reader *r, const json_t *value, char **ret)
+static gbx_status read_path(gbx_json_reader *r, gbx_view value, char **ret)
 {
-    gbx_status status = json_is_string(value)
+    gbx_status status = gbx_view_kind(value) == '"'
                             ? read_word(r, value, ret)
                             : gbx_json_refuse_type(r, value, "a string");
 
@@ -243,8 +248,8 @@ static gbx_status read_path(gbx_json_reader *r, const json_t *value, char **ret)
     return status;
 }
 
-static gbx_status read_cwd(gbx_json_reader *r, const json_t *value,
-                           const gbx_json_key *key, void *target)
+static gbx_status read_cwd(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                           void *target)
 {
     entry *e = target;
     (void)key;
@@ -253,7 +258,7 @@ static gbx_status read_cwd(gbx_json_reader *r, const json_t *value,
 }
 
 /* With an unset variable the path is unknown; the unset variable is reported anyway. */
-static gbx_status read_env_file(gbx_json_reader *r, const json_t *value,
+static gbx_status read_env_file(gbx_json_reader *r, gbx_view value,
                                 const gbx_json_key *key, void *target)
 {
     GBX_CLEANUP(gbx_free) char *path = NULL;
@@ -266,7 +271,7 @@ static gbx_status read_env_file(gbx_json_reader *r, const json_t *value,
                : status;
 }
 
-static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target)
+static gbx_status read_arg(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_mcp_upstream_config *server = target;
 
@@ -280,8 +285,7 @@ static gbx_status read_arg(gbx_json_reader *r, const json_t *value, void *target
 }
 
 /* The command, then its arguments. */
-static gbx_status read_command_word(gbx_json_reader *r, const json_t *value,
-                                    void *target)
+static gbx_status read_command_word(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_mcp_upstream_config *server = target;
 
@@ -289,13 +293,13 @@ static gbx_status read_command_word(gbx_json_reader *r, const json_t *value,
                                    : read_arg(r, value, server);
 }
 
-static gbx_status read_args(gbx_json_reader *r, const json_t *value,
-                            const gbx_json_key *key, void *target)
+static gbx_status read_args(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                            void *target)
 {
     entry *e = target;
     bool is_command = strcmp(key->name, "command") == 0;
 
-    if (e->server->arg_count > 0 && json_array_size(value) > is_command)
+    if (e->server->arg_count > 0 && gbx_view_count(value) > is_command)
         return gbx_json_refuse(r, "\"command\" and \"args\" both list arguments: write "
                                   "them in one of the two");
     return gbx_json_read_items(r, value, is_command ? read_command_word : read_arg,
@@ -303,29 +307,30 @@ static gbx_status read_args(gbx_json_reader *r, const json_t *value,
 }
 
 /* A program, or a list of a program and its arguments. */
-static gbx_status read_command(gbx_json_reader *r, const json_t *value,
+static gbx_status read_command(gbx_json_reader *r, gbx_view value,
                                const gbx_json_key *key, void *target)
 {
     entry *e = target;
 
-    return json_is_array(value) ? read_args(r, value, key, target)
-           : json_is_string(value)
+    return gbx_view_kind(value) == '[' ? read_args(r, value, key, target)
+           : gbx_view_kind(value) == '"'
                ? read_word(r, value, &e->server->command)
                : gbx_json_refuse_type(r, value, "a string, or a list of strings,");
 }
 
 /* Hosts have three names for it. */
-static gbx_status read_url(gbx_json_reader *r, const json_t *value,
-                           const gbx_json_key *key, void *target)
+static gbx_status read_url(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                           void *target)
 {
     entry *e = target;
+    gbx_status status;
     (void)key;
 
     if (e->server->url != NULL)
         return gbx_json_refuse_key(r, "the server has another URL already: leave one "
                                       "out");
-    e->url = json_string_value(value);
-    return read_text(r, value, &e->server->url);
+    status = gbx_json_read_text(r, value, "a string", &e->url);
+    return status == GBX_OK ? fill(r, e->url, &e->server->url) : status;
 }
 
 typedef struct pairs {
@@ -349,14 +354,14 @@ static gbx_status check_pair(gbx_json_reader *r, const pairs *p, const char *nam
     return GBX_OK;
 }
 
-static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *value,
+static gbx_status read_pair(gbx_json_reader *r, const char *name, gbx_view value,
                             void *target)
 {
     pairs *p = target;
     gbx_mcp_variable *room;
     gbx_status status = check_pair(r, p, name);
 
-    if (status != GBX_OK || json_is_null(value)) /* null counts as missing */
+    if (status != GBX_OK || gbx_view_kind(value) == 'n') /* null counts as missing */
         return status;
     room = gbx_need(gbx_list_room(p->items, *p->count, sizeof *room));
     ++*p->count;
@@ -368,8 +373,8 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, const json_t *
     return status;
 }
 
-static gbx_status read_env(gbx_json_reader *r, const json_t *value,
-                           const gbx_json_key *key, void *target)
+static gbx_status read_env(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                           void *target)
 {
     entry *e = target;
     pairs p = {&e->server->env, &e->server->env_count, NULL};
@@ -423,7 +428,7 @@ static void drop_own_headers(gbx_mcp_upstream_config *server)
     server->unsent_headers = gbx_need(gbx_buf_take_string(&names, NULL));
 }
 
-static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
+static gbx_status read_headers(gbx_json_reader *r, gbx_view value,
                                const gbx_json_key *key, void *target)
 {
     entry *e = target;
@@ -436,8 +441,8 @@ static gbx_status read_headers(gbx_json_reader *r, const json_t *value,
     return status;
 }
 
-static gbx_status read_type(gbx_json_reader *r, const json_t *value,
-                            const gbx_json_key *key, void *target)
+static gbx_status read_type(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                            void *target)
 {
     static const struct {
         const char *name;
@@ -454,8 +459,7 @@ static gbx_status read_type(gbx_json_reader *r, const json_t *value,
     (void)key;
 
     for (size_t i = 0; i < GBX_COUNTOF(types); i++)
-        if (json_is_string(value) &&
-            strcmp(json_string_value(value), types[i].name) == 0) {
+        if (gbx_view_is_text(value, types[i].name)) {
             e->server->transport = types[i].transport;
             e->has_type = true;
             return GBX_OK;
@@ -481,45 +485,47 @@ static gbx_status add_plain(gbx_json_reader *r, const char *text, size_t len,
     return gbx_names_add(&server->plain, &server->plain_count, text, len, r->err);
 }
 
-static gbx_status read_description(gbx_json_reader *r, const json_t *value,
+static gbx_status read_description(gbx_json_reader *r, gbx_view value,
                                    const gbx_json_key *key, void *target)
 {
+    static const char wanted[] = "one line of at most 200 bytes";
     gbx_mcp_upstream_config *server = target;
+    const char *text;
+    gbx_status status = gbx_json_read_text(r, value, wanted, &text);
     (void)key;
 
-    if (!json_is_string(value) || json_string_length(value) > 200 ||
-        strpbrk(json_string_value(value), "\r\n") != NULL)
-        return gbx_json_refuse_type(r, value, "one line of at most 200 bytes");
-    server->description = gbx_need(strdup(json_string_value(value)));
+    if (status != GBX_OK)
+        return status;
+    if (strlen(text) > 200 || strpbrk(text, "\r\n") != NULL)
+        return gbx_json_refuse_type(r, value, wanted);
+    server->description = gbx_need(strdup(text));
     return GBX_OK;
 }
 
-static gbx_status read_eager(gbx_json_reader *r, const json_t *value,
+static gbx_status read_eager(gbx_json_reader *r, gbx_view value,
                              const gbx_json_key *key, void *target)
 {
     gbx_mcp_upstream_config *server = target;
     (void)key;
 
-    if (!json_is_boolean(value))
-        return gbx_json_refuse_type(r, value, "true or false");
-    server->eager = json_is_true(value);
-    return GBX_OK;
+    return gbx_json_read_bool(r, value, &server->eager);
 }
 
 /* Only checks the type: gbx_mcp_read_server() has read it before, and ignores
  * other types. */
-static gbx_status read_switch(gbx_json_reader *r, const json_t *value,
+static gbx_status read_switch(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
+    bool is_on;
     (void)key;
     (void)target;
-    return json_is_boolean(value) ? GBX_OK
-                                  : gbx_json_refuse_type(r, value, "true or false");
+
+    return gbx_json_read_bool(r, value, &is_on);
 }
 
 /* Our own key in a server's entry. */
-static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
-                            const gbx_json_key *key, void *target)
+static gbx_status read_ours(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                            void *target)
 {
 #define NUMBER(name, field, least, most) \
     GBX_JSON_NUMBER(name, gbx_mcp_upstream_config, field, least, most)
@@ -542,7 +548,7 @@ static gbx_status read_ours(gbx_json_reader *r, const json_t *value,
 }
 
 /* Some hosts write null for a missing value. */
-static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t *value,
+static gbx_status read_member(gbx_json_reader *r, const char *name, gbx_view value,
                               void *target)
 {
     static const gbx_json_key keys[] = {
@@ -579,7 +585,7 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, const json_t
         return gbx_json_refuse_key(r, "unknown key: did you mean '%s'?", meant);
     /* Of a disabled server, only our own key and the switches are read: its variables
      * need not be set. */
-    if (key == NULL || json_is_null(value) ||
+    if (key == NULL || gbx_view_kind(value) == 'n' ||
         (e->server->disabled && key->read != read_ours && key->read != read_switch))
         return GBX_OK;
     return key->read(r, value, key, e);
@@ -620,24 +626,19 @@ static gbx_status check_whole(gbx_json_reader *r, const entry *e)
     return GBX_OK;
 }
 
-static bool is_off(const json_t *value)
+static bool is_off(gbx_view value)
 {
-    return json_is_true(json_object_get(value, "disabled")) ||
-           json_is_false(json_object_get(value, "enabled"));
+    return gbx_view_is_true(gbx_view_member(value, "disabled")) ||
+           gbx_view_kind(gbx_view_member(value, "enabled")) == 'f';
 }
 
-static gbx_status read_entry(gbx_json_reader *r, const char *name, const json_t *value,
+static gbx_status read_entry(gbx_json_reader *r, const char *name, gbx_view value,
                              gbx_mcp_upstream_config *server)
 {
     gbx_mcp_reader *all = gbx_mcp_reader_of(r);
     entry e = {.server = server};
     gbx_status status;
 
-    for (size_t i = 0; i < all->unread_count; i++)
-        if (strcmp(all->unread[i].name, name) == 0) {
-            *r->err = all->unread[i].err;
-            return GBX_E_POLICY;
-        }
     if (!server->disabled && !is_server_name(name))
         return gbx_json_refuse_key(r,
                                    "a server's name has from 1 to %d letters, "
@@ -693,8 +694,8 @@ static gbx_mcp_upstream_config *add_server(gbx_mcp_config *config, const char *n
     return server;
 }
 
-gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name,
-                               const json_t *value, void *target)
+gbx_status gbx_mcp_read_server(gbx_json_reader *r, const char *name, gbx_view value,
+                               void *target)
 {
     gbx_mcp_reader *all = gbx_mcp_reader_of(r);
     gbx_mcp_config *config = all->config;

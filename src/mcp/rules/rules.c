@@ -62,13 +62,13 @@ static gbx_view member(looking *l, gbx_view object, const char *wanted)
 
 static bool literal_holds(const looking *l, gbx_view value)
 {
-    const json_t *want = l->condition->literal;
+    char want = l->condition->literal;
     char kind = gbx_view_kind(value);
 
-    if (json_is_number(want) && kind == '0')
-        return json_number_value(want) == strtod(value.at, NULL);
-    if (json_is_boolean(want) && (kind == 't' || kind == 'f'))
-        return json_is_true(want) == gbx_view_is_true(value);
+    if (want == '0' && kind == '0')
+        return l->condition->number == strtod(value.at, NULL);
+    if (want != '0' && (kind == 't' || kind == 'f'))
+        return want == kind;
     return !l->allows;
 }
 
@@ -78,7 +78,7 @@ static bool leaf_holds(looking *l, gbx_view value)
     bool holds = false;
 
     gbx_buf_init(&text, value.len);
-    if (l->condition->literal != NULL)
+    if (l->condition->literal != 0)
         return literal_holds(l, value);
     if (gbx_view_kind(value) != '"')
         return !l->allows;
@@ -209,7 +209,6 @@ static void free_rule(gbx_gate_rule *rule)
         free(c->path);
         free_names(c->steps, c->step_count);
         free_names(c->globs, c->glob_count);
-        json_decref(c->literal);
     }
     free(rule->conditions);
     free(rule->reason);

@@ -18,7 +18,6 @@
 #include "policy/json_reader.h"
 #include "policy/policy.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -150,7 +149,8 @@ typedef struct gbx_gate_condition {
     size_t step_count;
     char **globs; /* any of them matches; none: the value is literal */
     size_t glob_count;
-    json_t *literal; /* a number, true or false */
+    char literal;  /* the gbx_view_kind() of a number, true or false, or 0 */
+    double number; /* if it is one */
 } gbx_gate_condition;
 
 typedef struct gbx_gate_rule {
@@ -229,15 +229,15 @@ bool gbx_gate_rule_for(const gbx_gate_rules *rules, const gbx_gate_verdict *aske
 typedef struct gbx_rules_reader {
     gbx_json_reader json; /* its policy is rules->secrets */
     gbx_gate_rules *rules;
-    const char *const *servers; /* names; borrowed */
+    const char **servers; /* names; borrowed */
     size_t server_count;
 } gbx_rules_reader;
 
-gbx_status gbx_rules_read(gbx_json_reader *r, const json_t *value,
-                          const gbx_json_key *key, void *target);
-gbx_status gbx_rules_read_defaults(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_rules_read(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                          void *target);
+gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value,
                                    const gbx_json_key *key, void *target);
-gbx_status gbx_rules_read_secrets(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_rules_read_secrets(gbx_json_reader *r, gbx_view value,
                                   const gbx_json_key *key, void *target);
 
 #endif

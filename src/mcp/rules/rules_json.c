@@ -5,9 +5,11 @@
 
 #include "base/cleanup.h"
 #include "base/edit_distance.h"
+#include "base/json.h"
 #include "policy/json_reader.h"
 #include "policy/policy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Beyond this, some programs cannot tell neighbouring numbers apart. */
@@ -18,23 +20,22 @@ static const gbx_rules_reader *whole(const gbx_json_reader *r)
     return (const gbx_rules_reader *)(const void *)r;
 }
 
-static bool action_of(const json_t *value, gbx_gate_action *ret)
+static bool action_of(gbx_view value, gbx_gate_action *ret)
 {
     for (int i = GBX_GATE_ALLOW; i <= GBX_GATE_DENY; i++)
-        if (json_is_string(value) &&
-            strcmp(json_string_value(value), gbx_gate_action_name(i)) == 0) {
+        if (gbx_view_is_text(value, gbx_gate_action_name(i))) {
             *ret = (gbx_gate_action)i;
             return true;
         }
     return false;
 }
 
-static gbx_status read_action(gbx_json_reader *r, const json_t *value,
+static gbx_status read_action(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
     gbx_gate_action *action = (gbx_gate_action *)(void *)((char *)target + key->offset);
 
-    if (!json_is_string(value))
+    if (gbx_view_kind(value) != '"')
         return gbx_json_refuse_type(r, value, "\"allow\", \"ask\" or \"deny\"");
     if (!action_of(value, action))
         return gbx_json_refuse(r, "this is \"allow\", \"ask\" or \"deny\"");
@@ -92,38 +93,46 @@ static gbx_status add_tool(gbx_json_reader *r, const char *text, size_t len,
 }
 
 /* One pattern, or several. */
-static gbx_status read_names(gbx_json_reader *r, const json_t *value,
+static gbx_status read_names(gbx_json_reader *r, gbx_view value,
                              const gbx_json_key *key, void *target)
 {
-    if (json_is_string(value))
-        return gbx_json_placed(r, key->add(r, json_string_value(value),
-                                           json_string_length(value), target));
-    if (!json_is_array(value))
-        return gbx_json_refuse_type(r, value, "a pattern, or an array of them");
-    return gbx_json_read_list(r, value, key, target);
+    const char *text;
+    gbx_status status;
+
+    if (gbx_view_kind(value) == '[')
+        return gbx_json_read_list(r, value, key, target);
+    status = gbx_json_read_text(r, value, "a pattern, or an array of them", &text);
+    if (status != GBX_OK)
+        return status;
+    return gbx_json_placed(r, key->add(r, text, strlen(text), target));
 }
 
-static gbx_status read_hint(gbx_json_reader *r, const json_t *value,
-                            const gbx_json_key *key, void *target)
+static gbx_status read_hint(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                            void *target)
 {
     gbx_gate_rule *rule = target;
+    bool reads;
+    gbx_status status = gbx_json_read_bool(r, value, &reads);
     (void)key;
 
-    if (!json_is_boolean(value))
-        return gbx_json_refuse_type(r, value, "true or false");
-    rule->hint = json_is_true(value) ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
-    return GBX_OK;
+    rule->hint = reads ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
+    return status;
 }
 
-static gbx_status read_reason(gbx_json_reader *r, const json_t *value,
+static gbx_status read_reason(gbx_json_reader *r, gbx_view value,
                               const gbx_json_key *key, void *target)
 {
+    static const char wanted[] = "a sentence of at most 300 bytes";
     gbx_gate_rule *rule = target;
+    const char *text;
+    gbx_status status = gbx_json_read_text(r, value, wanted, &text);
     (void)key;
 
-    if (!json_is_string(value) || json_string_length(value) > 300)
-        return gbx_json_refuse_type(r, value, "a sentence of at most 300 bytes");
-    rule->reason = gbx_need(strdup(json_string_value(value)));
+    if (status != GBX_OK)
+        return status;
+    if (strlen(text) > 300)
+        return gbx_json_refuse_type(r, value, wanted);
+    rule->reason = gbx_need(strdup(text));
     return GBX_OK;
 }
 
@@ -206,11 +215,12 @@ static gbx_status add_value_glob(gbx_json_reader *r, const char *text, size_t le
                          r->err);
 }
 
-static gbx_status read_condition(gbx_json_reader *r, const char *name,
-                                 const json_t *value, void *target)
+static gbx_status read_condition(gbx_json_reader *r, const char *name, gbx_view value,
+                                 void *target)
 {
     static const gbx_json_key globs = {.add = add_value_glob};
     gbx_gate_rule *rule = target;
+    char kind = gbx_view_kind(value);
     gbx_gate_condition *c =
         gbx_need(gbx_list_room(&rule->conditions, rule->condition_count, sizeof *c));
     condition_target t = {c, rule->action};
@@ -220,31 +230,31 @@ static gbx_status read_condition(gbx_json_reader *r, const char *name,
     status = read_path(r, name, c);
     if (status != GBX_OK)
         return status;
-    if (json_is_string(value) || json_is_array(value))
+    if (kind == '"' || kind == '[')
         return read_names(r, value, &globs, &t);
-    if (!json_is_number(value) && !json_is_boolean(value))
+    if (kind != '0' && kind != 't' && kind != 'f')
         return gbx_json_refuse_type(r, value,
                                     "a pattern, an array of them, a number, or true or "
                                     "false");
-    if (json_is_number(value) && (json_number_value(value) >= WHOLE_MAX ||
-                                  json_number_value(value) <= -WHOLE_MAX))
+    c->literal = kind;
+    c->number = kind == '0' ? strtod(value.at, NULL) : 0;
+    if (c->number >= WHOLE_MAX || c->number <= -WHOLE_MAX)
         return gbx_json_refuse(r, "programs do not agree on numbers as large as this");
-    c->literal = gbx_need(json_deep_copy(value));
     return GBX_OK;
 }
 
-static gbx_status read_args(gbx_json_reader *r, const json_t *value,
-                            const gbx_json_key *key, void *target)
+static gbx_status read_args(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                            void *target)
 {
     (void)key;
-    if (json_is_object(value) && json_object_size(value) == 0)
+    if (gbx_view_kind(value) == '{' && gbx_view_count(value) == 0)
         return gbx_json_refuse(r, "no argument is listed here: leave the key out");
     return gbx_json_read_members(r, value, read_condition, target);
 }
 
 /* ---- rules ------------------------------------------------------------------ */
 
-static gbx_status read_rule(gbx_json_reader *r, const json_t *value, void *target)
+static gbx_status read_rule(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const gbx_json_key keys[] = {
         {.name = "action",
@@ -256,20 +266,24 @@ static gbx_status read_rule(gbx_json_reader *r, const json_t *value, void *targe
         {.name = "readOnly", .read = read_hint},
         {.name = "reason", .read = read_reason},
     };
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
     gbx_gate_rules *rules = target;
     gbx_gate_rule *rule;
     gbx_status status;
 
+    gbx_buf_init(&text, value.len);
     if (rules->count == GBX_GATE_RULES_MAX)
         return gbx_json_refuse(r, "there are more than %d rules", GBX_GATE_RULES_MAX);
     rule = gbx_need(gbx_list_room(&rules->items, rules->count, sizeof *rule));
     rules->count++;
-    (void)action_of(json_object_get(value, "action"), &rule->action);
+    (void)action_of(gbx_view_member(value, "action"), &rule->action);
     status = gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), rule);
     if (status == GBX_OK)
         status = gbx_json_require(r, value, "action", "\"allow\", \"ask\" or \"deny\"");
     if (status == GBX_OK)
-        rule->text = gbx_need(gbx_json_text(value, JSON_COMPACT));
+        (void)gbx_json_append_compact(&text, value.at, value.len);
+    if (status == GBX_OK)
+        rule->text = gbx_need(gbx_buf_take_string(&text, NULL));
     return status;
 }
 
@@ -288,7 +302,7 @@ static gbx_status add_secret_server(gbx_json_reader *r, const char *text, size_t
                             : status;
 }
 
-static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t *value,
+static gbx_status read_secret(gbx_json_reader *r, const char *name, gbx_view value,
                               void *target)
 {
     static const gbx_json_key lists[] = {
@@ -300,15 +314,15 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, const json_t
                                   "list the servers that may get it");
 }
 
-gbx_status gbx_rules_read(gbx_json_reader *r, const json_t *value,
-                          const gbx_json_key *key, void *target)
+gbx_status gbx_rules_read(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
+                          void *target)
 {
     (void)key;
     (void)target;
     return gbx_json_read_items(r, value, read_rule, whole(r)->rules);
 }
 
-gbx_status gbx_rules_read_defaults(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value,
                                    const gbx_json_key *key, void *target)
 {
     static const gbx_json_key keys[] = {
@@ -325,7 +339,7 @@ gbx_status gbx_rules_read_defaults(gbx_json_reader *r, const json_t *value,
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), whole(r)->rules);
 }
 
-gbx_status gbx_rules_read_secrets(gbx_json_reader *r, const json_t *value,
+gbx_status gbx_rules_read_secrets(gbx_json_reader *r, gbx_view value,
                                   const gbx_json_key *key, void *target)
 {
     (void)key;

@@ -145,7 +145,9 @@ bool gbx_buf_read(gbx_buf *buf, int fd)
 {
     while (buf->len < buf->ceiling) {
         size_t left = buf->ceiling - buf->len;
-        size_t room = left < READ_SIZE ? left : READ_SIZE;
+        size_t spare = buf->capacity - buf->len;
+        size_t most = spare > 0 ? spare : READ_SIZE;
+        size_t room = left < most ? left : most;
         uint8_t *to = gbx_buf_reserve(buf, room);
         ssize_t n = to != NULL ? read(fd, to, room) : 0;
 

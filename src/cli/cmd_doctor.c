@@ -14,8 +14,6 @@
 #include "worker/attack_table.h"
 #include "worker/worker.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -143,7 +141,6 @@ static gbx_status matrix_fill(gbx_matrix *matrix, gbx_jit jit,
 {
     GBX_CLEANUP(gbx_attack_victims_close) gbx_attack_victims victims;
 
-    *matrix = (gbx_matrix){0};
     gbx_attack_victims_open(&victims);
     for (size_t column = 0; column < GBX_COLUMN_COUNT; column++) {
         gbx_status status;
@@ -563,29 +560,24 @@ static void show_progress(const char *name)
 static int attack(const doctor_args *args)
 {
     gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
-    GBX_CLEANUP(gbx_free) gbx_matrix *matrix = calloc(1, sizeof *matrix);
+    gbx_matrix matrix = {0};
     gbx_jit jit = args->engine.jit != GBX_JIT_DEFAULT ? (gbx_jit)args->engine.jit
                   : args->engine.require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF
                                                                : GBX_JIT_FULL;
     gbx_trouble trouble = {0};
-    gbx_status status;
+    gbx_status status =
+        matrix_fill(&matrix, jit, isatty(STDERR_FILENO) == 1 ? show_progress : NULL,
+                    &trouble.err);
 
-    if (matrix == NULL)
-        status = gbx_fail(&trouble.err, GBX_E_NOMEM, "no memory for the matrix");
-    else
-        status =
-            matrix_fill(matrix, jit, isatty(STDERR_FILENO) == 1 ? show_progress : NULL,
-                        &trouble.err);
     if (status != GBX_OK) {
         gbx_trouble_host(&trouble, status);
         return gbx_trouble_report(&trouble, args->json, args->common.color);
     }
-    assert(matrix != NULL); /* else filling it has failed */
     if (args->json)
-        matrix_print_json(&out, matrix);
+        matrix_print_json(&out, &matrix);
     else
-        matrix_print(&out, matrix);
-    return matrix_add_up(matrix).breaches == 0 ? 0 : gbx_code_exit(GBX_CODE_VIOLATION);
+        matrix_print(&out, &matrix);
+    return matrix_add_up(&matrix).breaches == 0 ? 0 : gbx_code_exit(GBX_CODE_VIOLATION);
 }
 
 static int doctor_main(const gbx_command *self, int argc, char **argv)

@@ -305,9 +305,7 @@ gbx_status gbx_record_file_open(gbx_record_file *file, const char *path,
 
     if (fd < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot make '%.200s'", path);
-    file->recording = gbx_recording_new(keeps_input ? GBX_RECORD_INPUT : 0);
-    if (file->recording == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the recording");
+    file->recording = gbx_need(gbx_recording_new(keeps_input ? GBX_RECORD_INPUT : 0));
     file->path = path;
     file->fd = gbx_fd_take(&fd);
     return GBX_OK;

@@ -128,15 +128,11 @@ static bool fail_option(gbx_policy_args *args, const char *option, const char *t
 /* NAME=SOURCE@SITE,SITE. A path may have an '@' in it, a site has none: the last counts. */
 static gbx_status add_secret(gbx_policy *policy, const char *text, gbx_error *err)
 {
-    GBX_CLEANUP(gbx_free) char *copy = strdup(text);
-    char *source;
-    char *sites;
+    GBX_CLEANUP(gbx_free) char *copy = gbx_need(strdup(text));
+    char *source = strchr(copy, '=');
+    char *sites = source != NULL ? strrchr(source, '@') : NULL;
     gbx_status status;
 
-    if (copy == NULL)
-        return gbx_fail(err, GBX_E_NOMEM, "no memory for the policy");
-    source = strchr(copy, '=');
-    sites = source != NULL ? strrchr(source, '@') : NULL;
     if (sites == NULL)
         return gbx_fail(err, GBX_E_USAGE,
                         "'--secret' needs NAME=X@SITE: X is the name of an "

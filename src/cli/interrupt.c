@@ -3,6 +3,8 @@
  * another library. */
 #include "cli/cli.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -44,9 +46,7 @@ gbx_status gbx_interrupt_start(gbx_interrupt *interrupt, gbx_error *reterr)
     sigset_t set = waited();
     int e;
 
-    interrupt->abort = gbx_signal_new();
-    if (interrupt->abort == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for an abort switch");
+    interrupt->abort = gbx_need(gbx_signal_new());
     (void)pthread_sigmask(SIG_BLOCK, &set, &interrupt->before);
     e = pthread_create(&interrupt->thread, NULL, wait_for_signals, interrupt->abort);
     interrupt->is_running = e == 0;

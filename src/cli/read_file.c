@@ -17,58 +17,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define READ_SIZE GBX_KIB(256)
-
 static gbx_status too_large(const char *name, size_t max, gbx_error *reterr)
 {
     return gbx_fail(reterr, GBX_E_DATA, "'%s' is larger than %zu bytes", name, max);
 }
 
-/* Read all of fd into buf; expected is its size if known, else an estimate. */
-static gbx_status drain(int fd, const char *name, size_t expected, gbx_buf *buf,
-                        gbx_error *reterr)
+static gbx_status cannot(const char *name, gbx_error *reterr)
 {
-    size_t max = buf->ceiling - 1;
-
-    for (;;) {
-        size_t room = buf->ceiling - buf->len;
-        bool is_known = expected > 0 && expected >= buf->len;
-        size_t want = is_known ? expected - buf->len + 1 : READ_SIZE;
-        uint8_t *to = gbx_buf_reserve(buf, want < room ? want : room);
-        ssize_t n;
-
-        if (to == NULL)
-            return gbx_fail(reterr, GBX_E_NOMEM, "no memory to read '%s'", name);
-        n = read(fd, to, want < room ? want : room);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name,
-                            gbx_fail_reason(errno));
-        if (n == 0)
-            return GBX_OK;
-        buf->len += (size_t)n;
-        if (buf->len > max)
-            return too_large(name, max, reterr);
-    }
+    return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name,
+                    gbx_fail_reason(errno));
 }
 
-static gbx_status keep(gbx_buf *buf, const char *name, gbx_file_text *ret,
-                       gbx_error *reterr)
+static gbx_file_text keep(gbx_buf *buf, const char *name)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
     size_t len = 0;
-    char *block;
+    char *block = gbx_need(gbx_buf_take_string(buf, &len));
+    size_t mark_len = len >= 3 && memcmp(block, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 
-    block = gbx_buf_take_string(buf, &len);
-    if (block == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory to hold '%s'", name);
-    *ret = (gbx_file_text){.data = block, .len = len, .name = name, .block = block};
-    if (len >= 3 && memcmp(block, mark, 3) == 0) {
-        ret->data += 3;
-        ret->len -= 3;
-    }
-    return GBX_OK;
+    return (gbx_file_text){.data = block + mark_len,
+                           .len = len - mark_len,
+                           .name = name,
+                           .block = block};
 }
 
 gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
@@ -79,29 +48,26 @@ gbx_status gbx_file_text_read(const char *path, size_t max, gbx_file_text *ret,
     bool is_stdin = strcmp(path, "-") == 0;
     const char *name = is_stdin ? "standard input" : path;
     struct stat st;
-    int fd = STDIN_FILENO;
-    gbx_status status;
 
-    if (!is_stdin) {
+    if (!is_stdin)
         opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (opened < 0)
-            return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name,
-                            gbx_fail_reason(errno));
-        fd = opened;
-    }
-    if (fstat(fd, &st) != 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", name,
-                        gbx_fail_reason(errno));
+    if ((!is_stdin && opened < 0) || fstat(is_stdin ? STDIN_FILENO : opened, &st) != 0)
+        return cannot(name, reterr);
     if (S_ISDIR(st.st_mode))
         return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': it is a directory", name);
     if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
         return too_large(name, max, reterr);
 
-    /* One byte more than max, to detect more; one for the final NUL. */
-    gbx_buf_init(&buf, max + 1);
-    status =
-        drain(fd, name, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, &buf, reterr);
-    return status != GBX_OK ? status : keep(&buf, name, ret, reterr);
+    gbx_buf_init(&buf, max + 1); /* one byte more than max, to detect more */
+    /* All at once; the last reading finds the end. */
+    if (S_ISREG(st.st_mode))
+        (void)gbx_need(gbx_buf_reserve(&buf, (size_t)st.st_size + 1));
+    if (!gbx_buf_read(&buf, is_stdin ? STDIN_FILENO : opened) && !buf.failed)
+        return cannot(name, reterr);
+    if (buf.len > max)
+        return too_large(name, max, reterr);
+    *ret = keep(&buf, name);
+    return GBX_OK;
 }
 
 gbx_file_text gbx_file_text_borrow(char *data, const char *name)
@@ -115,21 +81,16 @@ gbx_status gbx_file_text_from_lines(gbx_file_text *text, gbx_error *reterr)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
     gbx_json_fault fault = {0};
     gbx_file_text array;
-    gbx_status status;
 
     gbx_buf_init(&buf, text->len + 3); /* the brackets, and the final NUL */
-    if (!gbx_json_from_lines(text->data, text->len, &buf, &fault)) {
-        if (fault.message == NULL)
-            return gbx_fail(reterr, GBX_E_NOMEM, "no memory to read '%s'", text->name);
+    if (!gbx_json_from_lines(text->data, text->len, &buf, &fault) &&
+        fault.message != NULL)
         return gbx_fail_at(reterr, GBX_E_DATA, fault.line, fault.column, "%s",
                            fault.message);
-    }
-    status = keep(&buf, text->name, &array, reterr);
-    if (status == GBX_OK) {
-        gbx_file_text_cleanup(text);
-        *text = array;
-    }
-    return status;
+    array = keep(&buf, text->name);
+    gbx_file_text_cleanup(text);
+    *text = array;
+    return GBX_OK;
 }
 
 gbx_status gbx_file_text_check_json(const gbx_file_text *text, gbx_error *reterr)

@@ -132,11 +132,8 @@ static bool make_bindings(const reading *r)
     if (gbx_file_text_check_json(&text, &r->trouble->err) != GBX_OK)
         return fail_code(r, GBX_CODE_INVALID_DATA, text.name);
     gbx_buf_init(&r->input->bindings, text.len + 64);
-    if (!gbx_buf_puts(&r->input->bindings, "{\"params\":") ||
-        !gbx_buf_puts(&r->input->bindings, params) ||
-        !gbx_buf_puts(&r->input->bindings, "}"))
-        return fail_input(r, gbx_fail(&r->trouble->err, GBX_E_NOMEM,
-                                      "no memory for the parameters"));
+    (void)gbx_buf_printf(&r->input->bindings, "{\"params\":%s}", params);
+    (void)gbx_need(r->input->bindings.data);
     return true;
 }
 

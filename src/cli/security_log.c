@@ -109,12 +109,7 @@ gbx_status gbx_security_log_open(gbx_security_log *log, const char *path,
         (gbx_security_log){.fd = is_stderr ? STDERR_FILENO : open(path, flags, 0600)};
     if (log->fd < 0)
         return fail(reterr, "open", path, errno);
-    log->name = strdup(is_stderr ? "standard error" : path);
-    if (log->name == NULL) {
-        if (!is_stderr)
-            (void)close(log->fd);
-        return gbx_fail(reterr, GBX_E_NOMEM, "memory is out");
-    }
+    log->name = gbx_need(strdup(is_stderr ? "standard error" : path));
     if (!is_stderr)
         (void)fcntl(log->fd, F_SETFL, O_APPEND); /* wait for a slow reader */
     (void)pthread_mutex_init(&log->lock, NULL);

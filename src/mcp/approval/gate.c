@@ -60,7 +60,7 @@ static void learn(gbx_tool_call *call)
         return;
     call->holders--;
     call->retryable = true;
-    gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
+    gbx_gate_refuse(call, "UPSTREAM_BUSY", "the server is ending");
 }
 
 /* A person's permanent answer has priority over the rules, except over denials. False:

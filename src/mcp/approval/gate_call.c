@@ -277,7 +277,7 @@ static void make_call(gbx_tool_call *call, gbx_span args)
         gbx_upstream_start(call->gate->upstreams, &request, on_reply, call);
     if (call->upstream == NULL) {
         call->holders--;
-        gbx_gate_refuse(call, "UPSTREAM_BUSY", "no memory is left for the call");
+        gbx_gate_refuse(call, "UPSTREAM_BUSY", "the server is ending");
     }
 }
 

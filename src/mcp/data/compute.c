@@ -539,13 +539,9 @@ static bool take_code(gbx_compute *c)
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_data *d = user;
-    gbx_compute *c = calloc(1, sizeof *c);
+    gbx_compute *c = gbx_need(calloc(1, sizeof *c));
     gbx_compute **at = &d->calls;
 
-    if (c == NULL) {
-        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the call", "");
-        return;
-    }
     c->data = d;
     c->request = request;
     c->arguments = arguments;

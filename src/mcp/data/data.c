@@ -165,9 +165,7 @@ static gbx_status take_specs(gbx_mcp_data *d, const char *const *specs, size_t c
     if (count > GBX_DATASETS_MAX)
         return gbx_fail(reterr, GBX_E_USAGE, "there are more than %d datasets",
                         GBX_DATASETS_MAX);
-    d->sets = calloc(count, sizeof *d->sets);
-    if (d->sets == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
+    d->sets = gbx_need(calloc(count, sizeof *d->sets));
     for (size_t i = 0; i < count; i++) {
         gbx_status status = gbx_spec_parse(specs[i], &d->sets[i].spec, reterr);
 
@@ -203,19 +201,6 @@ static gbx_status check_shown(const gbx_mcp_data *d, gbx_error *reterr)
     return GBX_OK;
 }
 
-static void watch_files(gbx_mcp_data *d)
-{
-    const gbx_spec **specs = calloc(d->count, sizeof *specs);
-
-    for (size_t i = 0; specs != NULL && i < d->count; i++)
-        specs[i] = &d->sets[i].spec;
-    if (specs != NULL)
-        d->watch = gbx_data_watch_new(d->loop, specs, d->count, on_changed, d);
-    free(specs);
-    if (d->watch == NULL)
-        warn("glovebox: files that change are not read again: memory is out\n");
-}
-
 static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
 {
     if (o->kind == GBX_LOAD_ENGINE) {
@@ -240,18 +225,20 @@ static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
 
 static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 {
+    const gbx_spec *specs[GBX_DATASETS_MAX];
     gbx_status status;
 
     d->artifacts = gbx_artifacts_new("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
-    d->again = evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d);
+    d->again = gbx_need(evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d));
     d->aside = gbx_parse_thread_new(d->loop);
-    if (d->artifacts == NULL || d->again == NULL || d->aside == NULL ||
-        pthread_mutex_init(&d->log_lock, NULL) != 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
+    d->log_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     d->loader.room = DESCRIPTIONS_MAX / d->count;
     if (d->loader.room < DESCRIPTION_MIN)
         d->loader.room = DESCRIPTION_MIN;
-    watch_files(d); /* before the first read, or a change in between would be missed */
+    for (size_t i = 0; i < d->count; i++)
+        specs[i] = &d->sets[i].spec;
+    /* Before the first read, or a change in between would be missed. */
+    d->watch = gbx_data_watch_new(d->loop, specs, d->count, on_changed, d);
     status = gbx_data_loader_start(&d->loader, d, arrived, reterr);
     if (status != GBX_OK)
         return status;
@@ -281,19 +268,16 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             gbx_mcp_code *scripts, gbx_mcp_data **ret,
                             gbx_error *reterr)
 {
-    gbx_mcp_data *d = calloc(1, sizeof *d);
+    gbx_mcp_data *d;
     gbx_status status;
 
-    if (d == NULL || count == 0) {
-        free(d);
+    if (count == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "no dataset is given");
-    }
-    if (options->runner != NULL || (options->runner_name != NULL &&
-                                    strcmp(options->runner_name, "process") != 0)) {
-        free(d);
+    if (options->runner != NULL ||
+        (options->runner_name != NULL && strcmp(options->runner_name, "process") != 0))
         return gbx_fail(reterr, GBX_E_UNSUPPORTED,
                         "a runner other than 'process' has no datasets");
-    }
+    d = gbx_need(calloc(1, sizeof *d));
     d->loop = loop;
     d->server = server;
     d->scripts = scripts;
@@ -304,7 +288,7 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     if (options->policy != NULL)
         gbx_limits_lower(&d->options.limits, &options->policy->limits);
     status = take_specs(d, specs, count, reterr);
-    if (status == GBX_OK && d->sets != NULL)
+    if (status == GBX_OK)
         status = check_shown(d, reterr);
     if (status == GBX_OK)
         status = start(d, reterr);

@@ -3,7 +3,6 @@
  * datasets - which datasets there are, and the threads that load them.
  *
  * One thread starts the engine while others read files; results are posted to the loop.
- * A result that finds no memory is lost; lists then wait only until their timeout.
  *
  * A query may take a minute, so one reader never runs queries.
  */
@@ -52,16 +51,12 @@ static void outcome_free(gbx_load_outcome *o)
 static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told *told,
                  const char *problem)
 {
-    gbx_load_outcome *o = calloc(1, sizeof *o);
+    gbx_load_outcome *o = gbx_need(calloc(1, sizeof *o));
 
-    if (o == NULL)
-        return;
     o->index = index;
     o->kind = kind;
-    if (told != NULL) {
+    if (told != NULL)
         o->told = *told;
-        *told = (gbx_told){0};
-    }
     (void)snprintf(o->problem, sizeof o->problem, "%s", problem);
     (void)pthread_mutex_lock(&l->lock);
     *l->found_last = o;
@@ -151,16 +146,15 @@ static void say_undescribed(gbx_told *told, const char *why)
     char size[GBX_ERROR_MESSAGE_SIZE + 32];
 
     (void)snprintf(size, sizeof size, "cannot be described (%s)", why);
-    told->type = strdup("unknown");
-    told->brief = strdup("unknown");
-    told->size = strdup(size);
-    told->names = strdup("");
-    told->examples = strdup("");
-    told->statistics = strdup("[]");
+    told->type = gbx_need(strdup("unknown"));
+    told->brief = gbx_need(strdup("unknown"));
+    told->size = gbx_need(strdup(size));
+    told->names = gbx_need(strdup(""));
+    told->examples = gbx_need(strdup(""));
+    told->statistics = gbx_need(strdup("[]"));
 }
 
-/* False if memory is out, or nobody waits for it. */
-static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
+static void make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
                       gbx_told *told)
 {
     bool is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
@@ -184,10 +178,8 @@ static bool make_told(gbx_data_loader *l, size_t index, const gbx_source *source
     told->format = source->format;
     told->is_table = is_table;
     if (source->rows.columns_len > 0)
-        told->columns = strndup(source->rows.columns, source->rows.columns_len);
-    return told->type != NULL && told->brief != NULL && told->size != NULL &&
-           told->names != NULL && told->examples != NULL && told->statistics != NULL &&
-           !atomic_load(&l->stop);
+        told->columns =
+            gbx_need(strndup(source->rows.columns, source->rows.columns_len));
 }
 
 static gbx_status give(gbx_engine *engine, const char *name, const gbx_source *source,
@@ -287,11 +279,8 @@ static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
         return;
     }
     slot->was_loaded = true;
-    if (make_told(l, index, source, &told))
-        tell(l, index, GBX_LOAD_LOADED, &told, "");
-    else
-        tell(l, index, GBX_LOAD_REFUSED, NULL, "no memory to describe it");
-    gbx_told_cleanup(&told);
+    make_told(l, index, source, &told);
+    tell(l, index, GBX_LOAD_LOADED, &told, "");
     digest(source, slot->loaded); /* nobody waits any more */
 }
 
@@ -395,12 +384,10 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
     l->arrived = arrived;
     l->arrival = (gbx_mcp_post){.run = arrive, .arg = l};
     atomic_init(&l->stop, false);
-    l->slots = calloc(data->count, sizeof *l->slots);
-    l->signal = gbx_signal_new();
-    if (l->slots == NULL || l->signal == NULL ||
-        pthread_mutex_init(&l->lock, NULL) != 0)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for datasets");
-    (void)pthread_cond_init(&l->changed, NULL);
+    l->slots = gbx_need(calloc(data->count, sizeof *l->slots));
+    l->signal = gbx_need(gbx_signal_new());
+    l->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    l->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     l->found_last = &l->found;
     for (size_t i = 0; i < data->count; i++)
         l->slots[i].is_wanted = true;

@@ -203,8 +203,7 @@ void gbx_data_loader_stop(gbx_data_loader *loader);
 typedef struct gbx_data_watch gbx_data_watch;
 
 /* changed(user, index, extent) is called on the loop a while after a file changed: once
- * it holds still, or now and then, with GBX_SOURCE_LINES, if it never does. NULL:
- * memory is out. */
+ * it holds still, or now and then, with GBX_SOURCE_LINES, if it never does. */
 gbx_data_watch *gbx_data_watch_new(
     gbx_mcp_loop *loop, const gbx_spec *const *specs, size_t count,
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user);

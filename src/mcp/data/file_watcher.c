@@ -267,34 +267,32 @@ static void on_look(evutil_socket_t fd, short what, void *user)
     }
 }
 
-static bool start(gbx_data_watch *w, struct event_base *base)
+static void start(gbx_data_watch *w, struct event_base *base)
 {
     struct timeval every = {.tv_sec = LOOK_S};
 
-    w->tick = evtimer_new(base, on_tick, w);
-    w->look = event_new(base, -1, EV_PERSIST, on_look, w);
-    if (w->tick == NULL || w->look == NULL || event_add(w->look, &every) < 0)
-        return false;
+    w->tick = gbx_need(evtimer_new(base, on_tick, w));
+    w->look = gbx_need(event_new(base, -1, EV_PERSIST, on_look, w));
+    (void)event_add(w->look, &every);
     w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (w->fd < 0)
-        return true;
+        return;
     for (size_t i = 0; i < w->count; i++)
         watch_folders(w, &w->files[i]);
-    w->readable = event_new(base, w->fd, EV_READ | EV_PERSIST, on_readable, w);
-    return w->readable != NULL && event_add(w->readable, NULL) == 0;
+    w->readable =
+        gbx_need(event_new(base, w->fd, EV_READ | EV_PERSIST, on_readable, w));
+    (void)event_add(w->readable, NULL);
 }
 
 gbx_data_watch *gbx_data_watch_new(
     gbx_mcp_loop *loop, const gbx_spec *const *specs, size_t count,
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user)
 {
-    gbx_data_watch *w = calloc(1, sizeof *w);
+    gbx_data_watch *w = gbx_need(calloc(1, sizeof *w));
 
-    if (w == NULL)
-        return NULL;
     *w = (gbx_data_watch){.fd = -1, .count = count, .changed = changed, .user = user};
-    w->files = calloc(count, sizeof *w->files);
-    for (size_t i = 0; w->files != NULL && i < count; i++) {
+    w->files = gbx_need(calloc(count, sizeof *w->files));
+    for (size_t i = 0; i < count; i++) {
         const char *slash = strrchr(specs[i]->path, '/');
 
         w->files[i].spec = specs[i];
@@ -302,10 +300,8 @@ gbx_data_watch *gbx_data_watch_new(
         w->files[i].index = -1;
         w->files[i].loaded = w->files[i].last = look(&w->files[i]);
     }
-    if (w->files != NULL && start(w, gbx_mcp_loop_base(loop)))
-        return w;
-    gbx_data_watch_free(w);
-    return NULL;
+    start(w, gbx_mcp_loop_base(loop));
+    return w;
 }
 
 void gbx_data_watch_free(gbx_data_watch *w)
@@ -314,12 +310,10 @@ void gbx_data_watch_free(gbx_data_watch *w)
         return;
     if (w->readable != NULL)
         event_free(w->readable);
-    if (w->tick != NULL)
-        event_free(w->tick);
-    if (w->look != NULL)
-        event_free(w->look);
+    event_free(w->tick);
+    event_free(w->look);
     gbx_fd_close(&w->fd);
-    for (size_t i = 0; w->files != NULL && i < w->count; i++)
+    for (size_t i = 0; i < w->count; i++)
         gbx_fd_close(&w->files[i].index);
     free(w->files);
     free(w);

@@ -138,9 +138,7 @@ static gbx_status take_query(gbx_spec *spec, gbx_error *reterr)
     if (at == NULL)
         return GBX_OK;
     *at = 0;
-    spec->query = strdup(at + sizeof mark - 1);
-    if (spec->query == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
+    spec->query = gbx_need(strdup(at + sizeof mark - 1));
     if (!decode_percents(spec->query) ||
         !gbx_utf8_valid((const uint8_t *)spec->query, strlen(spec->query), NULL))
         return gbx_fail(reterr, GBX_E_USAGE,
@@ -199,9 +197,7 @@ static gbx_status parse_source(const char *name, size_t len, const char *source,
     spec->format = take_format(source, &path, &is_named);
     if (*path == 0)
         return gbx_fail(reterr, GBX_E_USAGE, "dataset '%s' has no file", spec->name);
-    spec->path = strdup(path);
-    if (spec->path == NULL)
-        return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the dataset");
+    spec->path = gbx_need(strdup(path));
     if (is_named && (spec->format == GBX_SPEC_CSV || spec->format == GBX_SPEC_TSV))
         return take_options(spec, reterr);
     return spec->format == GBX_SPEC_SQLITE ? take_query(spec, reterr) : GBX_OK;

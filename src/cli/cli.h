@@ -73,7 +73,12 @@ void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, .
 void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
                       gbx_escape how);
 
-/* The same, each line indented by some columns, the last with a newline. */
+/* Print what is formatted, escaped as one line: any part may be untrusted. Only a
+ * newline at the end of the format stays. */
+void gbx_term_print(const gbx_term *term, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Print untrusted text, each line indented by some columns, the last with a newline. */
 void gbx_term_block(const gbx_term *term, const char *text, int indent);
 
 /* Print JSON: unchanged to a file or pipe; to a terminal, characters that could steer

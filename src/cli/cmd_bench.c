@@ -85,8 +85,7 @@ static void print_table(const gbx_term *out, const gbx_bench *bench,
             (void)fprintf(out->stream, " %s\n", row->unit);
         } else {
             gbx_term_paint(out, GBX_PAINT_YELLOW, "   skipped: ");
-            gbx_term_foreign(out, row->skipped, strlen(row->skipped), GBX_ESCAPE_LINE);
-            (void)fputc('\n', out->stream);
+            gbx_term_print(out, "%s\n", row->skipped);
         }
     }
 }

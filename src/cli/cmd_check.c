@@ -92,17 +92,13 @@ static void print_text(const gbx_term *err, const char *file, const findings *fo
     for (size_t i = 0; i < count; i++) {
         gbx_violation v = violation_of(found, i);
 
-        gbx_term_foreign(err, file, strlen(file), GBX_ESCAPE_LINE);
-        (void)fprintf(err->stream, ":%u:%u: ", v.line, v.column);
+        gbx_term_print(err, "%s:%u:%u: ", file, v.line, v.column);
         gbx_term_paint(err, GBX_PAINT_RED, "%s", gbx_code_name(v.code));
-        (void)fputs(": ", err->stream);
-        gbx_term_foreign(err, v.message, strlen(v.message), GBX_ESCAPE_LINE);
-        (void)fprintf(err->stream, " [%s]\n", v.rule);
+        gbx_term_print(err, ": %s [%s]\n", v.message, v.rule);
         gbx_term_block(err, v.frame, 2);
         if (*v.hint != '\0') {
             gbx_term_paint(err, GBX_PAINT_CYAN, "  hint: ");
-            gbx_term_foreign(err, v.hint, strlen(v.hint), GBX_ESCAPE_LINE);
-            (void)fputc('\n', err->stream);
+            gbx_term_print(err, "%s\n", v.hint);
         }
     }
 }

@@ -154,9 +154,7 @@ static bool execute(replay *r)
 /* Print untrusted texts, each on one line. */
 static void print_side(const gbx_term *term, const char *label, const char *text)
 {
-    (void)fprintf(term->stream, "  %-10s", label);
-    gbx_term_foreign(term, text, strlen(text), GBX_ESCAPE_LINE);
-    (void)fputc('\n', term->stream);
+    gbx_term_print(term, "  %-10s%s\n", label, text);
 }
 
 static void print_divergence(const gbx_term *term, const gbx_replay *found)

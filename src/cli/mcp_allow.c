@@ -59,16 +59,15 @@ static gbx_status check_server(const char *path, gbx_trust trust, const char *na
 static void say_what_it_covers(const gbx_term *to, bool allows, const char *server,
                                const char *tool, const char *config)
 {
-    (void)fputs("Every call of the tool '", to->stream);
-    gbx_term_foreign(to, tool, strlen(tool), GBX_ESCAPE_LINE);
-    (void)fputs("' of the server '", to->stream);
-    gbx_term_foreign(to, server, strlen(server), GBX_ESCAPE_LINE);
-    (void)fprintf(to->stream, "', with any arguments, %s\nin all sessions with ",
-                  allows ? "is made without asking anybody" : "is refused");
-    gbx_term_foreign(to, config, strlen(config), GBX_ESCAPE_LINE);
-    (void)fprintf(to->stream, ",\nuntil 'glovebox mcp %s' says otherwise.%s\n",
-                  allows ? "deny" : "allow",
-                  allows ? " What the rules deny stays denied." : "");
+    gbx_term_print(to,
+                   "Every call of the tool '%s' of the server '%s', with any "
+                   "arguments, %s\n",
+                   tool, server,
+                   allows ? "is made without asking anybody" : "is refused");
+    gbx_term_print(to, "in all sessions with %s,\n", config);
+    gbx_term_print(to, "until 'glovebox mcp %s' says otherwise.%s\n",
+                   allows ? "deny" : "allow",
+                   allows ? " What the rules deny stays denied." : "");
 }
 
 static bool is_confirmed(const gbx_term *err)
@@ -95,10 +94,7 @@ static gbx_status write_grant(const char *config, gbx_trust trust, const char *s
 
     if (status != GBX_OK)
         return status;
-    (void)fputs("written to ", err->stream);
-    gbx_term_foreign(err, gbx_grants_file_path(grants),
-                     strlen(gbx_grants_file_path(grants)), GBX_ESCAPE_LINE);
-    (void)fputc('\n', err->stream);
+    gbx_term_print(err, "written to %s\n", gbx_grants_file_path(grants));
     return GBX_OK;
 }
 

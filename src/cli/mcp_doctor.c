@@ -210,9 +210,8 @@ static void release(examination *e)
 
 static void pad(const gbx_term *out, const char *text, int width)
 {
-    gbx_term_foreign(out, text, strlen(text), GBX_ESCAPE_LINE);
-    (void)fprintf(out->stream, "%*s",
-                  (int)strlen(text) < width ? width - (int)strlen(text) : 1, "");
+    gbx_term_print(out, "%s%*s", text,
+                   (int)strlen(text) < width ? width - (int)strlen(text) : 1, "");
 }
 
 /* Was the server switched off on purpose? */
@@ -224,13 +223,10 @@ static bool is_off(const gbx_mcp_upstream_config *server)
 static void print_notes(const gbx_term *out, const gbx_mcp_upstream_config *server)
 {
     if (server->unsent_headers != NULL)
-        (void)fprintf(out->stream, "  (" GBX_MCP_UNSENT_FORMAT ")",
-                      server->unsent_headers);
-    for (size_t i = 0; i < server->hidden_count; i++) {
-        (void)fputs(i > 0 ? ", " : "  (removed from answers: ", out->stream);
-        gbx_term_foreign(out, server->hidden[i], strlen(server->hidden[i]),
-                         GBX_ESCAPE_LINE);
-    }
+        gbx_term_print(out, "  (" GBX_MCP_UNSENT_FORMAT ")", server->unsent_headers);
+    for (size_t i = 0; i < server->hidden_count; i++)
+        gbx_term_print(out, "%s%s",
+                       i > 0 ? ", " : "  (removed from answers: ", server->hidden[i]);
     (void)fputs(server->hidden_count > 0 ? ")" : "", out->stream);
     (void)fputc('\n', out->stream);
 }
@@ -245,19 +241,18 @@ static void print_row(const gbx_term *out, const gbx_mcp_upstream_config *server
     }
     if (!f->ok) {
         gbx_term_paint(out, GBX_PAINT_RED, "fails   ");
-        gbx_term_foreign(out, f->fault, strlen(f->fault), GBX_ESCAPE_LINE);
+        gbx_term_print(out, "%s", f->fault);
         print_notes(out, server);
         return;
     }
     gbx_term_paint(out, GBX_PAINT_GREEN, "serves  ");
     pad(out, f->era, 12);
-    (void)fprintf(out->stream, "%3zu tools (%zu only read)  %6.0f ms  ", f->tools,
-                  f->reading, f->start_ms);
-    gbx_term_foreign(out, f->server, strlen(f->server), GBX_ESCAPE_LINE);
+    gbx_term_print(out, "%3zu tools (%zu only read)  %6.0f ms  %s", f->tools,
+                   f->reading, f->start_ms, f->server);
     if (f->containment[0] != '\0' && strcmp(f->containment, "pid namespace") != 0)
-        (void)fprintf(out->stream, "  (%s)", f->containment);
+        gbx_term_print(out, "  (%s)", f->containment);
     if (f->left_out_why[0] != '\0')
-        (void)fprintf(out->stream, "  (%s)", f->left_out_why);
+        gbx_term_print(out, "  (%s)", f->left_out_why);
     print_notes(out, server);
 }
 
@@ -266,9 +261,7 @@ static void print_idle(void *user, size_t rule, const char *pattern)
     const gbx_term *out = user;
 
     gbx_term_paint(out, GBX_PAINT_YELLOW, "rule");
-    (void)fprintf(out->stream, " %zu: no tool fits '", rule);
-    gbx_term_foreign(out, pattern, strlen(pattern), GBX_ESCAPE_LINE);
-    (void)fputs("'\n", out->stream);
+    gbx_term_print(out, " %zu: no tool fits '%s'\n", rule, pattern);
 }
 
 static void put_idle(void *user, size_t rule, const char *pattern)
@@ -355,8 +348,6 @@ static int report(const doctor_args *args, const examination *e)
 static int doctor(const doctor_args *args)
 {
     GBX_CLEANUP(release) examination e = {.config = NULL};
-    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
-    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     gbx_trouble trouble = {0};
     char own[PATH_MAX];
     const char *path = args->config;
@@ -386,11 +377,7 @@ static int doctor(const doctor_args *args)
     }
     if (status == GBX_OK)
         return report(args, &e);
-    if (args->json)
-        gbx_trouble_print_json(&out, &trouble);
-    else
-        gbx_trouble_print(&err, &trouble);
-    return trouble.exit;
+    return gbx_trouble_report(&trouble, args->json, args->common.color);
 }
 
 static int doctor_main(const gbx_command *self, int argc, char **argv)

@@ -64,20 +64,6 @@ static void gbx_import_name_file(gbx_trouble *trouble, const char *path,
 
 /* ---- what is said ------------------------------------------------------------------ */
 
-static void say_name(const gbx_import *im, const char *name)
-{
-    (void)fputs("  ", im->out.stream);
-    gbx_term_foreign(&im->out, name, strlen(name), GBX_ESCAPE_LINE);
-    (void)fputs(": ", im->out.stream);
-}
-
-static void say_note(const gbx_import *im, const char *note)
-{
-    (void)fputs("    note: ", im->out.stream);
-    gbx_term_foreign(&im->out, note, strlen(note), GBX_ESCAPE_LINE);
-    (void)fputc('\n', im->out.stream);
-}
-
 /* Printed after flushing standard output, which is about earlier files. A file that is
  * needed for several things is reported once. */
 static void report(gbx_import *im, const char *path, gbx_status status,
@@ -250,14 +236,16 @@ static void take_other(gbx_import *im, gbx_import_place *to, const char *name,
         (void)json_object_set_new(ours, "disabled", json_true());
     is_taken = take_entry(im, to->place.host, name, ours, chosen);
     for (size_t i = 0; i < json_array_size(notes); i++)
-        say_note(im, json_string_value(json_array_get(notes, i)));
+        gbx_term_print(&im->out, "    note: %s\n",
+                       json_string_value(json_array_get(notes, i)));
     if (!is_taken)
         return;
     if (!is_off(json_object_get(im->servers, chosen)))
         (void)gbx_buf_printf(&to->taken, "%s%s", to->taken.len > 0 ? ", " : "", name);
     else if (waits)
-        say_note(im, "it is taken as disabled, since it comes with the folder, and "
-                     "no approval of it is known");
+        gbx_term_print(&im->out, "    note: %s\n",
+                       "it is taken as disabled, since it comes with the folder, and "
+                       "no approval of it is known");
 }
 
 static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
@@ -266,7 +254,7 @@ static void take_server(gbx_import *im, gbx_import_place *to, const char *name,
 {
     bool is_ours = gbx_host_is_us_with(entry, im->own_path);
 
-    say_name(im, name);
+    gbx_term_print(&im->out, "  %s: ", name);
     if (gbx_host_is_us(entry))
         (void)fputs(is_ours ? "that is glovebox\n"
                             : "that is glovebox, with something else\n",
@@ -293,11 +281,10 @@ static void say_permissions(const gbx_import *im, const gbx_host_answers *answer
 
     json_object_foreach(answers->permissions, path, value)
     {
-        (void)fputs("  note: what ", im->out.stream);
-        gbx_term_foreign(&im->out, path, strlen(path), GBX_ESCAPE_LINE);
-        (void)fputs(" denies, or asks about, is not taken: write rules, or use "
-                    "'glovebox mcp deny'\n",
-                    im->out.stream);
+        gbx_term_print(&im->out,
+                       "  note: what %s denies, or asks about, is not taken: write "
+                       "rules, or use 'glovebox mcp deny'\n",
+                       path);
     }
 }
 
@@ -350,9 +337,7 @@ static void take_place(gbx_import *im, const json_t *root, const gbx_host_place 
     *to = (gbx_import_place){.place = *place};
     gbx_buf_init(&to->taken, GBX_KIB(64));
     im->place_count++;
-    (void)fprintf(im->out.stream, "%s, ", gbx_host_title(place->host));
-    gbx_term_foreign(&im->out, place->path, strlen(place->path), GBX_ESCAPE_LINE);
-    (void)fputc('\n', im->out.stream);
+    gbx_term_print(&im->out, "%s, %s\n", gbx_host_title(place->host), place->path);
     take_servers(im, to, root);
     if (json_object_size(im->servers) > before)
         withhold(im, place->path);
@@ -416,38 +401,14 @@ static gbx_status load(const gbx_import *im, gbx_error *reterr)
     return status;
 }
 
-/* Two first imports at once would each write only their own servers. */
-static gbx_status lock_new(gbx_import *im, gbx_error *reterr)
-{
-    gbx_status status;
-
-    gbx_file_make_folders(im->own_path);
-    status =
-        gbx_file_lock_folder(im->own_path, GBX_FILE_LOCK_MS, &im->own_lock, reterr);
-    if (status == GBX_OK && access(im->own_path, F_OK) == 0)
-        gbx_fd_close(&im->own_lock); /* the file exists by now, and has its own lock */
-    return status;
-}
-
-/* Another import could change the file. A read-only one can be replaced all the
- * same. */
+/* Another import could change the file: two first ones at once would each write only
+ * their own servers. */
 static bool lock_own(gbx_import *im, gbx_trouble *trouble)
 {
-    gbx_status status = GBX_OK;
-    struct stat st;
-
-    if (access(im->own_path, F_OK) < 0 && errno == ENOENT)
-        status = lock_new(im, &trouble->err);
-    if (status == GBX_OK && stat(im->own_path, &st) == 0 && S_ISREG(st.st_mode) &&
-        access(im->own_path, W_OK) == 0)
-        status =
-            gbx_file_lock(im->own_path, im->box.trust, &im->own_lock, &trouble->err);
-    if (status == GBX_OK)
+    gbx_file_make_folders(im->own_path);
+    if (gbx_file_lock(im->own_path, GBX_FILE_LOCK_MS, &im->own_lock, &trouble->err) ==
+        GBX_OK)
         return true;
-    if (trouble->err.os_errno == EPERM) {
-        gbx_import_name_file(trouble, im->own_path, status);
-        return false;
-    }
     gbx_trouble_output(trouble);
     trouble->hint = "somebody else is changing it: try again";
     return false;
@@ -597,33 +558,15 @@ static void say_what_is_left(const gbx_import *im)
 
         if (at->taken.len == 0)
             continue;
-        (void)fputs("next: take ", im->out.stream);
-        gbx_term_foreign(&im->out, (const char *)at->taken.data, at->taken.len,
-                         GBX_ESCAPE_LINE);
-        (void)fputs(" out of ", im->out.stream);
-        gbx_term_foreign(&im->out, at->place.path, strlen(at->place.path),
-                         GBX_ESCAPE_LINE);
-        if (!at->has_us) {
-            (void)fputs(", and put in glovebox, as docs/mcp.md shows: 'glovebox mcp "
-                        "--config ",
-                        im->out.stream);
-            gbx_term_foreign(&im->out, im->own_path, strlen(im->own_path),
-                             GBX_ESCAPE_LINE);
-            (void)fputs("'", im->out.stream);
-        }
+        gbx_term_print(&im->out, "next: take %.*s out of %s", (int)at->taken.len,
+                       (const char *)at->taken.data, at->place.path);
+        if (!at->has_us)
+            gbx_term_print(&im->out,
+                           ", and put in glovebox, as docs/mcp.md shows: 'glovebox mcp "
+                           "--config %s'",
+                           im->own_path);
         (void)fputc('\n', im->out.stream);
     }
-}
-
-static void say_backup(const gbx_import *im, const char *backup)
-{
-    if (backup[0] == '\0') {
-        (void)fputc('\n', im->out.stream);
-        return;
-    }
-    (void)fputs("; as it was: ", im->out.stream);
-    gbx_term_foreign(&im->out, backup, strlen(backup), GBX_ESCAPE_LINE);
-    (void)fputc('\n', im->out.stream);
 }
 
 static bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
@@ -632,7 +575,7 @@ static bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
     bool narrows = takes_rights(im);
 
     if (!is_changed(im)) {
-        (void)fprintf(im->out.stream, "nothing to write to %s\n", im->own_path);
+        gbx_term_print(&im->out, "nothing to write to %s\n", im->own_path);
         return true;
     }
     if (gbx_file_replace(im->own_path, im->own, strlen(im->own), im->withheld, backup,
@@ -640,8 +583,8 @@ static bool gbx_import_write(gbx_import *im, gbx_trouble *trouble)
         gbx_trouble_output(trouble);
         return false;
     }
-    (void)fprintf(im->out.stream, "wrote %s%s", im->own_path, narrows ? NARROWED : "");
-    say_backup(im, backup);
+    gbx_term_print(&im->out, "wrote %s%s%s%s\n", im->own_path, narrows ? NARROWED : "",
+                   backup[0] != '\0' ? "; as it was: " : "", backup);
     return true;
 }
 
@@ -668,9 +611,9 @@ static bool import_all(gbx_import *im, const import_args *args, gbx_trouble *tro
     if (!gbx_import_check(im, trouble))
         return false;
     if (args->dry_run)
-        (void)fprintf(im->out.stream, "%s %s%s\n",
-                      is_changed(im) ? "would write" : "nothing to write to",
-                      im->own_path, takes_rights(im) ? NARROWED : "");
+        gbx_term_print(&im->out, "%s %s%s\n",
+                       is_changed(im) ? "would write" : "nothing to write to",
+                       im->own_path, takes_rights(im) ? NARROWED : "");
     else if (!gbx_import_write(im, trouble))
         return false;
     if (!args->dry_run)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* result_report - all output here may contain text of the sandboxed code: it goes through
- * gbx_term_foreign() or is a constant. */
+ * gbx_term_foreign() or gbx_term_print(), or is a constant. */
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
@@ -17,8 +17,7 @@ static void print_hint(const gbx_term *term, const char *hint)
     if (hint == NULL || *hint == '\0')
         return;
     gbx_term_paint(term, GBX_PAINT_CYAN, "  hint: ");
-    gbx_term_foreign(term, hint, strlen(hint), GBX_ESCAPE_LINE);
-    (void)fputc('\n', term->stream);
+    gbx_term_print(term, "%s\n", hint);
 }
 
 static void set(gbx_trouble *trouble, int exit, const char *name)

@@ -61,6 +61,24 @@ void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
         (void)fwrite(buf.data, 1, buf.len, term->stream);
 }
 
+void gbx_term_print(const gbx_term *term, const char *format, ...)
+{
+    size_t format_len = strlen(format);
+    bool ends_line = format_len > 0 && format[format_len - 1] == '\n';
+    char *text;
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vasprintf(&text, format, args);
+    va_end(args);
+    text = gbx_need(len >= 0 ? text : NULL);
+    gbx_term_foreign(term, text, (size_t)len - ends_line, GBX_ESCAPE_LINE);
+    if (ends_line)
+        (void)fputc('\n', term->stream);
+    free(text);
+}
+
 void gbx_term_block(const gbx_term *term, const char *text, int indent)
 {
     while (*text != '\0') {
@@ -95,5 +113,5 @@ void gbx_term_headline(const gbx_term *term, const char *what, const char *messa
         gbx_term_paint(term, GBX_PAINT_RED, "%s", what);
         (void)fputs(": ", term->stream);
     }
-    gbx_term_foreign(term, message, strlen(message), GBX_ESCAPE_LINE);
+    gbx_term_print(term, "%s", message);
 }

@@ -258,8 +258,8 @@ TEST(always__that_cannot_be_written_holds_for_the_session)
 
     open_gate("\"rules\": [{\"action\": \"ask\"}]");
     gbx_file_make_folders(gbx_grants_file_path(grants));
-    assert_int_equal(gbx_file_lock_folder(gbx_grants_file_path(grants),
-                                          GBX_FILE_LOCK_MS, &fd, NULL),
+    assert_int_equal(gbx_file_lock(gbx_grants_file_path(grants), GBX_FILE_LOCK_MS, &fd,
+                                   NULL),
                      GBX_OK);
     assert_string_equal(call(&p, "plain", "{}", "").code, "");
     (void)close(fd);

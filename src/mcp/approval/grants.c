@@ -136,7 +136,7 @@ static gbx_status open_tools(gbx_grants_file *g, const char *server, int wait_ms
                         "no home directory to keep grants in, or the "
                         "configuration is not a file");
     gbx_file_make_folders(g->path);
-    status = gbx_file_lock_folder(g->path, wait_ms, lock, reterr);
+    status = gbx_file_lock(g->path, wait_ms, lock, reterr);
     if (status == GBX_OK && refresh(g) != GBX_OK) {
         *reterr = g->err;
         status = g->err.status;

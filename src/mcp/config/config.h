@@ -37,18 +37,11 @@
 #define GBX_FILE_LOCK_MS 2000
 
 /*
- * Open the file at path for a change. Until *ret_fd, which reads it, is closed, this
- * function lets nobody else open it. Waits for the lock for two seconds at most. The
- * lock is on the file itself, without a lock file; a file system without locks gives no
- * lock. An untrusted file is refused, with EPERM.
+ * Lock the folder of the file at path, which need not exist, for a change of it: until
+ * *ret_fd is closed, this function gives it to nobody else. A file system without locks,
+ * and a folder without write permission, give no lock; then *ret_fd may be unchanged.
  */
-gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
-                         gbx_error *reterr);
-/* The same for a file that need not exist: locks its folder. The file may exist by
- * the time the lock is held. Without write permission nothing is locked, and *ret_fd
- * is unchanged. */
-gbx_status gbx_file_lock_folder(const char *path, int wait_ms, int *ret_fd,
-                                gbx_error *reterr);
+gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *reterr);
 
 /* Create the missing folders of the file at path, accessible to the user only. */
 void gbx_file_make_folders(const char *path);

@@ -28,15 +28,6 @@ static gbx_status cannot(const char *path, int error, gbx_error *reterr)
     return gbx_fail(reterr, GBX_E_OS, "cannot write '%s': %s", path, strerror(error));
 }
 
-/* A refusal already says what to do. */
-static gbx_status cannot_open(const char *path, const gbx_error *err, gbx_error *reterr)
-{
-    if (err->os_errno != EPERM)
-        return cannot(path, err->os_errno, reterr);
-    errno = EPERM;
-    return gbx_fail(reterr, GBX_E_OS, "%s", err->message);
-}
-
 /* Give the old file a second name: the new file replaces only the first. */
 static gbx_status keep_old(const char *path, char backup[PATH_MAX], gbx_error *reterr)
 {
@@ -74,60 +65,25 @@ static void sync_folder(const char *path)
         (void)fsync(fd);
 }
 
-/* Is the open file still the one at path? The lock's last holder may have replaced
- * it. */
-static bool is_at(int fd, const char *path)
-{
-    struct stat own;
-    struct stat now;
-
-    return fstat(fd, &own) == 0 && stat(path, &now) == 0 && own.st_dev == now.st_dev &&
-           own.st_ino == now.st_ino;
-}
-
-static gbx_status lock_within(const gbx_trusted_file *file, int wait_ms, int *ret_fd,
-                              gbx_error *reterr)
-{
-    int64_t until_ns = gbx_clock_now_ns() + wait_ms * GBX_NS_PER_MS;
-
-    do {
-        GBX_CLEANUP(gbx_fd_close) int fd = -1;
-        gbx_error err = {0};
-        bool is_taken;
-
-        if (gbx_trusted_file_open(file, &fd, NULL, &err) != GBX_OK)
-            return cannot_open(file->path, &err, reterr);
-        is_taken = flock(fd, LOCK_EX | LOCK_NB) != 0 &&
-                   (errno == EWOULDBLOCK || errno == EINTR);
-        if (!is_taken && is_at(fd, file->path)) {
-            *ret_fd = gbx_fd_take(&fd);
-            return GBX_OK;
-        }
-        (void)nanosleep(&(struct timespec)LOCK_STEP, NULL);
-    } while (gbx_clock_now_ns() < until_ns);
-    return cannot(file->path, EBUSY, reterr);
-}
-
-gbx_status gbx_file_lock(const char *path, gbx_trust trust, int *ret_fd,
-                         gbx_error *reterr)
-{
-    const gbx_trusted_file file = {path, "the configuration ", O_RDWR, trust, false};
-
-    return lock_within(&file, GBX_FILE_LOCK_MS, ret_fd, reterr);
-}
-
-gbx_status gbx_file_lock_folder(const char *path, int wait_ms, int *ret_fd,
-                                gbx_error *reterr)
+gbx_status gbx_file_lock(const char *path, int wait_ms, int *ret_fd, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_free) char *folder = folder_of(path);
-    gbx_trusted_file file = {.what = "",
-                             .flags = O_RDONLY | O_DIRECTORY,
-                             .trust = GBX_TRUST_ALL}; /* nothing is read from it */
+    int64_t until_ns = gbx_clock_now_ns() + wait_ms * GBX_NS_PER_MS;
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
 
     if (folder == NULL || access(folder, W_OK) != 0)
         return GBX_OK;
-    file.path = folder;
-    return lock_within(&file, wait_ms, ret_fd, reterr);
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return cannot(folder, errno, reterr);
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0 &&
+           (errno == EWOULDBLOCK || errno == EINTR)) {
+        if (gbx_clock_now_ns() >= until_ns)
+            return cannot(folder, EBUSY, reterr);
+        (void)nanosleep(&(struct timespec)LOCK_STEP, NULL);
+    }
+    *ret_fd = gbx_fd_take(&fd);
+    return GBX_OK;
 }
 
 void gbx_file_make_folders(const char *path)

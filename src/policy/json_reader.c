@@ -312,8 +312,10 @@ static gbx_status read_by_row(gbx_json_reader *r, const char *name, gbx_view val
     const rows *of = target;
 
     for (size_t i = 0; i < of->count; i++)
-        if (strcmp(of->keys[i].name, name) == 0)
-            return of->keys[i].read(r, value, &of->keys[i], of->target);
+        if (strcmp(of->keys[i].name, name) == 0) {
+            r->row = &of->keys[i];
+            return r->row->read(r, value, of->target);
+        }
     return unknown_key(r, name, of->keys, of->count);
 }
 
@@ -324,7 +326,7 @@ gbx_status gbx_json_read_object(gbx_json_reader *r, gbx_view value,
 }
 
 gbx_status gbx_json_read_items(gbx_json_reader *r, gbx_view value,
-                               gbx_json_item_fn read, void *target)
+                               gbx_json_value_fn read, void *target)
 {
     gbx_status status = GBX_OK;
     size_t cursor = 0;
@@ -367,17 +369,16 @@ gbx_status gbx_json_read_texts(gbx_json_reader *r, gbx_view value, gbx_json_text
     return gbx_json_read_items(r, value, add_item, &(adder){add, target});
 }
 
-gbx_status gbx_json_read_list(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+gbx_status gbx_json_read_list(gbx_json_reader *r, gbx_view value, void *target)
 {
     if (gbx_view_kind(value) == '[' && gbx_view_count(value) == 0)
         return gbx_json_refuse(r, "the list is empty: leave the key out");
-    return gbx_json_read_texts(r, value, key->add, target);
+    return gbx_json_read_texts(r, value, r->row->add, target);
 }
 
-gbx_status gbx_json_read_number(gbx_json_reader *r, gbx_view value,
-                                const gbx_json_key *key, void *target)
+gbx_status gbx_json_read_number(gbx_json_reader *r, gbx_view value, void *target)
 {
+    const gbx_json_key *key = r->row;
     char *field = (char *)target + key->offset;
     char *end;
     uint64_t number;

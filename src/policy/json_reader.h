@@ -42,6 +42,7 @@ typedef struct gbx_json_reader {
     gbx_error *err;        /* never NULL */
     size_t depth;          /* of the value being read */
     gbx_json_place path[GBX_POLICY_DEPTH];
+    const struct gbx_json_key *row;        /* of the member being read */
     SLIST_HEAD(, gbx_json_string) strings; /* that were read */
 } gbx_json_reader;
 
@@ -50,12 +51,15 @@ typedef struct gbx_json_reader {
 typedef gbx_status (*gbx_json_text_fn)(gbx_json_reader *r, const char *text, size_t len,
                                        void *target);
 
+/* Read the current value into target. A function of a row finds that in r->row, before
+ * it reads another object. */
+typedef gbx_status (*gbx_json_value_fn)(gbx_json_reader *r, gbx_view value,
+                                        void *target);
+
 /* One key that an object may have. */
 typedef struct gbx_json_key {
     const char *name;
-    /* value is the member's value, target what the object fills. */
-    gbx_status (*read)(gbx_json_reader *r, gbx_view value,
-                       const struct gbx_json_key *key, void *target);
+    gbx_json_value_fn read;
     gbx_json_text_fn add; /* for gbx_json_read_list() */
     size_t offset;        /* of a number's field in target */
     size_t size;          /* of that field: 4 or 8 bytes */
@@ -104,22 +108,18 @@ gbx_status gbx_json_read_member(gbx_json_reader *r, gbx_view object, const char 
                                 gbx_json_member_fn read, void *target);
 
 /* Read every element of an array; each is the current value meanwhile. */
-typedef gbx_status (*gbx_json_item_fn)(gbx_json_reader *r, gbx_view value,
-                                       void *target);
 gbx_status gbx_json_read_items(gbx_json_reader *r, gbx_view value,
-                               gbx_json_item_fn read, void *target);
+                               gbx_json_value_fn read, void *target);
 
 /* Read every element of an array of strings. */
 gbx_status gbx_json_read_texts(gbx_json_reader *r, gbx_view value, gbx_json_text_fn add,
                                void *target);
 
 /* gbx_json_key.read for a non-empty array of strings; key->add gets each. */
-gbx_status gbx_json_read_list(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target);
+gbx_status gbx_json_read_list(gbx_json_reader *r, gbx_view value, void *target);
 
 /* gbx_json_key.read for a whole number within the key's bounds. */
-gbx_status gbx_json_read_number(gbx_json_reader *r, gbx_view value,
-                                const gbx_json_key *key, void *target);
+gbx_status gbx_json_read_number(gbx_json_reader *r, gbx_view value, void *target);
 
 /* Refuse the current value, or its key. */
 gbx_status gbx_json_refuse(gbx_json_reader *r, const char *format, ...)
@@ -170,6 +170,10 @@ gbx_status gbx_grant_secret_function(gbx_json_reader *r, const char *text, size_
                                      void *target);
 
 /* ---- policy_file.c ------------------------------------------------------- */
+
+/* The directory that relative paths in the file at path start from; free() it. NULL as
+ * path: the current one. NULL is returned if memory is out. */
+char *gbx_directory_of(const char *path);
 
 /*
  * Read one secret of r->policy: its value by "from", "file" or "value", and its targets

@@ -36,14 +36,12 @@ static gbx_status read_source(gbx_json_reader *r, gbx_view value,
 }
 
 /* "from": the value of that environment variable. target is a gbx_entry. */
-static gbx_status read_from(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                            void *target)
+static gbx_status read_from(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_entry *entry = target;
     const char *name;
     gbx_status status =
         read_source(r, value, entry, "the name of an environment variable", &name);
-    (void)key;
 
     if (status != GBX_OK)
         return status;
@@ -78,13 +76,11 @@ typedef struct secret_entry {
     gbx_host_text text;
 } secret_entry;
 
-static gbx_status read_secret_value(gbx_json_reader *r, gbx_view value,
-                                    const gbx_json_key *key, void *target)
+static gbx_status read_secret_value(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_entry *entry = target;
     const char *text;
     gbx_status status = read_source(r, value, entry, "a string", &text);
-    (void)key;
 
     if (status != GBX_OK)
         return status;
@@ -93,14 +89,12 @@ static gbx_status read_secret_value(gbx_json_reader *r, gbx_view value,
     return GBX_OK;
 }
 
-static gbx_status read_secret_file(gbx_json_reader *r, gbx_view value,
-                                   const gbx_json_key *key, void *target)
+static gbx_status read_secret_file(gbx_json_reader *r, gbx_view value, void *target)
 {
     secret_entry *secret = target;
     const char *path;
     gbx_status status =
         read_source(r, value, &secret->entry, "the path of a file", &path);
-    (void)key;
 
     if (status != GBX_OK)
         return status;
@@ -117,12 +111,10 @@ static void forget(secret_entry *secret)
 }
 
 /* The lists are read later, once there is a secret to put them into. */
-static gbx_status leave(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                        void *target)
+static gbx_status leave(gbx_json_reader *r, gbx_view value, void *target)
 {
     (void)r;
     (void)value;
-    (void)key;
     (void)target;
     return GBX_OK;
 }
@@ -144,11 +136,9 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, gbx_view val
                                       : NULL);
 }
 
-static gbx_status read_env(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                           void *target)
+static gbx_status read_env(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_policy *policy = target;
-    (void)key;
 
     policy->capabilities |= GBX_CAP_ENV;
     if (gbx_view_kind(value) == '[')
@@ -196,10 +186,8 @@ gbx_status gbx_policy_read_secret(gbx_json_reader *r, const char *name, gbx_view
     return status;
 }
 
-static gbx_status read_secrets(gbx_json_reader *r, gbx_view value,
-                               const gbx_json_key *key, void *target)
+static gbx_status read_secrets(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)key;
     return gbx_json_read_members(r, value, read_secret, target);
 }
 
@@ -268,8 +256,7 @@ static gbx_status add_nameserver(gbx_json_reader *r, const char *text, size_t le
                          strlen(server), r->err);
 }
 
-static gbx_status read_ca_file(gbx_json_reader *r, gbx_view value,
-                               const gbx_json_key *key, void *target)
+static gbx_status read_ca_file(gbx_json_reader *r, gbx_view value, void *target)
 {
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
     gbx_fetch_policy *fetch = target;
@@ -279,7 +266,6 @@ static gbx_status read_ca_file(gbx_json_reader *r, gbx_view value,
     char quote[GBX_QUOTE_SIZE];
     const char *name;
     gbx_status status = gbx_json_read_text(r, value, "the path of a file", &name);
-    (void)key;
 
     if (status != GBX_OK)
         return status;
@@ -299,8 +285,7 @@ static gbx_status read_ca_file(gbx_json_reader *r, gbx_view value,
     return GBX_OK;
 }
 
-static gbx_status read_fetch(gbx_json_reader *r, gbx_view value,
-                             const gbx_json_key *key, void *target)
+static gbx_status read_fetch(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const gbx_json_key keys[] = {
         {.name = "allow", .read = gbx_json_read_list, .add = gbx_grant_site},
@@ -317,7 +302,6 @@ static gbx_status read_fetch(gbx_json_reader *r, gbx_view value,
     gbx_policy *policy = target;
     gbx_status status =
         gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->fetch);
-    (void)key;
 
     policy->capabilities |= GBX_CAP_FETCH;
     return status == GBX_OK ? gbx_json_require(r, value, "allow", "list the sites")
@@ -326,8 +310,7 @@ static gbx_status read_fetch(gbx_json_reader *r, gbx_view value,
 
 /* ---- the whole file ---------------------------------------------------------- */
 
-static gbx_status read_file(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                            void *target)
+static gbx_status read_file(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const gbx_json_key keys[] = {
         {.name = "allow", .read = gbx_json_read_list, .add = gbx_grant_root},
@@ -336,7 +319,6 @@ static gbx_status read_file(gbx_json_reader *r, gbx_view value, const gbx_json_k
     gbx_policy *policy = target;
     gbx_status status =
         gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->file);
-    (void)key;
 
     policy->capabilities |= GBX_CAP_FILE;
     return status == GBX_OK
@@ -344,23 +326,21 @@ static gbx_status read_file(gbx_json_reader *r, gbx_view value, const gbx_json_k
                : status;
 }
 
-/* min is the capability's bit. */
-static gbx_status read_switch(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+/* row->min is the capability's bit. */
+static gbx_status read_switch(gbx_json_reader *r, gbx_view value, void *target)
 {
+    uint32_t bit = (uint32_t)r->row->min;
     gbx_policy *policy = target;
-
     bool is_on;
     gbx_status status = gbx_json_read_bool(r, value, &is_on);
 
-    policy->capabilities &= ~(uint32_t)key->min;
+    policy->capabilities &= ~bit;
     if (is_on)
-        policy->capabilities |= (uint32_t)key->min;
+        policy->capabilities |= bit;
     return status;
 }
 
-static gbx_status read_limits(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+static gbx_status read_limits(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const gbx_json_key keys[] = {
 #define XX(field, name, standard, least, most) \
@@ -369,16 +349,13 @@ static gbx_status read_limits(gbx_json_reader *r, gbx_view value,
 #undef XX
     };
     gbx_policy *policy = target;
-    (void)key;
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), &policy->limits);
 }
 
 /* For editors, which find the schema by it. */
-static gbx_status read_schema(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+static gbx_status read_schema(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)key;
     (void)target;
     return gbx_view_kind(value) == '"' ? GBX_OK
                                        : gbx_json_refuse_type(r, value, "a string");
@@ -447,10 +424,9 @@ static gbx_status read_all(int fd, const char *path, gbx_buf *buf, gbx_error *re
     return GBX_OK;
 }
 
-/* The directory of path; free() it. */
-static char *directory_of(const char *path)
+char *gbx_directory_of(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
 
     if (slash == NULL)
         return strdup(".");
@@ -511,7 +487,7 @@ gbx_status gbx_policy_load_with(const char *path, uint32_t flags,
         status = read_all(fd, path, &buf, reterr);
     if (status != GBX_OK)
         return status;
-    directory = directory_of(path);
+    directory = gbx_directory_of(path);
     if (directory == NULL)
         return gbx_list_nomem(reterr);
     status = gbx_policy_parse_with(buf.data != NULL ? (const char *)buf.data : "",

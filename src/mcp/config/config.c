@@ -22,12 +22,10 @@
 
 /* ---- the settings: the members of "glovebox" at the top of a file -------------- */
 
-static gbx_status read_tool_names(gbx_json_reader *r, gbx_view value,
-                                  const gbx_json_key *key, void *target)
+static gbx_status read_tool_names(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_mcp_settings *settings = target;
     bool is_empty = gbx_view_is_text(value, "");
-    (void)key;
 
     if (!is_empty && !gbx_view_is_text(value, "mcp_"))
         return gbx_json_refuse(r,
@@ -39,15 +37,13 @@ static gbx_status read_tool_names(gbx_json_reader *r, gbx_view value,
 }
 
 /* Relative to the file, as its other paths are. */
-static gbx_status read_audit(gbx_json_reader *r, gbx_view value,
-                             const gbx_json_key *key, void *target)
+static gbx_status read_audit(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const char wanted[] = "the path of a file, or \"-\"";
     gbx_mcp_settings *settings = target;
     char path[PATH_MAX];
     const char *text;
     gbx_status status = gbx_json_read_text(r, value, wanted, &text);
-    (void)key;
 
     if (status != GBX_OK)
         return status;
@@ -60,8 +56,7 @@ static gbx_status read_audit(gbx_json_reader *r, gbx_view value,
     return GBX_OK;
 }
 
-static gbx_status read_limits(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+static gbx_status read_limits(gbx_json_reader *r, gbx_view value, void *target)
 {
 #define NUMBER(name, field, least, most) \
     GBX_JSON_NUMBER(name, gbx_mcp_settings, field, least, most)
@@ -78,7 +73,6 @@ static gbx_status read_limits(gbx_json_reader *r, gbx_view value,
         NUMBER("artifactBytes", artifact_bytes, 1000, GBX_MIB(1024)),
     };
 #undef NUMBER
-    (void)key;
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), target);
 }
@@ -343,15 +337,6 @@ static gbx_status read_all(gbx_mcp_reader *all)
     return status == GBX_OK ? gbx_secrets_prepare(r->policy, r->err) : status;
 }
 
-static char *directory_of(const char *path)
-{
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-    if (slash == NULL)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
 gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
                                 gbx_trust trust, gbx_mcp_config **ret,
                                 gbx_error *reterr)
@@ -360,7 +345,7 @@ gbx_status gbx_mcp_config_parse(const char *text, size_t len, const char *path,
     /* Editors do not count a byte order mark as a column. */
     size_t mark_len = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     GBX_CLEANUP(gbx_free) char *copy = gbx_need(malloc(len + 1));
-    GBX_CLEANUP(gbx_free) char *directory = gbx_need(directory_of(path));
+    GBX_CLEANUP(gbx_free) char *directory = gbx_need(gbx_directory_of(path));
     gbx_error err = {0};
     gbx_mcp_reader all = {.config = config};
     gbx_status status;

@@ -248,23 +248,19 @@ static gbx_status read_path(gbx_json_reader *r, gbx_view value, char **ret)
     return status;
 }
 
-static gbx_status read_cwd(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                           void *target)
+static gbx_status read_cwd(gbx_json_reader *r, gbx_view value, void *target)
 {
     entry *e = target;
-    (void)key;
 
     return read_path(r, value, &e->server->cwd);
 }
 
 /* With an unset variable the path is unknown; the unset variable is reported anyway. */
-static gbx_status read_env_file(gbx_json_reader *r, gbx_view value,
-                                const gbx_json_key *key, void *target)
+static gbx_status read_env_file(gbx_json_reader *r, gbx_view value, void *target)
 {
     GBX_CLEANUP(gbx_free) char *path = NULL;
     entry *e = target;
     gbx_status status = read_path(r, value, &path);
-    (void)key;
 
     return status == GBX_OK && gbx_mcp_reader_of(r)->unset_count == 0
                ? gbx_mcp_read_env_file(r, e->server, path)
@@ -293,11 +289,10 @@ static gbx_status read_command_word(gbx_json_reader *r, gbx_view value, void *ta
                                    : read_arg(r, value, server);
 }
 
-static gbx_status read_args(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                            void *target)
+static gbx_status read_args(gbx_json_reader *r, gbx_view value, void *target)
 {
     entry *e = target;
-    bool is_command = strcmp(key->name, "command") == 0;
+    bool is_command = strcmp(r->row->name, "command") == 0;
 
     if (e->server->arg_count > 0 && gbx_view_count(value) > is_command)
         return gbx_json_refuse(r, "\"command\" and \"args\" both list arguments: write "
@@ -307,24 +302,21 @@ static gbx_status read_args(gbx_json_reader *r, gbx_view value, const gbx_json_k
 }
 
 /* A program, or a list of a program and its arguments. */
-static gbx_status read_command(gbx_json_reader *r, gbx_view value,
-                               const gbx_json_key *key, void *target)
+static gbx_status read_command(gbx_json_reader *r, gbx_view value, void *target)
 {
     entry *e = target;
 
-    return gbx_view_kind(value) == '[' ? read_args(r, value, key, target)
+    return gbx_view_kind(value) == '[' ? read_args(r, value, target)
            : gbx_view_kind(value) == '"'
                ? read_word(r, value, &e->server->command)
                : gbx_json_refuse_type(r, value, "a string, or a list of strings,");
 }
 
 /* Hosts have three names for it. */
-static gbx_status read_url(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                           void *target)
+static gbx_status read_url(gbx_json_reader *r, gbx_view value, void *target)
 {
     entry *e = target;
     gbx_status status;
-    (void)key;
 
     if (e->server->url != NULL)
         return gbx_json_refuse_key(r, "the server has another URL already: leave one "
@@ -373,12 +365,10 @@ static gbx_status read_pair(gbx_json_reader *r, const char *name, gbx_view value
     return status;
 }
 
-static gbx_status read_env(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                           void *target)
+static gbx_status read_env(gbx_json_reader *r, gbx_view value, void *target)
 {
     entry *e = target;
     pairs p = {&e->server->env, &e->server->env_count, NULL};
-    (void)key;
 
     return gbx_json_read_members(r, value, read_pair, &p);
 }
@@ -428,21 +418,18 @@ static void drop_own_headers(gbx_mcp_upstream_config *server)
     server->unsent_headers = gbx_need(gbx_buf_take_string(&names, NULL));
 }
 
-static gbx_status read_headers(gbx_json_reader *r, gbx_view value,
-                               const gbx_json_key *key, void *target)
+static gbx_status read_headers(gbx_json_reader *r, gbx_view value, void *target)
 {
     entry *e = target;
     pairs p = {&e->server->headers, &e->server->header_count, e->server};
     gbx_status status = gbx_json_read_members(r, value, read_pair, &p);
-    (void)key;
 
     if (status == GBX_OK)
         drop_own_headers(e->server);
     return status;
 }
 
-static gbx_status read_type(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                            void *target)
+static gbx_status read_type(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const struct {
         const char *name;
@@ -456,7 +443,6 @@ static gbx_status read_type(gbx_json_reader *r, gbx_view value, const gbx_json_k
                  {"streamableHttp", GBX_MCP_HTTP},
                  {"sse", GBX_MCP_SSE}};
     entry *e = target;
-    (void)key;
 
     for (size_t i = 0; i < GBX_COUNTOF(types); i++)
         if (gbx_view_is_text(value, types[i].name)) {
@@ -485,14 +471,12 @@ static gbx_status add_plain(gbx_json_reader *r, const char *text, size_t len,
     return gbx_names_add(&server->plain, &server->plain_count, text, len, r->err);
 }
 
-static gbx_status read_description(gbx_json_reader *r, gbx_view value,
-                                   const gbx_json_key *key, void *target)
+static gbx_status read_description(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const char wanted[] = "one line of at most 200 bytes";
     gbx_mcp_upstream_config *server = target;
     const char *text;
     gbx_status status = gbx_json_read_text(r, value, wanted, &text);
-    (void)key;
 
     if (status != GBX_OK)
         return status;
@@ -502,30 +486,25 @@ static gbx_status read_description(gbx_json_reader *r, gbx_view value,
     return GBX_OK;
 }
 
-static gbx_status read_eager(gbx_json_reader *r, gbx_view value,
-                             const gbx_json_key *key, void *target)
+static gbx_status read_eager(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_mcp_upstream_config *server = target;
-    (void)key;
 
     return gbx_json_read_bool(r, value, &server->eager);
 }
 
 /* Only checks the type: gbx_mcp_read_server() has read it before, and ignores
  * other types. */
-static gbx_status read_switch(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+static gbx_status read_switch(gbx_json_reader *r, gbx_view value, void *target)
 {
     bool is_on;
-    (void)key;
     (void)target;
 
     return gbx_json_read_bool(r, value, &is_on);
 }
 
 /* Our own key in a server's entry. */
-static gbx_status read_ours(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                            void *target)
+static gbx_status read_ours(gbx_json_reader *r, gbx_view value, void *target)
 {
 #define NUMBER(name, field, least, most) \
     GBX_JSON_NUMBER(name, gbx_mcp_upstream_config, field, least, most)
@@ -542,7 +521,6 @@ static gbx_status read_ours(gbx_json_reader *r, gbx_view value, const gbx_json_k
     };
 #undef NUMBER
     entry *e = target;
-    (void)key;
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), e->server);
 }
@@ -588,7 +566,8 @@ static gbx_status read_member(gbx_json_reader *r, const char *name, gbx_view val
     if (key == NULL || gbx_view_kind(value) == 'n' ||
         (e->server->disabled && key->read != read_ours && key->read != read_switch))
         return GBX_OK;
-    return key->read(r, value, key, e);
+    r->row = key;
+    return key->read(r, value, e);
 }
 
 /* A command with a path is relative to cwd, or else to the file. */

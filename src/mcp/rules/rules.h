@@ -233,11 +233,8 @@ typedef struct gbx_rules_reader {
     size_t server_count;
 } gbx_rules_reader;
 
-gbx_status gbx_rules_read(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                          void *target);
-gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value,
-                                   const gbx_json_key *key, void *target);
-gbx_status gbx_rules_read_secrets(gbx_json_reader *r, gbx_view value,
-                                  const gbx_json_key *key, void *target);
+gbx_status gbx_rules_read(gbx_json_reader *r, gbx_view value, void *target);
+gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value, void *target);
+gbx_status gbx_rules_read_secrets(gbx_json_reader *r, gbx_view value, void *target);
 
 #endif

@@ -30,10 +30,10 @@ static bool action_of(gbx_view value, gbx_gate_action *ret)
     return false;
 }
 
-static gbx_status read_action(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+static gbx_status read_action(gbx_json_reader *r, gbx_view value, void *target)
 {
-    gbx_gate_action *action = (gbx_gate_action *)(void *)((char *)target + key->offset);
+    void *field = (char *)target + r->row->offset;
+    gbx_gate_action *action = field;
 
     if (gbx_view_kind(value) != '"')
         return gbx_json_refuse_type(r, value, "\"allow\", \"ask\" or \"deny\"");
@@ -93,40 +93,35 @@ static gbx_status add_tool(gbx_json_reader *r, const char *text, size_t len,
 }
 
 /* One pattern, or several. */
-static gbx_status read_names(gbx_json_reader *r, gbx_view value,
-                             const gbx_json_key *key, void *target)
+static gbx_status read_names(gbx_json_reader *r, gbx_view value, void *target)
 {
     const char *text;
     gbx_status status;
 
     if (gbx_view_kind(value) == '[')
-        return gbx_json_read_list(r, value, key, target);
+        return gbx_json_read_list(r, value, target);
     status = gbx_json_read_text(r, value, "a pattern, or an array of them", &text);
     if (status != GBX_OK)
         return status;
-    return gbx_json_placed(r, key->add(r, text, strlen(text), target));
+    return gbx_json_placed(r, r->row->add(r, text, strlen(text), target));
 }
 
-static gbx_status read_hint(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                            void *target)
+static gbx_status read_hint(gbx_json_reader *r, gbx_view value, void *target)
 {
     gbx_gate_rule *rule = target;
     bool reads;
     gbx_status status = gbx_json_read_bool(r, value, &reads);
-    (void)key;
 
     rule->hint = reads ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
     return status;
 }
 
-static gbx_status read_reason(gbx_json_reader *r, gbx_view value,
-                              const gbx_json_key *key, void *target)
+static gbx_status read_reason(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const char wanted[] = "a sentence of at most 300 bytes";
     gbx_gate_rule *rule = target;
     const char *text;
     gbx_status status = gbx_json_read_text(r, value, wanted, &text);
-    (void)key;
 
     if (status != GBX_OK)
         return status;
@@ -230,8 +225,9 @@ static gbx_status read_condition(gbx_json_reader *r, const char *name, gbx_view 
     status = read_path(r, name, c);
     if (status != GBX_OK)
         return status;
+    r->row = &globs;
     if (kind == '"' || kind == '[')
-        return read_names(r, value, &globs, &t);
+        return read_names(r, value, &t);
     if (kind != '0' && kind != 't' && kind != 'f')
         return gbx_json_refuse_type(r, value,
                                     "a pattern, an array of them, a number, or true or "
@@ -243,10 +239,8 @@ static gbx_status read_condition(gbx_json_reader *r, const char *name, gbx_view 
     return GBX_OK;
 }
 
-static gbx_status read_args(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                            void *target)
+static gbx_status read_args(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)key;
     if (gbx_view_kind(value) == '{' && gbx_view_count(value) == 0)
         return gbx_json_refuse(r, "no argument is listed here: leave the key out");
     return gbx_json_read_members(r, value, read_condition, target);
@@ -314,16 +308,13 @@ static gbx_status read_secret(gbx_json_reader *r, const char *name, gbx_view val
                                   "list the servers that may get it");
 }
 
-gbx_status gbx_rules_read(gbx_json_reader *r, gbx_view value, const gbx_json_key *key,
-                          void *target)
+gbx_status gbx_rules_read(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)key;
     (void)target;
     return gbx_json_read_items(r, value, read_rule, whole(r)->rules);
 }
 
-gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value,
-                                   const gbx_json_key *key, void *target)
+gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value, void *target)
 {
     static const gbx_json_key keys[] = {
         {.name = "readOnly",
@@ -333,16 +324,13 @@ gbx_status gbx_rules_read_defaults(gbx_json_reader *r, gbx_view value,
          .read = read_action,
          .offset = offsetof(gbx_gate_rules, others)},
     };
-    (void)key;
     (void)target;
 
     return gbx_json_read_object(r, value, keys, GBX_COUNTOF(keys), whole(r)->rules);
 }
 
-gbx_status gbx_rules_read_secrets(gbx_json_reader *r, gbx_view value,
-                                  const gbx_json_key *key, void *target)
+gbx_status gbx_rules_read_secrets(gbx_json_reader *r, gbx_view value, void *target)
 {
-    (void)key;
     (void)target;
     return gbx_json_read_members(r, value, read_secret, NULL);
 }

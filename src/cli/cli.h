@@ -438,17 +438,6 @@ extern const gbx_command gbx_command_check;
 extern const gbx_command gbx_command_doctor;
 extern const gbx_command gbx_command_mcp;
 extern const gbx_command gbx_command_bench;
-extern const gbx_command gbx_command_help;
-extern const gbx_command gbx_command_version;
-
-/* All commands, in the order of the help; ends in NULL. */
-extern const gbx_command *const gbx_commands[];
-
-/* Find a command by name, or NULL; *ret_nearest is then a likely one, or NULL. */
-const gbx_command *gbx_command_find(const char *name, const char **ret_nearest);
-
-void gbx_command_print_help(FILE *to, const gbx_command *command);
-void gbx_cli_print_help(FILE *to);
 
 /*
  * Parse the arguments of a command; into[] as for gbx_opt_parse(), its last being a

@@ -30,20 +30,6 @@ static void print_error(const char *message)
     (void)fputc('\n', stderr);
 }
 
-static int unknown_command(const char *name)
-{
-    const char *nearest = NULL;
-    char message[256];
-
-    (void)gbx_command_find(name, &nearest);
-    (void)snprintf(message, sizeof message, "unknown command '%.80s'%s%s%s", name,
-                   nearest != NULL ? ": did you mean '" : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    print_error(message);
-    (void)fputs("try 'glovebox help'\n", stderr);
-    return gbx_status_exit(GBX_E_USAGE);
-}
-
 /* Decides the error's format before parsing, as the error may come before --json. */
 static bool asks_for_json(const gbx_command *command, int argc, char **argv)
 {
@@ -75,24 +61,43 @@ static void outlive_full_files(void)
 
 const gbx_opt_table gbx_common_table = {"Other", common_rows, GBX_COUNTOF(common_rows)};
 
-const gbx_command *const gbx_commands[] = {
-    &gbx_command_run,  &gbx_command_replay,  &gbx_command_check,
-    &gbx_command_mcp,  &gbx_command_doctor,  &gbx_command_bench,
-    &gbx_command_help, &gbx_command_version, NULL,
+static const gbx_command command_help;
+static const gbx_command command_version;
+
+/* In the order of the help. */
+static const gbx_command *const commands[] = {
+    &gbx_command_run, &gbx_command_replay, &gbx_command_check,
+    &gbx_command_mcp, &gbx_command_doctor, &gbx_command_bench,
+    &command_help,    &command_version,    NULL,
 };
 
-const gbx_command *gbx_command_find(const char *name, const char **ret_nearest)
+/* Find a command by name, or NULL; *ret_nearest is then a likely one, or NULL. */
+static const gbx_command *command_find(const char *name, const char **ret_nearest)
 {
-    const char *names[GBX_COUNTOF(gbx_commands)];
+    const char *names[GBX_COUNTOF(commands)];
     size_t count = 0;
 
-    for (; gbx_commands[count] != NULL; count++) {
-        names[count] = gbx_commands[count]->name;
+    for (; commands[count] != NULL; count++) {
+        names[count] = commands[count]->name;
         if (strcmp(names[count], name) == 0)
-            return gbx_commands[count];
+            return commands[count];
     }
     *ret_nearest = gbx_nearest(name, names, count);
     return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *nearest = NULL;
+    char message[256];
+
+    (void)command_find(name, &nearest);
+    (void)snprintf(message, sizeof message, "unknown command '%.80s'%s%s%s", name,
+                   nearest != NULL ? ": did you mean '" : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    print_error(message);
+    (void)fputs("try 'glovebox help'\n", stderr);
+    return gbx_status_exit(GBX_E_USAGE);
 }
 
 /* The sub-command of that second word, or NULL; word may be NULL. */
@@ -108,6 +113,50 @@ static const gbx_command *command_sub(const gbx_command *command, const char *wo
     return NULL;
 }
 
+#define TOPIC_STATUS "exit-status"
+
+static void indent(FILE *to, const char *first, const char *rest, const char *text)
+{
+    const char *prefix = first;
+
+    while (*text != '\0') {
+        size_t len = strcspn(text, "\n");
+
+        (void)fprintf(to, "%s%.*s\n", prefix, (int)len, text);
+        text += len + (text[len] == '\n' ? 1 : 0);
+        prefix = rest;
+    }
+}
+
+static void command_print_help(FILE *to, const gbx_command *command)
+{
+    indent(to, "usage: glovebox ", "       glovebox ", command->usage);
+    (void)fprintf(to, "\n%s\n", command->description);
+    for (size_t i = 0; command->subcommands != NULL && command->subcommands[i] != NULL;
+         i++)
+        (void)fprintf(to, "%s  %-16s %s\n", i == 0 ? "\nCommands:\n" : "",
+                      command->subcommands[i]->name, command->subcommands[i]->summary);
+    gbx_opt_print(to, command->tables, command->table_count);
+    if (command->examples != NULL) {
+        (void)fputs("\nExamples:\n", to);
+        indent(to, "  ", "  ", command->examples);
+    }
+}
+
+static void print_help(FILE *to)
+{
+    (void)fputs("usage: glovebox COMMAND [options]\n\n"
+                "Runs untrusted JavaScript next to data that must not leak.\n\n"
+                "Commands:\n",
+                to);
+    for (size_t i = 0; commands[i] != NULL; i++)
+        (void)fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    (void)fputs("\n'glovebox help COMMAND' explains one; 'glovebox help " TOPIC_STATUS
+                "' "
+                "lists the exit\nstatuses; 'man glovebox' is the manual.\n",
+                to);
+}
+
 int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
                       char **argv, int *ret_count)
 {
@@ -120,7 +169,7 @@ int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
         return gbx_command_misuse(command, as_json, err.message);
     if (!common->help)
         return -1;
-    gbx_command_print_help(stdout, command);
+    command_print_help(stdout, command);
     return gbx_cli_finish(0);
 }
 
@@ -162,8 +211,6 @@ int gbx_cli_finish(int status)
 
 /* ---- glovebox help, glovebox version ------------------------------------------- */
 
-#define TOPIC_STATUS "exit-status"
-
 static const gbx_opt_table *const tables[] = {&gbx_common_table};
 
 static void print_status(int exit, const char *name, const char *text)
@@ -189,19 +236,6 @@ static void print_statuses(void)
 #undef XX
 }
 
-static void indent(FILE *to, const char *first, const char *rest, const char *text)
-{
-    const char *prefix = first;
-
-    while (*text != '\0') {
-        size_t len = strcspn(text, "\n");
-
-        (void)fprintf(to, "%s%.*s\n", prefix, (int)len, text);
-        text += len + (text[len] == '\n' ? 1 : 0);
-        prefix = rest;
-    }
-}
-
 static int help_main(const gbx_command *self, int argc, char **argv)
 {
     gbx_common_args common = {0};
@@ -215,54 +249,24 @@ static int help_main(const gbx_command *self, int argc, char **argv)
 
     if (status >= 0)
         return status;
-    command = count > 0 ? gbx_command_find(argv[0], &nearest) : NULL;
+    command = count > 0 ? command_find(argv[0], &nearest) : NULL;
     sub = command != NULL ? command_sub(command, count > 1 ? argv[1] : NULL) : NULL;
     if (count > (sub != NULL ? 2 : 1))
         return gbx_command_misuse(self, false, "help takes one topic");
     if (count == 0) {
-        gbx_cli_print_help(stdout);
+        print_help(stdout);
     } else if (strcmp(argv[0], TOPIC_STATUS) == 0) {
         print_statuses();
     } else if (command == NULL) {
         (void)snprintf(message, sizeof message, "no help on '%.80s'", argv[0]);
         return gbx_command_misuse(self, false, message);
     } else {
-        gbx_command_print_help(stdout, sub != NULL ? sub : command);
+        command_print_help(stdout, sub != NULL ? sub : command);
     }
     return gbx_cli_finish(0);
 }
 
-void gbx_command_print_help(FILE *to, const gbx_command *command)
-{
-    indent(to, "usage: glovebox ", "       glovebox ", command->usage);
-    (void)fprintf(to, "\n%s\n", command->description);
-    for (size_t i = 0; command->subcommands != NULL && command->subcommands[i] != NULL;
-         i++)
-        (void)fprintf(to, "%s  %-16s %s\n", i == 0 ? "\nCommands:\n" : "",
-                      command->subcommands[i]->name, command->subcommands[i]->summary);
-    gbx_opt_print(to, command->tables, command->table_count);
-    if (command->examples != NULL) {
-        (void)fputs("\nExamples:\n", to);
-        indent(to, "  ", "  ", command->examples);
-    }
-}
-
-void gbx_cli_print_help(FILE *to)
-{
-    (void)fputs("usage: glovebox COMMAND [options]\n\n"
-                "Runs untrusted JavaScript next to data that must not leak.\n\n"
-                "Commands:\n",
-                to);
-    for (size_t i = 0; gbx_commands[i] != NULL; i++)
-        (void)fprintf(to, "  %-9s %s\n", gbx_commands[i]->name,
-                      gbx_commands[i]->summary);
-    (void)fputs("\n'glovebox help COMMAND' explains one; 'glovebox help " TOPIC_STATUS
-                "' "
-                "lists the exit\nstatuses; 'man glovebox' is the manual.\n",
-                to);
-}
-
-const gbx_command gbx_command_help = {
+static const gbx_command command_help = {
     .name = "help",
     .summary = "explain a command, or the exit statuses",
     .usage = "help [COMMAND | " TOPIC_STATUS "]",
@@ -291,7 +295,7 @@ static int version_main(const gbx_command *self, int argc, char **argv)
     return gbx_cli_finish(0);
 }
 
-const gbx_command gbx_command_version = {
+static const gbx_command command_version = {
     .name = "version",
     .summary = "print the version",
     .usage = "version",
@@ -313,7 +317,7 @@ static void wipe_and_free(void *data)
 
 int main(int argc, char **argv)
 {
-    const gbx_command *command = &gbx_command_help;
+    const gbx_command *command = &command_help;
     const gbx_command *sub;
     const char *nearest;
 
@@ -322,13 +326,13 @@ int main(int argc, char **argv)
     outlive_full_files();
     json_set_alloc_funcs(malloc, wipe_and_free);
     if (argc < 2) {
-        gbx_cli_print_help(stderr);
+        print_help(stderr);
         return gbx_status_exit(GBX_E_USAGE);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
-        command = &gbx_command_version;
+        command = &command_version;
     else if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)
-        command = gbx_command_find(argv[1], &nearest);
+        command = command_find(argv[1], &nearest);
     if (command == NULL)
         return unknown_command(argv[1]);
     sub = command_sub(command, argc > 2 ? argv[2] : NULL);

@@ -35,6 +35,14 @@ test('import: a name alone is text in Cursor and VS Code, and a variable in Clau
   assert.match(result.stdout, /a: taken\n {4}note: the environment variable 'cwd' is not set/);
 });
 
+test('import: a host that fills nothing in has plain text', () => {
+  const texts = ['', '$', '${', 'a$${HOME}b$$${c', '$ $$ {$', '{', '${input:x}${env:HOME}$', '$$$$$${'];
+  const u = user({ 'home/.config/Claude/claude_desktop_config.json': { mcpServers: { a: { command: 'x', args: texts } } } });
+  assert.equal(u.run('import').status, 0);
+  assert.deepEqual(u.servers().a.args,
+    ['', '$', '$${', 'a$$$${HOME}b$$$$$${c', '$ $$ {$', '{', '$${input:x}$${env:HOME}$', '$$$$$$$$$$$${']);
+});
+
 test('import: the folder of a project, its name, and inputs with a default are filled in', () => {
   const inputs = [{ id: 'api-key', type: 'promptString', password: true },
     { id: 'region', type: 'pickString', options: ['eu', 'us'], default: 'eu' },

@@ -277,31 +277,6 @@ TEST(variables__are_text_behind_a_dollar)
     assert_filled("$$ $$$5 a$$", "$$ $$$5 a$$");
 }
 
-TEST(variables__stay_text_that_was_escaped)
-{
-    static const char *const texts[] = {"",
-                                        "$",
-                                        "${",
-                                        "a$${HOME}b$$${c",
-                                        "$ $$ {$",
-                                        "{",
-                                        "${input:x}${env:HOME}$",
-                                        "$$$$$${"};
-
-    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
-        gbx_buf buf;
-        char *escaped;
-
-        gbx_buf_init(&buf, 100);
-        (void)gbx_buf_puts(&buf, "");
-        gbx_variables_escape(texts[i], &buf);
-        escaped = gbx_buf_take_string(&buf, NULL);
-        assert_non_null(escaped);
-        assert_filled(escaped, texts[i]);
-        free(escaped);
-    }
-}
-
 TEST(command__fills_every_field)
 {
     gbx_mcp_config *config = parsed_config(

@@ -83,9 +83,6 @@ typedef gbx_status (*gbx_variable_fn)(void *user, const char *name, const char *
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr);
 
-/* Append text escaped, so that gbx_variables_fill() returns it unchanged. */
-void gbx_variables_escape(const char *text, gbx_buf *to);
-
 /* A sentence about variables that are not set; free() it. */
 char *gbx_variables_unset(char *const *names, size_t count);
 

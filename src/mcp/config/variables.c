@@ -161,19 +161,6 @@ char *gbx_variables_unset(char *const *names, size_t count)
     return gbx_need(gbx_buf_take_string(&text, NULL));
 }
 
-void gbx_variables_escape(const char *text, gbx_buf *to)
-{
-    while (*text != '\0') {
-        size_t plain = strcspn(text, "$");
-        size_t dollars = strspn(text + plain, "$");
-
-        (void)gbx_buf_append(to, text, plain + dollars);
-        if (text[plain + dollars] == '{')
-            (void)gbx_buf_append(to, text + plain, dollars);
-        text += plain + dollars;
-    }
-}
-
 /* ---- files of variables --------------------------------------------------------- */
 
 /*

@@ -19,66 +19,62 @@
 
 #define CALLS_MAX 16
 
-/* The one way that there is: the session's hooks, as long as it has it. */
+/* A way to the server: the session's hooks, as long as it has it. */
 typedef struct way {
     gbx_link link;
+    struct way *before;
     gbx_link_hooks hooks;
-    bool is_there;
     bool is_full;
     uint64_t sent;
 } way;
 
-typedef struct call {
-    int64_t id; /* 0: nobody waits */
-} call;
-
 typedef struct scene {
     gbx_mcp_loop *loop;
-    gbx_session *session;
-    call calls[CALLS_MAX];
-    bool is_lost;
+    gbx_upstreams *all;
+    gbx_upstream_call *calls[CALLS_MAX]; /* NULL: nobody waits */
 } scene;
 
-static way the_way;
+static way *newest; /* NULL: all are left */
 
 static bool take(gbx_link *link, const gbx_link_message *said)
 {
+    way *w = (way *)link;
     gbx_rpc_message message;
     gbx_rpc_fault fault;
     int64_t id = 0;
 
-    assert(link == &the_way.link && the_way.is_there);
     assert(said->len > 0 &&
            memchr(said->text, '\n', said->len) == said->text + said->len - 1);
     assert(gbx_rpc_read(said->text, said->len - 1, &message, &fault));
     if (message.kind == GBX_RPC_REQUEST)
         assert(gbx_id_read(message.id, &id));
     assert(id == said->id);
-    if (the_way.is_full)
+    if (w->is_full)
         return false;
-    the_way.sent += said->len;
+    w->sent += said->len;
     return true;
 }
 
 static void forget(gbx_link *link, int64_t id)
 {
-    (void)link;
-    assert(the_way.is_there && id != 0);
+    assert(link != NULL && id != 0);
 }
 
 static void agree(gbx_link *link, const char *version, bool is_modern)
 {
-    (void)link;
-    assert(the_way.is_there && *version != '\0');
+    assert(link != NULL && *version != '\0');
     assert(!is_modern || strcmp(version, "2026-07-28") == 0);
 }
 
 static void leave(gbx_link *link, bool is_hopeless)
 {
-    (void)link;
+    way **at = &newest;
+
     (void)is_hopeless;
-    assert(the_way.is_there);
-    the_way.is_there = false;
+    while (&(*at)->link != link)
+        at = &(*at)->before;
+    *at = (*at)->before;
+    free(link);
 }
 
 static void add_words(const gbx_link *link, char *text, size_t size)
@@ -101,8 +97,12 @@ static const gbx_link_ops address_ops = {take,      forget,      agree, leave,
 static gbx_status begin(const gbx_link_options *options, const gbx_link_ops *ops,
                         gbx_link **ret)
 {
-    the_way = (way){.link = {ops}, .hooks = options->hooks, .is_there = true};
-    *ret = &the_way.link;
+    way *w = calloc(1, sizeof *w);
+
+    assert(w != NULL);
+    *w = (way){.link = {ops}, .before = newest, .hooks = options->hooks};
+    newest = w;
+    *ret = &w->link;
     return GBX_OK;
 }
 
@@ -121,91 +121,78 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     return begin(options, &address_ops, ret);
 }
 
+void gbx_http_client_finish(gbx_http_client *web, uint32_t ms)
+{
+    assert(web == NULL && ms > 0);
+}
+
+void gbx_http_client_free(gbx_http_client *web)
+{
+    assert(web == NULL);
+}
+
+void gbx_yard_clear(gbx_yard *yard, uint32_t patience_ms)
+{
+    assert(LIST_EMPTY(&yard->processes) && patience_ms > 0);
+}
+
 /* ---- who calls ------------------------------------------------------------ */
 
-static void on_answer(void *user, const gbx_upstream_reply *reply)
+static void on_done(void *user, const gbx_upstream_reply *reply)
 {
-    call *c = user;
+    gbx_upstream_call **call = user;
 
-    assert(c->id != 0);
+    assert(*call != NULL);
     assert(reply->message != NULL || reply->fault == GBX_UPSTREAM_OK);
     assert(reply->fault != GBX_UPSTREAM_OK || gbx_view_kind(reply->result) == '{');
-    c->id = 0;
+    *call = NULL;
 }
 
 static void on_progress(void *user, const char *message, size_t len)
 {
-    const call *c = user;
+    gbx_upstream_call *const *call = user;
 
-    assert(c->id != 0 && message != NULL && len > 0);
+    assert(*call != NULL && message != NULL && len > 0);
 }
 
 static void start_call(scene *s, const char *tool)
 {
-    call *c = s->calls;
+    gbx_upstream_request request = {.server = "s",
+                                    .tool = tool,
+                                    .args = "{\"x\": [1, \"y\"]}",
+                                    .args_len = 15,
+                                    .progress = on_progress};
+    gbx_upstream_call **call = s->calls;
 
-    while (c < s->calls + CALLS_MAX && c->id != 0)
-        c++;
-    if (c == s->calls + CALLS_MAX || s->session->phase != GBX_PHASE_READY)
+    while (call < s->calls + CALLS_MAX && *call != NULL)
+        call++;
+    if (call == s->calls + CALLS_MAX)
         return;
-    c->id = gbx_session_start_call(s->session, &(gbx_session_call){
-                                                   .tool = tool,
-                                                   .args = "{\"x\": [1, \"y\"]}",
-                                                   .args_len = 15,
-                                                   .user = c,
-                                                   .progress = on_progress,
-                                                   .answer = on_answer,
-                                               });
+    *call = gbx_upstream_start(s->all, &request, on_done, call);
+    assert(*call != NULL);
 }
 
 static void drop_call(scene *s, size_t nth)
 {
-    call *c = &s->calls[nth % CALLS_MAX];
-    int64_t id = c->id;
+    gbx_upstream_call *call = s->calls[nth % CALLS_MAX];
 
-    c->id = 0;
-    if (id != 0)
-        gbx_session_drop_call(s->session, id, "cancelled");
+    if (call != NULL)
+        gbx_upstream_cancel(call);
 }
 
-static void on_session(void *user, gbx_session *session)
+static void on_changed(void *user, const char *server)
 {
     const scene *s = user;
 
-    assert(!s->is_lost && session->phase != GBX_PHASE_LOST);
-    assert(session->facts.version[0] != '\0');
+    assert(strcmp(server, "s") == 0 && gbx_upstreams_info(s->all, 0).era[0] != '\0');
 }
 
-static void on_checked(void *user)
-{
-    const scene *s = user;
-
-    assert(!s->is_lost);
-}
-
-static void on_log(void *user, const char *line)
+static void on_log(void *user, const char *server, const char *line)
 {
     (void)user;
+    (void)server;
     for (; *line != '\0'; line++)
         assert((unsigned char)*line >= 0x20 && *line != 0x7F);
-}
-
-static void on_ending(void *user, gbx_session *session, const char *why)
-{
-    const scene *s = user;
-
-    assert(!s->is_lost && session->calls > 0 && *why != '\0');
-}
-
-static void on_lost(void *user, gbx_session *session, const char *why)
-{
-    scene *s = user;
-
-    assert(!s->is_lost && session->phase == GBX_PHASE_LOST && *why != '\0');
-    assert(!the_way.is_there && session->calls == 0);
-    s->is_lost = true;
-    for (size_t i = 0; i < CALLS_MAX; i++)
-        assert(s->calls[i].id == 0);
 }
 
 /* ---- what happens --------------------------------------------------------- */
@@ -231,7 +218,7 @@ static void fire_timer(scene *s, size_t nth)
 /* What a way tells, in text's first bytes: which, about whom, how. */
 static void tell(char what, const char *text, size_t len)
 {
-    const gbx_link_hooks *hooks = &the_way.hooks;
+    const gbx_link_hooks *hooks = &newest->hooks;
     int64_t id = len > 0 ? (unsigned char)text[0] : 0;
     unsigned how = len > 1 ? (unsigned char)text[1] : 0;
     const char *rest = len > 2 ? text + 2 : text;
@@ -246,17 +233,26 @@ static void tell(char what, const char *text, size_t len)
                           "no answer", (gbx_unanswered)(how % 6));
         break;
     case 4: hooks->forgotten(hooks->user, id, "forgotten", how % 2 != 0); break;
-    case 5: hooks->deaf(hooks->user, the_way.sent - how % 128, "deaf"); break;
+    case 5: hooks->deaf(hooks->user, newest->sent - how % 128, "deaf"); break;
     case 6: hooks->missed(hooks->user); break;
-    default:
-        the_way.is_there = false;
-        hooks->lost(hooks->user, "lost", how % 2 != 0);
+    default: {
+        gbx_link_hooks last = *hooks;
+
+        leave(&newest->link, false);
+        last.lost(last.user, "lost", how % 2 != 0);
         break;
     }
+    }
+}
+
+static gbx_session *session_of(const scene *s)
+{
+    return s->all->servers[0].session_count > 0 ? s->all->servers[0].sessions[0] : NULL;
 }
 
 static void act(scene *s, const char *text, size_t len)
 {
+    gbx_session *session = session_of(s);
     char tool[32] = "a";
 
     if (text[0] < 8) {
@@ -270,9 +266,15 @@ static void act(scene *s, const char *text, size_t len)
     switch (text[0]) {
     case 8: start_call(s, tool); break;
     case 9: drop_call(s, (size_t)(unsigned char)tool[0]); break;
-    case 11: gbx_session_check(s->session); break;
-    case 12: gbx_session_list_now(s->session); break;
-    case 13: the_way.is_full = !the_way.is_full; break;
+    case 11:
+        if (session != NULL)
+            gbx_session_check(session);
+        break;
+    case 12:
+        if (session != NULL)
+            gbx_session_list_now(session);
+        break;
+    case 13: newest->is_full = !newest->is_full; break;
     case 14: fire_timer(s, (size_t)(unsigned char)tool[0] % 8); break;
     default: break;
     }
@@ -280,14 +282,14 @@ static void act(scene *s, const char *text, size_t len)
 
 static void play(scene *s, const char *at, size_t size)
 {
-    while (size > 0 && the_way.is_there) {
+    while (size > 0 && newest != NULL) {
         const char *newline = memchr(at, '\n', size);
         size_t len = newline != NULL ? (size_t)(newline - at) : size;
 
         if (len > 0 && *at > 0 && *at < 16)
             act(s, at, len);
         else if (len > 0)
-            the_way.hooks.message(the_way.hooks.user, at, len, 0);
+            newest->hooks.message(newest->hooks.user, at, len, 0);
         (void)event_base_loop(gbx_mcp_loop_base(s->loop), EVLOOP_NONBLOCK);
         size -= len + (newline != NULL);
         at += len + (newline != NULL);
@@ -296,29 +298,23 @@ static void play(scene *s, const char *at, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gbx_mcp_upstream_config config = {.name = "s", .timeout_ms = 60000};
-    gbx_yard yard = {.secrets = NULL};
+    char name[] = "s";
+    gbx_mcp_upstream_config server = {.name = name, .timeout_ms = 60000, .eager = true};
+    gbx_mcp_config config = {.servers = &server, .server_count = 1};
     scene s = {.loop = gbx_mcp_loop_new()};
-    gbx_session_options options = {
-        .loop = s.loop,
-        .yard = &yard,
-        .config = &config,
-        .start_ms = 30000,
-        .hooks = {&s, on_session, on_session, on_checked, on_log, on_ending, on_lost},
-    };
+    gbx_upstream_hooks hooks = {&s, on_changed, on_log};
 
     assert(s.loop != NULL);
     if (size > 0) {
-        config.transport = (data[0] & 1) != 0 ? GBX_MCP_HTTP : GBX_MCP_STDIO;
+        server.transport = (data[0] & 1) != 0 ? GBX_MCP_HTTP : GBX_MCP_STDIO;
         if ((data[0] & 3) == 3)
-            config.transport = GBX_MCP_SSE;
-        assert(gbx_session_new(&options, &s.session, NULL) == GBX_OK);
+            server.transport = GBX_MCP_SSE;
+        s.all = gbx_upstreams_new(s.loop, &config, &hooks);
         play(&s, (const char *)data + 1, size - 1);
-        if (the_way.is_there)
-            the_way.hooks.unanswered(the_way.hooks.user, 1, GBX_UPSTREAM_EXIT, "end",
-                                     GBX_UNANSWERED);
-        gbx_session_free(s.session);
-        assert(!the_way.is_there);
+        gbx_upstreams_free(s.all);
+        assert(newest == NULL);
+        for (size_t i = 0; i < CALLS_MAX; i++)
+            assert(s.calls[i] == NULL);
     }
     gbx_mcp_loop_free(s.loop);
     return 0;

@@ -196,3 +196,51 @@ void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status)
     loop->status = status;
     (void)event_base_loopbreak(loop->base);
 }
+
+/* ---- timers ------------------------------------------------------------------ */
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    const gbx_mcp_timer *timer = arg;
+
+    (void)fd;
+    (void)what;
+    timer->run(timer->user);
+}
+
+void gbx_mcp_timer_init(gbx_mcp_timer *timer, gbx_mcp_loop *loop,
+                        void (*run)(void *user), void *user)
+{
+    timer->run = run;
+    timer->user = user;
+    timer->event = gbx_need(evtimer_new(loop->base, on_timer, timer));
+}
+
+void gbx_mcp_timer_cleanup(gbx_mcp_timer *timer)
+{
+    if (timer->event != NULL)
+        event_free(timer->event);
+    timer->event = NULL;
+}
+
+void gbx_mcp_timer_set(gbx_mcp_timer *timer, uint32_t ms)
+{
+    struct timeval after = gbx_clock_timeval(ms);
+
+    (void)event_add(timer->event, &after);
+}
+
+void gbx_mcp_timer_fire(gbx_mcp_timer *timer)
+{
+    event_active(timer->event, EV_TIMEOUT, 0);
+}
+
+void gbx_mcp_timer_clear(gbx_mcp_timer *timer)
+{
+    (void)event_del(timer->event);
+}
+
+bool gbx_mcp_timer_is_set(const gbx_mcp_timer *timer)
+{
+    return evtimer_pending(timer->event, NULL) != 0;
+}

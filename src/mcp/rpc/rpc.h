@@ -53,6 +53,24 @@ void gbx_mcp_loop_stay(gbx_mcp_loop *loop);
 int gbx_mcp_loop_run(gbx_mcp_loop *loop);
 void gbx_mcp_loop_stop(gbx_mcp_loop *loop, int status);
 
+/* Calls run(user) once after a time, or in the next turn of the loop. It must stay where
+ * it is. Only on the loop's thread. */
+typedef struct gbx_mcp_timer {
+    struct event *event;
+    void (*run)(void *user);
+    void *user;
+} gbx_mcp_timer;
+
+void gbx_mcp_timer_init(gbx_mcp_timer *timer, gbx_mcp_loop *loop,
+                        void (*run)(void *user), void *user);
+/* A zeroed timer is ignored. */
+void gbx_mcp_timer_cleanup(gbx_mcp_timer *timer);
+/* Also if it is set already: then the new time counts. */
+void gbx_mcp_timer_set(gbx_mcp_timer *timer, uint32_t ms);
+void gbx_mcp_timer_fire(gbx_mcp_timer *timer);
+void gbx_mcp_timer_clear(gbx_mcp_timer *timer);
+bool gbx_mcp_timer_is_set(const gbx_mcp_timer *timer);
+
 /* ---- message.c ----------------------------------------------------------- */
 
 /*

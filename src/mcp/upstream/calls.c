@@ -8,12 +8,21 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/timeouts.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Room for the arguments, plus the message around them. */
+#define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
+
+#define WORDS_MAX GBX_KIB(64) /* of an error */
+#define DATA_MAX  GBX_KIB(1)  /* of the data of an error */
+
+#define MISSING_CAPABILITY (-32021)
+#define URL_NEEDED         (-32042)
 
 /* ---- waiting and ending ------------------------------------------------------ */
 
@@ -27,18 +36,21 @@ static void append(gbx_upstream_call *call, gbx_call_list *list)
 static void unlink_call(gbx_upstream_call *call)
 {
     gbx_server *server = call->server;
+    gbx_session *session = call->session;
 
     if (call->list == NULL)
         return;
-    if (call->list == &call->all->flying) {
+    TAILQ_REMOVE(call->list, call, entry);
+    if (session != NULL) {
         call->session = NULL;
         server->in_flight--;
         call->all->in_flight--;
+        session->call_count--;
+        gbx_session_on_call_end(session);
     } else if (call->list != &call->all->ended) {
         server->waiting_count--;
         server->waiting_bytes -= call->args.len;
     }
-    TAILQ_REMOVE(call->list, call, entry);
     call->list = NULL;
 }
 
@@ -52,15 +64,9 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     server->waiting_bytes += call->args.len;
 }
 
-void gbx_upstreams_wake(gbx_upstreams *all)
-{
-    event_active(all->turn, 0, 0);
-}
-
 static void free_call(gbx_upstream_call *call)
 {
-    if (call->timer != NULL)
-        event_free(call->timer);
+    gbx_mcp_timer_cleanup(&call->timer);
     free(call->tool);
     gbx_buf_cleanup(&call->args);
     free(call->meta);
@@ -70,12 +76,9 @@ static void free_call(gbx_upstream_call *call)
 
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
 {
-    gbx_upstream_done_fn done = call->done;
-    void *user = call->user;
-
     unlink_call(call);
-    if (done != NULL)
-        done(user, reply);
+    if (call->done != NULL)
+        call->done(call->user, reply);
     free_call(call);
 }
 
@@ -83,8 +86,7 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message)
 {
     unlink_call(call);
-    if (call->timer != NULL)
-        (void)event_del(call->timer);
+    gbx_mcp_timer_cleanup(&call->timer);
     free(call->message);
     call->fault = fault;
     call->message = gbx_need(strdup(message));
@@ -108,7 +110,7 @@ void gbx_call_refuse_unknown(gbx_upstream_call *call)
     gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
 }
 
-/* ---- in flight --------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------- */
 
 /* One of the server's calls has ended with this fault. */
 static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_fault fault)
@@ -119,17 +121,9 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
         server->fault[0] = 0;
     }
     /* Is it slow, or does it hang? A session with other work is not checked. */
-    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->calls == 0)
+    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->call_count == 0)
         gbx_session_check(session);
     gbx_upstreams_wake(server->all);
-}
-
-static uint32_t timeout_of(const gbx_upstream_call *call)
-{
-    if (call->timeout_ms != 0)
-        return call->timeout_ms;
-    return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
-                                                 : GBX_UPSTREAM_TIMEOUT_MS;
 }
 
 /* By the last session's list. After a restart, the new list is consulted when the
@@ -141,9 +135,141 @@ static bool is_repeatable(const gbx_upstream_call *call)
     return tool != NULL && tool->is_repeatable;
 }
 
-static void on_timeout(evutil_socket_t fd, short what, void *arg)
+static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
-    gbx_upstream_call *call = arg;
+    return !call->was_retried && !call->all->is_closing &&
+           gbx_tools_find(&call->server->tools, call->tool) != NULL &&
+           (was_not_begun || is_repeatable(call));
+}
+
+void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
+{
+    gbx_session *session = call->session;
+
+    unlink_call(call);
+    gbx_upstreams_wake(call->all);
+    if (reply.fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply.was_not_begun)) {
+        call->was_retried = true;
+        call->was_sent = !reply.was_not_begun;
+        gbx_call_enqueue(call);
+        return;
+    }
+    note_end(call->server, session, reply.fault);
+    reply.is_repeatable = is_repeatable(call);
+    gbx_call_end(call, &reply);
+}
+
+/* Append the error's data without values of secrets: redacted first, then cut. Nothing
+ * if that fails. */
+static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_free) char *clean = NULL;
+
+    gbx_buf_init_secret(&text, data.len + 1);
+    if (gbx_view_kind(data) == '"')
+        (void)gbx_view_append_text(data, &text);
+    else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
+        (void)gbx_rpc_append_json(&text, data.at, data.len);
+    if (gbx_buf_append(&text, "", 1))
+        clean = gbx_redact_text(secrets, (const char *)text.data);
+    if (clean != NULL)
+        (void)gbx_utf8_append_ends(to, clean, strlen(clean), DATA_MAX);
+}
+
+/* Its message, code and data: some servers say more by the latter two than by words. */
+static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
+                        gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
+    bool has_words;
+
+    gbx_buf_init_secret(&words, WORDS_MAX);
+    gbx_buf_init_secret(&data, DATA_MAX + GBX_KIB(1));
+    (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
+    gbx_blank_nuls(&words);
+    put_data(secrets, gbx_view_member(error, "data"), &data);
+    has_words = !words.failed && words.len > 0;
+    if (has_words)
+        (void)gbx_buf_append(to, words.data, words.len);
+    else if (data.len > 0)
+        (void)gbx_buf_append(to, data.data, data.len);
+    else
+        (void)gbx_buf_puts(to, "no reason was given");
+    (void)gbx_buf_printf(to, " (error %d)", code);
+    if (has_words && data.len > 0)
+        (void)gbx_buf_printf(to, ": %.*s", (int)data.len, (const char *)data.data);
+    (void)gbx_buf_append(to, "", 1);
+}
+
+static void answer_error(gbx_upstream_call *call, gbx_view error)
+{
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
+                                .code = gbx_rpc_error_code(error)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
+        reply.fault = GBX_UPSTREAM_INPUT;
+    gbx_buf_init_secret(&text, WORDS_MAX + DATA_MAX + GBX_KIB(2));
+    put_refusal(call->all->yard.secrets, error, reply.code, &text);
+    reply.message = text.failed ? "no reason was given" : (const char *)text.data;
+    gbx_call_answer(call, reply);
+}
+
+static void answer_result(gbx_upstream_call *call, gbx_view result)
+{
+    enum { TYPE, CONTENT, STRUCTURED, TASK, MEMBERS };
+    static const char *const names[] = {"resultType", "content", "structuredContent",
+                                        "task"};
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_PROTOCOL};
+    gbx_view m[MEMBERS];
+    char content;
+
+    gbx_view_members(result, names, MEMBERS, m);
+    content = gbx_view_kind(m[CONTENT]);
+    if (gbx_view_kind(result) != '{')
+        reply.message = "the result is not an object";
+    else if (gbx_view_is_text(m[TYPE], "input_required"))
+        reply = (gbx_upstream_reply){
+            .fault = GBX_UPSTREAM_INPUT,
+            .message =
+                "the tool asks for input from a person, which a nested call cannot give"};
+    else if (gbx_view_is_text(m[TYPE], "task") ||
+             (gbx_view_kind(m[TASK]) == '{' && gbx_view_count(m[CONTENT]) == 0 &&
+              m[STRUCTURED].at == NULL))
+        reply.message = "it answers with a task, though none was asked for: whether "
+                        "and how that ends is not known";
+    else if (m[TYPE].at != NULL && !gbx_view_is_text(m[TYPE], "complete"))
+        reply.message = "the result is of an unknown type";
+    else if (content != 0 && content != 'n' && content != '[')
+        reply.message = "the content of the result is not a list";
+    else
+        reply = (gbx_upstream_reply){.message = "", .result = result};
+    gbx_call_answer(call, reply);
+}
+
+void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
+{
+    if (message->kind == GBX_RPC_ERROR)
+        answer_error(call, message->payload);
+    else
+        answer_result(call, message->payload);
+}
+
+/* ---- time and progress --------------------------------------------------------- */
+
+static uint32_t timeout_of(const gbx_upstream_call *call)
+{
+    if (call->timeout_ms != 0)
+        return call->timeout_ms;
+    return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
+                                                 : GBX_UPSTREAM_TIMEOUT_MS;
+}
+
+static void on_timeout(void *user)
+{
+    gbx_upstream_call *call = user;
     gbx_server *server = call->server;
     gbx_session *session = call->session;
     int64_t ms = (gbx_clock_now_ns() - call->armed_ns) / GBX_NS_PER_MS;
@@ -153,8 +279,6 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
                                 .was_not_begun = !call->was_sent,
                                 .is_repeatable = is_repeatable(call)};
 
-    (void)fd;
-    (void)what;
     (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
                    call->was_sent ? "no answer after" : "it could not be sent within",
                    call->was_extended ? ms : (int64_t)timeout_of(call),
@@ -162,37 +286,20 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
                                          : " (timeoutMs of the server's configuration; "
                                            "code gives a call more by opts.timeoutMs)");
     if (session != NULL)
-        gbx_session_drop_call(session, call->id, "the call has taken too long");
+        gbx_session_cancel(session, call->id, "the call has taken too long");
     unlink_call(call);
     note_end(server, session, GBX_UPSTREAM_TIMEOUT);
     gbx_call_end(call, &reply);
 }
 
-static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
+/* Time in our own queue does not count: that is not the server's fault. */
+void gbx_call_arm(gbx_upstream_call *call)
 {
-    return !call->was_retried && !call->all->is_closing &&
-           gbx_tools_find(&call->server->tools, call->tool) != NULL &&
-           (was_not_begun || is_repeatable(call));
-}
-
-static void on_answer(void *user, const gbx_upstream_reply *reply)
-{
-    gbx_upstream_call *call = user;
-    gbx_server *server = call->server;
-    gbx_session *session = call->session;
-    gbx_upstream_reply told = *reply;
-
-    unlink_call(call);
-    gbx_upstreams_wake(call->all);
-    if (reply->fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply->was_not_begun)) {
-        call->was_retried = true;
-        call->was_sent = !reply->was_not_begun;
-        gbx_call_enqueue(call);
+    if (call->armed_ns != 0 || call->tool == NULL)
         return;
-    }
-    note_end(server, session, reply->fault);
-    told.is_repeatable = is_repeatable(call);
-    gbx_call_end(call, &told);
+    call->armed_ns = gbx_clock_now_ns();
+    gbx_mcp_timer_init(&call->timer, call->all->loop, on_timeout, call);
+    gbx_mcp_timer_set(&call->timer, timeout_of(call));
 }
 
 /* A progress report restarts the time of a call, within a limit. A timeout that the
@@ -202,64 +309,86 @@ static void extend(gbx_upstream_call *call)
     int64_t ms = timeout_of(call);
     int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
     int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
-    struct timeval after;
 
     if (call->timeout_ms != 0 || left_ms <= 0)
         return;
-    left_ms = left_ms < ms ? left_ms : ms;
-    after = gbx_clock_timeval((uint32_t)left_ms);
     call->was_extended = true;
-    (void)event_add(call->timer, &after);
+    gbx_mcp_timer_set(&call->timer, (uint32_t)(left_ms < ms ? left_ms : ms));
 }
 
-static void on_progress(void *user, const char *message, size_t len)
+/* Its message, or "3/10". False: it has neither. */
+static bool put_progress(gbx_view params, gbx_buf *to)
 {
-    gbx_upstream_call *call = user;
+    gbx_view message = gbx_view_member(params, "message");
+    gbx_view progress = gbx_view_member(params, "progress");
+    gbx_view total = gbx_view_member(params, "total");
 
+    if (gbx_view_kind(message) == '"' && message.len > 2)
+        return gbx_view_append_text(message, to);
+    if (gbx_view_kind(progress) != '0')
+        return false;
+    (void)gbx_buf_append(to, progress.at, progress.len);
+    if (gbx_view_kind(total) == '0') {
+        (void)gbx_buf_puts(to, "/");
+        (void)gbx_buf_append(to, total.at, total.len);
+    }
+    return !to->failed;
+}
+
+void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    gbx_buf_init_secret(&text, GBX_KIB(64));
+    if (!put_progress(params, &text))
+        return;
     extend(call);
     if (call->progress != NULL)
-        call->progress(call->user, message, len);
+        call->progress(call->user, (const char *)text.data, text.len);
 }
 
-/* Time in our own queue does not count: that is not the server's fault. */
-void gbx_call_arm(gbx_upstream_call *call)
-{
-    struct event_base *base = gbx_mcp_loop_base(call->all->loop);
-    struct timeval after = gbx_clock_timeval(timeout_of(call));
+/* ---- in flight --------------------------------------------------------------- */
 
-    if (call->timer != NULL || call->tool == NULL)
-        return;
-    call->armed_ns = gbx_clock_now_ns();
-    call->timer = gbx_need(evtimer_new(base, on_timeout, call));
-    (void)event_add(call->timer, &after);
+static bool send_request(gbx_upstream_call *call, gbx_session *session)
+{
+    const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
+    const char *args = (const char *)call->args.data;
+    gbx_link_message about = {.id = call->id,
+                              .method = "tools/call",
+                              .name = call->tool,
+                              .is_again = call->was_retried,
+                              .is_repeatable = tool != NULL && tool->is_repeatable};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    if (tool != NULL && session->link->ops->has_headers &&
+        gbx_view_open(args, call->args.len, &about.args))
+        about.schema = gbx_tools_schema(&session->tools, tool);
+    gbx_buf_init_secret(&text, MESSAGE_MAX);
+    gbx_rpc_begin_request(&text, call->id, about.method);
+    gbx_rpc_put_text(&text, "name", call->tool);
+    gbx_rpc_put_json(&text, "arguments", args, call->args.len);
+    gbx_session_put_meta(session, call->id, call->meta, &text);
+    gbx_rpc_end(&text);
+    return gbx_session_send(session, &text, about);
 }
 
 void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
 {
-    gbx_session_call c = {
-        .tool = call->tool,
-        .args = (const char *)call->args.data,
-        .args_len = call->args.len,
-        .meta = call->meta,
-        .is_again = call->was_retried,
-        .user = call,
-        .progress = on_progress,
-        .answer = on_answer,
-    };
-
     unlink_call(call);
     gbx_call_arm(call);
-    call->id = gbx_session_start_call(session, &c);
-    if (call->id == 0) {
+    call->id = ++session->last_id;
+    if (!send_request(call, session)) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
                            "the server does not read its input");
         return;
     }
+    call->end = session->sent_bytes;
     call->session = session;
     call->was_sent = true;
     call->server->in_flight++;
     call->all->in_flight++;
-    append(call, &call->all->flying);
+    session->call_count++;
+    append(call, &session->calls);
 }
 
 /* ---- how a call fails -------------------------------------------------------- */

@@ -2,96 +2,88 @@
 /*
  * servers - configured servers, their calls, and sessions with their processes.
  *
- * A session is the conversation with one running server: its era, its tools, and
- * requests.
- *
- * Both eras look the same from outside. A session is ready once it knows the tools. It
- * is lost when its link is, or when it fails to become ready. Loop's thread only. Hooks
- * and answers come from the loop; they may do anything but free the session.
+ *     gbx_upstreams -- gbx_server -- gbx_session -- gbx_link
+ *                          |             |
+ *                       waiting       in flight: gbx_upstream_call
  */
 #ifndef GBX_MCP_UPSTREAM_SERVERS_H
 #define GBX_MCP_UPSTREAM_SERVERS_H
 
 #include "mcp/upstream/internal.h"
 
-#include <sys/queue.h>
+typedef struct gbx_server gbx_server;
+typedef struct gbx_session gbx_session;
+typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
+
+/* ---- calls.c -------------------------------------------------------------- */
+
+/* A call of a tool, or a request for the tools, until it is answered. */
+struct gbx_upstream_call {
+    TAILQ_ENTRY(gbx_upstream_call) entry;
+    gbx_call_list *list; /* that it is in, or NULL */
+    gbx_upstreams *all;
+    gbx_server *server;   /* NULL: no server has that name */
+    gbx_session *session; /* that has it in flight, or NULL */
+    int64_t id;           /* in the session */
+    uint64_t end;         /* of its message, counted in bytes that the session sent */
+    char *tool;           /* NULL: the call asks for the list of tools */
+    gbx_buf args;
+    char *meta;
+    uint32_t timeout_ms;
+    gbx_upstream_trust trust;
+    int64_t armed_ns; /* when its time began, or 0 */
+    bool was_extended;
+    int64_t since_ns; /* when it began to wait */
+    bool was_retried;
+    bool was_sent; /* and may have had an effect */
+    gbx_mcp_timer timer;
+    void (*progress)(void *user, const char *message, size_t len);
+    gbx_upstream_done_fn done;
+    void *user;
+    gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
+    bool is_lasting;
+    char *message;
+};
+
+void gbx_call_enqueue(gbx_upstream_call *call);
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
+/* Begin the call's time, unless it has begun: the server is now asked on its behalf. */
+void gbx_call_arm(gbx_upstream_call *call);
+
+/* Give the answer and free the call. Not from inside the public functions. */
+void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
+/* The same in the next turn of the loop. */
+void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
+                        const char *message);
+/* The server has no such tool: end the call in the next turn of the loop. */
+void gbx_call_refuse_unknown(gbx_upstream_call *call);
+
+/* See gbx_session_hooks. A call that may be made again waits again. */
+void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
+void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
+void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
+
+/* ---- session.c ------------------------------------------------------------- */
+
+/*
+ * The conversation with one running server: its era, its tools, and requests.
+ *
+ * Both eras look the same from outside. A session is ready once it knows the tools. It
+ * is lost when its link is, or when it fails to become ready. Loop's thread only. It
+ * tells its server of all this from the loop.
+ */
 
 #define GBX_VERSION_TEXT_MAX 32
 
-typedef struct gbx_session gbx_session;
-
-typedef struct gbx_session_hooks {
-    void *user;
-    void (*ready)(void *user, gbx_session *session);
-    /* The list of tools was read again, or reading it has failed. */
-    void (*listed)(void *user, gbx_session *session);
-    /* The server has answered the check. */
-    void (*checked)(void *user);
-    void (*log)(void *user, const char *line);
-    /* The server has forgotten the session or cannot be reached: nothing more is sent.
-     * The session is lost once the calls in flight have ended. */
-    void (*ending)(void *user, gbx_session *session, const char *why);
-    /* Requests in flight have been answered with GBX_UPSTREAM_EXIT. */
-    void (*lost)(void *user, gbx_session *session, const char *why);
-} gbx_session_hooks;
-
-typedef struct gbx_session_options {
-    gbx_mcp_loop *loop;
-    gbx_yard *yard;
-    const gbx_mcp_upstream_config *config; /* borrowed for the session's life */
-    uint32_t start_ms;
-    gbx_session_hooks hooks;
-} gbx_session_options;
-
-/* What a session knows of its server; borrowed from it. */
+/* What a session knows of its server. */
 typedef struct gbx_session_facts {
     char version[GBX_VERSION_TEXT_MAX]; /* of the protocol */
-    bool is_modern;
-    char server_name[129];
+    char server_name[129];              /* without secrets, as all texts here */
     char server_version[65];
-    char *instructions;      /* never NULL once it is ready */
+    char *instructions;      /* or NULL */
     const char *containment; /* constant */
     double start_ms;
-    uint32_t tools_ttl_ms; /* how long the list is valid, or 0: until it changes */
-    bool is_lasting;       /* it was lost, and a new one would be for the same reason */
 } gbx_session_facts;
-
-gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret,
-                           gbx_error *reterr) GBX_MUST_USE;
-
-/* Pending answers are dropped. Do not call it from a hook. NULL is ignored. */
-void gbx_session_free(gbx_session *session);
-
-/* ---- calling -------------------------------------------------------------- */
-
-typedef struct gbx_session_call {
-    const char *tool;
-    const char *args; /* JSON object */
-    size_t args_len;
-    const char *meta; /* members of _meta without braces, or NULL */
-    bool is_again;    /* it was made before, without effect */
-    void *user;
-    void (*progress)(void *user, const char *message, size_t len); /* or NULL */
-    void (*answer)(void *user, const gbx_upstream_reply *reply);
-} gbx_session_call;
-
-/* The id of the call, or 0: it cannot be sent. The call's text is copied. */
-int64_t gbx_session_start_call(gbx_session *session, const gbx_session_call *call);
-
-/* Notify the server; answer is not called any more. */
-void gbx_session_drop_call(gbx_session *session, int64_t id, const char *reason);
-
-/* Check that the server is alive: if it says nothing within a while, it is lost. */
-void gbx_session_check(gbx_session *session);
-/* Is such a check still unanswered? */
-bool gbx_session_is_checked(const gbx_session *session);
-
-/* Has it said that its tools have changed since they were read? */
-bool gbx_session_is_stale(const gbx_session *session);
-/* A call waits for its tools: ask in the next turn, unless a list is under way. */
-void gbx_session_list_now(gbx_session *session);
-
-/* ---- inside the session ---------------------------------------------------- */
 
 #define GBX_SESSION_WHY_MAX 2048 /* of the text why it is lost */
 
@@ -100,7 +92,7 @@ void gbx_session_list_now(gbx_session *session);
 /* JSON: who we are. */
 #define GBX_CLIENT_INFO "{\"name\":\"glovebox\",\"version\":\"" GBX_VERSION "\"}"
 
-/* The purpose of a request of ours. */
+/* The purpose of a request of ours. Of each but calls, one is open at a time. */
 typedef enum gbx_ask {
     GBX_ASK_DISCOVER,
     GBX_ASK_INITIALIZE,
@@ -108,17 +100,8 @@ typedef enum gbx_ask {
     GBX_ASK_LISTEN,
     GBX_ASK_CHECK,
     GBX_ASK_CALL,
+    GBX_ASK_NOTHING,
 } gbx_ask;
-
-typedef struct gbx_session_request {
-    struct gbx_session_request *next;
-    int64_t id;
-    gbx_ask ask;
-    uint64_t end; /* of its message, counted in sent bytes */
-    void *user;
-    void (*progress)(void *user, const char *message, size_t len);
-    void (*answer)(void *user, const gbx_upstream_reply *reply);
-} gbx_session_request;
 
 typedef enum gbx_phase {
     GBX_PHASE_ASKING, /* for its era */
@@ -128,92 +111,151 @@ typedef enum gbx_phase {
     GBX_PHASE_LOST,
 } gbx_phase;
 
+/* A message on several lines of a process's output. */
+typedef struct gbx_spread {
+    bool is_begun;   /* by a lone brace: the rest of a message may follow */
+    size_t indent;   /* of its members, 0 before the first */
+    int64_t id;      /* 0: not seen yet */
+    bool is_answer;  /* it has a result or an error */
+    int64_t awaited; /* id of the last such answer that was awaited */
+} gbx_spread;
+
+/* They come from the loop, and may do anything but free the session. */
+typedef struct gbx_session_hooks {
+    void (*ready)(gbx_server *server, gbx_session *session);
+    /* The list of tools was read again, or reading it has failed. */
+    void (*listed)(gbx_server *server, gbx_session *session);
+    /* The server has forgotten the session or cannot be reached: nothing more is sent.
+     * The session is lost once the calls in flight have ended. */
+    void (*ending)(gbx_server *server, gbx_session *session, const char *why);
+    /* Calls in flight have been answered with GBX_UPSTREAM_EXIT. */
+    void (*lost)(gbx_server *server, gbx_session *session, const char *why);
+    /* Of a call in flight: its answer, what is known in place of one, its progress. */
+    void (*message)(gbx_upstream_call *call, const gbx_rpc_message *message);
+    void (*answer)(gbx_upstream_call *call, gbx_upstream_reply reply);
+    void (*progress)(gbx_upstream_call *call, gbx_view params);
+} gbx_session_hooks;
+
 struct gbx_session {
-    gbx_session_options options;
+    gbx_server *server;
+    const gbx_session_hooks *hooks;
     gbx_link *link; /* NULL: lost */
     gbx_phase phase;
     gbx_session_facts facts;
+    bool is_process;
+    bool is_modern;
+    bool is_lasting; /* it was lost, and a new one would be for the same reason */
+
+    int64_t last_id;
+    int64_t asked[GBX_ASK_CALL]; /* ids of our own open requests, or 0 */
+    gbx_call_list calls;         /* in flight */
+    size_t call_count;
+    uint64_t sent_bytes;
+
+    char refusal[256]; /* of initialize, by a process: discover is tried next */
+    unsigned version;  /* index in the table of legacy versions, of the one asked for */
+    unsigned versions; /* a bit for each version that was asked for */
+
     gbx_tools tools;
     gbx_tools coming; /* pages of the list being read */
     unsigned pages;
     gbx_buf cursor; /* of an earlier page: if it comes again, the pages go in a
                      * circle */
     bool is_listing;
-    int64_t page_id;   /* id of the request for the awaited page */
-    unsigned unlisted; /* consecutive lists without an answer */
-    bool is_stale;     /* a change was announced while the list was being read */
-    bool tells_tools;  /* its capabilities declare tools */
+    bool is_stale;    /* a change was announced while the list was being read */
+    bool tells_tools; /* its capabilities declare tools */
     bool tells_changes;
     bool is_listening;        /* the stream of changes is open */
+    unsigned unlisted;        /* consecutive lists without an answer */
     unsigned listen_failures; /* consecutive failures to open that stream */
-    uint32_t ttl_ms;          /* of the list, as the server says */
-    bool is_process;
-    char refusal[256];    /* of initialize, by a process: discover is tried next */
-    bool was_asked_again; /* for its era: the first answer was lost */
-    unsigned version;  /* index in the table of legacy versions, of the one asked for */
-    unsigned versions; /* a bit for each version that was asked for */
+    uint32_t ttl_ms;          /* how long the list is valid, as the server says */
+    int64_t asked_ns;         /* when the list being read was asked for */
+    int64_t listed_ns;        /* the same for the known list */
+
     char stray
         [960]; /* the last line of its standard output that was not a message; once it
                 * is ready, only lines since then */
     const char *misframed; /* why its messages cannot be read; constant, or NULL */
-    bool has_brace;        /* a lone brace: the rest of a message may follow */
-    size_t indent;         /* of that message's members, 0 before the first */
-    int64_t spread_id;     /* that message's id */
-    int64_t unread_id;     /* id of the last such message that was awaited */
-    bool is_spread;        /* it has a result or an error */
-    bool is_deaf;          /* it has closed its input, and may be about to end */
-    gbx_session_request *pending;
-    int64_t last_id;
-    size_t calls; /* in flight */
-    uint64_t sent_bytes;
+    gbx_spread spread;
+    bool is_deaf; /* it has closed its input, and may be about to end */
+
     int64_t started_ns;
-    int64_t asked_ns;     /* when the list being read was asked for */
-    int64_t listed_ns;    /* the same for the known list */
     gbx_log_burst logged; /* by us */
     gbx_log_burst said;   /* by the server, to be logged */
-    struct event *start_timer;
-    struct event *list_timer;   /* limits how often changes make us read the list */
-    struct event *page_timer;   /* once it is ready: the next page is late */
-    struct event *listen_timer; /* reopens the stream of changes after a pause */
-    struct event *check_timer;
+    gbx_mcp_timer start_timer;
+    gbx_mcp_timer list_timer;   /* limits how often changes make us read the list */
+    gbx_mcp_timer page_timer;   /* once it is ready: the next page is late */
+    gbx_mcp_timer listen_timer; /* reopens the stream of changes after a pause */
+    gbx_mcp_timer check_timer;
 };
 
-/* ---- session_request.c ---------------------------------------------------- */
+gbx_status gbx_session_new(gbx_server *server, const gbx_session_hooks *hooks,
+                           gbx_session **ret, gbx_error *reterr) GBX_MUST_USE;
+
+/* No call is in flight any more. Do not call it from a hook. */
+void gbx_session_free(gbx_session *session);
+
+/* Check that the server is alive: if it says nothing within a while, it is lost. */
+void gbx_session_check(gbx_session *s);
+/* Is such a check still unanswered? */
+bool gbx_session_is_checked(const gbx_session *s);
+
+/* ---- session_request.c --------------------------------------------------------- */
 
 /* End the session; may be called from anywhere. */
 void gbx_session_lose(gbx_session *s, const char *why);
 /* The server has forgotten it: end it as soon as its calls have ended. */
 void gbx_session_end(gbx_session *s, const char *why);
+/* A call of it has ended. */
+void gbx_session_on_call_end(gbx_session *s);
+void gbx_session_fail_call(const gbx_session *s, gbx_upstream_call *call,
+                           gbx_upstream_fault fault, const char *why,
+                           bool was_not_begun);
 
 /* Send {"method", "params": {PARAMS, "_meta"}}: params are members without braces, or
- * "". Returns the id, or 0: it cannot be sent. */
-int64_t gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
-                        const char *params);
+ * "". False: it cannot be sent. */
+bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
+                     const char *params);
 void gbx_session_notify(gbx_session *s, const char *method, const char *params);
+/* Nobody waits for this request any more: notify the server. */
+void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason);
+/* Append _meta with the members that this era has on each request. */
+void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
+                          const char *more, gbx_buf *to);
+bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about);
 
-bool gbx_session_send(gbx_session *s, const gbx_buf *text,
-                      const gbx_link_message *about);
-/* Take out the request of that id; NULL if nobody waits for it. free() it. */
-gbx_session_request *gbx_session_take(gbx_session *s, int64_t id);
+/* What was asked with this id; *ret_call is the call, or NULL. */
+gbx_ask gbx_session_find(const gbx_session *s, int64_t id,
+                         gbx_upstream_call **ret_call);
+/* The same, and a request of our own is not open any more. */
+gbx_ask gbx_session_take(gbx_session *s, int64_t id, gbx_upstream_call **ret_call);
 bool gbx_session_awaits(const gbx_session *s, int64_t id);
-/* Append its last output that was not a message, if there is any. */
-void gbx_session_add_stray(const gbx_session *s, char *why, size_t size);
+
+/* ---- session_log.c ----------------------------------------------------------- */
+
+void gbx_server_log(const gbx_server *server, const char *line);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* Give the answer, and free the pending call. */
-void gbx_session_on_call(const gbx_session *s, gbx_session_request *p,
-                         const gbx_rpc_message *message);
-void gbx_session_answer_call(gbx_session_request *p, const gbx_upstream_reply *reply);
-void gbx_session_fail_call(gbx_session_request *p, gbx_upstream_fault fault,
-                           const char *why, bool was_not_begun);
-void gbx_session_on_progress(gbx_session *s, gbx_view params);
-
 /* A log message from the server. */
 void gbx_session_on_says(gbx_session *s, gbx_view params);
 
+/* Keep a line that is not a message, without values of secrets. The last one that has a
+ * word in it wins. */
+void gbx_session_note_stray(gbx_session *s, const char *text, size_t len);
+/* Append it, if there is one. */
+void gbx_session_add_stray(const gbx_session *s, char *why, size_t size);
+/* Does the process write answers in a wrong framing? Then waiting longer does not
+ * help. */
+void gbx_session_note_framing(gbx_session *s, const char *text, size_t len);
+extern const char gbx_is_spread[]; /* such a framing, in words */
+
+/* Make blanks of what a text must not hold. */
+void gbx_blank_nuls(gbx_buf *text);
+
 /* ---- session_start.c: eras ------------------------------------------------ */
 
+/* How long it may take to be ready. */
+uint32_t gbx_session_start_ms(const gbx_session *s);
 bool gbx_session_begin(gbx_session *s);
 void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);
@@ -224,12 +266,17 @@ void gbx_session_on_no_initialize(gbx_session *s, const char *why);
 /* The server refused to begin with these words. True: they name a version that was not
  * tried yet, and it is now asked for. */
 bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len);
-/* The answer to this request about the era arrived, but cannot be read. */
-void gbx_session_on_lost(gbx_session *s, int64_t id);
 
 /* ---- session_tools.c ------------------------------------------------------ */
 
 void gbx_session_list(gbx_session *s);
+/* A call waits for its tools: ask in the next turn, unless a list is under way. */
+void gbx_session_list_now(gbx_session *s);
+/* Has it said that its tools have changed since they were read? */
+bool gbx_session_is_stale(const gbx_session *s);
+/* How long the list is valid, or 0: until it changes. */
+uint32_t gbx_session_tools_ttl(const gbx_session *s);
+
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message);
 /* A page is late or invalid. This loses the session only before it is ready. */
 void gbx_session_on_no_tools(gbx_session *s, const char *why);
@@ -242,7 +289,7 @@ void gbx_session_on_acknowledged(gbx_session *s, gbx_view params);
 void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_change(gbx_session *s);
 
-/* ---- servers ---------------------------------------------------------------- */
+/* ---- upstream_server.c -------------------------------------------------- */
 
 /*
  * One configured server: its sessions, its waiting calls, and whether
@@ -254,36 +301,6 @@ void gbx_session_on_change(gbx_session *s);
  */
 
 #define GBX_PROCESSES_MAX 64u
-
-typedef struct gbx_server gbx_server;
-typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
-
-/* A call of a tool, or a request for the tools, until it is answered. */
-struct gbx_upstream_call {
-    TAILQ_ENTRY(gbx_upstream_call) entry;
-    gbx_call_list *list; /* that it is in, or NULL */
-    gbx_upstreams *all;
-    gbx_server *server;   /* NULL: no server has that name */
-    gbx_session *session; /* that has it in flight, or NULL */
-    int64_t id;           /* in the session */
-    char *tool;           /* NULL: the call asks for the list of tools */
-    gbx_buf args;
-    char *meta;
-    uint32_t timeout_ms;
-    gbx_upstream_trust trust;
-    int64_t armed_ns; /* when its time began */
-    bool was_extended;
-    int64_t since_ns; /* when it began to wait */
-    bool was_retried;
-    bool was_sent; /* and may have had an effect */
-    struct event *timer;
-    void (*progress)(void *user, const char *message, size_t len);
-    gbx_upstream_done_fn done;
-    void *user;
-    gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
-    bool is_lasting;
-    char *message;
-};
 
 struct gbx_server {
     gbx_upstreams *all;
@@ -299,35 +316,17 @@ struct gbx_server {
     unsigned failures; /* consecutive */
     int64_t retry_ns;  /* no try before this */
     int64_t started_ns;
-    struct event *retry;
-    struct event *idle;
+    gbx_mcp_timer retry;
+    gbx_mcp_timer idle;
     char fault[1024]; /* of the last failure, or "" */
     bool is_lasting;  /* of that failure: trying again is useless */
     size_t left_out;  /* of the tools that it has listed */
     char left_out_why[GBX_TOOLS_DROPPED_SIZE];
-    gbx_session_facts facts; /* of the last session that was ready; text is owned */
+    gbx_session_facts facts; /* of the last session that was ready */
     gbx_tools tools;
     bool knows_tools;
     int64_t tools_until_ns; /* when they expire; 0: when the server says so */
 };
-
-struct gbx_upstreams {
-    gbx_mcp_loop *loop;
-    const gbx_mcp_config *config;
-    gbx_upstream_hooks hooks;
-    gbx_yard yard;
-    gbx_server *servers;
-    size_t count;
-    size_t in_flight;
-    size_t starts_at_once; /* limit for programs that no call waits for */
-    size_t next_server;    /* gets the next chance to go on: round robin */
-    gbx_call_list flying;  /* in flight, of all servers */
-    gbx_call_list ended;   /* ended in the next turn */
-    bool is_closing;
-    struct event *turn;
-};
-
-/* ---- upstream_server.c -------------------------------------------------- */
 
 void gbx_server_init(gbx_server *server, gbx_upstreams *all,
                      const gbx_mcp_upstream_config *config);
@@ -346,22 +345,27 @@ uint32_t gbx_server_retry_ms(const gbx_server *server);
 /* Is it running, and might its tools differ from the known ones? */
 bool gbx_server_is_dated(const gbx_server *server);
 
-/* ---- calls.c -------------------------------------------------------------- */
+/* ---- upstreams.c ------------------------------------------------------------ */
 
-void gbx_call_enqueue(gbx_upstream_call *call);
-void gbx_call_send(gbx_upstream_call *call, gbx_session *session);
-/* Begin the call's time, unless it has begun: the server is now asked on its behalf. */
-void gbx_call_arm(gbx_upstream_call *call);
-
-/* Give the answer and free the call. Not from inside the public functions. */
-void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
-/* The same in the next turn of the loop. */
-void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
-                        const char *message);
-/* The server has no such tool: end the call in the next turn of the loop. */
-void gbx_call_refuse_unknown(gbx_upstream_call *call);
+struct gbx_upstreams {
+    gbx_mcp_loop *loop;
+    const gbx_mcp_config *config;
+    gbx_upstream_hooks hooks;
+    gbx_yard yard;
+    gbx_server *servers;
+    size_t count;
+    size_t in_flight;
+    size_t starts_at_once; /* limit for programs that no call waits for */
+    size_t next_server;    /* gets the next chance to go on: round robin */
+    gbx_call_list ended;   /* end in the next turn */
+    bool is_closing;
+    gbx_mcp_timer turn;
+};
 
 /* Do the deferred work in the next turn of the loop. */
-void gbx_upstreams_wake(gbx_upstreams *all);
+static inline void gbx_upstreams_wake(gbx_upstreams *all)
+{
+    gbx_mcp_timer_fire(&all->turn);
+}
 
 #endif

@@ -25,34 +25,29 @@
 /* A longer message with invalid UTF-8 is read only if it is an awaited answer. */
 #define LOSSY_MAX GBX_KIB(64)
 
-/* Of a line that is not a message. Secrets are removed before it is cut. */
-#define STRAY_MAX GBX_KIB(4)
-
 /* ---- messages ---------------------------------------------------------------- */
+
+static void on_check(gbx_session *s)
+{
+    gbx_mcp_timer_clear(&s->check_timer);
+    gbx_upstreams_wake(s->server->all);
+}
 
 /* An error without an id belongs to the first request, if nothing else was asked yet: a
  * strict server reads no further than the method. */
 static int64_t find_refused(const gbx_session *s, const gbx_rpc_message *message)
 {
-    const gbx_session_request *p = s->pending;
-    bool is_sole = p != NULL && p->next == NULL;
-
-    return is_sole && message->kind == GBX_RPC_ERROR && s->phase == GBX_PHASE_ASKING
-               ? p->id
-               : 0;
-}
-
-static void on_check(gbx_session *s)
-{
-    (void)event_del(s->check_timer);
-    s->options.hooks.checked(s->options.hooks.user);
+    if (message->kind != GBX_RPC_ERROR || s->phase != GBX_PHASE_ASKING)
+        return 0;
+    return s->asked[GBX_ASK_INITIALIZE] != 0 ? s->asked[GBX_ASK_INITIALIZE]
+                                             : s->asked[GBX_ASK_DISCOVER];
 }
 
 /* An answer: its id names our request; without an id, `about` does. */
 static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t about)
 {
     int64_t id = about;
-    gbx_session_request *p;
+    gbx_upstream_call *call;
 
     /* An error may have an id of the server's own, since it did not read ours. */
     if (message->id.at != NULL && (about == 0 || message->kind != GBX_RPC_ERROR) &&
@@ -60,12 +55,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
         id = 0;
     if (message->id.at == NULL && about == 0)
         id = find_refused(s, message);
-    p = gbx_session_take(s, id);
-    if (p == NULL) {
-        gbx_session_log(s, "an answer that nobody waits for was dropped");
-        return;
-    }
-    switch (p->ask) {
+    switch (gbx_session_take(s, id, &call)) {
     case GBX_ASK_DISCOVER: gbx_session_on_discover(s, message); break;
     case GBX_ASK_INITIALIZE: gbx_session_on_initialize(s, message); break;
     case GBX_ASK_TOOLS: gbx_session_on_tools(s, message); break;
@@ -75,10 +65,12 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
         if (message->kind == GBX_RPC_ERROR &&
             gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s);
-        gbx_session_on_call(s, p, message);
-        return;
+        s->hooks->message(call, message);
+        break;
+    case GBX_ASK_NOTHING:
+        gbx_session_log(s, "an answer that nobody waits for was dropped");
+        break;
     }
-    free(p);
 }
 
 /* We declare no capability, so a server may only ping. A process gets an error reply
@@ -87,9 +79,8 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
 static void on_request(gbx_session *s, const gbx_rpc_message *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    gbx_link_message about = {0};
 
-    if (s->facts.is_modern && !s->is_process) {
+    if (s->is_modern && !s->is_process) {
         gbx_session_log(s, "a request was dropped: servers of this era have none");
         return;
     }
@@ -101,13 +92,23 @@ static void on_request(gbx_session *s, const gbx_rpc_message *message)
         gbx_rpc_append_error(&text, message->id, GBX_RPC_METHOD_NOT_FOUND,
                              "this client answers no requests but ping", NULL);
     }
-    (void)gbx_session_send(s, &text, &about);
+    (void)gbx_session_send(s, &text, (gbx_link_message){0});
+}
+
+static void on_progress(const gbx_session *s, gbx_view params)
+{
+    gbx_upstream_call *call;
+    int64_t id;
+
+    if (gbx_id_read(gbx_view_member(params, "progressToken"), &id) &&
+        gbx_session_find(s, id, &call) == GBX_ASK_CALL)
+        s->hooks->progress(call, params);
 }
 
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)
 {
     if (strcmp(message->method, "notifications/progress") == 0)
-        gbx_session_on_progress(s, message->payload);
+        on_progress(s, message->payload);
     else if (strcmp(message->method, "notifications/tools/list_changed") == 0)
         gbx_session_on_change(s);
     else if (strcmp(message->method, "notifications/subscriptions/acknowledged") == 0)
@@ -140,21 +141,19 @@ static void take_message(gbx_session *s, const gbx_rpc_message *message, int64_t
 /* The answer to this request of ours is invalid. */
 static void fail_request(gbx_session *s, int64_t id, const char *why)
 {
-    gbx_session_request *p = gbx_session_take(s, id);
+    gbx_upstream_call *call;
 
-    if (p == NULL)
-        return;
-    switch (p->ask) {
+    switch (gbx_session_take(s, id, &call)) {
     case GBX_ASK_DISCOVER: gbx_session_on_no_discover(s); break;
+    case GBX_ASK_INITIALIZE: gbx_session_on_no_initialize(s, why); break;
+    case GBX_ASK_TOOLS: gbx_session_on_no_tools(s, why); break;
     case GBX_ASK_LISTEN: gbx_session_on_listen_end(s, NULL); break;
     case GBX_ASK_CHECK: on_check(s); break;
     case GBX_ASK_CALL:
-        gbx_session_fail_call(p, GBX_UPSTREAM_PROTOCOL, why, false);
-        return;
-    case GBX_ASK_TOOLS: gbx_session_on_no_tools(s, why); break;
-    case GBX_ASK_INITIALIZE: gbx_session_on_no_initialize(s, why); break;
+        gbx_session_fail_call(s, call, GBX_UPSTREAM_PROTOCOL, why, false);
+        break;
+    case GBX_ASK_NOTHING: break;
     }
-    free(p);
 }
 
 /* The id of an answer that cannot be read. */
@@ -195,114 +194,35 @@ static void say_fault(const char *text, size_t len, const gbx_rpc_fault *fault,
         (void)snprintf(why, size, "%s", fault->message);
 }
 
-/* ---- lines of a process that are not messages -------------------------------- */
-
-/* Keep it without values of secrets; the last line that has a word in it wins. */
-static void note_stray(gbx_session *s, const char *text, size_t len)
-{
-    GBX_CLEANUP(gbx_free) char *line = NULL;
-    char clean[sizeof s->stray / 8];
-    size_t letters = 0;
-    gbx_buf shown;
-
-    for (size_t i = 0; i < len && letters < 2; i++)
-        letters = isalpha((unsigned char)text[i]) != 0 ? letters + 1 : 0;
-    if (letters != 2)
-        return;
-    line = gbx_need(strndup(text, len < STRAY_MAX ? len : STRAY_MAX));
-    gbx_redact_copy(s->options.yard->secrets, line, clean, sizeof clean);
-    gbx_buf_init(&shown, sizeof s->stray - 1);
-    if (gbx_utf8_append_escaped(&shown, clean, strlen(clean), GBX_ESCAPE_LINE) &&
-        gbx_buf_append(&shown, "", 1))
-        memcpy(s->stray, shown.data, shown.len);
-    gbx_buf_cleanup(&shown);
-}
-
-static size_t indent_of(const char *text, size_t len)
-{
-    size_t indent = 0;
-
-    while (indent < len && (text[indent] == ' ' || text[indent] == '\t'))
-        indent++;
-    return indent;
-}
-
-/* A further line of an object that began on an earlier line. */
-static void note_spread(gbx_session *s, const char *text, size_t len)
-{
-    size_t indent = indent_of(text, len);
-    char line[40]; /* enough for an id */
-
-    if (s->indent == 0)
-        s->indent = indent;
-    if (indent != s->indent)
-        return;
-    (void)snprintf(line, sizeof line, "%.*s", (int)(len - indent), text + indent);
-    if (strncmp(line, "\"id\":", 5) == 0)
-        s->spread_id = strtoll(line + 5 + strspn(line + 5, " \t\""), NULL, 10);
-    else if (strncmp(line, "\"result\":", 9) == 0 ||
-             strncmp(line, "\"error\":", 8) == 0)
-        s->is_spread = true;
-}
-
-static const char spread[] =
-    "it writes a message on several lines: MCP has one message a line, and nothing else, "
-    "on standard output: have it write JSON without line breaks";
-
-/* Does it write answers in a wrong framing? Then waiting longer does not help. It still
- * gets a moment: it may have printed an answer for people and sent it, too. */
-static void note_framing(gbx_session *s, const char *text, size_t len)
-{
-    static const char header[] = "Content-Length:";
-    static const struct timeval moment = {1, 0};
-    bool has_header =
-        len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
-    bool is_brace =
-        len > 0 && text[0] == '{' && indent_of(text + 1, len - 1) == len - 1;
-    bool is_inside = s->has_brace && len > 0 && (text[0] == ' ' || text[0] == '\t');
-
-    s->has_brace = is_brace || is_inside;
-    if (is_brace) {
-        s->indent = 0;
-        s->spread_id = 0;
-        s->is_spread = false;
-    } else if (is_inside) {
-        note_spread(s, text, len);
-    }
-    if (is_inside && s->is_spread && s->phase >= GBX_PHASE_READY) {
-        if (s->spread_id != 0 && gbx_session_awaits(s, s->spread_id)) {
-            s->unread_id = s->spread_id;
-            (void)event_add(s->start_timer, &moment);
-        }
-        return;
-    }
-    if (s->phase >= GBX_PHASE_READY || s->misframed != NULL ||
-        (!has_header && !(is_inside && s->is_spread)))
-        return;
-    s->misframed =
-        has_header ? "it writes its messages behind Content-Length headers: MCP has "
-                     "one message a line, and nothing else, on standard output"
-                   : spread;
-    (void)event_add(s->start_timer, &moment);
-}
+/* A banner may also look like the beginning of an answer. */
+#define BEHIND_TRIES 4
 
 /* An answer that follows unfinished other text on the same line. */
 static bool take_behind(gbx_session *s, const char *text, size_t len)
 {
-    const char *at = memmem(text, len, "{\"", 2);
+    const char *at = text;
     gbx_rpc_message message;
     gbx_rpc_fault fault;
     int64_t id;
 
-    if (at == NULL || at == text || !isprint((unsigned char)*text) ||
-        !gbx_rpc_read(at, len - (size_t)(at - text), &message, &fault) ||
-        (message.kind != GBX_RPC_RESULT && message.kind != GBX_RPC_ERROR) ||
-        !gbx_id_read(message.id, &id) || !gbx_session_awaits(s, id))
+    if (len == 0 || !isprint((unsigned char)*text))
         return false;
-    note_stray(s, text, (size_t)(at - text));
-    gbx_session_log(s, "text before an answer was dropped: %s", s->stray);
-    on_response(s, &message, 0);
-    return true;
+    for (unsigned tries = 0; tries < BEHIND_TRIES; tries++) {
+        size_t gone = (size_t)(at - text) + 1;
+
+        at = memmem(text + gone, len - gone, "{\"", 2);
+        if (at == NULL)
+            return false;
+        if (!gbx_rpc_read(at, len - (size_t)(at - text), &message, &fault) ||
+            (message.kind != GBX_RPC_RESULT && message.kind != GBX_RPC_ERROR) ||
+            !gbx_id_read(message.id, &id) || !gbx_session_awaits(s, id))
+            continue;
+        gbx_session_note_stray(s, text, (size_t)(at - text));
+        gbx_session_log(s, "text before an answer was dropped: %s", s->stray);
+        on_response(s, &message, 0);
+        return true;
+    }
+    return false;
 }
 
 /* ---- hooks of the link ------------------------------------------------------- */
@@ -324,19 +244,17 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
             fail_request(s, about, "its answer is not valid");
         return;
     }
-    if (s->is_process && s->phase == GBX_PHASE_READY && take_behind(s, text, len))
+    if (s->is_process && take_behind(s, text, len))
         return;
     say_fault(text, len, &fault, why, sizeof why);
-    if (s->is_process)
-        note_stray(s, text, len);
+    if (s->is_process) {
+        gbx_session_note_stray(s, text, len);
+        gbx_session_note_framing(s, text, len);
+    }
     gbx_session_log(s, "a line was dropped: %s%s%s", why, s->is_process ? ": " : "",
                     s->is_process ? s->stray : "");
-    if (s->is_process)
-        note_framing(s, text, len);
     (void)snprintf(told, sizeof told, "its answer cannot be read: %s", why);
     fail_request(s, id, told);
-    if (id == 0 && s->phase == GBX_PHASE_ASKING)
-        gbx_session_on_lost(s, gbx_id_find_behind(text, len));
 }
 
 static void on_too_long(void *user, const char *head, size_t head_len, const char *tail,
@@ -366,65 +284,61 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
                                 .is_passing = how == GBX_UNANSWERED_PASSING ||
                                               how == GBX_UNANSWERED_LATER,
                                 .was_not_begun = how >= GBX_UNANSWERED_SPOKEN};
-    gbx_session_request *p = gbx_session_take(s, about);
+    gbx_upstream_call *call;
+    gbx_ask ask = gbx_session_take(s, about, &call);
 
-    if (p == NULL)
+    if (ask == GBX_ASK_NOTHING)
         return;
-    if (p->ask == GBX_ASK_CALL) {
-        gbx_session_answer_call(p, &reply);
-        return;
-    }
-    if (p->ask == GBX_ASK_DISCOVER && how == GBX_UNANSWERED_SPOKEN)
+    if (ask == GBX_ASK_CALL)
+        s->hooks->answer(call, reply);
+    else if (ask == GBX_ASK_DISCOVER && how == GBX_UNANSWERED_SPOKEN)
         gbx_session_on_no_discover(s);
-    else if (p->ask == GBX_ASK_LISTEN)
+    else if (ask == GBX_ASK_LISTEN)
         gbx_session_on_listen_end(s, NULL);
-    else if (p->ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
+    else if (ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
         gbx_session_keep_tools(s);
-    else if (p->ask != GBX_ASK_INITIALIZE ||
+    else if (ask != GBX_ASK_INITIALIZE ||
              !gbx_session_ask_other_version(s, why, strlen(why))) {
-        s->facts.is_lasting =
-            how == GBX_UNANSWERED_LASTING || how == GBX_UNANSWERED_ODD;
+        s->is_lasting = how == GBX_UNANSWERED_LASTING || how == GBX_UNANSWERED_ODD;
         gbx_session_end(s, why); /* the server may continue from the message it
                                   * refused */
     }
-    free(p);
 }
 
 static void on_forgotten(void *user, int64_t about, const char *why, bool is_lasting)
 {
     gbx_session *s = user;
-    gbx_session_request *p = gbx_session_take(s, about);
+    gbx_upstream_call *call;
 
-    if (p != NULL && p->ask == GBX_ASK_CALL)
-        gbx_session_fail_call(p, GBX_UPSTREAM_EXIT, why, true);
-    else
-        free(p);
-    s->facts.is_lasting = is_lasting;
+    if (gbx_session_take(s, about, &call) == GBX_ASK_CALL)
+        gbx_session_fail_call(s, call, GBX_UPSTREAM_EXIT, why, true);
+    s->is_lasting = is_lasting;
     gbx_session_end(s, why);
 }
 
 /* A call that has not reached the server completely, or NULL. */
-static const gbx_session_request *find_unread(const gbx_session *s, uint64_t written)
+static gbx_upstream_call *find_unread(const gbx_session *s, uint64_t written)
 {
-    const gbx_session_request *p = s->pending;
+    gbx_upstream_call *call;
 
-    while (p != NULL && (p->ask != GBX_ASK_CALL || p->end <= written))
-        p = p->next;
-    return p;
+    TAILQ_FOREACH(call, &s->calls, entry)
+    if (call->end > written)
+        return call;
+    return NULL;
 }
 
 /* Before it is ready, wait whether it ends: its last output then gives the reason. */
 static void on_deaf(void *user, uint64_t written, const char *why)
 {
     gbx_session *s = user;
-    const gbx_session_request *p;
+    gbx_upstream_call *call;
 
     if (s->phase != GBX_PHASE_READY)
         return;
     s->is_deaf = true;
     /* Each answer may drop further calls, so search anew. */
-    while ((p = find_unread(s, written)) != NULL)
-        gbx_session_fail_call(gbx_session_take(s, p->id), GBX_UPSTREAM_EXIT, why, true);
+    while ((call = find_unread(s, written)) != NULL)
+        gbx_session_fail_call(s, call, GBX_UPSTREAM_EXIT, why, true);
     gbx_session_end(s, why);
 }
 
@@ -439,9 +353,9 @@ static void on_missed(void *user)
 
 static void on_log(void *user, const char *line)
 {
-    gbx_session *s = user;
+    const gbx_session *s = user;
 
-    s->options.hooks.log(s->options.hooks.user, line);
+    gbx_server_log(s->server, line);
 }
 
 static void on_lost(void *user, const char *why, bool is_lasting)
@@ -450,113 +364,108 @@ static void on_lost(void *user, const char *why, bool is_lasting)
     char words[GBX_SESSION_WHY_MAX];
 
     s->link = NULL;
-    s->facts.is_lasting = is_lasting;
+    s->is_lasting = is_lasting;
     (void)snprintf(words, sizeof words, "%s", why);
     gbx_session_add_stray(s, words, sizeof words);
     gbx_session_lose(s, words);
 }
 
-static gbx_link_hooks hooks_of(gbx_session *s)
-{
-    return (gbx_link_hooks){.user = s,
-                            .message = on_message,
-                            .too_long = on_too_long,
-                            .awaits = on_awaits,
-                            .unanswered = on_unanswered,
-                            .forgotten = on_forgotten,
-                            .deaf = on_deaf,
-                            .missed = on_missed,
-                            .log = on_log,
-                            .lost = on_lost};
-}
-
 /* ---- time -------------------------------------------------------------------- */
 
-static void on_start_timeout(evutil_socket_t fd, short what, void *arg)
+static void on_start_timer(void *user)
 {
-    gbx_session *s = arg;
+    gbx_session *s = user;
     char why[GBX_SESSION_WHY_MAX];
 
-    (void)fd;
-    (void)what;
     if (s->phase == GBX_PHASE_ENDING) {
         gbx_session_lose(s, "its session has ended");
-        return;
-    }
-    if (s->phase == GBX_PHASE_READY) {
-        fail_request(s, s->unread_id, spread);
-        return;
-    }
-    if (s->misframed != NULL) {
-        s->facts.is_lasting = true;
+    } else if (s->phase == GBX_PHASE_READY) {
+        fail_request(s, s->spread.awaited, gbx_is_spread);
+    } else if (s->misframed != NULL) {
+        s->is_lasting = true;
         gbx_session_lose(s, s->misframed);
-        return;
+    } else {
+        (void)snprintf(why, sizeof why,
+                       "it was not ready after %" PRIu32 " ms (startMs)",
+                       gbx_session_start_ms(s));
+        if (s->link->ops->add_words != NULL)
+            s->link->ops->add_words(s->link, why, sizeof why);
+        gbx_session_add_stray(s, why, sizeof why);
+        gbx_session_lose(s, why);
     }
-    (void)snprintf(why, sizeof why, "it was not ready after %" PRIu32 " ms (startMs)",
-                   s->options.start_ms);
-    if (s->link->ops->add_words != NULL)
-        s->link->ops->add_words(s->link, why, sizeof why);
-    gbx_session_add_stray(s, why, sizeof why);
-    gbx_session_lose(s, why);
 }
 
-static void on_list_timer(evutil_socket_t fd, short what, void *arg)
+static void on_list_timer(void *user)
 {
-    (void)fd;
-    (void)what;
-    gbx_session_list(arg);
+    gbx_session_list(user);
 }
 
-static void on_page_timer(evutil_socket_t fd, short what, void *arg)
+static void on_page_timer(void *user)
 {
-    (void)fd;
-    (void)what;
-    gbx_session_on_no_tools(arg, "it does not answer when it is asked for its tools");
+    gbx_session_on_no_tools(user, "it does not answer when it is asked for its tools");
 }
 
-static void on_listen_timer(evutil_socket_t fd, short what, void *arg)
+static void on_listen_timer(void *user)
 {
-    (void)fd;
-    (void)what;
-    gbx_session_listen(arg);
+    gbx_session_listen(user);
 }
 
-static void on_check_timeout(evutil_socket_t fd, short what, void *arg)
+static void on_check_timer(void *user)
 {
-    (void)fd;
-    (void)what;
-    gbx_session_lose(arg, "it does not answer any more");
+    gbx_session_lose(user, "it does not answer any more");
 }
 
-static void set_up(gbx_session *s)
+void gbx_session_check(gbx_session *s)
 {
-    struct event_base *base = gbx_mcp_loop_base(s->options.loop);
-    struct timeval start = gbx_clock_timeval(s->options.start_ms);
-
-    s->start_timer = gbx_need(evtimer_new(base, on_start_timeout, s));
-    s->list_timer = gbx_need(evtimer_new(base, on_list_timer, s));
-    s->page_timer = gbx_need(evtimer_new(base, on_page_timer, s));
-    s->listen_timer = gbx_need(evtimer_new(base, on_listen_timer, s));
-    s->check_timer = gbx_need(evtimer_new(base, on_check_timeout, s));
-    (void)event_add(s->start_timer, &start);
+    if (s->phase != GBX_PHASE_READY || gbx_session_is_checked(s))
+        return;
+    if (gbx_session_ask(s, GBX_ASK_CHECK, s->is_modern ? "server/discover" : "ping",
+                        ""))
+        gbx_mcp_timer_set(&s->check_timer, gbx_timeout_ms(GBX_TIMEOUT_CHECK));
+    else
+        gbx_session_lose(s, "it does not read its input");
 }
 
-gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret,
-                           gbx_error *reterr)
+bool gbx_session_is_checked(const gbx_session *s)
+{
+    return gbx_mcp_timer_is_set(&s->check_timer);
+}
+
+/* ---- start and end ----------------------------------------------------------- */
+
+gbx_status gbx_session_new(gbx_server *server, const gbx_session_hooks *hooks,
+                           gbx_session **ret, gbx_error *reterr)
 {
     gbx_session *s = gbx_need(calloc(1, sizeof *s));
+    gbx_mcp_loop *loop = server->all->loop;
     gbx_link_options link = {
-        .loop = options->loop,
-        .yard = options->yard,
-        .config = options->config,
-        .hooks = hooks_of(s),
+        .loop = loop,
+        .yard = &server->all->yard,
+        .config = server->config,
+        .hooks = {.user = s,
+                  .message = on_message,
+                  .too_long = on_too_long,
+                  .awaits = on_awaits,
+                  .unanswered = on_unanswered,
+                  .forgotten = on_forgotten,
+                  .deaf = on_deaf,
+                  .missed = on_missed,
+                  .log = on_log,
+                  .lost = on_lost},
     };
     gbx_status status;
 
-    s->options = *options;
+    s->server = server;
+    s->hooks = hooks;
     s->started_ns = gbx_clock_now_ns();
-    set_up(s);
-    status = options->config->transport == GBX_MCP_STDIO
+    TAILQ_INIT(&s->calls);
+    gbx_mcp_timer_init(&s->start_timer, loop, on_start_timer, s);
+    gbx_mcp_timer_init(&s->list_timer, loop, on_list_timer, s);
+    gbx_mcp_timer_init(&s->page_timer, loop, on_page_timer, s);
+    gbx_mcp_timer_init(&s->listen_timer, loop, on_listen_timer, s);
+    gbx_mcp_timer_init(&s->check_timer, loop, on_check_timer, s);
+    gbx_mcp_timer_set(&s->start_timer, gbx_session_start_ms(s));
+    status = server->config->transport == GBX_MCP_STDIO
                  ? gbx_link_stdio(&link, &s->link, reterr)
                  : gbx_link_http(&link, &s->link, reterr);
     s->is_process = status == GBX_OK && s->link->ops->is_process;
@@ -572,53 +481,16 @@ gbx_status gbx_session_new(const gbx_session_options *options, gbx_session **ret
 
 void gbx_session_free(gbx_session *session)
 {
-    if (session == NULL)
-        return;
-    struct event *events[] = {session->start_timer, session->list_timer,
-                              session->page_timer, session->listen_timer,
-                              session->check_timer};
-
     if (session->link != NULL)
         session->link->ops->leave(session->link, false);
-    while (session->pending != NULL)
-        free(gbx_session_take(session, session->pending->id));
-    /* Freed only now: the end of the last call activates one of them. */
-    for (size_t i = 0; i < GBX_COUNTOF(events); i++)
-        event_free(events[i]);
+    gbx_mcp_timer_cleanup(&session->start_timer);
+    gbx_mcp_timer_cleanup(&session->list_timer);
+    gbx_mcp_timer_cleanup(&session->page_timer);
+    gbx_mcp_timer_cleanup(&session->listen_timer);
+    gbx_mcp_timer_cleanup(&session->check_timer);
     gbx_tools_cleanup(&session->tools);
     gbx_tools_cleanup(&session->coming);
     gbx_buf_cleanup(&session->cursor);
     free(session->facts.instructions);
     free(session);
-}
-
-void gbx_session_check(gbx_session *session)
-{
-    struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_CHECK);
-
-    if (session->phase != GBX_PHASE_READY ||
-        evtimer_pending(session->check_timer, NULL))
-        return;
-    if (gbx_session_ask(session, GBX_ASK_CHECK,
-                        session->facts.is_modern ? "server/discover" : "ping", "") != 0)
-        (void)event_add(session->check_timer, &patience);
-    else
-        gbx_session_lose(session, "it does not read its input");
-}
-
-bool gbx_session_is_checked(const gbx_session *session)
-{
-    return evtimer_pending(session->check_timer, NULL);
-}
-
-bool gbx_session_is_stale(const gbx_session *session)
-{
-    return session->is_listing || session->is_stale ||
-           evtimer_pending(session->list_timer, NULL);
-}
-
-void gbx_session_list_now(gbx_session *session)
-{
-    if (session->phase == GBX_PHASE_READY && !session->is_listing)
-        (void)event_add(session->list_timer, &(struct timeval){0});
 }

@@ -16,20 +16,15 @@
 
 #define UNSUPPORTED_VERSION (-32022)
 
+#define START_MS 30000 /* without startMs */
+
 static const char *const legacy_versions[] = {
     "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07",
 };
 
-static bool names_version(gbx_view list, const char *version)
+static bool is_modern(gbx_view version)
 {
-    size_t cursor = 0;
-    gbx_view none;
-    gbx_view item;
-
-    while (gbx_view_next(list, &cursor, &none, &item))
-        if (gbx_view_is_text(item, version))
-            return true;
-    return false;
+    return gbx_view_is_text(version, GBX_MODERN_VERSION);
 }
 
 static bool is_legacy(gbx_view version)
@@ -40,22 +35,26 @@ static bool is_legacy(gbx_view version)
     return false;
 }
 
-static bool names_legacy(gbx_view list)
+static bool has_version(gbx_view list, bool (*is_wanted)(gbx_view version))
 {
     size_t cursor = 0;
     gbx_view none;
     gbx_view item;
 
     while (gbx_view_next(list, &cursor, &none, &item))
-        if (is_legacy(item))
+        if (is_wanted(item))
             return true;
     return false;
 }
 
-static void copy_text(gbx_view view, char *to, size_t size)
+/* Without values of secrets; "" if it is longer, or not a text. */
+static void copy_fact(const gbx_session *s, gbx_view view, char *to, size_t size)
 {
-    if (!gbx_rpc_copy_text(view, to, size))
-        *to = 0;
+    char text[256];
+
+    *to = 0;
+    if (gbx_rpc_copy_text(view, text, size))
+        gbx_redact_copy(s->server->all->yard.secrets, text, to, size);
 }
 
 /* Its name and capabilities: the same members in both eras, in different places. */
@@ -63,53 +62,39 @@ static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
 {
     gbx_view tools = gbx_view_member(gbx_view_member(result, "capabilities"), "tools");
     gbx_view instructions = gbx_view_member(result, "instructions");
-    gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(256)};
 
-    copy_text(gbx_view_member(info, "name"), s->facts.server_name,
+    copy_fact(s, gbx_view_member(info, "name"), s->facts.server_name,
               sizeof s->facts.server_name);
-    copy_text(gbx_view_member(info, "version"), s->facts.server_version,
+    copy_fact(s, gbx_view_member(info, "version"), s->facts.server_version,
               sizeof s->facts.server_version);
     s->tells_tools = gbx_view_kind(tools) == '{';
     s->tells_changes = gbx_view_is_true(gbx_view_member(tools, "listChanged"));
-    gbx_buf_init(&text, GBX_KIB(256));
-    if (gbx_view_kind(instructions) != '"' ||
-        !gbx_view_take_text(instructions, &text) ||
-        (text.len > 0 && memchr(text.data, 0, text.len) != NULL)) {
-        gbx_buf_cleanup(&text);
-        gbx_buf_init(&text, 1);
-    }
     free(s->facts.instructions);
-    s->facts.instructions = gbx_need(gbx_buf_take_string(&text, NULL));
+    s->facts.instructions = NULL;
+    if (gbx_view_take_text(instructions, &text) && text.len > 0 &&
+        memchr(text.data, 0, text.len) == NULL && gbx_buf_append(&text, "", 1))
+        s->facts.instructions =
+            gbx_redact_text(s->server->all->yard.secrets, (const char *)text.data);
 }
 
 static bool ask_to_initialize(gbx_session *s)
 {
     char params[256];
 
-    s->facts.is_modern = false;
+    s->is_modern = false;
     (void)snprintf(
         params, sizeof params,
         "\"protocolVersion\":\"%s\",\"capabilities\":{},\"clientInfo\":" GBX_CLIENT_INFO,
         legacy_versions[s->version]);
     s->versions |= 1u << s->version;
-    return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params) != 0;
+    return gbx_session_ask(s, GBX_ASK_INITIALIZE, "initialize", params);
 }
 
 static bool ask_to_discover(gbx_session *s)
 {
-    s->facts.is_modern = true;
-    return gbx_session_ask(s, GBX_ASK_DISCOVER, "server/discover", "") != 0;
-}
-
-/* Its answer was lost: ask once more, but only once, since a server that loses two will
- * lose others. */
-static void ask_again(gbx_session *s, gbx_ask ask)
-{
-    if (s->was_asked_again)
-        return;
-    s->was_asked_again = true;
-    if (ask == GBX_ASK_DISCOVER ? !ask_to_discover(s) : !ask_to_initialize(s))
-        gbx_session_lose(s, "it does not take the first message");
+    s->is_modern = true;
+    return gbx_session_ask(s, GBX_ASK_DISCOVER, "server/discover", "");
 }
 
 static void fail_version(gbx_session *s, gbx_view supported)
@@ -119,18 +104,17 @@ static void fail_version(gbx_session *s, gbx_view supported)
     (void)snprintf(why, sizeof why,
                    "it speaks no version of MCP that is known here: %.*s",
                    supported.len < 128 ? (int)supported.len : 0, supported.at);
-    s->facts.is_lasting = true; /* unless it answers the other request */
+    s->is_lasting = true; /* unless it answers the other request */
     gbx_session_on_no_initialize(s, why);
 }
 
 static void become(gbx_session *s, const char *version, bool is_modern)
 {
     if (s->misframed != NULL) /* the framing turned out to be right */
-        (void)event_add(s->start_timer,
-                        &(struct timeval){.tv_sec = s->options.start_ms / 1000 + 1});
+        gbx_mcp_timer_set(&s->start_timer, gbx_session_start_ms(s) + 1000);
     s->misframed = NULL;
-    s->facts.is_lasting = false;
-    s->facts.is_modern = is_modern;
+    s->is_lasting = false;
+    s->is_modern = is_modern;
     (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", version);
     if (s->link->ops->agree != NULL)
         s->link->ops->agree(s->link, version, is_modern);
@@ -143,10 +127,15 @@ static void become(gbx_session *s, const char *version, bool is_modern)
 /* With the older HTTP+SSE transport, every server is of the legacy era. */
 static bool begins_with_initialize(const gbx_session *s)
 {
-    return s->is_process || s->options.config->transport == GBX_MCP_SSE;
+    return s->is_process || s->server->config->transport == GBX_MCP_SSE;
 }
 
 /* ---- the rest of the session ---------------------------------------------- */
+
+uint32_t gbx_session_start_ms(const gbx_session *s)
+{
+    return s->server->config->start_ms != 0 ? s->server->config->start_ms : START_MS;
+}
 
 bool gbx_session_begin(gbx_session *s)
 {
@@ -190,15 +179,6 @@ bool gbx_session_ask_other_version(gbx_session *s, const char *words, size_t len
     return false;
 }
 
-void gbx_session_on_lost(gbx_session *s, int64_t id)
-{
-    gbx_session_request *p = gbx_session_take(s, id);
-
-    if (p != NULL)
-        ask_again(s, p->ask);
-    free(p);
-}
-
 void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
 {
     gbx_view versions = gbx_view_member(message->payload, "supportedVersions");
@@ -214,12 +194,12 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
     } else if (message->kind == GBX_RPC_ERROR || gbx_view_kind(versions) != '[') {
         gbx_session_on_no_discover(s);
         return;
-    } else if (names_version(versions, GBX_MODERN_VERSION)) {
+    } else if (has_version(versions, is_modern)) {
         note_facts(s, message->payload, info);
         become(s, GBX_MODERN_VERSION, true);
         return;
     }
-    if (names_legacy(versions))
+    if (has_version(versions, is_legacy))
         gbx_session_on_no_discover(s);
     else
         fail_version(s, versions);
@@ -238,7 +218,8 @@ void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message)
         gbx_session_ask_other_version(s, message->payload.at, message->payload.len)) {
         return;
     } else if (message->kind == GBX_RPC_ERROR) {
-        copy_text(gbx_rpc_error_message(message->payload), text, sizeof text);
+        (void)gbx_rpc_copy_text(gbx_rpc_error_message(message->payload), text,
+                                sizeof text);
         (void)snprintf(why, sizeof why, "it refused to begin: %s", text);
         gbx_session_on_no_initialize(s, why);
     } else if (!gbx_rpc_copy_text(said, version, sizeof version) || !is_legacy(said)) {

@@ -18,14 +18,12 @@
 /* Before the session is ready, one timer limits all pages together. */
 static void ask_page(gbx_session *s, const char *params)
 {
-    uint32_t ms = s->options.config->timeout_ms;
-    struct timeval patience = gbx_clock_timeval(ms != 0 ? ms : GBX_UPSTREAM_TIMEOUT_MS);
+    uint32_t ms = s->server->config->timeout_ms;
 
-    s->page_id = gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params);
-    if (s->page_id == 0)
+    if (!gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params))
         gbx_session_lose(s, "it does not read its input");
     else if (s->phase == GBX_PHASE_READY)
-        (void)event_add(s->page_timer, &patience);
+        gbx_mcp_timer_set(&s->page_timer, ms != 0 ? ms : GBX_UPSTREAM_TIMEOUT_MS);
 }
 
 static void begin_list(gbx_session *s)
@@ -80,15 +78,15 @@ static bool ask_next(gbx_session *s, gbx_view result)
 
 static void become_ready(gbx_session *s)
 {
-    (void)event_del(s->start_timer);
+    gbx_mcp_timer_clear(&s->start_timer);
     s->phase = GBX_PHASE_READY;
     s->stray[0] = 0;
     s->facts.containment =
         s->link->ops->containment != NULL ? s->link->ops->containment(s->link) : "";
     s->facts.start_ms =
         (double)(gbx_clock_now_ns() - s->started_ns) / (double)GBX_NS_PER_MS;
-    s->options.hooks.ready(s->options.hooks.user, s);
-    if (s->phase == GBX_PHASE_READY && s->facts.is_modern && s->tells_changes)
+    s->hooks->ready(s->server, s);
+    if (s->phase == GBX_PHASE_READY && s->is_modern && s->tells_changes)
         gbx_session_listen(s);
 }
 
@@ -109,16 +107,9 @@ static void end_list(gbx_session *s)
     if (s->phase == GBX_PHASE_LISTING)
         become_ready(s);
     else
-        s->options.hooks.listed(s->options.hooks.user, s);
+        s->hooks->listed(s->server, s);
     if (s->phase == GBX_PHASE_READY && s->is_stale)
         gbx_session_on_change(s);
-}
-
-/* The list is valid for the time it says; while changes are announced, until one is. */
-static void note_listening(gbx_session *s, bool is_listening)
-{
-    s->is_listening = is_listening;
-    s->facts.tools_ttl_ms = is_listening ? 0 : s->ttl_ms;
 }
 
 /* A missing or very short time means the shortest interval between two requests. */
@@ -129,22 +120,19 @@ static void note_ttl(gbx_session *s, gbx_view result)
 
     if (!gbx_rpc_integer(gbx_view_member(result, "ttlMs"), &ms) || ms < least_ms)
         ms = least_ms;
-    if (s->facts.is_modern)
+    if (s->is_modern)
         s->ttl_ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
-    note_listening(s, s->is_listening);
 }
 
 static void listen_later(gbx_session *s)
 {
     uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN_MAX);
     uint32_t ms = gbx_timeout_ms(GBX_TIMEOUT_LISTEN);
-    struct timeval pause;
 
     for (unsigned i = 0; i < s->listen_failures && ms < most_ms; i++)
         ms *= 2;
-    pause = gbx_clock_timeval(ms < most_ms ? ms : most_ms);
     s->listen_failures++; /* until the next one is open */
-    (void)event_add(s->listen_timer, &pause);
+    gbx_mcp_timer_set(&s->listen_timer, ms < most_ms ? ms : most_ms);
 }
 
 static void lose_for_error(gbx_session *s, gbx_view error)
@@ -171,11 +159,28 @@ void gbx_session_list(gbx_session *s)
         begin_list(s);
 }
 
+void gbx_session_list_now(gbx_session *s)
+{
+    if (s->phase == GBX_PHASE_READY && !s->is_listing)
+        gbx_mcp_timer_set(&s->list_timer, 0);
+}
+
+bool gbx_session_is_stale(const gbx_session *s)
+{
+    return s->is_listing || s->is_stale || gbx_mcp_timer_is_set(&s->list_timer);
+}
+
+/* While changes are announced, the list is valid until one is. */
+uint32_t gbx_session_tools_ttl(const gbx_session *s)
+{
+    return s->is_listening ? 0 : s->ttl_ms;
+}
+
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 {
-    bool has_headers = s->facts.is_modern && s->link->ops->has_headers;
+    bool has_headers = s->is_modern && s->link->ops->has_headers;
 
-    (void)event_del(s->page_timer);
+    gbx_mcp_timer_clear(&s->page_timer);
     if (message->kind == GBX_RPC_ERROR) {
         /* It has not declared any tools. */
         if (!s->tells_tools && s->phase == GBX_PHASE_LISTING)
@@ -203,8 +208,10 @@ void gbx_session_on_no_tools(gbx_session *s, const char *why)
         gbx_session_lose(s, why);
         return;
     }
-    (void)event_del(s->page_timer);
-    gbx_session_drop_call(s, s->page_id, "the list has taken too long");
+    gbx_mcp_timer_clear(&s->page_timer);
+    if (s->asked[GBX_ASK_TOOLS] != 0)
+        gbx_session_cancel(s, s->asked[GBX_ASK_TOOLS], "the list has taken too long");
+    s->asked[GBX_ASK_TOOLS] = 0;
     gbx_session_log(s, "%s", why);
     if (++s->unlisted == UNLISTED_MAX) {
         gbx_session_end(s, "it does not tell its tools any more");
@@ -212,15 +219,15 @@ void gbx_session_on_no_tools(gbx_session *s, const char *why)
     }
     s->is_listing = false;
     s->is_stale = true;
-    s->options.hooks.listed(s->options.hooks.user, s);
+    s->hooks->listed(s->server, s);
 }
 
 void gbx_session_keep_tools(gbx_session *s)
 {
-    (void)event_del(s->page_timer);
+    gbx_mcp_timer_clear(&s->page_timer);
     s->is_listing = false;
     s->listed_ns = s->asked_ns;
-    s->options.hooks.listed(s->options.hooks.user, s);
+    s->hooks->listed(s->server, s);
 }
 
 void gbx_session_listen(gbx_session *s)
@@ -237,7 +244,7 @@ void gbx_session_on_acknowledged(gbx_session *s, gbx_view params)
         !gbx_view_is_true(gbx_view_member(taken, "toolsListChanged")))
         return;
     s->listen_failures = 0;
-    note_listening(s, true);
+    s->is_listening = true;
     gbx_session_on_change(s);
 }
 
@@ -249,8 +256,8 @@ void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message)
     if (s->phase != GBX_PHASE_READY)
         return;
     if (s->is_listening) {
-        note_listening(s, false);
-        s->options.hooks.listed(s->options.hooks.user, s); /* it was current until
+        s->is_listening = false;
+        s->hooks->listed(s->server, s); /* it was current until
                                                             * now */
     }
     if (!has_none)
@@ -259,12 +266,8 @@ void gbx_session_on_listen_end(gbx_session *s, const gbx_rpc_message *message)
 
 void gbx_session_on_change(gbx_session *s)
 {
-    struct timeval pause;
-
     if (s->phase == GBX_PHASE_LISTING)
         s->is_stale = true;
-    if (s->phase != GBX_PHASE_READY || evtimer_pending(s->list_timer, NULL))
-        return;
-    pause = gbx_timeout_timeval(GBX_TIMEOUT_LIST);
-    (void)event_add(s->list_timer, &pause);
+    if (s->phase == GBX_PHASE_READY && !gbx_mcp_timer_is_set(&s->list_timer))
+        gbx_mcp_timer_set(&s->list_timer, gbx_timeout_ms(GBX_TIMEOUT_LIST));
 }

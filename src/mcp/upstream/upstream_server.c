@@ -52,18 +52,10 @@ static bool holds(const gbx_server *server)
     return server->tools_until_ns == 0 || gbx_clock_now_ns() < server->tools_until_ns;
 }
 
-static void on_log(void *user, const char *line)
-{
-    const gbx_server *server = user;
-
-    if (server->all->hooks.log != NULL)
-        server->all->hooks.log(server->all->hooks.user, server->config->name, line);
-}
-
 /* Adopt the tools that this session's process has listed. */
 static void take_tools(gbx_server *server, const gbx_session *session)
 {
-    uint32_t ttl_ms = session->facts.tools_ttl_ms;
+    uint32_t ttl_ms = gbx_session_tools_ttl(session);
     gbx_tools ours;
 
     server->tools_until_ns =
@@ -79,7 +71,7 @@ static void take_tools(gbx_server *server, const gbx_session *session)
         return;
     }
     if (ours.flaws[GBX_TOOL_SECRET] > 0)
-        on_log(server, server->left_out_why);
+        gbx_server_log(server, server->left_out_why);
     gbx_tools_cleanup(&server->tools);
     server->tools = ours;
     server->knows_tools = true;
@@ -156,36 +148,19 @@ static void note_failure(gbx_server *server, const char *why, bool is_lasting)
     server->is_lasting = is_lasting;
 }
 
-static void on_ready(void *user, gbx_session *session)
+static void on_listed(gbx_server *server, gbx_session *session)
 {
-    gbx_server *server = user;
-    const gbx_session_facts *facts = &session->facts;
-    const gbx_policy *secrets = server->all->yard.secrets;
+    take_tools(server, session);
+    gbx_upstreams_wake(server->all);
+}
 
+/* The session gives away what it knows. */
+static void on_ready(gbx_server *server, gbx_session *session)
+{
     free(server->facts.instructions);
-    server->facts = *facts;
-    server->facts.instructions = gbx_redact_text(secrets, facts->instructions);
-    gbx_redact_copy(secrets, facts->server_name, server->facts.server_name,
-                    sizeof server->facts.server_name);
-    gbx_redact_copy(secrets, facts->server_version, server->facts.server_version,
-                    sizeof server->facts.server_version);
-    take_tools(server, session);
-    gbx_upstreams_wake(server->all);
-}
-
-static void on_listed(void *user, gbx_session *session)
-{
-    gbx_server *server = user;
-
-    take_tools(server, session);
-    gbx_upstreams_wake(server->all);
-}
-
-static void on_checked(void *user)
-{
-    const gbx_server *server = user;
-
-    gbx_upstreams_wake(server->all);
+    server->facts = session->facts;
+    session->facts.instructions = NULL;
+    on_listed(server, session);
 }
 
 /* It is moved to the dead while its calls end, so that another can start at once. */
@@ -197,13 +172,11 @@ static void give_up(gbx_server *server, gbx_session *session, const char *why,
             server->sessions[i] = server->sessions[--server->session_count];
     server->dead[server->dead_count++] = session;
     note_failure(server, why, is_lasting);
-    on_log(server, why);
+    gbx_server_log(server, why);
 }
 
-static void on_ending(void *user, gbx_session *session, const char *why)
+static void on_ending(gbx_server *server, gbx_session *session, const char *why)
 {
-    gbx_server *server = user;
-
     give_up(server, session, why, false);
     gbx_upstreams_wake(server->all);
 }
@@ -216,26 +189,44 @@ static bool is_dead(const gbx_server *server, const gbx_session *session)
     return false;
 }
 
-static void on_lost(void *user, gbx_session *session, const char *why)
+static void on_lost(gbx_server *server, gbx_session *session, const char *why)
 {
-    gbx_server *server = user;
-
     gbx_upstreams_wake(server->all);
     if (is_dead(server, session))
         return;
-    give_up(server, session, why, session->facts.is_lasting);
+    give_up(server, session, why, session->is_lasting);
     if (session->facts.start_ms <= 0 && server->session_count == 0) /* never ready */
         fail_waiting(server, GBX_UPSTREAM_START, why);
 }
 
+static const gbx_session_hooks hooks = {
+    on_ready,
+    on_listed,
+    on_ending,
+    on_lost,
+    gbx_call_on_answer,
+    gbx_call_answer,
+    gbx_call_on_progress,
+};
+
 /* ---- the end ----------------------------------------------------------------- */
+
+static void stop_session(gbx_session *session)
+{
+    gbx_upstream_call *call;
+
+    while ((call = TAILQ_FIRST(&session->calls)) != NULL)
+        gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED,
+                           "the servers are being stopped");
+    gbx_session_free(session);
+}
 
 void gbx_server_stop(gbx_server *server)
 {
     while (server->dead_count > 0)
-        gbx_session_free(server->dead[--server->dead_count]);
+        stop_session(server->dead[--server->dead_count]);
     while (server->session_count > 0)
-        gbx_session_free(server->sessions[--server->session_count]);
+        stop_session(server->sessions[--server->session_count]);
 }
 
 void gbx_server_bury(gbx_server *server)
@@ -253,8 +244,8 @@ void gbx_server_bury(gbx_server *server)
 
 void gbx_server_cleanup(gbx_server *server)
 {
-    event_free(server->retry);
-    event_free(server->idle);
+    gbx_mcp_timer_cleanup(&server->retry);
+    gbx_mcp_timer_cleanup(&server->idle);
     gbx_tools_cleanup(&server->tools);
     free(server->facts.instructions);
 }
@@ -291,18 +282,11 @@ static bool may_start(const gbx_server *server)
 
 void gbx_server_start(gbx_server *server)
 {
-    gbx_session_options options = {
-        .loop = server->all->loop,
-        .yard = &server->all->yard,
-        .config = server->config,
-        .start_ms = or_else(server->config->start_ms, 30000),
-        .hooks = {server, on_ready, on_listed, on_checked, on_log, on_ending, on_lost},
-    };
     gbx_error error;
     gbx_session *session;
 
     server->started_ns = gbx_clock_now_ns();
-    if (gbx_session_new(&options, &session, &error) == GBX_OK) {
+    if (gbx_session_new(server, &hooks, &session, &error) == GBX_OK) {
         server->sessions[server->session_count++] = session;
         return;
     }
@@ -347,12 +331,11 @@ static void start_in_turn(gbx_server *server)
     bool may = may_start(server);
     int64_t left_ns = may ? gbx_timeout_ns(GBX_TIMEOUT_START_LOOK)
                           : server->retry_ns - gbx_clock_now_ns();
-    struct timeval after = {left_ns / 1000000000, left_ns % 1000000000 / 1000 + 1};
 
     if (may && has_turn(server))
         gbx_server_start(server);
     else if (left_ns > 0)
-        (void)event_add(server->retry, &after);
+        gbx_mcp_timer_set(&server->retry, (uint32_t)(left_ns / GBX_NS_PER_MS + 1));
 }
 
 /* ---- calls ------------------------------------------------------------------- */
@@ -367,7 +350,7 @@ static gbx_session *pick(const gbx_server *server)
         gbx_session *s = server->sessions[i];
 
         if (s->phase == GBX_PHASE_READY && !gbx_session_is_checked(s) &&
-            (best == NULL || s->calls < best->calls))
+            (best == NULL || s->call_count < best->call_count))
             best = s;
     }
     return best;
@@ -429,32 +412,28 @@ static void widen(gbx_server *server)
     const gbx_session *best = pick(server);
 
     if (server->session_count < processes_of(server) && best != NULL &&
-        best->calls > 0 && count_ready(server) == server->session_count &&
+        best->call_count > 0 && count_ready(server) == server->session_count &&
         may_start(server))
         gbx_server_start(server);
 }
 
-static void on_idle(evutil_socket_t fd, short what, void *arg)
+static void on_idle(void *user)
 {
-    gbx_server *server = arg;
+    gbx_server *server = user;
 
-    (void)fd;
-    (void)what;
-    if (server->in_flight > 0 || server->waiting_count > 0)
-        return;
-    gbx_server_stop(server);
+    if (server->in_flight == 0 && server->waiting_count == 0)
+        gbx_server_stop(server);
 }
 
 static void watch_idleness(gbx_server *server)
 {
     uint32_t ms = server->config->idle_ms;
-    struct timeval after = gbx_clock_timeval(ms);
     bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
 
     if (!is_idle || server->session_count == 0 || ms == 0)
-        (void)event_del(server->idle);
-    else if (!evtimer_pending(server->idle, NULL))
-        (void)event_add(server->idle, &after);
+        gbx_mcp_timer_clear(&server->idle);
+    else if (!gbx_mcp_timer_is_set(&server->idle))
+        gbx_mcp_timer_set(&server->idle, ms);
 }
 
 void gbx_server_pump(gbx_server *server)
@@ -471,21 +450,17 @@ void gbx_server_pump(gbx_server *server)
     watch_idleness(server);
 }
 
-static void on_retry(evutil_socket_t fd, short what, void *arg)
+static void on_retry(void *user)
 {
-    (void)fd;
-    (void)what;
-    gbx_server_pump(arg);
+    gbx_server_pump(user);
 }
 
 void gbx_server_init(gbx_server *server, gbx_upstreams *all,
                      const gbx_mcp_upstream_config *config)
 {
-    struct event_base *base = gbx_mcp_loop_base(all->loop);
-
     server->all = all;
     server->config = config;
     TAILQ_INIT(&server->waiting);
-    server->retry = gbx_need(evtimer_new(base, on_retry, server));
-    server->idle = gbx_need(evtimer_new(base, on_idle, server));
+    gbx_mcp_timer_init(&server->retry, all->loop, on_retry, server);
+    gbx_mcp_timer_init(&server->idle, all->loop, on_idle, server);
 }

@@ -40,14 +40,12 @@ static void tell(gbx_upstream_call *call)
     gbx_call_end(call, &reply);
 }
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void on_turn(void *user)
 {
-    gbx_upstreams *all = arg;
+    gbx_upstreams *all = user;
     size_t first = all->next_server++;
     gbx_upstream_call *call;
 
-    (void)fd;
-    (void)what;
     for (size_t i = 0; i < all->count; i++) {
         gbx_server_bury(&all->servers[(first + i) % all->count]);
         gbx_server_pump(&all->servers[(first + i) % all->count]);
@@ -154,7 +152,6 @@ gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *confi
 
     all->loop = loop;
     all->config = config;
-    TAILQ_INIT(&all->flying);
     TAILQ_INIT(&all->ended);
     all->starts_at_once = starts_at_once();
     if (hooks != NULL)
@@ -162,7 +159,7 @@ gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *confi
     if (config->rules != NULL)
         all->yard.secrets = config->rules->secrets;
     all->yard.descriptors = descriptor_limit();
-    all->turn = gbx_need(event_new(gbx_mcp_loop_base(loop), -1, 0, on_turn, all));
+    gbx_mcp_timer_init(&all->turn, loop, on_turn, all);
     all->count = config->server_count;
     all->servers = gbx_need(calloc(all->count + 1, sizeof(gbx_server)));
     for (size_t i = 0; i < all->count; i++)
@@ -186,8 +183,6 @@ void gbx_upstreams_part(gbx_upstreams *upstreams)
 
 void gbx_upstreams_free(gbx_upstreams *upstreams)
 {
-    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_CANCELLED,
-                                .message = "the servers are being stopped"};
     gbx_upstream_call *call;
 
     if (upstreams == NULL)
@@ -195,9 +190,8 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
     gbx_upstreams_part(upstreams);
     for (size_t i = 0; i < upstreams->count; i++)
         while ((call = TAILQ_FIRST(&upstreams->servers[i].waiting)) != NULL)
-            gbx_call_end(call, &reply);
-    while ((call = TAILQ_FIRST(&upstreams->flying)) != NULL)
-        gbx_call_end(call, &reply);
+            gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED,
+                               "the servers are being stopped");
     while ((call = TAILQ_FIRST(&upstreams->ended)) != NULL)
         tell(call);
     gbx_yard_clear(&upstreams->yard, gbx_timeout_ms(GBX_TIMEOUT_LAST_END));
@@ -205,7 +199,7 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
     for (size_t i = 0; i < upstreams->count; i++)
         gbx_server_cleanup(&upstreams->servers[i]);
     free(upstreams->servers);
-    event_free(upstreams->turn);
+    gbx_mcp_timer_cleanup(&upstreams->turn);
     free(upstreams);
 }
 
@@ -231,8 +225,8 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
 
 void gbx_upstream_cancel(gbx_upstream_call *call)
 {
-    if (call->session != NULL && !call->all->is_closing)
-        gbx_session_drop_call(call->session, call->id, "the caller has cancelled it");
+    if (call->session != NULL)
+        gbx_session_cancel(call->session, call->id, "the caller has cancelled it");
     gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
 }
 

@@ -14,8 +14,10 @@
 #include "mcp/upstream/internal.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define STEP_END  '\x1e'
 #define EASY_MAX  128
@@ -32,6 +34,9 @@ typedef struct easy {
     void *header_data;
     void *body_data;
     long status;
+    char head[4096]; /* lines of the last head, each ended by a NUL */
+    size_t head_len;
+    struct curl_header header; /* the last one that was asked for */
     bool has_head;
     bool is_aside; /* carries nothing that is waited for */
     bool is_post;
@@ -131,6 +136,42 @@ static CURLcode easy_getinfo(CURL *handle, CURLINFO what, ...)
     *to = what == CURLINFO_RESPONSE_CODE ? e->status : e->status != 0;
     va_end(values);
     return CURLE_OK;
+}
+
+/* The value begins behind the colon and blanks, and ends before the line's end. */
+static CURLHcode easy_header(CURL *handle, const char *name, size_t index,
+                             unsigned origin, int request, struct curl_header **ret)
+{
+    static char value[4096];
+    easy *e = handle;
+
+    assert(index == 0 && origin == CURLH_HEADER && request == -1);
+    for (const char *line = e->head; line < e->head + e->head_len;
+         line += strlen(line) + 1) {
+        size_t n = strlen(name);
+
+        if (strncasecmp(line, name, n) != 0 || line[n] != ':')
+            continue;
+        n += 1 + strspn(line + n + 1, " \t");
+        (void)snprintf(value, sizeof value, "%.*s", (int)strcspn(line + n, "\r\n"),
+                       line + n);
+        e->header.value = value;
+        *ret = &e->header;
+        return CURLHE_OK;
+    }
+    return CURLHE_MISSING;
+}
+
+/* An interim head does not count. */
+static void keep_header(easy *e, const char *line, size_t len)
+{
+    if (len > 5 && memcmp(line, "HTTP/", 5) == 0)
+        e->head_len = 0;
+    if (e->has_head || len >= sizeof e->head - e->head_len)
+        return;
+    memcpy(e->head + e->head_len, line, len);
+    e->head[e->head_len + len] = '\0';
+    e->head_len += len + 1;
 }
 
 static CURLcode easy_pause(CURL *handle, int how)
@@ -285,6 +326,7 @@ static bool say_line(easy *e, char *line, size_t len)
 
     if (len > 8 && memcmp(line, "HTTP/1.1 ", 9) == 0)
         e->status = strtol(line + 9, NULL, 10) % 1000;
+    keep_header(e, line, len);
     if (is_end && e->status >= 200)
         e->has_head = true;
     if (e->on_header(line, 1, len, e->header_data) == len)
@@ -450,6 +492,7 @@ static void load_once(void)
     lib.curl_easy_cleanup = easy_cleanup;
     lib.curl_easy_setopt = easy_setopt;
     lib.curl_easy_getinfo = easy_getinfo;
+    lib.curl_easy_header = easy_header;
     lib.curl_easy_pause = easy_pause;
 }
 
@@ -475,7 +518,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     load_once();
     assert(s.loop != NULL);
-    web = (gbx_http_client){.lib = lib, .base = gbx_mcp_loop_base(s.loop)};
+    web = (gbx_http_client){.lib = lib, .loop = s.loop};
     config.transport = size > 0 && (data[0] & 1) != 0 ? GBX_MCP_SSE : GBX_MCP_HTTP;
     assert(gbx_link_http(&options, &s.link, NULL) == GBX_OK);
     if (size > 1)

@@ -22,6 +22,7 @@
 #define GBX_LIBCURL_MAP(XX)      \
     XX(curl_easy_cleanup)        \
     XX(curl_easy_getinfo)        \
+    XX(curl_easy_header)         \
     XX(curl_easy_init)           \
     XX(curl_easy_pause)          \
     XX(curl_easy_setopt)         \

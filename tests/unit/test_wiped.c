@@ -54,11 +54,10 @@ TEST(wiped__message_that_waits)
 {
     static const char text[] = "{\"text\":\"" SECRET "\"}\n";
     const gbx_link_message message = {.text = text, .len = strlen(text), .id = 1};
-    gbx_http link = {0};
+    gbx_http_waiting *waiting = gbx_http_waiting_new(&message);
 
-    assert_true(gbx_http_later(&link, &message));
     begin();
-    gbx_http_drop_later(&link, 0);
+    gbx_http_waiting_free(waiting);
     end("a message that waits");
 }
 

@@ -365,9 +365,6 @@ void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *messag
  * is the tool's, and must not be taken for another call's.
  */
 
-/* A banner may also look like the beginning of an answer. */
-#define BEHIND_TRIES 8
-
 typedef struct found {
     int64_t id; /* -1: the object has two */
     int depth;  /* at the end of the text */
@@ -503,22 +500,6 @@ int64_t gbx_id_find(const char *text, size_t len)
 
     return is_object(text, len) && f.has_version && !f.has_method && f.id > 0 ? f.id
                                                                               : 0;
-}
-
-int64_t gbx_id_find_behind(const char *text, size_t len)
-{
-    const char *end = text + len;
-    int64_t id = 0;
-
-    for (unsigned tries = 0; id == 0 && tries < BEHIND_TRIES; tries++) {
-        const char *at = len > 0 ? memmem(text, (size_t)(end - text), "{\"", 2) : NULL;
-
-        if (at == NULL)
-            return 0;
-        id = gbx_id_find(at, (size_t)(end - at));
-        text = at + 1;
-    }
-    return id;
 }
 
 int64_t gbx_id_find_in_head(const char *text, size_t len)

@@ -474,57 +474,66 @@ typedef struct gbx_http_exchange_options {
     struct curl_slist *headers; /* owned from now on, also on failure */
     const void *body;           /* of a POST; copied */
     size_t body_len;
-    bool is_sent_once;   /* libcurl never resends it, whatever becomes of
-                          * the connection */
+    bool is_call;        /* it is never resent, whatever becomes of the connection */
     bool is_first_try;   /* for the owner: the call was not made before */
     bool is_last_try;    /* for the owner: not made again once it was answered */
     int64_t id;          /* of the request in it, or 0 */
     uint32_t timeout_ms; /* 0: none */
     uint32_t delay_ms;   /* before it is sent */
-    gbx_http_exchange_hooks hooks;
+    const gbx_http_exchange_hooks *hooks;
     void *user;
 } gbx_http_exchange_options;
 
-/* What is known of the response; borrowed from the exchange. */
-typedef struct gbx_http_exchange_response {
-    long status;
-    char content_type[64]; /* lower case, without parameters */
-    char encoding[32];     /* of the body, which is left encoded; or "" */
-    char location[256];    /* or "" */
-    char *session;         /* or NULL */
-    gbx_buf body;          /* empty for a stream of events; without a byte order mark */
-    gbx_sse sse;
-    bool is_stream;
-    bool is_too_long;
-    bool is_session_too_long;
-} gbx_http_exchange_response;
-
 struct gbx_http_exchange {
     LIST_ENTRY(gbx_http_exchange) entry; /* in its owner's list */
-    const gbx_http_exchange_options *options;
+    gbx_http_exchange_options options;
     bool was_answered; /* for the owner: the answer to id was among the events */
-    gbx_http_exchange_response response;
+    /* What is known of the response. */
+    long status;
+    bool is_stream;
+    bool is_too_long;
+    gbx_buf body; /* empty for a stream of events; without a byte order mark */
+    gbx_sse sse;
+    /* Of http_exchange.c alone. */
+    CURL *easy;
+    gbx_multi_entry multi_entry;
+    gbx_buf sent_body;
+    size_t sent; /* bytes of it, if is_call */
+    char error[CURL_ERROR_SIZE];
+    gbx_mcp_timer turn; /* examines what has arrived; begins it after its delay */
+    size_t header_bytes;
+    bool has_head;
+    bool is_head_told;
+    bool is_added;
+    bool is_paused; /* events come faster than they are examined */
+    bool is_over;
+    bool is_telling; /* a hook is running, and may read the response */
+    bool is_dropped; /* freed by that hook: release it once the hook has returned */
+    CURLcode result;
 };
 
 /* NULL: it cannot be sent. */
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options);
-void gbx_http_exchange_free(gbx_http_exchange *shared);
+void gbx_http_exchange_free(gbx_http_exchange *e);
 
 /* Has any of it been sent to the server? */
-bool gbx_http_exchange_was_sent(const gbx_http_exchange *shared);
+bool gbx_http_exchange_was_sent(const gbx_http_exchange *e);
+
+/* A header of the response, or "". Borrowed until the next one is asked for. */
+const char *gbx_http_exchange_header(const gbx_http_exchange *e, const char *name);
 
 /* A text for people, by libcurl. */
-const char *gbx_http_exchange_error(const gbx_http_exchange *shared, CURLcode result);
+const char *gbx_http_exchange_error(const gbx_http_exchange *e, CURLcode result);
 
 /* What all links over HTTP share: libcurl, loaded with the first link. */
 struct gbx_http_client {
     gbx_libcurl lib;
     gbx_multi *multi;
-    struct event_base *base;
+    gbx_mcp_loop *loop;
     gbx_http_exchange_list farewells; /* nobody waits for their answers */
 };
 
-gbx_status gbx_http_client_new(struct event_base *base, gbx_http_client **ret,
+gbx_status gbx_http_client_new(gbx_mcp_loop *loop, gbx_http_client **ret,
                                gbx_error *reterr) GBX_MUST_USE;
 /* Only farewells may still be in flight. NULL is ignored. */
 void gbx_http_client_free(gbx_http_client *web);
@@ -534,7 +543,23 @@ void gbx_http_client_free(gbx_http_client *web);
 void gbx_http_client_finish(gbx_http_client *web, uint32_t ms);
 
 /* Start an exchange whose answer is ignored. */
-void gbx_http_client_say_farewell(const gbx_http_exchange_options *options);
+void gbx_http_client_say_farewell(gbx_http_exchange_options *options);
+
+/* Resolve an address that a server at base names. NULL: it is not on that server. */
+char *gbx_http_resolve(const gbx_http_client *web, const char *base, const char *text,
+                       size_t len);
+
+/* A copy of a message that waits to be sent, without the views; wiped when it is freed.
+ * NULL is ignored. */
+typedef struct gbx_http_waiting {
+    STAILQ_ENTRY(gbx_http_waiting) entry;
+    gbx_link_message message;
+    char *text;
+    char *name;
+} gbx_http_waiting;
+
+gbx_http_waiting *gbx_http_waiting_new(const gbx_link_message *message);
+void gbx_http_waiting_free(gbx_http_waiting *waiting);
 
 /* ---- http_headers.c ------------------------------------------------------ */
 
@@ -574,80 +599,27 @@ bool gbx_params_are_sound(gbx_view schema);
 /* Add the headers of a call with these arguments. The schema must be sound. */
 void gbx_params_add(gbx_view schema, gbx_view args, gbx_http_headers *headers);
 
-/* ---- http_send.c ----------------------------------------------------------- */
-
-/* The state of a link over HTTP. */
-
-/* A message that waits. */
-typedef struct gbx_http_waiting {
-    struct gbx_http_waiting *next;
-    gbx_link_message message; /* its text and name are those below */
-    gbx_buf text;
-    char *name; /* or NULL */
-} gbx_http_waiting;
-
-typedef struct gbx_link_http_state {
-    gbx_link link;
-    gbx_link_hooks hooks;
-    const gbx_mcp_upstream_config *config;
-    const gbx_policy *secrets; /* removed from what the server says; borrowed, or
-                                * NULL */
-    gbx_http_client *web;
-    const gbx_http_exchange_hooks
-        *request_hooks; /* of exchanges; the user is the link */
-    const gbx_http_exchange_hooks *stream_hooks;
-    gbx_http_exchange_list exchanges; /* requests, and other messages */
-    gbx_http_exchange *stream;        /* of the server's unasked messages, or NULL */
-    struct event *again;              /* reopens the stream */
-    uint32_t again_ms;                /* the pause that the server asks for; 0: none */
-    unsigned stream_failures;         /* consecutive failures to open it */
-    bool was_stream_tried;
-    bool is_modern;
-    char version[64];  /* of the protocol, agreed upon or to be asked for */
-    char *session;     /* NULL: none was given */
-    bool is_forgotten; /* the server says that the session does not exist */
-    /* The HTTP+SSE transport: messages go where the stream's first event says. */
-    bool is_sse;
-    char *endpoint; /* NULL: not known yet; messages wait in held */
-    gbx_buf held;
-    int64_t held_id;
-    char *refusal; /* of the held message, before the stream was tried; or NULL */
-    /* The exchange that must end before anything else is sent, and the messages that
-     * wait for it: POSTs may overtake one another. */
-    gbx_http_exchange *settling;
-    struct event *settle;
-    gbx_http_waiting *later;
-    unsigned asides; /* messages without an id that are under way */
-    bool has_dropped_asides;
-} gbx_http;
-
-/* Send the message as soon as it may go; see gbx_link_ops, likewise forget. */
-bool gbx_http_send(gbx_link *link, const gbx_link_message *message);
-void gbx_http_forget(gbx_link *link, int64_t id);
-/* Resolve the address for messages that the stream names; NULL: it is not on the
- * configured server, which alone may see our headers. */
-char *gbx_http_resolve(const gbx_http *h, const char *text, size_t len);
-/* POST this text; id 0: no answer is expected. */
-bool gbx_http_post(gbx_http *h, const gbx_link_message *message);
-
-/* Open the stream of the server's unasked messages. */
-bool gbx_http_open_stream(gbx_http *h);
-/* A request's exchange has ended. True: it ended before the answer, and the rest of its
- * stream is being requested. */
-bool gbx_http_resume(gbx_http *h, const gbx_http_exchange *ended);
-/* End our session at the server: unused ones cost it memory. */
-void gbx_http_say_farewell(const gbx_http *h);
-
-/* Queue a message until it may be sent. False: too many wait. */
-bool gbx_http_later(gbx_http *h, const gbx_link_message *message);
-/* Send all that may go, in order; drop what cannot be sent. */
-void gbx_http_send_later(gbx_http *h);
-/* Drop the one of that id, or all if it is 0. */
-void gbx_http_drop_later(gbx_http *h, int64_t id);
-
-/* ---- link_http.c ----------------------------------------------------------- */
+/* ---- http_response.c ------------------------------------------------------- */
 
 /* Is this an answer to that request of ours, whatever it says? */
 bool gbx_http_is_answer(const char *text, size_t len, int64_t id);
+/* Is the body a JSON-RPC error? */
+bool gbx_http_is_error(const gbx_http_exchange *e);
+/* Does it speak of a protocol version? Those are dates: 2025-03-26. Only its beginning
+ * is searched. */
+bool gbx_http_is_of_version(const gbx_http_exchange *e);
+
+/* The connection fails, or does not speak HTTP, until a person fixes the address or the
+ * certificate. */
+bool gbx_http_is_lasting(CURLcode result);
+bool gbx_http_is_no_http(CURLcode result);
+bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result);
+/* What an error status says of the request. */
+gbx_unanswered gbx_http_meaning(long status);
+
+/* For people, to be freed: the status and the server's text about it; and what it
+ * answered with instead of JSON, or NULL if it is that. */
+char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_policy *secrets);
+char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_policy *secrets);
 
 #endif

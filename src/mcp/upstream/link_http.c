@@ -1,147 +1,272 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link_http - a server at an address: what its responses mean, and the stream of its
- * unasked messages. Every message is a POST, and its answer is a body or a stream.
- * Redirects are not followed: our headers go only to the configured server.
+ * link_http - a server at an address: what is sent to it and in which order, its answers,
+ * and the stream of its unasked messages. Every message is a POST, and its answer is a
+ * body or a stream; the end of the session is a DELETE. Redirects are not followed: our
+ * headers go only to the configured server.
  */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
 #include "base/timeouts.h"
-#include "base/utf8.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of a server's text about a refusal. Secrets are removed before it is cut. */
-#define WORDS_MAX     200
-#define LOOKED_AT_MAX GBX_KIB(64)
-#define WHY_MAX       GBX_KIB(4)
+/* Limit of answered streams that are still open; servers usually close them. */
+#define OPEN_MAX 4
 
-/* ---- what a response says ---------------------------------------------------- */
+/* Messages without an id: the limits of those under way and of those that wait. */
+#define ASIDES_AT_ONCE 4
+#define ASIDES_WAITING 64
 
-bool gbx_http_is_answer(const char *text, size_t len, int64_t id)
+typedef struct http {
+    gbx_link link;
+    gbx_link_hooks hooks;
+    const gbx_mcp_upstream_config *config;
+    const gbx_policy *secrets; /* removed from what the server says; borrowed, or
+                                * NULL */
+    gbx_http_client *web;
+    gbx_http_exchange_list exchanges; /* requests, and other messages */
+    gbx_http_exchange *stream;        /* of the server's unasked messages, or NULL */
+    gbx_mcp_timer again;              /* reopens the stream */
+    uint32_t again_ms;                /* the pause that the server asks for; 0: none */
+    unsigned stream_failures;         /* consecutive failures to open it */
+    bool was_stream_tried;
+    bool is_modern;
+    char version[64];  /* of the protocol, agreed upon or to be asked for */
+    char *session;     /* NULL: none was given */
+    bool is_forgotten; /* the server says that the session does not exist */
+    /* The HTTP+SSE transport: messages go where the stream's first event says. */
+    bool is_sse;
+    char *endpoint;          /* NULL: not known yet; messages wait */
+    gbx_http_waiting *first; /* a copy of the first message, for that transport; or
+                              * NULL */
+    char *refusal;           /* of that message, before the stream was tried; or NULL */
+    /* The exchange that must end before anything else is sent, and the messages that
+     * wait for it: POSTs may overtake one another. */
+    gbx_http_exchange *settling;
+    gbx_mcp_timer settle;
+    STAILQ_HEAD(, gbx_http_waiting) later;
+    unsigned asides; /* messages without an id that are under way */
+    bool has_dropped_asides;
+} http;
+
+/* ---- requests ---------------------------------------------------------------- */
+
+/* The headers that every request has. */
+static gbx_http_headers common_headers(const http *h)
 {
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-    int64_t theirs = 0;
+    gbx_http_headers headers = {.lib = &h->web->lib};
 
-    return gbx_rpc_read(text, len, &message, &fault) &&
-           (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR) &&
-           gbx_id_read(message.id, &theirs) && theirs == id;
+    gbx_http_headers_add_configured(&headers, h->config);
+    if (h->version[0] != 0)
+        gbx_http_header_add(&headers, "MCP-Protocol-Version", h->version);
+    if (h->session != NULL)
+        gbx_http_header_add(&headers, "Mcp-Session-Id", h->session);
+    return headers;
 }
 
-static bool is_error(const gbx_buf *body)
+/* Start an exchange with these headers, which it takes. NULL: it cannot be sent. */
+static gbx_http_exchange *start(http *h, const gbx_http_headers *headers,
+                                gbx_http_exchange_options *options)
 {
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-
-    return body->len > 0 &&
-           gbx_rpc_read((const char *)body->data, body->len, &message, &fault) &&
-           message.kind == GBX_RPC_ERROR;
-}
-
-/* Does its body speak of a protocol version? Those are dates: 2025-03-26. Only its
- * beginning is searched. */
-static bool is_of_version(const gbx_buf *body)
-{
-    static const char date[] = "*20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]*";
-    size_t len = body->len < LOOKED_AT_MAX ? body->len : LOOKED_AT_MAX;
-    GBX_CLEANUP(gbx_free)
-    char *text = gbx_need(len > 0 ? strndup((char *)body->data, len) : strdup(""));
-
-    return strcasestr(text, "protocol version") != NULL ||
-           strcasestr(text, "protocol-version") != NULL ||
-           strcasestr(text, "protocolversion") != NULL ||
-           (strcasestr(text, "version") != NULL && fnmatch(date, text, 0) == 0);
-}
-
-/* The connection fails, or does not speak HTTP, until a person fixes the address or the
- * certificate. */
-static bool is_lasting(CURLcode result)
-{
-    return result == CURLE_PEER_FAILED_VERIFICATION ||
-           result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
-           result == CURLE_UNSUPPORTED_PROTOCOL;
-}
-
-/* What an error status says of the request. 401 and the like say nothing about the era:
- * with other credentials the answer may differ. */
-static gbx_unanswered meaning_of(long status)
-{
-    if (status == 429 || status == 408)
-        return GBX_UNANSWERED_LATER;
-    if (status < 400 || status == 401 || status == 403 || status == 407)
-        return GBX_UNANSWERED_LASTING;
-    if (status < 500)
-        return GBX_UNANSWERED_SPOKEN;
-    /* From a gateway: the server behind it may have begun. */
-    return status >= 502 && status <= 504 ? GBX_UNANSWERED_PASSING : GBX_UNANSWERED;
-}
-
-/* Append the server's text as one line, as much of it as fits. */
-static void put_words(const gbx_http *h, const char *text, size_t len, gbx_buf *to)
-{
-    char words[WORDS_MAX + 1];
-    char *copy = gbx_need(strndup(text, len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX));
-
-    for (char *c = copy; *c != 0; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
-    gbx_redact_copy(h->secrets, copy, words, sizeof words);
-    free(copy);
-    (void)gbx_utf8_append_escaped(to, words, strlen(words), GBX_ESCAPE_LINE);
-}
-
-static bool has_words(const gbx_http_exchange_response *r)
-{
-    return r->body.len > 0 && r->encoding[0] == 0 &&
-           ((r->content_type[0] == 0 && r->body.data[0] != '<') ||
-            strcmp(r->content_type, "text/plain") == 0 ||
-            strstr(r->content_type, "json") != NULL);
-}
-
-/* Append the status and the server's text for people; ends in NUL, unless it failed. A
- * page of HTML is not the server's own text. */
-static void put_status(const gbx_http *h, const gbx_http_exchange_response *r,
-                       gbx_buf *to)
-{
-    (void)gbx_buf_printf(to, "it answers with HTTP status %ld", r->status);
-    if (r->status >= 300 && r->status < 400 && r->location[0] != 0) {
-        (void)gbx_buf_puts(to, ", to '");
-        put_words(h, r->location, strlen(r->location), to);
-        (void)gbx_buf_puts(to, "': redirects are not followed");
-    } else if (has_words(r)) {
-        (void)gbx_buf_puts(to, ": ");
-        put_words(h, (const char *)r->body.data, r->body.len, to);
+    if (headers->is_too_long) {
+        gbx_libcurl_wipe(headers->lib, headers->list);
+        return NULL;
     }
-    (void)gbx_buf_append(to, "", 1);
+    options->web = h->web;
+    options->headers = headers->list;
+    options->user = h;
+    return gbx_http_exchange_start(options);
+}
+
+static void drop_exchange(gbx_http_exchange *exchange)
+{
+    LIST_REMOVE(exchange, entry);
+    gbx_http_exchange_free(exchange);
+}
+
+static void close_answered(http *h)
+{
+    unsigned open = 0;
+    gbx_http_exchange *next;
+
+    for (gbx_http_exchange *e = LIST_FIRST(&h->exchanges); e != NULL; e = next) {
+        next = LIST_NEXT(e, entry);
+        if (e->was_answered && ++open > OPEN_MAX)
+            drop_exchange(e);
+    }
+}
+
+static const gbx_http_exchange_hooks request_hooks;
+static const gbx_http_exchange_hooks stream_hooks;
+
+static bool post(http *h, const gbx_link_message *message)
+{
+    const char *method = message->method;
+    const char *name = message->name;
+    gbx_http_headers headers = common_headers(h);
+    gbx_http_exchange_options options = {
+        .method = GBX_HTTP_POST,
+        .url = h->is_sse ? h->endpoint : h->config->url,
+        .body = message->text,
+        .body_len = message->len,
+        .is_call = name != NULL,
+        .is_first_try = name != NULL && !message->is_again,
+        .is_last_try = name != NULL && (message->is_again || !message->is_repeatable),
+        .id = message->id,
+        .timeout_ms = message->id == 0 ? gbx_timeout_ms(GBX_TIMEOUT_ASIDE) : 0,
+        .hooks = &request_hooks,
+    };
+    gbx_http_exchange *exchange;
+
+    gbx_http_header_add(&headers, "Content-Type", "application/json");
+    gbx_http_header_add(&headers, "Accept", "application/json, text/event-stream");
+    gbx_http_header_add(&headers, "Expect", NULL);
+    if (h->is_modern && method != NULL)
+        gbx_http_header_add(&headers, "Mcp-Method", method);
+    if (h->is_modern && name != NULL)
+        gbx_http_header_add_value(&headers, "Mcp-Name", name, strlen(name));
+    if (h->is_modern && message->schema.at != NULL)
+        gbx_params_add(message->schema, message->args, &headers);
+    close_answered(h);
+    exchange = start(h, &headers, &options);
+    if (exchange == NULL)
+        return false;
+    LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
+    h->asides += message->id == 0;
+    if (method != NULL && strcmp(method, "notifications/initialized") == 0) {
+        h->settling = exchange;
+        gbx_mcp_timer_set(&h->settle, gbx_timeout_ms(GBX_TIMEOUT_SETTLE));
+    }
+    return true;
+}
+
+/* GET a stream of events, from behind the event of that id on. */
+static gbx_http_exchange *get(http *h, const char *last_id,
+                              gbx_http_exchange_options *options)
+{
+    gbx_http_headers headers = common_headers(h);
+
+    options->method = GBX_HTTP_GET;
+    options->url = h->config->url;
+    gbx_http_header_add(&headers, "Accept", "text/event-stream");
+    if (last_id != NULL)
+        gbx_http_header_add(&headers, "Last-Event-ID", last_id);
+    return start(h, &headers, options);
+}
+
+/* Open the stream of the server's unasked messages. */
+static bool open_stream(http *h)
+{
+    if (h->is_sse) {
+        h->is_modern = false;
+        h->version[0] = 0;
+    }
+    h->stream = get(h, NULL, &(gbx_http_exchange_options){.hooks = &stream_hooks});
+    return h->stream != NULL;
+}
+
+/* End our session at the server: unused ones cost it memory. */
+static void say_farewell(const http *h)
+{
+    gbx_http_headers headers = common_headers(h);
+    gbx_http_exchange_options options = {
+        .web = h->web,
+        .method = GBX_HTTP_DELETE,
+        .url = h->config->url,
+        .headers = headers.list,
+        .timeout_ms = gbx_timeout_ms(GBX_TIMEOUT_FAREWELL),
+    };
+
+    gbx_http_client_say_farewell(&options);
+}
+
+/* ---- messages that wait ---------------------------------------------------------
+ *
+ * None may overtake the one that begins the session. Replies and notifications, whose
+ * answers nobody waits for, are sent a few at a time: with a server that never accepts
+ * them, they would hold connections and memory.
+ */
+
+/* May it be sent at once? */
+static bool may_go(const http *h, const gbx_link_message *message)
+{
+    bool is_nowhere = h->is_sse && h->endpoint == NULL;
+
+    return !is_nowhere && h->settling == NULL &&
+           (message->id != 0 || h->asides < ASIDES_AT_ONCE);
+}
+
+/* Queue a message until it may be sent. False: too many wait. */
+static bool send_later(http *h, const gbx_link_message *message)
+{
+    const gbx_http_waiting *w;
+    unsigned asides = 0;
+
+    STAILQ_FOREACH(w, &h->later, entry)
+    asides += w->message.id == 0;
+    if (message->id != 0 || asides < ASIDES_WAITING) {
+        STAILQ_INSERT_TAIL(&h->later, gbx_http_waiting_new(message), entry);
+        return true;
+    }
+    if (!h->has_dropped_asides)
+        h->hooks.log(h->hooks.user,
+                     "it is slow to take replies and notifications: those "
+                     "that are too many are dropped");
+    h->has_dropped_asides = true;
+    return false;
+}
+
+/* Send all that may go, in order; drop what cannot be sent. */
+static void send_waiting(http *h)
+{
+    gbx_http_waiting *next;
+
+    for (gbx_http_waiting *w = STAILQ_FIRST(&h->later); w != NULL; w = next) {
+        next = STAILQ_NEXT(w, entry);
+        if (!may_go(h, &w->message))
+            continue;
+        STAILQ_REMOVE(&h->later, w, gbx_http_waiting, entry);
+        (void)post(h, &w->message);
+        gbx_http_waiting_free(w);
+    }
+}
+
+/* Drop the one of that id, or all if it is 0. */
+static void drop_waiting(http *h, int64_t id)
+{
+    gbx_http_waiting *next;
+
+    for (gbx_http_waiting *w = STAILQ_FIRST(&h->later); w != NULL; w = next) {
+        next = STAILQ_NEXT(w, entry);
+        if (id != 0 && w->message.id != id)
+            continue;
+        STAILQ_REMOVE(&h->later, w, gbx_http_waiting, entry);
+        gbx_http_waiting_free(w);
+    }
 }
 
 /* ---- the end of a link ------------------------------------------------------- */
 
-static void free_exchanges(gbx_http *h)
+static void free_exchanges(http *h)
 {
-    gbx_http_exchange *exchange;
-
-    while ((exchange = LIST_FIRST(&h->exchanges)) != NULL) {
-        LIST_REMOVE(exchange, entry);
-        gbx_http_exchange_free(exchange);
-    }
+    while (!LIST_EMPTY(&h->exchanges))
+        drop_exchange(LIST_FIRST(&h->exchanges));
     if (h->stream != NULL)
         gbx_http_exchange_free(h->stream);
     h->stream = NULL;
 }
 
-static void free_http(gbx_http *h)
+static void free_http(http *h)
 {
     free_exchanges(h);
-    event_free(h->again);
-    event_free(h->settle);
-    gbx_http_drop_later(h, 0);
-    gbx_buf_cleanup(&h->held);
+    gbx_mcp_timer_cleanup(&h->again);
+    gbx_mcp_timer_cleanup(&h->settle);
+    drop_waiting(h, 0);
+    gbx_http_waiting_free(h->first);
     free(h->endpoint);
     free(h->refusal);
     free(h->session);
@@ -149,171 +274,167 @@ static void free_http(gbx_http *h)
 }
 
 /* End the link from inside. */
-static void lose(gbx_http *h, const char *why, bool is_lasting)
+static void lose(http *h, const char *why, bool is_lasting)
 {
     h->hooks.lost(h->hooks.user, why, is_lasting);
     free_http(h);
 }
 
-/* ---- in place of an answer --------------------------------------------------- */
+/* ---- in place of an answer -----------------------------------------------------
+ *
+ * A hook may end the link: touch nothing of it after calling one.
+ */
 
-/* Nothing was sent. That must be checked, since some of these codes can also mean a
- * bad response. */
-static bool is_unreachable(const gbx_http_exchange *exchange, CURLcode result)
+static void unanswered(const http *h, const gbx_http_exchange *exchange,
+                       gbx_upstream_fault fault, const char *why, gbx_unanswered how)
 {
-    return !gbx_http_exchange_was_sent(exchange) &&
-           (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
-            result == CURLE_COULDNT_RESOLVE_PROXY || is_lasting(result));
+    h->hooks.unanswered(h->hooks.user, exchange->options.id, fault, why, how);
 }
 
-static bool is_no_http(CURLcode result)
+/* The body is the answer, whatever it says. */
+static void take_body(const http *h, const gbx_http_exchange *exchange)
 {
-    return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
+    h->hooks.message(h->hooks.user, (const char *)exchange->body.data,
+                     exchange->body.len, exchange->options.id);
 }
 
 /* The response is missing or incomplete. */
-static void take_break(gbx_http *h, const gbx_http_exchange *exchange, CURLcode result)
+static void take_break(const http *h, const gbx_http_exchange *exchange,
+                       CURLcode result)
 {
-    const gbx_link_hooks hooks = h->hooks;
+    bool is_away = gbx_http_is_unreachable(exchange, result);
+    bool is_no_http = gbx_http_is_no_http(result);
     char why[400];
-    bool is_away;
 
-    if (exchange->response.is_too_long) {
-        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
-                         "the answer is longer than 32 MiB", GBX_UNANSWERED);
-        return;
-    }
-    is_away = is_unreachable(exchange, result);
     (void)snprintf(why, sizeof why, "%s: %s",
-                   is_away              ? "it cannot be reached"
-                   : is_no_http(result) ? "its answer is not HTTP"
-                                        : "the connection broke",
+                   is_away      ? "it cannot be reached"
+                   : is_no_http ? "its answer is not HTTP"
+                                : "the connection broke",
                    gbx_http_exchange_error(exchange, result));
-    /* On other connections, requests may still be under way. */
-    if (is_away)
-        hooks.forgotten(hooks.user, exchange->options->id, why, is_lasting(result));
-    else if (is_no_http(result))
-        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL, why,
-                         GBX_UNANSWERED_ODD);
+    if (exchange->is_too_long)
+        unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL,
+                   "the answer is longer than 32 MiB", GBX_UNANSWERED);
+    else if (is_away) /* on other connections, requests may still be under way */
+        h->hooks.forgotten(h->hooks.user, exchange->options.id, why,
+                           gbx_http_is_lasting(result));
+    else if (is_no_http)
+        unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL, why, GBX_UNANSWERED_ODD);
     else
-        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_EXIT, why,
-                         GBX_UNANSWERED);
+        unanswered(h, exchange, GBX_UPSTREAM_EXIT, why, GBX_UNANSWERED);
 }
 
 /* The rest of a stream could not be had. */
-static void take_no_rest(gbx_http *h, const gbx_http_exchange *exchange,
+static void take_no_rest(const http *h, const gbx_http_exchange *exchange,
                          CURLcode result)
 {
     char status[64];
     char why[400];
 
-    if (exchange->response.is_too_long) {
+    if (exchange->is_too_long) {
         take_break(h, exchange, result);
         return;
     }
-    (void)snprintf(status, sizeof status, "HTTP status %ld%s",
-                   exchange->response.status,
-                   exchange->response.is_stream ? "" : ", and no stream of events");
+    (void)snprintf(status, sizeof status, "HTTP status %ld%s", exchange->status,
+                   exchange->is_stream ? "" : ", and no stream of events");
     (void)snprintf(
         why, sizeof why,
         "the stream ended before the answer, and the rest of it is not to be had: %s",
         result == CURLE_OK ? status : gbx_http_exchange_error(exchange, result));
-    h->hooks.unanswered(h->hooks.user, exchange->options->id, GBX_UPSTREAM_EXIT, why,
-                        GBX_UNANSWERED);
-}
-
-/* Its body is not JSON, and the headers either do not claim that it is, or name an
- * encoding that was not asked for. */
-static bool is_of_another_type(const gbx_http_exchange_response *response)
-{
-    gbx_rpc_message message;
-    gbx_rpc_fault fault;
-
-    if (response->encoding[0] != 0)
-        return true;
-    return !response->is_stream && response->body.len > 0 &&
-           strstr(response->content_type, "json") == NULL &&
-           !gbx_rpc_read((const char *)response->body.data, response->body.len,
-                         &message, &fault);
-}
-
-static void take_another_type(gbx_http *h, const gbx_http_exchange *exchange)
-{
-    const gbx_http_exchange_response *r = &exchange->response;
-    const gbx_link_hooks hooks = h->hooks;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
-
-    gbx_buf_init(&why, WHY_MAX);
-    (void)gbx_buf_puts(&why, "it answers with ");
-    if (r->content_type[0] != 0)
-        put_words(h, r->content_type, strlen(r->content_type), &why);
-    else
-        (void)gbx_buf_puts(&why, "a body of no type");
-    if (r->encoding[0] != 0) {
-        (void)gbx_buf_puts(&why, " that is coded as '");
-        put_words(h, r->encoding, strlen(r->encoding), &why);
-        (void)gbx_buf_puts(&why, "', which was not asked for");
-    } else {
-        (void)gbx_buf_puts(&why, ", not with JSON");
-    }
-    (void)gbx_buf_append(&why, "", 1);
-    hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
-                     why.failed ? "it answers with no JSON" : (const char *)why.data,
-                     GBX_UNANSWERED);
+    unanswered(h, exchange, GBX_UPSTREAM_EXIT, why, GBX_UNANSWERED);
 }
 
 /* Does the body answer this very request? */
 static bool is_about(const gbx_http_exchange *exchange)
 {
-    const gbx_buf *body = &exchange->response.body;
-
-    return body->len > 0 && gbx_http_is_answer((const char *)body->data, body->len,
-                                               exchange->options->id);
+    return exchange->body.len > 0 &&
+           gbx_http_is_answer((const char *)exchange->body.data, exchange->body.len,
+                              exchange->options.id);
 }
 
 /* Does the server not know our session any more, without having acted on this request?
  * A 404 says so. A 400 without our id says that nothing was read, and restarted servers
  * use it in the same way; but it is believed only once for each call. */
-static bool is_forgotten(const gbx_http *h, const gbx_http_exchange *exchange)
+static bool is_forgotten(const http *h, const gbx_http_exchange *exchange)
 {
-    long status = exchange->response.status;
-
     if (h->session == NULL || h->is_modern)
         return false;
-    return status == 404 ||
-           (status == 400 && exchange->options->is_first_try && !is_about(exchange));
+    return exchange->status == 404 ||
+           (exchange->status == 400 && exchange->options.is_first_try &&
+            !is_about(exchange));
+}
+
+/* If the 404 is about what the call asks for, it is the call's answer. */
+static void take_forgotten(http *h, const gbx_http_exchange *exchange)
+{
+    const gbx_link_hooks hooks = h->hooks;
+    bool is_told = exchange->options.is_last_try && is_about(exchange);
+
+    h->is_forgotten = true;
+    hooks.forgotten(hooks.user, is_told ? 0 : exchange->options.id,
+                    "its session has ended", false);
+    if (is_told)
+        hooks.message(hooks.user, (const char *)exchange->body.data, exchange->body.len,
+                      exchange->options.id);
 }
 
 /* The response has an error status. */
-static void take_refusal(gbx_http *h, const gbx_http_exchange *exchange)
+static void take_refusal(http *h, const gbx_http_exchange *exchange)
 {
-    const gbx_link_hooks hooks = h->hooks;
-    const gbx_buf *body = &exchange->response.body;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
-    long status = exchange->response.status;
+    GBX_CLEANUP(gbx_free) char *why = NULL;
 
     if (is_forgotten(h, exchange)) {
-        /* If the 404 is about what the call asks for, it is the call's answer. */
-        bool is_told = exchange->options->is_last_try && is_about(exchange);
-
-        h->is_forgotten = true;
-        hooks.forgotten(hooks.user, is_told ? 0 : exchange->options->id,
-                        "its session has ended", false);
-        if (is_told)
-            hooks.message(hooks.user, (const char *)body->data, body->len,
-                          exchange->options->id);
-        return;
-    }
-    if (is_error(body)) {
-        hooks.message(hooks.user, (const char *)body->data, body->len,
-                      exchange->options->id);
+        take_forgotten(h, exchange);
+    } else if (gbx_http_is_error(exchange)) {
+        take_body(h, exchange);
     } else {
-        gbx_buf_init(&why, WHY_MAX);
-        put_status(h, &exchange->response, &why);
-        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_REFUSED,
-                         why.failed ? "it refuses this" : (const char *)why.data,
-                         meaning_of(status));
+        why = gbx_http_status_text(exchange, h->secrets);
+        unanswered(h, exchange, GBX_UPSTREAM_REFUSED, why,
+                   gbx_http_meaning(exchange->status));
     }
+}
+
+/* ---- the rest of a stream -------------------------------------------------------
+ *
+ * A legacy server may close the stream of a request before its answer. A GET that names
+ * the last received event gets the rest.
+ */
+
+static uint32_t delay_of(const gbx_sse *sse)
+{
+    uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_RESUME_MIN);
+    uint32_t ms =
+        sse->retry_ms != 0 ? sse->retry_ms : gbx_timeout_ms(GBX_TIMEOUT_RESUME);
+
+    return ms > least_ms ? ms : least_ms;
+}
+
+static bool may_have_rest(const http *h, const gbx_http_exchange *ended)
+{
+    return ended->options.id != 0 && !ended->was_answered && !h->is_modern &&
+           !h->is_sse && h->version[0] != 0 && ended->status == 200 &&
+           ended->is_stream && !ended->is_too_long && ended->sse.id[0] != 0 &&
+           h->hooks.awaits(h->hooks.user, ended->options.id);
+}
+
+/* True: the exchange ended before the answer, and the rest of its stream is being
+ * requested. */
+static bool resume(http *h, const gbx_http_exchange *ended)
+{
+    const gbx_sse *sse = &ended->sse;
+    gbx_http_exchange_options options = {.id = ended->options.id,
+                                         .delay_ms = delay_of(sse),
+                                         .hooks = &request_hooks};
+    gbx_http_exchange *exchange =
+        may_have_rest(h, ended) ? get(h, sse->id, &options) : NULL;
+
+    if (exchange == NULL)
+        return false;
+    /* These values stay valid until the new stream changes them. */
+    memcpy(exchange->sse.id, sse->id, sizeof sse->id);
+    memcpy(exchange->sse.next_id, sse->id, sizeof sse->id);
+    exchange->sse.retry_ms = sse->retry_ms;
+    LIST_INSERT_HEAD(&h->exchanges, exchange, entry);
+    return true;
 }
 
 /* ---- answers ----------------------------------------------------------------- */
@@ -328,113 +449,101 @@ static bool is_visible(const char *text)
 
 /* Read the session id of the first answer, before its body. False: the id is too long
  * to be sent back; the request was reported as failed. */
-static bool note_session(gbx_http *h, gbx_http_exchange *exchange)
+static bool note_session(http *h, gbx_http_exchange *exchange)
 {
-    gbx_http_exchange_response *r = &exchange->response;
+    const char *session = gbx_http_exchange_header(exchange, "mcp-session-id");
 
     if (h->is_modern || h->session != NULL)
         return true;
-    if (r->is_session_too_long) {
+    if (strlen(session) > GBX_EXCHANGE_SESSION_MAX) {
         exchange->was_answered = true;
-        h->hooks.unanswered(h->hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
-                            "the id of its session is longer than 8 KiB",
-                            GBX_UNANSWERED);
+        unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL,
+                   "the id of its session is longer than 8 KiB", GBX_UNANSWERED);
         return false;
     }
-    if (r->session != NULL && *r->session != 0 && is_visible(r->session)) {
-        h->session = r->session;
-        r->session = NULL;
-    }
+    if (*session != 0 && is_visible(session))
+        h->session = gbx_need(strdup(session));
     return true;
 }
 
 /* The first message is settled: send those that wait for it. */
-static void end_settling(gbx_http *h)
+static void end_settling(void *user)
 {
-    (void)event_del(h->settle);
-    h->settling = NULL;
-    gbx_http_send_later(h);
-}
+    http *h = user;
 
-static void on_settle_timeout(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    end_settling(arg);
+    gbx_mcp_timer_clear(&h->settle);
+    h->settling = NULL;
+    send_waiting(h);
 }
 
 /* The server has accepted the message; some servers keep the answer open
  * nevertheless. */
 static void on_head(void *user, gbx_http_exchange *exchange)
 {
-    gbx_http *h = user;
+    http *h = user;
 
     if (exchange == h->settling)
         end_settling(h);
 }
 
-/* A hook may end the link: touch nothing of it after calling one. */
 static void on_event(void *user, gbx_http_exchange *exchange,
                      const gbx_sse_event *event)
 {
-    gbx_http *h = user;
+    http *h = user;
 
     if (strcmp(event->name, "message") != 0 || event->len == 0 ||
         !note_session(h, exchange))
         return;
-    if (exchange->options->id != 0 &&
-        gbx_http_is_answer(event->data, event->len, exchange->options->id))
+    if (exchange->options.id != 0 &&
+        gbx_http_is_answer(event->data, event->len, exchange->options.id))
         exchange->was_answered = true;
     h->hooks.message(h->hooks.user, event->data, event->len, 0);
 }
 
-static void take_answer(gbx_http *h, gbx_http_exchange *exchange)
+static void take_answer(http *h, gbx_http_exchange *exchange)
 {
-    const gbx_link_hooks hooks = h->hooks;
-    const gbx_http_exchange_response *r = &exchange->response;
+    GBX_CLEANUP(gbx_free) char *type = NULL;
 
-    if (!note_session(h, exchange))
+    if (!note_session(h, exchange) || exchange->options.id == 0 ||
+        exchange->was_answered || h->is_sse)
         return;
-    if (exchange->options->id == 0 || exchange->was_answered || h->is_sse)
-        return;
-    if (is_of_another_type(r))
-        take_another_type(h, exchange);
-    else if (r->is_stream)
-        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_EXIT,
-                         "the stream ended before the answer", GBX_UNANSWERED);
-    else if (r->body.len > 0)
-        hooks.message(hooks.user, (const char *)r->body.data, r->body.len,
-                      exchange->options->id);
+    type = gbx_http_other_type(exchange, h->secrets);
+    if (type != NULL)
+        unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL, type, GBX_UNANSWERED);
+    else if (exchange->is_stream)
+        unanswered(h, exchange, GBX_UPSTREAM_EXIT, "the stream ended before the answer",
+                   GBX_UNANSWERED);
+    else if (exchange->body.len > 0)
+        take_body(h, exchange);
     else
-        hooks.unanswered(hooks.user, exchange->options->id, GBX_UPSTREAM_PROTOCOL,
-                         "it answers with nothing", GBX_UNANSWERED_SPOKEN);
+        unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL, "it answers with nothing",
+                   GBX_UNANSWERED_SPOKEN);
 }
 
-/* The server may use the older HTTP+SSE transport: ask for its stream, and hold the
- * refused message until the stream says where to send it. If this fails, the first
- * refusal is the one that is reported. */
-static bool try_transport_before(gbx_http *h, const gbx_http_exchange *exchange)
+/* The server may use the older HTTP+SSE transport: ask for its stream, and send the
+ * refused message once the stream says where to. If this fails, the first refusal is the
+ * one that is reported. */
+static bool try_transport_before(http *h, const gbx_http_exchange *exchange)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
-    long status = exchange->response.status;
+    long status = exchange->status;
 
-    if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->options->id == 0 ||
-        h->held.len == 0 || (status != 400 && status != 404 && status != 405) ||
-        is_error(&exchange->response.body) || is_of_version(&exchange->response.body))
+    if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->options.id == 0 ||
+        h->first == NULL || (status != 400 && status != 404 && status != 405) ||
+        gbx_http_is_error(exchange) || gbx_http_is_of_version(exchange))
         return false;
-    gbx_buf_init(&why, GBX_KIB(4));
-    put_status(h, &exchange->response, &why);
     free(h->refusal);
-    h->refusal = gbx_buf_take_string(&why, NULL);
+    h->refusal = gbx_http_status_text(exchange, h->secrets);
     h->is_sse = true;
-    return gbx_http_open_stream(h);
+    STAILQ_INSERT_HEAD(&h->later, h->first, entry);
+    h->first = NULL;
+    return open_stream(h);
 }
 
-static void take_end(gbx_http *h, gbx_http_exchange *exchange, CURLcode result)
+static void take_end(http *h, gbx_http_exchange *exchange, CURLcode result)
 {
-    long status = exchange->response.status;
+    long status = exchange->status;
 
-    if (exchange->options->method == GBX_HTTP_GET && !exchange->was_answered)
+    if (exchange->options.method == GBX_HTTP_GET && !exchange->was_answered)
         take_no_rest(h, exchange, result);
     else if (result == CURLE_OK && status >= 200 && status < 300)
         take_answer(h, exchange);
@@ -446,16 +555,16 @@ static void take_end(gbx_http *h, gbx_http_exchange *exchange, CURLcode result)
 
 static void on_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 {
-    gbx_http *h = user;
+    http *h = user;
 
     LIST_REMOVE(exchange, entry);
     if (exchange == h->settling)
         end_settling(h);
-    if (exchange->options->id == 0) {
+    if (exchange->options.id == 0) {
         h->asides--;
-        gbx_http_send_later(h);
+        send_waiting(h);
     }
-    if (!gbx_http_resume(h, exchange))
+    if (!resume(h, exchange))
         take_end(h, exchange, result);
     gbx_http_exchange_free(exchange);
 }
@@ -468,71 +577,52 @@ static const gbx_http_exchange_hooks request_hooks = {on_head, on_event, on_done
  * come this way, the first one being the address for POSTs.
  */
 
-static void take_endpoint(gbx_http *h, const gbx_sse_event *event)
-{
-    gbx_link_message first;
-
-    if (h->endpoint != NULL)
-        return;
-    h->endpoint = gbx_http_resolve(h, event->data, event->len);
-    if (h->endpoint == NULL) {
-        lose(h, "it names an endpoint that is not its own", true);
-        return;
-    }
-    first = (gbx_link_message){.text = (const char *)h->held.data,
-                               .len = h->held.len,
-                               .id = h->held_id,
-                               .method = "initialize"};
-    if (h->held.len > 0 && !gbx_http_post(h, &first))
-        lose(h, "out of memory", false);
-    else
-        gbx_http_send_later(h);
-}
-
 static void on_stream_event(void *user, gbx_http_exchange *exchange,
                             const gbx_sse_event *event)
 {
-    gbx_http *h = user;
+    http *h = user;
 
     /* The link and its stream may be freed in here: do not touch them afterwards. */
     (void)exchange;
-    if (h->is_sse && strcmp(event->name, "endpoint") == 0)
-        take_endpoint(h, event);
-    else if (strcmp(event->name, "message") == 0 && event->len > 0)
+    if (h->is_sse && strcmp(event->name, "endpoint") == 0 && h->endpoint == NULL) {
+        h->endpoint = gbx_http_resolve(h->web, h->config->url, event->data, event->len);
+        if (h->endpoint == NULL)
+            lose(h, "it names an endpoint that is not its own", true);
+        else
+            send_waiting(h);
+    } else if (strcmp(event->name, "message") == 0 && event->len > 0) {
         h->hooks.message(h->hooks.user, event->data, event->len, 0);
-}
-
-static void lose_stream(gbx_http *h, const gbx_http_exchange *stream, CURLcode result)
-{
-    long status = stream->response.status;
-    bool is_refused = result == CURLE_OK && status != 200 &&
-                      meaning_of(status) == GBX_UNANSWERED_LASTING;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
-    char why[2048];
-
-    gbx_buf_init(&words, GBX_KIB(4));
-    put_status(h, &stream->response, &words);
-    if (result != CURLE_OK)
-        (void)snprintf(why, sizeof why, "its stream of events broke: %s",
-                       gbx_http_exchange_error(stream, result));
-    else if (status != 200 || !stream->response.is_stream)
-        (void)snprintf(why, sizeof why, "%s%s%s, and with no stream of events",
-                       h->refusal != NULL ? h->refusal : "",
-                       h->refusal != NULL ? "; asked for a stream of events, " : "",
-                       words.failed ? "it refuses" : (const char *)words.data);
-    else
-        (void)snprintf(why, sizeof why, "its stream of events has ended");
-    lose(h, why, is_refused || is_lasting(result));
+    }
 }
 
 static bool is_open(const gbx_http_exchange *stream)
 {
-    return stream->response.status == 200 && stream->response.is_stream;
+    return stream->status == 200 && stream->is_stream;
+}
+
+static void lose_stream(http *h, const gbx_http_exchange *stream, CURLcode result)
+{
+    bool is_refused = result == CURLE_OK && stream->status != 200 &&
+                      gbx_http_meaning(stream->status) == GBX_UNANSWERED_LASTING;
+    GBX_CLEANUP(gbx_free) char *words = gbx_http_status_text(stream, h->secrets);
+    char why[2048];
+
+    if (result != CURLE_OK)
+        (void)snprintf(why, sizeof why, "its stream of events broke: %s",
+                       gbx_http_exchange_error(stream, result));
+    else if (!is_open(stream))
+        (void)snprintf(why, sizeof why, "%s%s%s, and with no stream of events",
+                       h->refusal != NULL ? h->refusal : "",
+                       h->refusal != NULL ? "; asked for a stream of events, " : "",
+                       words);
+    else
+        (void)snprintf(why, sizeof why, "its stream of events has ended");
+    lose(h, why, is_refused || gbx_http_is_lasting(result));
 }
 
 static void on_stream_head(void *user, gbx_http_exchange *exchange)
 {
-    gbx_http *h = user;
+    http *h = user;
 
     if (!is_open(exchange))
         return;
@@ -545,37 +635,34 @@ static void on_stream_head(void *user, gbx_http_exchange *exchange)
  * unreachable or overloaded does not count. */
 static bool has_none(const gbx_http_exchange *stream)
 {
-    long status = stream->response.status;
+    long status = stream->status;
 
     return status != 0 && status != 408 && status != 429 &&
            (status < 500 || status == 501) && !is_open(stream);
 }
 
-static void open_later(gbx_http *h)
+static void open_later(http *h)
 {
     uint32_t least_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MIN);
     uint32_t most_ms = gbx_timeout_ms(GBX_TIMEOUT_STREAM_MAX);
     uint32_t ms = h->again_ms != 0 ? h->again_ms : gbx_timeout_ms(GBX_TIMEOUT_STREAM);
-    struct timeval after;
 
     ms = ms > least_ms ? ms : least_ms;
     for (unsigned i = 0; i < h->stream_failures && ms < most_ms; i++)
         ms *= 2;
-    ms = ms < most_ms ? ms : most_ms;
-    after = gbx_clock_timeval(ms);
-    (void)event_add(h->again, &after);
+    gbx_mcp_timer_set(&h->again, ms < most_ms ? ms : most_ms);
 }
 
 static void on_stream_done(void *user, gbx_http_exchange *exchange, CURLcode result)
 {
-    gbx_http *h = user;
+    http *h = user;
 
     h->stream = NULL;
     if (h->is_sse) {
         lose_stream(h, exchange, result);
     } else if (!has_none(exchange)) {
-        if (exchange->response.sse.retry_ms != 0)
-            h->again_ms = exchange->response.sse.retry_ms;
+        if (exchange->sse.retry_ms != 0)
+            h->again_ms = exchange->sse.retry_ms;
         open_later(h);
         h->stream_failures++; /* until the next one is open */
     }
@@ -585,44 +672,78 @@ static void on_stream_done(void *user, gbx_http_exchange *exchange, CURLcode res
 static const gbx_http_exchange_hooks stream_hooks = {on_stream_head, on_stream_event,
                                                      on_stream_done};
 
-static void on_again(evutil_socket_t fd, short what, void *arg)
+static void on_again(void *user)
 {
-    gbx_http *h = arg;
+    http *h = user;
 
-    (void)fd;
-    (void)what;
     h->was_stream_tried = true;
     if (h->stream == NULL)
-        (void)gbx_http_open_stream(h);
+        (void)open_stream(h);
 }
 
 /* ---- functions of the link --------------------------------------------------- */
 
+static bool send_message(gbx_link *link, const gbx_link_message *message)
+{
+    http *h = (http *)link;
+    bool is_first =
+        message->method != NULL && strcmp(message->method, "initialize") == 0;
+
+    /* In the modern era, closing the request's connection cancels it. */
+    if (h->is_modern && message->method != NULL &&
+        strcmp(message->method, "notifications/cancelled") == 0)
+        return true;
+    if (is_first) {
+        h->is_modern = false;
+        h->version[0] = 0;
+    }
+    if (!may_go(h, message))
+        return send_later(h, message);
+    if (is_first && !h->is_sse) {
+        gbx_http_waiting_free(h->first);
+        h->first = gbx_http_waiting_new(message);
+    }
+    return post(h, message);
+}
+
+static void forget(gbx_link *link, int64_t id)
+{
+    http *h = (http *)link;
+    gbx_http_exchange *exchange = LIST_FIRST(&h->exchanges);
+
+    drop_waiting(h, id);
+    while (exchange != NULL && exchange->options.id != id)
+        exchange = LIST_NEXT(exchange, entry);
+    if (exchange != NULL)
+        drop_exchange(exchange);
+}
+
 static void agree(gbx_link *link, const char *version, bool is_modern)
 {
-    gbx_http *h = (gbx_http *)link;
+    http *h = (http *)link;
 
     h->is_modern = is_modern;
     (void)snprintf(h->version, sizeof h->version, "%s", version);
-    gbx_buf_cleanup(&h->held);
+    gbx_http_waiting_free(h->first);
+    h->first = NULL;
     if (!is_modern && !h->is_sse)
-        (void)gbx_http_open_stream(h);
+        (void)open_stream(h);
 }
 
 static void leave(gbx_link *link, bool is_hopeless)
 {
-    gbx_http *h = (gbx_http *)link;
+    http *h = (http *)link;
 
     (void)is_hopeless;
     free_exchanges(h);
     if (h->session != NULL && !h->is_forgotten && !h->is_modern && !h->is_sse)
-        gbx_http_say_farewell(h);
+        say_farewell(h);
     free_http(h);
 }
 
 static const gbx_link_ops ops = {
-    .send = gbx_http_send,
-    .forget = gbx_http_forget,
+    .send = send_message,
+    .forget = forget,
     .agree = agree,
     .leave = leave,
     .has_headers = true,
@@ -632,15 +753,14 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                          gbx_error *reterr)
 {
     gbx_yard *yard = options->yard;
-    struct event_base *base = gbx_mcp_loop_base(options->loop);
     const char *name;
     gbx_status status;
-    gbx_http *h;
+    http *h;
 
     if (!gbx_http_headers_check(options->config, &name))
         return gbx_fail(reterr, GBX_E_USAGE, "the header '%.64s' cannot be sent", name);
     if (yard->web == NULL) {
-        status = gbx_http_client_new(base, &yard->web, reterr);
+        status = gbx_http_client_new(options->loop, &yard->web, reterr);
         if (status != GBX_OK)
             return status;
     }
@@ -650,14 +770,13 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->config = options->config;
     h->secrets = yard->secrets;
     h->web = yard->web;
-    h->request_hooks = &request_hooks;
-    h->stream_hooks = &stream_hooks;
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;
+    STAILQ_INIT(&h->later);
     (void)snprintf(h->version, sizeof h->version, "2026-07-28");
-    h->again = gbx_need(evtimer_new(base, on_again, h));
-    h->settle = gbx_need(evtimer_new(base, on_settle_timeout, h));
-    if (h->is_sse && !gbx_http_open_stream(h)) {
+    gbx_mcp_timer_init(&h->again, options->loop, on_again, h);
+    gbx_mcp_timer_init(&h->settle, options->loop, end_settling, h);
+    if (h->is_sse && !open_stream(h)) {
         free_http(h);
         return gbx_fail(reterr, GBX_E_OS, "its stream of events cannot be opened");
     }

@@ -231,8 +231,6 @@ gbx_ask gbx_session_find(const gbx_session *s, int64_t id,
 gbx_ask gbx_session_take(gbx_session *s, int64_t id, gbx_upstream_call **ret_call);
 bool gbx_session_awaits(const gbx_session *s, int64_t id);
 
-/* ---- session_log.c ----------------------------------------------------------- */
-
 void gbx_server_log(const gbx_server *server, const char *line);
 void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

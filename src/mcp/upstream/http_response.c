@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* http_response - what the response to a request says if it is not the answer: what is
+ * known of the request, and the reason in words. */
+#include "mcp/upstream/internal.h"
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Limits of a server's text about a refusal. Secrets are removed before it is cut. */
+#define WORDS_MAX     200
+#define LOOKED_AT_MAX GBX_KIB(64)
+
+/* ---- the body ---------------------------------------------------------------- */
+
+bool gbx_http_is_answer(const char *text, size_t len, int64_t id)
+{
+    gbx_rpc_message message;
+    gbx_rpc_fault fault;
+    int64_t theirs = 0;
+
+    return gbx_rpc_read(text, len, &message, &fault) &&
+           (message.kind == GBX_RPC_RESULT || message.kind == GBX_RPC_ERROR) &&
+           gbx_id_read(message.id, &theirs) && theirs == id;
+}
+
+static bool is_message(const gbx_buf *body, gbx_rpc_message *ret)
+{
+    gbx_rpc_fault fault;
+
+    return body->len > 0 &&
+           gbx_rpc_read((const char *)body->data, body->len, ret, &fault);
+}
+
+bool gbx_http_is_error(const gbx_http_exchange *e)
+{
+    gbx_rpc_message message;
+
+    return is_message(&e->body, &message) && message.kind == GBX_RPC_ERROR;
+}
+
+bool gbx_http_is_of_version(const gbx_http_exchange *e)
+{
+    static const char date[] = "*20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]*";
+    size_t len = e->body.len < LOOKED_AT_MAX ? e->body.len : LOOKED_AT_MAX;
+    GBX_CLEANUP(gbx_free)
+    char *text = gbx_need(len > 0 ? strndup((char *)e->body.data, len) : strdup(""));
+
+    return strcasestr(text, "protocol version") != NULL ||
+           strcasestr(text, "protocol-version") != NULL ||
+           strcasestr(text, "protocolversion") != NULL ||
+           (strcasestr(text, "version") != NULL && fnmatch(date, text, 0) == 0);
+}
+
+/* ---- headers ----------------------------------------------------------------- */
+
+/* Without its parameters. */
+static size_t type_of(const gbx_http_exchange *e, const char **ret)
+{
+    *ret = gbx_http_exchange_header(e, "content-type");
+    return strcspn(*ret, "; \t");
+}
+
+static bool is_type(const gbx_http_exchange *e, const char *part)
+{
+    const char *type;
+    size_t len = type_of(e, &type);
+    const char *at = strcasestr(type, part);
+
+    return at != NULL && at + strlen(part) <= type + len;
+}
+
+/* How the body is coded, which is left so; or "". */
+static const char *encoding_of(const gbx_http_exchange *e)
+{
+    const char *encoding = gbx_http_exchange_header(e, "content-encoding");
+
+    return strcasecmp(encoding, "identity") == 0 ? "" : encoding;
+}
+
+/* ---- words ------------------------------------------------------------------- */
+
+bool gbx_http_is_lasting(CURLcode result)
+{
+    return result == CURLE_PEER_FAILED_VERIFICATION ||
+           result == CURLE_SSL_CONNECT_ERROR || result == CURLE_URL_MALFORMAT ||
+           result == CURLE_UNSUPPORTED_PROTOCOL;
+}
+
+/* 401 and the like say nothing about the era: with other credentials the answer may
+ * differ. */
+gbx_unanswered gbx_http_meaning(long status)
+{
+    if (status == 429 || status == 408)
+        return GBX_UNANSWERED_LATER;
+    if (status < 400 || status == 401 || status == 403 || status == 407)
+        return GBX_UNANSWERED_LASTING;
+    if (status < 500)
+        return GBX_UNANSWERED_SPOKEN;
+    /* From a gateway: the server behind it may have begun. */
+    return status >= 502 && status <= 504 ? GBX_UNANSWERED_PASSING : GBX_UNANSWERED;
+}
+
+/* Append the server's text as one line, as much of it as fits. */
+static void put_words(const gbx_policy *secrets, const char *text, size_t len,
+                      gbx_buf *to)
+{
+    char words[WORDS_MAX + 1];
+    char *copy = gbx_need(strndup(text, len < LOOKED_AT_MAX ? len : LOOKED_AT_MAX));
+
+    for (char *c = copy; *c != 0; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    gbx_redact_copy(secrets, copy, words, sizeof words);
+    free(copy);
+    (void)gbx_utf8_append_escaped(to, words, strlen(words), GBX_ESCAPE_LINE);
+}
+
+/* A page of HTML is not the server's own text. */
+static bool has_words(const gbx_http_exchange *e)
+{
+    const char *type;
+
+    if (e->body.len == 0 || *encoding_of(e) != 0)
+        return false;
+    return type_of(e, &type) == 0 ? e->body.data[0] != '<'
+                                  : is_type(e, "text/plain") || is_type(e, "json");
+}
+
+char *gbx_http_status_text(const gbx_http_exchange *e, const gbx_policy *secrets)
+{
+    const char *location = gbx_http_exchange_header(e, "location");
+    gbx_buf to = {.ceiling = GBX_KIB(4)};
+
+    (void)gbx_buf_printf(&to, "it answers with HTTP status %ld", e->status);
+    if (e->status >= 300 && e->status < 400 && *location != 0) {
+        (void)gbx_buf_puts(&to, ", to '");
+        put_words(secrets, location, strlen(location), &to);
+        (void)gbx_buf_puts(&to, "': redirects are not followed");
+    } else if (has_words(e)) {
+        (void)gbx_buf_puts(&to, ": ");
+        put_words(secrets, (const char *)e->body.data, e->body.len, &to);
+    }
+    return gbx_need(gbx_buf_take_string(&to, NULL));
+}
+
+char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_policy *secrets)
+{
+    const char *encoding = encoding_of(e);
+    gbx_buf to = {.ceiling = GBX_KIB(4)};
+    gbx_rpc_message message;
+    const char *type;
+    size_t len = type_of(e, &type);
+
+    if (*encoding == 0 && (e->is_stream || e->body.len == 0 || is_type(e, "json") ||
+                           is_message(&e->body, &message)))
+        return NULL;
+    (void)gbx_buf_puts(&to, "it answers with ");
+    if (len > 0)
+        put_words(secrets, type, len, &to);
+    else
+        (void)gbx_buf_puts(&to, "a body of no type");
+    if (*encoding != 0) {
+        (void)gbx_buf_puts(&to, " that is coded as '");
+        put_words(secrets, encoding, strlen(encoding), &to);
+        (void)gbx_buf_puts(&to, "', which was not asked for");
+    } else {
+        (void)gbx_buf_puts(&to, ", not with JSON");
+    }
+    return gbx_need(gbx_buf_take_string(&to, NULL));
+}
+
+/* Nothing was sent. That must be checked, since some of these codes can also mean a
+ * bad response. */
+bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result)
+{
+    return !gbx_http_exchange_was_sent(e) &&
+           (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
+            result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result));
+}
+
+bool gbx_http_is_no_http(CURLcode result)
+{
+    return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY;
+}

@@ -209,8 +209,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s.reader = fds[0];
     s.out = gbx_mcp_output_new(s.loop, fds[1], s.ceiling, &hooks);
     assert(s.out != NULL);
-    if ((kind & 2) != 0)
-        gbx_mcp_output_gather(s.out, s.loop);
     assert((kind & 8) == 0 || gbx_mcp_output_watch(s.out, s.loop));
     for (size_t i = 1; i + 1 < size && i < 1000; i += 2)
         step(&s, data[i], data[i + 1]);

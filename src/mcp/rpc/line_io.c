@@ -142,27 +142,25 @@ gbx_mcp_line_kind gbx_mcp_line_reader_end(gbx_mcp_line_reader *lines,
 
 /* How long we wait for a reader to take everything before a part, and how
  * often we look. */
-#define PART_NS (50 * GBX_NS_PER_MS)
-static const struct timeval part_period = {.tv_usec = 500};
+#define PART_NS      (50 * GBX_NS_PER_MS)
+#define PART_LOOK_MS 1
 
 struct gbx_mcp_output {
     int fd;
     int flags; /* fd's flags before ours, or -1: unchanged */
     gbx_mcp_output_hooks hooks;
     struct event *writable; /* NULL: writing never has to wait (files, terminals) */
-    struct event *broken;   /* made active once, so that hooks never run inside send */
     struct event *gone;     /* the reader is gone; or NULL */
     int gone_fd;            /* an epoll set that is then readable, or -1 */
-    struct event *gathered; /* made active once in a turn with something to
-                             * write, or NULL */
+    gbx_mcp_timer due;      /* writes what was sent in this turn of the loop */
     gbx_buf queue;
     size_t start; /* of the unwritten bytes */
     uint64_t written;
-    gbx_buf parts;   /* uint64_t offsets in the stream where parts begin */
-    int64_t part_ns; /* since when the first part waits, or 0 */
-    struct event *part_due;
+    gbx_buf parts;            /* uint64_t offsets in the stream where parts begin */
+    int64_t part_ns;          /* since when the first part waits, or 0 */
     unsigned long ask_unread; /* request for ioctl(), or 0: not available */
     int os_errno;             /* why it is broken, or 0 */
+    bool is_told;             /* and broken was called */
     bool was_full;            /* and drained was not called since */
 };
 
@@ -188,8 +186,7 @@ static void break_off(gbx_mcp_output *out, int os_errno)
         (void)event_del(out->writable);
     if (out->gone != NULL)
         (void)event_del(out->gone);
-    (void)event_del(out->part_due);
-    event_active(out->broken, 0, 0);
+    gbx_mcp_timer_fire(&out->due);
 }
 
 /* Does the pipe hold bytes that its reader has not taken? */
@@ -212,7 +209,7 @@ static size_t writable_bytes(gbx_mcp_output *out)
         if (out->part_ns == 0)
             out->part_ns = gbx_clock_now_ns();
         if (is_unread(out) && gbx_clock_now_ns() - out->part_ns < PART_NS) {
-            (void)event_add(out->part_due, &part_period);
+            gbx_mcp_timer_set(&out->due, PART_LOOK_MS);
             return 0;
         }
         out->part_ns = 0;
@@ -243,29 +240,30 @@ static void flush_queue(gbx_mcp_output *out)
     forget_written(out);
 }
 
-/* The pipe has room, or a turn of the loop with output has ended. */
-static void on_writable(evutil_socket_t fd, short what, void *arg)
+/* A turn of the loop with output has ended, or a part may be written now. The hooks may
+ * free the queue. */
+static void on_due(void *user)
 {
-    gbx_mcp_output *out = arg;
+    gbx_mcp_output *out = user;
+    bool was_told = out->is_told;
 
-    (void)fd;
-    (void)what;
     flush_queue(out);
-    if (!out->was_full || gbx_mcp_output_is_full(out))
-        return;
-    out->was_full = false;
-    if (out->hooks.drained != NULL)
-        out->hooks.drained(out->hooks.user);
+    out->is_told = out->os_errno != 0;
+    if (out->is_told) {
+        if (!was_told && out->hooks.broken != NULL)
+            out->hooks.broken(out->hooks.user, out->os_errno);
+    } else if (out->was_full && !gbx_mcp_output_is_full(out)) {
+        out->was_full = false;
+        if (out->hooks.drained != NULL)
+            out->hooks.drained(out->hooks.user);
+    }
 }
 
-static void on_broken(evutil_socket_t fd, short what, void *arg)
+static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
-    gbx_mcp_output *out = arg;
-
     (void)fd;
     (void)what;
-    if (out->hooks.broken != NULL)
-        out->hooks.broken(out->hooks.user, out->os_errno);
+    on_due(arg);
 }
 
 static void on_gone(evutil_socket_t fd, short what, void *arg)
@@ -310,8 +308,7 @@ gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                                                 * secrets */
     gbx_buf_init(&out->parts, ceiling);
     stop_blocking(out);
-    out->broken = gbx_need(event_new(base, -1, 0, on_broken, out));
-    out->part_due = gbx_need(event_new(base, -1, 0, on_writable, out));
+    gbx_mcp_timer_init(&out->due, loop, on_due, out);
     flags = fcntl(fd, F_GETFL);
     if (flags >= 0 && (flags & O_NONBLOCK) != 0)
         out->writable = gbx_need(event_new(base, fd, EV_WRITE, on_writable, out));
@@ -322,15 +319,11 @@ void gbx_mcp_output_free(gbx_mcp_output *out)
 {
     if (out == NULL)
         return;
-    if (out->gathered != NULL) {
-        if (event_pending(out->gathered, EV_READ | EV_TIMEOUT, NULL) != 0)
-            flush_queue(out); /* write what was sent before it was closed */
-        event_free(out->gathered);
-    }
+    if (gbx_mcp_timer_is_set(&out->due))
+        flush_queue(out); /* write what was sent before it was closed */
+    gbx_mcp_timer_cleanup(&out->due);
     if (out->writable != NULL)
         event_free(out->writable);
-    event_free(out->broken);
-    event_free(out->part_due);
     if (out->gone != NULL)
         event_free(out->gone);
     gbx_fd_close(&out->gone_fd);
@@ -339,13 +332,6 @@ void gbx_mcp_output_free(gbx_mcp_output *out)
     gbx_buf_cleanup(&out->queue);
     gbx_buf_cleanup(&out->parts);
     free(out);
-}
-
-void gbx_mcp_output_gather(gbx_mcp_output *out, gbx_mcp_loop *loop)
-{
-    struct event_base *base = gbx_mcp_loop_base(loop);
-
-    out->gathered = gbx_need(event_new(base, -1, 0, on_writable, out));
 }
 
 /* libevent cannot watch for errors and hang-ups alone. An epoll set of our own
@@ -380,10 +366,8 @@ bool gbx_mcp_output_send(gbx_mcp_output *out, const void *data, size_t len)
         return false;
     }
     /* If something waits already, the pipe is full: do not try again. */
-    if (is_idle && out->gathered != NULL)
-        event_active(out->gathered, EV_READ, 0);
-    else if (is_idle)
-        flush_queue(out);
+    if (is_idle)
+        gbx_mcp_timer_fire(&out->due);
     out->was_full = out->was_full || gbx_mcp_output_is_full(out);
     return true;
 }

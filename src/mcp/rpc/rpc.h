@@ -243,7 +243,9 @@ gbx_mcp_line_kind gbx_mcp_line_reader_end(gbx_mcp_line_reader *lines,
 /*
  * Messages on their way into a pipe whose reader may not read.
  *
- * Sending never blocks: what the pipe does not take waits here, up to a ceiling.
+ * Sending never blocks. Everything sent in one turn of the loop is written in one go at
+ * its end, since a reader acts as soon as it is woken. What the pipe does not take waits
+ * here, up to a ceiling.
  * Beyond it a message is refused, and the sender decides what that means; below it,
  * `is_full` says when to stop accepting work. The process must ignore SIGPIPE. Loop's
  * thread only.
@@ -264,13 +266,10 @@ typedef struct gbx_mcp_output_hooks {
  * a file or a terminal is left as it is. ceiling: bytes that may wait. */
 gbx_mcp_output *gbx_mcp_output_new(gbx_mcp_loop *loop, int fd, size_t ceiling,
                                    const gbx_mcp_output_hooks *hooks);
-/* Collect everything sent in one turn of the loop, and write it in one go at its end:
- * for a reader that acts as soon as it is woken. */
-void gbx_mcp_output_gather(gbx_mcp_output *out, gbx_mcp_loop *loop);
 /* Notice that the reader is gone even if nothing is sent. False if descriptors are
  * out. */
 bool gbx_mcp_output_watch(gbx_mcp_output *out, gbx_mcp_loop *loop);
-/* Unwritten messages are dropped. NULL is ignored. */
+/* What was sent in this turn is written, as far as there is room. NULL is ignored. */
 void gbx_mcp_output_free(gbx_mcp_output *out);
 
 /* Send one or more whole messages; copied. False, and nothing is sent: over the

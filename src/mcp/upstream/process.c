@@ -34,6 +34,9 @@
 /* The beginning of a line that was too long: enough to find its id. */
 #define HEAD_BYTES 128
 
+/* From the end of its output to the report of its end. */
+#define LAST_REPORT_MS 200
+
 #define ERROR_LINE_MAX    2000
 #define ERROR_LINES_BURST 100 /* logged, then a second of silence */
 
@@ -55,7 +58,7 @@ struct gbx_process {
     struct event *on_errors;
     struct event *on_control;
     struct event *on_gone;
-    struct event *step;
+    gbx_mcp_timer step;
     gbx_mcp_output *out;
     gbx_mcp_line_reader lines;
     gbx_mcp_line_reader error_lines;
@@ -75,12 +78,12 @@ struct gbx_process {
 
 static void free_process(gbx_process *p)
 {
-    struct event *events[] = {p->on_output, p->on_errors, p->on_control, p->on_gone,
-                              p->step};
+    struct event *events[] = {p->on_output, p->on_errors, p->on_control, p->on_gone};
 
     LIST_REMOVE(p, entry);
     for (size_t i = 0; i < GBX_COUNTOF(events); i++)
         event_free(events[i]);
+    gbx_mcp_timer_cleanup(&p->step);
     gbx_mcp_output_free(p->out);
     gbx_mcp_line_reader_cleanup(&p->lines);
     gbx_mcp_line_reader_cleanup(&p->error_lines);
@@ -107,9 +110,9 @@ static void say(const gbx_process *p, char word)
 }
 
 /* Take the next harder step to end it, and give it time to work. */
-static void stop_harder(gbx_process *p)
+static void stop_harder(void *user)
 {
-    struct timeval patience = gbx_clock_timeval(p->patience_ms);
+    gbx_process *p = user;
 
     if (p->stopping < GBX_STOP_KEEPER)
         p->stopping = (gbx_stop_step)(p->stopping + 1);
@@ -122,14 +125,7 @@ static void stop_harder(gbx_process *p)
         say(p, GBX_KEEPER_KILL);
     else /* The keeper itself does not respond. */
         (void)syscall(SYS_pidfd_send_signal, p->at.pidfd, SIGKILL, NULL, 0);
-    (void)event_add(p->step, &patience);
-}
-
-static void on_step(evutil_socket_t fd, short what, void *arg)
-{
-    (void)fd;
-    (void)what;
-    stop_harder(arg);
+    gbx_mcp_timer_set(&p->step, p->patience_ms);
 }
 
 /* ---- output --------------------------------------------------------------- */
@@ -250,7 +246,7 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
     /* It has probably ended, and its report is on the way. If not, it must end now. */
     if (p->stopping == GBX_STOP_NOT)
         p->stopping = GBX_STOP_INPUT;
-    (void)event_add(p->step, &(struct timeval){.tv_usec = 200000});
+    gbx_mcp_timer_set(&p->step, LAST_REPORT_MS);
 }
 
 static void on_errors(evutil_socket_t fd, short what, void *arg)
@@ -402,9 +398,8 @@ static void set_up(gbx_process *p, const gbx_process_options *o)
     p->on_errors = watch(p, o->loop, p->at.errors, EV_PERSIST, on_errors);
     p->on_control = watch(p, o->loop, p->at.control, EV_PERSIST, on_control);
     p->on_gone = watch(p, o->loop, p->at.pidfd, 0, on_gone);
-    p->step = gbx_need(evtimer_new(gbx_mcp_loop_base(o->loop), on_step, p));
+    gbx_mcp_timer_init(&p->step, o->loop, stop_harder, p);
     p->out = gbx_mcp_output_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
-    gbx_mcp_output_gather(p->out, o->loop);
 }
 
 gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **ret,

@@ -224,24 +224,6 @@ TEST(tail__says_why_and_not_where)
                               "   requireStack: [] | Node.js v20.20.2");
 }
 
-/* What follows it here are the members of the error, and elsewhere how to use the program. */
-TEST(tail__begins_with_the_error_that_has_scrolled_out)
-{
-    static const char node[] =
-        "  throw err;\n  ^\n\n"
-        "TypeError [ERR_X]: Cannot find module '../build/keytar.node'\nRequire stack:\n"
-        "    at Module._load (node:internal/modules/cjs/loader:1038:27) {\n"
-        "  code: 'MODULE_NOT_FOUND',\n  stderr: null,\n  errors: 1\n}\n\nNode.js v22\n";
-    gbx_stderr_tail tail = {.len = 0};
-    char text[600];
-
-    gbx_stderr_tail_add(&tail, node, sizeof node - 1);
-    tail_text(&tail, 3, text, sizeof text);
-    assert_string_equal(text, "TypeError [ERR_X]: Cannot find module "
-                              "'../build/keytar.node' | ... |   stderr: null, | "
-                              "  errors: 1 | Node.js v22");
-}
-
 TEST(tail__keeps_the_last_lines_of_a_flood)
 {
     static gbx_stderr_tail tail;

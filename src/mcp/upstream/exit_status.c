@@ -41,20 +41,6 @@ static gbx_span without_first_line(gbx_span text)
     return (gbx_span){text.data + gone, text.len - gone};
 }
 
-/* "Error: ...", "TypeError [CODE]: ...", "fatal error: ..." */
-static bool names_fault(const char *line, size_t len)
-{
-    const char *end = line + len;
-
-    while ((line = memmem(line, (size_t)(end - line), "rror", 4)) != NULL) {
-        line += 4;
-        if (line < end &&
-            (*line == ':' || (end - line > 1 && memcmp(line, " [", 2) == 0)))
-            return true;
-    }
-    return false;
-}
-
 /* The beginning of the line before. */
 static const char *line_before(const char *text, const char *at)
 {
@@ -86,30 +72,16 @@ static void print_lines(const char *from, const char *end, gbx_buf *to)
     }
 }
 
-/* The text after the reason (usage, members of an error) may be longer than the
- * limit. */
 static void print_last(const char *text, size_t len, unsigned lines, gbx_buf *to)
 {
     const char *end = text + len;
     const char *from = end; /* of the last lines */
-    bool has_reason = false;
 
     for (unsigned found = 0; from > text && found < lines;) {
         const char *line = line_before(text, from);
 
         found += !is_idle(line, (size_t)(from - line));
-        has_reason = has_reason || names_fault(line, (size_t)(from - line));
         from = line;
-    }
-    for (const char *at = from; at > text && !has_reason;) {
-        const char *line = line_before(text, at);
-
-        has_reason = names_fault(line, (size_t)(at - line));
-        if (has_reason) {
-            print_lines(line, at, to);
-            (void)gbx_buf_puts(to, " | ... | ");
-        }
-        at = line;
     }
     print_lines(from, end, to);
 }
@@ -151,7 +123,8 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
 
 /* ---- the end ----------------------------------------------------------------- */
 
-#define LAST_LINES 5
+/* After the reason may come members of an error, or usage. */
+#define LAST_LINES 8
 
 /* What may help if a command is not found. */
 static const char *hint_of(const gbx_exit_status *e)

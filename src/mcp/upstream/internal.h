@@ -293,8 +293,7 @@ void gbx_stderr_tail_add(gbx_stderr_tail *tail, const char *data, size_t len);
 
 /* Append the last lines that say something, without stack frames, at most `lines`,
  * separated by " | ". Terminal escapes and values of secrets are taken out (secrets
- * NULL: none). If none of the lines names an error, the last line that does comes
- * before them. */
+ * NULL: none). */
 bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secrets,
                            unsigned lines, gbx_buf *to);
 

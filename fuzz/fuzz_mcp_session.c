@@ -142,16 +142,15 @@ static void act(scene *s, size_t number)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gbx_mcp_session_hooks hooks = {.send = on_send,
-                                   .is_full = on_is_full,
-                                   .give_up = on_give_up};
+    gbx_mcp_client_hooks hooks = {.send = on_send,
+                                  .is_full = on_is_full,
+                                  .give_up = on_give_up};
     gbx_mcp_server_options options = {.name = "f", .version = "1", .page_entries = 1};
     const char *at = (const char *)data;
     scene s = {.loop = gbx_mcp_loop_new()};
-    gbx_mcp_session *session;
 
     s.server = gbx_mcp_server_new(s.loop, &options);
-    session = gbx_mcp_session_new(s.server, &hooks);
+    gbx_mcp_server_connect(s.server, &hooks);
     offer(&s);
     for (size_t number = 0; size > 0; number++) {
         const char *newline = memchr(at, '\n', size);
@@ -160,11 +159,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (len == 0)
             act(&s, number);
         else
-            gbx_mcp_session_take(session, at, len);
+            gbx_mcp_server_take(s.server, at, len);
         size -= len + (newline != NULL);
         at += len + (newline != NULL);
     }
-    gbx_mcp_session_free(session);
+    gbx_mcp_server_end(s.server);
     turn(&s);
     assert(gbx_mcp_server_unfinished(s.server) == s.count);
     while (s.count > 0)

@@ -32,31 +32,23 @@ void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options)
     static const gbx_mcp_server_options usual = {.name = "test",
                                                  .version = "1",
                                                  .page_entries = 2};
+    gbx_mcp_client_hooks hooks = {.user = client,
+                                  .send = on_send,
+                                  .is_full = on_is_full,
+                                  .give_up = on_give_up,
+                                  .idle = on_idle};
 
     *client = (mcp_client){.loop = gbx_mcp_loop_new()};
     gbx_buf_init(&client->told, (size_t)256 * 1024 * 1024);
     assert_non_null(client->loop);
     client->server =
         gbx_mcp_server_new(client->loop, options != NULL ? options : &usual);
-    client->session = mcp_client_connect(client);
-}
-
-gbx_mcp_session *mcp_client_connect(mcp_client *client)
-{
-    gbx_mcp_session_hooks hooks = {.user = client,
-                                   .send = on_send,
-                                   .is_full = on_is_full,
-                                   .give_up = on_give_up,
-                                   .idle = on_idle};
-    gbx_mcp_session *session = gbx_mcp_session_new(client->server, &hooks);
-
-    assert_non_null(session);
-    return session;
+    gbx_mcp_server_connect(client->server, &hooks);
 }
 
 void mcp_client_close(mcp_client *client)
 {
-    gbx_mcp_session_free(client->session);
+    gbx_mcp_server_end(client->server);
     (void)mcp_client_hear(client);
     gbx_mcp_server_free(client->server);
     gbx_mcp_loop_free(client->loop);
@@ -65,7 +57,7 @@ void mcp_client_close(mcp_client *client)
 
 void mcp_client_say_line(mcp_client *client, const char *line)
 {
-    gbx_mcp_session_take(client->session, line, strlen(line));
+    gbx_mcp_server_take(client->server, line, strlen(line));
 }
 
 void mcp_client_say(mcp_client *client, const char *members)
@@ -75,7 +67,7 @@ void mcp_client_say(mcp_client *client, const char *members)
     (void)gbx_buf_puts(&line, "{\"jsonrpc\":\"2.0\",");
     (void)gbx_buf_puts(&line, members);
     (void)gbx_buf_puts(&line, "}");
-    gbx_mcp_session_take(client->session, (const char *)line.data, line.len);
+    gbx_mcp_server_take(client->server, (const char *)line.data, line.len);
 }
 
 void mcp_client_initialize(mcp_client *client, const char *version,

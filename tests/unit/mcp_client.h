@@ -10,7 +10,6 @@
 typedef struct mcp_client {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
-    gbx_mcp_session *session;
     gbx_buf told; /* all lines that were not read yet */
     bool is_deaf; /* takes nothing more */
     bool is_full;
@@ -28,8 +27,6 @@ typedef struct mcp_client {
 /* page_entries 2, unless the options say otherwise; NULL: none. */
 void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options);
 void mcp_client_close(mcp_client *client);
-/* One more connection, which is heard with the first; gbx_mcp_session_free() it. */
-gbx_mcp_session *mcp_client_connect(mcp_client *client);
 
 /* Say a message; what is inside of "jsonrpc":"2.0" and braces. */
 void mcp_client_say(mcp_client *client, const char *members);

@@ -56,6 +56,15 @@ static void ask_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     assert_int_equal(s->answered, 0); /* never from inside */
 }
 
+static void add_tool(scene *s)
+{
+    assert_true(
+        gbx_mcp_server_set_tool(s->client.server, &(gbx_mcp_tool){.name = "ask",
+                                                                  .input_schema = "{}",
+                                                                  .call = ask_call,
+                                                                  .user = s}));
+}
+
 static int open_scene(void **state)
 {
     gbx_mcp_server_options options = {.name = "test", .version = "1", .ask_ms = 60000};
@@ -64,11 +73,7 @@ static int open_scene(void **state)
     mcp_client_open(&s->client, &options);
     s->asks = 1;
     s->ends_when_answered = true;
-    assert_true(
-        gbx_mcp_server_set_tool(s->client.server, &(gbx_mcp_tool){.name = "ask",
-                                                                  .input_schema = "{}",
-                                                                  .call = ask_call,
-                                                                  .user = s}));
+    add_tool(s);
     *state = s;
     return 0;
 }
@@ -314,15 +319,16 @@ TEST(a_state_of_another_request__is_refused)
 TEST(a_state_of_another_connection__is_refused)
 {
     scene *s = *state;
-    gbx_mcp_session *own = s->client.session;
+    mcp_client own = s->client;
 
     say_modern(s, "1", "");
     (void)hear_state(s);
-    s->client.session = mcp_client_connect(&s->client);
+    mcp_client_open(&s->client, NULL);
+    add_tool(s);
     come_back(s, "2", "{\"ask-1\":{\"action\":\"accept\"}}");
     (void)mcp_client_expect_part(&s->client, "requestState is not valid");
-    gbx_mcp_session_free(s->client.session);
-    s->client.session = own;
+    mcp_client_close(&s->client);
+    s->client = own;
     come_back(s, "2", "{\"ask-1\":{\"action\":\"accept\"}}");
     assert_string_equal(hear_state(s), MODERN_DONE("2"));
 }

@@ -72,7 +72,7 @@ static bool check_case(char *claim, char *lines, size_t len)
         else if (strcmp(what, "initialize") == 0)
             mcp_client_initialize(&client, said, "{}");
         else
-            gbx_mcp_session_take_too_long(client.session);
+            gbx_mcp_server_take_too_long(client.server);
     }
     mcp_client_close(&client);
     return true;

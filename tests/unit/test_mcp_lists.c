@@ -294,7 +294,7 @@ TEST(listen__is_acknowledged_tagged_filtered_and_closed)
     mcp_client_expect(c, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/"
                          "updated\",\"params\":{" SUBSCRIPTION(
                              "\"s\"") ",\"uri\":\"a://b\"}}");
-    gbx_mcp_session_end(c->session);
+    gbx_mcp_server_end(c->server);
     mcp_client_expect(c,
                       "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"result\":{\"resultType\":"
                       "\"complete\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":"

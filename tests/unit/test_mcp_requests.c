@@ -198,7 +198,7 @@ TEST(the_end_of_a_session__cancels_all_and_sends_nothing)
     s->ends_when_cancelled = true;
     call(s, "1", "");
     call(s, "2", "");
-    gbx_mcp_session_end(s->client.session);
+    gbx_mcp_server_end(s->client.server);
     assert_int_equal(gbx_mcp_server_unfinished(s->client.server), 2);
     mcp_client_expect(&s->client, "");
     assert_int_equal(s->cancels, 2);

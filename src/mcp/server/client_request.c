@@ -21,51 +21,38 @@
 
 void gbx_mcp_settle_soon(gbx_mcp_server *server)
 {
-    event_active(server->settle, 0, 0);
+    gbx_mcp_timer_fire(&server->settle);
 }
 
 /* Every message to a client leaves here, as one line of JSON. Invisible characters are
  * escaped for people who read the line. */
-static bool send_line(const gbx_mcp_session *session, gbx_buf *message)
+static bool send_line(const gbx_mcp_server *server, gbx_buf *message)
 {
     return gbx_utf8_escape(message, 0, GBX_ESCAPE_JSON) &&
-           session->hooks.send(session->hooks.user, message->data, message->len);
+           server->hooks.send(server->hooks.user, message->data, message->len);
 }
 
-void gbx_mcp_session_send(gbx_mcp_session *session, gbx_buf *message)
+void gbx_mcp_send(gbx_mcp_server *server, gbx_buf *message)
 {
-    if (!message->failed && !session->is_ended)
-        (void)send_line(session, message);
+    if (!message->failed && !server->is_ended)
+        (void)send_line(server, message);
     gbx_buf_cleanup(message);
 }
 
-void gbx_mcp_session_refuse(gbx_mcp_session *session, gbx_view id, int code,
-                            const char *message, const char *data)
+void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *message,
+                    const char *data)
 {
     gbx_buf to;
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_append_error(&to, id, code, message, data);
-    gbx_mcp_session_send(session, &to);
+    gbx_mcp_send(server, &to);
 }
 
 /* ---- the end of a question --------------------------------------------------- */
 
-bool gbx_mcp_ask_is_out(const gbx_mcp_request *request, const gbx_mcp_ask_entry *ask)
-{
-    return ask->is_sent && !ask->is_answered && !request->era.is_modern;
-}
-
-void gbx_mcp_ask_answer(gbx_mcp_server *server, gbx_mcp_ask_entry *ask,
-                        gbx_mcp_answer how)
-{
-    ask->is_answered = true;
-    ask->answer = how;
-    gbx_mcp_settle_soon(server);
-}
-
 /* The client need not wait for its person any longer. */
-static void withdraw(gbx_mcp_session *session, const gbx_mcp_ask_entry *ask)
+static void withdraw(gbx_mcp_server *server, const gbx_mcp_ask_entry *ask)
 {
     gbx_buf to;
 
@@ -73,22 +60,27 @@ static void withdraw(gbx_mcp_session *session, const gbx_mcp_ask_entry *ask)
     gbx_rpc_begin_notification(&to, "notifications/cancelled");
     gbx_rpc_put_integer(&to, "requestId", ask->rpc_id);
     gbx_rpc_end(&to);
-    gbx_mcp_session_send(session, &to);
+    gbx_mcp_send(server, &to);
 }
 
-void gbx_mcp_ask_end(gbx_mcp_request *request, gbx_mcp_ask_entry *ask,
-                     gbx_mcp_answer how)
+void gbx_mcp_ask_end(gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
 {
-    if (gbx_mcp_ask_is_out(request, ask) && request->session != NULL)
-        withdraw(request->session, ask);
-    gbx_mcp_ask_answer(request->server, ask, how);
+    gbx_mcp_server *server = ask->request->server;
+
+    if (ask->is_sent && !ask->request->era.is_modern)
+        withdraw(server, ask);
+    ask->is_answered = true;
+    ask->answer = how;
+    gbx_mcp_settle_soon(server);
 }
 
 void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how)
 {
-    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next)
-        if (!ask->is_answered)
-            gbx_mcp_ask_end(request, ask, how);
+    gbx_mcp_ask_entry *ask;
+
+    TAILQ_FOREACH(ask, &request->server->asks, entry)
+    if (ask->request == request && !ask->is_answered)
+        gbx_mcp_ask_end(ask, how);
 }
 
 /* ---- the life of a request --------------------------------------------------- */
@@ -99,10 +91,9 @@ static void free_id(gbx_mcp_request *request)
         free(request->id);
 }
 
-gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
+gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_server *server, const char *text,
                                      size_t len)
 {
-    gbx_mcp_server *server = session->server;
     gbx_mcp_request *request = gbx_need(calloc(1, sizeof *request));
 
     request->text = gbx_need(malloc(len + 1));
@@ -110,14 +101,10 @@ gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
     request->text[len] = '\0';
     request->text_len = len;
     request->server = server;
-    request->session = session;
     request->era.log_level = -1;
-    session->request_bytes += len;
+    server->request_bytes += len;
     gbx_buf_init(&request->outcome, GBX_MCP_MESSAGE_MAX);
-    request->next = server->requests;
-    if (request->next != NULL)
-        request->next->prev = request;
-    server->requests = request;
+    LIST_INSERT_HEAD(&server->requests, request, entry);
     return request;
 }
 
@@ -128,7 +115,7 @@ void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
                                                    : request->short_id;
 
     if (request->id_len == 0)
-        request->session->request_count++;
+        request->server->request_count++;
     free_id(request);
     request->id = memcpy(copy, id.at, id.len);
     request->id_len = id.len;
@@ -141,57 +128,47 @@ void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
     request->token_len = token.len;
 }
 
-gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_session *session, gbx_view id)
+gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_server *server, gbx_view id)
 {
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        if (r->session == session && r->id_len > 0 &&
-            gbx_rpc_same_id((gbx_view){r->id, r->id_len}, id))
-            return r;
+    gbx_mcp_request *r;
+
+    LIST_FOREACH(r, &server->requests, entry)
+    if (r->id_len > 0 && gbx_rpc_same_id((gbx_view){r->id, r->id_len}, id))
+        return r;
     return NULL;
 }
 
 static void gbx_mcp_request_unbind(gbx_mcp_request *request)
 {
-    gbx_mcp_session *session = request->session;
+    gbx_mcp_server *server = request->server;
 
     if (request->id_len == 0)
         return;
     request->id_len = 0;
     request->token_len = 0;
-    if (session == NULL)
-        return;
-    session->request_count--;
-    if (session->request_count == 0 && session->hooks.idle != NULL)
-        session->hooks.idle(session->hooks.user);
+    server->request_count--;
+    if (server->request_count == 0 && server->hooks.idle != NULL)
+        server->hooks.idle(server->hooks.user);
 }
 
 /* The answers are delivered later: the questions outlive their request. */
-static void free_asks(gbx_mcp_request *request)
+static void leave_asks(gbx_mcp_request *request)
 {
-    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
-    while (request->asks != NULL) {
-        gbx_mcp_ask_entry *ask = request->asks;
+    gbx_mcp_ask_entry *ask;
 
-        request->asks = ask->next;
-        ask->next = request->server->orphans;
-        request->server->orphans = ask;
-    }
+    gbx_mcp_asks_end(request, GBX_MCP_ANSWER_ENDED);
+    TAILQ_FOREACH(ask, &request->server->asks, entry)
+    if (ask->request == request)
+        ask->request = NULL;
 }
 
 void gbx_mcp_request_free(gbx_mcp_request *request)
 {
-    gbx_mcp_server *server = request->server;
-
     gbx_mcp_request_unbind(request);
-    free_asks(request);
-    if (request->session != NULL && !request->is_parked)
-        request->session->request_bytes -= request->text_len;
-    if (request->prev != NULL)
-        request->prev->next = request->next;
-    else
-        server->requests = request->next;
-    if (request->next != NULL)
-        request->next->prev = request->prev;
+    leave_asks(request);
+    if (!request->is_parked)
+        request->server->request_bytes -= request->text_len;
+    LIST_REMOVE(request, entry);
     gbx_buf_cleanup(&request->outcome);
     free(request->text);
     free_id(request);
@@ -215,19 +192,20 @@ void gbx_mcp_request_cancel(gbx_mcp_request *request)
 
 void gbx_mcp_request_settle(gbx_mcp_server *server)
 {
-    gbx_mcp_request *r = server->requests;
+    gbx_mcp_request *r = LIST_FIRST(&server->requests);
 
     while (r != NULL) {
         void (*cancel)(void *user) = r->cancel;
 
         if (!r->is_cancel_due || cancel == NULL) {
-            r = r->next;
+            r = LIST_NEXT(r, entry);
             continue;
         }
         r->is_cancel_due = false;
         r->cancel = NULL;
         cancel(r->cancel_user);
-        r = server->requests; /* the function may have ended any request */
+        /* The function may have ended any request. */
+        r = LIST_FIRST(&server->requests);
     }
 }
 
@@ -247,9 +225,7 @@ gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
 
 const char *gbx_mcp_request_version(const gbx_mcp_request *request)
 {
-    return request->era.is_modern || request->session == NULL
-               ? GBX_MCP_MODERN
-               : request->session->version;
+    return request->era.is_modern ? GBX_MCP_MODERN : request->server->version;
 }
 
 bool gbx_mcp_takes_links(const gbx_mcp_request *request)
@@ -259,7 +235,7 @@ bool gbx_mcp_takes_links(const gbx_mcp_request *request)
 
 bool gbx_mcp_can_ask(const gbx_mcp_request *request)
 {
-    return request->session != NULL && !request->is_cancelled && request->era.can_ask &&
+    return !request->is_cancelled && request->era.can_ask &&
            request->method->is_stateful;
 }
 
@@ -299,15 +275,14 @@ static void put_members(gbx_buf *to, const char *object)
 /* Does no client wait, and will none return? */
 static bool is_forgotten(const gbx_mcp_request *request)
 {
-    return request->session == NULL || request->is_cancelled ||
-           (request->id_len == 0 && request->round == 0);
+    return request->is_cancelled || (request->id_len == 0 && request->round == 0);
 }
 
 /* The answer is too long, or memory is out: send an error instead. */
 static void send_instead(gbx_mcp_request *request)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
-    gbx_mcp_session *session = request->session;
+    gbx_mcp_server *server = request->server;
 
     begin(&to, request, "error");
     gbx_rpc_put_error(
@@ -316,20 +291,20 @@ static void send_instead(gbx_mcp_request *request)
         "be read already",
         NULL);
     gbx_rpc_end(&to);
-    if (!send_line(session, &to))
-        session->hooks.give_up(session->hooks.user);
+    if (!send_line(server, &to))
+        server->hooks.give_up(server->hooks.user);
 }
 
 /* On an answer, clients drop its progress listener before they handle progress that was
  * read in the same go. So the answer must be read separately. */
 static void send_answer(gbx_mcp_request *request, gbx_buf *answer)
 {
-    const gbx_mcp_session_hooks *hooks = &request->session->hooks;
+    const gbx_mcp_client_hooks *hooks = &request->server->hooks;
     bool has_progress = request->progress > GBX_MCP_NO_PROGRESS;
 
     if (!answer->failed && has_progress && hooks->part != NULL)
         hooks->part(hooks->user);
-    if (answer->failed || !send_line(request->session, answer))
+    if (answer->failed || !send_line(request->server, answer))
         send_instead(request);
 }
 

@@ -34,40 +34,45 @@ static char *print_params(const gbx_mcp_request *request, const char *message,
 
 /* ---- asking ------------------------------------------------------------------ */
 
-static size_t count_open(const gbx_mcp_request *request)
-{
-    size_t count = 0;
-
-    for (const gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next)
-        count++;
-    return count;
-}
-
 void gbx_mcp_ask(gbx_mcp_request *request, const char *message, const char *schema,
                  void (*done)(void *user, gbx_mcp_answer answer, gbx_view content),
                  void *user)
 {
-    bool can = gbx_mcp_can_ask(request) && count_open(request) < GBX_MCP_ASKS_MAX;
+    bool can = gbx_mcp_can_ask(request) && request->ask_count < GBX_MCP_ASKS_MAX;
     gbx_mcp_ask_entry *ask = gbx_need(calloc(1, sizeof *ask));
-    gbx_mcp_ask_entry **end = &request->asks;
 
-    *ask = (gbx_mcp_ask_entry){.number = ++request->asked, .done = done, .user = user};
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = ask;
+    *ask = (gbx_mcp_ask_entry){.request = request,
+                               .number = ++request->asked,
+                               .done = done,
+                               .user = user};
+    TAILQ_INSERT_TAIL(&request->server->asks, ask, entry);
+    request->ask_count++;
     if (can)
         ask->params = print_params(request, message, schema);
     if (request->is_cancelled)
-        gbx_mcp_ask_answer(request->server, ask, GBX_MCP_ANSWER_ENDED);
+        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_ENDED);
     else if (ask->params == NULL)
-        gbx_mcp_ask_answer(request->server, ask, GBX_MCP_ANSWER_NOBODY);
+        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_NOBODY);
     gbx_mcp_settle_soon(request->server);
+}
+
+/* Was it sent, and is it still to be answered? */
+static bool is_out(const gbx_mcp_ask_entry *ask)
+{
+    return ask->request != NULL && ask->is_sent && !ask->is_answered;
 }
 
 /* ---- answers ----------------------------------------------------------------- */
 
+static void take_answer(gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
+{
+    ask->is_answered = true;
+    ask->answer = how;
+    gbx_mcp_settle_soon(ask->request->server);
+}
+
 /* result is {action, content}; anything else counts as NOBODY. */
-static void take_result(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view result)
+static void take_result(gbx_mcp_ask_entry *ask, gbx_view result)
 {
     gbx_view action = gbx_view_member(result, "action");
     gbx_view content = gbx_view_member(result, "content");
@@ -75,52 +80,49 @@ static void take_result(gbx_mcp_server *server, gbx_mcp_ask_entry *ask, gbx_view
     if (gbx_view_is_text(action, "accept")) {
         if (gbx_view_kind(content) == '{')
             ask->content = gbx_need(strndup(content.at, content.len));
-        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_ACCEPT);
+        take_answer(ask, GBX_MCP_ANSWER_ACCEPT);
     } else if (gbx_view_is_text(action, "decline")) {
-        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_DECLINE);
+        take_answer(ask, GBX_MCP_ANSWER_DECLINE);
     } else if (gbx_view_is_text(action, "cancel")) {
-        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_CANCEL);
+        take_answer(ask, GBX_MCP_ANSWER_CANCEL);
     } else {
-        gbx_mcp_ask_answer(server, ask, GBX_MCP_ANSWER_NOBODY);
+        take_answer(ask, GBX_MCP_ANSWER_NOBODY);
     }
 }
 
 /* ---- legacy clients ---------------------------------------------------------- */
 
-static void send_legacy(gbx_mcp_request *request, gbx_mcp_ask_entry *ask)
+static void send_legacy(gbx_mcp_ask_entry *ask)
 {
-    gbx_mcp_session *session = request->session;
+    gbx_mcp_server *server = ask->request->server;
     gbx_buf to;
 
     ask->is_sent = true;
-    ask->rpc_id = ++session->last_rpc_id;
-    ask->until_ns =
-        gbx_clock_now_ns() + (int64_t)request->server->ask_ms * GBX_NS_PER_MS;
+    ask->rpc_id = ++server->last_rpc_id;
+    ask->until_ns = gbx_clock_now_ns() + (int64_t)server->ask_ms * GBX_NS_PER_MS;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_request(&to, ask->rpc_id, "elicitation/create");
     (void)gbx_buf_puts(&to, ask->params);
     gbx_rpc_end(&to);
-    gbx_mcp_session_send(session, &to);
+    gbx_mcp_send(server, &to);
 }
 
-void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *message)
+void gbx_mcp_ask_response(gbx_mcp_server *server, const gbx_rpc_message *message)
 {
+    gbx_mcp_ask_entry *ask;
     int64_t id;
 
-    if (!gbx_rpc_integer(message->id, &id))
+    if (!gbx_rpc_integer(message->id, &id) || id <= 0)
         return;
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next) {
-        if (r->session != session)
+    TAILQ_FOREACH(ask, &server->asks, entry)
+    {
+        if (!is_out(ask) || ask->rpc_id != id)
             continue;
-        for (gbx_mcp_ask_entry *ask = r->asks; ask != NULL; ask = ask->next) {
-            if (!gbx_mcp_ask_is_out(r, ask) || ask->rpc_id != id)
-                continue;
-            if (message->kind == GBX_RPC_RESULT)
-                take_result(session->server, ask, message->payload);
-            else
-                gbx_mcp_ask_answer(session->server, ask, GBX_MCP_ANSWER_NOBODY);
-            return;
-        }
+        if (message->kind == GBX_RPC_RESULT)
+            take_result(ask, message->payload);
+        else
+            take_answer(ask, GBX_MCP_ANSWER_NOBODY);
+        return;
     }
 }
 
@@ -132,7 +134,7 @@ void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *messa
  * connection it was given to, for a limited time.
  */
 
-/* Suspended requests of a session: half of the scripts that can run at once
+/* Suspended requests: half of the scripts that can run at once
  * (cmd_mcp.c), since each request holds one. */
 #define SUSPENDED_MAX 128
 
@@ -141,14 +143,16 @@ void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *messa
 static void make_room(const gbx_mcp_request *request)
 {
     gbx_mcp_request *oldest;
+    gbx_mcp_request *r;
     size_t count, bytes;
 
     do {
         oldest = NULL;
         count = 0;
         bytes = request->text_len;
-        for (gbx_mcp_request *r = request->server->requests; r != NULL; r = r->next) {
-            if (r->session != request->session || !r->is_parked || r->is_cancelled)
+        LIST_FOREACH(r, &request->server->requests, entry)
+        {
+            if (!r->is_parked || r->is_cancelled)
                 continue;
             count++;
             bytes += r->text_len;
@@ -170,11 +174,13 @@ static void print_key(const gbx_mcp_ask_entry *ask, char ret[ASK_KEY_SIZE])
 
 static void append_questions(gbx_buf *to, gbx_mcp_request *request)
 {
+    gbx_mcp_ask_entry *ask;
     char key[ASK_KEY_SIZE];
 
     gbx_rpc_put_open(to, "inputRequests", '{');
-    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
-        if (ask->is_answered)
+    TAILQ_FOREACH(ask, &request->server->asks, entry)
+    {
+        if (ask->request != request || ask->is_answered)
             continue;
         ask->is_sent = true;
         print_key(ask, key);
@@ -215,7 +221,7 @@ static void ask_by_retry(gbx_mcp_request *request)
     append_questions(&to, request);
     gbx_rpc_put_text(&to, "requestState", request->handle);
     request->is_parked = true;
-    request->session->request_bytes -= request->text_len;
+    request->server->request_bytes -= request->text_len;
     gbx_mcp_reply_interim(request, &to);
 }
 
@@ -251,40 +257,43 @@ static bool has_all_of(gbx_view params, gbx_view others)
 }
 
 /* The suspended request with that handle, if params and time allow to resume it. */
-static gbx_mcp_request *find_suspended(gbx_mcp_session *session, gbx_view handle,
+static gbx_mcp_request *find_suspended(gbx_mcp_server *server, gbx_view handle,
                                        const gbx_mcp_method *method, gbx_view params)
 {
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        if (r->session == session && r->round > 0 && r->id_len == 0 &&
-            !r->is_cancelled && gbx_view_is_text(handle, r->handle))
-            return r->method == method && gbx_clock_now_ns() < r->retry_until_ns &&
-                           has_all_of(r->params, params) &&
-                           has_all_of(params, r->params)
-                       ? r
-                       : NULL;
+    gbx_mcp_request *r;
+
+    LIST_FOREACH(r, &server->requests, entry)
+    if (r->round > 0 && r->id_len == 0 && !r->is_cancelled &&
+        gbx_view_is_text(handle, r->handle))
+        return r->method == method && gbx_clock_now_ns() < r->retry_until_ns &&
+                       has_all_of(r->params, params) && has_all_of(params, r->params)
+                   ? r
+                   : NULL;
     return NULL;
 }
 
 /* Unanswered questions are asked again. */
 static void take_answers(gbx_mcp_request *request, gbx_view responses)
 {
+    gbx_mcp_ask_entry *ask;
     char key[ASK_KEY_SIZE];
 
-    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
+    TAILQ_FOREACH(ask, &request->server->asks, entry)
+    {
         gbx_view response;
 
-        if (!ask->is_sent || ask->is_answered)
+        if (ask->request != request || !is_out(ask))
             continue;
         print_key(ask, key);
         response = gbx_view_member(responses, key);
         if (response.at != NULL)
-            take_result(request->server, ask, response);
+            take_result(ask, response);
         else
             ask->is_sent = false;
     }
 }
 
-bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
+bool gbx_mcp_retry_take(gbx_mcp_server *server, const gbx_mcp_method *method,
                         const gbx_rpc_message *message, const gbx_mcp_era *era)
 {
     gbx_view params = message->payload;
@@ -295,20 +304,20 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
     if (text.at == NULL)
         return false; /* an ordinary request */
     if (responses.at != NULL && gbx_view_kind(responses) != '{') {
-        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
-                               "inputResponses must be an object", NULL);
+        gbx_mcp_refuse(server, message->id, GBX_RPC_INVALID_PARAMS,
+                       "inputResponses must be an object", NULL);
         return true;
     }
-    request = find_suspended(session, text, method, params);
+    request = find_suspended(server, text, method, params);
     if (request == NULL) {
-        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INVALID_PARAMS,
-                               "requestState is not valid: it has expired, was used, "
-                               "or is not of this request",
-                               NULL);
+        gbx_mcp_refuse(server, message->id, GBX_RPC_INVALID_PARAMS,
+                       "requestState is not valid: it has expired, was used, "
+                       "or is not of this request",
+                       NULL);
         return true;
     }
     request->is_parked = false;
-    session->request_bytes += request->text_len;
+    server->request_bytes += request->text_len;
     gbx_mcp_request_bind(request, message->id, gbx_view_member(params, "_meta"));
     request->era = *era;
     if (request->is_finished) {
@@ -318,7 +327,7 @@ bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
     take_answers(request, responses);
     if (!request->era.can_ask) /* capabilities are declared anew with each request */
         gbx_mcp_asks_end(request, GBX_MCP_ANSWER_NOBODY);
-    gbx_mcp_settle_soon(session->server);
+    gbx_mcp_settle_soon(server);
     return true;
 }
 
@@ -336,66 +345,54 @@ static void give_answer(gbx_mcp_ask_entry *ask)
     free(ask);
 }
 
-/* Remove the first answered question from its request; NULL if there is none. */
-static gbx_mcp_ask_entry *take_answered(gbx_mcp_server *server)
+static void send_open(gbx_mcp_server *server)
 {
-    gbx_mcp_ask_entry *orphan = server->orphans;
+    gbx_mcp_ask_entry *ask;
 
-    if (orphan != NULL) {
-        server->orphans = orphan->next;
-        return orphan;
-    }
-    for (gbx_mcp_request *r = server->requests; r != NULL; r = r->next) {
-        for (gbx_mcp_ask_entry **at = &r->asks; *at != NULL; at = &(*at)->next) {
-            gbx_mcp_ask_entry *ask = *at;
+    TAILQ_FOREACH(ask, &server->asks, entry)
+    {
+        const gbx_mcp_request *request = ask->request;
 
-            if (!ask->is_answered)
-                continue;
-            *at = ask->next;
-            return ask;
-        }
-    }
-    return NULL;
-}
-
-static void send_open(gbx_mcp_request *request)
-{
-    bool is_new = false;
-
-    for (gbx_mcp_ask_entry *ask = request->asks; ask != NULL; ask = ask->next) {
-        if (ask->is_sent || ask->is_answered)
+        if (request == NULL || ask->is_sent || ask->is_answered)
             continue;
-        is_new = true;
         if (!request->era.is_modern)
-            send_legacy(request, ask);
+            send_legacy(ask);
+        else if (request->id_len > 0)
+            ask_by_retry(ask->request); /* with all of its questions */
     }
-    if (is_new && request->era.is_modern && request->id_len > 0)
-        ask_by_retry(request);
 }
 
 void gbx_mcp_asks_settle(gbx_mcp_server *server)
 {
-    gbx_mcp_ask_entry *ask;
+    gbx_mcp_ask_entry *ask = TAILQ_FIRST(&server->asks);
 
-    while ((ask = take_answered(server)) != NULL)
+    while (ask != NULL) {
+        if (!ask->is_answered) {
+            ask = TAILQ_NEXT(ask, entry);
+            continue;
+        }
+        TAILQ_REMOVE(&server->asks, ask, entry);
+        if (ask->request != NULL)
+            ask->request->ask_count--;
         give_answer(ask);
-    for (gbx_mcp_request *r = server->requests; r != NULL; r = r->next)
-        if (r->asks != NULL && r->session != NULL && !r->session->is_ended)
-            send_open(r);
+        ask = TAILQ_FIRST(&server->asks); /* it may have ended any request */
+    }
+    if (!server->is_ended)
+        send_open(server);
 }
 
 void gbx_mcp_asks_expire(gbx_mcp_server *server)
 {
     int64_t now = gbx_clock_now_ns();
-    gbx_mcp_request *r = server->requests;
+    gbx_mcp_request *r = LIST_FIRST(&server->requests);
+    gbx_mcp_ask_entry *ask;
 
+    TAILQ_FOREACH(ask, &server->asks, entry)
+    if (is_out(ask) && !ask->request->era.is_modern && now >= ask->until_ns)
+        gbx_mcp_ask_end(ask, GBX_MCP_ANSWER_LATE);
     while (r != NULL) {
-        gbx_mcp_request *next = r->next;
+        gbx_mcp_request *next = LIST_NEXT(r, entry);
 
-        for (gbx_mcp_ask_entry *ask = r->asks; ask != NULL; ask = ask->next) {
-            if (gbx_mcp_ask_is_out(r, ask) && now >= ask->until_ns)
-                gbx_mcp_ask_end(r, ask, GBX_MCP_ANSWER_LATE);
-        }
         if (r->round > 0 && r->id_len == 0 && now >= r->retry_until_ns)
             gbx_mcp_request_cancel(r);
         r = next;

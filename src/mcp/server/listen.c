@@ -60,7 +60,7 @@ static void put_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
 }
 
 /* listen NULL: to a legacy client. uri NULL: a list has changed. */
-static void notify(gbx_mcp_session *session, const gbx_mcp_listen *listen,
+static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
                    const char *method, const char *uri)
 {
     gbx_buf to;
@@ -71,21 +71,23 @@ static void notify(gbx_mcp_session *session, const gbx_mcp_listen *listen,
         put_subscription(&to, listen, NULL);
     gbx_rpc_put_text(&to, "uri", uri);
     gbx_rpc_end(&to);
-    gbx_mcp_session_send(session, &to);
+    gbx_mcp_send(server, &to);
 }
 
-static void announce_list(gbx_mcp_session *session, size_t change)
+static void announce_list(gbx_mcp_server *server, size_t change)
 {
     gbx_mcp_list list = changes[change].list;
     bool has_listed =
-        session->has_listed[list] ||
-        (list == GBX_MCP_RESOURCES && session->has_listed[GBX_MCP_TEMPLATES]);
+        server->has_listed[list] ||
+        (list == GBX_MCP_RESOURCES && server->has_listed[GBX_MCP_TEMPLATES]);
 
-    if (session->version[0] != '\0' && has_listed)
-        notify(session, NULL, changes[change].notification, NULL);
-    for (gbx_mcp_listen *l = session->listens; l != NULL; l = l->next)
-        if (l->lists[list])
-            notify(session, l, changes[change].notification, NULL);
+    const gbx_mcp_listen *l;
+
+    if (server->version[0] != '\0' && has_listed)
+        notify(server, NULL, changes[change].notification, NULL);
+    LIST_FOREACH(l, &server->listens, entry)
+    if (l->lists[list])
+        notify(server, l, changes[change].notification, NULL);
 }
 
 static void free_listen(gbx_mcp_listen *listen)
@@ -128,7 +130,7 @@ static bool read_filter(gbx_mcp_listen *listen, gbx_view filter)
     return read_uris(listen, gbx_view_member(filter, "resourceSubscriptions"));
 }
 
-static void acknowledge(gbx_mcp_session *session, const gbx_mcp_listen *listen)
+static void acknowledge(gbx_mcp_server *server, const gbx_mcp_listen *listen)
 {
     gbx_buf to;
 
@@ -147,24 +149,24 @@ static void acknowledge(gbx_mcp_session *session, const gbx_mcp_listen *listen)
     }
     (void)gbx_buf_puts(&to, "}");
     gbx_rpc_end(&to);
-    gbx_mcp_session_send(session, &to);
+    gbx_mcp_send(server, &to);
 }
 
-static void close_listen(gbx_mcp_session *session, const gbx_mcp_listen *listen)
+static void close_listen(gbx_mcp_server *server, const gbx_mcp_listen *listen)
 {
     gbx_buf to;
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_result(&to, (gbx_view){listen->id, listen->id_len});
     gbx_rpc_put_text(&to, "resultType", "complete");
-    put_subscription(&to, listen, session->server->info);
+    put_subscription(&to, listen, server->info);
     gbx_rpc_end(&to);
-    gbx_mcp_session_send(session, &to);
+    gbx_mcp_send(server, &to);
 }
 
 void gbx_mcp_on_listen(gbx_mcp_request *request)
 {
-    gbx_mcp_session *session = request->session;
+    gbx_mcp_server *server = request->server;
     gbx_mcp_listen *listen;
 
     if (request->id_len > GBX_RPC_ID_MAX) {
@@ -172,7 +174,7 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
                      "the id of a subscription has at most 256 bytes");
         return;
     }
-    if (session->listen_count >= GBX_MCP_LISTENS_MAX) {
+    if (server->listen_count >= GBX_MCP_LISTENS_MAX) {
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR,
                      "too many subscriptions are open");
         return;
@@ -187,48 +189,52 @@ void gbx_mcp_on_listen(gbx_mcp_request *request)
     }
     memcpy(listen->id, request->id, request->id_len);
     listen->id_len = request->id_len;
-    listen->next = session->listens;
-    session->listens = listen;
-    session->listen_count++;
-    acknowledge(session, listen);
+    LIST_INSERT_HEAD(&server->listens, listen, entry);
+    server->listen_count++;
+    acknowledge(server, listen);
     /* The subscription keeps the id; the request itself is done. */
     gbx_mcp_request_free(request);
 }
 
-bool gbx_mcp_listen_has(const gbx_mcp_session *session, gbx_view id)
+static gbx_mcp_listen *find_listen(const gbx_mcp_server *server, gbx_view id)
 {
-    for (const gbx_mcp_listen *l = session->listens; l != NULL; l = l->next)
-        if (gbx_rpc_same_id((gbx_view){l->id, l->id_len}, id))
-            return true;
-    return false;
+    gbx_mcp_listen *l;
+
+    LIST_FOREACH(l, &server->listens, entry)
+    if (gbx_rpc_same_id((gbx_view){l->id, l->id_len}, id))
+        return l;
+    return NULL;
 }
 
-bool gbx_mcp_listen_cancel(gbx_mcp_session *session, gbx_view id)
+static void drop_listen(gbx_mcp_server *server, gbx_mcp_listen *listen)
 {
-    for (gbx_mcp_listen **at = &session->listens; *at != NULL; at = &(*at)->next) {
-        gbx_mcp_listen *listen = *at;
-
-        if (!gbx_rpc_same_id((gbx_view){listen->id, listen->id_len}, id))
-            continue;
-        *at = listen->next;
-        session->listen_count--;
-        free_listen(listen);
-        return true;
-    }
-    return false;
+    LIST_REMOVE(listen, entry);
+    server->listen_count--;
+    free_listen(listen);
 }
 
-void gbx_mcp_listens_free(gbx_mcp_session *session, bool say_so)
+bool gbx_mcp_listen_has(const gbx_mcp_server *server, gbx_view id)
 {
-    while (session->listens != NULL) {
-        gbx_mcp_listen *listen = session->listens;
+    return find_listen(server, id) != NULL;
+}
 
-        session->listens = listen->next;
-        if (say_so)
-            close_listen(session, listen);
-        free_listen(listen);
+bool gbx_mcp_listen_cancel(gbx_mcp_server *server, gbx_view id)
+{
+    gbx_mcp_listen *listen = find_listen(server, id);
+
+    if (listen != NULL)
+        drop_listen(server, listen);
+    return listen != NULL;
+}
+
+void gbx_mcp_listens_end(gbx_mcp_server *server)
+{
+    gbx_mcp_listen *listen;
+
+    while ((listen = LIST_FIRST(&server->listens)) != NULL) {
+        close_listen(server, listen);
+        drop_listen(server, listen);
     }
-    session->listen_count = 0;
 }
 
 void gbx_mcp_uris_free(gbx_mcp_uris *uris)
@@ -248,25 +254,20 @@ void gbx_mcp_announce(gbx_mcp_server *server)
         if (!is_changed[changes[i].list])
             continue;
         is_changed[changes[i].list] = false;
-        for (gbx_mcp_session *s = server->sessions; s != NULL; s = s->next)
-            if (!s->is_ended)
-                announce_list(s, i);
+        announce_list(server, i);
     }
 }
 
 void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri)
 {
     static const char method[] = "notifications/resources/updated";
+    const gbx_mcp_listen *l;
 
-    for (gbx_mcp_session *s = server->sessions; s != NULL; s = s->next) {
-        if (s->is_ended)
-            continue;
-        if (holds(&s->uris, uri))
-            notify(s, NULL, method, uri);
-        for (gbx_mcp_listen *l = s->listens; l != NULL; l = l->next)
-            if (holds(&l->uris, uri))
-                notify(s, l, method, uri);
-    }
+    if (holds(&server->uris, uri))
+        notify(server, NULL, method, uri);
+    LIST_FOREACH(l, &server->listens, entry)
+    if (holds(&l->uris, uri))
+        notify(server, l, method, uri);
 }
 
 static bool read_uri(gbx_mcp_request *request, char uri[GBX_MCP_URI_MAX])
@@ -284,7 +285,7 @@ void gbx_mcp_on_subscribe(gbx_mcp_request *request)
 
     if (!read_uri(request, uri))
         return;
-    if (add_uri(&request->session->uris, uri))
+    if (add_uri(&request->server->uris, uri))
         gbx_mcp_reply_empty(request);
     else
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "too many subscriptions");
@@ -292,7 +293,7 @@ void gbx_mcp_on_subscribe(gbx_mcp_request *request)
 
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request)
 {
-    gbx_mcp_uris *uris = &request->session->uris;
+    gbx_mcp_uris *uris = &request->server->uris;
     char uri[GBX_MCP_URI_MAX];
     size_t at;
 

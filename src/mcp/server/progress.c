@@ -24,7 +24,7 @@
 /* Does the client read, and may one more be sent now? */
 static bool has_room(gbx_mcp_request *request)
 {
-    const gbx_mcp_session_hooks *hooks = &request->session->hooks;
+    const gbx_mcp_client_hooks *hooks = &request->server->hooks;
     gbx_mcp_rate *rate = &request->rate;
     int64_t now = gbx_clock_now_ns();
 
@@ -53,7 +53,7 @@ static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
     if (request->id_len == 0)
         return false;
     /* Legacy: the level may have been set after the request came. */
-    era = request->era.is_modern ? &request->era : &request->session->era;
+    era = request->era.is_modern ? &request->era : &request->server->era;
     return era->log_level >= 0 && (int)level >= era->log_level;
 }
 
@@ -109,7 +109,7 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     }
     gbx_rpc_put_shown(&to, "message", message, message_len);
     gbx_rpc_end(&to);
-    gbx_mcp_session_send(request->session, &to);
+    gbx_mcp_send(request->server, &to);
 }
 
 void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *message,
@@ -121,16 +121,18 @@ void gbx_mcp_progress(gbx_mcp_request *request, double total, const char *messag
 void gbx_mcp_beat(gbx_mcp_server *server)
 {
     int64_t now = gbx_clock_now_ns();
+    gbx_mcp_request *r;
     char text[80];
 
-    for (gbx_mcp_request *r = server->requests; r != NULL; r = r->next) {
+    LIST_FOREACH(r, &server->requests, entry)
+    {
         int n;
 
         if (!gbx_mcp_wants_progress(r) ||
             now - r->said_ns < (int64_t)server->beat_ms * GBX_NS_PER_MS)
             continue;
         n = snprintf(text, sizeof text, "%s, %lld s",
-                     r->asks != NULL ? "waiting for a person" : "still at work",
+                     r->ask_count > 0 ? "waiting for a person" : "still at work",
                      (long long)((now - r->bound_ns) / (1000 * GBX_NS_PER_MS)));
         gbx_mcp_progress_at(r, fmax(r->progress, 0) + SIGN_OF_LIFE, -1, text,
                             (size_t)n);
@@ -155,7 +157,7 @@ void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logg
     gbx_rpc_put_text(&to, "logger", logger);
     gbx_rpc_put_json(&to, "data", data, data_len);
     gbx_rpc_end(&to);
-    gbx_mcp_session_send(request->session, &to);
+    gbx_mcp_send(request->server, &to);
 }
 
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,

@@ -58,7 +58,7 @@ const char *gbx_mcp_level_name(gbx_mcp_level level)
     return level_names[level];
 }
 
-gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view params,
+gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_server *server, gbx_view params,
                                    gbx_mcp_era *ret)
 {
     gbx_view meta = gbx_view_member(params, "_meta");
@@ -69,8 +69,8 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
     if (meta.at != NULL && gbx_view_kind(meta) != '{' && gbx_view_kind(meta) != 'n')
         return GBX_MCP_ERA_META;
     if (version.at == NULL) {
-        *ret = session->era;
-        return session->version[0] != '\0' ? GBX_MCP_ERA_OK : GBX_MCP_ERA_NONE;
+        *ret = server->era;
+        return server->version[0] != '\0' ? GBX_MCP_ERA_OK : GBX_MCP_ERA_NONE;
     }
     if (gbx_view_kind(version) != '"')
         return GBX_MCP_ERA_META;
@@ -87,7 +87,7 @@ gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view para
     return ret->log_level >= 0 ? GBX_MCP_ERA_OK : GBX_MCP_ERA_LEVEL;
 }
 
-void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
+void gbx_mcp_era_refuse(gbx_mcp_server *server, gbx_view id, gbx_view params,
                         gbx_mcp_era_fault fault)
 {
     static const char *const texts[] = {
@@ -104,7 +104,7 @@ void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
     char requested[64] = "?";
 
     if (fault != GBX_MCP_ERA_VERSION) {
-        gbx_mcp_session_refuse(session, id, GBX_RPC_INVALID_PARAMS, texts[fault], NULL);
+        gbx_mcp_refuse(server, id, GBX_RPC_INVALID_PARAMS, texts[fault], NULL);
         return;
     }
     (void)gbx_rpc_copy_text(gbx_view_member(gbx_view_member(params, "_meta"),
@@ -113,14 +113,14 @@ void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
     (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"]");
     gbx_rpc_put_text(&data, "requested", requested);
     (void)gbx_buf_append(&data, "}", 2); /* with its NUL */
-    gbx_mcp_session_refuse(session, id, -32022, texts[fault], (const char *)data.data);
+    gbx_mcp_refuse(server, id, -32022, texts[fault], (const char *)data.data);
 }
 
 void gbx_mcp_on_initialize(gbx_mcp_request *request)
 {
-    gbx_mcp_session *session = request->session;
+    gbx_mcp_server *server = request->server;
     gbx_view capabilities = gbx_view_member(request->params, "capabilities");
-    char version[sizeof session->version];
+    char version[sizeof server->version];
     gbx_buf to;
 
     if (gbx_view_kind(gbx_view_member(request->params, "protocolVersion")) != '"') {
@@ -132,9 +132,9 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
                            sizeof version) ||
         !is_supported(version))
         memcpy(version, LEGACY_FIRST, sizeof LEGACY_FIRST);
-    memcpy(session->version, version, sizeof version);
-    session->era = (gbx_mcp_era){.can_ask = can_ask(capabilities), .log_level = -1};
-    request->era = session->era;
+    memcpy(server->version, version, sizeof version);
+    server->era = (gbx_mcp_era){.can_ask = can_ask(capabilities), .log_level = -1};
+    request->era = server->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
     gbx_rpc_put_text(&to, "protocolVersion", version);
     gbx_rpc_put_json(&to, "capabilities", capabilities_text,
@@ -167,6 +167,6 @@ void gbx_mcp_on_set_level(gbx_mcp_request *request)
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, "unknown level of logs");
         return;
     }
-    request->session->era.log_level = level;
+    request->server->era.log_level = level;
     gbx_mcp_reply_empty(request);
 }

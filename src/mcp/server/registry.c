@@ -256,7 +256,7 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
         gbx_rpc_put_text(&to, "nextCursor", cursor);
     }
     gbx_mcp_reply_cacheable(&to, request);
-    request->session->has_listed[list] = true;
+    request->server->has_listed[list] = true;
     gbx_mcp_reply_end(request, &to);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server - its clients, their lines, and the methods that they may call; and the turn of
+ * server - its client, its lines, and the methods that it may call; and the turn of
  * the loop that does everything that must not happen inside a handler's own call.
  *
  * The table says in which era each method exists, and whether it waits while the server
@@ -30,7 +30,7 @@
 #define TEXT_MAX     ((size_t)1024 * 1024)
 
 /* How often questions are checked for a timeout. */
-static const struct timeval expiry_period = {.tv_sec = 0, .tv_usec = 500000};
+#define EXPIRY_MS 500
 
 /* ---- methods ----------------------------------------------------------------- */
 
@@ -76,7 +76,7 @@ static const gbx_mcp_method *find_method(const char *name, bool is_modern)
     return NULL;
 }
 
-static void refuse_method(gbx_mcp_session *session, const gbx_rpc_message *message,
+static void refuse_method(gbx_mcp_server *server, const gbx_rpc_message *message,
                           bool is_modern)
 {
     char text[256];
@@ -85,15 +85,15 @@ static void refuse_method(gbx_mcp_session *session, const gbx_rpc_message *messa
                    find_method(message->method, !is_modern) == NULL ? ""
                    : is_modern                                      ? " in 2026-07-28"
                                : " before 2026-07-28");
-    gbx_mcp_session_refuse(session, message->id, GBX_RPC_METHOD_NOT_FOUND, text, NULL);
+    gbx_mcp_refuse(server, message->id, GBX_RPC_METHOD_NOT_FOUND, text, NULL);
 }
 
 /* Why another request is refused, or NULL. */
-static const char *overload(const gbx_mcp_session *session, size_t len)
+static const char *overload(const gbx_mcp_server *server, size_t len)
 {
-    if (session->request_count >= GBX_MCP_REQUESTS_MAX)
+    if (server->request_count >= GBX_MCP_REQUESTS_MAX)
         return "too many requests are in flight";
-    if (session->request_bytes + len > GBX_MCP_MESSAGE_MAX)
+    if (server->request_bytes + len > GBX_MCP_MESSAGE_MAX)
         return "the requests in flight are too large together";
     return NULL;
 }
@@ -109,47 +109,46 @@ static bool must_wait(const gbx_mcp_request *request)
            request->method->waits(request);
 }
 
-static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
+static void on_request(gbx_mcp_server *server, const gbx_rpc_message *message,
                        const char *text, size_t len)
 {
     bool is_initialize = strcmp(message->method, "initialize") == 0;
     gbx_mcp_era era = {.log_level = -1};
-    gbx_mcp_era_fault fault = gbx_mcp_era_read(session, message->payload, &era);
+    gbx_mcp_era_fault fault = gbx_mcp_era_read(server, message->payload, &era);
     const gbx_mcp_method *method;
     gbx_mcp_request *request;
-    const char *too_much = overload(session, len);
+    const char *too_much = overload(server, len);
 
     /* These may come before a version is agreed on. */
     if (fault == GBX_MCP_ERA_NONE &&
         (is_initialize || strcmp(message->method, "ping") == 0))
         fault = GBX_MCP_ERA_OK;
     if (fault != GBX_MCP_ERA_OK) {
-        gbx_mcp_era_refuse(session, message->id, message->payload, fault);
+        gbx_mcp_era_refuse(server, message->id, message->payload, fault);
         return;
     }
     method = find_method(message->method, era.is_modern);
     if (method == NULL) {
-        refuse_method(session, message, era.is_modern);
+        refuse_method(server, message, era.is_modern);
         return;
     }
-    if (gbx_mcp_request_find(session, message->id) != NULL ||
-        gbx_mcp_listen_has(session, message->id)) {
+    if (gbx_mcp_request_find(server, message->id) != NULL ||
+        gbx_mcp_listen_has(server, message->id)) {
         /* An error with this id would be taken for the answer to the first request. */
-        gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
-                               "a request with this id is in flight", NULL);
+        gbx_mcp_refuse(server, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                       "a request with this id is in flight", NULL);
         return;
     }
     /* A returning request adds no load, and resumes a suspended one: overload
      * does not matter. */
     if (era.is_modern && method->is_stateful &&
-        gbx_mcp_retry_take(session, method, message, &era))
+        gbx_mcp_retry_take(server, method, message, &era))
         return;
     if (too_much != NULL) {
-        gbx_mcp_session_refuse(session, message->id, GBX_RPC_INTERNAL_ERROR, too_much,
-                               NULL);
+        gbx_mcp_refuse(server, message->id, GBX_RPC_INTERNAL_ERROR, too_much, NULL);
         return;
     }
-    request = gbx_mcp_request_new(session, text, len);
+    request = gbx_mcp_request_new(server, text, len);
     request->method = method;
     request->era = era;
     if (message->payload.at != NULL)
@@ -162,7 +161,7 @@ static void on_request(gbx_mcp_session *session, const gbx_rpc_message *message,
         method->run(request);
 }
 
-static void on_notification(gbx_mcp_session *session, const gbx_rpc_message *message)
+static void on_notification(gbx_mcp_server *server, const gbx_rpc_message *message)
 {
     gbx_view id = gbx_view_member(message->payload, "requestId");
     gbx_mcp_request *request;
@@ -171,9 +170,9 @@ static void on_notification(gbx_mcp_session *session, const gbx_rpc_message *mes
      * get no answer. */
     if (strcmp(message->method, "notifications/cancelled") != 0 || !gbx_rpc_is_id(id))
         return;
-    if (gbx_mcp_listen_cancel(session, id))
+    if (gbx_mcp_listen_cancel(server, id))
         return;
-    request = gbx_mcp_request_find(session, id);
+    request = gbx_mcp_request_find(server, id);
     if (request != NULL)
         gbx_mcp_request_cancel(request);
 }
@@ -181,38 +180,37 @@ static void on_notification(gbx_mcp_session *session, const gbx_rpc_message *mes
 /* ---- lines ------------------------------------------------------------------- */
 
 /* message was read from text. */
-static void dispatch(gbx_mcp_session *session, const gbx_rpc_message *message,
+static void dispatch(gbx_mcp_server *server, const gbx_rpc_message *message,
                      const char *text, size_t len)
 {
     switch (message->kind) {
-    case GBX_RPC_REQUEST: on_request(session, message, text, len); break;
-    case GBX_RPC_NOTIFICATION: on_notification(session, message); break;
+    case GBX_RPC_REQUEST: on_request(server, message, text, len); break;
+    case GBX_RPC_NOTIFICATION: on_notification(server, message); break;
     case GBX_RPC_RESULT:
-    case GBX_RPC_ERROR: gbx_mcp_ask_response(session, message); break;
+    case GBX_RPC_ERROR: gbx_mcp_ask_response(server, message); break;
     case GBX_RPC_BATCH:
-        /* The session splits batches itself, in the version that has them. */
-        gbx_mcp_session_refuse(
-            session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
-            "a message is an object; batches are of 2025-03-26 alone", NULL);
+        /* They were split before, in the version that has them. */
+        gbx_mcp_refuse(server, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                       "a message is an object; batches are of 2025-03-26 alone", NULL);
         break;
     }
 }
 
-static void take_view(gbx_mcp_session *session, gbx_view value)
+static void take_view(gbx_mcp_server *server, gbx_view value)
 {
     gbx_rpc_message message;
     gbx_rpc_fault fault;
 
     if (!gbx_rpc_read_view(value, &message, &fault)) {
         if (fault.is_answerable)
-            gbx_mcp_session_refuse(session, fault.id, fault.code, fault.message, NULL);
+            gbx_mcp_refuse(server, fault.id, fault.code, fault.message, NULL);
         return;
     }
-    dispatch(session, &message, value.at, value.len);
+    dispatch(server, &message, value.at, value.len);
 }
 
 /* Each request is answered separately when it is done: a slow one delays no other. */
-static void take_batch(gbx_mcp_session *session, gbx_view batch)
+static void take_batch(gbx_mcp_server *server, gbx_view batch)
 {
     size_t cursor = 0;
     size_t count = 0;
@@ -221,70 +219,59 @@ static void take_batch(gbx_mcp_session *session, gbx_view batch)
 
     while (gbx_view_next(batch, &cursor, &name, &value)) {
         if (++count > BATCH_MAX) {
-            gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
-                                   "a batch has at most 100 messages", NULL);
+            gbx_mcp_refuse(server, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                           "a batch has at most 100 messages", NULL);
             return;
         }
-        take_view(session, value);
+        take_view(server, value);
     }
     if (count == 0)
-        gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
-                               "the batch is empty", NULL);
+        gbx_mcp_refuse(server, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                       "the batch is empty", NULL);
 }
 
-void gbx_mcp_session_take(gbx_mcp_session *session, const char *line, size_t len)
+void gbx_mcp_server_take(gbx_mcp_server *server, const char *line, size_t len)
 {
     gbx_rpc_message message;
     gbx_rpc_fault fault;
 
-    if (session->is_ended)
+    if (server->is_ended)
         return;
     if (!gbx_rpc_read(line, len, &message, &fault)) {
         if (fault.is_answerable)
-            gbx_mcp_session_refuse(session, fault.id, fault.code, fault.message, NULL);
+            gbx_mcp_refuse(server, fault.id, fault.code, fault.message, NULL);
     } else if (message.kind == GBX_RPC_BATCH &&
-               strcmp(session->version, BATCH_VERSION) == 0) {
-        take_batch(session, message.payload);
+               strcmp(server->version, BATCH_VERSION) == 0) {
+        take_batch(server, message.payload);
     } else {
-        dispatch(session, &message, line, len);
+        dispatch(server, &message, line, len);
     }
 }
 
-void gbx_mcp_session_take_too_long(gbx_mcp_session *session)
+void gbx_mcp_server_take_too_long(gbx_mcp_server *server)
 {
-    gbx_mcp_session_refuse(session, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
-                           "a message has at most 16 MiB", NULL);
+    gbx_mcp_refuse(server, (gbx_view){0}, GBX_RPC_INVALID_REQUEST,
+                   "a message has at most 16 MiB", NULL);
 }
 
-/* ---- the session ------------------------------------------------------------- */
+/* ---- the client -------------------------------------------------------------- */
 
-gbx_mcp_session *gbx_mcp_session_new(gbx_mcp_server *server,
-                                     const gbx_mcp_session_hooks *hooks)
+void gbx_mcp_server_connect(gbx_mcp_server *server, const gbx_mcp_client_hooks *hooks)
 {
-    gbx_mcp_session *session = gbx_need(calloc(1, sizeof *session));
-
-    session->server = server;
-    session->hooks = *hooks;
-    session->era.log_level = -1;
-    session->next = server->sessions;
-    server->sessions = session;
-    return session;
+    server->hooks = *hooks;
+    server->is_ended = false;
 }
 
-size_t gbx_mcp_session_in_flight(const gbx_mcp_session *session)
-{
-    return session->request_count;
-}
-
-void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to)
+void gbx_mcp_server_name_oldest(const gbx_mcp_server *server, gbx_buf *to)
 {
     const gbx_mcp_request *oldest = NULL;
+    const gbx_mcp_request *r;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
 
     gbx_buf_init(&name, SHOWN_NAME_MAX);
-    for (const gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        if (r->session == session && r->id_len > 0)
-            oldest = r;
+    LIST_FOREACH(r, &server->requests, entry)
+    if (r->id_len > 0)
+        oldest = r;
     if (oldest == NULL)
         return;
     (void)gbx_buf_puts(to, oldest->method->name);
@@ -296,49 +283,35 @@ void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to)
 
 size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server)
 {
+    const gbx_mcp_request *r;
     size_t count = 0;
 
-    for (const gbx_mcp_request *r = server->requests; r != NULL; r = r->next)
-        count += !r->is_finished;
+    LIST_FOREACH(r, &server->requests, entry)
+    count += !r->is_finished;
     return count;
 }
 
-/* The newest request of the session that the client waits for, or NULL. */
-static gbx_mcp_request *first_request(const gbx_mcp_session *session)
+/* The newest request that was not cancelled, or NULL. */
+static gbx_mcp_request *first_request(const gbx_mcp_server *server)
 {
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        if (r->session == session && !r->is_cancelled)
-            return r;
+    gbx_mcp_request *r;
+
+    LIST_FOREACH(r, &server->requests, entry)
+    if (!r->is_cancelled)
+        return r;
     return NULL;
 }
 
-void gbx_mcp_session_end(gbx_mcp_session *session)
+void gbx_mcp_server_end(gbx_mcp_server *server)
 {
     gbx_mcp_request *request;
 
-    if (session->is_ended)
+    if (server->is_ended)
         return;
-    gbx_mcp_listens_free(session, true);
-    session->is_ended = true;
-    while ((request = first_request(session)) != NULL)
+    gbx_mcp_listens_end(server);
+    server->is_ended = true;
+    while ((request = first_request(server)) != NULL)
         gbx_mcp_request_cancel(request);
-}
-
-void gbx_mcp_session_free(gbx_mcp_session *session)
-{
-    gbx_mcp_session **at;
-
-    if (session == NULL)
-        return;
-    gbx_mcp_session_end(session);
-    for (gbx_mcp_request *r = session->server->requests; r != NULL; r = r->next)
-        if (r->session == session)
-            r->session = NULL;
-    for (at = &session->server->sessions; *at != session; at = &(*at)->next)
-        continue;
-    *at = session->next;
-    gbx_mcp_uris_free(&session->uris);
-    free(session);
 }
 
 /* ---- holds ------------------------------------------------------------------- */
@@ -347,12 +320,13 @@ void gbx_mcp_session_free(gbx_mcp_session *session)
 static void run_held(gbx_mcp_server *server)
 {
     gbx_mcp_request *held;
+    gbx_mcp_request *r;
 
     do {
         held = NULL;
-        for (gbx_mcp_request *r = server->requests; r != NULL; r = r->next)
-            if (r->is_held && !must_wait(r))
-                held = r;
+        LIST_FOREACH(r, &server->requests, entry)
+        if (r->is_held && !must_wait(r))
+            held = r;
         if (held != NULL) {
             held->is_held = false;
             held->method->run(held);
@@ -360,41 +334,35 @@ static void run_held(gbx_mcp_server *server)
     } while (held != NULL);
 }
 
-static void on_impatience(evutil_socket_t fd, short what, void *arg)
+static void on_impatience(void *user)
 {
-    gbx_mcp_server *server = arg;
+    gbx_mcp_server *server = user;
 
-    (void)fd;
-    (void)what;
     server->is_impatient = true;
     gbx_mcp_settle_soon(server);
 }
 
 void gbx_mcp_server_hold(gbx_mcp_server *server)
 {
-    struct timeval after = gbx_clock_timeval(server->hold_ms);
-
     if (server->holds++ == 0)
-        (void)evtimer_add(server->patience, &after);
+        gbx_mcp_timer_set(&server->patience, server->hold_ms);
 }
 
 void gbx_mcp_server_release(gbx_mcp_server *server)
 {
     if (--server->holds == 0) {
         server->is_impatient = false;
-        (void)evtimer_del(server->patience);
+        gbx_mcp_timer_clear(&server->patience);
     }
     gbx_mcp_settle_soon(server);
 }
 
 /* ---- the server -------------------------------------------------------------- */
 
-static void on_settle(evutil_socket_t fd, short what, void *arg)
+static void on_settle(void *user)
 {
-    gbx_mcp_server *server = arg;
+    gbx_mcp_server *server = user;
 
-    (void)fd;
-    (void)what;
     gbx_mcp_request_settle(server);
     gbx_mcp_asks_settle(server);
     run_held(server);
@@ -402,12 +370,13 @@ static void on_settle(evutil_socket_t fd, short what, void *arg)
         gbx_mcp_announce(server);
 }
 
-static void on_expiry(evutil_socket_t fd, short what, void *arg)
+static void on_expiry(void *user)
 {
-    (void)fd;
-    (void)what;
-    gbx_mcp_asks_expire(arg);
-    gbx_mcp_beat(arg);
+    gbx_mcp_server *server = user;
+
+    gbx_mcp_timer_set(&server->expiry, EXPIRY_MS);
+    gbx_mcp_asks_expire(server);
+    gbx_mcp_beat(server);
 }
 
 static char *print_info(const gbx_mcp_server_options *o)
@@ -426,7 +395,6 @@ static char *print_info(const gbx_mcp_server_options *o)
 gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
                                    const gbx_mcp_server_options *options)
 {
-    struct event_base *base = gbx_mcp_loop_base(loop);
     gbx_mcp_server *server = gbx_need(calloc(1, sizeof *server));
 
     server->page_entries =
@@ -435,10 +403,13 @@ gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
     server->hold_ms = options->hold_ms > 0 ? options->hold_ms : HOLD_MS;
     server->beat_ms = options->beat_ms > 0 ? options->beat_ms : BEAT_MS;
     server->info = print_info(options);
-    server->settle = gbx_need(event_new(base, -1, 0, on_settle, server));
-    server->expiry = gbx_need(event_new(base, -1, EV_PERSIST, on_expiry, server));
-    server->patience = gbx_need(evtimer_new(base, on_impatience, server));
-    (void)event_add(server->expiry, &expiry_period);
+    server->is_ended = true;
+    server->era.log_level = -1;
+    TAILQ_INIT(&server->asks);
+    gbx_mcp_timer_init(&server->settle, loop, on_settle, server);
+    gbx_mcp_timer_init(&server->expiry, loop, on_expiry, server);
+    gbx_mcp_timer_init(&server->patience, loop, on_impatience, server);
+    gbx_mcp_timer_set(&server->expiry, EXPIRY_MS);
     gbx_mcp_server_set_instructions(server, options->instructions);
     return server;
 }
@@ -447,13 +418,15 @@ void gbx_mcp_server_free(gbx_mcp_server *server)
 {
     if (server == NULL)
         return;
-    while (server->requests != NULL)
-        gbx_mcp_request_free(server->requests);
+    gbx_mcp_server_end(server);
+    while (!LIST_EMPTY(&server->requests))
+        gbx_mcp_request_free(LIST_FIRST(&server->requests));
     for (size_t i = 0; i < GBX_MCP_LISTS; i++)
         gbx_mcp_registry_cleanup(&server->lists[i]);
-    event_free(server->settle);
-    event_free(server->expiry);
-    event_free(server->patience);
+    gbx_mcp_timer_cleanup(&server->settle);
+    gbx_mcp_timer_cleanup(&server->expiry);
+    gbx_mcp_timer_cleanup(&server->patience);
+    gbx_mcp_uris_free(&server->uris);
     free(server->info);
     free(server->instructions);
     free(server);

@@ -36,7 +36,7 @@ typedef struct gbx_mcp_server_options {
 
 gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
                                    const gbx_mcp_server_options *options);
-/* Call it after all sessions are freed and every request is ended. NULL is ignored. */
+/* Call it after its client is gone and every request is ended. NULL is ignored. */
 void gbx_mcp_server_free(gbx_mcp_server *server);
 
 /* Change the instructions for clients that connect from now on. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server_state - types that the files of this folder share: the server, its sessions,
- * its requests.
+ * server_state - types that the files of this folder share: the server with its client,
+ * and requests.
  *
- * A session is one client on one connection. A request is the work of a handler; its
- * `id` is what the client waits for. The id may go away while the work goes on: when
- * the request is cancelled, when the client is gone, or while a modern client asks a
- * person. Nothing is sent for a request without an id.
+ * A request is the work of a handler; its `id` is what the client waits for. The id may
+ * go away while the work goes on: when the request is cancelled, when the client is
+ * gone, or while a modern client asks a person. Nothing is sent for a request without an
+ * id.
  */
 #ifndef GBX_MCP_SERVER_SERVER_STATE_H
 #define GBX_MCP_SERVER_SERVER_STATE_H
@@ -14,18 +14,16 @@
 #include "mcp/rpc/rpc.h"
 #include "mcp/server/server.h"
 
-/* ---- server.c: sessions ---------------------------------------------------- */
+#include <sys/queue.h>
 
-/*
- * One client on one connection: messages in, messages out, no I/O inside.
- */
+/* ---- server.c: the client ---------------------------------------------------- */
+
+/* Messages in, messages out, no I/O inside. */
 
 /* The longest line that a client may send. */
 #define GBX_MCP_LINE_MAX ((size_t)16 * 1024 * 1024)
 
-typedef struct gbx_mcp_session gbx_mcp_session;
-
-typedef struct gbx_mcp_session_hooks {
+typedef struct gbx_mcp_client_hooks {
     void *user;
     /* Whole messages with their newlines; copied. False: no room, or the
      * client is gone. */
@@ -34,36 +32,29 @@ typedef struct gbx_mcp_session_hooks {
     void (*part)(void *user);
     /* So much output waits that progress and logs are left out. */
     bool (*is_full)(void *user);
-    /* A response could not be sent: memory is out, or the client does not read at
-     * all. */
+    /* A response could not be sent: the client does not read at all. */
     void (*give_up)(void *user);
-    /* The last request in flight has ended. */
+    /* The last request in flight has ended. May be NULL. */
     void (*idle)(void *user);
-} gbx_mcp_session_hooks;
+} gbx_mcp_client_hooks;
 
-gbx_mcp_session *gbx_mcp_session_new(gbx_mcp_server *server,
-                                     const gbx_mcp_session_hooks *hooks);
+/* A server has one client in its life. */
+void gbx_mcp_server_connect(gbx_mcp_server *server, const gbx_mcp_client_hooks *hooks);
 
 /* One line that the client sent. */
-void gbx_mcp_session_take(gbx_mcp_session *session, const char *line, size_t len);
+void gbx_mcp_server_take(gbx_mcp_server *server, const char *line, size_t len);
 /* A line that was longer than GBX_MCP_LINE_MAX. */
-void gbx_mcp_session_take_too_long(gbx_mcp_session *session);
+void gbx_mcp_server_take_too_long(gbx_mcp_server *server);
 
-/* Requests that the client waits for. */
-size_t gbx_mcp_session_in_flight(const gbx_mcp_session *session);
-/* Append what the oldest of them asks for, escaped: "tools/call execute". */
-void gbx_mcp_session_name_oldest(const gbx_mcp_session *session, gbx_buf *to);
-/* Requests of this server whose handlers have not finished, whether a client
- * waits or not. */
+/* Append what the oldest request in flight asks for, escaped: "tools/call execute". */
+void gbx_mcp_server_name_oldest(const gbx_mcp_server *server, gbx_buf *to);
+/* Requests whose handlers have not finished, whether the client waits or not. */
 size_t gbx_mcp_server_unfinished(const gbx_mcp_server *server);
 
 /* The client is going: subscriptions are closed with their results, everything in
- * flight is cancelled. Nothing is received or sent afterwards. */
-void gbx_mcp_session_end(gbx_mcp_session *session);
-
-/* Ends the session, too. Its requests live on until their handlers end them.
- * NULL is ignored. */
-void gbx_mcp_session_free(gbx_mcp_session *session);
+ * flight is cancelled. Nothing is received or sent afterwards. Requests live on until
+ * their handlers end them. */
+void gbx_mcp_server_end(gbx_mcp_server *server);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
@@ -107,9 +98,9 @@ typedef struct gbx_mcp_registry {
 /* The version of every modern request. */
 #define GBX_MCP_MODERN "2026-07-28"
 
-#define GBX_MCP_REQUESTS_MAX   1024 /* of a session, in flight */
+#define GBX_MCP_REQUESTS_MAX   1024 /* in flight */
 #define GBX_MCP_LISTENS_MAX    32
-#define GBX_MCP_SUBSCRIBED_MAX 1024 /* URIs of a session or a subscription */
+#define GBX_MCP_SUBSCRIBED_MAX 1024 /* URIs of a client or a subscription */
 #define GBX_MCP_ASKS_MAX       32   /* open questions of a request */
 #define GBX_MCP_URI_MAX        2048
 
@@ -139,10 +130,11 @@ typedef struct gbx_mcp_era {
 
 /* A question to a person. */
 typedef struct gbx_mcp_ask_entry {
-    struct gbx_mcp_ask_entry *next;
-    uint32_t number;  /* among the request's questions; "ask-NUMBER" */
-    int64_t rpc_id;   /* legacy: of our request to the client */
-    char *params;     /* members, as they are sent: message and schema */
+    TAILQ_ENTRY(gbx_mcp_ask_entry) entry;
+    gbx_mcp_request *request; /* NULL: it has ended */
+    uint32_t number;          /* among the request's questions; "ask-NUMBER" */
+    int64_t rpc_id;           /* legacy: of our request to the client */
+    char *params;             /* members, as they are sent: message and schema */
     bool is_sent;     /* legacy: to the client; modern: in some input_required */
     bool is_answered; /* and done is still to be called */
     gbx_mcp_answer answer;
@@ -153,10 +145,8 @@ typedef struct gbx_mcp_ask_entry {
 } gbx_mcp_ask_entry;
 
 struct gbx_mcp_request {
-    gbx_mcp_request *prev; /* in the server's list */
-    gbx_mcp_request *next;
+    LIST_ENTRY(gbx_mcp_request) entry; /* newest first */
     gbx_mcp_server *server;
-    gbx_mcp_session *session; /* NULL: the client is gone */
     const gbx_mcp_method *method;
     char *text; /* the message; params is in it */
     size_t text_len;
@@ -176,8 +166,8 @@ struct gbx_mcp_request {
     bool is_cancel_due; /* cancel is still to be called */
     void (*cancel)(void *user);
     void *cancel_user;
-    gbx_mcp_ask_entry *asks; /* in order */
-    uint32_t asked;
+    uint32_t asked;                   /* questions so far */
+    uint32_t ask_count;               /* that are not delivered yet */
     uint32_t round;                   /* number of input_required results so far */
     char handle[GBX_MCP_HANDLE_SIZE]; /* which the client must return with */
     int64_t retry_until_ns;           /* while it has no id: when to give up the
@@ -196,28 +186,12 @@ typedef struct gbx_mcp_uris {
 
 /* subscriptions/listen */
 typedef struct gbx_mcp_listen {
-    struct gbx_mcp_listen *next;
+    LIST_ENTRY(gbx_mcp_listen) entry;
     char id[GBX_RPC_ID_MAX];
     size_t id_len;
     bool lists[GBX_MCP_LISTS]; /* templates are resources */
     gbx_mcp_uris uris;
 } gbx_mcp_listen;
-
-struct gbx_mcp_session {
-    gbx_mcp_session *next; /* in the server's list */
-    gbx_mcp_server *server;
-    gbx_mcp_session_hooks hooks;
-    char version[16]; /* legacy: what was agreed on; "" before */
-    gbx_mcp_era era;  /* legacy: of every request */
-    bool has_listed[GBX_MCP_LISTS];
-    gbx_mcp_uris uris; /* legacy: resources/subscribe */
-    gbx_mcp_listen *listens;
-    size_t listen_count;
-    size_t request_count; /* that have an id */
-    size_t request_bytes; /* of its requests, except parked ones */
-    int64_t last_rpc_id;  /* of our requests to the client */
-    bool is_ended;
-};
 
 struct gbx_mcp_server {
     gbx_mcp_registry lists[GBX_MCP_LISTS];
@@ -232,37 +206,43 @@ struct gbx_mcp_server {
     uint32_t beat_ms;
     void (*advise)(void *user, const char *name, gbx_buf *to); /* or NULL */
     void *advise_user;
-    struct event *patience;
-    gbx_mcp_request *requests;
-    gbx_mcp_session *sessions;
-    gbx_mcp_ask_entry *orphans; /* questions whose requests have ended */
-    struct event *settle;       /* runs work that must not run from inside a call */
-    struct event *expiry;       /* of questions */
+    gbx_mcp_timer patience;
+    gbx_mcp_timer settle; /* runs work that must not run from inside a call */
+    gbx_mcp_timer expiry; /* of questions */
+    LIST_HEAD(, gbx_mcp_request) requests;
+    TAILQ_HEAD(, gbx_mcp_ask_entry) asks; /* in order */
+    /* The client. */
+    gbx_mcp_client_hooks hooks;
+    bool is_ended;
+    char version[16]; /* legacy: what was agreed on; "" before */
+    gbx_mcp_era era;  /* legacy: of every request */
+    bool has_listed[GBX_MCP_LISTS];
+    gbx_mcp_uris uris; /* legacy: resources/subscribe */
+    LIST_HEAD(, gbx_mcp_listen) listens;
+    size_t listen_count;
+    size_t request_count; /* that have an id */
+    size_t request_bytes; /* except parked ones */
+    int64_t last_rpc_id;  /* of our requests to the client */
 };
 
 /* ---- client_request.c ------------------------------------------------------------ */
 
 /* text is copied. */
-gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_session *session, const char *text,
+gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_server *server, const char *text,
                                      size_t len);
 void gbx_mcp_request_free(gbx_mcp_request *request);
 /* The client waits for it with this id from now on. */
 void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta);
-gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_session *session, gbx_view id);
+gbx_mcp_request *gbx_mcp_request_find(gbx_mcp_server *server, gbx_view id);
 void gbx_mcp_request_cancel(gbx_mcp_request *request);
 /* Call the cancel functions that are due. */
 void gbx_mcp_request_settle(gbx_mcp_server *server);
 /* Run the server's deferred work in the next turn of the loop. */
 void gbx_mcp_settle_soon(gbx_mcp_server *server);
 
-/* Was the question sent to a legacy client, which has not answered yet? */
-bool gbx_mcp_ask_is_out(const gbx_mcp_request *request, const gbx_mcp_ask_entry *ask);
-/* Answer the question: done is called in the next turn of the loop. */
-void gbx_mcp_ask_answer(gbx_mcp_server *server, gbx_mcp_ask_entry *ask,
-                        gbx_mcp_answer how);
-/* The same for a question that the client need not answer any longer. */
-void gbx_mcp_ask_end(gbx_mcp_request *request, gbx_mcp_ask_entry *ask,
-                     gbx_mcp_answer how);
+/* Answer the question, which need not be answered any longer: done is called in the next
+ * turn of the loop. */
+void gbx_mcp_ask_end(gbx_mcp_ask_entry *ask, gbx_mcp_answer how);
 /* The same for every open question of the request. */
 void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how);
 
@@ -279,11 +259,11 @@ void gbx_mcp_reply_interim(gbx_mcp_request *request, gbx_buf *to);
 void gbx_mcp_reply_empty(gbx_mcp_request *request);
 /* Send the kept outcome under the request's present id. */
 void gbx_mcp_reply_outcome(gbx_mcp_request *request);
-/* Send a message that belongs to no request, if the session has room for it. */
-void gbx_mcp_session_send(gbx_mcp_session *session, gbx_buf *message);
+/* Send a message that belongs to no request, if there is room for it. */
+void gbx_mcp_send(gbx_mcp_server *server, gbx_buf *message);
 /* Send an error for a message that did not become a request. */
-void gbx_mcp_session_refuse(gbx_mcp_session *session, gbx_view id, int code,
-                            const char *message, const char *data);
+void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *message,
+                    const char *data);
 
 /* ---- protocol_version.c ------------------------------------------------- */
 
@@ -295,12 +275,11 @@ typedef enum gbx_mcp_era_fault {
     GBX_MCP_ERA_LEVEL,
 } gbx_mcp_era_fault;
 
-gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_session *session, gbx_view params,
+gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_server *server, gbx_view params,
                                    gbx_mcp_era *ret);
 /* Answer with the fault. */
-void gbx_mcp_era_refuse(gbx_mcp_session *session, gbx_view id, gbx_view params,
+void gbx_mcp_era_refuse(gbx_mcp_server *server, gbx_view id, gbx_view params,
                         gbx_mcp_era_fault fault);
-/* -1: unknown level. */
 const char *gbx_mcp_level_name(gbx_mcp_level level);
 
 void gbx_mcp_on_initialize(gbx_mcp_request *request);
@@ -313,12 +292,13 @@ void gbx_mcp_on_subscribe(gbx_mcp_request *request);
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request);
 void gbx_mcp_on_listen(gbx_mcp_request *request);
 
-/* Notify interested clients of changed lists. */
+/* Notify the client of changed lists, if it is interested. */
 void gbx_mcp_announce(gbx_mcp_server *server);
 /* False: no subscription has that id. */
-bool gbx_mcp_listen_cancel(gbx_mcp_session *session, gbx_view id);
-bool gbx_mcp_listen_has(const gbx_mcp_session *session, gbx_view id);
-void gbx_mcp_listens_free(gbx_mcp_session *session, bool say_so);
+bool gbx_mcp_listen_cancel(gbx_mcp_server *server, gbx_view id);
+bool gbx_mcp_listen_has(const gbx_mcp_server *server, gbx_view id);
+/* Close them with their results. */
+void gbx_mcp_listens_end(gbx_mcp_server *server);
 void gbx_mcp_uris_free(gbx_mcp_uris *uris);
 
 /* ---- registry.c: methods ----------------------------------------------------- */
@@ -356,9 +336,9 @@ void gbx_mcp_asks_settle(gbx_mcp_server *server);
 /* Give up questions and retries that are out of time. */
 void gbx_mcp_asks_expire(gbx_mcp_server *server);
 /* A response from a legacy client. */
-void gbx_mcp_ask_response(gbx_mcp_session *session, const gbx_rpc_message *message);
+void gbx_mcp_ask_response(gbx_mcp_server *server, const gbx_rpc_message *message);
 /* Handle a modern request that returns with a state. True: it was handled. */
-bool gbx_mcp_retry_take(gbx_mcp_session *session, const gbx_mcp_method *method,
+bool gbx_mcp_retry_take(gbx_mcp_server *server, const gbx_mcp_method *method,
                         const gbx_rpc_message *message, const gbx_mcp_era *era);
 
 #endif

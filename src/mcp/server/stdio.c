@@ -31,7 +31,8 @@
 #define GRACE_MS 500
 #define WIND_MS  150 /* for handlers that were cancelled */
 
-static const struct timeval stall_period = {.tv_usec = 250000};
+#define STALL_MS 250
+#define CHECK_MS 2
 
 typedef enum phase {
     SERVING,
@@ -42,7 +43,6 @@ typedef enum phase {
 struct gbx_mcp_stdio {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
-    gbx_mcp_session *session;
     gbx_mcp_output *out;
     gbx_mcp_line_reader lines;
     int in_fd;
@@ -51,10 +51,10 @@ struct gbx_mcp_stdio {
     bool is_file; /* always readable; epoll rejects it */
     struct event *readable;
     struct event *signals[3];
-    struct event *timer;
-    struct event *check; /* has everything ended? */
-    struct event *rest;  /* continues with the remaining lines */
-    struct event *stall; /* runs while reading has stopped */
+    gbx_mcp_timer timer;
+    gbx_mcp_timer check; /* has everything ended? */
+    gbx_mcp_timer rest;  /* continues with the remaining lines */
+    gbx_mcp_timer stall; /* runs while reading has stopped */
     size_t stalled_bytes;
     bool has_lines; /* in the chunk, not handled yet */
     phase phase;
@@ -62,13 +62,6 @@ struct gbx_mcp_stdio {
     int signal_count;
     char chunk[CHUNK_BYTES];
 };
-
-static void arm(gbx_mcp_stdio *s, uint32_t ms)
-{
-    struct timeval tv = gbx_clock_timeval(ms);
-
-    (void)event_add(s->timer, &tv);
-}
 
 static void stop_reading(gbx_mcp_stdio *s)
 {
@@ -81,9 +74,9 @@ static void begin_ending(gbx_mcp_stdio *s)
         return;
     s->phase = ENDING;
     stop_reading(s);
-    gbx_mcp_session_end(s->session);
-    arm(s, WIND_MS);
-    event_active(s->check, 0, 0);
+    gbx_mcp_server_end(s->server);
+    gbx_mcp_timer_set(&s->timer, WIND_MS);
+    gbx_mcp_timer_fire(&s->check);
 }
 
 static void begin_draining(gbx_mcp_stdio *s)
@@ -93,20 +86,17 @@ static void begin_draining(gbx_mcp_stdio *s)
     s->phase = DRAINING;
     s->has_ended = true;
     stop_reading(s);
-    if (!event_pending(s->timer, EV_TIMEOUT,
-                       NULL)) /* else on_rest() has seen it before */
-        arm(s, GRACE_MS);
-    event_active(s->check, 0, 0);
+    if (!gbx_mcp_timer_is_set(&s->timer)) /* else on_rest() has seen it before */
+        gbx_mcp_timer_set(&s->timer, GRACE_MS);
+    gbx_mcp_timer_fire(&s->check);
 }
 
 /* Called whenever the last awaited event may have happened. */
-static void on_check(evutil_socket_t fd, short what, void *arg)
+static void on_check(void *user)
 {
-    gbx_mcp_stdio *s = arg;
+    gbx_mcp_stdio *s = user;
 
-    (void)fd;
-    (void)what;
-    if (s->phase == DRAINING && gbx_mcp_session_in_flight(s->session) == 0)
+    if (s->phase == DRAINING && s->server->request_count == 0)
         begin_ending(s);
     if (s->phase != ENDING)
         return;
@@ -114,13 +104,13 @@ static void on_check(evutil_socket_t fd, short what, void *arg)
         (gbx_mcp_output_waiting(s->out) == 0 || gbx_mcp_output_errno(s->out) != 0))
         gbx_mcp_loop_stop(s->loop, 0);
     else
-        (void)event_add(s->check, &(struct timeval){.tv_usec = 2000});
+        gbx_mcp_timer_set(&s->check, CHECK_MS);
 }
 
 /* Report it: users who pipe requests in would not know why an answer is missing. */
 static void say_unanswered(const gbx_mcp_stdio *s)
 {
-    size_t count = gbx_mcp_session_in_flight(s->session);
+    size_t count = s->server->request_count;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
 
     if (count == 0)
@@ -129,18 +119,16 @@ static void say_unanswered(const gbx_mcp_stdio *s)
     (void)gbx_buf_printf(&text,
                          "glovebox: the input ended; %zu request%s not answered (",
                          count, count == 1 ? " was" : "s were");
-    gbx_mcp_session_name_oldest(s->session, &text);
+    gbx_mcp_server_name_oldest(s->server, &text);
     (void)gbx_buf_puts(&text, count == 1 ? ")\n" : ", ...)\n");
     if (!text.failed)
         (void)gbx_fd_offer(STDERR_FILENO, text.data, text.len, 0);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *arg)
+static void on_timer(void *user)
 {
-    gbx_mcp_stdio *s = arg;
+    gbx_mcp_stdio *s = user;
 
-    (void)fd;
-    (void)what;
     if (s->phase == ENDING) {
         gbx_mcp_loop_stop(s->loop, 0);
         return;
@@ -175,9 +163,9 @@ static void take_lines(gbx_mcp_stdio *s)
         gbx_mcp_line_kind kind = gbx_mcp_line_reader_next(&s->lines, &line, &len);
 
         if (kind == GBX_MCP_LINE)
-            gbx_mcp_session_take(s->session, line, len);
+            gbx_mcp_server_take(s->server, line, len);
         else if (kind == GBX_MCP_LINE_TOO_LONG)
-            gbx_mcp_session_take_too_long(s->session);
+            gbx_mcp_server_take_too_long(s->server);
         else
             s->has_lines = false;
     }
@@ -191,14 +179,14 @@ static void listen_on(gbx_mcp_stdio *s)
     if (s->phase != SERVING)
         return;
     if (s->has_lines && !gbx_mcp_output_is_full(s->out)) {
-        (void)event_del(s->stall);
-        (void)event_add(s->rest, &now);
+        gbx_mcp_timer_clear(&s->stall);
+        gbx_mcp_timer_set(&s->rest, 0);
         return;
     }
     if (gbx_mcp_output_is_full(s->out)) {
-        if (!event_pending(s->stall, EV_TIMEOUT, NULL)) {
+        if (!gbx_mcp_timer_is_set(&s->stall)) {
             s->stalled_bytes = gbx_mcp_output_waiting(s->out);
-            (void)event_add(s->stall, &stall_period);
+            gbx_mcp_timer_set(&s->stall, STALL_MS);
         }
         return;
     }
@@ -219,27 +207,22 @@ static bool has_hung_up(const gbx_mcp_stdio *s)
 
 /* A client that has hung up gets answers for a grace time, also to lines that are still
  * unhandled; anything begun later would only be cancelled. */
-static void on_rest(evutil_socket_t fd, short what, void *arg)
+static void on_rest(void *user)
 {
-    gbx_mcp_stdio *s = arg;
+    gbx_mcp_stdio *s = user;
 
-    (void)fd;
-    (void)what;
-    if (s->phase == SERVING && !event_pending(s->timer, EV_TIMEOUT, NULL) &&
-        has_hung_up(s))
-        arm(s, GRACE_MS);
+    if (s->phase == SERVING && !gbx_mcp_timer_is_set(&s->timer) && has_hung_up(s))
+        gbx_mcp_timer_set(&s->timer, GRACE_MS);
     listen_on(s);
 }
 
 /* A client that has closed its end and reads nothing is gone. One that still reads,
  * however slowly, gets everything. */
-static void on_stall(evutil_socket_t fd, short what, void *arg)
+static void on_stall(void *user)
 {
-    gbx_mcp_stdio *s = arg;
+    gbx_mcp_stdio *s = user;
     size_t waiting = gbx_mcp_output_waiting(s->out);
 
-    (void)fd;
-    (void)what;
     if (s->phase != SERVING || (!s->has_lines && !gbx_mcp_output_is_full(s->out)))
         return;
     if (waiting >= s->stalled_bytes && has_hung_up(s)) {
@@ -247,7 +230,7 @@ static void on_stall(evutil_socket_t fd, short what, void *arg)
         return;
     }
     s->stalled_bytes = waiting;
-    (void)event_add(s->stall, &stall_period);
+    gbx_mcp_timer_set(&s->stall, STALL_MS);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -265,7 +248,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
         s->read_errno = n < 0 ? errno : 0;
         /* People who type into pipes may leave the last line without its newline. */
         if (gbx_mcp_line_reader_end(&s->lines, &line, &len) == GBX_MCP_LINE)
-            gbx_mcp_session_take(s->session, line, len);
+            gbx_mcp_server_take(s->server, line, len);
         begin_draining(s);
     }
     listen_on(s);
@@ -301,7 +284,7 @@ static void on_give_up(void *user)
     gbx_mcp_stdio *s = user;
 
     s->gave_up = true;
-    event_active(s->timer, EV_TIMEOUT, 0);
+    gbx_mcp_timer_fire(&s->timer);
     if (s->phase == SERVING)
         s->phase = DRAINING; /* the timer ends it, since we may be inside a handler */
     stop_reading(s);
@@ -312,7 +295,7 @@ static void on_idle(void *user)
     gbx_mcp_stdio *s = user;
 
     if (s->phase != SERVING)
-        event_active(s->check, 0, 0);
+        gbx_mcp_timer_fire(&s->check);
 }
 
 static void on_broken(void *user, int os_errno)
@@ -346,10 +329,10 @@ static void make_events(gbx_mcp_stdio *s)
                                       (S_ISCHR(st.st_mode) && !isatty(s->in_fd)));
     s->readable =
         gbx_need(event_new(base, s->in_fd, s->is_file ? 0 : EV_READ, on_readable, s));
-    s->timer = gbx_need(event_new(base, -1, 0, on_timer, s));
-    s->check = gbx_need(event_new(base, -1, 0, on_check, s));
-    s->rest = gbx_need(event_new(base, -1, 0, on_rest, s));
-    s->stall = gbx_need(event_new(base, -1, 0, on_stall, s));
+    gbx_mcp_timer_init(&s->timer, s->loop, on_timer, s);
+    gbx_mcp_timer_init(&s->check, s->loop, on_check, s);
+    gbx_mcp_timer_init(&s->rest, s->loop, on_rest, s);
+    gbx_mcp_timer_init(&s->stall, s->loop, on_stall, s);
     (void)sigemptyset(&ours);
     for (size_t i = 0; i < GBX_COUNTOF(numbers); i++) {
         (void)sigaddset(&ours, numbers[i]);
@@ -365,12 +348,12 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
                              int out_fd, gbx_mcp_stdio **ret, gbx_error *reterr)
 {
     gbx_mcp_stdio *s = gbx_need(calloc(1, sizeof *s));
-    gbx_mcp_session_hooks hooks = {.user = s,
-                                   .send = on_send,
-                                   .part = on_part,
-                                   .is_full = on_is_full,
-                                   .give_up = on_give_up,
-                                   .idle = on_idle};
+    gbx_mcp_client_hooks hooks = {.user = s,
+                                  .send = on_send,
+                                  .part = on_part,
+                                  .is_full = on_is_full,
+                                  .give_up = on_give_up,
+                                  .idle = on_idle};
     gbx_mcp_output_hooks out_hooks = {.user = s,
                                       .broken = on_broken,
                                       .drained = on_drained};
@@ -380,7 +363,7 @@ gbx_status gbx_mcp_stdio_new(gbx_mcp_loop *loop, gbx_mcp_server *server, int in_
     s->in_fd = in_fd;
     gbx_mcp_line_reader_init(&s->lines, GBX_MCP_LINE_MAX);
     s->out = gbx_mcp_output_new(loop, out_fd, OUT_BYTES, &out_hooks);
-    s->session = gbx_mcp_session_new(server, &hooks);
+    gbx_mcp_server_connect(server, &hooks);
     make_events(s);
     if (!gbx_mcp_output_watch(s->out, loop)) {
         (void)gbx_fail(reterr, GBX_E_OS, "cannot watch standard output: %s",
@@ -414,14 +397,14 @@ void gbx_mcp_stdio_free(gbx_mcp_stdio *s)
     if (s == NULL)
         return;
     s->phase = ENDING;
-    gbx_mcp_session_free(s->session);
+    gbx_mcp_server_end(s->server);
     gbx_mcp_output_free(s->out);
     gbx_mcp_line_reader_cleanup(&s->lines);
     event_free(s->readable);
-    event_free(s->timer);
-    event_free(s->check);
-    event_free(s->rest);
-    event_free(s->stall);
+    gbx_mcp_timer_cleanup(&s->timer);
+    gbx_mcp_timer_cleanup(&s->check);
+    gbx_mcp_timer_cleanup(&s->rest);
+    gbx_mcp_timer_cleanup(&s->stall);
     for (size_t i = 0; i < GBX_COUNTOF(s->signals); i++)
         event_free(s->signals[i]);
     free(s);

@@ -203,13 +203,14 @@ static bool may_go(const http *h, const gbx_link_message *message)
 /* Queue a message until it may be sent. False: too many wait. */
 static bool send_later(http *h, const gbx_link_message *message)
 {
-    const gbx_http_waiting *w;
+    gbx_http_waiting *w;
     unsigned asides = 0;
 
     STAILQ_FOREACH(w, &h->later, entry)
     asides += w->message.id == 0;
     if (message->id != 0 || asides < ASIDES_WAITING) {
-        STAILQ_INSERT_TAIL(&h->later, gbx_http_waiting_new(message), entry);
+        w = gbx_http_waiting_new(message);
+        STAILQ_INSERT_TAIL(&h->later, w, entry);
         return true;
     }
     if (!h->has_dropped_asides)

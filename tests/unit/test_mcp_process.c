@@ -20,7 +20,7 @@
 typedef struct world {
     gbx_mcp_loop *loop;
     gbx_yard yard;
-    gbx_process *process;
+    gbx_link *process;
     char mark[64];
     bool is_plain;
     char lines[4][128];
@@ -164,7 +164,9 @@ static void test_process__answers_line_by_line(void **state)
 
     w->wanted = 2;
     start(w, "while read -r line; do echo \"<$line>\"; done");
-    assert_true(gbx_process_send(w->process, "one\ntwo\n", 8));
+    assert_true(
+        w->process->ops->send(w->process,
+                              &(gbx_link_message){.text = "one\ntwo\n", .len = 8}));
     run(w);
 
     assert_string_equal(w->lines[0], "<one>");
@@ -305,7 +307,7 @@ static void test_process__left_ends_with_its_input(void **state)
     w->wanted = 1;
     start(w, "echo up; while read -r line; do :; done");
     run(w);
-    gbx_process_leave(w->process, false);
+    w->process->ops->leave(w->process, false);
     while (!LIST_EMPTY(&w->yard.processes))
         (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
 
@@ -319,7 +321,7 @@ static void test_process__left_is_killed_if_it_ignores_everything(void **state)
     w->wanted = 1;
     start(w, DAEMON " trap '' TERM HUP INT; echo up; while :; do sleep 100; done");
     run(w);
-    gbx_process_leave(w->process, false);
+    w->process->ops->leave(w->process, false);
     while (!LIST_EMPTY(&w->yard.processes))
         (void)event_base_loop(gbx_mcp_loop_base(w->loop), EVLOOP_ONCE);
 

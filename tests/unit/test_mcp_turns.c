@@ -85,7 +85,7 @@ TEST(a_flood_of_short_lines__leaves_others_their_turns)
 {
     scene s = {.loop = gbx_mcp_loop_new()};
     gbx_yard yard = {0};
-    gbx_process *process;
+    gbx_link *process;
     char mark[64];
     char option[] = "-c";
     char script[] = "yes '{}'";

@@ -7,6 +7,11 @@
 
 /* ---- tools ---------------------------------------------------------------- */
 
+static void drop_tools(gbx_tools **tools)
+{
+    gbx_tools_drop(*tools);
+}
+
 static gbx_view view_of(const char *text)
 {
     gbx_view view;
@@ -17,13 +22,11 @@ static gbx_view view_of(const char *text)
 
 TEST(tools__that_cannot_be_called_are_dropped)
 {
-    char dropped[GBX_TOOLS_DROPPED_SIZE];
-    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
+    GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
     gbx_view view;
 
-    gbx_tools_open(&tools);
     assert_true(gbx_tools_add(
-        &tools,
+        tools,
         view_of(
             "[{\"name\":\"good\",\"inputSchema\":{\"a\":1},\"x\":[1.50]},"
             "{\"name\":\"good\",\"inputSchema\":{}},{\"name\":\"\",\"inputSchema\":{}},"
@@ -31,18 +34,17 @@ TEST(tools__that_cannot_be_called_are_dropped)
             "{\"name\":\"a\\u0000b\",\"inputSchema\":{}},"
             "{\"name\":\"a\\nb\",\"inputSchema\":{}}]"),
         NULL, NULL));
-    gbx_tools_close(&tools);
+    gbx_tools_close(tools);
 
-    view = gbx_tools_view(&tools);
-    assert_int_equal(tools.count, 1);
-    assert_int_equal(tools.dropped, 7);
+    view = gbx_tools_view(tools);
+    assert_int_equal(tools->count, 1);
+    assert_int_equal(tools->dropped, 7);
     assert_memory_equal(view.at,
                         "[{\"name\":\"good\",\"inputSchema\":{\"a\":1},\"x\":[1.50]}]",
                         view.len);
-    view = gbx_tools_schema(&tools, gbx_tools_find(&tools, "good"));
+    view = gbx_tools_schema(tools, gbx_tools_find(tools, "good"));
     assert_memory_equal(view.at, "{\"a\":1}", view.len);
-    gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
-    assert_string_equal(dropped,
+    assert_string_equal(tools->dropped_why,
                         "7 left out: 5 with no name, or none that can be written, "
                         "1 there twice, 1 whose inputSchema is not an object");
 }
@@ -51,47 +53,43 @@ TEST(tools__without_a_schema_take_any_object)
 {
     static const char list[] =
         "[{\"name\":\"a\"},{\"name\":\"b\",\"inputSchema\":null}]";
-    char dropped[GBX_TOOLS_DROPPED_SIZE] = "-";
-    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
+    GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
-    gbx_tools_open(&tools);
-    assert_true(gbx_tools_add(&tools, view_of(list), gbx_params_are_sound, NULL));
-    gbx_tools_close(&tools);
-    assert_int_equal(tools.count, 2);
-    gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
-    assert_string_equal(dropped, "");
+    assert_true(gbx_tools_add(tools, view_of(list), gbx_params_are_sound, NULL));
+    gbx_tools_close(tools);
+    assert_int_equal(tools->count, 2);
+    assert_string_equal(tools->dropped_why, "");
 }
 
 TEST(tools__every_reason_is_told_at_once)
 {
-    char dropped[GBX_TOOLS_DROPPED_SIZE];
-    gbx_tools tools = {.dropped = SIZE_MAX};
+    GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
+    tools->dropped = SIZE_MAX;
     for (size_t i = 0; i < GBX_TOOL_FLAWS; i++)
-        tools.flaws[i] = 1000000;
-    gbx_tools_say_dropped(&tools, dropped, sizeof dropped);
-    assert_non_null(strstr(dropped, "1000000 beyond the first 4096"));
-    assert_non_null(strstr(dropped, "1000000 with a secret in the name"));
+        tools->flaws[i] = 1000000;
+    gbx_tools_close(tools);
+    assert_non_null(strstr(tools->dropped_why, "1000000 beyond the first 4096"));
+    assert_non_null(strstr(tools->dropped_why, "1000000 with a secret in the name"));
 }
 
 /* Each name is compared with those before it. */
 TEST(tools__beyond_the_first_are_not_looked_at)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list;
-    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
+    GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
     gbx_buf_init(&list, GBX_MIB(1));
     for (int i = 0; i < 5000; i++)
         assert_true(
             gbx_buf_puts(&list, i > 0 ? ",{\"name\":\"a\"}" : "[{\"name\":\"a\"}"));
     assert_true(gbx_buf_puts(&list, "]"));
-    gbx_tools_open(&tools);
     assert_true(
-        gbx_tools_add(&tools, (gbx_view){(char *)list.data, list.len}, NULL, NULL));
+        gbx_tools_add(tools, (gbx_view){(char *)list.data, list.len}, NULL, NULL));
 
-    assert_int_equal(tools.count, 1);
-    assert_int_equal(tools.flaws[GBX_TOOL_TWICE], GBX_TOOLS_MAX - 1);
-    assert_int_equal(tools.flaws[GBX_TOOL_TOO_MANY], 5000 - GBX_TOOLS_MAX);
+    assert_int_equal(tools->count, 1);
+    assert_int_equal(tools->flaws[GBX_TOOL_TWICE], GBX_TOOLS_MAX - 1);
+    assert_int_equal(tools->flaws[GBX_TOOL_TOO_MANY], 5000 - GBX_TOOLS_MAX);
 }
 
 TEST(tools__there_twice_are_what_both_entries_say)
@@ -107,19 +105,12 @@ TEST(tools__there_twice_are_what_both_entries_say)
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
-        gbx_policy *none = gbx_policy_new();
-        GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
-        GBX_CLEANUP(gbx_tools_cleanup) gbx_tools clean;
+        GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
-        gbx_tools_open(&tools);
         assert_true(
-            gbx_tools_add(&tools, (gbx_view){texts[i], strlen(texts[i])}, NULL, NULL));
-        gbx_tools_close(&tools);
-        assert_true(gbx_redact_tools(none, &tools, &clean));
-        assert_int_equal(tools.list[0].is_reading, i == 3);
-        assert_int_equal(clean.list[0].is_reading, i == 3);
-        assert_int_equal(clean.list[0].is_repeatable, i == 3);
-        gbx_policy_free(none);
+            gbx_tools_add(tools, (gbx_view){texts[i], strlen(texts[i])}, NULL, NULL));
+        assert_int_equal(tools->list[0].is_reading, i == 3);
+        assert_int_equal(tools->list[0].is_repeatable, i == 3);
     }
 }
 
@@ -129,15 +120,13 @@ TEST(tools__that_are_said_to_do_more_are_not_the_same)
         "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}}]";
     static const char twice[] =
         "[{\"name\":\"a\",\"annotations\":{\"readOnlyHint\":true}},{\"name\":\"a\"}]";
-    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools a;
-    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools b;
+    GBX_CLEANUP(drop_tools) gbx_tools *a = gbx_tools_new();
+    GBX_CLEANUP(drop_tools) gbx_tools *b = gbx_tools_new();
 
-    gbx_tools_open(&a);
-    gbx_tools_open(&b);
-    assert_true(gbx_tools_add(&a, (gbx_view){once, strlen(once)}, NULL, NULL));
-    assert_true(gbx_tools_add(&b, (gbx_view){twice, strlen(twice)}, NULL, NULL));
-    assert_true(gbx_tools_same(&a, &a));
-    assert_false(gbx_tools_same(&a, &b));
+    assert_true(gbx_tools_add(a, (gbx_view){once, strlen(once)}, NULL, NULL));
+    assert_true(gbx_tools_add(b, (gbx_view){twice, strlen(twice)}, NULL, NULL));
+    assert_true(gbx_tools_same(a, a));
+    assert_false(gbx_tools_same(a, b));
 }
 
 TEST(tools__hints_say_what_may_be_repeated)
@@ -146,14 +135,13 @@ TEST(tools__hints_say_what_may_be_repeated)
         "[{\"name\":\"r\",\"inputSchema\":{},\"annotations\":{\"readOnlyHint\":true}},"
         "{\"name\":\"i\",\"inputSchema\":{},\"annotations\":{\"idempotentHint\":true}},"
         "{\"name\":\"w\",\"inputSchema\":{},\"annotations\":{\"readOnlyHint\":\"true\"}}]";
-    GBX_CLEANUP(gbx_tools_cleanup) gbx_tools tools;
+    GBX_CLEANUP(drop_tools) gbx_tools *tools = gbx_tools_new();
 
-    gbx_tools_open(&tools);
-    assert_true(gbx_tools_add(&tools, view_of(text), NULL, NULL));
+    assert_true(gbx_tools_add(tools, view_of(text), NULL, NULL));
 
-    assert_true(gbx_tools_find(&tools, "r")->is_repeatable);
-    assert_true(gbx_tools_find(&tools, "i")->is_repeatable);
-    assert_false(gbx_tools_find(&tools, "w")->is_repeatable);
+    assert_true(gbx_tools_find(tools, "r")->is_repeatable);
+    assert_true(gbx_tools_find(tools, "i")->is_repeatable);
+    assert_false(gbx_tools_find(tools, "w")->is_repeatable);
 }
 
 /* ---- headers -------------------------------------------------------------- */

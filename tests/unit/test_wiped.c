@@ -116,20 +116,4 @@ TEST(wiped__headers_of_a_request)
     gbx_libcurl_unload(&lib);
 }
 
-TEST(a_header__that_is_too_long_is_missed)
-{
-    static char value[70000];
-    gbx_libcurl lib = {0};
-    gbx_http_headers headers = {.lib = &lib};
-
-    assert_int_equal(gbx_libcurl_load(&lib, NULL), GBX_OK);
-    memset(value, 'x', sizeof value);
-    gbx_http_header_add_value(&headers, "A", value, 60000);
-    assert_false(headers.is_too_long);
-    gbx_http_header_add_value(&headers, "B", value, sizeof value);
-    assert_true(headers.is_too_long);
-    gbx_libcurl_wipe(&lib, headers.list);
-    gbx_libcurl_unload(&lib);
-}
-
 TEST_MAIN(NULL, NULL)

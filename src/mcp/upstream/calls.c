@@ -97,7 +97,7 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
 void gbx_call_refuse_unknown(gbx_upstream_call *call)
 {
     const gbx_server *server = call->server;
-    const char *nearest = gbx_tools_nearest(&server->tools, call->tool);
+    const char *nearest = gbx_tools_nearest(server->tools, call->tool);
     char message[1024];
 
     if (nearest != NULL)
@@ -130,7 +130,7 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
  * call is sent. */
 static bool is_repeatable(const gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(&call->server->tools, call->tool);
+    const gbx_tool *tool = gbx_tools_find(call->server->tools, call->tool);
 
     return tool != NULL && tool->is_repeatable;
 }
@@ -138,7 +138,7 @@ static bool is_repeatable(const gbx_upstream_call *call)
 static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
     return !call->was_retried && !call->all->is_closing &&
-           gbx_tools_find(&call->server->tools, call->tool) != NULL &&
+           gbx_tools_find(call->server->tools, call->tool) != NULL &&
            (was_not_begun || is_repeatable(call));
 }
 
@@ -351,7 +351,7 @@ void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
 
 static bool send_request(gbx_upstream_call *call, gbx_session *session)
 {
-    const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
+    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
     const char *args = (const char *)call->args.data;
     gbx_link_message about = {.id = call->id,
                               .method = "tools/call",
@@ -362,7 +362,7 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
 
     if (tool != NULL && session->link->ops->has_headers &&
         gbx_view_open(args, call->args.len, &about.args))
-        about.schema = gbx_tools_schema(&session->tools, tool);
+        about.schema = gbx_tools_schema(session->tools, tool);
     gbx_buf_init_secret(&text, MESSAGE_MAX);
     gbx_rpc_begin_request(&text, call->id, about.method);
     gbx_rpc_put_text(&text, "name", call->tool);

@@ -69,8 +69,6 @@ void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
     }
     if (gbx_buf_append(&text, "", 1))
         gbx_http_header_add(headers, name, (const char *)text.data);
-    else
-        headers->is_too_long = true;
 }
 
 bool gbx_http_headers_check(const gbx_mcp_upstream_config *config,

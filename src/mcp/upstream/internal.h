@@ -66,59 +66,48 @@ typedef enum gbx_tool_flaw {
     GBX_TOOL_FINE = GBX_TOOL_FLAWS
 } gbx_tool_flaw;
 
-/* Zeroed, it is an empty list from no server. */
+/* Shared by a session and its server; all functions but add and close accept NULL. */
 typedef struct gbx_tools {
+    unsigned users;
     gbx_buf json; /* "[...]", not terminated, once it is closed */
     gbx_tool *list;
     size_t count;
     size_t dropped; /* number of tools left out */
     size_t flaws[GBX_TOOL_FLAWS];
     bool is_cut; /* the server has more pages, which were not read */
+    /* "2 left out: 1 with no name, 1 there twice; further pages were not read", or "";
+     * once it is closed. */
+    char dropped_why[GBX_TOOLS_DROPPED_SIZE];
 } gbx_tools;
 
 /* May a tool with this input schema be called? NULL: any may. */
 typedef bool gbx_tools_check(gbx_view schema);
 
-void gbx_tools_open(gbx_tools *tools);
-/* False: page is not a list of tools. known: the list that this one is made from, or
- * NULL. Tools with names that are not in it are left out, since their names were changed
- * on the way. */
+/* An empty list. */
+gbx_tools *gbx_tools_new(void);
+gbx_tools *gbx_tools_share(gbx_tools *tools);
+void gbx_tools_drop(gbx_tools *tools);
+/* Add a page without values of secrets: the server was given some, and its texts are
+ * shown to models and people. A tool whose name holds one is left out: no other name
+ * would call it. False: page is not a list of tools. */
 bool gbx_tools_add(gbx_tools *tools, gbx_view page, gbx_tools_check *is_sound,
-                   const gbx_tools *known);
+                   const gbx_policy *secrets);
+void gbx_tools_close(gbx_tools *tools);
+
 /* Is it full? Tools that were left out count, too. */
 bool gbx_tools_is_full(const gbx_tools *tools);
-void gbx_tools_close(gbx_tools *tools);
-void gbx_tools_cleanup(gbx_tools *tools);
-
 /* The schema of its input. */
 gbx_view gbx_tools_schema(const gbx_tools *tools, const gbx_tool *tool);
-
 /* NULL if no tool has that name. Borrowed. */
 gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
-
 /* The name that may have been meant, or NULL. */
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
-
-/* "2 left out: 1 with no name, 1 there twice; further pages were not read", or "". */
-void gbx_tools_say_dropped(const gbx_tools *tools, char *ret, size_t size);
-
 gbx_view gbx_tools_view(const gbx_tools *tools); /* no value until it is closed */
 bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
 
-/*
- * Takes values of secrets out of what a server says: it was given some, and its texts
- * are shown to models and people.
- *
- * secrets may be NULL or empty: then texts stay as they are. All functions fail closed.
- */
-
-/* The whole text, redacted; NULL if that fails. free() it. */
+/* The whole text without values of secrets; NULL if that fails. free() it. See
+ * gbx_redact_copy(). */
 char *gbx_redact_text(const gbx_policy *secrets, const char *text);
-
-/* Make *ret, to be cleaned up in any case, from a closed list. A tool whose name holds
- * a value is left out: no other name would call it. */
-bool gbx_redact_tools(const gbx_policy *secrets, const gbx_tools *tools,
-                      gbx_tools *ret);
 
 /* ---- process.c, link_http.c: links ----------------------------------------- */
 
@@ -362,18 +351,13 @@ typedef struct gbx_process_options {
     gbx_link_hooks hooks; /* of them message, too_long, log, deaf and lost */
 } gbx_process_options;
 
-gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **ret,
+/* Its leave() gives the server the end of its input, later SIGTERM, later SIGKILL;
+ * is_hopeless: SIGKILL at once. */
+gbx_status gbx_process_start(const gbx_process_options *options, gbx_link **ret,
                              gbx_error *reterr) GBX_MUST_USE;
 
-/* Send one message with its newline. False: it reads too slowly, or not any more. */
-bool gbx_process_send(gbx_process *process, const void *data, size_t len);
-
-/* Give it up: no hook is called any more, and the pointer is invalid. The process gets
- * the end of its input, later SIGTERM, later SIGKILL; is_hopeless: SIGKILL at once. */
-void gbx_process_leave(gbx_process *process, bool is_hopeless);
-
-gbx_containment gbx_process_containment(gbx_process *process);
-pid_t gbx_process_keeper(const gbx_process *process);
+gbx_containment gbx_process_containment(gbx_link *link);
+pid_t gbx_process_keeper(const gbx_link *link);
 
 /* End all processes, owned or not, and wait until nothing is left: patience_ms for
  * each step, for all at once. Hooks are not called. Blocks; only for the shutdown of
@@ -567,14 +551,13 @@ void gbx_http_waiting_free(gbx_http_waiting *waiting);
 typedef struct gbx_http_headers {
     const gbx_libcurl *lib;
     struct curl_slist *list; /* take ownership, or gbx_libcurl_wipe() it */
-    bool is_too_long;        /* a value was left out: do not send the request */
 } gbx_http_headers;
 
 /* value may be NULL: then libcurl's own header of that name is left out. */
 void gbx_http_header_add(gbx_http_headers *headers, const char *name,
                          const char *value);
-/* Add a value from a message's body: as it is, or in base64 if a header
- * cannot hold it. */
+/* Add a value from a message's body, of at most 16 KiB: as it is, or in base64 if a
+ * header cannot hold it. */
 void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
                                const char *value, size_t len);
 

@@ -72,10 +72,6 @@ static gbx_http_headers common_headers(const http *h)
 static gbx_http_exchange *start(http *h, const gbx_http_headers *headers,
                                 gbx_http_exchange_options *options)
 {
-    if (headers->is_too_long) {
-        gbx_libcurl_wipe(headers->lib, headers->list);
-        return NULL;
-    }
     options->web = h->web;
     options->headers = headers->list;
     options->user = h;

@@ -320,27 +320,21 @@ static void on_broken(void *user, int os_errno)
 
 /* ---- functions of the link --------------------------------------------------- */
 
-bool gbx_process_send(gbx_process *process, const void *data, size_t len)
-{
-    return process->out != NULL && gbx_mcp_output_send(process->out, data, len);
-}
-
 static bool send_message(gbx_link *link, const gbx_link_message *message)
 {
-    return gbx_process_send((gbx_process *)link, message->text, message->len);
-}
+    gbx_process *p = (gbx_process *)link;
 
-void gbx_process_leave(gbx_process *process, bool is_hopeless)
-{
-    process->is_told = true;
-    if (is_hopeless)
-        process->stopping = GBX_STOP_TERMINATE;
-    stop_harder(process);
+    return p->out != NULL && gbx_mcp_output_send(p->out, message->text, message->len);
 }
 
 static void leave(gbx_link *link, bool is_hopeless)
 {
-    gbx_process_leave((gbx_process *)link, is_hopeless);
+    gbx_process *p = (gbx_process *)link;
+
+    p->is_told = true;
+    if (is_hopeless)
+        p->stopping = GBX_STOP_TERMINATE;
+    stop_harder(p);
 }
 
 static void add_words(const gbx_link *link, char *text, size_t size)
@@ -350,10 +344,12 @@ static void add_words(const gbx_link *link, char *text, size_t size)
     gbx_exit_status_add_words(&process->errors, process->secrets, text, size);
 }
 
-gbx_containment gbx_process_containment(gbx_process *process)
+gbx_containment gbx_process_containment(gbx_link *link)
 {
-    take_reports(process); /* it may have arrived without being read */
-    return process->ending.containment;
+    gbx_process *p = (gbx_process *)link;
+
+    take_reports(p); /* it may have arrived without being read */
+    return p->ending.containment;
 }
 
 static const char *containment(gbx_link *link)
@@ -366,7 +362,7 @@ static const char *containment(gbx_link *link)
             "no namespace to be had: its processes are killed one by one",
     };
 
-    return words[gbx_process_containment((gbx_process *)link)];
+    return words[gbx_process_containment(link)];
 }
 
 static const gbx_link_ops ops = {
@@ -402,7 +398,7 @@ static void set_up(gbx_process *p, const gbx_process_options *o)
     p->out = gbx_mcp_output_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
 }
 
-gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **ret,
+gbx_status gbx_process_start(const gbx_process_options *options, gbx_link **ret,
                              gbx_error *reterr)
 {
     gbx_spawned_command at;
@@ -423,7 +419,7 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_process **r
     gbx_mcp_line_reader_init(&p->error_lines, ERROR_LINE_MAX);
     set_up(p, options);
     LIST_INSERT_HEAD(&options->yard->processes, p, entry);
-    *ret = p;
+    *ret = &p->link;
     return GBX_OK;
 }
 
@@ -445,19 +441,15 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
         .patience_ms = gbx_timeout_ms(GBX_TIMEOUT_STDIO_END),
         .hooks = options->hooks,
     };
-    gbx_process *process;
-    gbx_status status;
+    gbx_status status = gbx_process_start(&o, ret, reterr);
 
-    status = gbx_process_start(&o, &process, reterr);
     gbx_environ_free(environment);
-    if (status == GBX_OK)
-        *ret = &process->link;
     return status;
 }
 
-pid_t gbx_process_keeper(const gbx_process *process)
+pid_t gbx_process_keeper(const gbx_link *link)
 {
-    return process->at.pid;
+    return ((const gbx_process *)link)->at.pid;
 }
 
 /* ---- the end of all ---------------------------------------------------------- */

@@ -125,10 +125,9 @@ typedef struct gbx_session_hooks {
     void (*ready)(gbx_server *server, gbx_session *session);
     /* The list of tools was read again, or reading it has failed. */
     void (*listed)(gbx_server *server, gbx_session *session);
-    /* The server has forgotten the session or cannot be reached: nothing more is sent.
-     * The session is lost once the calls in flight have ended. */
+    /* Nothing more is sent. It is lost once the calls in flight have ended. */
     void (*ending)(gbx_server *server, gbx_session *session, const char *why);
-    /* Calls in flight have been answered with GBX_UPSTREAM_EXIT. */
+    /* It comes after ending: calls in flight have been answered with GBX_UPSTREAM_EXIT. */
     void (*lost)(gbx_server *server, gbx_session *session, const char *why);
     /* Of a call in flight: its answer, what is known in place of one, its progress. */
     void (*message)(gbx_upstream_call *call, const gbx_rpc_message *message);
@@ -156,8 +155,8 @@ struct gbx_session {
     unsigned version;  /* index in the table of legacy versions, of the one asked for */
     unsigned versions; /* a bit for each version that was asked for */
 
-    gbx_tools tools;
-    gbx_tools coming; /* pages of the list being read */
+    gbx_tools *tools;  /* NULL: not known yet */
+    gbx_tools *coming; /* pages of the list being read, or NULL */
     unsigned pages;
     gbx_buf cursor; /* of an earlier page: if it comes again, the pages go in a
                      * circle */
@@ -303,10 +302,8 @@ void gbx_session_on_change(gbx_session *s);
 struct gbx_server {
     gbx_upstreams *all;
     const gbx_mcp_upstream_config *config;
-    gbx_session *sessions[GBX_PROCESSES_MAX];
+    gbx_session *sessions[GBX_PROCESSES_MAX]; /* lost ones are freed in the next turn */
     size_t session_count;
-    gbx_session *dead[GBX_PROCESSES_MAX]; /* lost; freed in the next turn */
-    size_t dead_count;
     gbx_call_list waiting;
     size_t waiting_count;
     size_t waiting_bytes;
@@ -316,14 +313,11 @@ struct gbx_server {
     int64_t started_ns;
     gbx_mcp_timer retry;
     gbx_mcp_timer idle;
-    char fault[1024]; /* of the last failure, or "" */
-    bool is_lasting;  /* of that failure: trying again is useless */
-    size_t left_out;  /* of the tools that it has listed */
-    char left_out_why[GBX_TOOLS_DROPPED_SIZE];
+    char fault[1024];        /* of the last failure, or "" */
+    bool is_lasting;         /* of that failure: trying again is useless */
     gbx_session_facts facts; /* of the last session that was ready */
-    gbx_tools tools;
-    bool knows_tools;
-    int64_t tools_until_ns; /* when they expire; 0: when the server says so */
+    gbx_tools *tools;        /* of the last session that has listed them, or NULL */
+    int64_t tools_until_ns;  /* when they expire; 0: when the server says so */
 };
 
 void gbx_server_init(gbx_server *server, gbx_upstreams *all,

@@ -488,8 +488,8 @@ void gbx_session_free(gbx_session *session)
     gbx_mcp_timer_cleanup(&session->page_timer);
     gbx_mcp_timer_cleanup(&session->listen_timer);
     gbx_mcp_timer_cleanup(&session->check_timer);
-    gbx_tools_cleanup(&session->tools);
-    gbx_tools_cleanup(&session->coming);
+    gbx_tools_drop(session->tools);
+    gbx_tools_drop(session->coming);
     gbx_buf_cleanup(&session->cursor);
     free(session->facts.instructions);
     free(session);

@@ -366,6 +366,7 @@ void gbx_session_end(gbx_session *s, const char *why)
 
 void gbx_session_lose(gbx_session *s, const char *why)
 {
+    bool was_ending = s->phase == GBX_PHASE_ENDING;
     gbx_upstream_call *call;
 
     if (s->phase == GBX_PHASE_LOST)
@@ -378,5 +379,7 @@ void gbx_session_lose(gbx_session *s, const char *why)
     memset(s->asked, 0, sizeof s->asked);
     while ((call = TAILQ_FIRST(&s->calls)) != NULL)
         gbx_session_fail_call(s, call, GBX_UPSTREAM_EXIT, why, false);
+    if (!was_ending)
+        s->hooks->ending(s->server, s, why);
     s->hooks->lost(s->server, s, why);
 }

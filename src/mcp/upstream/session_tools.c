@@ -28,8 +28,8 @@ static void ask_page(gbx_session *s, const char *params)
 
 static void begin_list(gbx_session *s)
 {
-    gbx_tools_cleanup(&s->coming);
-    gbx_tools_open(&s->coming);
+    gbx_tools_drop(s->coming);
+    s->coming = gbx_tools_new();
     s->is_listing = true;
     s->is_stale = false;
     s->asked_ns = gbx_clock_now_ns();
@@ -64,10 +64,10 @@ static bool ask_next(gbx_session *s, gbx_view result)
     if (gbx_view_kind(cursor) != '"' || cursor.len <= 2)
         return false;
     s->pages++;
-    s->coming.is_cut = cursor.len > CURSOR_MAX || goes_in_circles(s, cursor) ||
-                       s->pages >= s->coming.count + PAGES_MAX ||
-                       gbx_tools_is_full(&s->coming);
-    if (s->coming.is_cut)
+    s->coming->is_cut = cursor.len > CURSOR_MAX || goes_in_circles(s, cursor) ||
+                        s->pages >= s->coming->count + PAGES_MAX ||
+                        gbx_tools_is_full(s->coming);
+    if (s->coming->is_cut)
         return false;
     gbx_buf_init(&params, CURSOR_MAX + 64);
     gbx_rpc_put_json(&params, "cursor", cursor.at, cursor.len);
@@ -92,15 +92,12 @@ static void become_ready(gbx_session *s)
 
 static void end_list(gbx_session *s)
 {
-    char dropped[GBX_TOOLS_DROPPED_SIZE];
-
-    gbx_tools_close(&s->coming);
-    gbx_tools_say_dropped(&s->coming, dropped, sizeof dropped);
-    if (dropped[0] != 0)
-        gbx_session_log(s, "%zu tools, %s", s->coming.count, dropped);
-    gbx_tools_cleanup(&s->tools);
+    gbx_tools_close(s->coming);
+    if (s->coming->dropped_why[0] != 0)
+        gbx_session_log(s, "%zu tools, %s", s->coming->count, s->coming->dropped_why);
+    gbx_tools_drop(s->tools);
     s->tools = s->coming;
-    s->coming = (gbx_tools){0};
+    s->coming = NULL;
     s->is_listing = false;
     s->unlisted = 0;
     s->listed_ns = s->asked_ns;
@@ -191,8 +188,9 @@ void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
             gbx_session_keep_tools(s);
         return;
     }
-    if (!gbx_tools_add(&s->coming, gbx_view_member(message->payload, "tools"),
-                       has_headers ? gbx_params_are_sound : NULL, NULL)) {
+    if (!gbx_tools_add(s->coming, gbx_view_member(message->payload, "tools"),
+                       has_headers ? gbx_params_are_sound : NULL,
+                       s->server->all->yard.secrets)) {
         gbx_session_on_no_tools(s, "its list of tools is not valid");
         return;
     }

@@ -45,6 +45,16 @@ static size_t count_ready(const gbx_server *server)
     return count;
 }
 
+/* Sessions that are ready or may become so. */
+static size_t count_live(const gbx_server *server)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < server->session_count; i++)
+        count += server->sessions[i]->phase <= GBX_PHASE_READY;
+    return count;
+}
+
 /* ---- tools ------------------------------------------------------------------- */
 
 static bool holds(const gbx_server *server)
@@ -56,27 +66,19 @@ static bool holds(const gbx_server *server)
 static void take_tools(gbx_server *server, const gbx_session *session)
 {
     uint32_t ttl_ms = gbx_session_tools_ttl(session);
-    gbx_tools ours;
+    gbx_tools *known = server->tools;
 
     server->tools_until_ns =
         ttl_ms == 0 ? 0 : gbx_clock_now_ns() + (int64_t)ttl_ms * GBX_NS_PER_MS;
-    if (!gbx_redact_tools(server->all->yard.secrets, &session->tools, &ours)) {
-        gbx_tools_cleanup(&ours);
-        return;
+    server->tools = gbx_tools_share(session->tools);
+    if (!gbx_tools_same(known, session->tools)) {
+        if (session->tools->flaws[GBX_TOOL_SECRET] > 0)
+            gbx_server_log(server, session->tools->dropped_why);
+        if (server->all->hooks.tools_changed != NULL)
+            server->all->hooks.tools_changed(server->all->hooks.user,
+                                             server->config->name);
     }
-    server->left_out = ours.dropped;
-    gbx_tools_say_dropped(&ours, server->left_out_why, sizeof server->left_out_why);
-    if (server->knows_tools && gbx_tools_same(&server->tools, &ours)) {
-        gbx_tools_cleanup(&ours);
-        return;
-    }
-    if (ours.flaws[GBX_TOOL_SECRET] > 0)
-        gbx_server_log(server, server->left_out_why);
-    gbx_tools_cleanup(&server->tools);
-    server->tools = ours;
-    server->knows_tools = true;
-    if (server->all->hooks.tools_changed != NULL)
-        server->all->hooks.tools_changed(server->all->hooks.user, server->config->name);
+    gbx_tools_drop(known);
 }
 
 /* Is the process's list current? True also if it was read after the call came: nothing
@@ -103,7 +105,8 @@ static void learn(gbx_server *server, gbx_upstream_call *call)
         gbx_session_list_now(session);
         is_current = false;
     }
-    if (server->knows_tools && is_current && (count_ready(server) > 0 || holds(server)))
+    if (server->tools != NULL && is_current &&
+        (count_ready(server) > 0 || holds(server)))
         gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
 }
 
@@ -163,39 +166,18 @@ static void on_ready(gbx_server *server, gbx_session *session)
     on_listed(server, session);
 }
 
-/* It is moved to the dead while its calls end, so that another can start at once. */
-static void give_up(gbx_server *server, gbx_session *session, const char *why,
-                    bool is_lasting)
-{
-    for (size_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i] == session)
-            server->sessions[i] = server->sessions[--server->session_count];
-    server->dead[server->dead_count++] = session;
-    note_failure(server, why, is_lasting);
-    gbx_server_log(server, why);
-}
-
+/* Another one can start at once, while calls of this one end. */
 static void on_ending(gbx_server *server, gbx_session *session, const char *why)
 {
-    give_up(server, session, why, false);
+    note_failure(server, why, session->is_lasting);
+    gbx_server_log(server, why);
     gbx_upstreams_wake(server->all);
-}
-
-static bool is_dead(const gbx_server *server, const gbx_session *session)
-{
-    for (size_t i = 0; i < server->dead_count; i++)
-        if (server->dead[i] == session)
-            return true;
-    return false;
 }
 
 static void on_lost(gbx_server *server, gbx_session *session, const char *why)
 {
     gbx_upstreams_wake(server->all);
-    if (is_dead(server, session))
-        return;
-    give_up(server, session, why, session->is_lasting);
-    if (session->facts.start_ms <= 0 && server->session_count == 0) /* never ready */
+    if (session->facts.start_ms <= 0 && count_live(server) == 0) /* never ready */
         fail_waiting(server, GBX_UPSTREAM_START, why);
 }
 
@@ -211,42 +193,37 @@ static const gbx_session_hooks hooks = {
 
 /* ---- the end ----------------------------------------------------------------- */
 
-static void stop_session(gbx_session *session)
-{
-    gbx_upstream_call *call;
-
-    while ((call = TAILQ_FIRST(&session->calls)) != NULL)
-        gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED,
-                           "the servers are being stopped");
-    gbx_session_free(session);
-}
-
 void gbx_server_stop(gbx_server *server)
 {
-    while (server->dead_count > 0)
-        stop_session(server->dead[--server->dead_count]);
-    while (server->session_count > 0)
-        stop_session(server->sessions[--server->session_count]);
+    while (server->session_count > 0) {
+        gbx_session *session = server->sessions[--server->session_count];
+        gbx_upstream_call *call;
+
+        while ((call = TAILQ_FIRST(&session->calls)) != NULL)
+            gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED,
+                               "the servers are being stopped");
+        gbx_session_free(session);
+    }
 }
 
 void gbx_server_bury(gbx_server *server)
 {
     size_t left = 0;
 
-    for (size_t i = 0; i < server->dead_count; i++) {
-        if (server->dead[i]->phase == GBX_PHASE_LOST)
-            gbx_session_free(server->dead[i]);
+    for (size_t i = 0; i < server->session_count; i++) {
+        if (server->sessions[i]->phase == GBX_PHASE_LOST)
+            gbx_session_free(server->sessions[i]);
         else
-            server->dead[left++] = server->dead[i];
+            server->sessions[left++] = server->sessions[i];
     }
-    server->dead_count = left;
+    server->session_count = left;
 }
 
 void gbx_server_cleanup(gbx_server *server)
 {
     gbx_mcp_timer_cleanup(&server->retry);
     gbx_mcp_timer_cleanup(&server->idle);
-    gbx_tools_cleanup(&server->tools);
+    gbx_tools_drop(server->tools);
     free(server->facts.instructions);
 }
 
@@ -261,7 +238,7 @@ gbx_upstream_state gbx_server_state(const gbx_server *server)
 {
     if (count_ready(server) > 0)
         return GBX_UPSTREAM_READY;
-    if (server->session_count > 0)
+    if (count_live(server) > 0)
         return GBX_UPSTREAM_STARTING;
     return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
 }
@@ -275,8 +252,7 @@ uint32_t gbx_server_retry_ms(const gbx_server *server)
 
 static bool may_start(const gbx_server *server)
 {
-    return !server->all->is_closing &&
-           server->session_count + server->dead_count < GBX_PROCESSES_MAX &&
+    return !server->all->is_closing && server->session_count < GBX_PROCESSES_MAX &&
            gbx_clock_now_ns() >= server->retry_ns;
 }
 
@@ -291,7 +267,7 @@ void gbx_server_start(gbx_server *server)
         return;
     }
     note_failure(server, error.message, false);
-    if (server->session_count == 0)
+    if (count_live(server) == 0)
         fail_waiting(server, GBX_UPSTREAM_START, error.message);
 }
 
@@ -373,7 +349,7 @@ static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(&session->tools, call->tool);
+    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
 
     if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
         !has_current_list(server, session, call)) {
@@ -411,8 +387,8 @@ static void widen(gbx_server *server)
 {
     const gbx_session *best = pick(server);
 
-    if (server->session_count < processes_of(server) && best != NULL &&
-        best->call_count > 0 && count_ready(server) == server->session_count &&
+    if (count_live(server) < processes_of(server) && best != NULL &&
+        best->call_count > 0 && count_ready(server) == count_live(server) &&
         may_start(server))
         gbx_server_start(server);
 }
@@ -430,7 +406,7 @@ static void watch_idleness(gbx_server *server)
     uint32_t ms = server->config->idle_ms;
     bool is_idle = server->in_flight == 0 && server->waiting_count == 0;
 
-    if (!is_idle || server->session_count == 0 || ms == 0)
+    if (!is_idle || count_live(server) == 0 || ms == 0)
         gbx_mcp_timer_clear(&server->idle);
     else if (!gbx_mcp_timer_is_set(&server->idle))
         gbx_mcp_timer_set(&server->idle, ms);
@@ -439,7 +415,7 @@ static void watch_idleness(gbx_server *server)
 void gbx_server_pump(gbx_server *server)
 {
     send_waiting(server);
-    if (server->waiting_count > 0 && server->session_count == 0) {
+    if (server->waiting_count > 0 && count_live(server) == 0) {
         if (is_open(server))
             fail_waiting(server, GBX_UPSTREAM_OPEN, server->fault);
         else

@@ -36,7 +36,7 @@ static void tell(gbx_upstream_call *call)
                                 .message = call->message};
 
     if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK)
-        reply.result = gbx_tools_view(&call->server->tools);
+        reply.result = gbx_tools_view(call->server->tools);
     gbx_call_end(call, &reply);
 }
 
@@ -257,9 +257,9 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t inde
         .start_ms = server->facts.start_ms,
         .containment =
             server->facts.containment != NULL ? server->facts.containment : "",
-        .tools = gbx_tools_view(&server->tools),
-        .left_out = server->left_out,
-        .left_out_why = server->left_out_why,
+        .tools = gbx_tools_view(server->tools),
+        .left_out = server->tools != NULL ? server->tools->dropped : 0,
+        .left_out_why = server->tools != NULL ? server->tools->dropped_why : "",
     };
 }
 
@@ -269,9 +269,9 @@ gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char 
     const gbx_server *found = find_server(upstreams, server);
     const gbx_tool *known;
 
-    if (found == NULL || gbx_tools_view(&found->tools).at == NULL)
+    if (found == NULL || gbx_tools_view(found->tools).at == NULL)
         return GBX_UPSTREAM_TOOL_UNKNOWN;
-    known = gbx_tools_find(&found->tools, tool);
+    known = gbx_tools_find(found->tools, tool);
     if (known == NULL)
         return GBX_UPSTREAM_TOOL_MISSING;
     return known->is_reading ? GBX_UPSTREAM_TOOL_READS : GBX_UPSTREAM_TOOL_OTHER;
@@ -281,9 +281,9 @@ gbx_view gbx_upstreams_schema(const gbx_upstreams *upstreams, const char *server
                               const char *tool)
 {
     const gbx_server *found = find_server(upstreams, server);
-    const gbx_tool *known = found != NULL ? gbx_tools_find(&found->tools, tool) : NULL;
+    const gbx_tool *known = found != NULL ? gbx_tools_find(found->tools, tool) : NULL;
 
-    return known != NULL ? gbx_tools_schema(&found->tools, known) : (gbx_view){NULL, 0};
+    return known != NULL ? gbx_tools_schema(found->tools, known) : (gbx_view){NULL, 0};
 }
 
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
@@ -298,7 +298,7 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
 {
     const gbx_server *found = find_server(upstreams, server);
 
-    return found != NULL ? gbx_tools_nearest(&found->tools, tool) : NULL;
+    return found != NULL ? gbx_tools_nearest(found->tools, tool) : NULL;
 }
 
 bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,

@@ -263,16 +263,6 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
         end_request(s, about);
 }
 
-static void on_forgotten(void *user, int64_t about, const char *why, bool is_lasting)
-{
-    scene *s = user;
-
-    (void)is_lasting;
-    assert(s->link != NULL && *why != 0);
-    if (about != 0)
-        end_request(s, about);
-}
-
 static void on_missed(void *user)
 {
     const scene *s = user;
@@ -510,7 +500,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                   .message = on_message,
                   .awaits = awaits,
                   .unanswered = on_unanswered,
-                  .forgotten = on_forgotten,
                   .missed = on_missed,
                   .log = on_log,
                   .lost = on_lost},

@@ -232,7 +232,11 @@ static void tell(char what, const char *text, size_t len)
                           how % 2 != 0 ? GBX_UPSTREAM_EXIT : GBX_UPSTREAM_PROTOCOL,
                           "no answer", (gbx_unanswered)(how % 6));
         break;
-    case 4: hooks->forgotten(hooks->user, id, "forgotten", how % 2 != 0); break;
+    case 4:
+        hooks->unanswered(hooks->user, id, GBX_UPSTREAM_EXIT, "forgotten",
+                          how % 2 != 0 ? GBX_UNANSWERED_AWAY
+                                       : GBX_UNANSWERED_FORGOTTEN);
+        break;
     case 5: hooks->deaf(hooks->user, newest->sent - how % 128, "deaf"); break;
     case 6: hooks->missed(hooks->user); break;
     default: {

@@ -230,13 +230,12 @@ TEST(tail__keeps_the_last_lines_of_a_flood)
 
 TEST(ending__is_never_longer_than_its_room)
 {
-    static gbx_stderr_tail tail;
     gbx_exit_status ending = {.has_status = true, .status = 3 << 8};
     char text[64];
 
     for (int i = 0; i < 100; i++)
-        gbx_stderr_tail_add(&tail, "\xc3\xa9\xff\x1b[31m\n", 9);
-    gbx_exit_status_print(&ending, &tail, NULL, text, sizeof text);
+        gbx_stderr_tail_add(&ending.errors, "\xc3\xa9\xff\x1b[31m\n", 9);
+    gbx_exit_status_print(&ending, text, sizeof text);
 
     assert_true(strlen(text) < sizeof text);
     assert_memory_equal(text, "it ended with status 3; its last words: ", 40);
@@ -253,7 +252,6 @@ TEST(ending__says_what_may_be_meant_by_a_command_that_is_not_there)
         {"srv", "a program beside the configuration is \"./NAME\""},
         {"/bin/srv", "cannot be executed: No such file or directory"},
     };
-    static gbx_stderr_tail tail;
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         gbx_exit_status ending = {.no_command = ENOENT};
@@ -261,7 +259,7 @@ TEST(ending__says_what_may_be_meant_by_a_command_that_is_not_there)
         size_t len;
 
         gbx_exit_status_name(&ending, rows[i].command, NULL);
-        gbx_exit_status_print(&ending, &tail, NULL, text, sizeof text);
+        gbx_exit_status_print(&ending, text, sizeof text);
         len = strlen(text) - strlen(rows[i].hint);
         assert_string_equal(text + len, rows[i].hint);
     }

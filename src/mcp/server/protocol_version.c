@@ -15,6 +15,8 @@
 #define META         "io.modelcontextprotocol/"
 #define LEGACY_FIRST "2025-11-25"
 
+#define UNSUPPORTED_VERSION (-32022)
+
 static const char *const legacy_versions[] = {LEGACY_FIRST, "2025-06-18", "2025-03-26",
                                               "2024-11-05"};
 
@@ -58,62 +60,67 @@ const char *gbx_mcp_level_name(gbx_mcp_level level)
     return level_names[level];
 }
 
-gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_server *server, gbx_view params,
-                                   gbx_mcp_era *ret)
+static const char no_version[] =
+    "no protocol version: send 'initialize' first (" LEGACY_FIRST
+    " and before), or _meta with " META "protocolVersion (" GBX_MCP_MODERN ")";
+
+static const char bad_meta[] =
+    "_meta must have " META "protocolVersion, a string, and " META
+    "clientCapabilities, an object";
+
+static const char bad_version[] = "unsupported protocol version";
+
+static const char *find_fault(const gbx_mcp_server *server, const char *method,
+                              gbx_view meta, gbx_mcp_era *ret)
 {
-    gbx_view meta = gbx_view_member(params, "_meta");
     gbx_view version = gbx_view_member(meta, META "protocolVersion");
     gbx_view capabilities = gbx_view_member(meta, META "clientCapabilities");
     gbx_view level = gbx_view_member(meta, META "logLevel");
 
     if (meta.at != NULL && gbx_view_kind(meta) != '{' && gbx_view_kind(meta) != 'n')
-        return GBX_MCP_ERA_META;
+        return bad_meta;
     if (version.at == NULL) {
         *ret = server->era;
-        return server->version[0] != '\0' ? GBX_MCP_ERA_OK : GBX_MCP_ERA_NONE;
+        /* These two may come before a version is agreed on. */
+        return server->version[0] != '\0' || strcmp(method, "initialize") == 0 ||
+                       strcmp(method, "ping") == 0
+                   ? NULL
+                   : no_version;
     }
     if (gbx_view_kind(version) != '"')
-        return GBX_MCP_ERA_META;
+        return bad_meta;
     if (!gbx_view_is_text(version, GBX_MCP_MODERN))
-        return GBX_MCP_ERA_VERSION;
+        return bad_version;
     if (gbx_view_kind(capabilities) != '{')
-        return GBX_MCP_ERA_META;
+        return bad_meta;
     *ret = (gbx_mcp_era){.is_modern = true,
                          .can_ask = can_ask(capabilities),
-                         .log_level = -1};
-    if (level.at == NULL)
-        return GBX_MCP_ERA_OK;
-    ret->log_level = level_of(level);
-    return ret->log_level >= 0 ? GBX_MCP_ERA_OK : GBX_MCP_ERA_LEVEL;
+                         .log_level = level_of(level)};
+    return level.at == NULL || ret->log_level >= 0 ? NULL
+                                                   : META
+               "logLevel is not a level of logs";
 }
 
-void gbx_mcp_era_refuse(gbx_mcp_server *server, gbx_view id, gbx_view params,
-                        gbx_mcp_era_fault fault)
+bool gbx_mcp_era_read(gbx_mcp_server *server, const gbx_rpc_message *message,
+                      gbx_mcp_era *ret)
 {
-    static const char *const texts[] = {
-        [GBX_MCP_ERA_NONE] =
-            "no protocol version: send 'initialize' first (" LEGACY_FIRST
-            " and before), or _meta with " META "protocolVersion (" GBX_MCP_MODERN ")",
-        [GBX_MCP_ERA_META] =
-            "_meta must have " META "protocolVersion, a string, and " META
-            "clientCapabilities, an object",
-        [GBX_MCP_ERA_VERSION] = "unsupported protocol version",
-        [GBX_MCP_ERA_LEVEL] = META "logLevel is not a level of logs",
-    };
+    gbx_view meta = gbx_view_member(message->payload, "_meta");
+    const char *fault = find_fault(server, message->method, meta, ret);
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {.ceiling = 1024};
     char requested[64] = "?";
 
-    if (fault != GBX_MCP_ERA_VERSION) {
-        gbx_mcp_refuse(server, id, GBX_RPC_INVALID_PARAMS, texts[fault], NULL);
-        return;
+    if (fault == bad_version) {
+        (void)gbx_rpc_copy_text(gbx_view_member(meta, META "protocolVersion"),
+                                requested, sizeof requested);
+        (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"]");
+        gbx_rpc_put_text(&data, "requested", requested);
+        (void)gbx_buf_append(&data, "}", 2); /* with its NUL */
+        gbx_mcp_refuse(server, message->id, UNSUPPORTED_VERSION, fault,
+                       (const char *)data.data);
+    } else if (fault != NULL) {
+        gbx_mcp_refuse(server, message->id, GBX_RPC_INVALID_PARAMS, fault, NULL);
     }
-    (void)gbx_rpc_copy_text(gbx_view_member(gbx_view_member(params, "_meta"),
-                                            META "protocolVersion"),
-                            requested, sizeof requested);
-    (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"]");
-    gbx_rpc_put_text(&data, "requested", requested);
-    (void)gbx_buf_append(&data, "}", 2); /* with its NUL */
-    gbx_mcp_refuse(server, id, -32022, texts[fault], (const char *)data.data);
+    return fault == NULL;
 }
 
 void gbx_mcp_on_initialize(gbx_mcp_request *request)

@@ -112,21 +112,13 @@ static bool must_wait(const gbx_mcp_request *request)
 static void on_request(gbx_mcp_server *server, const gbx_rpc_message *message,
                        const char *text, size_t len)
 {
-    bool is_initialize = strcmp(message->method, "initialize") == 0;
     gbx_mcp_era era = {.log_level = -1};
-    gbx_mcp_era_fault fault = gbx_mcp_era_read(server, message->payload, &era);
+    const char *too_much = overload(server, len);
     const gbx_mcp_method *method;
     gbx_mcp_request *request;
-    const char *too_much = overload(server, len);
 
-    /* These may come before a version is agreed on. */
-    if (fault == GBX_MCP_ERA_NONE &&
-        (is_initialize || strcmp(message->method, "ping") == 0))
-        fault = GBX_MCP_ERA_OK;
-    if (fault != GBX_MCP_ERA_OK) {
-        gbx_mcp_era_refuse(server, message->id, message->payload, fault);
+    if (!gbx_mcp_era_read(server, message, &era))
         return;
-    }
     method = find_method(message->method, era.is_modern);
     if (method == NULL) {
         refuse_method(server, message, era.is_modern);

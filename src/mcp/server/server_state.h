@@ -267,19 +267,9 @@ void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *m
 
 /* ---- protocol_version.c ------------------------------------------------- */
 
-typedef enum gbx_mcp_era_fault {
-    GBX_MCP_ERA_OK,
-    GBX_MCP_ERA_NONE,    /* no version, and no initialize before */
-    GBX_MCP_ERA_META,    /* _meta is malformed */
-    GBX_MCP_ERA_VERSION, /* an unsupported version */
-    GBX_MCP_ERA_LEVEL,
-} gbx_mcp_era_fault;
-
-gbx_mcp_era_fault gbx_mcp_era_read(const gbx_mcp_server *server, gbx_view params,
-                                   gbx_mcp_era *ret);
-/* Answer with the fault. */
-void gbx_mcp_era_refuse(gbx_mcp_server *server, gbx_view id, gbx_view params,
-                        gbx_mcp_era_fault fault);
+/* False: the request was refused, since its version or its _meta is not valid. */
+bool gbx_mcp_era_read(gbx_mcp_server *server, const gbx_rpc_message *message,
+                      gbx_mcp_era *ret);
 const char *gbx_mcp_level_name(gbx_mcp_level level);
 
 void gbx_mcp_on_initialize(gbx_mcp_request *request);

@@ -188,8 +188,7 @@ void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *repo
     }
 }
 
-void gbx_exit_status_add_words(const gbx_stderr_tail *errors, const gbx_policy *secrets,
-                               char *text, size_t size)
+void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t size)
 {
     size_t len = strlen(text);
     gbx_buf words;
@@ -198,7 +197,8 @@ void gbx_exit_status_add_words(const gbx_stderr_tail *errors, const gbx_policy *
     gbx_buf_init(&words, (size_t)GBX_TAIL_BYTES * 12);
     (void)gbx_buf_puts(&words, "; its last words: ");
     n = words.len;
-    if (gbx_stderr_tail_print(errors, secrets, LAST_LINES, &words) && words.len > n) {
+    if (gbx_stderr_tail_print(&ending->errors, ending->secrets, LAST_LINES, &words) &&
+        words.len > n) {
         n = gbx_utf8_cut(words.data, words.len, size - 1 - len);
         memcpy(text + len, words.data, n);
         text[len + n] = 0;
@@ -206,9 +206,8 @@ void gbx_exit_status_add_words(const gbx_stderr_tail *errors, const gbx_policy *
     gbx_buf_cleanup(&words);
 }
 
-void gbx_exit_status_print(const gbx_exit_status *ending, const gbx_stderr_tail *errors,
-                           const gbx_policy *secrets, char *text, size_t size)
+void gbx_exit_status_print(const gbx_exit_status *ending, char *text, size_t size)
 {
     print_cause(ending, text, size);
-    gbx_exit_status_add_words(errors, secrets, text, size);
+    gbx_exit_status_add_words(ending, text, size);
 }

@@ -135,6 +135,10 @@ typedef enum gbx_unanswered {
     GBX_UNANSWERED_SPOKEN,  /* is there and answers, but not to this */
     GBX_UNANSWERED_LATER,   /* may accept it a little later */
     GBX_UNANSWERED_LASTING, /* will not accept it until a person has fixed something */
+    /* The same, and nothing more is to be sent: it has forgotten us or cannot be reached.
+     * Other requests may still be answered. */
+    GBX_UNANSWERED_FORGOTTEN,
+    GBX_UNANSWERED_AWAY, /* until a person has fixed something */
 } gbx_unanswered;
 
 typedef struct gbx_link_hooks {
@@ -148,13 +152,9 @@ typedef struct gbx_link_hooks {
                      size_t tail_len);
     /* Does anybody wait for the answer to this request? */
     bool (*awaits)(void *user, int64_t id);
-    /* This request gets no answer. */
+    /* This request (if about is not 0) gets no answer. */
     void (*unanswered)(void *user, int64_t about, gbx_upstream_fault fault,
                        const char *why, gbx_unanswered how);
-    /* The server has forgotten us or cannot be reached: send nothing more. Request
-     * about (if not 0) gets no answer and had no effect; other requests may still be
-     * answered. is_lasting: as for lost. */
-    void (*forgotten)(void *user, int64_t about, const char *why, bool is_lasting);
     /* The server has closed its input: it reads no more than the first `written` bytes
      * of all that were sent. Answers may still come. */
     void (*deaf)(void *user, uint64_t written, const char *why);
@@ -301,6 +301,8 @@ typedef struct gbx_exit_status {
     int status; /* as of waitpid() */
     bool output_closed;
     bool was_stopped; /* by us: the status means nothing more */
+    gbx_stderr_tail errors;
+    const gbx_policy *secrets; /* not shown; borrowed, or NULL */
 } gbx_exit_status;
 
 /* Would it end so each time? Its command or directory is missing or not accessible. */
@@ -312,13 +314,10 @@ void gbx_exit_status_name(gbx_exit_status *ending, const char *command,
 void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *report);
 
 /* Append "; its last words: ..." to the text, if there are any. */
-void gbx_exit_status_add_words(const gbx_stderr_tail *errors, const gbx_policy *secrets,
-                               char *text, size_t size);
+void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t size);
 
-/* "it ended with status 1; its last words: ...": escaped, without values of secrets
- * (NULL: none), at most size - 1 bytes. */
-void gbx_exit_status_print(const gbx_exit_status *ending, const gbx_stderr_tail *errors,
-                           const gbx_policy *secrets, char *text, size_t size);
+/* "it ended with status 1; its last words: ...": escaped, at most size - 1 bytes. */
+void gbx_exit_status_print(const gbx_exit_status *ending, char *text, size_t size);
 
 /* ---- process.c ----------------------------------------------------------- */
 
@@ -535,7 +534,7 @@ char *gbx_http_resolve(const gbx_http_client *web, const char *base, const char 
 /* A copy of a message that waits to be sent, without the views; wiped when it is freed.
  * NULL is ignored. */
 typedef struct gbx_http_waiting {
-    STAILQ_ENTRY(gbx_http_waiting) entry;
+    TAILQ_ENTRY(gbx_http_waiting) entry;
     gbx_link_message message;
     char *text;
     char *name;

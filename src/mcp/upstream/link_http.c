@@ -48,7 +48,7 @@ typedef struct http {
      * wait for it: POSTs may overtake one another. */
     gbx_http_exchange *settling;
     gbx_mcp_timer settle;
-    STAILQ_HEAD(, gbx_http_waiting) later;
+    TAILQ_HEAD(, gbx_http_waiting) later;
     unsigned asides; /* messages without an id that are under way */
     bool has_dropped_asides;
 } http;
@@ -202,11 +202,11 @@ static bool send_later(http *h, const gbx_link_message *message)
     gbx_http_waiting *w;
     unsigned asides = 0;
 
-    STAILQ_FOREACH(w, &h->later, entry)
+    TAILQ_FOREACH(w, &h->later, entry)
     asides += w->message.id == 0;
     if (message->id != 0 || asides < ASIDES_WAITING) {
         w = gbx_http_waiting_new(message);
-        STAILQ_INSERT_TAIL(&h->later, w, entry);
+        TAILQ_INSERT_TAIL(&h->later, w, entry);
         return true;
     }
     if (!h->has_dropped_asides)
@@ -222,11 +222,11 @@ static void send_waiting(http *h)
 {
     gbx_http_waiting *next;
 
-    for (gbx_http_waiting *w = STAILQ_FIRST(&h->later); w != NULL; w = next) {
-        next = STAILQ_NEXT(w, entry);
+    for (gbx_http_waiting *w = TAILQ_FIRST(&h->later); w != NULL; w = next) {
+        next = TAILQ_NEXT(w, entry);
         if (!may_go(h, &w->message))
             continue;
-        STAILQ_REMOVE(&h->later, w, gbx_http_waiting, entry);
+        TAILQ_REMOVE(&h->later, w, entry);
         (void)post(h, &w->message);
         gbx_http_waiting_free(w);
     }
@@ -237,11 +237,11 @@ static void drop_waiting(http *h, int64_t id)
 {
     gbx_http_waiting *next;
 
-    for (gbx_http_waiting *w = STAILQ_FIRST(&h->later); w != NULL; w = next) {
-        next = STAILQ_NEXT(w, entry);
+    for (gbx_http_waiting *w = TAILQ_FIRST(&h->later); w != NULL; w = next) {
+        next = TAILQ_NEXT(w, entry);
         if (id != 0 && w->message.id != id)
             continue;
-        STAILQ_REMOVE(&h->later, w, gbx_http_waiting, entry);
+        TAILQ_REMOVE(&h->later, w, entry);
         gbx_http_waiting_free(w);
     }
 }
@@ -312,8 +312,9 @@ static void take_break(const http *h, const gbx_http_exchange *exchange,
         unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL,
                    "the answer is longer than 32 MiB", GBX_UNANSWERED);
     else if (is_away) /* on other connections, requests may still be under way */
-        h->hooks.forgotten(h->hooks.user, exchange->options.id, why,
-                           gbx_http_is_lasting(result));
+        unanswered(h, exchange, GBX_UPSTREAM_EXIT, why,
+                   gbx_http_is_lasting(result) ? GBX_UNANSWERED_AWAY
+                                               : GBX_UNANSWERED_FORGOTTEN);
     else if (is_no_http)
         unanswered(h, exchange, GBX_UPSTREAM_PROTOCOL, why, GBX_UNANSWERED_ODD);
     else
@@ -367,8 +368,8 @@ static void take_forgotten(http *h, const gbx_http_exchange *exchange)
     bool is_told = exchange->options.is_last_try && is_about(exchange);
 
     h->is_forgotten = true;
-    hooks.forgotten(hooks.user, is_told ? 0 : exchange->options.id,
-                    "its session has ended", false);
+    hooks.unanswered(hooks.user, is_told ? 0 : exchange->options.id, GBX_UPSTREAM_EXIT,
+                     "its session has ended", GBX_UNANSWERED_FORGOTTEN);
     if (is_told)
         hooks.message(hooks.user, (const char *)exchange->body.data, exchange->body.len,
                       exchange->options.id);
@@ -531,7 +532,7 @@ static bool try_transport_before(http *h, const gbx_http_exchange *exchange)
     free(h->refusal);
     h->refusal = gbx_http_status_text(exchange, h->secrets);
     h->is_sse = true;
-    STAILQ_INSERT_HEAD(&h->later, h->first, entry);
+    TAILQ_INSERT_HEAD(&h->later, h->first, entry);
     h->first = NULL;
     return open_stream(h);
 }
@@ -769,7 +770,7 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->web = yard->web;
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;
-    STAILQ_INIT(&h->later);
+    TAILQ_INIT(&h->later);
     (void)snprintf(h->version, sizeof h->version, "2026-07-28");
     gbx_mcp_timer_init(&h->again, options->loop, on_again, h);
     gbx_mcp_timer_init(&h->settle, options->loop, end_settling, h);

@@ -65,9 +65,7 @@ struct gbx_process {
     char head[HEAD_BYTES]; /* of the line being read */
     size_t head_len;
     gbx_stderr_tail long_tail;
-    gbx_stderr_tail errors;
     gbx_exit_status ending;
-    const gbx_policy *secrets;
     uint32_t patience_ms;
     gbx_log_burst logged; /* lines of its standard error */
     gbx_stop_step stopping;
@@ -206,7 +204,7 @@ static void take_errors(gbx_process *p, const char *chunk, size_t len)
     const char *line;
     size_t line_len;
 
-    gbx_stderr_tail_add(&p->errors, chunk, len);
+    gbx_stderr_tail_add(&p->ending.errors, chunk, len);
     gbx_mcp_line_reader_feed(&p->error_lines, chunk, len);
     while ((kind = gbx_mcp_line_reader_next(&p->error_lines, &line, &line_len)) !=
            GBX_MCP_LINE_NONE)
@@ -300,7 +298,7 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
     reap(p);
     if (!p->is_told) {
         p->is_told = true;
-        gbx_exit_status_print(&p->ending, &p->errors, p->secrets, why, sizeof why);
+        gbx_exit_status_print(&p->ending, why, sizeof why);
         p->hooks.lost(p->hooks.user, why, gbx_exit_status_is_lasting(&p->ending));
     }
     /* The owner was notified, and the object has no owner from now on. */
@@ -341,7 +339,7 @@ static void add_words(const gbx_link *link, char *text, size_t size)
 {
     const gbx_process *process = (const gbx_process *)link;
 
-    gbx_exit_status_add_words(&process->errors, process->secrets, text, size);
+    gbx_exit_status_add_words(&process->ending, text, size);
 }
 
 gbx_containment gbx_process_containment(gbx_link *link)
@@ -412,7 +410,7 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_link **ret,
     p->link.ops = &ops;
     p->hooks = options->hooks;
     p->patience_ms = options->patience_ms;
-    p->secrets = options->yard->secrets;
+    p->ending.secrets = options->yard->secrets;
     gbx_exit_status_name(&p->ending, options->command.program,
                          options->command.directory);
     gbx_mcp_line_reader_init(&p->lines, options->line_max);

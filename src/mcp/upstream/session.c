@@ -287,33 +287,24 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     gbx_upstream_call *call;
     gbx_ask ask = gbx_session_take(s, about, &call);
 
-    if (ask == GBX_ASK_NOTHING)
-        return;
     if (ask == GBX_ASK_CALL)
         s->hooks->answer(call, reply);
-    else if (ask == GBX_ASK_DISCOVER && how == GBX_UNANSWERED_SPOKEN)
+    if (how >= GBX_UNANSWERED_FORGOTTEN) {
+        s->is_lasting = how == GBX_UNANSWERED_AWAY;
+        gbx_session_end(s, why);
+    } else if (ask == GBX_ASK_DISCOVER && how == GBX_UNANSWERED_SPOKEN) {
         gbx_session_on_no_discover(s);
-    else if (ask == GBX_ASK_LISTEN)
+    } else if (ask == GBX_ASK_LISTEN) {
         gbx_session_on_listen_end(s, NULL);
-    else if (ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY)
+    } else if (ask == GBX_ASK_TOOLS && s->phase == GBX_PHASE_READY) {
         gbx_session_keep_tools(s);
-    else if (ask != GBX_ASK_INITIALIZE ||
-             !gbx_session_ask_other_version(s, why, strlen(why))) {
+    } else if (ask < GBX_ASK_CALL &&
+               (ask != GBX_ASK_INITIALIZE ||
+                !gbx_session_ask_other_version(s, why, strlen(why)))) {
         s->is_lasting = how == GBX_UNANSWERED_LASTING || how == GBX_UNANSWERED_ODD;
         gbx_session_end(s, why); /* the server may continue from the message it
                                   * refused */
     }
-}
-
-static void on_forgotten(void *user, int64_t about, const char *why, bool is_lasting)
-{
-    gbx_session *s = user;
-    gbx_upstream_call *call;
-
-    if (gbx_session_take(s, about, &call) == GBX_ASK_CALL)
-        gbx_session_fail_call(s, call, GBX_UPSTREAM_EXIT, why, true);
-    s->is_lasting = is_lasting;
-    gbx_session_end(s, why);
 }
 
 /* A call that has not reached the server completely, or NULL. */
@@ -447,7 +438,6 @@ gbx_status gbx_session_new(gbx_server *server, const gbx_session_hooks *hooks,
                   .too_long = on_too_long,
                   .awaits = on_awaits,
                   .unanswered = on_unanswered,
-                  .forgotten = on_forgotten,
                   .deaf = on_deaf,
                   .missed = on_missed,
                   .log = on_log,

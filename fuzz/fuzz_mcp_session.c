@@ -55,7 +55,7 @@ static void echo(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     (void)user;
     gbx_mcp_progress(request, 1, "p", 1);
-    gbx_mcp_log(request, GBX_MCP_ERROR, "l", arguments.at, arguments.len);
+    gbx_mcp_log_line(request, GBX_LOG_ERROR, arguments.at, arguments.len);
     gbx_mcp_finish(request, &(gbx_mcp_result){.structured = arguments.at,
                                               .structured_len = arguments.len});
 }

@@ -70,8 +70,8 @@ static void note(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     (void)user;
     (void)arguments;
-    gbx_mcp_log(request, GBX_MCP_DEBUG, "fixture", "\"low\"", 5);
-    gbx_mcp_log(request, GBX_MCP_ERROR, "fixture", "{\"high\":true}", 13);
+    gbx_mcp_log_line(request, GBX_LOG_DEBUG, "low", 3);
+    gbx_mcp_log_line(request, GBX_LOG_ERROR, "high", 4);
     finish_text(request, "noted");
 }
 

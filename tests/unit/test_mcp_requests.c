@@ -346,19 +346,19 @@ TEST(logs__are_sent_from_the_level_that_was_asked_for)
     scene *s = *state;
 
     call(s, "1", "");
-    gbx_mcp_log(s->waiting[0], GBX_MCP_EMERGENCY, "l", "1", 1);
+    gbx_mcp_log_line(s->waiting[0], GBX_LOG_ERROR, "1", 1);
     mcp_client_expect(&s->client, "");
     mcp_client_say(&s->client, "\"id\":9,\"method\":\"logging/setLevel\",\"params\":{"
                                "\"level\":\"warning\"}");
     (void)mcp_client_hear(&s->client);
-    gbx_mcp_log(s->waiting[0], GBX_MCP_NOTICE, "l", "1", 1);
-    gbx_mcp_log(s->waiting[0], GBX_MCP_WARNING, "l", "{\"a\":1}", 7);
+    gbx_mcp_log_line(s->waiting[0], GBX_LOG_INFO, "1", 1);
+    gbx_mcp_log_line(s->waiting[0], GBX_LOG_WARN, "a\"b", 3);
     mcp_client_expect(&s->client,
                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\","
-                      "\"params\":{\"level\":\"warning\",\"logger\":\"l\",\"data\":{"
-                      "\"a\":1}}}");
+                      "\"params\":{\"level\":\"warning\",\"logger\":\"console\","
+                      "\"data\":\"a\\\"b\"}}");
     call(s, "2", "," MODERN_META);
-    gbx_mcp_log(s->waiting[1], GBX_MCP_EMERGENCY, "l", "1", 1);
+    gbx_mcp_log_line(s->waiting[1], GBX_LOG_ERROR, "1", 1);
     mcp_client_expect(&s->client, "");
 }
 

@@ -105,8 +105,10 @@ gbx_mcp_line_kind gbx_mcp_line_reader_next(gbx_mcp_line_reader *lines,
             continue;
         }
         if (n > 0 && !gbx_buf_append(&lines->part, at, n)) {
-            drop_part(lines);
+            lines->given = true;
             lines->skipping = newline == NULL;
+            *ret_line = lines->part.len > 0 ? (const char *)lines->part.data : at;
+            *ret_len = lines->part.len > 0 ? lines->part.len : n;
             return GBX_MCP_LINE_TOO_LONG;
         }
         if (newline == NULL)

@@ -211,7 +211,7 @@ int64_t gbx_id_find_in_tail(const char *text, size_t len);
 typedef enum gbx_mcp_line_kind {
     GBX_MCP_LINE_NONE, /* feed more */
     GBX_MCP_LINE,
-    GBX_MCP_LINE_TOO_LONG, /* reported as soon as it is known */
+    GBX_MCP_LINE_TOO_LONG, /* its beginning; reported as soon as it is known */
 } gbx_mcp_line_kind;
 
 typedef struct gbx_mcp_line_reader {

@@ -46,7 +46,7 @@ static bool take_room(gbx_mcp_request *request)
     return true;
 }
 
-static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
+static bool asked_for(const gbx_mcp_request *request, int level)
 {
     const gbx_mcp_era *era;
 
@@ -54,7 +54,7 @@ static bool asked_for(const gbx_mcp_request *request, gbx_mcp_level level)
         return false;
     /* Legacy: the level may have been set after the request came. */
     era = request->era.is_modern ? &request->era : &request->server->era;
-    return era->log_level >= 0 && (int)level >= era->log_level;
+    return era->log_level >= 0 && level >= era->log_level;
 }
 
 /* The next whole number, at least 1. */
@@ -63,13 +63,14 @@ static double next_figure(const gbx_mcp_request *request)
     return floor(fmax(request->progress, 0)) + 1;
 }
 
-static gbx_mcp_level level_of(gbx_log_level level)
+/* Among the protocol's: debug, info, notice, warning, error and more. */
+static int level_of(gbx_log_level level)
 {
-    static const gbx_mcp_level levels[] = {[GBX_LOG_DEBUG] = GBX_MCP_DEBUG,
-                                           [GBX_LOG_LOG] = GBX_MCP_INFO,
-                                           [GBX_LOG_INFO] = GBX_MCP_INFO,
-                                           [GBX_LOG_WARN] = GBX_MCP_WARNING,
-                                           [GBX_LOG_ERROR] = GBX_MCP_ERROR};
+    static const int levels[] = {[GBX_LOG_DEBUG] = 0,
+                                 [GBX_LOG_LOG] = 1,
+                                 [GBX_LOG_INFO] = 1,
+                                 [GBX_LOG_WARN] = 3,
+                                 [GBX_LOG_ERROR] = 4};
 
     return levels[level <= GBX_LOG_ERROR ? level : GBX_LOG_LOG];
 }
@@ -144,35 +145,20 @@ bool gbx_mcp_hears_progress(gbx_mcp_request *request)
     return gbx_mcp_wants_progress(request) && has_room(request);
 }
 
-void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
-                 const char *data, size_t data_len)
-{
-    gbx_buf to;
-
-    if (!asked_for(request, level) || !take_room(request))
-        return;
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
-    gbx_rpc_begin_notification(&to, "notifications/message");
-    gbx_rpc_put_text(&to, "level", gbx_mcp_level_name(level));
-    gbx_rpc_put_text(&to, "logger", logger);
-    gbx_rpc_put_json(&to, "data", data, data_len);
-    gbx_rpc_end(&to);
-    gbx_mcp_send(request->server, &to);
-}
-
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len)
 {
-    gbx_mcp_level as = level_of(level);
-    gbx_buf data;
+    gbx_buf to;
 
-    if (!asked_for(request, as))
+    if (!asked_for(request, level_of(level)) || !take_room(request))
         return;
-    gbx_buf_init(&data, GBX_MCP_MESSAGE_MAX);
-    (void)gbx_json_append_shown(&data, text, len);
-    if (!data.failed)
-        gbx_mcp_log(request, as, "console", (const char *)data.data, data.len);
-    gbx_buf_cleanup(&data);
+    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
+    gbx_rpc_begin_notification(&to, "notifications/message");
+    gbx_rpc_put_text(&to, "level", gbx_mcp_level_name(level_of(level)));
+    gbx_rpc_put_text(&to, "logger", "console");
+    gbx_rpc_put_shown(&to, "data", text, len);
+    gbx_rpc_end(&to);
+    gbx_mcp_send(request->server, &to);
 }
 
 bool gbx_mcp_hears_line(gbx_mcp_request *request, gbx_log_level level)

@@ -55,7 +55,7 @@ static bool can_ask(gbx_view capabilities)
            gbx_view_kind(gbx_view_member(elicitation, "url")) == 0;
 }
 
-const char *gbx_mcp_level_name(gbx_mcp_level level)
+const char *gbx_mcp_level_name(int level)
 {
     return level_names[level];
 }

@@ -129,23 +129,8 @@ bool gbx_mcp_wants_progress(const gbx_mcp_request *request);
 /* Would progress be sent at this moment? If not, do not prepare it. */
 bool gbx_mcp_hears_progress(gbx_mcp_request *request);
 
-typedef enum gbx_mcp_level {
-    GBX_MCP_DEBUG,
-    GBX_MCP_INFO,
-    GBX_MCP_NOTICE,
-    GBX_MCP_WARNING,
-    GBX_MCP_ERROR,
-    GBX_MCP_CRITICAL,
-    GBX_MCP_ALERT,
-    GBX_MCP_EMERGENCY,
-} gbx_mcp_level;
-
-/* Send a log message if the client asked for messages of that level; at a bounded rate.
- * data: one JSON value. Prefer progress: the protocol is giving up on this. */
-void gbx_mcp_log(gbx_mcp_request *request, gbx_mcp_level level, const char *logger,
-                 const char *data, size_t data_len);
-
-/* The same for a line that code has written to its console. */
+/* Send a line that code has written to its console, if the client asked for log messages
+ * of that level; at a bounded rate. Prefer progress: the protocol is giving up on this. */
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len);
 /* Would such a line be sent at this moment, as progress or as a log message? */

@@ -125,7 +125,7 @@ void gbx_mcp_beat(gbx_mcp_server *server);
 typedef struct gbx_mcp_era {
     bool is_modern;
     bool can_ask;  /* by a form */
-    int log_level; /* gbx_mcp_level, or -1: none */
+    int log_level; /* gbx_mcp_level_name() has it; -1: none */
 } gbx_mcp_era;
 
 /* A question to a person. */
@@ -270,7 +270,7 @@ void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *m
 /* False: the request was refused, since its version or its _meta is not valid. */
 bool gbx_mcp_era_read(gbx_mcp_server *server, const gbx_rpc_message *message,
                       gbx_mcp_era *ret);
-const char *gbx_mcp_level_name(gbx_mcp_level level);
+const char *gbx_mcp_level_name(int level);
 
 void gbx_mcp_on_initialize(gbx_mcp_request *request);
 void gbx_mcp_on_discover(gbx_mcp_request *request);

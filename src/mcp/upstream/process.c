@@ -62,7 +62,7 @@ struct gbx_process {
     gbx_mcp_output *out;
     gbx_mcp_line_reader lines;
     gbx_mcp_line_reader error_lines;
-    char head[HEAD_BYTES]; /* of the line being read */
+    char head[HEAD_BYTES]; /* of the line that is too long */
     size_t head_len;
     gbx_stderr_tail long_tail;
     gbx_exit_status ending;
@@ -128,17 +128,6 @@ static void stop_harder(void *user)
 
 /* ---- output --------------------------------------------------------------- */
 
-static void note_head(gbx_process *p)
-{
-    size_t len = p->lines.part.len;
-
-    if (p->lines.skipping || p->lines.given)
-        return;
-    p->head_len = len < HEAD_BYTES ? len : HEAD_BYTES;
-    if (p->head_len > 0)
-        memcpy(p->head, p->lines.part.data, p->head_len);
-}
-
 static void tell_long_line(gbx_process *p)
 {
     if (!p->is_told)
@@ -168,7 +157,6 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
     const char *line;
     size_t line_len;
 
-    note_head(p);
     gbx_mcp_line_reader_feed(&p->lines, chunk + at, len - at);
     while ((kind = gbx_mcp_line_reader_next(&p->lines, &line, &line_len)) !=
            GBX_MCP_LINE_NONE) {
@@ -176,6 +164,8 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
             p->hooks.message(p->hooks.user, line, line_len, 0);
         if (kind == GBX_MCP_LINE)
             continue;
+        p->head_len = line_len < HEAD_BYTES ? line_len : HEAD_BYTES;
+        memcpy(p->head, line, p->head_len);
         gbx_stderr_tail_add(&p->long_tail, chunk, len - p->lines.left);
         if (!p->lines.skipping)
             tell_long_line(p);

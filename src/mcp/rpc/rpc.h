@@ -83,6 +83,9 @@ bool gbx_mcp_timer_is_set(const gbx_mcp_timer *timer);
  * message that was too long marks the buffer failed.
  */
 
+/* The version of the modern era, on every request. */
+#define GBX_MCP_MODERN "2026-07-28"
+
 /* Limit of progress tokens and ids of subscriptions, which are kept for long; longer
  * ones are not accepted. */
 #define GBX_RPC_ID_MAX     256

@@ -85,12 +85,6 @@ void gbx_mcp_asks_end(gbx_mcp_request *request, gbx_mcp_answer how)
 
 /* ---- the life of a request --------------------------------------------------- */
 
-static void free_id(gbx_mcp_request *request)
-{
-    if (request->id != request->short_id)
-        free(request->id);
-}
-
 gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_server *server, const char *text,
                                      size_t len)
 {
@@ -111,13 +105,11 @@ gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_server *server, const char *text,
 void gbx_mcp_request_bind(gbx_mcp_request *request, gbx_view id, gbx_view meta)
 {
     gbx_view token = gbx_view_member(meta, "progressToken");
-    char *copy = id.len > sizeof request->short_id ? gbx_need(malloc(id.len))
-                                                   : request->short_id;
 
     if (request->id_len == 0)
         request->server->request_count++;
-    free_id(request);
-    request->id = memcpy(copy, id.at, id.len);
+    free(request->id);
+    request->id = memcpy(gbx_need(malloc(id.len)), id.at, id.len);
     request->id_len = id.len;
     request->token_len = 0;
     request->progress = GBX_MCP_NO_PROGRESS;
@@ -171,7 +163,7 @@ void gbx_mcp_request_free(gbx_mcp_request *request)
     LIST_REMOVE(request, entry);
     gbx_buf_cleanup(&request->outcome);
     free(request->text);
-    free_id(request);
+    free(request->id);
     free(request);
 }
 

@@ -74,20 +74,19 @@ static void take_answer(gbx_mcp_ask_entry *ask, gbx_mcp_answer how)
 /* result is {action, content}; anything else counts as NOBODY. */
 static void take_result(gbx_mcp_ask_entry *ask, gbx_view result)
 {
+    static const char *const actions[] = {[GBX_MCP_ANSWER_ACCEPT] = "accept",
+                                          [GBX_MCP_ANSWER_DECLINE] = "decline",
+                                          [GBX_MCP_ANSWER_CANCEL] = "cancel"};
     gbx_view action = gbx_view_member(result, "action");
     gbx_view content = gbx_view_member(result, "content");
+    gbx_mcp_answer how = GBX_MCP_ANSWER_NOBODY;
 
-    if (gbx_view_is_text(action, "accept")) {
-        if (gbx_view_kind(content) == '{')
-            ask->content = gbx_need(strndup(content.at, content.len));
-        take_answer(ask, GBX_MCP_ANSWER_ACCEPT);
-    } else if (gbx_view_is_text(action, "decline")) {
-        take_answer(ask, GBX_MCP_ANSWER_DECLINE);
-    } else if (gbx_view_is_text(action, "cancel")) {
-        take_answer(ask, GBX_MCP_ANSWER_CANCEL);
-    } else {
-        take_answer(ask, GBX_MCP_ANSWER_NOBODY);
-    }
+    for (size_t i = 0; i < GBX_COUNTOF(actions); i++)
+        if (gbx_view_is_text(action, actions[i]))
+            how = (gbx_mcp_answer)i;
+    if (how == GBX_MCP_ANSWER_ACCEPT && gbx_view_kind(content) == '{')
+        ask->content = gbx_need(strndup(content.at, content.len));
+    take_answer(ask, how);
 }
 
 /* ---- legacy clients ---------------------------------------------------------- */

@@ -95,9 +95,6 @@ typedef struct gbx_mcp_registry {
 /* Limit of one message, in or out. */
 #define GBX_MCP_MESSAGE_MAX ((size_t)64 * 1024 * 1024)
 
-/* The version of every modern request. */
-#define GBX_MCP_MODERN "2026-07-28"
-
 #define GBX_MCP_REQUESTS_MAX   1024 /* in flight */
 #define GBX_MCP_LISTENS_MAX    32
 #define GBX_MCP_SUBSCRIBED_MAX 1024 /* URIs of a client or a subscription */
@@ -152,8 +149,7 @@ struct gbx_mcp_request {
     size_t text_len;
     gbx_view params;
     gbx_mcp_era era;
-    char short_id[GBX_RPC_ID_MAX];
-    char *id;      /* short_id, or allocated if it is longer */
+    char *id;
     size_t id_len; /* 0: no client waits */
     char token[GBX_RPC_ID_MAX];
     size_t token_len; /* 0: progress is not wanted */

@@ -771,7 +771,7 @@ gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
     h->is_modern = true;
     h->is_sse = options->config->transport == GBX_MCP_SSE;
     TAILQ_INIT(&h->later);
-    (void)snprintf(h->version, sizeof h->version, "2026-07-28");
+    (void)snprintf(h->version, sizeof h->version, GBX_MCP_MODERN);
     gbx_mcp_timer_init(&h->again, options->loop, on_again, h);
     gbx_mcp_timer_init(&h->settle, options->loop, end_settling, h);
     if (h->is_sse && !open_stream(h)) {

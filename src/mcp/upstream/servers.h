@@ -87,8 +87,6 @@ typedef struct gbx_session_facts {
 
 #define GBX_SESSION_WHY_MAX 2048 /* of the text why it is lost */
 
-#define GBX_MODERN_VERSION "2026-07-28"
-
 /* JSON: who we are. */
 #define GBX_CLIENT_INFO "{\"name\":\"glovebox\",\"version\":\"" GBX_VERSION "\"}"
 

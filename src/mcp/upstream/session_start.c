@@ -24,7 +24,7 @@ static const char *const legacy_versions[] = {
 
 static bool is_modern(gbx_view version)
 {
-    return gbx_view_is_text(version, GBX_MODERN_VERSION);
+    return gbx_view_is_text(version, GBX_MCP_MODERN);
 }
 
 static bool is_legacy(gbx_view version)
@@ -139,7 +139,7 @@ uint32_t gbx_session_start_ms(const gbx_session *s)
 
 bool gbx_session_begin(gbx_session *s)
 {
-    (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", GBX_MODERN_VERSION);
+    (void)snprintf(s->facts.version, sizeof s->facts.version, "%s", GBX_MCP_MODERN);
     return begins_with_initialize(s) ? ask_to_initialize(s) : ask_to_discover(s);
 }
 
@@ -196,7 +196,7 @@ void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message)
         return;
     } else if (has_version(versions, is_modern)) {
         note_facts(s, message->payload, info);
-        become(s, GBX_MODERN_VERSION, true);
+        become(s, GBX_MCP_MODERN, true);
         return;
     }
     if (has_version(versions, is_legacy))

@@ -491,3 +491,24 @@ bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,
     ret_fault->message = NULL;
     return gbx_buf_puts(buf, "]");
 }
+
+bool gbx_json_has_digits(const char *text, size_t len)
+{
+    enum { DIGITS = 16 };
+
+    /* One of so many characters is looked at, unless it is a digit. */
+    for (size_t i = DIGITS - 1; i < len; i += DIGITS) {
+        size_t first = i;
+        size_t end = i;
+
+        while (first > 0 && i - first < DIGITS && text[first - 1] >= '0' &&
+               text[first - 1] <= '9')
+            first--;
+        while (end < len && end - first < DIGITS && text[end] >= '0' &&
+               text[end] <= '9')
+            end++;
+        if (end - first == DIGITS && end > i)
+            return true;
+    }
+    return false;
+}

@@ -61,6 +61,9 @@ bool gbx_json_append_member(gbx_buf *buf, const char *name, const char *text);
  * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);
 
+/* Are there 16 digits in a row, as in any integer beyond 2^53 - 1? Cheap. */
+bool gbx_json_has_digits(const char *text, size_t len);
+
 /* One JSON value a line becomes one JSON array, no deeper than GBX_JSON_DEPTH_MAX as a
  * whole; blank lines are skipped. False with the position of the first bad line, or
  * with message NULL if buf is full. */

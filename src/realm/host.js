@@ -107,7 +107,7 @@
     }
   }
 
-  function begin(entry, args) {
+  function begin(entry, args, check) {
     const { name } = entry;
     if (calls < 0) {
       const allowed = limits();
@@ -116,6 +116,7 @@
     }
     try {
       entry.text = encode(args);
+      if (check !== undefined) check(entry.text);
     } catch (error) {
       entry.reject(error);
       return;
@@ -154,12 +155,13 @@
 
   /* For preloads, which make their own promises and errors. Calls resolve(value) or
    * reject(error) when the answer comes, or at once; neither may throw. Errors are {
-   * name, message, code }, except exceptions thrown by the arguments. */
-  function ask(name, args, resolve, reject) {
+   * name, message, code }, except exceptions thrown by the arguments, or by check, which is
+   * called with their JSON. */
+  function ask(name, args, resolve, reject, check) {
     begin({
       __proto__: null, id: 0, name, text: undefined, bytes: undefined, plain: true, sent: false,
       error: undefined, resolve, reject,
-    }, args);
+    }, args, check);
   }
 
   function call(name, args, bytes) {

@@ -306,8 +306,10 @@ struct gbx_realm {
     JSObjectRef answer, expose, withhold, forget, ask;      /* of host.js */
     JSObjectRef restore, withdraw, warm_helpers, globalise; /* of helpers/lazy.js */
     JSObjectRef natives, host_script, limit; /* for what each engine adds */
-    JSObjectRef preload_warm; /* function left by a preload, to run before calls; or
+    JSObjectRef preload_warm;  /* function left by a preload, to run before calls; or
                                  NULL */
+    JSObjectRef preload_input; /* the same for integers beyond 2^53 - 1: preload.js */
+    JSObjectRef preload_result;
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
     JSObjectRef datasets; /* NULL: none loaded */

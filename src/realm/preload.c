@@ -91,12 +91,22 @@ static const char *run_one(gbx_realm *realm, gbx_realm_preload *preload)
     return thrown != NULL ? describe(realm, thrown, url, preload) : NULL;
 }
 
+/* A function that preloads have left, or NULL. */
+static JSObjectRef keep(gbx_realm *realm, JSObjectRef left, const char *name)
+{
+    JSObjectRef function = gbx_get_object(realm->ctx, left, name);
+
+    if (function != NULL)
+        JSValueProtect(realm->ctx, function);
+    return function;
+}
+
 const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSValueRef ask = realm->ask;
     JSObjectRef finish = gbx_call_script(realm, gbx_script_preload, 1, &ask);
     const char *reason = NULL;
-    JSValueRef warm;
+    JSValueRef left;
 
     if (finish == NULL)
         return "the engine did not take the script of preloads";
@@ -106,10 +116,11 @@ const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
             setup->on_preload(setup->user, i);
         reason = run_one(realm, &setup->preloads[i]);
     }
-    warm = JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL);
-    if (warm != NULL && JSValueIsObject(realm->ctx, warm)) {
-        realm->preload_warm = gbx_object(warm);
-        JSValueProtect(realm->ctx, warm);
+    left = JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL);
+    if (left != NULL && JSValueIsObject(realm->ctx, left)) {
+        realm->preload_warm = keep(realm, gbx_object(left), "warm");
+        realm->preload_input = keep(realm, gbx_object(left), "input");
+        realm->preload_result = keep(realm, gbx_object(left), "result");
     }
     JSValueUnprotect(realm->ctx, finish);
     return reason;

@@ -12,12 +12,17 @@
  * in the template and in each worker before its call, to do what a short call with that
  * many host calls would do. Calls do not find the function.
  *
+ * It may leave functions at globalThis[Symbol.for('glovebox.digits')], for integers beyond
+ * 2^53 - 1: input(code, literals, text) is called before code that may have such numbers,
+ * or has such an input, and gives the value of the input; literals: as of analysis.h, or
+ * ''. result(text) gives other text for the JSON of such a result, or undefined.
+ *
  * At globalThis[Symbol.for('glovebox.ask')] a preload finds host.js's way to call a
  * host function, for promises and errors that it makes itself: ask(name, args, resolve,
- * reject).
+ * reject, check).
  *
- * Evaluates to a function of ask. Its value removes the names and returns the function
- * that was left, or undefined.
+ * Evaluates to a function of ask. Its value removes the names and returns what was left:
+ * { warm, input, result }.
  */
 (function (ask) {
   'use strict';
@@ -25,6 +30,7 @@
   const { defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
   const NAMES = ['self', 'window', 'global'];
   const WARM = Symbol.for('glovebox.warm');
+  const DIGITS = Symbol.for('glovebox.digits');
   const ASK = Symbol.for('glovebox.ask');
   defineProperty(global, ASK, { value: ask, enumerable: false, configurable: true });
 
@@ -53,8 +59,10 @@
       if (now !== undefined && now.get === getters[NAMES[i]]) deleteProperty(global, NAMES[i]);
     }
     const warm = global[WARM];
+    const digits = global[DIGITS];
     deleteProperty(global, WARM);
+    deleteProperty(global, DIGITS);
     deleteProperty(global, ASK);
-    return typeof warm === 'function' ? warm : undefined;
+    return { __proto__: null, ...digits, warm: typeof warm === 'function' ? warm : undefined };
   };
 })

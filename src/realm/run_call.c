@@ -6,7 +6,9 @@
  * on the order of the steps: input, then compiling, then running, then waiting, then
  * serialising.
  */
+#include "base/buf.h"
 #include "base/edit_distance.h"
+#include "base/json.h"
 #include "realm/internal.h"
 
 #include <assert.h>
@@ -153,6 +155,31 @@ static void tell_lost(gbx_realm *realm, JSValueRef value, gbx_span json)
     JSStringRelease(text);
 }
 
+/* Give integers beyond 2^53 - 1 the digits that their Numbers have lost, if preloads have
+ * left a function for it. */
+static bool restore_digits(gbx_realm *realm, uint64_t limit, gbx_msg_result *ret,
+                           gbx_msg_error *ret_error)
+{
+    JSValueRef text;
+    JSStringRef json;
+    bool ok;
+
+    if (realm->preload_result == NULL ||
+        !gbx_json_has_digits((const char *)ret->json.data, ret->json.len))
+        return true;
+    text = gbx_value_of_text(realm->ctx, (const char *)ret->json.data, ret->json.len);
+    text =
+        JSObjectCallAsFunction(realm->ctx, realm->preload_result, NULL, 1, &text, NULL);
+    if (text == NULL || !JSValueIsString(realm->ctx, text))
+        return true;
+    json = JSValueToStringCopy(realm->ctx, text, NULL);
+    free(realm->large);
+    realm->large = NULL;
+    ok = encode(realm, json, limit, ret, ret_error);
+    JSStringRelease(json);
+    return ok;
+}
+
 /* Serialise within limit bytes. False with *ret_error filled. */
 static bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
                           gbx_msg_result *ret, gbx_msg_error *ret_error)
@@ -186,7 +213,8 @@ static bool gbx_serialise(gbx_realm *realm, JSValueRef value, uint64_t limit,
         *ret = (gbx_msg_result){.is_undefined = 1};
         return true;
     }
-    ok = encode(realm, json, limit, ret, ret_error);
+    ok = encode(realm, json, limit, ret, ret_error) &&
+         restore_digits(realm, limit, ret, ret_error);
     JSStringRelease(json);
     if (ok)
         tell_lost(realm, value, ret->json);
@@ -238,6 +266,29 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     gbx_host_begin(realm);
 }
 
+/* Read by the function that preloads have left for integers beyond 2^53 - 1. NULL: the
+ * call has none, or the text is not JSON. */
+static JSValueRef read_digits(gbx_realm *realm, JSStringRef text)
+{
+    gbx_span code = realm->in->code;
+    gbx_span input = realm->in->input;
+    JSValueRef args[3];
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf literals;
+
+    gbx_buf_init(&literals, GBX_MIB(1));
+    if (realm->preload_input == NULL || text == NULL ||
+        (!gbx_literals_find((const char *)code.data, code.len, &literals) &&
+         !gbx_json_has_digits((const char *)input.data, input.len)))
+        return NULL;
+    args[0] = gbx_value_of_text(realm->ctx, (const char *)code.data, code.len);
+    args[1] =
+        gbx_value_of_text(realm->ctx, literals.failed ? "" : (char *)literals.data,
+                          literals.failed ? 0 : literals.len);
+    args[2] = JSValueMakeString(realm->ctx, text);
+    return JSObjectCallAsFunction(realm->ctx, realm->preload_input, NULL, 3, args,
+                                  NULL);
+}
+
 static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_error)
 {
     gbx_span in = realm->in->input;
@@ -251,7 +302,9 @@ static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_err
     }
     text = ends ? gbx_string_new_z((const char *)in.data, in.len)
                 : gbx_string_new(in.data, in.len);
-    *ret = text != NULL ? JSValueMakeFromJSONString(realm->ctx, text) : NULL;
+    *ret = read_digits(realm, text);
+    if (*ret == NULL && text != NULL)
+        *ret = JSValueMakeFromJSONString(realm->ctx, text);
     if (*ret == NULL)
         gbx_describe_not_json(realm, text, ret_error);
     gbx_string_release(&text);

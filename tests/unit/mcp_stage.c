@@ -109,15 +109,6 @@ gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char 
     return GBX_UPSTREAM_TOOL_MISSING;
 }
 
-gbx_view gbx_upstreams_schema(const gbx_upstreams *upstreams, const char *server,
-                              const char *tool)
-{
-    (void)upstreams;
-    (void)server;
-    (void)tool;
-    return (gbx_view){NULL, 0};
-}
-
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
 {
     (void)upstreams;

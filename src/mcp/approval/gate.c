@@ -111,26 +111,6 @@ static void follow(gbx_tool_call *call)
     gbx_gate_pass(call);
 }
 
-static void fit(gbx_tool_call *call)
-{
-    gbx_view schema =
-        gbx_upstreams_schema(call->gate->upstreams, call->server->name, call->tool);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
-    gbx_view args;
-
-    gbx_buf_init_secret(&to, call->args_len + 1);
-    gbx_buf_init(&why, GBX_KIB(1));
-    call->fit_args(call->args, schema, &to);
-    call->fit_args = NULL;
-    if (to.failed || !gbx_buf_append(&to, "", 1) ||
-        !gbx_gate_args_open((const char *)to.data, to.len - 1, &args, &why))
-        return;
-    memcpy(call->args_text, to.data, to.len);
-    call->args_len = to.len - 1;
-    call->args = (gbx_view){call->args_text, args.len};
-}
-
 /* Decide (again), and go on from there. */
 static void go_on(gbx_tool_call *call)
 {
@@ -147,12 +127,6 @@ static void go_on(gbx_tool_call *call)
             gbx_gate_refuse(call, "NOT_FOUND",
                             "the server '%s' has no tool of this name",
                             call->server->name);
-        return;
-    }
-    if (call->fit_args != NULL && hint != GBX_GATE_HINT_UNKNOWN) {
-        fit(call);
-    } else if (call->fit_args != NULL && call->state != GBX_TOOL_CALL_LISTING) {
-        learn(call);
         return;
     }
     call->verdict = gbx_rules_decide(call->gate->config->rules, call->server->name,

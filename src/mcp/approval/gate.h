@@ -75,10 +75,6 @@ struct gbx_tool_call {
     /* The server does not have this tool: the name that was meant, allocated, or NULL.
      * Called once; may be NULL. */
     char *(*other_name)(gbx_tool_call *call);
-    /* Append the arguments as the tool needs them, by the schema of its input, in no
-     * more bytes; they are judged and sent in that form. Called once, when the tools are
-     * known; may be NULL. */
-    void (*fit_args)(gbx_view args, gbx_view schema, gbx_buf *to);
 
     /* Of the gate; others only read them. */
     gbx_gate *gate; /* NULL once it is done */

@@ -14,7 +14,7 @@
 
 /* servers.js, called with their names, and what it makes lists of tools with */
 extern const char gbx_script_servers[], gbx_script_discover[],
-    gbx_script_declarations[];
+    gbx_script_declarations[], gbx_script_digits[];
 
 bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
                       uint32_t sleep_ms)
@@ -28,6 +28,10 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
     }
     gbx_buf_printf(to, "],\"" GBX_CODE_HOST_NAME "\",{sleepMs:%u},(", sleep_ms);
     gbx_buf_puts(to, gbx_script_discover);
+    gbx_buf_puts(to, ")(");
+    gbx_buf_puts(to, gbx_script_declarations);
+    gbx_buf_puts(to, "),(");
+    gbx_buf_puts(to, gbx_script_digits);
     gbx_buf_puts(to, ")(");
     gbx_buf_puts(to, gbx_script_declarations);
     return gbx_buf_puts(to, "));");

@@ -208,57 +208,6 @@ void gbx_reply_put_call(const struct gbx_code_call *call, gbx_buf *to);
 void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
                     const char *mime_type, size_t bytes);
 
-/* ---- digits.c ------------------------------------------------------------ */
-
-/*
- * Integers beyond 2^53 - 1, whose last digits a JavaScript Number loses.
- *
- * Code gets such integers as texts. A Number in outgoing arguments gets the original
- * digits back if only one known integer maps to it. A text becomes an integer where the
- * tool's schema wants one.
- */
-
-/* The known integers, by the Number that each would become. Zeroed, it is empty. */
-typedef struct gbx_digits {
-    void *tree; /* of tsearch() */
-    size_t count;
-    bool is_full; /* there were more: no lookup is certain */
-} gbx_digits;
-
-void gbx_digits_cleanup(gbx_digits *digits);
-
-/* May the text have such integers? Cheap; if not, nothing else needs to be done. */
-bool gbx_digits_are_in(const char *text, size_t len);
-
-/* Remember such integers in a text, up to a bound. */
-void gbx_digits_learn(gbx_digits *digits, const char *text, size_t len);
-
-/* The same for JavaScript code. found is called with the position of each literal that
- * loses digits. Numbers with an exponent count as meant exactly so. */
-void gbx_digits_learn_code(gbx_digits *digits, const char *code, size_t len,
-                           void (*found)(void *user, size_t start, size_t end),
-                           void *user);
-
-/* Append a value in which such integers are texts. Returns how many there were; first
- * receives the path of the first one ("rows[0].id", from name on) and its digits. */
-size_t gbx_digits_as_texts(gbx_view value, const char *name, gbx_buf *to,
-                           gbx_buf *first);
-
-/* Append arguments or another value in which Numbers have their digits back. exact: a
- * list of those that came from BigInts and are already right. False: one may have lost
- * its digits, and why names it. why NULL: leave such Numbers as they are. */
-bool gbx_digits_as_integers(const gbx_digits *digits, gbx_view value, gbx_view exact,
-                            gbx_buf *to, gbx_buf *why);
-
-/* Append arguments in which such texts are integers where schema wants integers. */
-void gbx_digits_fit(gbx_view args, gbx_view schema, gbx_buf *to);
-
-/* ---- schema_ref.c -------------------------------------------------------- */
-
-/* Resolve "#/$defs/a" within root, or the $anchor or $id of one of its definitions; for
- * anything else, not a value. */
-gbx_view gbx_schema_follow(gbx_view root, gbx_view ref);
-
 /* ---- value.c ------------------------------------------------------------- */
 
 /*
@@ -519,7 +468,7 @@ typedef struct gbx_code_call {
     TAILQ_ENTRY(gbx_code_call) in_queue;
     bool raw;
     bool was_open; /* when the code had ended: its result is reported, not answered */
-    unsigned remarks;   /* that were made about its result */
+    bool is_remarked;   /* its result had more than the code got, and the log says so */
     const char *failed; /* code of the error, a constant; or NULL */
     char *message;      /* of the error */
     double ms;
@@ -558,9 +507,7 @@ typedef struct gbx_code_run {
     char id[40]; /* as in the gate's log */
     char *text;  /* as received */
     size_t text_len;
-    gbx_view input;                     /* of the request, or of input_text */
-    gbx_buf input_text;                 /* the input with all digits kept */
-    gbx_digits digits;                  /* integers too large for Numbers in code */
+    gbx_view input;                     /* of the request */
     char *remarks[GBX_RUN_REMARKS_MAX]; /* our own lines in the log */
     size_t remark_count;
     gbx_time_budget patience; /* time for parsing the code, in total */
@@ -630,11 +577,6 @@ void gbx_code_run_abandon(gbx_code_run *run);
 
 /* Pass on a log line, as it is printed; user is the run. */
 void gbx_code_run_log(void *user, gbx_log_level level, const char *text, size_t len);
-
-/* Arguments: what has them, the first one, and how many there are. */
-#define GBX_RUN_FAR_INTEGERS                                                          \
-    "%s integers beyond 2^53 - 1: they are texts in the code, to keep their digits: " \
-    "%.*s (%zu in all); a tool whose schema wants an integer gets one"
 
 /* Add our own line to the code's log, as a warning, up to GBX_RUN_REMARKS_MAX. */
 void gbx_code_run_remark(gbx_code_run *run, const char *format, ...)

@@ -8,8 +8,8 @@
  * by levels and by nested objects and arrays. What exceeds a bound becomes `unknown`, with
  * a note where to find the schema.
  *
- * Evaluates to { declare, declareTool, summary, isByCall, isAllOptional, typeOf, escaped }; a
- * doc is { server, tool }, the tool as its server lists it.
+ * Evaluates to { declare, declareTool, summary, isByCall, isAllOptional, typeOf, escaped,
+ * follow }; a doc is { server, tool }, the tool as its server lists it.
  */
 (() => {
   'use strict';
@@ -552,5 +552,5 @@
     return `declare const servers: {\n${blocks.join('')}};\n`;
   }
 
-  return { declare, declareTool, summary, isByCall, isAllOptional, typeOf, escaped };
+  return { declare, declareTool, summary, isByCall, isAllOptional, typeOf, escaped, follow };
 })()

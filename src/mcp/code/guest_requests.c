@@ -62,50 +62,23 @@ static void refuse_by(const gbx_guest_request *a, const char *code, gbx_buf *mes
 
 /* ---- call ------------------------------------------------------------------------ */
 
-/* The arguments, as a JSON object, with the digits that Numbers have lost. If they
- * contain a BigInt, they arrive as JSON text. NULL: why has the reason, or memory is
- * out. */
-static char *take_args(const gbx_guest_request *a, size_t *ret_len, gbx_buf *why)
-{
-    gbx_view args = a->args[2];
-    gbx_view exact = gbx_view_member(a->args[3], "exact");
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
-
-    gbx_buf_init_secret(&text, args.len);
-    gbx_buf_init_secret(&to, 4 * args.len + GBX_KIB(4));
-    if (gbx_view_kind(exact) == '[' && gbx_view_kind(args) == '"' &&
-        (!gbx_view_append_text(args, &text) ||
-         !gbx_view_open((char *)text.data, text.len, &args)))
-        args = (gbx_view){NULL, 0};
-    if (gbx_view_kind(args) != '{')
-        (void)gbx_buf_puts(why, "a call has a server, a tool and an object");
-    else if (!gbx_digits_are_in(args.at, args.len) &&
-             memmem(args.at, args.len, "e+", 2) == NULL)
-        (void)gbx_buf_append(&to, args.at, args.len);
-    else if (!gbx_digits_as_integers(&a->run->digits, args, exact, &to, why))
-        to.failed = true;
-    return why->len == 0 ? gbx_buf_take_string(&to, ret_len) : NULL;
-}
-
 /* NULL: why has the reason, or memory is out; *ret_code is its code. */
 static gbx_code_call *read_call(const gbx_guest_request *a, gbx_buf *why,
                                 const char **ret_code)
 {
     GBX_CLEANUP(gbx_free) char *server = take_text(a->args[0], 64);
     GBX_CLEANUP(gbx_free) char *tool = take_text(a->args[1], GBX_TOOL_NAME_MAX);
-    size_t len = 0;
-    GBX_CLEANUP(gbx_free) char *args = take_args(a, &len, why);
+    gbx_view args = a->args[2];
     const gbx_mcp_upstream_config *found;
     gbx_code_call *call;
 
     *ret_code = "INVALID_ARGS";
-    if ((server == NULL || tool == NULL) && why->len == 0)
+    if (server == NULL || tool == NULL || gbx_view_kind(args) != '{') {
         (void)gbx_buf_puts(why, gbx_code_is_long_name(a->args[1])
                                     ? GBX_CODE_LONG_NAME
                                     : "a call has a server, a tool and an object");
-    if (server == NULL || tool == NULL || args == NULL)
         return NULL;
+    }
     found = gbx_code_find_server(a->run->code, server, why, ret_code);
     if (found == NULL)
         return NULL;
@@ -114,9 +87,9 @@ static gbx_code_call *read_call(const gbx_guest_request *a, gbx_buf *why,
     call->asked = a->request;
     call->base.server = found;
     call->base.tool = tool;
-    call->base.args_text = args;
-    call->base.args_len = len;
-    tool = args = NULL;
+    call->base.args_text = gbx_need(gbx_copy_bytes(args.at, args.len));
+    call->base.args_len = args.len;
+    tool = NULL;
     (void)gbx_code_take_count(gbx_view_member(a->args[3], "line"), LINE_NUMBER_MAX,
                               &call->base.line);
     (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,

@@ -24,7 +24,6 @@ struct material {
     char *name;
     char *hint; /* NULL: the hint is a constant */
     gbx_buf note;
-    gbx_buf value; /* with its digits back */
     bool is_doubt; /* the error is about calls with unknown outcome */
 };
 
@@ -35,7 +34,6 @@ static void cleanup(struct material *m)
     free(m->name);
     free(m->hint);
     gbx_buf_cleanup(&m->note);
-    gbx_buf_cleanup(&m->value);
 }
 
 /* ---- parts ----------------------------------------------------------------------- */
@@ -400,24 +398,6 @@ static void take_doubt(const gbx_code_run *run, struct material *m,
     ret->error.hint = "await each call";
 }
 
-/* Restore lost digits of Numbers in the value. */
-static void take_digits(const gbx_code_run *run, struct material *m,
-                        gbx_script_reply *ret)
-{
-    gbx_view value;
-
-    if (run->digits.count == 0 || !gbx_digits_are_in(ret->value, ret->value_len) ||
-        !gbx_view_open(ret->value, ret->value_len, &value))
-        return;
-    gbx_buf_init(&m->value, 4 * value.len + GBX_KIB(1));
-    (void)gbx_digits_as_integers(&run->digits, value, (gbx_view){NULL, 0}, &m->value,
-                                 NULL);
-    if (m->value.failed)
-        return;
-    ret->value = (char *)m->value.data;
-    ret->value_len = m->value.len;
-}
-
 static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply *ret)
 {
     gbx_stats stats = gbx_result_stats(run->result);
@@ -439,7 +419,6 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply 
     take_doubt(run, m, ret);
     ret->value = (char *)run->value.data;
     ret->value_len = run->value.len;
-    take_digits(run, m, ret);
 }
 
 /* Call once it is known whether there is an error. */

@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +61,6 @@ static void free_run(gbx_code_run *run)
     gbx_buf_cleanup(&run->printed);
     gbx_buf_cleanup(&run->images);
     free(run->logs);
-    gbx_buf_cleanup(&run->input_text);
-    gbx_digits_cleanup(&run->digits);
     for (size_t i = 0; i < run->remark_count; i++)
         free(run->remarks[i]);
     free(run->artifacts);
@@ -163,55 +160,16 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     return run;
 }
 
-/* A literal that loses digits in the engine. */
-static void on_literal(void *user, size_t start, size_t end)
-{
-    gbx_code_run *run = user;
-    int len = end - start < 64 ? (int)(end - start) : 64;
-    uint32_t line;
-    uint32_t column;
-
-    if (run->remark_count == GBX_RUN_REMARKS_MAX)
-        return; /* finding the position takes time in proportion to the code */
-    gbx_utf8_position(run->text, run->text_len, start, &line, &column);
-    gbx_code_run_remark(run,
-                        "line %u, column %u: a Number cannot hold %.*s: arguments of "
-                        "tools and the result get its digits, nothing else does: "
-                        "write %.*sn or a text",
-                        line, column, len, run->text + start, len, run->text + start);
-}
-
 static void begin(gbx_code_run *run)
 {
     gbx_mcp_code *code = run->code;
     gbx_limits limits = GBX_LIMITS_INIT;
 
-    gbx_digits_learn_code(&run->digits, run->text, run->text_len, on_literal, run);
     (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
                    (unsigned long long)++code->run_count);
     limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
     run->box_run = gbx_box_start(code->box, run->text, run->text_len, run->input,
                                  &limits, &run->patience, &run_hooks, run);
-}
-
-static void keep_digits_of_input(gbx_code_run *run)
-{
-    gbx_buf first;
-    size_t count;
-
-    if (!gbx_digits_are_in(run->input.at, run->input.len))
-        return;
-    gbx_buf_init(&first, GBX_KIB(4));
-    gbx_buf_init(&run->input_text, run->input.len * 2);
-    gbx_digits_learn(&run->digits, run->input.at, run->input.len);
-    count = gbx_digits_as_texts(run->input, "input", &run->input_text, &first);
-    if (!run->input_text.failed)
-        run->input =
-            (gbx_view){(const char *)run->input_text.data, run->input_text.len};
-    if (count > 0)
-        gbx_code_run_remark(run, GBX_RUN_FAR_INTEGERS, "the input has", (int)first.len,
-                            (char *)first.data, count);
-    gbx_buf_cleanup(&first);
 }
 
 /* ---- the time limit -------------------------------------------------------------- */
@@ -285,7 +243,6 @@ void gbx_code_run_start(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_code_run *run = make(code, request, text);
 
     run->input = input.at != NULL ? input : (gbx_view){"null", 4};
-    keep_digits_of_input(run);
     run->timeout_ms = timeout_ms;
     watch(run);
     gbx_mcp_on_cancel(request, on_cancel, run);

@@ -7,18 +7,17 @@
  * The host decides what is allowed, from the requests that arrive there; these,
  * including the line number, come from the code and prove nothing.
  *
- * Evaluates to a function of (names, host, options, finder):
+ * Evaluates to a function of (names, host, options, finder, digitsOf):
  *   names    array of the servers' names, any strings
  *   host     name of the host function, "codemode" or "a.b"; it may be exposed before
  *            or after this runs, and is looked up when first called
  *   options  { sleepMs }: the longest sleep(); without it sleep is the realm's
  *   finder   what discover.js evaluates to
+ *   digitsOf what digits.js makes of declarations.js
  * It makes the globals servers, ToolError, discover, progress, artifact, show.
  *
  * The host function is called with an operation first:
  *   ('call', server, tool, args, { line, raw, timeoutMs })   object; raw: boolean
- *   ('call', server, tool, text, { ..., exact })             JSON of args with BigInts;
- *                                                            exact: their digits
  *   ('tools', server, query, { line })                       query: string or null
  *   ('discover', query, { line, server, tool, detail })      unset ones are missing
  *   ('progress', progress, total, message)                   numbers or null; string
@@ -31,11 +30,13 @@
  * and answers all but 'progress' and 'fault' (whose answers nobody reads) with one of
  *   { value }                                     what the code gets; may be missing; of
  *                                                 'tools' and 'discover', docs for finder
+ *   { json }                                      the same as JSON, if it may have integers
+ *                                                 beyond 2^53 - 1
  *   { error: { code, message, retryable } }       thrown as ToolError
  * An error of the host function itself becomes a ToolError with code UNAVAILABLE, or
  * with its own code if it has one.
  */
-(function (names, host, options, finder) {
+(function (names, host, options, finder, digitsOf) {
   'use strict';
   const { apply, defineProperty, getPrototypeOf, ownKeys } = Reflect;
   const { create, freeze } = Object;
@@ -60,8 +61,10 @@
   const bytesOf = getter(getPrototypeOf(Uint8Array.prototype), 'byteLength');
   const lengthOf = getter(ArrayBuffer.prototype, 'byteLength');
   const { min, max } = Math;
-  const { parse, stringify, rawJSON } = JSON; /* rawJSON: newer engines have it */
+  const { parse, stringify } = JSON;
   const global = globalThis;
+  const warn = global.console !== undefined ? global.console.warn : undefined;
+  const digits = digitsOf(typeof warn === 'function' ? warn : () => {});
   const CODE = '@code.js:'; /* precedes the position in a stack frame of the code */
   const LINES = 10000000;
   const TIMEOUT_MAX = 4294967295; /* the most that the host accepts */
@@ -135,7 +138,7 @@
   const askHost = global[Symbol.for('glovebox.ask')];
   let isThere = false; /* does the host function exist? a call's policy may lack it */
 
-  function ask(args, resolve, no) {
+  function ask(args, resolve, no, check) {
     if (!isThere) {
       const path = split(host, '.');
       let at = global;
@@ -143,15 +146,16 @@
       if (typeof at !== 'function') throw new ErrorOf('no host to ask');
       isThere = true;
     }
-    askHost(host, args, resolve, no);
+    askHost(host, args, resolve, no, check);
   }
 
-  function settle(answer, error, server, tool, resolve, reject) {
+  function settle(answer, error, server, tool, settings, resolve, reject) {
     if (typeof answer === 'object' && answer !== null && answer.error === undefined) {
       if (typeof answer.absent === 'string' && typeof warn === 'function')
         warn(`not there, and not in what discover() found: ${answer.absent}; `
           + 'discover({ server }) says why');
-      resolve(answer.value);
+      resolve(answer.json === undefined ? answer.value
+        : digits.given(answer.json, `${slice(server, 0, 64)}.${tool}`, settings.line));
     } else
       reject(describe(error, server, tool, typeof answer === 'object' && answer !== null
         ? answer.error : { code: 'UNAVAILABLE', message: 'the host did not answer' }));
@@ -212,18 +216,27 @@
    * args as JSON in a slow way that takes several times the memory. */
   function request(error, server, tool, args, at, name) {
     return new PromiseOf((resolve, no) => {
-      let isExact = false;
+      let isExact = args[0] !== 'call';
       function fail(thrown) {
-        const exact = isExact || args[0] !== 'call' ? undefined : withBigInts(args, thrown);
+        const exact = isExact ? undefined : digits.exact(thrown, args);
+        isExact = true;
         if (exact === undefined) refuse(thrown, error, server, tool, no, at, name);
-        else {
-          isExact = true;
-          send(exact);
-        }
+        else if (exact.why !== undefined) no(fault(error, server, tool, 'INVALID_ARGS', exact.why));
+        else if (exact.hasTexts) sendFitting(exact.value);
+        else sendExact(exact.value);
+      }
+      function sendExact(value) {
+        send([args[0], args[1], args[2], value, args[4]]);
+      }
+      /* Texts of digits are integers where the tool's schema wants them. */
+      function sendFitting(value) {
+        const asIs = () => sendExact(value);
+        schemaOf(server, tool, (schema) => sendExact(digits.fit(value, schema)), asIs);
       }
       function send(sent) {
         try {
-          ask(sent, (answer) => settle(answer, error, server, tool, resolve, no), fail);
+          ask(sent, (answer) => settle(answer, error, server, tool, args[4], resolve, no), fail,
+            isExact ? undefined : digits.check);
         } catch (thrown) {
           fail(thrown);
         }
@@ -232,24 +245,21 @@
     });
   }
 
-  /* Rewrite a call whose arguments have BigInts: JSON with all digits. undefined: there
-   * are none, or the arguments have another fault. */
-  function withBigInts(args, thrown) {
-    const { message } = thrown;
-    const exact = [];
-    if (typeof message !== 'string' || indexOf(message, 'BigInt') < 0) return undefined;
-    try {
-      const text = stringify(args[3], (_, value) => {
-        if (typeof value === 'function' || typeof value === 'symbol') throw value;
-        if (typeof value !== 'bigint') return value;
-        const digits = `${value}`;
-        put(exact, exact.length, digits, true);
-        return rawJSON !== undefined ? rawJSON(digits) : digits;
-      });
-      return [args[0], args[1], args[2], text, { ...args[4], exact }];
-    } catch {
-      return undefined;
+  const schemas = create(null); /* by server and tool */
+
+  function schemaOf(server, tool, resolve, no) {
+    const key = stringify([server, tool]);
+    if (schemas[key] !== undefined) {
+      resolve(schemas[key]);
+      return;
     }
+    ask(['tools', server, null, {}], (answer) => {
+      const docs = answer?.value;
+      for (let i = 0; isArray(docs) && i < docs.length; i++)
+        if (docs[i].tool?.name === tool) schemas[key] = docs[i].tool.inputSchema;
+      if (schemas[key] === undefined) no();
+      else resolve(schemas[key]);
+    }, no);
   }
 
   /* ---- names --------------------------------------------------------------- */
@@ -567,10 +577,10 @@
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
   put(global, Symbol.for('glovebox.discover'), finder, false);
+  put(global, Symbol.for('glovebox.digits'), { input: digits.input, result: digits.result }, false);
 
   /* Report a sleep beyond the limit: code that believes it waited would be wrong. */
   const realmSleep = global.sleep;
-  const warn = global.console !== undefined ? global.console.warn : undefined;
   const cap = options !== undefined && options !== null ? options.sleepMs : undefined;
   if (typeof cap === 'number' && typeof realmSleep === 'function') {
     put(global, 'sleep', (ms) => {
@@ -595,7 +605,7 @@
       await discover('a');
       await artifact('a', 1);
       progress(1, 2, 'a');
-      settle({ error: { code: 'A', message: 'a' } }, new ToolError(), name, 'a', nobody, nobody);
+      settle({ error: { code: 'A', message: 'a' } }, new ToolError(), name, 'a', {}, nobody, nobody);
       try {
         await global.servers['no such server'];
       } catch {

@@ -19,9 +19,6 @@
 #define CONTENT_MAX GBX_MIB(512)
 #define META_MAX    GBX_KIB(64)
 
-/* Remarks, made once per tool, however often a run calls it. */
-enum { REMARKED_FAR = 1, REMARKED_MORE = 2 };
-
 /* ---- for both ------------------------------------------------------------------- */
 
 static gbx_code_call *of_code(gbx_tool_call *call)
@@ -171,51 +168,23 @@ static void fail(gbx_code_call *call, const char *error_code, const char *messag
     gbx_code_answer_error(call->code, call->asked, error_code, message, len, retryable);
 }
 
-static bool was_remarked(const gbx_code_call *call, unsigned remark)
+/* A remark is made once per tool, however often a run calls it. */
+static bool was_remarked(const gbx_code_call *call)
 {
     for (const gbx_code_call *o = call->run->calls; o != NULL; o = o->next)
-        if ((o->remarks & remark) != 0 && o->base.server == call->base.server &&
+        if (o->is_remarked && o->base.server == call->base.server &&
             strcmp(o->base.tool, call->base.tool) == 0)
             return true;
     return false;
-}
-
-/* Turn far integers of the value, which begins at start, into texts. */
-static void keep_digits(gbx_code_call *call, size_t start, gbx_buf *answer)
-{
-    gbx_view value = {(char *)answer->data + start, answer->len - start};
-    char who[GBX_TOOL_NAME_MAX + 96];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
-    gbx_buf exact;
-    size_t count;
-
-    gbx_buf_init(&first, GBX_KIB(4));
-    gbx_buf_init(&exact, ANSWER_MAX);
-    (void)gbx_buf_append(&exact, answer->data, start);
-    count = gbx_digits_as_texts(value, "", &exact, &first);
-    if (count > 0) {
-        gbx_buf given = *answer;
-
-        *answer = exact;
-        exact = given;
-    }
-    if (count > 0 && !was_remarked(call, REMARKED_FAR)) {
-        call->remarks |= REMARKED_FAR;
-        (void)snprintf(who, sizeof who, "%.64s.%s (line %u) gave",
-                       call->base.server->name, call->base.tool, call->base.line);
-        gbx_code_run_remark(call->run, GBX_RUN_FAR_INTEGERS, who, (int)first.len,
-                            (char *)first.data, count);
-    }
-    gbx_buf_cleanup(&exact);
 }
 
 static void remark_more(gbx_code_call *call, const gbx_value_parts *parts)
 {
     const char *server = call->base.server->name;
 
-    if (was_remarked(call, REMARKED_MORE) || !gbx_value_has_more(parts))
+    if (was_remarked(call) || !gbx_value_has_more(parts))
         return;
-    call->remarks |= REMARKED_MORE;
+    call->is_remarked = true;
     gbx_code_run_remark(call->run,
                         "%.64s.%s (line %u) gave more than its structured content, "
                         "which the code has alone: servers[\"%.64s\"].call(\"%s\", "
@@ -237,6 +206,22 @@ static void remark_error(gbx_code_call *call, const gbx_value_parts *parts)
                             call->base.tool);
 }
 
+/* value: JSON. The worker reads integers beyond 2^53 - 1 itself. */
+static void send_value(gbx_code_call *call, gbx_view value, const gbx_buf *answer)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+    gbx_buf_init(&text, 2 * ANSWER_MAX);
+    if (!gbx_json_has_digits(value.at, value.len)) {
+        gbx_box_answer(call->code->box, call->asked, (char *)answer->data, answer->len);
+        return;
+    }
+    (void)gbx_buf_puts(&text, "{\"json\":");
+    (void)gbx_json_append_string(&text, value.at, value.len);
+    (void)gbx_need(gbx_buf_puts(&text, "}") ? &text : NULL);
+    gbx_box_answer(call->code->box, call->asked, (char *)text.data, text.len);
+}
+
 static void answer_value(gbx_code_call *call, gbx_view result)
 {
     static const char too_large[] =
@@ -256,18 +241,13 @@ static void answer_value(gbx_code_call *call, gbx_view result)
     if (call->raw || gbx_value_of_result(&parts, &keeper, &answer, &message)) {
         if (!call->raw)
             remark_more(call, &parts);
-        if (!answer.failed && gbx_digits_are_in(result.at, result.len)) {
-            gbx_digits_learn(&call->run->digits, result.at, result.len);
-            keep_digits(call, start, &answer);
-        }
         (void)gbx_buf_puts(&answer, "}");
         if (answer.failed) {
             fail(call, "OUTPUT_TOO_LARGE", too_large, strlen(too_large), false);
         } else {
             gbx_view value = {(char *)answer.data + start, answer.len - start - 1};
 
-            gbx_box_answer(call->code->box, call->asked, (char *)answer.data,
-                           answer.len);
+            send_value(call, value, &answer);
             gbx_value_sketch(value, call->gave);
         }
     } else {
@@ -356,8 +336,6 @@ void gbx_code_call_start(gbx_code_call *call)
         &run->queues[call->base.server - call->code->config->servers];
 
     call->queue = queue;
-    if (gbx_digits_are_in(call->base.args_text, call->base.args_len))
-        call->base.fit_args = gbx_digits_fit;
     if (queue->waiting.tqh_last == NULL)
         TAILQ_INIT(&queue->waiting);
     TAILQ_INSERT_TAIL(&queue->waiting, call, in_queue);

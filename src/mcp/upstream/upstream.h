@@ -165,9 +165,6 @@ typedef enum gbx_upstream_tool {
  * list. */
 gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
                                      const char *tool);
-/* The schema of its input; no value if unknown. Borrowed, as gbx_upstream_info is. */
-gbx_view gbx_upstreams_schema(const gbx_upstreams *upstreams, const char *server,
-                              const char *tool);
 /* Is the server running, and has it said that its list changed, or has the
  * list expired? */
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server);

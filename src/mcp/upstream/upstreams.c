@@ -277,15 +277,6 @@ gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char 
     return known->is_reading ? GBX_UPSTREAM_TOOL_READS : GBX_UPSTREAM_TOOL_OTHER;
 }
 
-gbx_view gbx_upstreams_schema(const gbx_upstreams *upstreams, const char *server,
-                              const char *tool)
-{
-    const gbx_server *found = find_server(upstreams, server);
-    const gbx_tool *known = found != NULL ? gbx_tools_find(found->tools, tool) : NULL;
-
-    return known != NULL ? gbx_tools_schema(found->tools, known) : (gbx_view){NULL, 0};
-}
-
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
 {
     const gbx_server *found = find_server(upstreams, server);

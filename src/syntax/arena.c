@@ -307,8 +307,7 @@ bool gbx_time_budget_is_over(void)
 {
     if (taken == NULL || taken->is_lost)
         return taken != NULL;
-    if (taken->until_ns == 0 || (taken->stop != NULL && atomic_load(taken->stop)) ||
-        now_of(taken) >= taken->until_ns)
+    if (taken->until_ns == 0 || now_of(taken) >= taken->until_ns)
         taken->is_lost = true;
     return taken->is_lost;
 }

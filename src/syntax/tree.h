@@ -13,7 +13,6 @@
 
 #include <tree_sitter/api.h>
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -274,8 +273,7 @@ bool gbx_tree_is_open_string(const gbx_tree *t, uint32_t i);
  */
 
 typedef struct gbx_time_budget {
-    int64_t left_ns;         /* what is left; a zeroed budget parses nothing */
-    const atomic_bool *stop; /* another thread sets it to stop at once; or NULL */
+    int64_t left_ns;  /* what is left; a zeroed budget parses nothing */
     bool is_wall;     /* of wall clock, and alone: a sealed process may read no other
                                 clock. Ordinary code is far from it on any machine */
     bool is_lost;     /* a parse was given up because of it */

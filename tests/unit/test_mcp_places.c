@@ -110,42 +110,27 @@ TEST(a_turn_after_a_long_one__is_where_the_kernel_says)
 
 /* ---- what is started meanwhile ---------------------------------------------------- */
 
-typedef struct reading {
-    gbx_mcp_loop *loop;
-    bool is_held;
-} reading;
-
-static void read_it(void *user)
+static void *read_it(void *user)
 {
-    reading *r = user;
+    bool *is_it_held = user;
 
-    r->is_held = is_held();
-}
-
-static void stop_it(void *user)
-{
-    reading *r = user;
-
-    gbx_mcp_loop_stop(r->loop, 0);
+    *is_it_held = is_held();
+    return NULL;
 }
 
 TEST(a_thread__begun_by_who_stays_runs_anywhere)
 {
-    reading r = {.loop = gbx_mcp_loop_new(), .is_held = true};
-    gbx_parse_thread *aside = gbx_parse_thread_new(r.loop);
-    gbx_time_budget patience = gbx_parse_thread_patience(aside, 1);
-    gbx_parse_thread_job job = {read_it, stop_it, &r, .patience = &patience};
+    bool is_it_held = true;
+    pthread_t thread;
 
     if (!has_several())
         skip();
     gbx_cpu_stay();
     assert_true(is_held());
-    assert_true(gbx_parse_thread_give(aside, &job));
-    (void)gbx_mcp_loop_run(r.loop);
-    gbx_parse_thread_free(aside);
-    gbx_mcp_loop_free(r.loop);
+    assert_int_equal(gbx_thread_start(&thread, read_it, &is_it_held), 0);
+    (void)pthread_join(thread, NULL);
 
-    assert_false(r.is_held);
+    assert_false(is_it_held);
 }
 
 static void read_line(int fd, char *line, size_t size)

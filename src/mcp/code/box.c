@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * box - the loop drives the runs directly, without a thread between it and a worker.
- * The guard parses long code on the parse thread before a run begins. The result of the
- * starter's thread, and the end of runs without an engine, are posted to the loop.
+ * box - the loop drives the runs directly, without a thread between it and a worker. The
+ * result of the starter's thread, and the end of runs without an engine, are posted to it.
  */
 #include "mcp/code/code_mode.h"
 
@@ -33,11 +32,8 @@ struct gbx_box_run {
     gbx_drive *drive; /* NULL: waits for the engine */
     struct event *event;
     gbx_ticket ticket;
-    gbx_parse_thread_job job; /* makes the drive, for long code */
-    gbx_time_budget *patience;
     gbx_error error; /* from making it */
     bool is_waiting; /* for datasets */
-    bool is_making;  /* drive, ticket and error belong to the job */
     bool is_aborted;
     bool is_over;          /* done was called, or will be by the post */
     gbx_mcp_post end_post; /* for a run that ends without the engine, with its error */
@@ -46,7 +42,6 @@ struct gbx_box_run {
 
 struct gbx_box {
     gbx_mcp_loop *loop;
-    gbx_parse_thread *aside;
     gbx_options options;
     gbx_preload preload;
     gbx_audit_fn audit;
@@ -180,9 +175,9 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
         gbx_mcp_loop_stay(run->box->loop);
 }
 
-static void make_drive(void *user)
+static void make_drive(gbx_box_run *run)
 {
-    gbx_box_run *run = user;
+    gbx_time_budget budget = gbx_code_budget(run->code_len);
     gbx_call call = GBX_CALL_INIT;
 
     call.form = GBX_FORM_SCRIPT;
@@ -194,48 +189,29 @@ static void make_drive(void *user)
     call.limits = &run->limits;
     call.on_log = on_log;
     call.log_user = run;
+    gbx_time_budget_begin(&budget);
     run->error.status =
         gbx_drive_new(run->box->engine, &call, &run->drive, &run->ticket, &run->error);
-}
-
-static void watch_drive(void *user)
-{
-    struct event_base *base = gbx_mcp_loop_base(((gbx_box_run *)user)->box->loop);
-    gbx_box_run *run = user;
-
-    run->is_making = false;
-    if (run->error.status == GBX_OK) {
-        run->event = gbx_need(event_new(base, gbx_drive_fd(run->drive),
-                                        EV_READ | EV_PERSIST, on_step, run));
-        if (event_add(run->event, NULL) != 0)
-            (void)gbx_fail(&run->error, GBX_E_OS, "cannot watch a run");
-        else if (run->is_aborted)
-            gbx_abort(run->box->engine, run->ticket);
-    }
-    if (run->error.status != GBX_OK)
-        end_later(run, &run->error);
+    gbx_time_budget_end(&budget);
 }
 
 /* The engine is ready. */
 static void begin(gbx_box_run *run)
 {
+    struct event_base *base = gbx_mcp_loop_base(run->box->loop);
+
     run->is_waiting = run->hooks->waits != NULL && run->hooks->waits(run->user);
     if (run->is_waiting)
         return;
-    if (run->code_len <= GBX_ASIDE_SHORT) {
-        make_drive(run);
-        watch_drive(run);
-        return;
+    make_drive(run);
+    if (run->error.status == GBX_OK) {
+        run->event = gbx_need(event_new(base, gbx_drive_fd(run->drive),
+                                        EV_READ | EV_PERSIST, on_step, run));
+        if (event_add(run->event, NULL) != 0)
+            (void)gbx_fail(&run->error, GBX_E_OS, "cannot watch a run");
     }
-    run->job = (gbx_parse_thread_job){.work = make_drive,
-                                      .done = watch_drive,
-                                      .user = run,
-                                      .patience = run->patience};
-    run->is_making = gbx_parse_thread_give(run->box->aside, &run->job);
-    if (run->is_making)
-        return;
-    (void)gbx_fail(&run->error, GBX_E_NOMEM, "no memory for a run");
-    end_later(run, &run->error);
+    if (run->error.status != GBX_OK)
+        end_later(run, &run->error);
 }
 
 static void on_ready(void *arg)
@@ -295,15 +271,13 @@ static void start_again(gbx_box *box)
         gbx_backoff_fail(&box->backoff, now_ns);
 }
 
-/* Skip runs that are being made: their tickets belong to the job, and they ask
- * nothing. */
 static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
 {
     gbx_box_run *run;
 
     TAILQ_FOREACH(run, &box->runs, in_box)
     {
-        if (!run->is_making && run->ticket == ticket)
+        if (run->ticket == ticket)
             break;
     }
     return run;
@@ -322,8 +296,8 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
         run->hooks->request(run->user, call->request, args);
 }
 
-gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
-                     const gbx_options *options, char *preload, size_t preload_len)
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options, char *preload,
+                     size_t preload_len)
 {
     gbx_box *box = gbx_need(calloc(1, sizeof *box));
 
@@ -331,7 +305,6 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
     box->started = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     TAILQ_INIT(&box->runs);
     box->loop = loop;
-    box->aside = aside;
     box->options = *options;
     box->preload = (gbx_preload){GBX_CODE_PRELOAD_NAME, preload, preload_len};
     if (options->on_audit != NULL) {
@@ -367,8 +340,7 @@ void gbx_box_free(gbx_box *box)
 
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
-                           gbx_time_budget *patience, const gbx_box_hooks *hooks,
-                           void *user)
+                           const gbx_box_hooks *hooks, void *user)
 {
     gbx_box_run *run = gbx_need(calloc(1, sizeof *run));
 
@@ -382,7 +354,6 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     run->limits = *limits;
     if (box->options.policy != NULL) /* a call's limits may not exceed the engine's */
         gbx_limits_lower(&run->limits, &box->options.policy->limits);
-    run->patience = patience;
     TAILQ_INSERT_TAIL(&box->runs, run, in_box);
     if (box->failure.status != GBX_OK)
         start_again(box);
@@ -433,11 +404,7 @@ void gbx_box_abort(gbx_box_run *run)
     if (run->is_aborted || run->is_over)
         return;
     run->is_aborted = true;
-    if (run->is_making && !gbx_parse_thread_withdraw(run->box->aside, &run->job))
-        return; /* soon, when it is made */
-    if (run->is_making)
-        run->is_making = false;
-    else if (run->ticket != 0) {
+    if (run->ticket != 0) {
         gbx_abort(run->box->engine, run->ticket);
         return;
     }

@@ -132,7 +132,7 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
         return false;
     set_limits(code->settings, &own.limits);
     own.huge_pages = HUGE_PAGES;
-    code->box = gbx_box_new(code->loop, code->aside, &own, source, len);
+    code->box = gbx_box_new(code->loop, &own, source, len);
     return code->box != NULL;
 }
 
@@ -190,7 +190,6 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     (void)snprintf(code->id, sizeof code->id, "%08x", salt);
     code->artifacts = gbx_artifacts_new("", config->settings.artifact_bytes,
                                         config->settings.artifact_ms);
-    code->aside = gbx_parse_thread_new(loop);
     if (start_box(code, options) && gbx_code_register(code) && offer_artifacts(code)) {
         await_eager(code);
         gbx_mcp_server_on_unknown_tool(server, gbx_code_advise_call, code);
@@ -234,7 +233,6 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
     if (code == NULL)
         return;
     gbx_mcp_server_on_unknown_tool(code->server, NULL, NULL);
-    gbx_parse_thread_free(code->aside); /* its jobs use runs */
     gbx_code_list_tools_end(code);
     while (!LIST_EMPTY(&code->calls))
         gbx_code_call_abandon(LIST_FIRST(&code->calls));

@@ -48,19 +48,17 @@ typedef struct gbx_box_hooks {
 } gbx_box_hooks;
 
 /* options are copied. What they point to is borrowed until gbx_box_free(). The preload,
- * servers.js, is taken over. aside is borrowed and must be freed before the box. */
-gbx_box *gbx_box_new(gbx_mcp_loop *loop, gbx_parse_thread *aside,
-                     const gbx_options *options, char *preload, size_t preload_len);
+ * servers.js, is taken over. */
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options, char *preload,
+                     size_t preload_len);
 
 /* Call after the loop has ended. done is not called for open runs. NULL is ignored. */
 void gbx_box_free(gbx_box *box);
 
-/* code and input are copied. patience, the guard's time budget, and hooks are borrowed
- * until done. */
+/* code and input are copied. hooks are borrowed until done. */
 gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
                            gbx_view input, const gbx_limits *limits,
-                           gbx_time_budget *patience, const gbx_box_hooks *hooks,
-                           void *user);
+                           const gbx_box_hooks *hooks, void *user);
 /* Load a dataset for all runs that begin afterwards. Blocks, also until the engine has
  * started; any other thread than the loop's. */
 gbx_status gbx_box_load(gbx_box *box, const gbx_code_dataset *dataset,
@@ -268,7 +266,6 @@ struct gbx_mcp_code {
     const gbx_policy *policy; /* of the command line, or NULL */
     gbx_upstreams *upstreams;
     gbx_gate *gate;
-    gbx_parse_thread *aside;
     gbx_box *box;
     gbx_artifacts *artifacts;
     gbx_code_data data; /* count 0: scripts have no datasets */
@@ -510,8 +507,7 @@ typedef struct gbx_code_run {
     gbx_view input;                     /* of the request */
     char *remarks[GBX_RUN_REMARKS_MAX]; /* our own lines in the log */
     size_t remark_count;
-    gbx_time_budget patience; /* time for parsing the code, in total */
-    gbx_box_run *box_run;     /* NULL: ended, or not begun */
+    gbx_box_run *box_run; /* NULL: ended, or not begun */
     uint32_t timeout_ms;
     int64_t start_ns;
     struct event *timer;

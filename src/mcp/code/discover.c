@@ -180,8 +180,7 @@ void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf
 
     *run = (struct gbx_discovery_run){.code = code, .done = done, .user = user};
     limits.timeout_ms = SCRIPT_MS;
-    (void)gbx_box_start(code->box, script, strlen(script), view, &limits, NULL, &hooks,
-                        run);
+    (void)gbx_box_start(code->box, script, strlen(script), view, &limits, &hooks, run);
     LIST_INSERT_HEAD(&code->discoveries, run, in_code);
 }
 

@@ -152,7 +152,6 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_buf_init(&run->printed, PRINTED_MAX);
     gbx_buf_init(&run->images, GBX_RUN_IMAGES_MAX);
     run->start_ns = gbx_clock_now_ns();
-    run->patience = gbx_parse_thread_patience(code->aside, text->len);
     run->text = gbx_need(gbx_copy_bytes(text->data, text->len));
     run->text_len = text->len;
     run->queues = gbx_need(calloc(code->config->server_count + 1, sizeof *run->queues));
@@ -169,7 +168,7 @@ static void begin(gbx_code_run *run)
                    (unsigned long long)++code->run_count);
     limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
     run->box_run = gbx_box_start(code->box, run->text, run->text_len, run->input,
-                                 &limits, &run->patience, &run_hooks, run);
+                                 &limits, &run_hooks, run);
 }
 
 /* ---- the time limit -------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "mcp/data/datasets.h"
 #include "mcp/rpc/rpc.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,6 @@
 /* Characters of the examples in a description. */
 #define DESCRIBED_MAX 3000
 
-/*
- * Before a call gets a ticket, we and the guard parse its code. For long code that is a job
- * (mcp/code/code.h); the fields that the job fills belong to its thread until it is done.
- */
 struct gbx_compute {
     gbx_compute *next; /* in data->calls */
     gbx_mcp_data *data;
@@ -42,21 +39,11 @@ struct gbx_compute {
     gbx_buf code;
     const gbx_dataset_state *set;   /* the dataset to call it with; NULL: all of them */
     const gbx_dataset_state *needs; /* the dataset it waits for; NULL: all of them */
-    gbx_parse_thread_job job;
-    gbx_time_budget patience;        /* time for parsing the code, in total */
-    bool *in_doubt;                  /* datasets not loaded that the code may use */
-    const gbx_dataset_state *unread; /* the one of them that it needs */
-    gbx_ticket submitted;
-    gbx_ticket ticket; /* 0: not submitted */
+    gbx_ticket ticket;              /* 0: not submitted */
     gbx_result *result;
-    gbx_buf advice;    /* what to do about its error */
-    gbx_buf lines;     /* under data->log_lock; per line: level, text, NUL */
-    gbx_error error;   /* from parsing or submitting */
-    bool is_question;  /* for a description of the dataset: code is the input for it */
-    bool is_begun;     /* it no longer waits for data */
-    bool is_given;     /* to a job, which parses the code or submits the call */
-    bool is_cancelled; /* meanwhile */
-    bool is_over;      /* while the job is with the thread */
+    gbx_buf lines;    /* under data->log_lock; per line: level, text, NUL */
+    bool is_question; /* for a description of the dataset: code is the input for it */
+    bool is_begun;    /* it no longer waits for data */
     gbx_mcp_post lines_post;
     gbx_mcp_post end_post;
 };
@@ -66,9 +53,7 @@ struct gbx_compute {
 static void release(gbx_compute *c)
 {
     gbx_result_free(c->result);
-    free(c->in_doubt);
     gbx_buf_cleanup(&c->code);
-    gbx_buf_cleanup(&c->advice);
     gbx_buf_cleanup(&c->lines);
     free(c);
 }
@@ -90,13 +75,6 @@ static void refuse_call(gbx_compute *c, const char *code, const char *error,
     forget(c);
 }
 
-static void cancel(gbx_compute *c)
-{
-    c->is_cancelled = true;
-    if (!c->is_given || gbx_parse_thread_withdraw(c->data->aside, &c->job))
-        refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
-}
-
 static void on_cancel(void *user)
 {
     gbx_compute *c = user;
@@ -104,7 +82,7 @@ static void on_cancel(void *user)
     if (c->ticket != 0)
         gbx_abort(c->data->engine, c->ticket); /* it then ends like any other call */
     else
-        cancel(c);
+        refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
 }
 
 /* ---- what the engine sends ---------------------------------------------------- */
@@ -150,52 +128,34 @@ static void on_log(void *user, const gbx_log *log)
         gbx_mcp_loop_post(c->data->loop, &c->lines_post);
 }
 
-static void advise(void *user)
+static void advise(gbx_compute *c, gbx_buf *to)
 {
-    gbx_compute *c = user;
+    gbx_time_budget budget = gbx_code_budget(c->code.len);
     gbx_called called = {c->data, c->set, gbx_view_member(c->arguments, "input")};
 
-    c->advice.len = 0; /* may run twice */
-    gbx_compute_advise(&called, (const char *)c->code.data, c->code.len, c->result,
-                       &c->advice);
-}
-
-static void reply(void *user)
-{
-    gbx_compute *c = user;
-    bool has_advice = gbx_buf_append(&c->advice, "", 1);
-
-    gbx_compute_reply(c->data, c->request,
-                      has_advice ? (const char *)c->advice.data : "", c->is_question,
-                      c->result);
-    forget(c);
-}
-
-static void end_call(gbx_compute *c)
-{
-    gbx_code code = gbx_result_code(c->result);
-    size_t len = 0;
-    bool has_value =
-        code == GBX_CODE_VALUE && gbx_result_value(c->result, &len) != NULL && len > 0;
-
-    /* A failure or a missing value may come from how the code was called. */
-    if (has_value || c->is_question ||
-        (code != GBX_CODE_VALUE && code != GBX_CODE_RUNTIME)) {
-        reply(c);
-        return;
-    }
-    c->job = (gbx_parse_thread_job){advise, reply, c, .patience = &c->patience};
-    if (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len) != GBX_ASIDE_LATER)
-        reply(c);
+    gbx_time_budget_begin(&budget);
+    gbx_compute_advise(&called, (const char *)c->code.data, c->code.len, c->result, to);
+    gbx_time_budget_end(&budget);
 }
 
 static void ended(void *arg)
 {
     gbx_compute *c = arg;
+    gbx_code code = gbx_result_code(c->result);
+    size_t len = 0;
+    bool has_value =
+        code == GBX_CODE_VALUE && gbx_result_value(c->result, &len) != NULL && len > 0;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
 
-    c->is_over = true;
-    if (!c->is_given) /* else the ticket is not posted yet */
-        end_call(c);
+    gbx_buf_init(&advice, GBX_KIB(4));
+    /* A failure or a missing value may come from how the code was called. */
+    if (!has_value && !c->is_question &&
+        (code == GBX_CODE_VALUE || code == GBX_CODE_RUNTIME))
+        advise(c, &advice);
+    gbx_compute_reply(c->data, c->request,
+                      gbx_buf_append(&advice, "", 1) ? (char *)advice.data : "",
+                      c->is_question, c->result);
+    forget(c);
 }
 
 static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
@@ -230,34 +190,56 @@ static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
     refuse_call(c, "UNAVAILABLE", error, hint);
 }
 
-/* Find unread datasets that would silently be missing, if the code uses them. */
-static void find_doubts(gbx_compute *c)
+/* A dataset that is not loaded and would silently be missing if the code reads it. */
+static const gbx_dataset_state *find_unread(const gbx_compute *c)
 {
+    gbx_time_budget budget = gbx_code_budget(c->code.len);
     const gbx_mcp_data *d = c->data;
+    const gbx_dataset_state *unread = NULL;
 
-    free(c->in_doubt);
-    c->in_doubt = NULL;
-    c->unread = NULL;
-    for (size_t i = 0; c->needs == NULL && i < d->count; i++) {
-        if (d->sets[i].is_loaded ||
-            !gbx_code_mentions((const char *)c->code.data, c->code.len,
-                               d->sets[i].spec.name))
-            continue;
-        if (c->in_doubt == NULL)
-            c->in_doubt = calloc(d->count, sizeof *c->in_doubt);
-        if (c->in_doubt != NULL)
-            c->in_doubt[i] = true;
+    assert(d->sets != NULL); /* there is one at least */
+    gbx_time_budget_begin(&budget);
+    for (size_t i = 0; c->needs == NULL && i < d->count && unread == NULL; i++) {
+        const gbx_dataset_state *set = &d->sets[i];
+
+        if (!set->is_loaded &&
+            gbx_code_mentions((const char *)c->code.data, c->code.len,
+                              set->spec.name) &&
+            gbx_code_reads((const char *)c->code.data, c->code.len, set->spec.name))
+            unread = set;
     }
+    gbx_time_budget_end(&budget);
+    return unread;
 }
 
 /* ---- with the engine ------------------------------------------------------------- */
 
-static void submit(void *user)
+/* Its data has been loaded. */
+static void ask_for_description(gbx_compute *c)
 {
-    gbx_compute *c = user;
+    const gbx_told *told = &c->set->told;
+    const gbx_description of = {
+        .name = c->set->spec.name,
+        .shown = &c->data->shown,
+        .columns = told->columns,
+        .columns_len = told->columns != NULL ? strlen(told->columns) : 0,
+        .brief = DESCRIBED_MAX,
+        .is_table = told->is_table,
+    };
+
+    (void)gbx_describe_whole(&of, &c->code);
+}
+
+static void submit(gbx_compute *c)
+{
+    gbx_time_budget budget = gbx_code_budget(c->code.len);
     gbx_view input = gbx_view_member(c->arguments, "input");
     gbx_call call = GBX_CALL_INIT;
+    gbx_status status;
+    gbx_error error;
 
+    if (c->is_question)
+        ask_for_description(c);
     call.form = GBX_FORM_SCRIPT;
     call.code = (const char *)c->code.data;
     call.code_len = c->code.len;
@@ -276,115 +258,28 @@ static void submit(void *user)
     call.limits = c->is_question ? NULL : &c->data->options.limits;
     call.on_log = on_log;
     call.log_user = c;
-    c->error.status =
-        gbx_submit(c->data->engine, &call, on_done, c, &c->submitted, &c->error);
+    gbx_time_budget_begin(&budget);
+    status = gbx_submit(c->data->engine, &call, on_done, c, &c->ticket, &error);
+    gbx_time_budget_end(&budget);
+    if (status != GBX_OK)
+        refuse_call(c, "UNAVAILABLE", error.message, "");
 }
 
-/* The call may have ended already. */
-static void on_submitted(void *user)
-{
-    gbx_compute *c = user;
-
-    c->is_given = false;
-    if (c->error.status != GBX_OK) {
-        refuse_call(c, "UNAVAILABLE", c->error.message, "");
-        return;
-    }
-    c->ticket = c->submitted;
-    if (c->is_over)
-        end_call(c);
-    else if (c->is_cancelled)
-        gbx_abort(c->data->engine, c->ticket);
-}
-
-/* Its data has been loaded. */
-static void ask_for_description(gbx_compute *c)
-{
-    const gbx_told *told = &c->set->told;
-    const gbx_description of = {
-        .name = c->set->spec.name,
-        .shown = &c->data->shown,
-        .columns = told->columns,
-        .columns_len = told->columns != NULL ? strlen(told->columns) : 0,
-        .brief = DESCRIBED_MAX,
-        .is_table = told->is_table,
-    };
-
-    c->code.len = 0; /* may be asked twice */
-    (void)gbx_describe_whole(&of, &c->code);
-}
-
-static void give_to_engine(gbx_compute *c)
-{
-    if (c->is_question)
-        ask_for_description(c);
-    if (c->code.len <= GBX_ASIDE_SHORT) {
-        submit(c);
-        on_submitted(c);
-        return;
-    }
-    c->job = (gbx_parse_thread_job){submit, on_submitted, c, .patience = &c->patience};
-    c->is_given = gbx_parse_thread_give(c->data->aside, &c->job);
-    if (!c->is_given)
-        refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
-}
-
-/* ---- what the code reads ------------------------------------------------------------ */
-
-/* May run twice. */
-static void read_code(void *user)
-{
-    gbx_compute *c = user;
-
-    c->unread = NULL;
-    for (size_t i = 0; i < c->data->count && c->unread == NULL; i++) {
-        const gbx_dataset_state *set = &c->data->sets[i];
-
-        if (c->in_doubt[i] &&
-            gbx_code_reads((const char *)c->code.data, c->code.len, set->spec.name))
-            c->unread = set;
-    }
-}
-
-static void begin(gbx_compute *c); /* the data it waited for is ready */
-
-static void on_read(void *user)
-{
-    gbx_compute *c = user;
-
-    c->is_given = false;
-    if (c->is_cancelled)
-        cancel(c);
-    else if (c->set != NULL && !c->set->is_loaded)
-        refuse_unread(c, c->set);
-    else if (c->unread != NULL && !c->unread->is_loaded)
-        refuse_unread(c, c->unread);
-    else if (c->unread != NULL) /* it was loaded meanwhile: are the others? */
-        begin(c);
-    else
-        give_to_engine(c);
-}
-
+/* The data it waited for is ready. */
 static void begin(gbx_compute *c)
 {
+    const gbx_dataset_state *unread;
+
     c->is_begun = true;
     if (c->data->engine == NULL) {
         refuse_call(c, "UNAVAILABLE", c->data->engine_problem, GBX_ADVICE_MEND);
         return;
     }
-    find_doubts(c);
-    if (c->in_doubt == NULL) {
-        on_read(c);
-        return;
-    }
-    c->job = (gbx_parse_thread_job){read_code, on_read, c, .patience = &c->patience};
-    switch (gbx_parse_thread_read(c->data->aside, &c->job, c->code.len)) {
-    case GBX_ASIDE_NOW: on_read(c); break;
-    case GBX_ASIDE_LATER: c->is_given = true; break;
-    case GBX_ASIDE_NEVER:
-        refuse_call(c, "UNAVAILABLE", "no memory for the call", "");
-        break;
-    }
+    unread = c->set != NULL && !c->set->is_loaded ? c->set : find_unread(c);
+    if (unread != NULL)
+        refuse_unread(c, unread);
+    else
+        submit(c);
 }
 
 /* ---- arguments ------------------------------------------------------------------- */
@@ -516,7 +411,9 @@ static bool choose_dataset(gbx_compute *c)
     }
     /* All datasets are also members of `datasets`, whichever one the code is called
      * with. */
-    c->needs = memmem(c->code.data, c->code.len, "datasets", 8) != NULL ? NULL : c->set;
+    c->needs = c->set;
+    if (c->code.len > 0 && memmem(c->code.data, c->code.len, "datasets", 8) != NULL)
+        c->needs = NULL;
     return true;
 }
 
@@ -546,7 +443,6 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     c->request = request;
     c->arguments = arguments;
     gbx_buf_init(&c->code, CODE_MAX);
-    gbx_buf_init(&c->advice, GBX_KIB(4));
     gbx_buf_init(&c->lines, LINES_MAX);
     c->lines_post = (gbx_mcp_post){.run = lines_arrived, .arg = c};
     c->end_post = (gbx_mcp_post){.run = ended, .arg = c};
@@ -556,7 +452,6 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_mcp_on_cancel(request, on_cancel, c);
     if (!check_names(c) || !take_code(c) || !choose_dataset(c))
         return;
-    c->patience = gbx_parse_thread_patience(d->aside, c->code.len);
     gbx_data_try_again(d);
     if (gbx_data_is_ready(d, c->needs))
         begin(c);

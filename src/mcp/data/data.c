@@ -230,7 +230,6 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 
     d->artifacts = gbx_artifacts_new("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
     d->again = gbx_need(evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d));
-    d->aside = gbx_parse_thread_new(d->loop);
     d->log_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     d->loader.room = DESCRIPTIONS_MAX / d->count;
     if (d->loader.room < DESCRIPTION_MIN)
@@ -311,7 +310,6 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     if (d == NULL)
         return;
     gbx_data_watch_free(d->watch);
-    gbx_parse_thread_free(d->aside); /* its jobs submit calls to the engine */
     gbx_data_loader_stop(&d->loader);
     gbx_compute_end_all(d);
     if (d->again != NULL)

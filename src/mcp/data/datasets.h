@@ -281,8 +281,7 @@ struct gbx_mcp_data {
     gbx_data_loader loader;
     gbx_data_watch *watch;
     gbx_artifacts *artifacts;
-    gbx_parse_thread *aside; /* parses the code of calls */
-    gbx_engine *engine;      /* NULL: not ready, or engine_problem says why */
+    gbx_engine *engine; /* NULL: not ready, or engine_problem says why */
     bool is_engine_done;
     char engine_problem[GBX_ERROR_MESSAGE_SIZE];
     gbx_backoff backoff; /* between attempts to start it */

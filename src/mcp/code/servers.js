@@ -13,7 +13,8 @@
  *            or after this runs, and is looked up when first called
  *   options  { sleepMs }: the longest sleep(); without it sleep is the realm's
  *   finder   what discover.js evaluates to
- *   digitsOf what digits.js makes of declarations.js
+ *   digitsOf what digits.js makes of declarations.js; undefined: hosts whose arguments are
+ *            Numbers anyway have no use for it
  * It makes the globals servers, ToolError, discover, progress, artifact, show.
  *
  * The host function is called with an operation first:
@@ -64,7 +65,8 @@
   const { parse, stringify } = JSON;
   const global = globalThis;
   const warn = global.console !== undefined ? global.console.warn : undefined;
-  const digits = digitsOf(typeof warn === 'function' ? warn : () => {});
+  const digits = digitsOf === undefined ? undefined
+    : digitsOf(typeof warn === 'function' ? warn : () => {});
   const CODE = '@code.js:'; /* precedes the position in a stack frame of the code */
   const LINES = 10000000;
   const TIMEOUT_MAX = 4294967295; /* the most that the host accepts */
@@ -216,7 +218,7 @@
    * args as JSON in a slow way that takes several times the memory. */
   function request(error, server, tool, args, at, name) {
     return new PromiseOf((resolve, no) => {
-      let isExact = args[0] !== 'call';
+      let isExact = digits === undefined || args[0] !== 'call';
       function fail(thrown) {
         const exact = isExact ? undefined : digits.exact(thrown, args);
         isExact = true;
@@ -577,7 +579,7 @@
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
   put(global, Symbol.for('glovebox.discover'), finder, false);
-  put(global, Symbol.for('glovebox.digits'), { input: digits.input, result: digits.result }, false);
+  put(global, Symbol.for('glovebox.digits'), { input: digits?.input, result: digits?.result }, false);
 
   /* Report a sleep beyond the limit: code that believes it waited would be wrong. */
   const realmSleep = global.sleep;

@@ -11,12 +11,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 102850,
-  'lines in src/mcp': 36150,
-  'lines in src/mcp/code': 9900,
-  'lines in src/mcp/data': 4550,
-  'lines in tests and node/test': 76510,
-  'files in src': 347,
+  'lines in src': 99800,
+  'lines in src/mcp': 34100,
+  'lines in src/mcp/code': 9400,
+  'lines in src/mcp/data': 4750,
+  'lines in tests and node/test': 76200,
+  'files in src': 343,
   'headers in src': 68,
   'C files under 60 lines': 5,
   'C files over 800 lines': 0,

@@ -108,7 +108,7 @@ _glovebox() {
         'mcp import') options="--from --config --dry-run --trust-files $common" ;;
         'mcp doctor') options="--config --json --trust-files $common" ;;
         mcp)
-            options="--data --examples --show --config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
+            options="--data --examples --show --preload --config --timeout --cpu --memory --max-output --security-log $policy $engine $common"
             ;;
         doctor) options="--json --attack $engine $common" ;;
         bench) options="--json $engine $common" ;;

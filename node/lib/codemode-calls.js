@@ -69,6 +69,7 @@ class Gate {
 
 export class Run {
   artifacts = [];
+  #byUri = new Map(); // the same
   #calls = [];
   #begun = new Map(); // by the call, for calls in progress
   #awaited = []; // names of what the code awaits
@@ -136,6 +137,8 @@ export class Run {
     discover: (query, settings) => this.#waiting('discover()', () => this.#discover(query, settings)),
     progress: (progress, total, message) => this.#progress(progress, total, message),
     artifact: (name, value, mimeType, settings) => this.#artifact(name, value, mimeType, settings),
+    read: (uri) => this.#read(uri),
+    show: (uri) => this.#show(uri),
   };
 
   #server(name) {
@@ -298,6 +301,28 @@ export class Run {
     const before = this.artifacts.filter((each) => each.name === artifact.name).length;
     const uri = `artifact://${encodeURIComponent(artifact.name)}${before > 0 ? `/${before + 1}` : ''}`;
     this.artifacts.push(artifact);
+    this.#byUri.set(uri, artifact);
     return { uri, bytes, mimeType: artifact.mimeType };
+  }
+
+  #kept(uri) {
+    const artifact = this.#byUri.get(uri);
+    if (artifact === undefined) throw new CallError('NOT_FOUND', 'no such artifact in this run');
+    return artifact;
+  }
+
+  #read(uri) {
+    const { mimeType, value } = this.#kept(uri);
+    if (Buffer.isBuffer(value)) return { mimeType, base64: value.toString('base64') };
+    // A text of JSON that the code kept is a value to it, as in the command.
+    return { mimeType, text: typeof value === 'string' ? value : JSON.stringify(value) };
+  }
+
+  /* The host of a run shows what it likes: the artifact is marked. */
+  #show(uri) {
+    const artifact = this.#kept(uri);
+    if (!artifact.mimeType.startsWith('image/')) throw new CallError('INVALID_ARGS', 'it is not an image');
+    artifact.isShown = true;
+    return undefined;
   }
 }

@@ -91,6 +91,8 @@ export interface CodeModeArtifact {
   bytes: number;
   /** Any JSON value, or a Buffer. */
   value: unknown;
+  /** The code has called show() with this image: show it to the model. */
+  isShown?: true | undefined;
 }
 
 export interface CodeModeUsage {

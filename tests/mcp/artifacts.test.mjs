@@ -215,3 +215,31 @@ test('an artifact that nobody awaits and that is not kept is told with the value
     else assert.match(text, told);
   }
 });
+
+test('a script reads back what it kept, as it was, and nothing else', async () => {
+  const { structuredContent: s } = await execute(`
+    const kept = [await artifact('json', { a: [1, 'é'] }), await artifact('text', 'é'), await artifact('bytes', new Uint8Array([0, 255]))];
+    const read = await Promise.all(kept.map((each, i) => artifact.read(i === 0 ? each : each.uri)));
+    return [read[0], read[1], read[2] instanceof Uint8Array && [...read[2]],
+      ...await Promise.all(['artifact://none/1', 'file:///etc/passwd', 7].map((uri) => artifact.read(uri).catch((e) => e.code)))];`);
+  assert.deepEqual(s.result, [{ a: [1, 'é'] }, 'é', [0, 255], 'NOT_FOUND', 'NOT_FOUND', 'INVALID_ARGS']);
+});
+
+test('show() lets the model see images of the type they have, and no more than fit', async () => {
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const { content, structuredContent: s } = await execute(`
+    const png = Uint8Array.fromBase64('${png}');
+    await show(png, 'image/png');
+    await show(await artifact('again', png, 'image/png'));
+    const why = (shown) => shown.then(() => 'shown', (e) => e.message);
+    const others = await Promise.all([show(png, 'image/jpeg'), show(png, 'text/html'), show('x'), show({})].map(why));
+    return [...others, ...await Promise.all(Array.from({ length: 8 }, () => why(show(png, 'image/png'))))];`);
+  const images = content.filter(({ type }) => type === 'image');
+  assert.deepEqual([images.length, images[0]], [8, { type: 'image', mimeType: 'image/png', data: png }]);
+  assert.match(s.result[0], /^it is not a PNG, JPEG, GIF or WebP image/);
+  assert.match(s.result[1], /^it is not a PNG/);
+  assert.match(s.result[2], /^no such artifact/);
+  assert.match(s.result[3], /^show\(image\) takes/);
+  assert.deepEqual(s.result.slice(4).map((why) => why === 'shown'), [true, true, true, true, true, true, false, false]);
+  assert.match(s.result[11], /^a script shows at most 8 images/);
+});

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
-import { put } from './box.mjs';
+import { allow, open, put, upstream } from './box.mjs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -151,4 +151,40 @@ test('an input that is read and was not given: the hint says so, and nothing of 
     ['({ length }) => length.a.b', {}], ['(d, { min } = {}) => min.a'],
   ])
     assert.doesNotMatch(await hint(code, more), /no input|datasets\.|itself/, code);
+});
+
+test('scripts find the datasets of compute, and what a preload declares', async () => {
+  const preload = put('lib.js', 'globalThis.taxed = (n) => n * 2; const RATE = 3');
+  const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
+  const wire = await open(allow({ up: upstream('plain') }), { args: ['--preload', preload,
+    '--data', `orders=${put('orders.json', orders)}`, '--data', `bad=${put('bad.json', '[1,')}`] });
+  const execute = async (code) => (await wire.call('execute', { code })).result.structuredContent;
+  assert.equal((await execute('const { items } = await servers.up.list_items(); return [orders.length, datasets.orders[1].id, items.length, taxed(RATE)]')).result + '',
+    '9,1,2,6');
+  const { result, logs } = await execute('return typeof datasets.bad');
+  assert.equal(result, 'undefined');
+  assert.match(logs[0], /dataset 'bad' could not be read: line 1, column 4/);
+  const { result: { tools } } = await wire.ask('tools/list');
+  assert.match(tools.find(({ name }) => name === 'execute').description, /\n- datasets\.orders, datasets\.bad: those of compute\n/);
+  for (const { description } of tools) assert.ok(description.length <= 2000);
+  const compute = (await wire.call('compute', { code: 'taxed(data.length)', dataset: 'orders' })).result;
+  assert.equal(compute.structuredContent.value, 18);
+
+  const slow = await open(allow({ up: upstream('plain') }), { args: ['--data', `orders=${put('orders.json', orders)}`,
+    '--data', `slow=sqlite:${put('empty.db', '')}?query=${endless}`] });
+  const quick = async (code) => (await slow.call('execute', { code })).result.structuredContent;
+  assert.equal((await quick('return 1')).result, 1); // waits for no dataset
+  assert.equal((await quick('return orders.length')).result, 9);
+});
+
+test('the description of execute fits, however many servers there are', async () => {
+  for (const [count, wanted] of [[3, /\n- s2: text /], [200, /Servers:\ns0, s1, .*, s\d+, and \d+ more\n$/]]) {
+    const server = { command: 'true', glovebox: { description: 'text '.repeat(30) } };
+    const wire = await open(allow(Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, server]))));
+    const { result: { tools } } = await wire.ask('tools/list');
+    const { description } = tools.find(({ name }) => name === 'execute');
+    assert.ok(description.length <= 2000, `${description.length} characters`);
+    assert.match(description, wanted);
+    await wire.close();
+  }
 });

@@ -456,7 +456,7 @@ test('what few tools of eager servers can do stands in the description', async (
   assert.doesNotMatch(description, /Look tools up/);
   const many = await open({ mcpServers: { tiny, memory: { ...servers.memory,
     glovebox: { eager: true } } }, glovebox: { rules: [{ action: 'allow' }] } });
-  await descriptionWith(many, /- tiny\n- memory\nLook tools up with discover/);
+  await descriptionWith(many, /Look tools up with discover before their first use\. Servers:\n- tiny\n- memory\n/);
 });
 
 test('limits are those of the configuration, and so is the prefix', async () => {

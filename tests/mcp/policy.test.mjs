@@ -110,7 +110,7 @@ test('limits of a policy that are below those of the tools bound each tool', asy
 test('many sites are told in part', async () => {
   const sites = Array.from({ length: 20 }, (_, i) => `s${i}.test`);
   const { description } = await computeWith('--allow', `fetch=${sites.join()}`);
-  assert.match(description, /https:\/\/s11\.test and others\.\n/);
+  assert.match(description, /https:\/\/s5\.test and others\.\n/);
   assert.doesNotMatch(description, /s12\.test/);
 });
 

@@ -151,7 +151,7 @@ test('a log that is never at rest is read up to its last whole line', async (t) 
   const writing = setInterval(() => appendFileSync(at('log/a.ndjson'), `:${lines++}}\n{"v"`), 10);
   t.after(() => clearInterval(writing));
   await changes(wire, 3);
-  assert.match(await described(wire), /\nd: [\d,]+ records/);
+  assert.match(await described(wire), /\n- d: [\d,]+ records/);
   clearInterval(writing);
   appendFileSync(at('log/a.ndjson'), `:${lines++}}`);
   await until(wire, lines);
@@ -165,14 +165,14 @@ test('a log whose writer stops in the middle of lines has the rows that are whol
   const rows = await open('buffered/a.csv');
   const lines = await open('buffered/b.ndjson');
   assert.equal(await count(lines), 1);
-  assert.match(await described(lines), /\nd: 1 record, without a last line that has no end yet, 12 bytes/);
+  assert.match(await described(lines), /\n- d: 1 record, without a last line that has no end yet, 12 bytes/);
   const fd = openSync(at('buffered/a.csv'), 'a');
   writeSync(fd, '2,123456789\n3,12');
   await until(rows, 2);
-  while (!/\nd: 2 records, without a last line that has no end yet, /.test(await described(rows))) await rest();
+  while (!/\n- d: 2 records, without a last line that has no end yet, /.test(await described(rows))) await rest();
   writeSync(fd, '3456789\n');
   await until(rows, 3);
-  while (!/\nd: 3 records, \d/.test(await described(rows))) await rest();
+  while (!/\n- d: 3 records, \d/.test(await described(rows))) await rest();
   closeSync(fd);
   await rows.close();
   await lines.close();
@@ -186,7 +186,7 @@ test('what is told of data that stayed the same is told anew', async () => {
   writeFileSync(at('told/a.csv'), 'region,total\n');
   while (!/region: unknown; total: unknown/.test(await described(wire))) await rest();
   writeFileSync(at('told/a.csv'), 'region;total\r\n\r\n');
-  while (!/\nd: 0 records, 16 bytes/.test(await described(wire))) await rest();
+  while (!/\n- d: 0 records, 16 bytes/.test(await described(wire))) await rest();
   await wire.close();
 });
 

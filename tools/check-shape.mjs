@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 34100,
   'lines in src/mcp/code': 9400,
   'lines in src/mcp/data': 4750,
-  'lines in tests and node/test': 76200,
+  'lines in tests and node/test': 76220,
   'files in src': 343,
   'headers in src': 68,
   'C files under 60 lines': 5,

@@ -10,7 +10,7 @@ import { glovebox, user } from './user.mjs';
 
 const ROUNDS = 10;
 
-/** Somebody who changes it now: the file's lock, held while the script runs. */
+/** Somebody who changes a file of the folder now: its lock, held while the script runs. */
 async function holding(path, script) {
   const holder = spawn('flock', ['-F', path, 'sh', '-c', `echo held; ${script}`, path],
     { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -25,7 +25,7 @@ test('import: what somebody else changes at the same time is not lost', async ()
   });
   const other = JSON.stringify({ mcpServers: { a: { command: 'x' } },
     glovebox: { rules: [{ action: 'allow', server: 'a', tool: 't' }] } });
-  const holder = await holding(u.own, `sleep 0.7; echo '${other}' >"$0.new"; mv "$0.new" "$0"`);
+  const holder = await holding(dirname(u.own), `sleep 0.7; echo '${other}' >"$0/new"; mv "$0/new" "$0/mcp.json"`);
   const result = u.run('import', '--from', 'host.json');
   assert.equal(result.status, 0, result.stderr);
   const own = u.json('home/.config/glovebox/mcp.json');
@@ -39,12 +39,12 @@ test('import: a file that somebody else goes on changing is left alone, and can 
     'home/.config/glovebox/mcp.json': '{}',
     'project/host.json': { mcpServers: { b: { command: 'y' } } },
   });
-  const holder = await holding(u.own, 'exec sleep 60');
+  const holder = await holding(dirname(u.own), 'exec sleep 60');
   assert.equal(u.run('import', '--from', 'host.json', '--dry-run').status, 0);
   const result = u.run('import', '--from', 'host.json');
   holder.kill();
   assert.equal(result.status, 74);
-  assert.match(result.stderr, /cannot write '.*mcp\.json': .*busy\n.*hint: somebody else is changing it: try again\n$/s);
+  assert.match(result.stderr, /cannot write '.*glovebox': .*busy\n.*hint: somebody else is changing it: try again\n$/s);
   assert.equal(u.read('home/.config/glovebox/mcp.json'), '{}');
 });
 

@@ -452,7 +452,6 @@ static void limit_the_end(int status)
 
 static void cleanup(serving *s)
 {
-    gbx_mcp_data_free(s->data);
     gbx_mcp_stdio_free(s->stdio);
     gbx_mcp_server_free(s->server);
     gbx_mcp_loop_free(s->loop);
@@ -530,6 +529,7 @@ static int serve(mcp_args *args)
         gbx_trouble_print(&s.err, &s.trouble);
         status = s.trouble.exit;
     }
+    gbx_mcp_data_free(s.data); /* its threads load datasets for scripts, too */
     close_servers(&s.servers);
     cleanup(&s);
     return close_security_log(&s, status);

@@ -11,7 +11,7 @@ import { after, before, describe, it } from 'node:test';
 import { SandboxedToolForge } from '../lib/index.js';
 import { busyWorkers, gone, boxes } from './support/processes.mjs';
 
-const forge = new SandboxedToolForge({ timeoutMs: 5000 });
+const forge = new SandboxedToolForge({ timeoutMs: 60000 });
 after(() => forge.dispose());
 
 /* Each engine has one template, which is below no worker. */
@@ -24,9 +24,9 @@ function countEngines() {
 describe('a forged tool', () => {
   it('may have more time and memory than others, in few engines', async () => {
     const before = countEngines();
-    const own = new SandboxedToolForge({ timeoutMs: 1000, memoryMB: 32 });
+    const own = new SandboxedToolForge({ timeoutMs: 60000, memoryMB: 32 });
     try {
-      for (const [timeoutMs, memoryMB] of [[900, 16], [1001, 32], [1002, 33], [1003, 48], [1004, 64], [1005, 20]]) {
+      for (const [timeoutMs, memoryMB] of [[59000, 16], [60001, 32], [60002, 33], [60003, 48], [60004, 64], [60005, 20]]) {
         const { output, error } = await own.execute({ code: 'function run(i) { return i; }', input: 7, timeoutMs, memoryMB });
         assert.equal(output, 7, error);
       }
@@ -45,7 +45,7 @@ describe('a forged tool', () => {
       'const run = (input) => ({ sum: input.a + input.b });',
       'const run = async ({ a, b }) => ({ sum: a + b });',
     ]) {
-      const result = await forge.execute({ code, input: { a: 10, b: 20 }, allowlist: [], memoryMB: 128, timeoutMs: 5000 });
+      const result = await forge.execute({ code, input: { a: 10, b: 20 }, allowlist: [], memoryMB: 128, timeoutMs: 60000 });
       assert.deepEqual(result.output, { sum: 30 }, result.error);
       assert.equal(result.success, true);
       assert.ok(result.executionTimeMs > 0);
@@ -82,7 +82,7 @@ describe('a forged tool', () => {
     const small = new SandboxedToolForge({ timeoutMs: 50, memoryMB: 16 });
     const code = 'async function execute() { await sleep(120); return new Uint8Array(24e6).fill(1).length; }';
     assert.equal((await small.execute({ code })).success, false);
-    assert.equal((await small.execute({ code, timeoutMs: 5000, memoryMB: 64 })).output, 24e6);
+    assert.equal((await small.execute({ code, timeoutMs: 60000, memoryMB: 64 })).output, 24e6);
     small.dispose();
   });
 

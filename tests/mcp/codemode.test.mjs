@@ -49,7 +49,7 @@ after(async () => {
 });
 
 const call = (name, args, options) =>
-  client.callTool({ name, arguments: args }, undefined, options);
+  client.callTool({ name, arguments: args }, undefined, { timeout: 240000, ...options });
 const execute = (code, more = {}) => call('execute', { code, ...more });
 const textOf = (result) => result.content[0].text;
 
@@ -330,11 +330,11 @@ test('values that are large and needed no more are no memory', async () => {
 
 test('a call that code still waits for when it fails or is late is not called forgotten', async () => {
   const long = "servers.everything['trigger-long-running-operation']({ duration: 60, steps: 2 })";
-  await execute('return 1'); // what is there to begin with
-  const late = await execute(`return await ${long}`, { timeout_ms: 300 });
+  await execute("await servers.everything.echo({ message: '' }); await servers.memory.tools('')"); // both are started
+  const late = await execute(`return await ${long}`, { timeout_ms: 3000 });
   assert.match(textOf(late), /^TIMEOUT: .*\n1 call was open when the code ended, and was cancelled: everything\.trigger-long-running-operation \(line 1\)\n/s);
   const failed = await execute(`await Promise.all([${long}, ${long},\n servers.memory.nope()])`,
-    { timeout_ms: 1000 });
+    { timeout_ms: 30000 });
   assert.match(textOf(failed), /^NOT_FOUND .*\n2 calls were open when the code ended, and were cancelled: everything/s);
   for (const result of [late, failed]) assert.doesNotMatch(textOf(result), /not awaited/);
 });

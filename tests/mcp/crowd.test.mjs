@@ -67,7 +67,7 @@ test('thousands of questions that a script asks at once hold up no other, nor it
   await wire.initialize();
   await wire.call('provision', { server: 'many' });
   const ended = [];
-  const asks = wire.call('execute', { timeout_ms: 8000,
+  const asks = wire.call('execute', { timeout_ms: 60000,
     code: 'await Promise.all(Array.from({ length: 2500 }, (_, i) => discover(`read file ${i}`)))' });
   const other = new Promise((resolve) => { setTimeout(resolve, 300); })
     .then(() => wire.call('execute', { code: 'return 2' }));

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
 import { allow, open, put, upstream } from './box.mjs';
+import { listWhenRead } from './wire.mjs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
@@ -35,13 +36,13 @@ test('what is told fits a host that cuts at 2,048 characters, whatever is loaded
   const wide = put('wide.json', Array(5).fill(row));
   const told = async (sets) => {
     const client = await start(sets);
-    for (;;) {
-      const { description } = (await client.listTools()).tools[0];
-      assert.ok(description.length <= 2000, `${description.length} characters`);
+    const [{ description }] = await listWhenRead(async () => {
+      const { tools } = await client.listTools();
+      assert.ok(tools[0].description.length <= 2000, `${tools[0].description.length} characters`);
       assert.ok(client.getInstructions().length <= 2000);
-      if (!description.includes('being read')) return description;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return { tools };
+    });
+    return description;
   };
   const sets = (count) => Array.from({ length: count }, (_, i) => `set${i}=${wide}`);
   assert.match(await told([`orders=${put('orders.json', orders)}`]), /- orders: 9 records, \d+ bytes\n\norders: \{ id: [^]*for example\n/);

@@ -44,7 +44,7 @@ const everything = ['--allow', 'fetch=https://a.test,*.b.test', '--allow', `file
   '--allow', 'crypto', '--allow', 'env=X=1,Y=2'];
 const toolOf = async (name, ...args) => {
   const wire = await openWith(...args);
-  const { tools } = (await wire.ask('tools/list')).result;
+  const tools = await wire.listTools();
   await wire.close();
   return tools.find((tool) => tool.name === name);
 };
@@ -100,9 +100,9 @@ Nothing else: no modules. return`));
 test('limits of a policy that are below those of the tools bound each tool', async () => {
   const limits = { timeoutMs: 9000, cpuMs: 4000, memoryBytes: 2 ** 26, outputBytes: 100000, codeBytes: 60000, logBytes: 1000, hostCalls: 500 };
   const wire = await openWith('--config', config, '--data', `d=${data}`, '--policy', put('limits.json', { limits }));
-  assert.match((await wire.ask('tools/list')).result.tools.find(({ name }) => name === 'compute').description, /d: 1 record, /);
   assert.equal((await wire.call('execute', { code: 'return 1 + 1' })).result.structuredContent.result, 2);
   assert.equal((await wire.call('compute', { code: '(d) => d[0].a' })).result.structuredContent.value, 1);
+  assert.match((await wire.listTools()).find(({ name }) => name === 'compute').description, /d: 1 record, /);
   assert.match((await wire.call('discover', { query: 'items' })).result.content[0].text, /list_items/);
   await wire.close();
 });

@@ -29,7 +29,7 @@ async function open(path, { limit, query } = {}) {
   return wire;
 }
 
-const described = async (wire) => (await wire.ask('tools/list')).result.tools[0].description;
+const described = async (wire) => (await wire.listTools())[0].description;
 
 const count = async (wire) =>
   (await wire.call('compute', { code: '(d) => d.length' })).result.structuredContent.value;

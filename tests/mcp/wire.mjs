@@ -25,6 +25,15 @@ export function killAll() {
   for (const child of running) child.kill('SIGKILL');
 }
 
+/** The tools that list() gives, once every dataset is read: a busy machine takes its time. */
+export async function listWhenRead(list) {
+  for (;;) {
+    const { tools } = await list();
+    if (!tools.some(({ description }) => description.includes(': being read'))) return tools;
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+  }
+}
+
 export class Wire {
   constructor(command, args = [], options = {}) {
     this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
@@ -78,6 +87,10 @@ export class Wire {
   ask(method, params = {}, id = this.nextId++) {
     this.say({ id, method, params });
     return this.hear((m) => m.id === id && !m.method);
+  }
+
+  listTools() {
+    return listWhenRead(async () => (await this.ask('tools/list')).result);
   }
 
   call(name, args = {}, meta = undefined) {

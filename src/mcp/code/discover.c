@@ -14,7 +14,7 @@
 
 #define REPLY_MAX GBX_MIB(8)
 #define TOO_LONG  "the list is longer than 8 MiB: ask for one server, or with a query"
-#define SCRIPT_MS 10000
+#define SCRIPT_MS 30000
 
 /* ---- the query ------------------------------------------------------------------- */
 

@@ -34,7 +34,7 @@
 /* Replaces a user's file atomically, and keeps a backup next to it. */
 
 /* How long a command waits for a lock; a server with waiting clients has less time. */
-#define GBX_FILE_LOCK_MS 2000
+#define GBX_FILE_LOCK_MS 10000
 
 /*
  * Lock the folder of the file at path, which need not exist, for a change of it: until

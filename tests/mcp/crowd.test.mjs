@@ -66,16 +66,15 @@ test('thousands of questions that a script asks at once hold up no other, nor it
       args: [fileURLToPath(new URL('told-upstream.mjs', import.meta.url)), tools] } } }))]);
   await wire.initialize();
   await wire.call('provision', { server: 'many' });
-  const ended = [];
-  const asks = wire.call('execute', { timeout_ms: 60000,
-    code: 'await Promise.all(Array.from({ length: 2500 }, (_, i) => discover(`read file ${i}`)))' });
-  const other = new Promise((resolve) => { setTimeout(resolve, 300); })
-    .then(() => wire.call('execute', { code: 'return 2' }));
-  other.then(() => ended.push('other'));
-  await asks;
-  ended.push('asks');
-  await other;
-  assert.deepEqual(ended, ['other', 'asks']);
+  wire.say({ id: 'asks', method: 'tools/call', params: { name: 'execute', arguments: { timeout_ms: 60000,
+    code: "console.log('asks'); await Promise.all(Array.from({ length: 2500 }, (_, i) => discover(`read file ${i}`)))" },
+  _meta: { progressToken: 'asks' } } });
+  await wire.hear(({ method }) => method === 'notifications/progress');
+  const { result } = await wire.call('execute', { code: 'return 2' });
+  assert.equal(result.structuredContent.result, 2);
+  assert.ok(!wire.told.some(({ id }) => id === 'asks'), 'it asks on meanwhile');
+  wire.say({ method: 'notifications/cancelled', params: { requestId: 'asks' } });
+  assert.equal((await wire.call('execute', { code: 'return 3' })).result.structuredContent.result, 3);
   await wire.close();
 });
 

@@ -7,7 +7,7 @@
 
 //// M01 objects
 //: why: cells of the collector's heap
-//: memory: 16 128 512
+//: memory: 16 128
 () => { const a = []; for (;;) a.push({ x: 1, y: [1, 2, 3] }); }
 
 //// M02 typed arrays
@@ -40,11 +40,11 @@
 
 //// M08 flat strings
 //: why: text by text
-() => { const a = []; for (let i = 0; ; i++) a.push(('k'.repeat(1000) + i).toUpperCase()); }
+() => { const a = []; for (let i = 0; ; i++) a.push(('k'.repeat(1e5) + i).toUpperCase()); }
 
 //// M09 two bytes a character
 //: why: as above, twice as wide
-() => { const a = []; for (let i = 0; ; i++) a.push(('\u20ac'.repeat(1000) + i).toLowerCase()); }
+() => { const a = []; for (let i = 0; ; i++) a.push(('\u20ac'.repeat(1e5) + i).toLowerCase()); }
 
 //// M10 arrays
 //: why: butterflies of numbers
@@ -56,7 +56,7 @@
 
 //// M12 array fill
 //: why: a billion at once
-//: memory: 16 128 512
+//: memory: 16 128
 () => Array(1e9).fill(0).length
 
 //// M13 split of a repeat

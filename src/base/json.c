@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -399,19 +400,6 @@ bool gbx_json_append_string(gbx_buf *buf, const void *text, size_t len)
     return gbx_buf_puts(buf, "\"");
 }
 
-bool gbx_json_append_key(gbx_buf *buf, const char *name)
-{
-    if (buf->len > 0 && buf->data[buf->len - 1] != '{')
-        (void)gbx_buf_puts(buf, ",");
-    return gbx_json_append_string(buf, name, strlen(name)) && gbx_buf_puts(buf, ":");
-}
-
-bool gbx_json_append_member(gbx_buf *buf, const char *name, const char *text)
-{
-    return gbx_json_append_key(buf, name) &&
-           gbx_json_append_string(buf, text, strlen(text));
-}
-
 bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len)
 {
     size_t before = buf->len;
@@ -458,6 +446,54 @@ bool gbx_json_append_number(gbx_buf *buf, double value)
     if (rest % 10 == 0)
         return gbx_buf_printf(buf, ".%02u", rest / 10);
     return gbx_buf_printf(buf, ".%03u", rest);
+}
+
+void gbx_json_put_key(gbx_buf *to, const char *key)
+{
+    if (to->len > 0 && strchr("{[", to->data[to->len - 1]) == NULL)
+        (void)gbx_buf_puts(to, ",");
+    if (key != NULL)
+        (void)gbx_buf_printf(to, "\"%s\":", key);
+}
+
+void gbx_json_put_open(gbx_buf *to, const char *key, char bracket)
+{
+    gbx_json_put_key(to, key);
+    (void)gbx_buf_append(to, &bracket, 1);
+}
+
+void gbx_json_put_text(gbx_buf *to, const char *key, const char *text)
+{
+    if (text == NULL)
+        return;
+    gbx_json_put_key(to, key);
+    (void)gbx_json_append_string(to, text, strlen(text));
+}
+
+void gbx_json_put_shown(gbx_buf *to, const char *key, const char *text, size_t len)
+{
+    if (text == NULL)
+        return;
+    gbx_json_put_key(to, key);
+    (void)gbx_json_append_shown(to, text, len);
+}
+
+void gbx_json_put_integer(gbx_buf *to, const char *key, int64_t number)
+{
+    gbx_json_put_key(to, key);
+    (void)gbx_buf_printf(to, "%" PRId64, number);
+}
+
+void gbx_json_put_number(gbx_buf *to, const char *key, double number)
+{
+    gbx_json_put_key(to, key);
+    (void)gbx_json_append_number(to, number);
+}
+
+void gbx_json_put_bool(gbx_buf *to, const char *key, bool value)
+{
+    gbx_json_put_key(to, key);
+    (void)gbx_buf_puts(to, value ? "true" : "false");
 }
 
 bool gbx_json_from_lines(const char *text, size_t len, gbx_buf *buf,

@@ -51,15 +51,24 @@ bool gbx_json_append_safe(gbx_buf *buf, const void *text, size_t len);
  * \u{...}; if the text is JSON itself, \uXXXX, so that it stays the same JSON. */
 bool gbx_json_append_shown(gbx_buf *buf, const void *text, size_t len);
 
-/* Append `"name":`, with a comma before it unless it is the first member of its object. */
-bool gbx_json_append_key(gbx_buf *buf, const char *name);
-
-/* The same, and a string as its value. */
-bool gbx_json_append_member(gbx_buf *buf, const char *name, const char *text);
-
 /* Append a finite number as JSON with at most three decimals, whatever the locale;
  * else null. */
 bool gbx_json_append_number(gbx_buf *buf, double number);
+
+/*
+ * A value behind its key, with the comma that belongs before it; key NULL: an element
+ * of an array. Keys are constants that need no escapes. A value that is NULL is left
+ * out with its key. For a value that is JSON see gbx_json_put_json().
+ */
+void gbx_json_put_key(gbx_buf *to, const char *key);
+/* Begin an object or an array; close it with gbx_buf_puts(). */
+void gbx_json_put_open(gbx_buf *to, const char *key, char bracket);
+void gbx_json_put_text(gbx_buf *to, const char *key, const char *text);
+/* Text for people and models: see gbx_json_append_shown(). */
+void gbx_json_put_shown(gbx_buf *to, const char *key, const char *text, size_t len);
+void gbx_json_put_integer(gbx_buf *to, const char *key, int64_t number);
+void gbx_json_put_number(gbx_buf *to, const char *key, double number);
+void gbx_json_put_bool(gbx_buf *to, const char *key, bool value);
 
 /* Are there 16 digits in a row, as in any integer beyond 2^53 - 1? Cheap. */
 bool gbx_json_has_digits(const char *text, size_t len);

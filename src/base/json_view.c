@@ -316,3 +316,26 @@ void gbx_json_mend_halves(char *json, size_t len)
         half += 6;
     }
 }
+
+bool gbx_json_append_line(gbx_buf *to, const char *json, size_t len)
+{
+    char *end;
+
+    if (len == 0 || !gbx_buf_append(to, json, len))
+        return !to->failed;
+    end = (char *)to->data + to->len;
+    /* In JSON both can only be white space between tokens. */
+    for (const char *c = "\n\r"; *c != '\0'; c++)
+        for (char *at = end - len; (at = memchr(at, *c, (size_t)(end - at))) != NULL;)
+            *at = ' ';
+    gbx_json_mend_halves(end - len, len);
+    return true;
+}
+
+void gbx_json_put_json(gbx_buf *to, const char *key, const char *json, size_t len)
+{
+    if (json == NULL)
+        return;
+    gbx_json_put_key(to, key);
+    (void)gbx_json_append_line(to, json, len);
+}

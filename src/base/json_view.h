@@ -64,4 +64,12 @@ bool gbx_view_is_true(gbx_view view);
  * refuse such text. */
 void gbx_json_mend_halves(char *json, size_t len);
 
+/* Append JSON on one line that every reader accepts: line ends, which include a
+ * carriage return, become blanks, and half a surrogate pair becomes U+FFFD. It must be
+ * JSON; the length stays the same. */
+bool gbx_json_append_line(gbx_buf *to, const char *json, size_t len);
+
+/* The same behind its key; see gbx_json_put_key(). */
+void gbx_json_put_json(gbx_buf *to, const char *key, const char *json, size_t len);
+
 #endif

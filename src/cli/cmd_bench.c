@@ -41,26 +41,25 @@ static void print_json(const gbx_term *out, const gbx_bench *bench,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
 
     gbx_buf_init(&buf, JSON_MAX);
-    (void)gbx_buf_puts(&buf, "{");
-    (void)gbx_json_append_member(&buf, "version", gbx_version());
-    (void)gbx_json_append_member(&buf, "kernel", machine->release);
-    (void)gbx_json_append_member(&buf, "machine", machine->machine);
-    (void)gbx_buf_printf(&buf, ",\"cpus\":%ld,\"measures\":[", cpus);
+    gbx_json_put_open(&buf, NULL, '{');
+    gbx_json_put_text(&buf, "version", gbx_version());
+    gbx_json_put_text(&buf, "kernel", machine->release);
+    gbx_json_put_text(&buf, "machine", machine->machine);
+    gbx_json_put_integer(&buf, "cpus", cpus);
+    gbx_json_put_open(&buf, "measures", '[');
     for (size_t i = 0; i < bench->count; i++) {
         const gbx_bench_row *row = &bench->rows[i];
 
-        (void)gbx_buf_puts(&buf, i == 0 ? "{" : ",{");
-        (void)gbx_json_append_member(&buf, "id", row->id);
-        (void)gbx_json_append_member(&buf, "name", row->label);
+        gbx_json_put_open(&buf, NULL, '{');
+        gbx_json_put_text(&buf, "id", row->id);
+        gbx_json_put_text(&buf, "name", row->label);
         if (row->skipped[0] != '\0') {
-            (void)gbx_json_append_member(&buf, "skipped", row->skipped);
+            gbx_json_put_text(&buf, "skipped", row->skipped);
         } else {
-            (void)gbx_json_append_key(&buf, "value");
-            (void)gbx_json_append_number(&buf, row->value);
-            (void)gbx_json_append_member(&buf, "unit", row->unit);
+            gbx_json_put_number(&buf, "value", row->value);
+            gbx_json_put_text(&buf, "unit", row->unit);
         }
-        if (row->code != NULL)
-            (void)gbx_json_append_member(&buf, "code", row->code);
+        gbx_json_put_text(&buf, "code", row->code);
         (void)gbx_buf_puts(&buf, "}");
     }
     (void)gbx_buf_puts(&buf, "]}");

@@ -67,18 +67,20 @@ static void print_json(const gbx_term *out, const findings *found)
     size_t count = count_of(found);
 
     gbx_buf_init(&buf, JSON_MAX);
-    (void)gbx_buf_printf(&buf, "{\"ok\":%s,\"violations\":[",
-                         count == 0 ? "true" : "false");
+    gbx_json_put_open(&buf, NULL, '{');
+    gbx_json_put_bool(&buf, "ok", count == 0);
+    gbx_json_put_open(&buf, "violations", '[');
     for (size_t i = 0; i < count; i++) {
         gbx_violation v = violation_of(found, i);
 
-        (void)gbx_buf_printf(&buf, "%s{\"code\":\"%s\",\"line\":%u,\"column\":%u",
-                             i == 0 ? "" : ",", gbx_code_name(v.code), v.line,
-                             v.column);
-        (void)gbx_json_append_member(&buf, "rule", v.rule);
-        (void)gbx_json_append_member(&buf, "message", v.message);
-        (void)gbx_json_append_member(&buf, "hint", v.hint);
-        (void)gbx_json_append_member(&buf, "frame", v.frame);
+        gbx_json_put_open(&buf, NULL, '{');
+        gbx_json_put_text(&buf, "code", gbx_code_name(v.code));
+        gbx_json_put_integer(&buf, "line", v.line);
+        gbx_json_put_integer(&buf, "column", v.column);
+        gbx_json_put_text(&buf, "rule", v.rule);
+        gbx_json_put_text(&buf, "message", v.message);
+        gbx_json_put_text(&buf, "hint", v.hint);
+        gbx_json_put_text(&buf, "frame", v.frame);
         (void)gbx_buf_puts(&buf, "}");
     }
     (void)gbx_buf_puts(&buf, "]}");

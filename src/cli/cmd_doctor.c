@@ -318,16 +318,16 @@ static void matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
         const gbx_attack_info *info = gbx_attack_info_get(i);
         const gbx_cell *row = matrix->cells[i];
 
-        (void)gbx_buf_puts(&buf, i == 0 ? "{" : ",{");
-        (void)gbx_json_append_member(&buf, "id", info->id);
-        (void)gbx_json_append_member(&buf, "topic", info->topic);
-        (void)gbx_json_append_member(&buf, "name", info->name);
-        (void)gbx_json_append_member(&buf, "all", cell_names[row[GBX_COLUMN_ALL]]);
-        (void)gbx_json_append_member(&buf, "none", cell_names[row[GBX_COLUMN_NONE]]);
-        (void)gbx_buf_puts(&buf, ",\"alone\":{");
+        gbx_json_put_open(&buf, NULL, '{');
+        gbx_json_put_text(&buf, "id", info->id);
+        gbx_json_put_text(&buf, "topic", info->topic);
+        gbx_json_put_text(&buf, "name", info->name);
+        gbx_json_put_text(&buf, "all", cell_names[row[GBX_COLUMN_ALL]]);
+        gbx_json_put_text(&buf, "none", cell_names[row[GBX_COLUMN_NONE]]);
+        gbx_json_put_open(&buf, "alone", '{');
         for (size_t column = 0; column < GBX_LAYER_COUNT; column++)
-            (void)gbx_json_append_member(&buf, matrix_column_name(column),
-                                         cell_names[row[column]]);
+            gbx_json_put_text(&buf, matrix_column_name(column),
+                              cell_names[row[column]]);
         (void)gbx_buf_puts(&buf, "}}");
     }
     (void)gbx_buf_printf(&buf,

@@ -268,40 +268,39 @@ static void put_idle(void *user, size_t rule, const char *pattern)
 {
     gbx_buf *to = user;
 
-    gbx_rpc_put_open(to, NULL, '{');
-    gbx_rpc_put_integer(to, "rule", (int64_t)rule);
-    gbx_rpc_put_text(to, "tool", pattern);
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_integer(to, "rule", (int64_t)rule);
+    gbx_json_put_text(to, "tool", pattern);
     (void)gbx_buf_puts(to, "}");
 }
 
 static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
                         const finding *f)
 {
-    gbx_rpc_put_open(to, NULL, '{');
-    gbx_rpc_put_text(to, "name", server->name);
-    gbx_rpc_put_text(to, "state",
-                     is_off(server) ? "disabled"
-                     : f->ok        ? "serves"
-                                    : "fails");
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_text(to, "name", server->name);
+    gbx_json_put_text(to, "state",
+                      is_off(server) ? "disabled"
+                      : f->ok        ? "serves"
+                                     : "fails");
     if (f->ok) {
-        gbx_rpc_put_text(to, "era", f->era);
-        gbx_rpc_put_text(to, "server", f->server);
-        gbx_rpc_put_text(to, "containment", f->containment);
-        gbx_rpc_put_integer(to, "tools", (int64_t)f->tools);
-        gbx_rpc_put_integer(to, "readOnlyTools", (int64_t)f->reading);
-        gbx_rpc_put_integer(to, "leftOutTools", (int64_t)f->left_out);
+        gbx_json_put_text(to, "era", f->era);
+        gbx_json_put_text(to, "server", f->server);
+        gbx_json_put_text(to, "containment", f->containment);
+        gbx_json_put_integer(to, "tools", (int64_t)f->tools);
+        gbx_json_put_integer(to, "readOnlyTools", (int64_t)f->reading);
+        gbx_json_put_integer(to, "leftOutTools", (int64_t)f->left_out);
         if (f->left_out_why[0] != '\0')
-            gbx_rpc_put_text(to, "leftOut", f->left_out_why);
-        gbx_rpc_put_key(to, "startMs");
-        (void)gbx_json_append_number(to, f->start_ms);
+            gbx_json_put_text(to, "leftOut", f->left_out_why);
+        gbx_json_put_number(to, "startMs", f->start_ms);
     } else if (!is_off(server)) {
-        gbx_rpc_put_text(to, "error", f->fault);
+        gbx_json_put_text(to, "error", f->fault);
     }
-    gbx_rpc_put_text(to, "unsentHeaders", server->unsent_headers);
+    gbx_json_put_text(to, "unsentHeaders", server->unsent_headers);
     if (server->hidden_count > 0) {
-        gbx_rpc_put_open(to, "removedFromAnswers", '[');
+        gbx_json_put_open(to, "removedFromAnswers", '[');
         for (size_t i = 0; i < server->hidden_count; i++)
-            gbx_rpc_put_text(to, NULL, server->hidden[i]);
+            gbx_json_put_text(to, NULL, server->hidden[i]);
         (void)gbx_buf_puts(to, "]");
     }
     (void)gbx_buf_puts(to, "}");
@@ -312,13 +311,13 @@ static void print_json(const gbx_term *out, const examination *e, bool ok)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
     gbx_buf_init(&buf, GBX_MIB(1));
-    gbx_rpc_put_open(&buf, NULL, '{');
-    gbx_rpc_put_bool(&buf, "ok", ok);
-    gbx_rpc_put_open(&buf, "servers", '[');
+    gbx_json_put_open(&buf, NULL, '{');
+    gbx_json_put_bool(&buf, "ok", ok);
+    gbx_json_put_open(&buf, "servers", '[');
     for (size_t i = 0; i < e->config->server_count; i++)
         put_finding(&buf, &e->config->servers[i], &e->findings[i]);
     (void)gbx_buf_puts(&buf, "]");
-    gbx_rpc_put_open(&buf, "idlePatterns", '[');
+    gbx_json_put_open(&buf, "idlePatterns", '[');
     gbx_mcp_idle_patterns(e->config, e->tools, put_idle, &buf);
     if (gbx_buf_puts(&buf, "]}") &&
         gbx_utf8_escape(&buf, 0, GBX_ESCAPE_JSON | GBX_ESCAPE_ALL))

@@ -82,13 +82,10 @@ void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble)
 
     gbx_buf_init(&buf, JSON_MAX);
     (void)gbx_buf_puts(&buf, "{\"ok\":false");
-    if (trouble->code != NULL)
-        (void)gbx_json_append_member(&buf, "code", trouble->code);
-    else
-        (void)gbx_json_append_member(&buf, "status", trouble->name);
-    (void)gbx_json_append_member(&buf, "error", err->message);
-    if (trouble->file != NULL)
-        (void)gbx_json_append_member(&buf, "file", trouble->file);
+    gbx_json_put_text(&buf, "code", trouble->code);
+    gbx_json_put_text(&buf, "status", trouble->code == NULL ? trouble->name : NULL);
+    gbx_json_put_text(&buf, "error", err->message);
+    gbx_json_put_text(&buf, "file", trouble->file);
     if (err->line != 0)
         (void)gbx_buf_printf(&buf, ",\"location\":{\"line\":%u,\"column\":%u}",
                              err->line, err->column);

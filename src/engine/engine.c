@@ -15,13 +15,6 @@
 
 /* ---- its description, for people and programs ------------------------------------ */
 
-static void put_text(gbx_buf *to, const char *key, const char *text)
-{
-    (void)gbx_buf_printf(to, "\"%s\":", key);
-    (void)gbx_json_append_string(to, text, strlen(text));
-    (void)gbx_buf_puts(to, ",");
-}
-
 static void put_layers(gbx_buf *to, const gbx_engine_facts *facts)
 {
     static const struct {
@@ -34,20 +27,17 @@ static void put_layers(gbx_buf *to, const gbx_engine_facts *facts)
 #undef XX
     };
 
-    (void)gbx_buf_puts(to, "\"layers\":[");
+    gbx_json_put_open(to, "layers", '[');
     for (size_t i = 0; i < GBX_LAYER_COUNT; i++) {
-        (void)gbx_buf_puts(to, i > 0 ? ",{" : "{");
-        put_text(to, "name", table[i].name);
-        (void)gbx_buf_printf(to, "\"stands\":%s,\"required\":%s,",
-                             facts->layers[i].stands ? "true" : "false",
-                             table[i].is_required ? "true" : "false");
-        put_text(to, "what", table[i].what);
-        (void)gbx_buf_puts(to, "\"reason\":");
-        (void)gbx_json_append_string(to, facts->layers[i].reason,
-                                     strlen(facts->layers[i].reason));
+        gbx_json_put_open(to, NULL, '{');
+        gbx_json_put_text(to, "name", table[i].name);
+        gbx_json_put_bool(to, "stands", facts->layers[i].stands);
+        gbx_json_put_bool(to, "required", table[i].is_required);
+        gbx_json_put_text(to, "what", table[i].what);
+        gbx_json_put_text(to, "reason", facts->layers[i].reason);
         (void)gbx_buf_puts(to, "}");
     }
-    (void)gbx_buf_puts(to, "],");
+    (void)gbx_buf_puts(to, "]");
 }
 
 static void put_pool(gbx_buf *to, const gbx_engine *engine)
@@ -56,19 +46,19 @@ static void put_pool(gbx_buf *to, const gbx_engine *engine)
 
     (void)gbx_buf_printf(
         to,
-        "\"pool\":{\"size\":%u,\"kept\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
-        "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu},",
+        ",\"pool\":{\"size\":%u,\"kept\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
+        "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu}",
         o->pool_size, engine->kept, engine->ready_count, engine->alive, o->max_workers,
         engine->running.count, engine->waiting.count,
         (unsigned long long)engine->calls_ended,
         (unsigned long long)engine->templates_started);
-    (void)
-        gbx_buf_printf(to,
-                       "\"limits\":{\"timeoutMs\":%u,\"cpuMs\":%u,\"memoryBytes\":%llu,"
-                       "\"outputBytes\":%llu,\"logBytes\":%u},",
-                       o->limits.timeout_ms, o->limits.cpu_ms,
-                       (unsigned long long)o->limits.memory_bytes,
-                       (unsigned long long)o->limits.output_bytes, o->limits.log_bytes);
+    (void)gbx_buf_printf(
+        to,
+        ",\"limits\":{\"timeoutMs\":%u,\"cpuMs\":%u,\"memoryBytes\":%llu,"
+        "\"outputBytes\":%llu,\"logBytes\":%u}",
+        o->limits.timeout_ms, o->limits.cpu_ms,
+        (unsigned long long)o->limits.memory_bytes,
+        (unsigned long long)o->limits.output_bytes, o->limits.log_bytes);
 }
 
 /* Writes nothing without a group: the layers give the reason. */
@@ -76,30 +66,26 @@ static void put_group(gbx_buf *to, const gbx_cgroup *group)
 {
     if (group->dir < 0)
         return;
-    (void)gbx_buf_puts(to, "\"cgroup\":{");
-    put_text(to, "name", group->name);
-    (void)gbx_buf_printf(to, "\"memoryBytes\":%llu,\"processes\":%u",
-                         (unsigned long long)group->limits.memory_bytes,
-                         group->limits.processes);
+    gbx_json_put_open(to, "cgroup", '{');
+    gbx_json_put_text(to, "name", group->name);
+    gbx_json_put_integer(to, "memoryBytes", (int64_t)group->limits.memory_bytes);
+    gbx_json_put_integer(to, "processes", group->limits.processes);
     if (group->limits.cpu_percent > 0)
-        (void)gbx_buf_printf(to, ",\"cpuPercent\":%u", group->limits.cpu_percent);
-    (void)gbx_buf_puts(to, "},");
+        gbx_json_put_integer(to, "cpuPercent", group->limits.cpu_percent);
+    (void)gbx_buf_puts(to, "}");
 }
 
 static void put_datasets(gbx_buf *to, const gbx_engine *engine)
 {
-    const char *separator = "";
-
-    (void)gbx_buf_puts(to, "\"datasets\":[");
+    gbx_json_put_open(to, "datasets", '[');
     for (const gbx_dataset *d = engine->datasets; d != NULL; d = d->next) {
-        (void)gbx_buf_puts(to, separator);
-        (void)gbx_buf_puts(to, "{");
-        put_text(to, "name", d->name);
-        (void)gbx_buf_printf(to, "\"%s\":%llu}",
+        gbx_json_put_open(to, NULL, '{');
+        gbx_json_put_text(to, "name", d->name);
+        gbx_json_put_integer(to,
                              (d->format & 0x0F) < GBX_DATA_CSV ? "jsonBytes"
                                                                : "csvBytes",
-                             (unsigned long long)d->size);
-        separator = ",";
+                             (int64_t)d->size);
+        (void)gbx_buf_puts(to, "}");
     }
     (void)gbx_buf_puts(to, "]");
 }
@@ -270,35 +256,33 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
     (void)uname(&uts);
     gbx_buf_init(&buf, GBX_MIB(1));
     (void)pthread_mutex_lock(&engine->lock);
-    (void)gbx_buf_puts(&buf, "{");
-    put_text(&buf, "version", GBX_VERSION);
-    put_text(&buf, "runner",
-             engine->runner.name != NULL ? engine->runner.name : "process");
-    (void)gbx_buf_printf(&buf, "\"isolated\":%s,",
-                         engine->runner.execute == NULL ? "true" : "false");
-    put_text(&buf, "kernel", uts.release);
-    put_text(&buf, "kernelNeeded", GBX_LINUX_MIN);
-    put_text(&buf, "libevent", event_get_version());
-    put_text(&buf, "worker", o->worker_path != NULL ? o->worker_path : "");
-    put_text(&buf, "jit", jits[o->jit]);
-    put_text(&buf, "require", o->require == GBX_REQUIRE_STRICT ? "strict" : "default");
-    put_text(&buf, "fresh", o->fresh == GBX_FRESH_EXEC ? "exec" : "fork");
-    put_text(&buf, "globals",
-             o->globals == GBX_GLOBALS_MINIMAL ? "minimal" : "standard");
+    gbx_json_put_open(&buf, NULL, '{');
+    gbx_json_put_text(&buf, "version", GBX_VERSION);
+    gbx_json_put_text(&buf, "runner",
+                      engine->runner.name != NULL ? engine->runner.name : "process");
+    gbx_json_put_bool(&buf, "isolated", engine->runner.execute == NULL);
+    gbx_json_put_text(&buf, "kernel", uts.release);
+    gbx_json_put_text(&buf, "kernelNeeded", GBX_LINUX_MIN);
+    gbx_json_put_text(&buf, "libevent", event_get_version());
+    gbx_json_put_text(&buf, "worker", o->worker_path != NULL ? o->worker_path : "");
+    gbx_json_put_text(&buf, "jit", jits[o->jit]);
+    gbx_json_put_text(&buf, "require",
+                      o->require == GBX_REQUIRE_STRICT ? "strict" : "default");
+    gbx_json_put_text(&buf, "fresh", o->fresh == GBX_FRESH_EXEC ? "exec" : "fork");
+    gbx_json_put_text(&buf, "globals",
+                      o->globals == GBX_GLOBALS_MINIMAL ? "minimal" : "standard");
     if (facts->known) {
-        put_text(&buf, "engine", facts->engine);
+        gbx_json_put_text(&buf, "engine", facts->engine);
         if (facts->user[0] != 0) {
-            put_text(&buf, "user", facts->user);
-            put_text(&buf, "addressLayout", facts->layout);
-            put_text(&buf, "speculation", facts->speculation);
-            put_text(&buf, "timeZones", facts->time_zones);
+            gbx_json_put_text(&buf, "user", facts->user);
+            gbx_json_put_text(&buf, "addressLayout", facts->layout);
+            gbx_json_put_text(&buf, "speculation", facts->speculation);
+            gbx_json_put_text(&buf, "timeZones", facts->time_zones);
         }
-        (void)gbx_buf_printf(&buf,
-                             "\"threads\":%u,\"landlockAbi\":%u,\"writableCode\":%s,"
-                             "\"knowsOutOfMemory\":%s,",
-                             facts->threads, facts->landlock_abi,
-                             facts->jit_page ? "true" : "false",
-                             facts->oom_known ? "true" : "false");
+        gbx_json_put_integer(&buf, "threads", facts->threads);
+        gbx_json_put_integer(&buf, "landlockAbi", facts->landlock_abi);
+        gbx_json_put_bool(&buf, "writableCode", facts->jit_page);
+        gbx_json_put_bool(&buf, "knowsOutOfMemory", facts->oom_known);
         put_layers(&buf, facts);
     }
     put_pool(&buf, engine);

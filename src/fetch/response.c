@@ -249,18 +249,20 @@ static void write_name(gbx_buf *to, const char *name)
 bool gbx_response_write(const gbx_response *response, const char *url, bool redirected,
                         gbx_buf *to)
 {
-    (void)gbx_buf_printf(to, "{\"status\":%u,\"statusText\":", response->status);
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_integer(to, "status", response->status);
+    gbx_json_put_key(to, "statusText");
     write_bytes(to, response->status_text);
-    (void)gbx_buf_puts(to, ",\"url\":");
-    (void)gbx_json_append_string(to, url, strlen(url));
-    (void)gbx_buf_puts(to, ",\"headers\":[");
+    gbx_json_put_text(to, "url", url);
+    gbx_json_put_open(to, "headers", '[');
     for (size_t i = 0; i < response->headers.count; i++) {
-        (void)gbx_buf_puts(to, i > 0 ? ",[" : "[");
+        gbx_json_put_open(to, NULL, '[');
         write_name(to, response->headers.items[i].name);
         (void)gbx_buf_puts(to, ",");
         write_bytes(to, response->headers.items[i].value);
         (void)gbx_buf_puts(to, "]");
     }
-    (void)gbx_buf_printf(to, "],\"redirected\":%s}", redirected ? "true" : "false");
-    return !to->failed;
+    (void)gbx_buf_puts(to, "]");
+    gbx_json_put_bool(to, "redirected", redirected);
+    return gbx_buf_puts(to, "}");
 }

@@ -147,17 +147,17 @@ TEST(writers__make_one_line_a_message)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = 10000};
 
     gbx_rpc_begin_result(&to, (gbx_view){"\"x\"", 3});
-    gbx_rpc_put_json(&to, "a", pretty, sizeof pretty - 1);
-    gbx_rpc_put_json(&to, "b", NULL, 0);
-    gbx_rpc_put_open(&to, "c", '[');
-    gbx_rpc_put_text(&to, NULL, "d");
-    gbx_rpc_put_bool(&to, NULL, true);
+    gbx_json_put_json(&to, "a", pretty, sizeof pretty - 1);
+    gbx_json_put_json(&to, "b", NULL, 0);
+    gbx_json_put_open(&to, "c", '[');
+    gbx_json_put_text(&to, NULL, "d");
+    gbx_json_put_bool(&to, NULL, true);
     (void)gbx_buf_puts(&to, "]");
     gbx_rpc_end(&to);
     gbx_rpc_begin_request(&to, 7, "ping");
     gbx_rpc_end(&to);
     gbx_rpc_begin_notification(&to, "n");
-    gbx_rpc_put_integer(&to, "e", -1);
+    gbx_json_put_integer(&to, "e", -1);
     gbx_rpc_end(&to);
     gbx_rpc_append_error(&to, (gbx_view){0}, -32700, "a \"b\"\n\x1B", NULL);
     gbx_rpc_append_error(&to, (gbx_view){"3", 1}, -32022, "m", "{\"k\":[]}");

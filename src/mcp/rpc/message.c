@@ -250,91 +250,26 @@ gbx_view gbx_rpc_error_message(gbx_view error)
     return gbx_view_kind(message) == '"' ? message : (gbx_view){0};
 }
 
-bool gbx_rpc_append_json(gbx_buf *to, const char *json, size_t len)
-{
-    char *end;
-
-    if (len == 0 || !gbx_buf_append(to, json, len))
-        return !to->failed;
-    end = (char *)to->data + to->len;
-    /* In JSON both can only be white space between tokens. */
-    for (const char *c = "\n\r"; *c != '\0'; c++)
-        for (char *at = end - len; (at = memchr(at, *c, (size_t)(end - at))) != NULL;)
-            *at = ' ';
-    gbx_json_mend_halves(end - len, len);
-    return true;
-}
-
-void gbx_rpc_put_key(gbx_buf *to, const char *key)
-{
-    if (to->len > 0 && strchr("{[", to->data[to->len - 1]) == NULL)
-        (void)gbx_buf_puts(to, ",");
-    if (key != NULL)
-        (void)gbx_buf_printf(to, "\"%s\":", key);
-}
-
-void gbx_rpc_put_open(gbx_buf *to, const char *key, char bracket)
-{
-    gbx_rpc_put_key(to, key);
-    (void)gbx_buf_append(to, &bracket, 1);
-}
-
-void gbx_rpc_put_json(gbx_buf *to, const char *key, const char *json, size_t len)
-{
-    if (json == NULL)
-        return;
-    gbx_rpc_put_key(to, key);
-    (void)gbx_rpc_append_json(to, json, len);
-}
-
-void gbx_rpc_put_text(gbx_buf *to, const char *key, const char *text)
-{
-    if (text == NULL)
-        return;
-    gbx_rpc_put_key(to, key);
-    (void)gbx_json_append_string(to, text, strlen(text));
-}
-
-void gbx_rpc_put_shown(gbx_buf *to, const char *key, const char *text, size_t len)
-{
-    if (text == NULL)
-        return;
-    gbx_rpc_put_key(to, key);
-    (void)gbx_json_append_shown(to, text, len);
-}
-
-void gbx_rpc_put_integer(gbx_buf *to, const char *key, int64_t number)
-{
-    gbx_rpc_put_key(to, key);
-    (void)gbx_buf_printf(to, "%" PRId64, number);
-}
-
-void gbx_rpc_put_bool(gbx_buf *to, const char *key, bool value)
-{
-    gbx_rpc_put_key(to, key);
-    (void)gbx_buf_puts(to, value ? "true" : "false");
-}
-
 void gbx_rpc_begin_result(gbx_buf *to, gbx_view id)
 {
     (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\"");
-    gbx_rpc_put_json(to, "id", id.at, id.len);
-    gbx_rpc_put_open(to, "result", '{');
+    gbx_json_put_json(to, "id", id.at, id.len);
+    gbx_json_put_open(to, "result", '{');
 }
 
 void gbx_rpc_begin_request(gbx_buf *to, int64_t id, const char *method)
 {
     (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\"");
-    gbx_rpc_put_integer(to, "id", id);
-    gbx_rpc_put_text(to, "method", method);
-    gbx_rpc_put_open(to, "params", '{');
+    gbx_json_put_integer(to, "id", id);
+    gbx_json_put_text(to, "method", method);
+    gbx_json_put_open(to, "params", '{');
 }
 
 void gbx_rpc_begin_notification(gbx_buf *to, const char *method)
 {
     (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\"");
-    gbx_rpc_put_text(to, "method", method);
-    gbx_rpc_put_open(to, "params", '{');
+    gbx_json_put_text(to, "method", method);
+    gbx_json_put_open(to, "params", '{');
 }
 
 void gbx_rpc_end(gbx_buf *to)
@@ -344,17 +279,17 @@ void gbx_rpc_end(gbx_buf *to)
 
 void gbx_rpc_put_error(gbx_buf *to, int code, const char *message, const char *data)
 {
-    gbx_rpc_put_integer(to, "code", code);
-    gbx_rpc_put_shown(to, "message", message, strlen(message));
-    gbx_rpc_put_json(to, "data", data, data != NULL ? strlen(data) : 0);
+    gbx_json_put_integer(to, "code", code);
+    gbx_json_put_shown(to, "message", message, strlen(message));
+    gbx_json_put_json(to, "data", data, data != NULL ? strlen(data) : 0);
 }
 
 void gbx_rpc_append_error(gbx_buf *to, gbx_view id, int code, const char *message,
                           const char *data)
 {
     (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\"");
-    gbx_rpc_put_json(to, "id", id.at, id.len);
-    gbx_rpc_put_open(to, "error", '{');
+    gbx_json_put_json(to, "id", id.at, id.len);
+    gbx_json_put_open(to, "error", '{');
     gbx_rpc_put_error(to, code, message, data);
     gbx_rpc_end(to);
 }
@@ -372,14 +307,9 @@ typedef struct found {
     bool has_method;
 } found;
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static const char *skip_blanks(const char *at, const char *end)
 {
-    while (at < end && is_blank(*at))
+    while (at < end && gbx_json_is_space(*at))
         at++;
     return at;
 }

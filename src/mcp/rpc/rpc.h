@@ -4,6 +4,7 @@
 #define GBX_MCP_RPC_RPC_H
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/json_view.h"
 
 #include <event2/event.h>
@@ -143,27 +144,6 @@ int gbx_rpc_error_code(gbx_view error);
 gbx_view gbx_rpc_error_message(gbx_view error);
 
 /* ---- writing -------------------------------------------------------------- */
-
-/* Append JSON on one line that every reader accepts: line ends, which include a
- * carriage return, become blanks, and half a surrogate pair becomes U+FFFD. It must be
- * JSON; the length stays the same. */
-bool gbx_rpc_append_json(gbx_buf *to, const char *json, size_t len);
-
-/*
- * A value behind its key, with the comma that belongs before it; key NULL: an element
- * of an array. Keys are constants that need no escapes. A value that is NULL is left
- * out with its key.
- */
-void gbx_rpc_put_key(gbx_buf *to, const char *key);
-/* Begin an object or an array; close it with gbx_buf_puts(). */
-void gbx_rpc_put_open(gbx_buf *to, const char *key, char bracket);
-/* JSON, as of gbx_rpc_append_json(). */
-void gbx_rpc_put_json(gbx_buf *to, const char *key, const char *json, size_t len);
-void gbx_rpc_put_text(gbx_buf *to, const char *key, const char *text);
-/* Text for people and models: see gbx_json_append_shown(). */
-void gbx_rpc_put_shown(gbx_buf *to, const char *key, const char *text, size_t len);
-void gbx_rpc_put_integer(gbx_buf *to, const char *key, int64_t number);
-void gbx_rpc_put_bool(gbx_buf *to, const char *key, bool value);
 
 /* Begin {"jsonrpc":"2.0","id":ID,"result":{ -- append members, then call
  * gbx_rpc_end(). */

@@ -58,7 +58,7 @@ static void withdraw(gbx_mcp_server *server, const gbx_mcp_ask_entry *ask)
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/cancelled");
-    gbx_rpc_put_integer(&to, "requestId", ask->rpc_id);
+    gbx_json_put_integer(&to, "requestId", ask->rpc_id);
     gbx_rpc_end(&to);
     gbx_mcp_send(server, &to);
 }
@@ -236,7 +236,7 @@ bool gbx_mcp_can_ask(const gbx_mcp_request *request)
 static void begin_id(gbx_buf *to, const gbx_mcp_request *request)
 {
     (void)gbx_buf_puts(to, "{\"jsonrpc\":\"2.0\"");
-    gbx_rpc_put_json(to, "id", request->id, request->id_len);
+    gbx_json_put_json(to, "id", request->id, request->id_len);
 }
 
 static void begin(gbx_buf *to, const gbx_mcp_request *request, const char *member)
@@ -244,7 +244,7 @@ static void begin(gbx_buf *to, const gbx_mcp_request *request, const char *membe
     gbx_buf_init(to, GBX_MCP_MESSAGE_MAX);
     if (request->id_len > 0)
         begin_id(to, request);
-    gbx_rpc_put_open(to, member, '{');
+    gbx_json_put_open(to, member, '{');
 }
 
 /* The members of a JSON object. */
@@ -258,9 +258,9 @@ static void put_members(gbx_buf *to, const char *object)
     if (object == NULL || !gbx_view_open(object, strlen(object), &view))
         return;
     while (gbx_view_next(view, &cursor, &name, &value)) {
-        gbx_rpc_put_json(to, NULL, name.at, name.len);
+        gbx_json_put_json(to, NULL, name.at, name.len);
         (void)gbx_buf_puts(to, ":");
-        (void)gbx_rpc_append_json(to, value.at, value.len);
+        (void)gbx_json_append_line(to, value.at, value.len);
     }
 }
 
@@ -307,26 +307,26 @@ static void add_shown(gbx_buf *to, const char *json, size_t len)
 
     gbx_buf_init(&shown, len + 1);
     (void)gbx_view_append_json((gbx_view){json, len}, &shown);
-    gbx_rpc_put_shown(to, "text", (const char *)shown.data, shown.len);
+    gbx_json_put_shown(to, "text", (const char *)shown.data, shown.len);
     to->failed = to->failed || shown.failed;
 }
 
 static void add_content(gbx_buf *to, const gbx_mcp_result *result)
 {
     if (result->content == NULL) {
-        gbx_rpc_put_open(to, "content", '[');
+        gbx_json_put_open(to, "content", '[');
         (void)gbx_buf_puts(to, "{\"type\":\"text\"");
         if (result->text != NULL || result->structured == NULL)
-            gbx_rpc_put_shown(to, "text", result->text != NULL ? result->text : "",
-                              result->text_len);
+            gbx_json_put_shown(to, "text", result->text != NULL ? result->text : "",
+                               result->text_len);
         else
             add_shown(to, result->structured, result->structured_len);
         (void)gbx_buf_puts(to, "}]");
     }
-    gbx_rpc_put_json(to, "content", result->content, result->content_len);
-    gbx_rpc_put_json(to, "structuredContent", result->structured,
-                     result->structured_len);
-    gbx_rpc_put_bool(to, "isError", result->is_error);
+    gbx_json_put_json(to, "content", result->content, result->content_len);
+    gbx_json_put_json(to, "structuredContent", result->structured,
+                      result->structured_len);
+    gbx_json_put_bool(to, "isError", result->is_error);
 }
 
 void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *result_type,
@@ -334,14 +334,14 @@ void gbx_mcp_reply_begin(gbx_buf *to, gbx_mcp_request *request, const char *resu
 {
     begin(to, request, "result");
     if (request->era.is_modern) {
-        gbx_rpc_put_text(to, "resultType", result_type);
-        gbx_rpc_put_open(to, "_meta", '{');
-        gbx_rpc_put_json(to, "io.modelcontextprotocol/serverInfo",
-                         request->server->info, strlen(request->server->info));
+        gbx_json_put_text(to, "resultType", result_type);
+        gbx_json_put_open(to, "_meta", '{');
+        gbx_json_put_json(to, "io.modelcontextprotocol/serverInfo",
+                          request->server->info, strlen(request->server->info));
         put_members(to, meta);
         (void)gbx_buf_puts(to, "}");
     } else if (meta != NULL) {
-        gbx_rpc_put_json(to, "_meta", meta, strlen(meta));
+        gbx_json_put_json(to, "_meta", meta, strlen(meta));
     }
 }
 
@@ -349,8 +349,8 @@ void gbx_mcp_reply_cacheable(gbx_buf *to, const gbx_mcp_request *request)
 {
     if (!request->era.is_modern)
         return;
-    gbx_rpc_put_integer(to, "ttlMs", TTL_MS);
-    gbx_rpc_put_text(to, "cacheScope", "private");
+    gbx_json_put_integer(to, "ttlMs", TTL_MS);
+    gbx_json_put_text(to, "cacheScope", "private");
 }
 
 void gbx_mcp_reply_end(gbx_mcp_request *request, gbx_buf *to)
@@ -379,7 +379,7 @@ void gbx_mcp_reply_outcome(gbx_mcp_request *request)
     gbx_buf *outcome = &request->outcome;
 
     begin_id(&to, request);
-    gbx_rpc_put_key(&to, NULL);
+    gbx_json_put_key(&to, NULL);
     (void)gbx_buf_append(&to, outcome->data, outcome->len);
     to.failed = to.failed || outcome->failed;
     send_answer(request, &to);
@@ -437,7 +437,7 @@ void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents, siz
     gbx_buf to;
 
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    gbx_rpc_put_json(&to, "contents", contents, len);
+    gbx_json_put_json(&to, "contents", contents, len);
     gbx_mcp_reply_cacheable(&to, request);
     gbx_mcp_reply_end(request, &to);
 }
@@ -450,7 +450,7 @@ void gbx_mcp_fail_no_resource(gbx_mcp_request *request, const char *uri,
     int code = request->era.is_modern ? GBX_RPC_INVALID_PARAMS : -32002;
 
     (void)gbx_buf_puts(&data, "{");
-    gbx_rpc_put_text(&data, "uri", uri);
+    gbx_json_put_text(&data, "uri", uri);
     (void)gbx_buf_append(&data, "}", 2); /* with its NUL */
     fail_with(request, code, message != NULL ? message : "no such resource",
               data.failed ? NULL : (const char *)data.data);

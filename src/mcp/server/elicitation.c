@@ -26,9 +26,9 @@ static char *print_params(const gbx_mcp_request *request, const char *message,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = PARAMS_MAX};
 
     if (request->era.is_modern)
-        gbx_rpc_put_text(&to, "mode", "form");
-    gbx_rpc_put_text(&to, "message", message);
-    gbx_rpc_put_json(&to, "requestedSchema", schema, strlen(schema));
+        gbx_json_put_text(&to, "mode", "form");
+    gbx_json_put_text(&to, "message", message);
+    gbx_json_put_json(&to, "requestedSchema", schema, strlen(schema));
     return gbx_buf_take_string(&to, NULL);
 }
 
@@ -176,16 +176,16 @@ static void append_questions(gbx_buf *to, gbx_mcp_request *request)
     gbx_mcp_ask_entry *ask;
     char key[ASK_KEY_SIZE];
 
-    gbx_rpc_put_open(to, "inputRequests", '{');
+    gbx_json_put_open(to, "inputRequests", '{');
     TAILQ_FOREACH(ask, &request->server->asks, entry)
     {
         if (ask->request != request || ask->is_answered)
             continue;
         ask->is_sent = true;
         print_key(ask, key);
-        gbx_rpc_put_open(to, key, '{');
-        gbx_rpc_put_text(to, "method", "elicitation/create");
-        gbx_rpc_put_open(to, "params", '{');
+        gbx_json_put_open(to, key, '{');
+        gbx_json_put_text(to, "method", "elicitation/create");
+        gbx_json_put_open(to, "params", '{');
         (void)gbx_buf_puts(to, ask->params);
         (void)gbx_buf_puts(to, "}}");
     }
@@ -218,7 +218,7 @@ static void ask_by_retry(gbx_mcp_request *request)
         gbx_clock_now_ns() + (int64_t)request->server->ask_ms * GBX_NS_PER_MS;
     gbx_mcp_reply_begin(&to, request, "input_required", NULL);
     append_questions(&to, request);
-    gbx_rpc_put_text(&to, "requestState", request->handle);
+    gbx_json_put_text(&to, "requestState", request->handle);
     request->is_parked = true;
     request->server->request_bytes -= request->text_len;
     gbx_mcp_reply_interim(request, &to);

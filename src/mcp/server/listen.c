@@ -51,11 +51,11 @@ static bool add_uri(gbx_mcp_uris *uris, const char *uri)
 static void put_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
                              const char *info)
 {
-    gbx_rpc_put_open(to, "_meta", '{');
-    gbx_rpc_put_json(to, "io.modelcontextprotocol/serverInfo", info,
-                     info != NULL ? strlen(info) : 0);
-    gbx_rpc_put_json(to, "io.modelcontextprotocol/subscriptionId", listen->id,
-                     listen->id_len);
+    gbx_json_put_open(to, "_meta", '{');
+    gbx_json_put_json(to, "io.modelcontextprotocol/serverInfo", info,
+                      info != NULL ? strlen(info) : 0);
+    gbx_json_put_json(to, "io.modelcontextprotocol/subscriptionId", listen->id,
+                      listen->id_len);
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -69,7 +69,7 @@ static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
     gbx_rpc_begin_notification(&to, method);
     if (listen != NULL)
         put_subscription(&to, listen, NULL);
-    gbx_rpc_put_text(&to, "uri", uri);
+    gbx_json_put_text(&to, "uri", uri);
     gbx_rpc_end(&to);
     gbx_mcp_send(server, &to);
 }
@@ -137,14 +137,14 @@ static void acknowledge(gbx_mcp_server *server, const gbx_mcp_listen *listen)
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/subscriptions/acknowledged");
     put_subscription(&to, listen, NULL);
-    gbx_rpc_put_open(&to, "notifications", '{');
+    gbx_json_put_open(&to, "notifications", '{');
     for (size_t i = 0; i < GBX_COUNTOF(changes); i++)
         if (listen->lists[changes[i].list])
-            gbx_rpc_put_bool(&to, changes[i].filter, true);
+            gbx_json_put_bool(&to, changes[i].filter, true);
     if (listen->uris.count > 0) {
-        gbx_rpc_put_open(&to, "resourceSubscriptions", '[');
+        gbx_json_put_open(&to, "resourceSubscriptions", '[');
         for (size_t i = 0; i < listen->uris.count; i++)
-            gbx_rpc_put_text(&to, NULL, listen->uris.items[i]);
+            gbx_json_put_text(&to, NULL, listen->uris.items[i]);
         (void)gbx_buf_puts(&to, "]");
     }
     (void)gbx_buf_puts(&to, "}");
@@ -158,7 +158,7 @@ static void close_listen(gbx_mcp_server *server, const gbx_mcp_listen *listen)
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_result(&to, (gbx_view){listen->id, listen->id_len});
-    gbx_rpc_put_text(&to, "resultType", "complete");
+    gbx_json_put_text(&to, "resultType", "complete");
     put_subscription(&to, listen, server->info);
     gbx_rpc_end(&to);
     gbx_mcp_send(server, &to);

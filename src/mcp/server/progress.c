@@ -101,14 +101,13 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
     request->said_ns = gbx_clock_now_ns();
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/progress");
-    gbx_rpc_put_json(&to, "progressToken", request->token, request->token_len);
-    gbx_rpc_put_key(&to, "progress");
-    (void)gbx_json_append_number(&to, progress);
+    gbx_json_put_json(&to, "progressToken", request->token, request->token_len);
+    gbx_json_put_number(&to, "progress", progress);
     if (total >= 0 && isfinite(total)) {
-        gbx_rpc_put_key(&to, "total");
+        gbx_json_put_key(&to, "total");
         (void)gbx_json_append_number(&to, total);
     }
-    gbx_rpc_put_shown(&to, "message", message, message_len);
+    gbx_json_put_shown(&to, "message", message, message_len);
     gbx_rpc_end(&to);
     gbx_mcp_send(request->server, &to);
 }
@@ -154,9 +153,9 @@ void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char 
         return;
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/message");
-    gbx_rpc_put_text(&to, "level", gbx_mcp_level_name(level_of(level)));
-    gbx_rpc_put_text(&to, "logger", "console");
-    gbx_rpc_put_shown(&to, "data", text, len);
+    gbx_json_put_text(&to, "level", gbx_mcp_level_name(level_of(level)));
+    gbx_json_put_text(&to, "logger", "console");
+    gbx_json_put_shown(&to, "data", text, len);
     gbx_rpc_end(&to);
     gbx_mcp_send(request->server, &to);
 }

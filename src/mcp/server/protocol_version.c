@@ -113,7 +113,7 @@ bool gbx_mcp_era_read(gbx_mcp_server *server, const gbx_rpc_message *message,
         (void)gbx_rpc_copy_text(gbx_view_member(meta, META "protocolVersion"),
                                 requested, sizeof requested);
         (void)gbx_buf_puts(&data, "{\"supported\":[\"" GBX_MCP_MODERN "\"]");
-        gbx_rpc_put_text(&data, "requested", requested);
+        gbx_json_put_text(&data, "requested", requested);
         (void)gbx_buf_append(&data, "}", 2); /* with its NUL */
         gbx_mcp_refuse(server, message->id, UNSUPPORTED_VERSION, fault,
                        (const char *)data.data);
@@ -143,12 +143,12 @@ void gbx_mcp_on_initialize(gbx_mcp_request *request)
     server->era = (gbx_mcp_era){.can_ask = can_ask(capabilities), .log_level = -1};
     request->era = server->era;
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    gbx_rpc_put_text(&to, "protocolVersion", version);
-    gbx_rpc_put_json(&to, "capabilities", capabilities_text,
-                     sizeof capabilities_text - 1);
-    gbx_rpc_put_json(&to, "serverInfo", request->server->info,
-                     strlen(request->server->info));
-    gbx_rpc_put_text(&to, "instructions", request->server->instructions);
+    gbx_json_put_text(&to, "protocolVersion", version);
+    gbx_json_put_json(&to, "capabilities", capabilities_text,
+                      sizeof capabilities_text - 1);
+    gbx_json_put_json(&to, "serverInfo", request->server->info,
+                      strlen(request->server->info));
+    gbx_json_put_text(&to, "instructions", request->server->instructions);
     gbx_mcp_reply_end(request, &to);
 }
 
@@ -157,11 +157,11 @@ void gbx_mcp_on_discover(gbx_mcp_request *request)
     gbx_buf to;
 
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    gbx_rpc_put_key(&to, "supportedVersions");
+    gbx_json_put_key(&to, "supportedVersions");
     (void)gbx_buf_puts(&to, "[\"" GBX_MCP_MODERN "\"]");
-    gbx_rpc_put_json(&to, "capabilities", capabilities_text,
-                     sizeof capabilities_text - 1);
-    gbx_rpc_put_text(&to, "instructions", request->server->instructions);
+    gbx_json_put_json(&to, "capabilities", capabilities_text,
+                      sizeof capabilities_text - 1);
+    gbx_json_put_text(&to, "instructions", request->server->instructions);
     gbx_mcp_reply_cacheable(&to, request);
     gbx_mcp_reply_end(request, &to);
 }

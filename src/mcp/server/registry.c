@@ -116,7 +116,7 @@ static bool put_object(gbx_buf *to, const char *name, const char *json)
         return true;
     if (!gbx_view_open(json, strlen(json), &view) || gbx_view_kind(view) != '{')
         return false;
-    gbx_rpc_put_json(to, name, json, strlen(json));
+    gbx_json_put_json(to, name, json, strlen(json));
     return true;
 }
 
@@ -135,9 +135,9 @@ bool gbx_mcp_server_set_tool(gbx_mcp_server *server, const gbx_mcp_tool *tool)
     gbx_mcp_entry entry = {.call = tool->call, .user = tool->user};
 
     (void)gbx_buf_puts(&shown, "{");
-    gbx_rpc_put_text(&shown, "name", tool->name);
-    gbx_rpc_put_text(&shown, "title", tool->title);
-    gbx_rpc_put_text(&shown, "description", tool->description);
+    gbx_json_put_text(&shown, "name", tool->name);
+    gbx_json_put_text(&shown, "title", tool->title);
+    gbx_json_put_text(&shown, "description", tool->description);
     if (!is_name(tool->name) || tool->input_schema == NULL ||
         !put_object(&shown, "inputSchema", tool->input_schema) ||
         !put_object(&shown, "outputSchema", tool->output_schema) ||
@@ -160,12 +160,12 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
     if (resource->uri[0] == '\0' || strlen(resource->uri) >= GBX_MCP_URI_MAX)
         return false;
     (void)gbx_buf_puts(&shown, "{");
-    gbx_rpc_put_text(&shown, is_template ? "uriTemplate" : "uri",
-                     is_template ? resource->uri_template : resource->uri);
-    gbx_rpc_put_text(&shown, "name", resource->name);
-    gbx_rpc_put_text(&shown, "title", resource->title);
-    gbx_rpc_put_text(&shown, "description", resource->description);
-    gbx_rpc_put_text(&shown, "mimeType", resource->mime_type);
+    gbx_json_put_text(&shown, is_template ? "uriTemplate" : "uri",
+                      is_template ? resource->uri_template : resource->uri);
+    gbx_json_put_text(&shown, "name", resource->name);
+    gbx_json_put_text(&shown, "title", resource->title);
+    gbx_json_put_text(&shown, "description", resource->description);
+    gbx_json_put_text(&shown, "mimeType", resource->mime_type);
     (void)gbx_buf_puts(&shown, "}");
     gbx_mcp_settle_soon(server); /* a held request may wait for it */
     return put(server, is_template ? GBX_MCP_TEMPLATES : GBX_MCP_RESOURCES, entry,
@@ -224,7 +224,7 @@ static uint64_t append_page(gbx_buf *to, const gbx_mcp_registry *registry,
             continue;
         if (count == max)
             return last;
-        gbx_rpc_put_key(to, NULL);
+        gbx_json_put_key(to, NULL);
         (void)gbx_buf_puts(to, entry->shown);
         last = entry->place;
         count++;
@@ -248,12 +248,12 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
     /* Announce earlier changes first: this client is about to see them anyway. */
     gbx_mcp_announce(server);
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    gbx_rpc_put_open(&to, lists[list].member, '[');
+    gbx_json_put_open(&to, lists[list].member, '[');
     place = append_page(&to, &server->lists[list], place, server->page_entries);
     (void)gbx_buf_puts(&to, "]");
     if (place > 0) {
         print_cursor(list, place, cursor);
-        gbx_rpc_put_text(&to, "nextCursor", cursor);
+        gbx_json_put_text(&to, "nextCursor", cursor);
     }
     gbx_mcp_reply_cacheable(&to, request);
     request->server->has_listed[list] = true;

@@ -376,10 +376,10 @@ static char *print_info(const gbx_mcp_server_options *o)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf info = {.ceiling = TEXT_MAX};
 
     (void)gbx_buf_puts(&info, "{");
-    gbx_rpc_put_text(&info, "name", o->name);
-    gbx_rpc_put_text(&info, "title", o->title);
-    gbx_rpc_put_text(&info, "version", o->version);
-    gbx_rpc_put_text(&info, "description", o->description);
+    gbx_json_put_text(&info, "name", o->name);
+    gbx_json_put_text(&info, "title", o->title);
+    gbx_json_put_text(&info, "version", o->version);
+    gbx_json_put_text(&info, "description", o->description);
     (void)gbx_buf_puts(&info, "}");
     return gbx_need(gbx_buf_take_string(&info, NULL));
 }

@@ -170,7 +170,7 @@ static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
     if (gbx_view_kind(data) == '"')
         (void)gbx_view_append_text(data, &text);
     else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
-        (void)gbx_rpc_append_json(&text, data.at, data.len);
+        (void)gbx_json_append_line(&text, data.at, data.len);
     if (gbx_buf_append(&text, "", 1))
         clean = gbx_redact_text(secrets, (const char *)text.data);
     if (clean != NULL)
@@ -365,8 +365,8 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
         about.schema = gbx_tools_schema(session->tools, tool);
     gbx_buf_init_secret(&text, MESSAGE_MAX);
     gbx_rpc_begin_request(&text, call->id, about.method);
-    gbx_rpc_put_text(&text, "name", call->tool);
-    gbx_rpc_put_json(&text, "arguments", args, call->args.len);
+    gbx_json_put_text(&text, "name", call->tool);
+    gbx_json_put_json(&text, "arguments", args, call->args.len);
     gbx_session_put_meta(session, call->id, call->meta, &text);
     gbx_rpc_end(&text);
     return gbx_session_send(session, &text, about);

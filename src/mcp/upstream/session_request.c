@@ -56,18 +56,18 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message abou
 void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
                           const char *more, gbx_buf *to)
 {
-    gbx_rpc_put_open(to, "_meta", '{');
+    gbx_json_put_open(to, "_meta", '{');
     if (s->is_modern) {
-        gbx_rpc_put_text(to, "io.modelcontextprotocol/protocolVersion",
-                         s->facts.version);
-        gbx_rpc_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
-                         sizeof GBX_CLIENT_INFO - 1);
-        gbx_rpc_put_json(to, "io.modelcontextprotocol/clientCapabilities", "{}", 2);
+        gbx_json_put_text(to, "io.modelcontextprotocol/protocolVersion",
+                          s->facts.version);
+        gbx_json_put_json(to, "io.modelcontextprotocol/clientInfo", GBX_CLIENT_INFO,
+                          sizeof GBX_CLIENT_INFO - 1);
+        gbx_json_put_json(to, "io.modelcontextprotocol/clientCapabilities", "{}", 2);
     }
     if (progress_token != 0)
-        gbx_rpc_put_integer(to, "progressToken", progress_token);
+        gbx_json_put_integer(to, "progressToken", progress_token);
     if (more != NULL && *more != 0)
-        gbx_rpc_put_json(to, NULL, more, strlen(more));
+        gbx_json_put_json(to, NULL, more, strlen(more));
     (void)gbx_buf_puts(to, "}");
 }
 
@@ -210,7 +210,7 @@ static bool put_said(gbx_view params, gbx_buf *to)
     if (gbx_view_kind(m[DATA]) == '"')
         (void)gbx_view_append_text(m[DATA], to);
     else if (m[DATA].at != NULL)
-        (void)gbx_rpc_append_json(to, m[DATA].at, m[DATA].len);
+        (void)gbx_json_append_line(to, m[DATA].at, m[DATA].len);
     gbx_blank_nuls(to);
     return gbx_buf_append(to, "", 1);
 }

@@ -70,7 +70,7 @@ static bool ask_next(gbx_session *s, gbx_view result)
     if (s->coming->is_cut)
         return false;
     gbx_buf_init(&params, CURSOR_MAX + 64);
-    gbx_rpc_put_json(&params, "cursor", cursor.at, cursor.len);
+    gbx_json_put_json(&params, "cursor", cursor.at, cursor.len);
     text = gbx_need(gbx_buf_take_string(&params, NULL));
     ask_page(s, text);
     return true;

@@ -122,11 +122,11 @@ static gbx_tool_flaw add_tool(gbx_tools *tools, gbx_view view,
         return GBX_TOOL_SECRET;
     if (!has_room(tools, view)) /* it may have become longer */
         return GBX_TOOL_TOO_LONG;
-    gbx_rpc_put_key(&tools->json, NULL);
+    gbx_json_put_key(&tools->json, NULL);
     tool.name = gbx_need(strdup(name));
     tool.at = tools->json.len;
     tool.len = view.len; /* joining its lines keeps the length */
-    (void)gbx_rpc_append_json(&tools->json, view.at, view.len);
+    (void)gbx_json_append_line(&tools->json, view.at, view.len);
     tools->list =
         gbx_need(reallocarray(tools->list, tools->count + 1, sizeof *tools->list));
     tools->list[tools->count++] = tool;

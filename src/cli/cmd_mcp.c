@@ -11,7 +11,6 @@
 #include "mcp/code/code.h"
 #include "mcp/config/config.h"
 #include "mcp/data/data.h"
-#include "mcp/import/import.h"
 #include "mcp/rules/rules.h"
 #include "mcp/server/server.h"
 
@@ -108,10 +107,17 @@ static void say_trouble(servers_of_code *servers)
 
 gbx_status gbx_mcp_own_config(char path[PATH_MAX], gbx_error *reterr)
 {
-    return gbx_host_own_path(path)
-               ? GBX_OK
-               : gbx_fail(reterr, GBX_E_USAGE,
-                          "no home directory: give the file by '--config'");
+    const char *folder = getenv("XDG_CONFIG_HOME");
+    const char *home = getenv("HOME");
+    int n = PATH_MAX;
+
+    if (folder != NULL && folder[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/glovebox/mcp.json", folder);
+    else if (home != NULL && home[0] == '/')
+        n = snprintf(path, PATH_MAX, "%s/.config/glovebox/mcp.json", home);
+    return n < PATH_MAX ? GBX_OK
+                        : gbx_fail(reterr, GBX_E_USAGE,
+                                   "no home directory: give the file by '--config'");
 }
 
 gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *reterr)

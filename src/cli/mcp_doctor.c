@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "mcp/import/import.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/rules/rules.h"
 #include "mcp/upstream/upstream.h"

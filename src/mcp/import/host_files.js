@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * host_files - reads the files of hosts, turns their entries of servers into ours, and adds
- * those to our own file. It runs in a sealed worker, as one script that esbuild makes of
- * this and of two parsers from npm; each exported function is one question of box.c.
+ * host_files - reads the files of hosts, turns their entries of servers into ours, decides which
+ * of them to take, and adds those to our own file. It runs in a sealed worker, as one script that
+ * esbuild makes of this and of two parsers from npm; each exported function is one question of
+ * host_files.c.
  */
 import { findNodeAtLocation, parseTree, printParseErrorCode, visit } from 'jsonc-parser';
 import { parse as parseToml, TomlError } from 'smol-toml';
@@ -265,7 +266,11 @@ const NOT_DONE = {
   auth: signIn,
 };
 
-function takeEntry(theirs, place, offBy) {
+/* Turns a host's entry into ours: { entry, notes }. Nothing of it is lost: members that mean
+ * nothing to us are copied, too. offBy: the file that disables it. */
+function takeEntry(theirs, { host, folder, inputs }, offBy) {
+  const notes = [];
+  const place = { host, folder, inputs, note: (text) => notes.push(text) };
   const entry = textsOf(theirs, place);
   if (place.host === 'codex') takeCodex(entry);
   /* VS Code adds to its PATH. Every other host replaces it, as we do. */
@@ -285,19 +290,7 @@ function takeEntry(theirs, place, offBy) {
     const isAll = Array.isArray(value) && value[0] === '*';
     if (value !== undefined && value !== null && value !== false && !isAll) place.note(text(key));
   }
-  return entry;
-}
-
-/* Turns a host's entries into ours: a list of { entry, notes }. Nothing of an entry is
- * lost: members that mean nothing to us are copied, too. off: the files that disable
- * servers, by name. */
-export function take({ host, folder, inputs, servers, off }) {
-  return Object.entries(servers).map(([name, theirs]) => {
-    const notes = [];
-    const place = { host, folder, inputs, note: (text) => notes.push(text) };
-    if (!isObject(theirs)) return { entry: null, notes: ['it is left alone: it is not an object'] };
-    return { entry: takeEntry(theirs, place, Object.hasOwn(off, name) ? off[name] : undefined), notes };
-  });
+  return { entry, notes };
 }
 
 /* ---- adding to our file -------------------------------------------------------- */
@@ -345,12 +338,400 @@ function addMember(text, path, name, value) {
   return last === undefined ? fillEmpty(text, object, member, newline) : addAfter(text, last, member, newline);
 }
 
-/* Our file's text with these servers. */
-export function add({ text, servers }) {
+/* Our file's text with these servers; "" if it has no place for them. */
+function addServers(text, servers) {
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
   let plain = text.slice(mark.length);
-  if (findNodeAtLocation(parseTree(plain, [], JSONC), ['mcpServers'])?.type !== 'object')
-    plain = addMember(plain, [], 'mcpServers', {});
-  for (const [name, value] of Object.entries(servers)) plain = addMember(plain, ['mcpServers'], name, value);
+  try {
+    if (findNodeAtLocation(parseTree(plain, [], JSONC), ['mcpServers'])?.type !== 'object')
+      plain = addMember(plain, [], 'mcpServers', {});
+    for (const [name, value] of Object.entries(servers)) plain = addMember(plain, ['mcpServers'], name, value);
+  } catch {
+    return '';
+  }
   return `${mark}${plain}`;
+}
+
+/* ---- where hosts keep servers ---------------------------------------------------- */
+
+const HOSTS = {
+  claude: 'Claude Desktop', 'claude-code': 'Claude Code', cursor: 'Cursor', vscode: 'VS Code', codex: 'Codex',
+};
+
+/* In the order in which a host looks. "*" among the keys stands for the project's folder. */
+const PLACES = [
+  ['claude', 'config', 'Claude/claude_desktop_config.json', ['mcpServers']],
+  ['claude-code', 'claude', '.claude.json', ['projects', '*', 'mcpServers']],
+  ['claude-code', 'here', '.mcp.json', ['mcpServers']],
+  ['claude-code', 'claude', '.claude.json', ['mcpServers']],
+  ['cursor', 'here', '.cursor/mcp.json', ['mcpServers']],
+  ['cursor', 'home', '.cursor/mcp.json', ['mcpServers']],
+  ['vscode', 'here', '.vscode/mcp.json', ['servers']],
+  ['vscode', 'here', '.vscode/settings.json', ['mcp', 'servers']],
+  ['vscode', 'config', 'Code/User/mcp.json', ['servers']],
+  ['vscode', 'config', 'Code/User/settings.json', ['mcp', 'servers']],
+  ['codex', 'here', '.codex/config.toml', ['mcp_servers']],
+  ['codex', 'codex', 'config.toml', ['mcp_servers']],
+];
+
+/* How the servers of an unknown file may be written. */
+const LOOKS = [
+  ['codex', ['mcp_servers']], ['claude-code', ['mcpServers']], ['vscode', ['servers']], ['vscode', ['mcp', 'servers']],
+];
+
+/* Where a folder is: as the variable says, else below the home directory. */
+const BASES = {
+  config: ['XDG_CONFIG_HOME', '/.config'],
+  claude: ['CLAUDE_CONFIG_DIR', ''],
+  claudeFolder: ['CLAUDE_CONFIG_DIR', '/.claude'],
+  home: ['HOME', ''],
+  codex: ['CODEX_HOME', '/.codex'],
+};
+
+const get = (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+const valueAt = (root, keys) => keys.reduce(get, root);
+const serversAt = (root, { keys }) => valueAt(root, keys);
+const strings = (list) => (Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []);
+
+class Unreadable extends Error {
+  constructor(path, why) {
+    super(why);
+    this.path = path;
+  }
+}
+
+/* What is known of the machine. What is asked for and not known yet is needed: then the result
+ * is of no use, and the question comes again with it. */
+class Machine {
+  constructor({ env, here, files, reals, checks }) {
+    Object.assign(this, { env, here, files: new Map(files), reals: new Map(reals), checks: new Map(checks) });
+    this.need = { files: new Set(), reals: new Set(), checks: new Set() };
+  }
+
+  #ask(what, key) {
+    if (!this[what].has(key)) this.need[what].add(key);
+    return this[what].get(key);
+  }
+
+  /* A file's value; undefined: there is none, unless it must exist. */
+  file(path, mustExist = false) {
+    const file = this.#ask('files', path);
+    if (file?.isBad || (file?.isMissing && mustExist)) throw new Unreadable(path);
+    return file?.value;
+  }
+
+  real(path) {
+    return this.#ask('reals', path) ?? path;
+  }
+
+  /* What our own reader says of an entry: { why, isLeft }. */
+  check(entry) {
+    return this.#ask('checks', JSON.stringify({ mcpServers: { x: entry } })) ?? {};
+  }
+
+  isSame(a, b) {
+    return this.real(a) === this.real(b);
+  }
+
+  isSamePlace(a, b) {
+    return a.keys.length === b.keys.length && a.keys.every((key, i) => key === b.keys[i]) && this.isSame(a.path, b.path);
+  }
+
+  /* undefined: there is no such folder. */
+  path(base, name) {
+    if (base === 'here') return this.here === null ? undefined : `${this.here}/${name}`;
+    const [variable, below] = BASES[base];
+    if (this.env[variable]?.startsWith('/')) return `${this.env[variable]}/${name}`;
+    return this.env.HOME?.startsWith('/') ? `${this.env.HOME}${below}/${name}` : undefined;
+  }
+
+  /* All places of a host, each only once: in the home directory, the user's files do not
+   * also count as a project's. */
+  placesOf(host) {
+    const places = PLACES.filter((row) => row[0] === host).map(([, base, name, keys]) => {
+      const folder = base === 'here' || keys.includes('*') ? this.here : '';
+      const path = folder === null ? undefined : this.path(base, name);
+      return { host, path, folder, keys: keys.map((key) => (key === '*' ? folder : key)) };
+    }).filter((place) => place.path !== undefined);
+    return places.filter((place, i) => !places.slice(i + 1).some((later) => this.isSamePlace(place, later)));
+  }
+
+  /* The place of a named file: as if it had been found without a name; as if its project were
+   * the working folder; or by its form. Naming a file does not select its "projects". */
+  placeOf(path, root) {
+    const known = Object.keys(HOSTS).flatMap((host) => this.placesOf(host))
+      .find((place) => place.keys[0] !== 'projects' && isObject(serversAt(root, place)) && this.isSame(place.path, path));
+    if (known !== undefined) return known;
+    const real = this.real(path);
+    for (const [host, base, name, keys] of PLACES)
+      if (base === 'here' && real.endsWith(`/${name}`) && real.length > name.length + 1 && isObject(valueAt(root, keys)))
+        return { host, path: real, folder: real.slice(0, -name.length - 1), keys };
+    const look = LOOKS.find(([host, keys]) => isObject(valueAt(root, keys)) && path.endsWith('.toml') === (host === 'codex'));
+    return look && { host: look[0], path: real, folder: '', keys: look[1] };
+  }
+}
+
+/* ---- a person's answers ---------------------------------------------------------- */
+
+/*
+ * A project's file comes from the project's author. Claude Code, Cursor, VS Code and Codex ask
+ * before they start its servers, and Claude Code keeps the answers in its settings. A rejected
+ * server must not start here, and neither must one that nobody was asked about. The project's
+ * own settings cannot approve servers unless its folder is trusted, since they come from the
+ * same author.
+ */
+
+/* Claude Code's answers for a folder. */
+function readClaudeCode(machine, answers, folder, isProjectFile) {
+  const addNames = (names, to, path) => {
+    for (const name of strings(names)) if (!to.has(name)) to.set(name, path);
+  };
+  function addAnswers(value, path, mayApprove) {
+    if (!isProjectFile) return;
+    addNames(get(value, 'disabledMcpjsonServers'), answers.off, path);
+    if (!mayApprove) return;
+    addNames(get(value, 'enabledMcpjsonServers'), answers.on, path);
+    answers.isAllOn ||= get(value, 'enableAllProjectMcpServers') === true;
+  }
+  function addSettings(path, mayApprove) {
+    if (path === undefined) return;
+    const value = machine.file(path);
+    addAnswers(value, path, mayApprove);
+    /* Permissions of tools are not imported, but a person must be informed of them. */
+    const permissions = get(value, 'permissions');
+    if ([...strings(get(permissions, 'deny')), ...strings(get(permissions, 'ask'))].some((one) => one.startsWith('mcp__')))
+      answers.permissions.add(path);
+  }
+  const state = machine.path('claude', '.claude.json');
+  const project = state && valueAt(machine.file(state), ['projects', folder]);
+  const isTrusted = get(project, 'hasTrustDialogAccepted') === true;
+  addAnswers(project, state, true);
+  addNames(get(project, 'disabledMcpServers'), answers.off, state);
+  addSettings(`${folder}/.claude/settings.local.json`, isTrusted);
+  addSettings(`${folder}/.claude/settings.json`, isTrusted);
+  addSettings(machine.path('claudeFolder', 'settings.json'), true);
+  addSettings('/etc/claude-code/managed-settings.json', true);
+}
+
+/* What persons have decided about the servers of a place: the files that switch servers off, and
+ * those that approve them, by name. isAllOn: all others are approved, or need no approval. */
+function answersOf(machine, place) {
+  const isProjectFile = place.path.endsWith('/.mcp.json');
+  /* The user's file of Claude Code also has places for projects. */
+  const isOfProject = place.folder !== '' && place.keys[0] !== 'projects';
+  const answers = { off: new Map(), on: new Map(), permissions: new Set(), isAllOn: place.isNamed || !isOfProject };
+  if (place.host === 'codex' && !answers.isAllOn) {
+    /* Codex reads a project's file only if the user's file trusts the folder. */
+    const path = machine.path('codex', 'config.toml');
+    answers.isAllOn = path !== undefined &&
+      valueAt(machine.file(path), ['projects', place.folder, 'trust_level']) === 'trusted';
+  }
+  const state = machine.path('claude', '.claude.json');
+  const folder = place.folder !== '' ? place.folder : machine.here;
+  if (place.host === 'claude-code' && folder !== null &&
+      (isProjectFile || (state !== undefined && machine.isSame(place.path, state))))
+    readClaudeCode(machine, answers, folder, isProjectFile);
+  return answers;
+}
+
+/* ---- taking ---------------------------------------------------------------------- */
+
+const isOff = (entry) => entry.disabled === true || entry.enabled === false;
+
+const isUs = ({ command, args }) => typeof command === 'string' && command.split('/').at(-1) === 'glovebox' && args?.[0] === 'mcp';
+
+/* Does it start us with that configuration? */
+const isUsWith = (machine, entry, own) => isUs(entry) && Array.isArray(entry.args) && entry.args.some((arg, i) => {
+  const path = arg === '--config' ? entry.args[i + 1] : /^--config=(.*)/s.exec(arg)?.[1];
+  return typeof path === 'string' && path.startsWith('/') && machine.isSame(path, own);
+});
+
+/* As gbx_mcp_clean_name(): a valid name of a server. */
+function cleanName(name) {
+  let clean = '';
+  for (const one of name)
+    if (/[A-Za-z0-9_.-]/.test(one)) clean += one;
+    else if (clean !== '' && !clean.endsWith('-')) clean += '-';
+  return clean.slice(0, 64) || 'server';
+}
+
+/* A host's server's name here, by index: as it is there, with the host's name, also with a
+ * number. */
+function nameOf(name, host, index) {
+  const clean = cleanName(name);
+  if (index === 0) return clean;
+  return index === 1 ? `${clean.slice(0, 50)}-${host}` : `${clean.slice(0, 44)}-${host}-${index}`;
+}
+
+/* Some hosts write out defaults that others leave out; the order of members means nothing. */
+function comparable(entry, withoutDisabled) {
+  const isEmpty = (value) => value === null || typeof value !== 'object' || Object.keys(value).length === 0;
+  const usual = 'url' in entry ? 'http' : 'stdio';
+  const kept = Object.entries(entry).filter(([name, value]) => !(
+    (['args', 'env', 'headers'].includes(name) && isEmpty(value)) || (name === 'type' && value === usual) ||
+    (name === 'disabled' && (withoutDisabled || value !== true)) || (name === 'enabled' && value !== false)));
+  return JSON.stringify(Object.fromEntries(kept), (key, value) => (isObject(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value));
+}
+
+/* "disabled" does not count as a difference, unless only ours is: then a host whose server
+ * starts does not have it here. */
+function isSameServer(ours, entry) {
+  const withoutDisabled = entry.disabled === true || ours.disabled !== true;
+  return comparable(ours, withoutDisabled) === comparable(entry, withoutDisabled);
+}
+
+/* Collects servers. What is said becomes steps: lines, and files that cannot be read. */
+class Import {
+  steps = [];
+  added = {};
+  places = [];
+  from = new Set();
+
+  constructor(machine, own) {
+    this.machine = machine;
+    this.own = own;
+    const old = [get(own.value, 'mcpServers'), get(own.value, 'servers')].filter(isObject);
+    this.servers = new Map(old.flatMap(Object.entries));
+  }
+
+  say(line) {
+    this.steps.push({ say: line });
+  }
+
+  fail(error) {
+    if (!(error instanceof Unreadable)) throw error;
+    this.steps.push({ fail: error.path, why: error.message });
+  }
+
+  /* The same server, under a name that it may have got before from any host. Numbers go no
+   * higher than there are servers, unless somebody has removed some. */
+  findThere(name, entry) {
+    for (const host of Object.keys(HOSTS))
+      for (let i = 0; i <= this.servers.size + 1; i++) {
+        const ours = this.servers.get(nameOf(name, host, i));
+        if (isObject(ours) && isSameServer(ours, entry)) return nameOf(name, host, i);
+      }
+    return undefined;
+  }
+
+  /* Add it under a name that none of our other servers has. */
+  add(name, host, entry) {
+    let index = 0;
+    while (this.servers.has(nameOf(name, host, index))) index++;
+    const chosen = nameOf(name, host, index);
+    this.servers.set(chosen, entry);
+    Object.defineProperty(this.added, chosen, { value: entry, enumerable: true });
+    return chosen;
+  }
+
+  /* Decide about an entry that is not us; ours: its form here, or undefined. An unapproved one
+   * must also be complete: somebody will switch it on. */
+  takeOther(to, name, theirs, answers, { entry: ours, notes }) {
+    const waits = ours !== undefined && !answers.isAllOn && !answers.on.has(name) && !answers.off.has(name) && !isOff(theirs);
+    if (waits) ours.disabled = true;
+    const there = ours && this.findThere(name, ours);
+    const chosen = there ?? (ours && this.add(name, to.host, ours));
+    /* If our file does not load, whether it does with them is only known at the end. */
+    const taken = this.own.isFine ? 'taken' : 'to be taken';
+    const outcome = ours === undefined ? 'not taken' : chosen === name ? taken : `${taken} as ${chosen}`;
+    this.say(`  ${name}: ${there === undefined ? outcome : 'is there already'}`);
+    for (const note of notes) this.say(`    note: ${note}`);
+    if (ours === undefined) return;
+    if (!isOff(this.servers.get(chosen))) to.taken.push(name);
+    else if (waits)
+      this.say('    note: it is taken as disabled, since it comes with the folder, and no approval of it is known');
+  }
+
+  takeServer(to, name, theirs, answers, found) {
+    if (!isObject(theirs) || !isUs(theirs)) {
+      this.takeOther(to, name, theirs, answers, found);
+      return;
+    }
+    const isOurs = isUsWith(this.machine, theirs, this.own.path);
+    this.say(`  ${name}: that is glovebox${isOurs ? '' : ', with something else'}`);
+    to.hasUs ||= isOurs;
+  }
+
+  takeServers(to, root) {
+    let answers;
+    try {
+      answers = answersOf(this.machine, to);
+    } catch (error) {
+      if (error instanceof Unreadable) this.say('  not taken: which of them are switched off cannot be read');
+      this.fail(error);
+      return;
+    }
+    const inputs = get(valueAt(root, to.keys.slice(0, -1)), 'inputs');
+    const before = this.servers.size;
+    for (const [name, theirs] of Object.entries(serversAt(root, to))) {
+      const found = isObject(theirs) ? takeEntry(theirs, { ...to, inputs }, answers.off.get(name))
+        : { notes: ['it is left alone: it is not an object'] };
+      const { why, isLeft } = found.entry === undefined ? {} : this.machine.check(found.entry);
+      if (why !== undefined) found.notes.push(`${isLeft ? 'it is left alone: ' : ''}${why}`);
+      if (isLeft) delete found.entry;
+      this.takeServer(to, name, theirs, answers, found);
+    }
+    /* Once they are behind us, their host sees only our tools. */
+    for (const path of answers.permissions)
+      this.say(`  note: what ${path} denies, or asks about, is not taken: write rules, or use 'glovebox mcp deny'`);
+    if (this.servers.size > before) this.from.add(to.path);
+  }
+
+  /* Two values of --from, or a value and a file, may be the same place. */
+  takePlace(place, root) {
+    const servers = serversAt(root, place);
+    if (!isObject(servers) || Object.keys(servers).length === 0 ||
+        this.places.some((other) => this.machine.isSamePlace(other, place))) return;
+    const to = { ...place, taken: [], hasUs: false };
+    this.places.push(to);
+    this.say(`${HOSTS[to.host]}, ${to.path}`);
+    this.takeServers(to, root);
+  }
+
+  /* An unreadable place does not keep the rest from being imported. */
+  takeHost(host) {
+    for (const place of this.machine.placesOf(host))
+      try {
+        this.takePlace(place, this.machine.file(place.path));
+      } catch (error) {
+        this.fail(error);
+      }
+  }
+
+  takeFile(path) {
+    try {
+      const root = this.machine.file(path, true);
+      const place = this.machine.placeOf(path, root);
+      if (place === undefined)
+        throw new Unreadable(path, `no servers in '${path}': neither "mcpServers" nor "servers", nor [mcp_servers.NAME]`);
+      this.takePlace({ ...place, isNamed: true }, root);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /* The host continues to use a server, bypassing us and our rules, until a person removes it
+   * there. */
+  next() {
+    return this.places.filter(({ taken }) => taken.length > 0).map(({ taken, path, hasUs }) =>
+      `next: take ${taken.join(', ')} out of ${path}${hasUs ? ''
+        : `, and put in glovebox, as docs/mcp.md shows: 'glovebox mcp --config ${this.own.path}'`}`);
+  }
+}
+
+/* What the import does, or what must be known first. own: our file; from: hosts, or files of
+ * them. Our file's new text is null without new servers, "" if it cannot be had. */
+export function plan({ own, from, ...known }) {
+  const machine = new Machine(known);
+  const all = new Import(machine, own);
+  for (const one of from.length > 0 ? from : Object.keys(HOSTS))
+    if (Object.hasOwn(HOSTS, one)) all.takeHost(one);
+    else all.takeFile(one);
+  const need = Object.fromEntries(Object.entries(machine.need).map(([what, keys]) => [what, [...keys]]));
+  if (Object.values(need).some((keys) => keys.length > 0)) return { need };
+  return {
+    steps: all.steps, from: [...all.from], next: all.next(), hasPlaces: all.places.length > 0,
+    text: Object.keys(all.added).length > 0 ? addServers(own.text, all.added) : null,
+  };
 }

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* host_files - asks host_files.js in sealed workers, and gives it what it needs. */
+#include "mcp/import/import.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glovebox/preload.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CALL_MS      60000
+#define FILE_MAX     GBX_MIB(64) /* Claude Code keeps histories in its file */
+#define QUESTION_MAX GBX_MIB(512)
+#define ROUNDS_MAX   16
+
+extern const char gbx_script_host_files[];
+
+/* What the script has asked for: lists of [question, answer], without their end. */
+typedef struct known {
+    gbx_host_files *of;
+    gbx_buf files;
+    gbx_buf reals;
+    gbx_buf checks;
+} known;
+
+static void release_result(gbx_result **result)
+{
+    gbx_result_free(*result);
+}
+
+gbx_status gbx_host_files_open(gbx_host_files *files, gbx_trust trust,
+                               gbx_error *reterr)
+{
+    const gbx_preload preload = {"host_files.js", gbx_script_host_files,
+                                 strlen(gbx_script_host_files)};
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.limits.timeout_ms = CALL_MS;
+    options.limits.memory_bytes = GBX_MIB(1024);
+    options.limits.output_bytes = GBX_MIB(128);
+    options.pool_size = 1;
+    options.max_workers = 1;
+    options.preloads = &preload;
+    options.preload_count = 1;
+    files->trust = trust;
+    return gbx_engine_new(&options, &files->engine, reterr);
+}
+
+void gbx_host_files_close(gbx_host_files *files)
+{
+    for (size_t i = 0; i < files->fault_count; i++)
+        free(files->faults[i].path);
+    free(files->faults);
+    gbx_result_free(files->plan);
+    gbx_engine_free(files->engine);
+}
+
+/* Call one of the script's functions. */
+static gbx_status ask(gbx_host_files *files, const char *function, const gbx_buf *input,
+                      gbx_result **ret, gbx_view *ret_value, gbx_error *reterr)
+{
+    GBX_CLEANUP(release_result) gbx_result *result = NULL;
+    gbx_call call = GBX_CALL_INIT;
+    char code[64];
+    const char *value;
+    gbx_status status;
+    size_t len;
+
+    (void)gbx_need(input->failed ? NULL : input->data);
+    call.flags = GBX_CALL_NO_GUARD; /* the code is ours */
+    call.code_len =
+        (size_t)snprintf(code, sizeof code, "input => host_files.%s(input)", function);
+    call.code = code;
+    call.input = (const char *)input->data;
+    call.input_len = input->len;
+    status = gbx_execute(files->engine, &call, &result, reterr);
+    if (status != GBX_OK)
+        return status;
+    if (gbx_result_code(result) != GBX_CODE_VALUE)
+        return gbx_fail(reterr, GBX_E_DATA, "%s", gbx_result_error(result));
+    value = gbx_result_value(result, &len);
+    if (!gbx_view_open(value, len, ret_value))
+        return gbx_fail(reterr, GBX_E_DATA, "no answer of the files' reader");
+    *ret = result;
+    result = NULL;
+    return GBX_OK;
+}
+
+/* ---- reading a file -------------------------------------------------------------- */
+
+/* Read a regular file; reading a pipe would block. NULL, or the reason for
+ * failing, with errno. */
+static const char *read_all(int fd, gbx_buf *to)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return gbx_fail_reason(errno);
+    errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    if (!S_ISREG(st.st_mode))
+        return errno == EISDIR ? gbx_fail_reason(errno) : "it is not a file";
+    errno = EFBIG;
+    if (st.st_size >= (off_t)to->ceiling)
+        return "it is too large";
+    return gbx_buf_read(to, fd) ? NULL : gbx_fail_reason(errno);
+}
+
+static bool is_toml(const char *path)
+{
+    size_t len = strlen(path);
+
+    return len > 5 && strcmp(path + len - 5, ".toml") == 0;
+}
+
+static uint32_t number_of(gbx_view view)
+{
+    return gbx_view_kind(view) == '0' ? (uint32_t)strtoul(view.at, NULL, 10) : 0;
+}
+
+/* The script's answer is {"value"}, or {"message", "line", "column"}. */
+static gbx_status parse(gbx_host_files *files, const char *path, const gbx_buf *text,
+                        gbx_buf *ret, gbx_error *reterr)
+{
+    static const char *const names[] = {"value", "message", "line", "column"};
+    GBX_CLEANUP(release_result) gbx_result *result = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    const char *bytes = text->data != NULL ? (const char *)text->data : "";
+    gbx_view answer = {0};
+    gbx_view m[GBX_COUNTOF(names)];
+    gbx_status status;
+    uint32_t line;
+    uint32_t column;
+    size_t at;
+
+    gbx_buf_init_secret(&question, QUESTION_MAX);
+    gbx_buf_init(&message, GBX_ERROR_MESSAGE_SIZE);
+    if (!gbx_utf8_valid(text->data, text->len, &at)) {
+        gbx_utf8_position(bytes, text->len, at, &line, &column);
+        return gbx_fail_at(reterr, GBX_E_DATA, line, column, "invalid UTF-8");
+    }
+    gbx_json_put_open(&question, NULL, '{');
+    gbx_json_put_bool(&question, "isToml", is_toml(path));
+    gbx_json_put_key(&question, "text");
+    (void)gbx_json_append_string(&question, bytes, text->len);
+    (void)gbx_buf_puts(&question, "}");
+    status = ask(files, "read", &question, &result, &answer, reterr);
+    if (status != GBX_OK)
+        return status;
+    gbx_view_members(answer, names, GBX_COUNTOF(names), m);
+    if (m[0].at != NULL) {
+        (void)gbx_buf_append(ret, m[0].at, m[0].len);
+        (void)gbx_need(ret->data);
+        return GBX_OK;
+    }
+    (void)gbx_view_append_text(m[1], &message);
+    return gbx_fail_at(reterr, GBX_E_DATA, number_of(m[2]), number_of(m[3]), "%.*s",
+                       (int)message.len, (const char *)message.data);
+}
+
+gbx_status gbx_host_files_read(gbx_host_files *files, const char *path,
+                               gbx_buf *ret_text, gbx_buf *ret_value, gbx_error *reterr)
+{
+    const gbx_trusted_file trusted = {path, "", O_RDONLY | O_NONBLOCK, files->trust,
+                                      false};
+    GBX_CLEANUP(gbx_fd_close) int fd = -1;
+    const char *why;
+    gbx_status status;
+
+    gbx_buf_init_secret(ret_text, FILE_MAX);
+    gbx_buf_init_secret(ret_value, QUESTION_MAX);
+    status = gbx_trusted_file_open(&trusted, &fd, NULL, reterr);
+    if (status != GBX_OK)
+        return status;
+    why = read_all(fd, ret_text);
+    if (why != NULL)
+        return gbx_fail(reterr, GBX_E_OS, "cannot read '%s': %s", path, why);
+    return parse(files, path, ret_text, ret_value, reterr);
+}
+
+/* ---- what the script needs ------------------------------------------------------- */
+
+static void note_fault(gbx_host_files *files, const char *path, const gbx_error *err)
+{
+    gbx_host_fault *fault =
+        gbx_need(gbx_list_room(&files->faults, files->fault_count, sizeof *fault));
+
+    *fault = (gbx_host_fault){.path = gbx_need(strdup(path)), .err = *err};
+    files->fault_count++;
+}
+
+static void answer_file(known *k, const char *path)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
+    gbx_error err = {0};
+    gbx_status status = gbx_host_files_read(k->of, path, &text, &value, &err);
+    bool is_missing = err.os_errno == ENOENT || err.os_errno == ENOTDIR;
+
+    gbx_json_put_open(&k->files, NULL, '{');
+    if (status == GBX_OK)
+        gbx_json_put_json(&k->files, "value", (const char *)value.data, value.len);
+    else
+        gbx_json_put_bool(&k->files, is_missing ? "isMissing" : "isBad", true);
+    (void)gbx_buf_puts(&k->files, "}");
+    if (status != GBX_OK)
+        note_fault(k->of, path, &err);
+}
+
+static void answer_real(known *k, const char *path)
+{
+    GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
+
+    if (real != NULL)
+        gbx_json_put_text(&k->reals, NULL, real);
+    else
+        gbx_json_put_json(&k->reals, NULL, "null", 4);
+}
+
+/* Leaves out the position, which refers to no real file, and the advice to import,
+ * which is happening now. */
+static void put_why(gbx_buf *to, const char *fault)
+{
+    static const char name[] = ": mcpServers.x";
+    const char *why = strstr(fault, name);
+    const char *advice;
+
+    why = why != NULL ? why + sizeof name - 1 : fault;
+    why += strspn(why, ".: ");
+    advice = strstr(why, GBX_VARIABLES_IMPORT);
+    gbx_json_put_key(to, "why");
+    (void)gbx_json_append_string(to, why,
+                                 advice != NULL ? (size_t)(advice - why) : strlen(why));
+}
+
+/* Is it a valid entry for us? Unset variables do not matter here. */
+static void answer_check(known *k, const char *text)
+{
+    gbx_mcp_config *config = NULL;
+    gbx_error err = {0};
+    bool is_read = gbx_mcp_config_parse(text, strlen(text), NULL, GBX_TRUST_OWN,
+                                        &config, &err) == GBX_OK;
+    const char *fault = is_read ? config->servers[0].fault : err.message;
+
+    gbx_json_put_open(&k->checks, NULL, '{');
+    if (fault != NULL)
+        put_why(&k->checks, fault);
+    gbx_json_put_bool(&k->checks, "isLeft",
+                      !is_read || config->servers[0].is_malformed);
+    (void)gbx_buf_puts(&k->checks, "}");
+    gbx_mcp_config_free(config);
+}
+
+/* Append [question, answer] for each question. */
+static void answer_all(known *k, gbx_view questions, gbx_buf *to,
+                       void (*answer)(known *k, const char *question))
+{
+    size_t cursor = 0;
+    gbx_view name;
+    gbx_view question;
+
+    while (gbx_view_next(questions, &cursor, &name, &question)) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+
+        gbx_buf_init_secret(&text, question.len + 1);
+        (void)gbx_view_append_text(question, &text);
+        (void)gbx_need(gbx_buf_append(&text, "", 1) ? text.data : NULL);
+        gbx_json_put_open(to, NULL, '[');
+        gbx_json_put_json(to, NULL, question.at, question.len);
+        answer(k, (const char *)text.data);
+        (void)gbx_buf_puts(to, "]");
+    }
+}
+
+static void put_list(gbx_buf *to, const char *key, const gbx_buf *list)
+{
+    gbx_json_put_open(to, key, '[');
+    if (list->len > 0)
+        (void)gbx_buf_append(to, list->data, list->len);
+    (void)gbx_buf_puts(to, "]");
+}
+
+/* A path that is not UTF-8 could not come back. */
+static gbx_status put_path(gbx_buf *to, const char *key, const char *path,
+                           gbx_error *reterr)
+{
+    if (path != NULL && !gbx_utf8_valid((const uint8_t *)path, strlen(path), NULL))
+        return gbx_fail(reterr, GBX_E_DATA, "the path '%s' is not UTF-8", path);
+    gbx_json_put_text(to, key, path);
+    return GBX_OK;
+}
+
+/* The members that stay the same: "own", "from", "here" and "env". */
+static gbx_status put_world(gbx_buf *to, const gbx_buf *own, const char *const *from,
+                            size_t from_count, gbx_error *reterr)
+{
+    static const char *const variables[] = {"HOME", "XDG_CONFIG_HOME",
+                                            "CLAUDE_CONFIG_DIR", "CODEX_HOME"};
+    GBX_CLEANUP(gbx_free) char *here = getcwd(NULL, 0);
+    gbx_status status = GBX_OK;
+
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_json(to, "own", (const char *)own->data, own->len);
+    gbx_json_put_open(to, "from", '[');
+    for (size_t i = 0; i < from_count && status == GBX_OK; i++)
+        status = put_path(to, NULL, from[i], reterr);
+    (void)gbx_buf_puts(to, "]");
+    gbx_json_put_open(to, "env", '{');
+    for (size_t i = 0; i < GBX_COUNTOF(variables) && status == GBX_OK; i++)
+        status = put_path(to, variables[i], getenv(variables[i]), reterr);
+    (void)gbx_buf_puts(to, "}");
+    if (here == NULL)
+        gbx_json_put_json(to, "here", "null", 4);
+    else if (status == GBX_OK)
+        status = put_path(to, "here", here, reterr);
+    return status;
+}
+
+/* Ask again, with more, until nothing is needed. */
+static gbx_status ask_for_plan(known *k, gbx_buf *question, gbx_view *ret,
+                               gbx_error *reterr)
+{
+    const size_t world_len = question->len;
+
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        GBX_CLEANUP(release_result) gbx_result *result = NULL;
+        gbx_view need;
+        gbx_status status;
+
+        question->len = world_len;
+        put_list(question, "files", &k->files);
+        put_list(question, "reals", &k->reals);
+        put_list(question, "checks", &k->checks);
+        (void)gbx_buf_puts(question, "}");
+        status = ask(k->of, "plan", question, &result, ret, reterr);
+        if (status != GBX_OK)
+            return status;
+        need = gbx_view_member(*ret, "need");
+        if (need.at == NULL) {
+            k->of->plan = result;
+            result = NULL;
+            return GBX_OK;
+        }
+        answer_all(k, gbx_view_member(need, "files"), &k->files, answer_file);
+        answer_all(k, gbx_view_member(need, "reals"), &k->reals, answer_real);
+        answer_all(k, gbx_view_member(need, "checks"), &k->checks, answer_check);
+    }
+    return gbx_fail(reterr, GBX_E_DATA, "the files of the hosts lead nowhere");
+}
+
+gbx_status gbx_host_files_plan(gbx_host_files *files, const gbx_buf *own,
+                               const char *const *from, size_t from_count,
+                               gbx_view *ret, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question;
+    known k = {.of = files};
+    gbx_status status;
+
+    gbx_buf_init_secret(&question, QUESTION_MAX);
+    gbx_buf_init_secret(&k.files, QUESTION_MAX);
+    gbx_buf_init_secret(&k.reals, QUESTION_MAX);
+    gbx_buf_init_secret(&k.checks, QUESTION_MAX);
+    status = put_world(&question, own, from, from_count, reterr);
+    if (status == GBX_OK)
+        status = ask_for_plan(&k, &question, ret, reterr);
+    gbx_buf_cleanup(&k.files);
+    gbx_buf_cleanup(&k.reals);
+    gbx_buf_cleanup(&k.checks);
+    return status;
+}

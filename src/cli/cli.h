@@ -107,17 +107,20 @@ typedef struct gbx_trouble {
     gbx_error err;
 } gbx_trouble;
 
-/* The host's own failure, as the library reported it in trouble->err. */
-void gbx_trouble_host(gbx_trouble *trouble, gbx_status status);
+/* Note a failure, for which trouble->err has the reason. True, and nothing is noted, if
+ * status is GBX_OK. */
 
-/* A file could not be read; trouble->err says why. */
-void gbx_trouble_input(gbx_trouble *trouble, gbx_status status);
+/* The host's own failure, as the library reported it. */
+bool gbx_trouble_host(gbx_trouble *trouble, gbx_status status);
 
-/* Something could not be written; trouble->err says why. */
-void gbx_trouble_output(gbx_trouble *trouble);
+/* Of reading a file. */
+bool gbx_trouble_input(gbx_trouble *trouble, gbx_status status);
 
-/* The input is at fault, as if the worker had reported it; trouble->err says why. */
-void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file);
+/* Of writing something. */
+bool gbx_trouble_output(gbx_trouble *trouble, gbx_status status);
+
+/* The input is at fault, as if the worker had reported it. Returns false. */
+bool gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file);
 
 /* `glovebox: MEMORY: message` with position and hint. */
 void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble);
@@ -161,7 +164,7 @@ typedef struct gbx_opt_list {
 typedef enum gbx_opt_kind {
     GBX_OPT_FLAG,   /* bool: true if given */
     GBX_OPT_TEXT,   /* const char * */
-    GBX_OPT_NUMBER, /* uint64_t, from min to max */
+    GBX_OPT_NUMBER, /* uint32_t or uint64_t, from min to max */
     GBX_OPT_CHOICE, /* int: min + the index in choices */
     GBX_OPT_LIST,   /* gbx_opt_list: every value, in order */
 } gbx_opt_kind;
@@ -175,25 +178,47 @@ typedef struct gbx_opt {
     uint64_t min;
     uint64_t max;
     const char *const *choices; /* ends in NULL */
+    size_t size;                /* of a number's field: 4 or 8 bytes */
+    uint64_t unit;              /* by which a number is multiplied */
 } gbx_opt;
 
-typedef struct gbx_opt_table {
-    const char *title; /* "Limits" */
-    const gbx_opt *rows;
-    size_t count;
-} gbx_opt_table;
+/* One row of a table: the member of type that it fills, the name, and the rest. */
+#define GBX_ROW(type, member, name, value, help, kind, least, most, choices, unit) \
+    {                                                                              \
+        name, value, help, kind, offsetof(type, member), least, most, choices,     \
+            sizeof(((type *)NULL)->member), unit                                   \
+    }
+#define GBX_ROW_FLAG(type, member, name, help) \
+    GBX_ROW(type, member, name, NULL, help, GBX_OPT_FLAG, 0, 0, NULL, 0)
+#define GBX_ROW_TEXT(type, member, name, value, help) \
+    GBX_ROW(type, member, name, value, help, GBX_OPT_TEXT, 0, 0, NULL, 0)
+#define GBX_ROW_LIST(type, member, name, value, help) \
+    GBX_ROW(type, member, name, value, help, GBX_OPT_LIST, 0, 0, NULL, 0)
+#define GBX_ROW_NUMBER(type, member, name, value, least, most, help) \
+    GBX_ROW(type, member, name, value, help, GBX_OPT_NUMBER, least, most, NULL, 1)
+#define GBX_ROW_MIB(type, member, name, least, most, help)                     \
+    GBX_ROW(type, member, name, "MB", help, GBX_OPT_NUMBER, least, most, NULL, \
+            GBX_MIB(1))
+#define GBX_ROW_CHOICE(type, member, name, value, first, choices, help) \
+    GBX_ROW(type, member, name, value, help, GBX_OPT_CHOICE, first, 0, choices, 0)
+
+/* Options under one title. A list of groups ends in a zeroed one. */
+typedef struct gbx_opt_group {
+    const char *title;   /* "Limits" */
+    const gbx_opt *rows; /* end in a zeroed one */
+    size_t offset;       /* of the struct that they fill, in the command's arguments */
+} gbx_opt_group;
 
 /*
- * Parse argv[0] to argv[argc - 1]. into[i] is the struct that tables[i] fills; fields
- * of options that are not given stay unchanged. Other arguments are moved to the front
- * of argv, in order, and counted in *ret_count. GBX_E_USAGE names what is wrong.
+ * Parse argv[0] to argv[argc - 1] into the struct of a command's arguments; fields of
+ * options that are not given stay unchanged. Other arguments are moved to the front of
+ * argv, in order, and counted in *ret_count. GBX_E_USAGE names what is wrong.
  */
-gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
-                         void *const *into, int argc, char **argv, int *ret_count,
-                         gbx_error *reterr);
+gbx_status gbx_opt_parse(const gbx_opt_group *groups, void *into, int argc, char **argv,
+                         int *ret_count, gbx_error *reterr);
 
-/* Print every table with its title, one row per option, wrapped for a terminal. */
-void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count);
+/* Print every group with its title, one row per option, wrapped for a terminal. */
+void gbx_opt_print(FILE *to, const gbx_opt_group *groups);
 
 /* A point in time as people write it: milliseconds since 1970, or ISO 8601. */
 
@@ -214,42 +239,17 @@ extern const char *const gbx_form_names[];
 extern const char *const gbx_require_names[];
 extern const char *const gbx_jit_names[];
 
-/* Zero and NULL: the library's default. */
-typedef struct gbx_limit_args {
-    uint64_t timeout_ms;
-    uint64_t cpu_ms;
-    uint64_t memory_mib;
-    uint64_t output_bytes;
-} gbx_limit_args;
-
-typedef struct gbx_engine_args {
-    int require;        /* gbx_require */
-    int jit;            /* gbx_jit */
-    int globals;        /* gbx_globals */
-    const char *runner; /* its name */
-    uint64_t total_memory_mib;
-    uint64_t total_cpu_percent;
-    uint64_t worker_uid;
-    int speculation; /* gbx_speculation */
-} gbx_engine_args;
-
-extern const gbx_opt_table gbx_limit_table;
-extern const gbx_opt_table gbx_engine_table;
-
-/* limits may be NULL. */
-gbx_options gbx_engine_args_options(const gbx_engine_args *engine,
-                                    const gbx_limit_args *limits);
+/* They fill a gbx_options; zero and NULL: the library's default. */
+extern const gbx_opt gbx_limit_rows[];
+extern const gbx_opt gbx_engine_rows[];
 
 /* What code may reach, as options for every command with a policy. */
 
 /* A row for commands that read files that decide; the member is a bool. */
-#define GBX_OPT_TRUST_FILES(type, member)                                             \
-    {                                                                                 \
-        "trust-files", NULL,                                                          \
-            "accept policies, configurations and secrets from files that others can " \
-            "change or read",                                                         \
-            GBX_OPT_FLAG, offsetof(type, member), 0, 0, NULL                          \
-    }
+#define GBX_ROW_TRUST_FILES(type, member)                                       \
+    GBX_ROW_FLAG(type, member, "trust-files",                                   \
+                 "accept policies, configurations and secrets from files that " \
+                 "others can change or read")
 
 typedef struct gbx_policy_args {
     const char *file;
@@ -259,7 +259,7 @@ typedef struct gbx_policy_args {
     char at_fault[96]; /* for gbx_trouble.file: the refused option */
 } gbx_policy_args;
 
-extern const gbx_opt_table gbx_policy_table;
+extern const gbx_opt gbx_policy_rows[];
 
 /*
  * The policy from the options, or NULL without any; free it with gbx_policy_free().
@@ -373,28 +373,6 @@ gbx_status gbx_file_text_check_utf8(const gbx_file_text *text, gbx_error *reterr
 
 void gbx_file_text_cleanup(gbx_file_text *text);
 
-/* ---- cmd_replay.c -------------------------------------------------------- */
-
-/*
- * The file of --record: opened before anything runs, so that a call is made only if its
- * recording can be kept; it must not exist yet.
- */
-
-/* Zeroed: none. */
-typedef struct gbx_record_file {
-    gbx_recording *recording;
-    const char *path; /* borrowed */
-    int fd;
-} gbx_record_file;
-
-/* Create a new file that only the owner may read; links are not followed. */
-gbx_status gbx_record_file_open(gbx_record_file *file, const char *path,
-                                bool keeps_input, gbx_error *reterr);
-
-/* Write the recording and free it; if its call never ran, delete the file. An
- * incomplete write is reported. */
-gbx_status gbx_record_file_close(gbx_record_file *file, gbx_error *reterr);
-
 /*
  * Failures that only a command has.
  *
@@ -410,26 +388,40 @@ enum {
 #undef XX
 };
 
-/* Options of every command; each command's last table. */
+typedef struct gbx_command gbx_command;
+
+/* What every command has; the arguments of each begin with it. */
 typedef struct gbx_common_args {
+    const gbx_command *command;
+    char **words; /* arguments that are not options */
+    int word_count;
     bool help;
-    int color; /* gbx_color */
+    int color;           /* gbx_color */
+    gbx_options options; /* of a command that starts an engine */
 } gbx_common_args;
 
-extern const gbx_opt_table gbx_common_table;
+extern const gbx_opt gbx_common_rows[];
 
-typedef struct gbx_command gbx_command;
+#define GBX_COMMON_GROUP            \
+    {                               \
+        "Other", gbx_common_rows, 0 \
+    }
+
 struct gbx_command {
     const char *name;
-    const char *summary;     /* one line, for the list */
-    const char *usage;       /* after "glovebox ", may hold several lines */
-    const char *description; /* paragraphs */
-    const char *examples;    /* lines, or NULL */
-    const gbx_opt_table *const *tables;
-    size_t table_count;
+    const char *summary;         /* one line, for the list */
+    const char *usage;           /* after "glovebox ", may hold several lines */
+    const char *description;     /* paragraphs */
+    const char *examples;        /* lines, or NULL */
+    const gbx_opt_group *groups; /* the last one is GBX_COMMON_GROUP */
+    size_t args_size;            /* of the struct that they fill */
+    int words_min;               /* arguments that are not options */
+    int words_max;
+    const char *words_wrong; /* what to say of any other number; NULL: there are none */
     /* Subcommands, or NULL; ends in NULL. Their names have both words. */
     const gbx_command *const *subcommands;
-    int (*run)(const gbx_command *self, int argc, char **argv);
+    /* Returns the exit status. */
+    int (*run)(void *args);
 };
 
 extern const gbx_command gbx_command_run;
@@ -438,14 +430,6 @@ extern const gbx_command gbx_command_check;
 extern const gbx_command gbx_command_doctor;
 extern const gbx_command gbx_command_mcp;
 extern const gbx_command gbx_command_bench;
-
-/*
- * Parse the arguments of a command; into[] as for gbx_opt_parse(), its last being a
- * gbx_common_args. Returns -1 to go on, else the exit status: help or an error was
- * printed.
- */
-int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
-                      char **argv, int *ret_count);
 
 /* Print `glovebox: message` and where help is, or with as_json the failure as JSON;
  * returns the exit status for wrong usage. */
@@ -458,9 +442,6 @@ int gbx_status_exit(gbx_status status);
  * other processes cannot read its memory. Programs that it starts are unaffected,
  * except for the soft limit on cores. */
 void gbx_cli_hide_memory(void);
-
-/* Flush standard output; returns status, or NO_OUTPUT if something was not written. */
-int gbx_cli_finish(int status);
 
 /* ---- mcp_commands -------------------------------------------------------- */
 
@@ -489,6 +470,7 @@ gbx_status gbx_mcp_whole_path(const char *path, char out[PATH_MAX], gbx_error *r
  */
 
 typedef struct gbx_run_args {
+    gbx_common_args common;
     const char *file;
     const char *data;
     gbx_opt_list datasets;
@@ -502,10 +484,7 @@ typedef struct gbx_run_args {
     const char *security_log;
     const char *record;
     bool record_input;
-    gbx_limit_args limits;
-    gbx_engine_args engine;
     gbx_policy_args policy;
-    gbx_common_args common;
 } gbx_run_args;
 
 /* Borrows from the arguments. */
@@ -520,8 +499,8 @@ typedef struct gbx_run_input {
     gbx_buf bindings; /* a JSON object, or empty */
 } gbx_run_input;
 
-/* argument is the code, or NULL with args->file. False with *trouble filled. */
-bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
+/* The code is the first word, unless args->file has it. False with *trouble filled. */
+bool gbx_run_input_read(const gbx_run_args *args, gbx_run_input *input,
                         gbx_trouble *trouble);
 
 /* The same without code and parameters. */

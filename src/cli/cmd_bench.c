@@ -12,24 +12,26 @@
 #define JSON_MAX GBX_KIB(64)
 
 typedef struct bench_args {
-    bool json;
-    gbx_engine_args engine;
     gbx_common_args common;
+    bool json;
 } bench_args;
 
 static const gbx_opt rows[] = {
-    {"json", NULL, "print one JSON object", GBX_OPT_FLAG, offsetof(bench_args, json), 0,
-     0, NULL},
+    GBX_ROW_FLAG(bench_args, json, "json", "print one JSON object"),
+    {0},
 };
 
-static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
-static const gbx_opt_table *const tables[] = {&table, &gbx_engine_table,
-                                              &gbx_common_table};
+static const gbx_opt_group groups[] = {
+    {"Options", rows, 0},
+    {"Engine", gbx_engine_rows, offsetof(gbx_common_args, options)},
+    GBX_COMMON_GROUP,
+    {0},
+};
 
 static const struct {
     const char *progress;
     void (*measure)(gbx_bench *bench);
-} groups[] = {
+} stages[] = {
     {"calls", gbx_bench_calls},          {"deadlines and aborts", gbx_bench_ends},
     {"100,000 records", gbx_bench_data}, {"computing", gbx_bench_compute},
     {"processes", gbx_bench_processes},
@@ -89,44 +91,33 @@ static void print_table(const gbx_term *out, const gbx_bench *bench,
     }
 }
 
-static int bench_main(const gbx_command *self, int argc, char **argv)
+static int bench_main(void *parsed)
 {
-    bench_args args = {0};
-    void *const into[] = {&args, &args.engine, &args.common};
-    gbx_options options;
-    gbx_bench bench = {.options = &options};
+    bench_args *args = parsed;
+    gbx_bench bench = {.options = &args->common.options};
     struct utsname machine = {0};
     gbx_trouble trouble = {0};
-    gbx_engine *engine;
+    gbx_engine *engine = gbx_bench_engine(&bench, NULL, 0, &trouble.err);
     gbx_term out;
     bool shows_progress = isatty(STDERR_FILENO) == 1;
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
 
-    if (status >= 0)
-        return status;
-    if (count > 0)
-        return gbx_command_misuse(self, args.json, "bench takes no argument");
-    options = gbx_engine_args_options(&args.engine, NULL);
-    engine = gbx_bench_engine(&bench, NULL, 0, &trouble.err);
     if (engine == NULL) { /* the machine cannot run a call */
-        gbx_trouble_host(&trouble, trouble.err.status);
-        return gbx_cli_finish(
-            gbx_trouble_report(&trouble, args.json, args.common.color));
+        (void)gbx_trouble_host(&trouble, trouble.err.status);
+        return gbx_trouble_report(&trouble, args->json, args->common.color);
     }
     gbx_engine_free(engine);
-    for (size_t i = 0; i < GBX_COUNTOF(groups); i++) {
+    for (size_t i = 0; i < GBX_COUNTOF(stages); i++) {
         if (shows_progress)
-            (void)fprintf(stderr, "measuring %s ...\n", groups[i].progress);
-        groups[i].measure(&bench);
+            (void)fprintf(stderr, "measuring %s ...\n", stages[i].progress);
+        stages[i].measure(&bench);
     }
-    out = gbx_term_open(stdout, (gbx_color)args.common.color);
+    out = gbx_term_open(stdout, (gbx_color)args->common.color);
     (void)uname(&machine);
-    if (args.json)
+    if (args->json)
         print_json(&out, &bench, &machine, sysconf(_SC_NPROCESSORS_ONLN));
     else
         print_table(&out, &bench, &machine, sysconf(_SC_NPROCESSORS_ONLN));
-    return gbx_cli_finish(0);
+    return 0;
 }
 
 const gbx_command gbx_command_bench = {
@@ -139,7 +130,7 @@ const gbx_command gbx_command_bench = {
         "worker. Takes about half a minute; other load distorts it.",
     .examples = "glovebox bench\n"
                 "glovebox bench --jit off --json",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(bench_args),
     .run = bench_main,
 };

@@ -13,22 +13,26 @@
 #define JSON_MAX      GBX_MIB(1)
 
 typedef struct check_args {
+    gbx_common_args common;
     int form; /* gbx_form */
     bool json;
     gbx_policy_args policy;
-    gbx_common_args common;
 } check_args;
 
 static const gbx_opt rows[] = {
-    {"form", "FORM", "function (default), execute, body or script: as for 'run'",
-     GBX_OPT_CHOICE, offsetof(check_args, form), GBX_FORM_FUNCTION, 0, gbx_form_names},
-    {"json", NULL, "print one JSON object with every violation", GBX_OPT_FLAG,
-     offsetof(check_args, json), 0, 0, NULL},
+    GBX_ROW_CHOICE(check_args, form, "form", "FORM", GBX_FORM_FUNCTION, gbx_form_names,
+                   "function (default), execute, body or script: as for 'run'"),
+    GBX_ROW_FLAG(check_args, json, "json",
+                 "print one JSON object with every violation"),
+    {0},
 };
 
-static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
-static const gbx_opt_table *const tables[] = {&table, &gbx_policy_table,
-                                              &gbx_common_table};
+static const gbx_opt_group groups[] = {
+    {"Options", rows, 0},
+    {"Policy", gbx_policy_rows, offsetof(check_args, policy)},
+    GBX_COMMON_GROUP,
+    {0},
+};
 
 /* What was found: by the guard, or by the worker. */
 typedef struct findings {
@@ -130,9 +134,7 @@ static bool ask_worker(const check_args *args, gbx_policy *policy,
     if (status == GBX_OK)
         status = gbx_execute(engine, &call, &ret->result, &trouble->err);
     gbx_engine_free(engine);
-    if (status != GBX_OK)
-        gbx_trouble_host(trouble, status);
-    return status == GBX_OK;
+    return gbx_trouble_host(trouble, status);
 }
 
 /* Read and check; on failure *trouble says why. */
@@ -145,27 +147,17 @@ static bool check(const char *path, check_args *args, gbx_file_text *text,
     if (!gbx_policy_args_make(&args->policy, &policy, trouble))
         return false;
     status = gbx_file_text_read(path, CODE_FILE_MAX, text, &trouble->err);
-
-    if (status == GBX_E_DATA) {
-        gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, NULL);
+    if (status == GBX_E_DATA)
+        return gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, NULL);
+    if (!gbx_trouble_input(trouble, status))
         return false;
-    }
-    if (status != GBX_OK) {
-        gbx_trouble_input(trouble, status);
-        return false;
-    }
-    if (gbx_file_text_check_utf8(text, &trouble->err) != GBX_OK) {
-        gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, text->name);
-        return false;
-    }
+    if (gbx_file_text_check_utf8(text, &trouble->err) != GBX_OK)
+        return gbx_trouble_code(trouble, GBX_CODE_INVALID_CODE, text->name);
     status = gbx_policy_check(policy, text->data, text->len, (gbx_form)args->form, NULL,
                               &ret->report, &trouble->err);
-    if (status != GBX_OK) {
-        gbx_trouble_host(trouble, status);
-        return false;
-    }
-    return gbx_report_count(ret->report) > 0 ||
-           ask_worker(args, policy, text, ret, trouble);
+    return gbx_trouble_host(trouble, status) &&
+           (gbx_report_count(ret->report) > 0 ||
+            ask_worker(args, policy, text, ret, trouble));
 }
 
 static void free_findings(findings *found)
@@ -174,33 +166,23 @@ static void free_findings(findings *found)
     gbx_result_free(found->result);
 }
 
-static int check_main(const gbx_command *self, int argc, char **argv)
+static int check_main(void *parsed)
 {
-    check_args args = {0};
-    void *const into[] = {&args, &args.policy, &args.common};
+    check_args *args = parsed;
+    gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     GBX_CLEANUP(gbx_file_text_cleanup) gbx_file_text text = {0};
     GBX_CLEANUP(free_findings) findings found = {NULL, NULL};
     gbx_trouble trouble = {0};
-    gbx_term out;
-    gbx_term err;
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
 
-    if (status >= 0)
-        return status;
-    if (count > 1)
-        return gbx_command_misuse(self, args.json, "check takes one file");
-    out = gbx_term_open(stdout, (gbx_color)args.common.color);
-    err = gbx_term_open(stderr, (gbx_color)args.common.color);
-    if (!check(count == 1 ? argv[0] : "-", &args, &text, &found, &trouble))
-        return gbx_cli_finish(
-            gbx_trouble_report(&trouble, args.json, args.common.color));
-    if (args.json)
+    if (!check(args->common.word_count == 1 ? args->common.words[0] : "-", args, &text,
+               &found, &trouble))
+        return gbx_trouble_report(&trouble, args->json, args->common.color);
+    if (args->json)
         print_json(&out, &found);
     else
         print_text(&err, text.name, &found);
-    return gbx_cli_finish(
-        count_of(&found) == 0 ? 0 : gbx_code_exit(violation_of(&found, 0).code));
+    return count_of(&found) == 0 ? 0 : gbx_code_exit(violation_of(&found, 0).code);
 }
 
 const gbx_command gbx_command_check = {
@@ -217,7 +199,9 @@ const gbx_command gbx_command_check = {
     .examples = "glovebox check report.js\n"
                 "glovebox check sync.js --allow fetch=api.example.com\n"
                 "cat tool.js | glovebox check --form body --json",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(check_args),
+    .words_max = 1,
+    .words_wrong = "check takes one file",
     .run = check_main,
 };

@@ -478,34 +478,33 @@ static void print_report(const gbx_term *out, gbx_view report)
 }
 
 typedef struct doctor_args {
+    gbx_common_args common;
     bool json;
     bool attack;
-    gbx_engine_args engine;
-    gbx_common_args common;
 } doctor_args;
 
 static const gbx_opt rows[] = {
-    {"json", NULL, "print the report as one JSON object", GBX_OPT_FLAG,
-     offsetof(doctor_args, json), 0, 0, NULL},
-    {"attack", NULL,
-     "let sealed processes attack their seal, with all layers and with each alone; "
-     "prints a table of attacks and layers",
-     GBX_OPT_FLAG, offsetof(doctor_args, attack), 0, 0, NULL},
+    GBX_ROW_FLAG(doctor_args, json, "json", "print the report as one JSON object"),
+    GBX_ROW_FLAG(
+        doctor_args, attack, "attack",
+        "let sealed processes attack their seal, with all layers and with each alone; "
+        "prints a table of attacks and layers"),
+    {0},
 };
 
-static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
-static const gbx_opt_table *const tables[] = {&table, &gbx_engine_table,
-                                              &gbx_common_table};
+static const gbx_opt_group groups[] = {
+    {"Options", rows, 0},
+    {"Engine", gbx_engine_rows, offsetof(gbx_common_args, options)},
+    GBX_COMMON_GROUP,
+    {0},
+};
 
-static gbx_status get_report(const gbx_engine_args *args, char **ret_json,
+static gbx_status get_report(const gbx_options *options, char **ret_json,
                              gbx_error *err)
 {
-    gbx_options options = gbx_engine_args_options(args, NULL);
     gbx_engine *engine = NULL;
-    gbx_status status;
+    gbx_status status = gbx_engine_new(options, &engine, err);
 
-    options.pool_size = 1;
-    status = gbx_engine_new(&options, &engine, err);
     if (status == GBX_OK)
         status = gbx_engine_report(engine, ret_json, err);
     gbx_engine_free(engine);
@@ -525,15 +524,17 @@ static int doctor(doctor_args *args)
     gbx_trouble refusal = {0};
     gbx_trouble trouble = {0};
     gbx_view report;
-    gbx_status status = get_report(&args->engine, &json, &refusal.err);
+    gbx_status status;
 
-    if (status != GBX_OK)
-        gbx_trouble_host(&refusal, status);
+    args->common.options.pool_size = 1;
+    status = get_report(&args->common.options, &json, &refusal.err);
+    (void)gbx_trouble_host(&refusal, status);
     refusal.hint = NULL; /* the hint is to run this command */
-    if (status == GBX_E_UNSUPPORTED && args->engine.require == GBX_REQUIRE_STRICT) {
+    if (status == GBX_E_UNSUPPORTED &&
+        args->common.options.require == GBX_REQUIRE_STRICT) {
         /* Strict refuses to start: show the state without it, and the refusal. */
-        args->engine.require = GBX_REQUIRE_DEFAULT;
-        status = get_report(&args->engine, &json, &trouble.err);
+        args->common.options.require = GBX_REQUIRE_DEFAULT;
+        status = get_report(&args->common.options, &json, &trouble.err);
     }
     if (status != GBX_OK || !gbx_view_open(json, strlen(json), &report))
         return gbx_trouble_report(&refusal, args->json, args->common.color);
@@ -561,18 +562,16 @@ static int attack(const doctor_args *args)
 {
     gbx_term out = gbx_term_open(stdout, (gbx_color)args->common.color);
     gbx_matrix matrix = {0};
-    gbx_jit jit = args->engine.jit != GBX_JIT_DEFAULT ? (gbx_jit)args->engine.jit
-                  : args->engine.require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF
-                                                               : GBX_JIT_FULL;
+    gbx_jit jit = args->common.options.jit != GBX_JIT_DEFAULT ? args->common.options.jit
+                  : args->common.options.require == GBX_REQUIRE_STRICT ? GBX_JIT_OFF
+                                                                       : GBX_JIT_FULL;
     gbx_trouble trouble = {0};
     gbx_status status =
         matrix_fill(&matrix, jit, isatty(STDERR_FILENO) == 1 ? show_progress : NULL,
                     &trouble.err);
 
-    if (status != GBX_OK) {
-        gbx_trouble_host(&trouble, status);
+    if (!gbx_trouble_host(&trouble, status))
         return gbx_trouble_report(&trouble, args->json, args->common.color);
-    }
     if (args->json)
         matrix_print_json(&out, &matrix);
     else
@@ -580,18 +579,11 @@ static int attack(const doctor_args *args)
     return matrix_add_up(&matrix).breaches == 0 ? 0 : gbx_code_exit(GBX_CODE_VIOLATION);
 }
 
-static int doctor_main(const gbx_command *self, int argc, char **argv)
+static int doctor_main(void *parsed)
 {
-    doctor_args args = {0};
-    void *const into[] = {&args, &args.engine, &args.common};
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
+    doctor_args *args = parsed;
 
-    if (status >= 0)
-        return status;
-    if (count > 0)
-        return gbx_command_misuse(self, args.json, "doctor takes no argument");
-    return gbx_cli_finish(args.attack ? attack(&args) : doctor(&args));
+    return args->attack ? attack(args) : doctor(args);
 }
 
 const gbx_command gbx_command_doctor = {
@@ -607,7 +599,7 @@ const gbx_command gbx_command_doctor = {
     .examples = "glovebox doctor\n"
                 "glovebox doctor --attack\n"
                 "glovebox doctor --require strict --json",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(doctor_args),
     .run = doctor_main,
 };

@@ -166,6 +166,7 @@ static void close_servers(servers_of_code *servers)
 #define WORKERS_MAX 256
 
 typedef struct mcp_args {
+    gbx_common_args common;
     gbx_opt_list data;
     gbx_opt_list show;
     gbx_opt_list preloads;
@@ -173,9 +174,6 @@ typedef struct mcp_args {
     const char *config;
     const char *security_log;
     gbx_policy_args policy;
-    gbx_limit_args limits;
-    gbx_engine_args engine;
-    gbx_common_args common;
 } mcp_args;
 
 /* Everything that must be undone, in the order in which it was done. */
@@ -200,54 +198,50 @@ typedef struct serving {
 static const char *const examples[] = {"patterns", "values", "none", NULL};
 
 static const gbx_opt served_rows[] = {
-    {"data", "NAME=FILE",
-     "compute over FILE (JSON, NDJSON, CSV), or over rows of a database: "
-     "NAME=sqlite:FILE?query=SELECT...; repeatable",
-     GBX_OPT_LIST, offsetof(mcp_args, data), 0, 0, NULL},
-    {"examples", "HOW",
-     "what a model sees of records before it computes: patterns (default): three with "
-     "letters as x and digits as 0 or 9; values: three as they are, with choices and "
-     "figures; none",
-     GBX_OPT_CHOICE, offsetof(mcp_args, examples), GBX_EXAMPLES_PATTERNS, 0, examples},
-    {"show", "NAME.FIELD",
-     "show the values of this field of dataset NAME, and of all below it; NAME alone: "
-     "of every field; repeatable",
-     GBX_OPT_LIST, offsetof(mcp_args, show), 0, 0, NULL},
-    {"preload", "FILE",
-     "run FILE, a script of yours such as a library, before the data is loaded; all code "
-     "finds what it declares; repeatable",
-     GBX_OPT_LIST, offsetof(mcp_args, preloads), 0, 0, NULL},
-    {"config", "FILE",
-     "code mode: scripts over the servers that FILE lists in \"mcpServers\", as hosts do",
-     GBX_OPT_TEXT, offsetof(mcp_args, config), 0, 0, NULL},
+    GBX_ROW_LIST(mcp_args, data, "data", "NAME=FILE",
+                 "compute over FILE (JSON, NDJSON, CSV), or over rows of a database: "
+                 "NAME=sqlite:FILE?query=SELECT...; repeatable"),
+    GBX_ROW_CHOICE(
+        mcp_args, examples, "examples", "HOW", GBX_EXAMPLES_PATTERNS, examples,
+        "what a model sees of records before it computes: patterns (default): three with "
+        "letters as x and digits as 0 or 9; values: three as they are, with choices and "
+        "figures; none"),
+    GBX_ROW_LIST(
+        mcp_args, show, "show", "NAME.FIELD",
+        "show the values of this field of dataset NAME, and of all below it; NAME alone: "
+        "of every field; repeatable"),
+    GBX_ROW_LIST(
+        mcp_args, preloads, "preload", "FILE",
+        "run FILE, a script of yours such as a library, before the data is loaded; all code "
+        "finds what it declares; repeatable"),
+    GBX_ROW_TEXT(
+        mcp_args, config, "config", "FILE",
+        "code mode: scripts over the servers that FILE lists in \"mcpServers\", as hosts do"),
+    {0},
 };
 
 static const gbx_opt output_rows[] = {
-    {"security-log", "FILE",
-     "append to FILE what the code did and which requests were refused, one JSON object a line; "
-     "'-' is standard error",
-     GBX_OPT_TEXT, offsetof(mcp_args, security_log), 0, 0, NULL},
+    GBX_ROW_TEXT(
+        mcp_args, security_log, "security-log", "FILE",
+        "append to FILE what the code did and which requests were refused, one JSON object a line; "
+        "'-' is standard error"),
+    {0},
 };
 
-static const gbx_opt_table served_table = {"What is served", served_rows,
-                                           GBX_COUNTOF(served_rows)};
-static const gbx_opt_table output_table = {"Output", output_rows,
-                                           GBX_COUNTOF(output_rows)};
-static const gbx_opt_table *const tables[] = {
-    &served_table,     &gbx_policy_table, &gbx_limit_table,
-    &gbx_engine_table, &output_table,     &gbx_common_table,
+static const gbx_opt_group groups[] = {
+    {"What is served", served_rows, 0},
+    {"Policy", gbx_policy_rows, offsetof(mcp_args, policy)},
+    {"Limits", gbx_limit_rows, offsetof(gbx_common_args, options)},
+    {"Engine", gbx_engine_rows, offsetof(gbx_common_args, options)},
+    {"Output", output_rows, 0},
+    GBX_COMMON_GROUP,
+    {0},
 };
 
 static const gbx_command *const subcommands[] = {&gbx_command_mcp_allow,
                                                  &gbx_command_mcp_deny,
                                                  &gbx_command_mcp_import,
                                                  &gbx_command_mcp_doctor, NULL};
-
-static bool fail_host(serving *s, gbx_status status)
-{
-    gbx_trouble_host(&s->trouble, status);
-    return false;
-}
 
 /* ---- descriptors ------------------------------------------------------------ */
 
@@ -269,25 +263,20 @@ static bool take_descriptors(serving *s)
     if (null_fd < 0 || s->in_fd < 0 || s->out_fd < 0 ||
         dup2(null_fd, STDIN_FILENO) < 0 ||
         dup2(is_open(STDERR_FILENO) ? STDERR_FILENO : null_fd, STDOUT_FILENO) < 0)
-        return fail_host(s, gbx_fail(&s->trouble.err, GBX_E_OS,
-                                     "cannot prepare standard input and output"));
+        return gbx_trouble_host(&s->trouble,
+                                gbx_fail(&s->trouble.err, GBX_E_OS,
+                                         "cannot prepare standard input and output"));
     return true;
 }
 
 /* ---- parts -------------------------------------------------------------------- */
 
-static bool open_security_log(serving *s)
+static bool open_security_log(serving *s, const char *path)
 {
-    const char *path = s->args->security_log;
-
-    if (path == NULL)
-        return true;
-    if (gbx_security_log_open(&s->security_log, path, GBX_LOG_DROPS_LINES,
-                              &s->trouble.err) != GBX_OK) {
-        gbx_trouble_output(&s->trouble);
-        return false;
-    }
-    return true;
+    return path == NULL || s->security_log.is_open ||
+           gbx_trouble_output(&s->trouble, gbx_security_log_open(&s->security_log, path,
+                                                                 GBX_LOG_DROPS_LINES,
+                                                                 &s->trouble.err));
 }
 
 /* Read the file with mcpServers. If it is a FIFO, this waits for it, so signals must
@@ -302,11 +291,10 @@ static bool read_servers(serving *s)
         return true;
     gbx_cli_hide_memory();
     status = gbx_mcp_config_load(path, trust, &s->servers.config, &s->trouble.err);
-    if (status != GBX_OK) {
-        s->trouble.file = path;
-        gbx_trouble_input(&s->trouble, status);
+    s->trouble.file = path;
+    if (!gbx_trouble_input(&s->trouble, status))
         return false;
-    }
+    s->trouble.file = NULL;
     if (s->servers.config->server_count == 0)
         say_none(path);
     gbx_policy_print_warnings(s->servers.config->rules->secrets);
@@ -335,19 +323,10 @@ static gbx_status start_servers(serving *s)
 /* The file's log applies if no option names one. */
 static bool open_servers(serving *s)
 {
-    const char *log = s->servers.config->settings.audit_path;
-    gbx_status status;
-
     s->trouble.file = s->args->config;
-    if (!s->security_log.is_open && log != NULL &&
-        gbx_security_log_open(&s->security_log, log, GBX_LOG_DROPS_LINES,
-                              &s->trouble.err) != GBX_OK) {
-        gbx_trouble_output(&s->trouble);
+    if (!open_security_log(s, s->servers.config->settings.audit_path) ||
+        !gbx_trouble_host(&s->trouble, start_servers(s)))
         return false;
-    }
-    status = start_servers(s);
-    if (status != GBX_OK)
-        return fail_host(s, status);
     s->trouble.file = NULL;
     return true;
 }
@@ -363,7 +342,7 @@ static bool start_server(serving *s)
     };
     gbx_status status;
 
-    s->options = gbx_engine_args_options(&s->args->engine, &s->args->limits);
+    s->options = s->args->common.options;
     s->options.policy = s->policy;
     s->options.preloads = s->preloads;
     s->options.preload_count =
@@ -372,14 +351,14 @@ static bool start_server(serving *s)
     gbx_security_log_use(&s->security_log, &s->options);
     s->loop = gbx_mcp_loop_new();
     if (s->loop == NULL)
-        return fail_host(s, gbx_fail(&s->trouble.err, GBX_E_OS,
-                                     "cannot make an event loop: %s", strerror(errno)));
+        return gbx_trouble_host(&s->trouble, gbx_fail(&s->trouble.err, GBX_E_OS,
+                                                      "cannot make an event loop: %s",
+                                                      strerror(errno)));
     s->server = gbx_mcp_server_new(s->loop, &about);
     status = gbx_mcp_stdio_new(s->loop, s->server, s->in_fd, s->out_fd, &s->stdio,
                                &s->trouble.err);
-    if (status != GBX_OK)
-        return fail_host(s, status);
-    return s->args->config == NULL || open_servers(s);
+    return gbx_trouble_host(&s->trouble, status) &&
+           (s->args->config == NULL || open_servers(s));
 }
 
 /* An unreadable file affects only its dataset: calls that use it get the error. If all
@@ -395,10 +374,7 @@ static bool probe_data(serving *s)
         status = gbx_mcp_data_probe(data->item[i], &s->trouble.err);
         has_any = has_any || status == GBX_OK;
     }
-    if (status == GBX_OK || (status == GBX_E_OS && has_any))
-        return true;
-    gbx_trouble_input(&s->trouble, status);
-    return false;
+    return (status == GBX_E_OS && has_any) || gbx_trouble_input(&s->trouble, status);
 }
 
 static bool offer_data(serving *s)
@@ -415,7 +391,7 @@ static bool offer_data(serving *s)
         return false;
     status = gbx_mcp_data_new(s->loop, s->server, data->item, data->count, &s->options,
                               &shown, s->servers.code, &s->data, &s->trouble.err);
-    return status == GBX_OK || fail_host(s, status);
+    return gbx_trouble_host(&s->trouble, status);
 }
 
 static void instruct(const serving *s)
@@ -469,7 +445,7 @@ static void cleanup(serving *s)
 
 static int lose_lines(serving *s, gbx_trouble *trouble)
 {
-    gbx_trouble_output(trouble);
+    (void)gbx_trouble_output(trouble, GBX_E_OS);
     exit_status = trouble->exit; /* the print may block */
     gbx_trouble_print(&s->err, trouble);
     return trouble->exit;
@@ -485,7 +461,7 @@ static int look_at_the_end(serving *s, int status)
     if (read_errno != 0) {
         (void)gbx_fail(&trouble.err, GBX_E_OS, "cannot read standard input: %s",
                        gbx_fail_reason(read_errno));
-        gbx_trouble_input(&trouble, GBX_E_OS);
+        (void)gbx_trouble_input(&trouble, GBX_E_OS);
         gbx_trouble_print(&s->err, &trouble);
         return trouble.exit;
     }
@@ -525,8 +501,8 @@ static int serve(mcp_args *args)
     s.err = gbx_term_open(stderr, (gbx_color)args->common.color);
     if (gbx_policy_args_make(&args->policy, &s.policy, &s.trouble) &&
         gbx_preloads_read(&args->preloads, s.preload_texts, &s.trouble) &&
-        open_security_log(&s) && take_descriptors(&s) && read_servers(&s) &&
-        start_server(&s) && offer_data(&s)) {
+        open_security_log(&s, args->security_log) && take_descriptors(&s) &&
+        read_servers(&s) && start_server(&s) && offer_data(&s)) {
         instruct(&s);
         raise_descriptor_limit();
         status = look_at_the_end(&s, gbx_mcp_loop_run(s.loop));
@@ -541,7 +517,7 @@ static int serve(mcp_args *args)
     return close_security_log(&s, status);
 }
 
-static int unknown_word(const gbx_command *self, const char *word)
+static int unknown_word(const char *word)
 {
     const char *names[GBX_COUNTOF(subcommands)];
     const char *nearest;
@@ -559,22 +535,22 @@ static int unknown_word(const gbx_command *self, const char *word)
         (void)snprintf(message, sizeof message, "unknown command 'mcp %.80s'%s%s%s",
                        word, nearest != NULL ? ": did you mean 'mcp " : "",
                        nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    return gbx_command_misuse(self, false, message);
+    return gbx_command_misuse(&gbx_command_mcp, false, message);
 }
 
 /* The name of a limit option that is set, or NULL. */
-static const char *given_limit(const gbx_limit_args *limits)
+static const char *given_limit(const gbx_limits *limits)
 {
     return limits->timeout_ms > 0     ? "timeout"
            : limits->cpu_ms > 0       ? "cpu"
-           : limits->memory_mib > 0   ? "memory"
+           : limits->memory_bytes > 0 ? "memory"
            : limits->output_bytes > 0 ? "max-output"
                                       : NULL;
 }
 
 /* Refuse a limit that does nothing: the user would believe that scripts are held to
  * it. */
-static int idle_limit(const gbx_command *self, const char *name)
+static int idle_limit(const char *name)
 {
     char message[160];
 
@@ -582,34 +558,29 @@ static int idle_limit(const gbx_command *self, const char *name)
                    "'--%s' is a limit of --data: those of scripts are \"limits\" under "
                    "\"glovebox\" in the file of --config",
                    name);
-    return gbx_command_misuse(self, false, message);
+    return gbx_command_misuse(&gbx_command_mcp, false, message);
 }
 
-static int mcp_main(const gbx_command *self, int argc, char **argv)
+static int mcp_main(void *parsed)
 {
-    mcp_args args = {0};
-    void *const into[] = {&args,        &args.policy, &args.limits,
-                          &args.engine, &args,        &args.common};
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
+    mcp_args *args = parsed;
 
-    if (status >= 0)
-        return status;
-    if (count > 0)
-        return unknown_word(self, argv[0]);
+    if (args->common.word_count > 0)
+        return unknown_word(args->common.words[0]);
     if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
-        return gbx_command_misuse(self, false, "standard input or output is closed");
-    if (args.data.count == 0 && args.config == NULL)
-        return gbx_command_misuse(self, false,
+        return gbx_command_misuse(&gbx_command_mcp, false,
+                                  "standard input or output is closed");
+    if (args->data.count == 0 && args->config == NULL)
+        return gbx_command_misuse(&gbx_command_mcp, false,
                                   "there is nothing to serve: give --data or --config");
-    if (args.data.count == 0 && given_limit(&args.limits) != NULL)
-        return idle_limit(self, given_limit(&args.limits));
-    if (args.data.count == 0 &&
-        (args.show.count > 0 || args.examples != GBX_EXAMPLES_PATTERNS))
-        return gbx_command_misuse(self, false,
+    if (args->data.count == 0 && given_limit(&args->common.options.limits) != NULL)
+        return idle_limit(given_limit(&args->common.options.limits));
+    if (args->data.count == 0 &&
+        (args->show.count > 0 || args->examples != GBX_EXAMPLES_PATTERNS))
+        return gbx_command_misuse(&gbx_command_mcp, false,
                                   "'--show' and '--examples' are about --data");
     (void)signal(SIGPIPE, SIG_IGN); /* if the client is gone, write() fails */
-    return serve(&args);
+    return serve(args);
 }
 
 const gbx_command gbx_command_mcp = {
@@ -623,8 +594,9 @@ const gbx_command gbx_command_mcp = {
     .examples =
         "claude mcp add orders -- glovebox mcp --data orders=\"$PWD/orders.csv\"\n"
         "claude mcp add servers -- glovebox mcp --config \"$PWD/servers.json\"",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(mcp_args),
+    .words_max = INT_MAX,
     .subcommands = subcommands,
     .run = mcp_main,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_run - `glovebox run`: runs one piece of code once over the user's data.
+ * cmd_run - `glovebox run`: runs one piece of code once over the user's data; and
+ * `glovebox replay`: runs a recorded call again, with nothing behind it.
  *
  * Starting fast is a feature: one worker, and nothing computed that a success does not
  * need. The input is examined only when the worker reports that it is not JSON.
@@ -8,12 +9,21 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <glovebox/preload.h>
+#include <glovebox/record.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <glovebox/preload.h>
+/* The file of --record. Zeroed: none. */
+typedef struct record_file {
+    gbx_recording *recording;
+    const char *path; /* borrowed */
+    int fd;
+} record_file;
 
 /* What must be undone, and what went wrong. */
 typedef struct run {
@@ -23,7 +33,9 @@ typedef struct run {
     gbx_run_input input;
     gbx_interrupt interrupt;
     gbx_security_log security_log;
-    gbx_record_file record;
+    record_file record;
+    gbx_file_text replayed_text;
+    gbx_recording *replayed; /* of a replay; or NULL */
     gbx_policy *policy;
     gbx_engine *engine;
     gbx_result *result;
@@ -31,57 +43,59 @@ typedef struct run {
 } run;
 
 static const gbx_opt input_rows[] = {
-    {"file", "FILE", "read the code from FILE instead; '-' is standard input",
-     GBX_OPT_TEXT, offsetof(gbx_run_args, file), 0, 0, NULL},
-    {"data", "FILE",
-     "the input as JSON; one value a line if FILE ends in .ndjson or .jsonl; a table if "
-     "it ends in .csv or .tsv; '-' is standard input",
-     GBX_OPT_TEXT, offsetof(gbx_run_args, data), 0, 0, NULL},
-    {"dataset", "NAME=FILE",
-     "load FILE as datasets.NAME; repeatable. Without --data, a single "
-     "dataset is also the input",
-     GBX_OPT_LIST, offsetof(gbx_run_args, datasets), 0, 0, NULL},
-    {"preload", "FILE",
-     "run FILE, a script of yours such as a library, before the call; the code finds "
-     "what it declares. Repeatable",
-     GBX_OPT_LIST, offsetof(gbx_run_args, preloads), 0, 0, NULL},
-    {"form", "FORM",
-     "how the code is written: function (default): one function "
-     "expression; execute: defines execute(input); body: the body of an "
-     "async function; script: statements, whose last value counts",
-     GBX_OPT_CHOICE, offsetof(gbx_run_args, form), GBX_FORM_FUNCTION, 0,
-     gbx_form_names},
-    {"params", "JSON", "form body: what the code sees as params", GBX_OPT_TEXT,
-     offsetof(gbx_run_args, params), 0, 0, NULL},
-    {"seed", "N", "Math.random gives the same numbers for the same N", GBX_OPT_TEXT,
-     offsetof(gbx_run_args, seed), 0, 0, NULL},
-    {"now", "TIME", "the clock stands at TIME: milliseconds since 1970, or ISO 8601",
-     GBX_OPT_TEXT, offsetof(gbx_run_args, now), 0, 0, NULL},
+    GBX_ROW_TEXT(gbx_run_args, file, "file", "FILE",
+                 "read the code from FILE instead; '-' is standard input"),
+    GBX_ROW_TEXT(
+        gbx_run_args, data, "data", "FILE",
+        "the input as JSON; one value a line if FILE ends in .ndjson or .jsonl; a table if "
+        "it ends in .csv or .tsv; '-' is standard input"),
+    GBX_ROW_LIST(gbx_run_args, datasets, "dataset", "NAME=FILE",
+                 "load FILE as datasets.NAME; repeatable. Without --data, a single "
+                 "dataset is also the input"),
+    GBX_ROW_LIST(
+        gbx_run_args, preloads, "preload", "FILE",
+        "run FILE, a script of yours such as a library, before the call; the code finds "
+        "what it declares. Repeatable"),
+    GBX_ROW_CHOICE(gbx_run_args, form, "form", "FORM", GBX_FORM_FUNCTION,
+                   gbx_form_names,
+                   "how the code is written: function (default): one function "
+                   "expression; execute: defines execute(input); body: the body of an "
+                   "async function; script: statements, whose last value counts"),
+    GBX_ROW_TEXT(gbx_run_args, params, "params", "JSON",
+                 "form body: what the code sees as params"),
+    GBX_ROW_TEXT(gbx_run_args, seed, "seed", "N",
+                 "Math.random gives the same numbers for the same N"),
+    GBX_ROW_TEXT(gbx_run_args, now, "now", "TIME",
+                 "the clock stands at TIME: milliseconds since 1970, or ISO 8601"),
+    {0},
 };
 
 static const gbx_opt output_rows[] = {
-    {"json", NULL, "print the whole result as one JSON object, failure or not",
-     GBX_OPT_FLAG, offsetof(gbx_run_args, json), 0, 0, NULL},
-    {"logs", NULL, "print console lines on standard error while the code runs",
-     GBX_OPT_FLAG, offsetof(gbx_run_args, logs), 0, 0, NULL},
-    {"security-log", "FILE",
-     "append to FILE what the code did and which requests were refused, one JSON object a line; "
-     "'-' is standard error",
-     GBX_OPT_TEXT, offsetof(gbx_run_args, security_log), 0, 0, NULL},
-    {"record", "FILE",
-     "record the call's input and every answer in FILE, for 'glovebox replay'; an "
-     "existing file is not overwritten",
-     GBX_OPT_TEXT, offsetof(gbx_run_args, record), 0, 0, NULL},
-    {"record-input", NULL, "keep the input in the recording, not only its digest",
-     GBX_OPT_FLAG, offsetof(gbx_run_args, record_input), 0, 0, NULL},
+    GBX_ROW_FLAG(gbx_run_args, json, "json",
+                 "print the whole result as one JSON object, failure or not"),
+    GBX_ROW_FLAG(gbx_run_args, logs, "logs",
+                 "print console lines on standard error while the code runs"),
+    GBX_ROW_TEXT(
+        gbx_run_args, security_log, "security-log", "FILE",
+        "append to FILE what the code did and which requests were refused, one JSON object a line; "
+        "'-' is standard error"),
+    GBX_ROW_TEXT(
+        gbx_run_args, record, "record", "FILE",
+        "record the call's input and every answer in FILE, for 'glovebox replay'; an "
+        "existing file is not overwritten"),
+    GBX_ROW_FLAG(gbx_run_args, record_input, "record-input",
+                 "keep the input in the recording, not only its digest"),
+    {0},
 };
 
-static const gbx_opt_table input_table = {"Input", input_rows, GBX_COUNTOF(input_rows)};
-static const gbx_opt_table output_table = {"Output", output_rows,
-                                           GBX_COUNTOF(output_rows)};
-static const gbx_opt_table *const tables[] = {
-    &input_table,      &gbx_policy_table, &gbx_limit_table,
-    &gbx_engine_table, &output_table,     &gbx_common_table,
+static const gbx_opt_group groups[] = {
+    {"Input", input_rows, 0},
+    {"Policy", gbx_policy_rows, offsetof(gbx_run_args, policy)},
+    {"Limits", gbx_limit_rows, offsetof(gbx_common_args, options)},
+    {"Engine", gbx_engine_rows, offsetof(gbx_common_args, options)},
+    {"Output", output_rows, 0},
+    GBX_COMMON_GROUP,
+    {0},
 };
 
 /* ---- arguments ------------------------------------------------------------ */
@@ -103,8 +117,10 @@ static size_t uses_of_stdin(const gbx_run_args *args)
 }
 
 /* An error in the combination of arguments, or NULL. */
-static const char *misuse(const gbx_run_args *args, int count)
+static const char *misuse(const gbx_run_args *args)
 {
+    int count = args->common.word_count;
+
     if (count == 0 && args->file == NULL)
         return "no code: give it as an argument, or with --file";
     if (count > 0 && args->file != NULL)
@@ -153,15 +169,9 @@ static const char *fix_chance(const gbx_run_args *args, gbx_call *call)
 
 /* ---- engine ----------------------------------------------------------------- */
 
-static bool fail_host(run *r, gbx_status status)
-{
-    gbx_trouble_host(&r->trouble, status);
-    return false;
-}
-
 static bool start_engine(run *r)
 {
-    gbx_options options = gbx_engine_args_options(&r->args->engine, &r->args->limits);
+    gbx_options options = r->args->common.options;
     gbx_preload preloads[GBX_OPT_LIST_MAX];
     gbx_error *err = &r->trouble.err;
     gbx_status status;
@@ -176,10 +186,11 @@ static bool start_engine(run *r)
         gbx_preloads_of(&r->args->preloads, r->input.preloads, preloads);
     status = gbx_interrupt_start(&r->interrupt, err);
     if (status == GBX_OK)
-        status = gbx_engine_new(&options, &r->engine, err);
-    if (status != GBX_OK) {
-        (void)fail_host(r, status);
-        if (status == GBX_E_DATA && !r->args->json)
+        status = r->replayed != NULL
+                     ? gbx_recording_engine(r->replayed, &options, &r->engine, err)
+                     : gbx_engine_new(&options, &r->engine, err);
+    if (!gbx_trouble_host(&r->trouble, status)) {
+        if (status == GBX_E_DATA && r->replayed == NULL && !r->args->json)
             r->trouble.err.line = 0; /* the preload's line is in the message */
         if (options.runner_name != NULL)
             r->trouble.hint =
@@ -187,6 +198,60 @@ static bool start_engine(run *r)
         return false;
     }
     return gbx_run_input_load(r->args, &r->input, r->engine, &r->trouble);
+}
+
+/* ---- the recording ---------------------------------------------------------- */
+
+static gbx_status save(record_file *file, gbx_error *reterr)
+{
+    size_t len;
+    const char *text = gbx_recording_text(file->recording, &len);
+    bool is_written;
+
+    if (len == 0) {
+        (void)unlink(file->path);
+        return GBX_OK;
+    }
+    is_written = gbx_fd_write(file->fd, text, len);
+    if (close(gbx_fd_take(&file->fd)) != 0 || !is_written)
+        return gbx_fail(reterr, GBX_E_OS, "cannot write '%.200s'", file->path);
+    if (!gbx_recording_is_whole(file->recording)) {
+        errno = 0;
+        return gbx_fail(reterr, GBX_E_OS,
+                        "'%.200s' is not whole: the recording grew too large",
+                        file->path);
+    }
+    return GBX_OK;
+}
+
+/* Create a new file that only the owner may read; links are not followed. */
+static gbx_status record_file_open(record_file *file, const char *path,
+                                   bool keeps_input, gbx_error *reterr)
+{
+    GBX_CLEANUP(gbx_fd_close)
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return gbx_fail(reterr, GBX_E_OS, "cannot make '%.200s'", path);
+    file->recording = gbx_need(gbx_recording_new(keeps_input ? GBX_RECORD_INPUT : 0));
+    file->path = path;
+    file->fd = gbx_fd_take(&fd);
+    return GBX_OK;
+}
+
+/* Write the recording and free it; if its call never ran, delete the file. An
+ * incomplete write is reported. */
+static gbx_status record_file_close(record_file *file, gbx_error *reterr)
+{
+    gbx_status status = GBX_OK;
+
+    if (file->recording == NULL)
+        return GBX_OK;
+    status = save(file, reterr);
+    gbx_fd_close(&file->fd);
+    gbx_recording_free(file->recording);
+    *file = (record_file){.fd = -1};
+    return status;
 }
 
 /* The recording and the log are opened before anything runs, so that what cannot be kept
@@ -201,39 +266,38 @@ static bool open_outputs(run *r)
         status = gbx_security_log_open(&r->security_log, args->security_log,
                                        GBX_LOG_WAITS, err);
     if (status == GBX_OK && args->record != NULL)
-        status =
-            gbx_record_file_open(&r->record, args->record, args->record_input, err);
-    if (status != GBX_OK)
-        gbx_trouble_output(&r->trouble);
-    return status == GBX_OK;
+        status = record_file_open(&r->record, args->record, args->record_input, err);
+    return gbx_trouble_output(&r->trouble, status);
 }
 
-static bool execute(run *r, gbx_call *call)
+static gbx_status execute(run *r, gbx_call *call)
+{
+    call->input = r->input.data.data;
+    call->input_len = r->input.data.len;
+    call->signal = r->interrupt.abort;
+    if (r->args->logs) {
+        call->on_log = gbx_log_print;
+        call->log_user = &r->err;
+    }
+    return gbx_execute(r->engine, call, &r->result, &r->trouble.err);
+}
+
+static void execute_code(run *r, gbx_call *call)
 {
     gbx_status status;
 
     call->form = (gbx_form)r->args->form;
     call->code = r->input.code.data;
     call->code_len = r->input.code.len;
-    call->input = r->input.data.data;
-    call->input_len = r->input.data.len;
     call->dataset = r->input.dataset;
     call->bindings = (const char *)r->input.bindings.data;
     call->bindings_len = r->input.bindings.len;
-    call->signal = r->interrupt.abort;
     call->record = r->record.recording;
-    if (r->args->logs) {
-        call->on_log = gbx_log_print;
-        call->log_user = &r->err;
-    }
-    status = gbx_execute(r->engine, call, &r->result, &r->trouble.err);
-    if (status == GBX_OK)
-        return true;
-    (void)fail_host(r, status);
+    status = execute(r, call);
+    (void)gbx_trouble_host(&r->trouble, status);
     if (status == GBX_E_UNSUPPORTED)
         r->trouble.hint = NULL; /* the hint is about layers; here the runner lacks
                                    something */
-    return false;
 }
 
 /* ---- output ------------------------------------------------------------------- */
@@ -272,7 +336,7 @@ static void see_file(run *r)
         return;
     if (!is_there && !is_name)
         return;
-    gbx_trouble_code(&r->trouble, why, NULL);
+    (void)gbx_trouble_code(&r->trouble, why, NULL);
     (void)gbx_fail(&r->trouble.err, GBX_E_DATA, "%s'%s'%s", is_there ? "" : "no file ",
                    code->data,
                    is_there
@@ -305,7 +369,7 @@ static int print(run *r)
     if (r->result != NULL && gbx_result_code(r->result) == GBX_CODE_INVALID_DATA &&
         r->input.data.data != NULL && !r->args->json &&
         gbx_file_text_check_json(&r->input.data, &r->trouble.err) != GBX_OK)
-        gbx_trouble_code(&r->trouble, GBX_CODE_INVALID_DATA, r->input.data.name);
+        (void)gbx_trouble_code(&r->trouble, GBX_CODE_INVALID_DATA, r->input.data.name);
     if (r->trouble.exit == 0) {
         int status =
             gbx_result_print(&r->out, &r->err, r->result, r->args->json, r->args->logs);
@@ -318,7 +382,7 @@ static int print(run *r)
 
 static int lose(const run *r, gbx_trouble *trouble)
 {
-    gbx_trouble_output(trouble);
+    (void)gbx_trouble_output(trouble, GBX_E_OS);
     gbx_trouble_print(&r->err, trouble);
     return trouble->exit;
 }
@@ -327,7 +391,7 @@ static int close_outputs(run *r, int status)
 {
     gbx_trouble trouble = {0};
 
-    if (gbx_record_file_close(&r->record, &trouble.err) != GBX_OK)
+    if (record_file_close(&r->record, &trouble.err) != GBX_OK)
         status = lose(r, &trouble);
     gbx_engine_free(r->engine); /* writes the log's last line */
     r->engine = NULL;
@@ -343,34 +407,29 @@ static void cleanup(run *r)
     gbx_engine_free(r->engine);
     gbx_policy_free(r->policy);
     gbx_interrupt_stop(&r->interrupt);
+    gbx_recording_free(r->replayed);
+    gbx_file_text_cleanup(&r->replayed_text);
     gbx_run_input_cleanup(&r->input);
 }
 
-static int run_main(const gbx_command *self, int argc, char **argv)
+static int run_main(void *parsed)
 {
-    gbx_run_args args = {0};
-    void *const into[] = {&args,        &args.policy, &args.limits,
-                          &args.engine, &args,        &args.common};
-    GBX_CLEANUP(cleanup) run r = {.args = &args};
+    gbx_run_args *args = parsed;
+    GBX_CLEANUP(cleanup) run r = {.args = args};
     gbx_call call = GBX_CALL_INIT;
-    const char *wrong;
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
+    const char *wrong = misuse(args);
 
-    if (status >= 0)
-        return status;
-    wrong = misuse(&args, count);
     if (wrong == NULL)
-        wrong = fix_chance(&args, &call);
+        wrong = fix_chance(args, &call);
     if (wrong != NULL)
-        return gbx_command_misuse(self, args.json, wrong);
-    r.out = gbx_term_open(stdout, (gbx_color)args.common.color);
-    r.err = gbx_term_open(stderr, (gbx_color)args.common.color);
-    if (gbx_policy_args_make(&args.policy, &r.policy, &r.trouble) &&
-        gbx_run_input_read(&args, count == 1 ? argv[0] : NULL, &r.input, &r.trouble) &&
-        open_outputs(&r) && start_engine(&r))
-        (void)execute(&r, &call);
-    return gbx_cli_finish(close_outputs(&r, print(&r)));
+        return gbx_command_misuse(&gbx_command_run, args->json, wrong);
+    r.out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    r.err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    if (gbx_policy_args_make(&args->policy, &r.policy, &r.trouble) &&
+        gbx_run_input_read(args, &r.input, &r.trouble) && open_outputs(&r) &&
+        start_engine(&r))
+        execute_code(&r, &call);
+    return close_outputs(&r, print(&r));
 }
 
 const gbx_command gbx_command_run = {
@@ -391,7 +450,207 @@ const gbx_command gbx_command_run = {
                 "'{\"a\":1,\"b\":2}'\n"
                 "glovebox run --file sync.js --allow fetch=api.example.com --secret "
                 "KEY=API_KEY@api.example.com",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(gbx_run_args),
+    .words_max = INT_MAX,
     .run = run_main,
+};
+
+/* ---- glovebox replay ----------------------------------------------------------- */
+
+/*
+ * It succeeds if the call went as recorded, even if that was a failure: it tests
+ * whether the recording is true, not how the code did.
+ */
+
+/* The library's limit is a little above. */
+#define RECORDING_MAX GBX_MIB(264)
+
+/* No input is larger than the memory that a call can have. */
+#define MEMORY_MAX GBX_MIB(4096)
+
+static const gbx_opt replay_input_rows[] = {
+    GBX_ROW_TEXT(gbx_run_args, data, "data", "FILE",
+                 "the input that the call had; '-' is standard input"),
+    GBX_ROW_LIST(gbx_run_args, datasets, "dataset", "NAME=FILE",
+                 "a dataset that the call had; repeatable"),
+    GBX_ROW_LIST(gbx_run_args, preloads, "preload", "FILE",
+                 "a script that ran before the call; repeatable, by the same name"),
+    {0},
+};
+
+static const gbx_opt replay_limit_rows[] = {
+    GBX_ROW_NUMBER(
+        gbx_run_args, common.options.limits.timeout_ms, "timeout", "MS", 1, 600000,
+        "wall clock and processor time of the replay, in milliseconds, in place of the "
+        "recorded limits"),
+    {0},
+};
+
+static const gbx_opt replay_engine_rows[] = {
+    GBX_ROW_CHOICE(gbx_run_args, common.options.require, "require", "LEVEL",
+                   GBX_REQUIRE_DEFAULT, gbx_require_names,
+                   "default or strict: which layers of the seal are required"),
+    GBX_ROW_CHOICE(gbx_run_args, common.options.jit, "jit", "LEVEL", GBX_JIT_FULL,
+                   gbx_jit_names,
+                   "full, baseline or off: how much of the compiler runs"),
+    {0},
+};
+
+static const gbx_opt replay_output_rows[] = {
+    GBX_ROW_FLAG(gbx_run_args, json, "json",
+                 "print the whole result as one JSON object, with the comparison"),
+    GBX_ROW_FLAG(gbx_run_args, logs, "logs",
+                 "print console lines on standard error while the code runs"),
+    {0},
+};
+
+static const gbx_opt_group replay_groups[] = {
+    {"Input", replay_input_rows, 0},
+    {"Limits", replay_limit_rows, 0},
+    {"Engine", replay_engine_rows, 0},
+    {"Output", replay_output_rows, 0},
+    GBX_COMMON_GROUP,
+    {0},
+};
+
+static bool read_recording(run *r, const char *path)
+{
+    gbx_error *err = &r->trouble.err;
+    gbx_status status = gbx_file_text_read(path, RECORDING_MAX, &r->replayed_text, err);
+
+    if (!gbx_trouble_input(&r->trouble, status))
+        return false;
+    status = gbx_recording_load(r->replayed_text.data, r->replayed_text.len,
+                                &r->replayed, err);
+    r->trouble.file = r->replayed_text.name;
+    if (!gbx_trouble_host(&r->trouble, status))
+        return false;
+    r->trouble.file = NULL;
+    return true;
+}
+
+static void execute_replay(run *r)
+{
+    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_call call = GBX_CALL_INIT;
+    gbx_status status;
+
+    limits.timeout_ms = r->args->common.options.limits.timeout_ms;
+    call.limits = &limits;
+    call.replay = r->replayed;
+    status = execute(r, &call);
+    (void)gbx_trouble_host(&r->trouble, status);
+    if (status == GBX_E_DATA)
+        r->trouble.hint =
+            "give what the call had: --data FILE, --dataset NAME=FILE, --preload FILE";
+}
+
+/* Print untrusted texts, each on one line. */
+static void print_side(const gbx_term *term, const char *label, const char *text)
+{
+    gbx_term_print(term, "  %-10s%s\n", label, text);
+}
+
+static void print_divergence(const gbx_term *term, const gbx_replay *found)
+{
+    (void)fprintf(term->stream, "  line %u of the recording\n", found->line);
+    print_side(term, "recorded:", found->recorded);
+    print_side(term, "came:", found->came);
+}
+
+static void print_outcome(const gbx_term *term, const gbx_replay *found)
+{
+    const char *s = found->host_calls == 1 ? "" : "s";
+
+    switch (found->how) {
+    case GBX_REPLAYED_SAME:
+        (void)fprintf(term->stream, "replay: the same, with %u host call%s\n",
+                      found->host_calls, s);
+        break;
+    case GBX_REPLAYED_UP_TO:
+        (void)fprintf(term->stream,
+                      "replay: the same, with %u host call%s, up to where the recorded "
+                      "call was stopped\n",
+                      found->host_calls, s);
+        break;
+    case GBX_REPLAYED_UNFINISHED:
+        (void)fprintf(term->stream,
+                      "replay: stopped itself, after %u host call%s that were the "
+                      "same\n",
+                      found->host_calls, s);
+        break;
+    case GBX_REPLAYED_DIVERGED: print_divergence(term, found); break;
+    case GBX_REPLAYED_NOT: break;
+    }
+    if (found->how != GBX_REPLAYED_SAME &&
+        strcmp(found->recorded_engine, found->engine) != 0) {
+        print_side(term, "then:", found->recorded_engine);
+        print_side(term, "now:", found->engine);
+    }
+}
+
+static int print_replay(run *r)
+{
+    gbx_replay found;
+    int status;
+
+    if (r->trouble.exit != 0)
+        return gbx_trouble_report(&r->trouble, r->args->json, r->args->common.color);
+    found = gbx_result_replay(r->result);
+    status = gbx_result_print(&r->out, &r->err, r->result, r->args->json, true);
+    if (!r->args->json)
+        print_outcome(&r->err, &found);
+    return found.how == GBX_REPLAYED_SAME || found.how == GBX_REPLAYED_UP_TO ? 0
+                                                                             : status;
+}
+
+/* Read what the call had; of any size, and only here. */
+static bool read_input(run *r)
+{
+    bool is_read;
+
+    r->args->common.options.limits.memory_bytes = MEMORY_MAX;
+    is_read = gbx_run_input_read_data(r->args, &r->input, &r->trouble);
+    r->args->common.options.limits.memory_bytes = 0;
+    return is_read;
+}
+
+static int replay_main(void *parsed)
+{
+    gbx_run_args *args = parsed;
+    const char *path = args->common.words[0];
+    GBX_CLEANUP(cleanup) run r = {.args = args};
+
+    if (uses_of_stdin(args) + (strcmp(path, "-") == 0) > 1)
+        return gbx_command_misuse(&gbx_command_replay, args->json,
+                                  "only one of the files can be standard input");
+    args->common.options.limits.cpu_ms = args->common.options.limits.timeout_ms;
+    r.out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    r.err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    if (read_recording(&r, path) && read_input(&r) && start_engine(&r))
+        execute_replay(&r);
+    return print_replay(&r);
+}
+
+const gbx_command gbx_command_replay = {
+    .name = "replay",
+    .summary = "run a recorded call again, with nothing behind it",
+    .usage = "replay FILE [--data FILE] [--dataset NAME=FILE] [options]",
+    .description =
+        "Runs the call that 'glovebox run --record FILE' recorded, in a sealed process\n"
+        "without any capability: every answer of the host comes from the recording. Prints\n"
+        "the value on standard output. The exit status is 0 if the call did the same to the\n"
+        "byte, whether it ended well or badly, or up to the point where the recorded call\n"
+        "was stopped, for example by a time limit. It is 21 if it did something else: the\n"
+        "first difference is named, with both sides.",
+    .examples = "glovebox run --file sync.js --data orders.json --record sync.jsonl\n"
+                "glovebox replay sync.jsonl --data orders.json\n"
+                "glovebox replay sync.jsonl --data orders.json --json",
+    .groups = replay_groups,
+    .args_size = sizeof(gbx_run_args),
+    .words_min = 1,
+    .words_max = 1,
+    .words_wrong = "one recording is replayed: name its file",
+    .run = replay_main,
 };

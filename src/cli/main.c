@@ -15,11 +15,11 @@
 
 static const char *const colors[] = {"auto", "always", "never", NULL};
 
-static const gbx_opt common_rows[] = {
-    {"color", "WHEN", "auto (default: on a terminal), always or never", GBX_OPT_CHOICE,
-     offsetof(gbx_common_args, color), GBX_COLOR_AUTO, 0, colors},
-    {"help", NULL, "print this help", GBX_OPT_FLAG, offsetof(gbx_common_args, help), 0,
-     0, NULL},
+const gbx_opt gbx_common_rows[] = {
+    GBX_ROW_CHOICE(gbx_common_args, color, "color", "WHEN", GBX_COLOR_AUTO, colors,
+                   "auto (default: on a terminal), always or never"),
+    GBX_ROW_FLAG(gbx_common_args, help, "help", "print this help"),
+    {0},
 };
 
 static void print_error(const char *message)
@@ -30,14 +30,23 @@ static void print_error(const char *message)
     (void)fputc('\n', stderr);
 }
 
+/* Flush standard output; returns status, or NO_OUTPUT if something was not written. */
+static int finish(int status)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return status;
+    print_error("cannot write to standard output");
+    return GBX_CLI_EXIT_NO_OUTPUT;
+}
+
 /* Decides the error's format before parsing, as the error may come before --json. */
 static bool asks_for_json(const gbx_command *command, int argc, char **argv)
 {
     bool has_option = false;
 
-    for (size_t t = 0; t < command->table_count; t++)
-        for (size_t i = 0; i < command->tables[t]->count; i++)
-            has_option |= strcmp(command->tables[t]->rows[i].name, "json") == 0;
+    for (const gbx_opt_group *g = command->groups; g->rows != NULL; g++)
+        for (const gbx_opt *row = g->rows; row->name != NULL; row++)
+            has_option |= strcmp(row->name, "json") == 0;
     for (int i = 0; has_option && i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0)
             return true;
@@ -58,8 +67,6 @@ static void outlive_full_files(void)
 
     (void)sigaction(SIGXFSZ, &action, NULL);
 }
-
-const gbx_opt_table gbx_common_table = {"Other", common_rows, GBX_COUNTOF(common_rows)};
 
 static const gbx_command command_help;
 static const gbx_command command_version;
@@ -136,7 +143,7 @@ static void command_print_help(FILE *to, const gbx_command *command)
          i++)
         (void)fprintf(to, "%s  %-16s %s\n", i == 0 ? "\nCommands:\n" : "",
                       command->subcommands[i]->name, command->subcommands[i]->summary);
-    gbx_opt_print(to, command->tables, command->table_count);
+    gbx_opt_print(to, command->groups);
     if (command->examples != NULL) {
         (void)fputs("\nExamples:\n", to);
         indent(to, "  ", "  ", command->examples);
@@ -157,22 +164,6 @@ static void print_help(FILE *to)
                 to);
 }
 
-int gbx_command_parse(const gbx_command *command, void *const *into, int argc,
-                      char **argv, int *ret_count)
-{
-    const gbx_common_args *common = into[command->table_count - 1];
-    bool as_json = asks_for_json(command, argc, argv);
-    gbx_error err;
-
-    if (gbx_opt_parse(command->tables, command->table_count, into, argc, argv,
-                      ret_count, &err) != GBX_OK)
-        return gbx_command_misuse(command, as_json, err.message);
-    if (!common->help)
-        return -1;
-    command_print_help(stdout, command);
-    return gbx_cli_finish(0);
-}
-
 int gbx_command_misuse(const gbx_command *command, bool as_json, const char *message)
 {
     gbx_trouble trouble = {0};
@@ -180,9 +171,10 @@ int gbx_command_misuse(const gbx_command *command, bool as_json, const char *mes
     if (as_json) {
         gbx_term out = gbx_term_open(stdout, GBX_COLOR_AUTO);
 
-        gbx_trouble_host(&trouble, gbx_fail(&trouble.err, GBX_E_USAGE, "%s", message));
+        (void)gbx_trouble_host(&trouble,
+                               gbx_fail(&trouble.err, GBX_E_USAGE, "%s", message));
         gbx_trouble_print_json(&out, &trouble);
-        return gbx_cli_finish(trouble.exit);
+        return trouble.exit;
     }
     print_error(message);
     (void)fprintf(stderr, "try 'glovebox help %s'\n", command->name);
@@ -201,17 +193,9 @@ void gbx_cli_hide_memory(void)
     (void)setrlimit(RLIMIT_CORE, &cores);
 }
 
-int gbx_cli_finish(int status)
-{
-    if (fflush(stdout) == 0 && ferror(stdout) == 0)
-        return status;
-    print_error("cannot write to standard output");
-    return GBX_CLI_EXIT_NO_OUTPUT;
-}
-
 /* ---- glovebox help, glovebox version ------------------------------------------- */
 
-static const gbx_opt_table *const tables[] = {&gbx_common_table};
+static const gbx_opt_group groups[] = {GBX_COMMON_GROUP, {0}};
 
 static void print_status(int exit, const char *name, const char *text)
 {
@@ -236,34 +220,31 @@ static void print_statuses(void)
 #undef XX
 }
 
-static int help_main(const gbx_command *self, int argc, char **argv)
+static int help_main(void *args)
 {
-    gbx_common_args common = {0};
-    void *const into[] = {&common};
+    const gbx_common_args *common = args;
+    char *const *words = common->words;
+    int count = common->word_count;
     const gbx_command *command;
     const gbx_command *sub;
     const char *nearest = NULL;
     char message[200];
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
 
-    if (status >= 0)
-        return status;
-    command = count > 0 ? command_find(argv[0], &nearest) : NULL;
-    sub = command != NULL ? command_sub(command, count > 1 ? argv[1] : NULL) : NULL;
+    command = count > 0 ? command_find(words[0], &nearest) : NULL;
+    sub = command != NULL ? command_sub(command, count > 1 ? words[1] : NULL) : NULL;
     if (count > (sub != NULL ? 2 : 1))
-        return gbx_command_misuse(self, false, "help takes one topic");
+        return gbx_command_misuse(&command_help, false, "help takes one topic");
     if (count == 0) {
         print_help(stdout);
-    } else if (strcmp(argv[0], TOPIC_STATUS) == 0) {
+    } else if (strcmp(words[0], TOPIC_STATUS) == 0) {
         print_statuses();
     } else if (command == NULL) {
-        (void)snprintf(message, sizeof message, "no help on '%.80s'", argv[0]);
-        return gbx_command_misuse(self, false, message);
+        (void)snprintf(message, sizeof message, "no help on '%.80s'", words[0]);
+        return gbx_command_misuse(&command_help, false, message);
     } else {
         command_print_help(stdout, sub != NULL ? sub : command);
     }
-    return gbx_cli_finish(0);
+    return 0;
 }
 
 static const gbx_command command_help = {
@@ -273,26 +254,19 @@ static const gbx_command command_help = {
     .description =
         "Explains one command with its options, lists the exit statuses, or,\n"
         "without a topic, lists the commands.",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(gbx_common_args),
+    .words_max = INT_MAX,
     .run = help_main,
 };
 
 /* cmd_version - `glovebox version`: one line that a script can read. */
 
-static int version_main(const gbx_command *self, int argc, char **argv)
+static int version_main(void *args)
 {
-    gbx_common_args common = {0};
-    void *const into[] = {&common};
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
-
-    if (status >= 0)
-        return status;
-    if (count > 0)
-        return gbx_command_misuse(self, false, "version takes no argument");
+    (void)args;
     (void)printf("glovebox %s\n", gbx_version());
-    return gbx_cli_finish(0);
+    return 0;
 }
 
 static const gbx_command command_version = {
@@ -302,10 +276,37 @@ static const gbx_command command_version = {
     .description =
         "Prints the version. The versions of the engine and of what else is\n"
         "used are in 'glovebox doctor'.",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(gbx_common_args),
     .run = version_main,
 };
+
+static int run_command(const gbx_command *command, int argc, char **argv)
+{
+    GBX_CLEANUP(gbx_free) char *args = gbx_need(calloc(1, command->args_size));
+    gbx_common_args *common = (void *)args;
+    bool as_json = asks_for_json(command, argc, argv);
+    char message[80];
+    gbx_error err;
+
+    *common = (gbx_common_args){.command = command,
+                                .words = argv,
+                                .options = GBX_OPTIONS_INIT};
+    if (gbx_opt_parse(command->groups, args, argc, argv, &common->word_count, &err) !=
+        GBX_OK)
+        return gbx_command_misuse(command, as_json, err.message);
+    if (common->help) {
+        command_print_help(stdout, command);
+        return 0;
+    }
+    (void)snprintf(message, sizeof message, "%s takes no argument", command->name);
+    if (common->word_count < command->words_min ||
+        common->word_count > command->words_max)
+        return gbx_command_misuse(command, as_json,
+                                  command->words_wrong != NULL ? command->words_wrong
+                                                               : message);
+    return command->run(args);
+}
 
 /* What the JSON library has of a configuration may be secrets. */
 static void wipe_and_free(void *data)
@@ -337,6 +338,6 @@ int main(int argc, char **argv)
         return unknown_command(argv[1]);
     sub = command_sub(command, argc > 2 ? argv[2] : NULL);
     if (sub != NULL)
-        return sub->run(sub, argc - 3, argv + 3);
-    return command->run(command, argc - 2, argv + 2);
+        return finish(run_command(sub, argc - 3, argv + 3));
+    return finish(run_command(command, argc - 2, argv + 2));
 }

@@ -11,23 +11,22 @@
 #include <unistd.h>
 
 typedef struct grant_args {
+    gbx_common_args common;
     const char *config;
     bool yes;
     bool trust_files;
-    gbx_common_args common;
 } grant_args;
 
 static const gbx_opt rows[] = {
-    {"config", "FILE",
-     "whose server it is; default: glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config",
-     GBX_OPT_TEXT, offsetof(grant_args, config), 0, 0, NULL},
-    {"yes", NULL, "do not ask: for scripts that a person runs", GBX_OPT_FLAG,
-     offsetof(grant_args, yes), 0, 0, NULL},
-    GBX_OPT_TRUST_FILES(grant_args, trust_files),
+    GBX_ROW_TEXT(
+        grant_args, config, "config", "FILE",
+        "whose server it is; default: glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config"),
+    GBX_ROW_FLAG(grant_args, yes, "yes", "do not ask: for scripts that a person runs"),
+    GBX_ROW_TRUST_FILES(grant_args, trust_files),
+    {0},
 };
 
-static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
-static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+static const gbx_opt_group groups[] = {{"Options", rows, 0}, GBX_COMMON_GROUP, {0}};
 
 static gbx_status check_server(const char *path, gbx_trust trust, const char *name,
                                gbx_trouble *trouble)
@@ -98,9 +97,13 @@ static gbx_status write_grant(const char *config, gbx_trust trust, const char *s
     return GBX_OK;
 }
 
-static int grant_tool(const gbx_command *self, const grant_args *args,
-                      const char *server, const char *tool, bool allows)
+static int grant_main(void *parsed)
 {
+    const grant_args *args = parsed;
+    const gbx_command *self = args->common.command;
+    bool allows = self == &gbx_command_mcp_allow;
+    const char *server = args->common.words[0];
+    const char *tool = args->common.words[1];
     gbx_term err = gbx_term_open(stderr, (gbx_color)args->common.color);
     gbx_trust trust = args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN;
     gbx_trouble trouble = {0};
@@ -125,35 +128,10 @@ static int grant_tool(const gbx_command *self, const grant_args *args,
             write_grant(path, trust, server, tool,
                         allows ? GBX_GRANT_ALLOW : GBX_GRANT_DENY, &err, &trouble.err);
     }
-    if (status == GBX_OK)
+    if (gbx_trouble_input(&trouble, status))
         return 0;
-    gbx_trouble_input(&trouble, status);
     gbx_trouble_print(&err, &trouble);
     return trouble.exit;
-}
-
-static int grant_main(const gbx_command *self, int argc, char **argv, bool allows)
-{
-    grant_args args = {.config = NULL};
-    void *const into[] = {&args, &args.common};
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
-
-    if (status >= 0)
-        return status;
-    if (count != 2)
-        return gbx_command_misuse(self, false, "this takes a server and a tool of it");
-    return gbx_cli_finish(grant_tool(self, &args, argv[0], argv[1], allows));
-}
-
-static int allow_main(const gbx_command *self, int argc, char **argv)
-{
-    return grant_main(self, argc, argv, true);
-}
-
-static int deny_main(const gbx_command *self, int argc, char **argv)
-{
-    return grant_main(self, argc, argv, false);
 }
 
 const gbx_command gbx_command_mcp_allow = {
@@ -165,9 +143,12 @@ const gbx_command gbx_command_mcp_allow = {
         "unless a rule denies it. Says what it covers, and asks in a terminal. The grant\n"
         "is kept in glovebox/grants.json below $XDG_STATE_HOME or ~/.local/state.",
     .examples = "glovebox mcp allow github create_issue --config ./mcp.json",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
-    .run = allow_main,
+    .groups = groups,
+    .args_size = sizeof(grant_args),
+    .words_min = 2,
+    .words_max = 2,
+    .words_wrong = "this takes a server and a tool of it",
+    .run = grant_main,
 };
 
 const gbx_command gbx_command_mcp_deny = {
@@ -179,7 +160,10 @@ const gbx_command gbx_command_mcp_deny = {
         "whatever the rules say. Says what it covers, and asks in a terminal. It takes\n"
         "the place of a grant by 'glovebox mcp allow'.",
     .examples = "glovebox mcp deny github delete_repo",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
-    .run = deny_main,
+    .groups = groups,
+    .args_size = sizeof(grant_args),
+    .words_min = 2,
+    .words_max = 2,
+    .words_wrong = "this takes a server and a tool of it",
+    .run = grant_main,
 };

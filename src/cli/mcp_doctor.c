@@ -79,23 +79,22 @@ static void gbx_mcp_idle_patterns(const gbx_mcp_config *config, const gbx_view *
 }
 
 typedef struct doctor_args {
+    gbx_common_args common;
     const char *config;
     bool json;
     bool trust_files;
-    gbx_common_args common;
 } doctor_args;
 
 static const gbx_opt rows[] = {
-    {"config", "FILE",
-     "the servers; default: glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config",
-     GBX_OPT_TEXT, offsetof(doctor_args, config), 0, 0, NULL},
-    {"json", NULL, "print one JSON object", GBX_OPT_FLAG, offsetof(doctor_args, json),
-     0, 0, NULL},
-    GBX_OPT_TRUST_FILES(doctor_args, trust_files),
+    GBX_ROW_TEXT(
+        doctor_args, config, "config", "FILE",
+        "the servers; default: glovebox/mcp.json below $XDG_CONFIG_HOME or ~/.config"),
+    GBX_ROW_FLAG(doctor_args, json, "json", "print one JSON object"),
+    GBX_ROW_TRUST_FILES(doctor_args, trust_files),
+    {0},
 };
 
-static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
-static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+static const gbx_opt_group groups[] = {{"Options", rows, 0}, GBX_COMMON_GROUP, {0}};
 
 /* The outcome for one server. */
 typedef struct finding {
@@ -362,35 +361,24 @@ static int doctor(const doctor_args *args)
             gbx_mcp_config_load(path, args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN,
                                 &e.config, &trouble.err);
     }
-    if (status != GBX_OK) {
-        gbx_trouble_input(&trouble, status);
+    if (!gbx_trouble_input(&trouble, status)) {
         if (args->config == NULL && trouble.err.os_errno == ENOENT)
             trouble.hint = "'glovebox mcp import' makes one of the servers that hosts "
                            "have";
     } else {
         gbx_policy_print_warnings(e.config->rules->secrets);
         status = examine(&e, &trouble.err);
-        if (status != GBX_OK)
-            gbx_trouble_host(&trouble, status);
+        (void)gbx_trouble_host(&trouble, status);
     }
     if (status == GBX_OK)
         return report(args, &e);
     return gbx_trouble_report(&trouble, args->json, args->common.color);
 }
 
-static int doctor_main(const gbx_command *self, int argc, char **argv)
+static int doctor_main(void *args)
 {
-    doctor_args args = {.config = NULL};
-    void *const into[] = {&args, &args.common};
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
-
-    if (status >= 0)
-        return status;
-    if (count > 0)
-        return gbx_command_misuse(self, args.json, "mcp doctor takes no argument");
     (void)signal(SIGPIPE, SIG_IGN); /* if a server is gone, write() fails */
-    return gbx_cli_finish(doctor(&args));
+    return doctor(args);
 }
 
 const gbx_command gbx_command_mcp_doctor = {
@@ -403,7 +391,7 @@ const gbx_command gbx_command_mcp_doctor = {
         "which patterns of the rules fit no tool. Exit status 69 if a server fails.",
     .examples = "glovebox mcp doctor\n"
                 "glovebox mcp doctor --config ./mcp.json --json",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(doctor_args),
     .run = doctor_main,
 };

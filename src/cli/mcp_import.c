@@ -39,29 +39,29 @@ typedef struct importing {
 } importing;
 
 typedef struct import_args {
+    gbx_common_args common;
     gbx_opt_list from;
     const char *config;
     bool dry_run;
     bool trust_files;
-    gbx_common_args common;
 } import_args;
 
 static const gbx_opt rows[] = {
-    {"from", "HOST|FILE",
-     "claude, claude-code, cursor, vscode or codex, or a file of one of them; repeatable; "
-     "default: all of these hosts, in this folder and for this user",
-     GBX_OPT_LIST, offsetof(import_args, from), 0, 0, NULL},
-    {"config", "FILE",
-     "where the servers go; default: glovebox/mcp.json below $XDG_CONFIG_HOME or "
-     "~/.config",
-     GBX_OPT_TEXT, offsetof(import_args, config), 0, 0, NULL},
-    {"dry-run", NULL, "print what would be done, and write nothing", GBX_OPT_FLAG,
-     offsetof(import_args, dry_run), 0, 0, NULL},
-    GBX_OPT_TRUST_FILES(import_args, trust_files),
+    GBX_ROW_LIST(
+        import_args, from, "from", "HOST|FILE",
+        "claude, claude-code, cursor, vscode or codex, or a file of one of them; repeatable; "
+        "default: all of these hosts, in this folder and for this user"),
+    GBX_ROW_TEXT(
+        import_args, config, "config", "FILE",
+        "where the servers go; default: glovebox/mcp.json below $XDG_CONFIG_HOME or "
+        "~/.config"),
+    GBX_ROW_FLAG(import_args, dry_run, "dry-run",
+                 "print what would be done, and write nothing"),
+    GBX_ROW_TRUST_FILES(import_args, trust_files),
+    {0},
 };
 
-static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
-static const gbx_opt_table *const tables[] = {&table, &gbx_common_table};
+static const gbx_opt_group groups[] = {{"Options", rows, 0}, GBX_COMMON_GROUP, {0}};
 
 /* The characters of a member of the plan; NULL: it is not a string. */
 static char *text_of(gbx_view object, const char *name)
@@ -102,7 +102,7 @@ static void report(importing *im, const char *path, const char *why)
                            : NULL;
     char hint[64];
 
-    gbx_trouble_input(&trouble, trouble.err.status);
+    (void)gbx_trouble_input(&trouble, trouble.err.status);
     if (host != NULL) {
         (void)snprintf(hint, sizeof hint, "did you mean the host '%s'?", host);
         trouble.hint = hint;
@@ -156,10 +156,9 @@ static gbx_status load(const importing *im, gbx_error *reterr)
 static bool lock_own(importing *im, gbx_trouble *trouble)
 {
     gbx_file_make_folders(im->own_path);
-    if (gbx_file_lock(im->own_path, GBX_FILE_LOCK_MS, &im->own_lock, &trouble->err) ==
-        GBX_OK)
+    if (gbx_trouble_output(trouble, gbx_file_lock(im->own_path, GBX_FILE_LOCK_MS,
+                                                  &im->own_lock, &trouble->err)))
         return true;
-    gbx_trouble_output(trouble);
     trouble->hint = "somebody else is changing it: try again";
     return false;
 }
@@ -167,8 +166,7 @@ static bool lock_own(importing *im, gbx_trouble *trouble)
 static bool fail_own(const importing *im, gbx_status status, gbx_trouble *trouble)
 {
     trouble->file = im->own_path;
-    gbx_trouble_input(trouble, status);
-    return false;
+    return gbx_trouble_input(trouble, status);
 }
 
 /* Read our file, which need not exist. */
@@ -203,11 +201,8 @@ static bool open_own(importing *im, const char *path, bool is_dry, gbx_trouble *
                             ? gbx_mcp_own_config(im->own_path, &trouble->err)
                             : gbx_mcp_whole_path(path, im->own_path, &trouble->err);
 
-    if (status != GBX_OK) {
-        gbx_trouble_input(trouble, status);
-        return false;
-    }
-    return (is_dry || lock_own(im, trouble)) && read_own(im, trouble);
+    return gbx_trouble_input(trouble, status) && (is_dry || lock_own(im, trouble)) &&
+           read_own(im, trouble);
 }
 
 static bool is_changed(const importing *im)
@@ -298,10 +293,8 @@ static bool write_own(importing *im, gbx_trouble *trouble)
         return true;
     }
     if (gbx_file_replace(im->own_path, im->own, strlen(im->own), im->withheld, backup,
-                         &trouble->err) != GBX_OK) {
-        gbx_trouble_output(trouble);
-        return false;
-    }
+                         &trouble->err) != GBX_OK)
+        return gbx_trouble_output(trouble, GBX_E_OS);
     gbx_term_print(&im->out, "wrote %s%s%s%s\n", im->own_path, narrows ? NARROWED : "",
                    backup[0] != '\0' ? "; as it was: " : "", backup);
     return true;
@@ -317,18 +310,15 @@ static bool import_all(importing *im, const import_args *args, gbx_trouble *trou
     if (status == GBX_OK)
         status = gbx_host_files_plan(&im->files, &im->own_json, args->from.item,
                                      args->from.count, &im->plan, &trouble->err);
-    if (status != GBX_OK) {
-        gbx_trouble_host(trouble, status);
+    if (!gbx_trouble_host(trouble, status))
         return false;
-    }
     say_steps(im);
     if (!gbx_view_is_true(gbx_view_member(im->plan, "hasPlaces"))) {
         if (im->exit != 0)
             return true; /* already reported */
         (void)gbx_fail(&trouble->err, GBX_E_OS, "no host has any servers here");
         trouble->err.os_errno = 0;
-        gbx_trouble_input(trouble, GBX_E_OS);
-        return false;
+        return gbx_trouble_input(trouble, GBX_E_OS);
     }
     if (!check_own(im, trouble))
         return false;
@@ -344,24 +334,16 @@ static bool import_all(importing *im, const import_args *args, gbx_trouble *trou
     return true;
 }
 
-static int import_main(const gbx_command *self, int argc, char **argv)
+static int import_main(void *parsed)
 {
-    import_args args = {.config = NULL};
-    void *const into[] = {&args, &args.common};
+    const import_args *args = parsed;
     GBX_CLEANUP(cleanup) importing im = {.own_lock = -1};
     gbx_trouble trouble = {0};
-    int count = 0;
-    int status = gbx_command_parse(self, into, argc, argv, &count);
 
-    if (status >= 0)
-        return status;
-    if (count > 0)
-        return gbx_command_misuse(self, false,
-                                  "mcp import takes no argument: see '--from'");
-    im.out = gbx_term_open(stdout, (gbx_color)args.common.color);
-    im.err = gbx_term_open(stderr, (gbx_color)args.common.color);
-    if (import_all(&im, &args, &trouble))
-        return gbx_cli_finish(im.exit);
+    im.out = gbx_term_open(stdout, (gbx_color)args->common.color);
+    im.err = gbx_term_open(stderr, (gbx_color)args->common.color);
+    if (import_all(&im, args, &trouble))
+        return im.exit;
     (void)fflush(stdout);
     gbx_trouble_print(&im.err, &trouble);
     return trouble.exit;
@@ -383,7 +365,8 @@ const gbx_command gbx_command_mcp_import = {
     .examples = "glovebox mcp import --dry-run\n"
                 "glovebox mcp import --from cursor\n"
                 "glovebox mcp import --from ./team.json --config ./mcp.json",
-    .tables = tables,
-    .table_count = GBX_COUNTOF(tables),
+    .groups = groups,
+    .args_size = sizeof(import_args),
+    .words_wrong = "mcp import takes no argument: see '--from'",
     .run = import_main,
 };

@@ -22,31 +22,29 @@ typedef struct target {
     char *field;
 } target;
 
-static target find(const gbx_opt_table *const *tables, size_t table_count,
-                   void *const *into, const char *name, size_t name_len)
+static target find(const gbx_opt_group *groups, void *into, const char *name,
+                   size_t name_len)
 {
-    for (size_t t = 0; t < table_count; t++) {
-        for (size_t i = 0; i < tables[t]->count; i++) {
-            const gbx_opt *row = &tables[t]->rows[i];
-
+    for (; groups->rows != NULL; groups++)
+        for (const gbx_opt *row = groups->rows; row->name != NULL; row++)
             if (strlen(row->name) == name_len && memcmp(row->name, name, name_len) == 0)
-                return (target){.row = row, .field = (char *)into[t] + row->offset};
-        }
-    }
+                return (target){.row = row,
+                                .field = (char *)into + groups->offset + row->offset};
     return (target){0};
 }
 
-static gbx_status unknown(const gbx_opt_table *const *tables, size_t table_count,
-                          const char *arg, size_t name_len, gbx_error *reterr)
+static gbx_status unknown(const gbx_opt_group *groups, const char *arg, size_t name_len,
+                          gbx_error *reterr)
 {
     const char *names[NAMES_MAX];
     const char *nearest = NULL;
     char word[GBX_NEAREST_WORD_MAX + 1];
     size_t count = 0;
 
-    for (size_t t = 0; t < table_count; t++)
-        for (size_t i = 0; i < tables[t]->count && count < NAMES_MAX; i++)
-            names[count++] = tables[t]->rows[i].name;
+    for (; groups->rows != NULL; groups++)
+        for (const gbx_opt *row = groups->rows; row->name != NULL; row++)
+            if (count < NAMES_MAX)
+                names[count++] = row->name;
     if (name_len > 0 && name_len <= GBX_NEAREST_WORD_MAX) {
         memcpy(word, arg + 2, name_len);
         word[name_len] = '\0';
@@ -74,7 +72,10 @@ static gbx_status set_number(target to, const char *value, gbx_error *reterr)
         return gbx_fail(reterr, GBX_E_USAGE, "'--%s' is from %llu to %llu, not %llu",
                         row->name, (unsigned long long)row->min,
                         (unsigned long long)row->max, number);
-    *(uint64_t *)(void *)to.field = number;
+    if (row->size == sizeof(uint32_t))
+        *(uint32_t *)(void *)to.field = (uint32_t)(number * row->unit);
+    else
+        *(uint64_t *)(void *)to.field = number * row->unit;
     return GBX_OK;
 }
 
@@ -118,9 +119,8 @@ static gbx_status set(target to, const char *value, gbx_error *reterr)
 }
 
 /* Parse the option at argv[*at]; *at moves to the last argument that it uses. */
-static gbx_status one(const gbx_opt_table *const *tables, size_t table_count,
-                      void *const *into, int argc, char **argv, int *at,
-                      gbx_error *reterr)
+static gbx_status one(const gbx_opt_group *groups, void *into, int argc, char **argv,
+                      int *at, gbx_error *reterr)
 {
     const char *arg = argv[*at];
     const char *name = arg + 2;
@@ -139,9 +139,9 @@ static gbx_status one(const gbx_opt_table *const *tables, size_t table_count,
     }
     equals = strchr(name, '=');
     name_len = equals != NULL ? (size_t)(equals - name) : strlen(name);
-    to = find(tables, table_count, into, name, name_len);
+    to = find(groups, into, name, name_len);
     if (to.row == NULL)
-        return unknown(tables, table_count, arg, name_len, reterr);
+        return unknown(groups, arg, name_len, reterr);
     if (to.row->kind == GBX_OPT_FLAG) {
         if (equals != NULL)
             return gbx_fail(reterr, GBX_E_USAGE, "'--%s' takes no value", to.row->name);
@@ -178,9 +178,8 @@ static void print_wrapped(FILE *to, const char *text)
     (void)fputc('\n', to);
 }
 
-gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
-                         void *const *into, int argc, char **argv, int *ret_count,
-                         gbx_error *reterr)
+gbx_status gbx_opt_parse(const gbx_opt_group *groups, void *into, int argc, char **argv,
+                         int *ret_count, gbx_error *reterr)
 {
     bool ended = false;
     int count = 0;
@@ -191,7 +190,7 @@ gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
         } else if (strcmp(argv[i], "--") == 0) {
             ended = true;
         } else {
-            gbx_status status = one(tables, table_count, into, argc, argv, &i, reterr);
+            gbx_status status = one(groups, into, argc, argv, &i, reterr);
 
             if (status != GBX_OK)
                 return status;
@@ -201,12 +200,11 @@ gbx_status gbx_opt_parse(const gbx_opt_table *const *tables, size_t table_count,
     return GBX_OK;
 }
 
-void gbx_opt_print(FILE *to, const gbx_opt_table *const *tables, size_t table_count)
+void gbx_opt_print(FILE *to, const gbx_opt_group *groups)
 {
-    for (size_t t = 0; t < table_count; t++) {
-        (void)fprintf(to, "\n%s:\n", tables[t]->title);
-        for (size_t i = 0; i < tables[t]->count; i++) {
-            const gbx_opt *row = &tables[t]->rows[i];
+    for (; groups->rows != NULL; groups++) {
+        (void)fprintf(to, "\n%s:\n", groups->title);
+        for (const gbx_opt *row = groups->rows; row->name != NULL; row++) {
             int width = fprintf(to, "  --%s%s%s", row->name, row->value ? " " : "",
                                 row->value ? row->value : "");
 

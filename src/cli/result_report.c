@@ -20,38 +20,40 @@ static void print_hint(const gbx_term *term, const char *hint)
     gbx_term_print(term, "%s\n", hint);
 }
 
-static void set(gbx_trouble *trouble, int exit, const char *name)
+static bool set(gbx_trouble *trouble, int exit, const char *name)
 {
     trouble->exit = exit;
     trouble->code = NULL;
     trouble->name = name;
+    return false;
 }
 
-void gbx_trouble_host(gbx_trouble *trouble, gbx_status status)
+bool gbx_trouble_host(gbx_trouble *trouble, gbx_status status)
 {
-    set(trouble, gbx_status_exit(status), gbx_status_name(status));
+    if (status == GBX_OK)
+        return true;
     if (status == GBX_E_UNSUPPORTED)
         trouble->hint = "'glovebox doctor' names every layer and what would bring it";
+    return set(trouble, gbx_status_exit(status), gbx_status_name(status));
 }
 
-void gbx_trouble_input(gbx_trouble *trouble, gbx_status status)
+bool gbx_trouble_input(gbx_trouble *trouble, gbx_status status)
 {
-    if (status == GBX_E_OS)
-        set(trouble, GBX_CLI_EXIT_NO_INPUT, "NO_INPUT");
-    else
-        gbx_trouble_host(trouble, status);
+    return status == GBX_E_OS ? set(trouble, GBX_CLI_EXIT_NO_INPUT, "NO_INPUT")
+                              : gbx_trouble_host(trouble, status);
 }
 
-void gbx_trouble_output(gbx_trouble *trouble)
+bool gbx_trouble_output(gbx_trouble *trouble, gbx_status status)
 {
-    set(trouble, GBX_CLI_EXIT_NO_OUTPUT, "NO_OUTPUT");
+    return status == GBX_OK || set(trouble, GBX_CLI_EXIT_NO_OUTPUT, "NO_OUTPUT");
 }
 
-void gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file)
+bool gbx_trouble_code(gbx_trouble *trouble, gbx_code code, const char *file)
 {
     trouble->exit = gbx_code_exit(code);
     trouble->code = gbx_code_name(code);
     trouble->file = file;
+    return false;
 }
 
 void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble)

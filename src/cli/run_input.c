@@ -10,11 +10,11 @@
 /* Far above any code limit: the guard reports the code's length and the limit. */
 #define CODE_FILE_MAX GBX_MIB(16)
 /* More than any machine's template can hold. */
-#define DATASET_FILE_MAX   (GBX_MIB(4096) - 2)
-#define PRELOAD_FILE_MAX   GBX_MIB(16)
-#define PRELOAD_NAME_MAX   128 /* the library's limit */
-#define MEMORY_MIB_DEFAULT 128
-#define TABLE_NAME         "data"
+#define DATASET_FILE_MAX (GBX_MIB(4096) - 2)
+#define PRELOAD_FILE_MAX GBX_MIB(16)
+#define PRELOAD_NAME_MAX 128 /* the library's limit */
+#define MEMORY_DEFAULT   GBX_MIB(128)
+#define TABLE_NAME       "data"
 
 /* What is read, its destination, and what went wrong. */
 typedef struct reading {
@@ -23,35 +23,23 @@ typedef struct reading {
     gbx_trouble *trouble;
 } reading;
 
-static bool fail_input(const reading *r, gbx_status status)
-{
-    gbx_trouble_input(r->trouble, status);
-    return false;
-}
-
-static bool fail_code(const reading *r, gbx_code code, const char *file)
-{
-    gbx_trouble_code(r->trouble, code, file);
-    return false;
-}
-
-static bool read_code(const reading *r, char *argument)
+static bool read_code(const reading *r)
 {
     gbx_error *err = &r->trouble->err;
 
     if (r->args->file == NULL) {
-        r->input->code = gbx_file_text_borrow(argument, "the code");
+        r->input->code = gbx_file_text_borrow(r->args->common.words[0], "the code");
     } else {
         gbx_status status =
             gbx_file_text_read(r->args->file, CODE_FILE_MAX, &r->input->code, err);
 
         if (status == GBX_E_DATA)
-            return fail_code(r, GBX_CODE_INVALID_CODE, NULL);
-        if (status != GBX_OK)
-            return fail_input(r, status);
+            return gbx_trouble_code(r->trouble, GBX_CODE_INVALID_CODE, NULL);
+        if (!gbx_trouble_input(r->trouble, status))
+            return false;
     }
     if (gbx_file_text_check_utf8(&r->input->code, err) != GBX_OK)
-        return fail_code(r, GBX_CODE_INVALID_CODE, r->args->file);
+        return gbx_trouble_code(r->trouble, GBX_CODE_INVALID_CODE, r->args->file);
     return true;
 }
 
@@ -60,7 +48,7 @@ static bool read_spec(const reading *r, const char *name, size_t len,
 {
     gbx_status status = gbx_spec_of(name, len, source, ret, &r->trouble->err);
 
-    return status == GBX_OK || fail_input(r, status);
+    return gbx_trouble_input(r->trouble, status);
 }
 
 /* A database is read by the library, as a query. */
@@ -71,7 +59,7 @@ static bool read_dataset(const reading *r, const gbx_spec *spec, gbx_file_text *
     if (spec->format != GBX_SPEC_SQLITE)
         status =
             gbx_file_text_read(spec->path, DATASET_FILE_MAX, ret, &r->trouble->err);
-    return status == GBX_OK || fail_input(r, status);
+    return gbx_trouble_input(r->trouble, status);
 }
 
 /* A call's input is JSON: a table or a database becomes a dataset. */
@@ -79,17 +67,18 @@ static bool read_table(const reading *r)
 {
     for (size_t i = 0; i < r->args->datasets.count; i++)
         if (strncmp(r->args->datasets.item[i], TABLE_NAME "=", sizeof TABLE_NAME) == 0)
-            return fail_input(r, gbx_fail(&r->trouble->err, GBX_E_USAGE,
-                                          "the table of '--data' is the dataset '%s': "
-                                          "give the other one another name",
-                                          TABLE_NAME));
+            return gbx_trouble_input(
+                r->trouble, gbx_fail(&r->trouble->err, GBX_E_USAGE,
+                                     "the table of '--data' is the dataset '%s': "
+                                     "give the other one another name",
+                                     TABLE_NAME));
     r->input->dataset = TABLE_NAME;
     return read_dataset(r, &r->input->data_spec, &r->input->data);
 }
 
 static bool read_data(const reading *r)
 {
-    uint64_t mib = r->args->limits.memory_mib;
+    uint64_t memory = r->args->common.options.limits.memory_bytes;
     const gbx_spec *spec = &r->input->data_spec;
     gbx_error *err = &r->trouble->err;
     gbx_status status;
@@ -102,21 +91,21 @@ static bool read_data(const reading *r)
     if (spec->format > GBX_SPEC_NDJSON)
         return read_table(r);
     /* Parsed JSON is larger than its text: a text above the limit cannot fit. */
-    status =
-        gbx_file_text_read(spec->path, GBX_MIB(mib != 0 ? mib : MEMORY_MIB_DEFAULT),
-                           &r->input->data, err);
+    status = gbx_file_text_read(spec->path, memory != 0 ? memory : MEMORY_DEFAULT,
+                                &r->input->data, err);
     if (status == GBX_E_DATA) {
         r->trouble->hint = "raise --memory, or give it as a --dataset";
-        return fail_code(r, GBX_CODE_MEMORY, NULL);
+        return gbx_trouble_code(r->trouble, GBX_CODE_MEMORY, NULL);
     }
-    if (status != GBX_OK)
-        return fail_input(r, status);
+    if (!gbx_trouble_input(r->trouble, status))
+        return false;
     if (spec->format == GBX_SPEC_NDJSON) {
         status = gbx_file_text_from_lines(&r->input->data, err);
         if (status == GBX_E_DATA)
-            return fail_code(r, GBX_CODE_INVALID_DATA, r->input->data.name);
+            return gbx_trouble_code(r->trouble, GBX_CODE_INVALID_DATA,
+                                    r->input->data.name);
     }
-    return status == GBX_OK || fail_input(r, status);
+    return gbx_trouble_input(r->trouble, status);
 }
 
 /* --params becomes the binding of that name. */
@@ -130,7 +119,7 @@ static bool make_bindings(const reading *r)
     text = (gbx_file_text){.len = strlen(params), .name = "--params"};
     memcpy(&text.data, &params, sizeof params); /* only read */
     if (gbx_file_text_check_json(&text, &r->trouble->err) != GBX_OK)
-        return fail_code(r, GBX_CODE_INVALID_DATA, text.name);
+        return gbx_trouble_code(r->trouble, GBX_CODE_INVALID_DATA, text.name);
     gbx_buf_init(&r->input->bindings, text.len + 64);
     (void)gbx_buf_printf(&r->input->bindings, "{\"params\":%s}", params);
     (void)gbx_need(r->input->bindings.data);
@@ -147,9 +136,10 @@ static bool read_datasets(const reading *r)
         const char *equals = strchr(list->item[i], '=');
 
         if (equals == NULL || equals == list->item[i])
-            return fail_input(r, gbx_fail(&r->trouble->err, GBX_E_USAGE,
-                                          "'--dataset' needs NAME=FILE, not '%.80s'",
-                                          list->item[i]));
+            return gbx_trouble_input(
+                r->trouble,
+                gbx_fail(&r->trouble->err, GBX_E_USAGE,
+                         "'--dataset' needs NAME=FILE, not '%.80s'", list->item[i]));
         if (!read_spec(r, list->item[i], (size_t)(equals - list->item[i]), equals + 1,
                        &input->specs[i]) ||
             !read_dataset(r, &input->specs[i], &input->datasets[i]))
@@ -180,9 +170,7 @@ static bool load_dataset(gbx_engine *engine, const char *argument, const gbx_spe
             trouble->file = text->name;
         gbx_file_text_cleanup(text);
     }
-    if (status != GBX_OK)
-        gbx_trouble_host(trouble, status);
-    return status == GBX_OK;
+    return gbx_trouble_host(trouble, status);
 }
 
 /* ---- preloads ----------------------------------------------------------------- */
@@ -195,10 +183,8 @@ bool gbx_preloads_read(const gbx_opt_list *list, gbx_file_text *texts,
         gbx_status status = gbx_file_text_read(list->item[i], PRELOAD_FILE_MAX,
                                                &texts[i], &trouble->err);
 
-        if (status != GBX_OK) {
-            gbx_trouble_input(trouble, status);
+        if (!gbx_trouble_input(trouble, status))
             return false;
-        }
     }
     return true;
 }
@@ -225,12 +211,12 @@ void gbx_preloads_cleanup(gbx_file_text *texts)
 
 /* ---- all of it ---------------------------------------------------------------- */
 
-bool gbx_run_input_read(const gbx_run_args *args, char *argument, gbx_run_input *input,
+bool gbx_run_input_read(const gbx_run_args *args, gbx_run_input *input,
                         gbx_trouble *trouble)
 {
     const reading r = {.args = args, .input = input, .trouble = trouble};
 
-    return read_code(&r, argument) && read_data(&r) && read_datasets(&r) &&
+    return read_code(&r) && read_data(&r) && read_datasets(&r) &&
            gbx_preloads_read(&args->preloads, input->preloads, trouble) &&
            make_bindings(&r);
 }

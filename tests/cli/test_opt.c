@@ -18,22 +18,21 @@ typedef struct args {
 static const char *const jits[] = {"full", "off", NULL};
 
 static const gbx_opt rows[] = {
-    {"json", NULL, "", GBX_OPT_FLAG, offsetof(args, json), 0, 0, NULL},
-    {"file", "FILE", "", GBX_OPT_TEXT, offsetof(args, file), 0, 0, NULL},
-    {"timeout", "MS", "", GBX_OPT_NUMBER, offsetof(args, timeout), 1, 600, NULL},
-    {"jit", "LEVEL", "", GBX_OPT_CHOICE, offsetof(args, jit), 5, 0, jits},
-    {"set", "N=V", "", GBX_OPT_LIST, offsetof(args, sets), 0, 0, NULL},
+    GBX_ROW_FLAG(args, json, "json", ""),
+    GBX_ROW_TEXT(args, file, "file", "FILE", ""),
+    GBX_ROW_NUMBER(args, timeout, "timeout", "MS", 1, 600, ""),
+    GBX_ROW_CHOICE(args, jit, "jit", "LEVEL", 5, jits, ""),
+    GBX_ROW_LIST(args, sets, "set", "N=V", ""),
+    {0},
 };
 
-static const gbx_opt_table table = {"Options", rows, GBX_COUNTOF(rows)};
+static const gbx_opt_group groups[] = {{"Options", rows, 0}, {0}};
 
 /* Parse up to seven words; the error's message, or "". */
 static const char *parse(args *a, int *count, char *const *words)
 {
     static gbx_error err;
     static char *argv[8];
-    const gbx_opt_table *const tables[] = {&table};
-    void *const into[] = {a};
     int argc = 0;
 
     while (words[argc] != NULL) {
@@ -41,7 +40,7 @@ static const char *parse(args *a, int *count, char *const *words)
         argc++;
     }
     err = (gbx_error){0};
-    (void)gbx_opt_parse(tables, 1, into, argc, argv, count, &err);
+    (void)gbx_opt_parse(groups, a, argc, argv, count, &err);
     if (words[0] != NULL && *count == 1)
         assert_non_null(argv[0]);
     return err.message;
@@ -141,19 +140,21 @@ static void test_a_list__has_an_end(void **state)
 static void test_help__wraps_within_eighty_columns(void **state)
 {
     static const gbx_opt long_rows[] = {
-        {"option-with-a-long-name", "AND-A-VALUE",
-         "words words words words words words words words words words words words words "
-         "words words words words words words words words",
-         GBX_OPT_TEXT, 0, 0, 0, NULL},
+        {.name = "option-with-a-long-name",
+         .value = "AND-A-VALUE",
+         .help =
+             "words words words words words words words words words words words words words "
+             "words words words words words words words words",
+         .kind = GBX_OPT_TEXT},
+        {0},
     };
-    static const gbx_opt_table long_table = {"Title", long_rows, 1};
-    const gbx_opt_table *const tables[] = {&long_table};
+    static const gbx_opt_group long_groups[] = {{"Title", long_rows, 0}, {0}};
     char line[200];
     FILE *file = tmpfile();
     size_t lines = 0;
 
     assert_non_null(file);
-    gbx_opt_print(file, tables, 1);
+    gbx_opt_print(file, long_groups);
     rewind(file);
     for (; fgets(line, sizeof line, file) != NULL; lines++)
         assert_true(strlen(line) <= 100); /* the name itself is not broken */

@@ -17,8 +17,7 @@
 
 struct gbx_fetch {
     gbx_fetcher *fetcher;
-    gbx_fetch *next; /* of the fetcher's flights */
-    gbx_fetch **link;
+    LIST_ENTRY(gbx_fetch) link; /* of the fetcher's flights */
     const gbx_policy *policy;
     gbx_fetch_policy rules; /* the policy's, with every limit filled in; borrows its
                                lists */
@@ -98,9 +97,7 @@ static void free_flight(gbx_fetch *fetch)
 /* Report to the observer, give the answer (NULL: it is not wanted), and free. */
 static void end(gbx_fetch *fetch, const gbx_msg_answer *answer)
 {
-    *fetch->link = fetch->next;
-    if (fetch->next != NULL)
-        fetch->next->link = fetch->link;
+    LIST_REMOVE(fetch, link);
     report(fetch);
     if (answer != NULL)
         fetch->done(fetch->user, answer);
@@ -372,17 +369,6 @@ static bool make_events(gbx_fetch *fetch)
            evtimer_add(fetch->deadline, &limit) == 0;
 }
 
-static void link_in(gbx_fetch *fetch)
-{
-    gbx_fetcher *fetcher = fetch->fetcher;
-
-    fetch->next = fetcher->flights;
-    fetch->link = &fetcher->flights;
-    if (fetch->next != NULL)
-        fetch->next->link = &fetch->next;
-    fetcher->flights = fetch;
-}
-
 gbx_status gbx_fetcher_new(const gbx_fetcher_options *options, gbx_fetcher **ret,
                            gbx_error *reterr)
 {
@@ -418,8 +404,8 @@ void gbx_fetcher_free(gbx_fetcher *fetcher)
 {
     if (fetcher == NULL)
         return;
-    while (fetcher->flights != NULL)
-        gbx_fetch_drop(fetcher->flights);
+    while (!LIST_EMPTY(&fetcher->flights))
+        gbx_fetch_drop(LIST_FIRST(&fetcher->flights));
     gbx_transport_free(fetcher->transport);
     gbx_multi_free(fetcher->multi);
     gbx_resolver_free(fetcher->resolver);
@@ -448,7 +434,7 @@ gbx_fetch *gbx_fetch_start(gbx_fetcher *fetcher, const gbx_policy *policy,
     if (gbx_request_read(args, body, &fetch->rules, &fetch->request, &fetch->fault))
         (void)gbx_url_parse(&fetcher->lib, fetch->request.url, fetch->request.url_len,
                             &fetch->url, &fetch->fault);
-    link_in(fetch);
+    LIST_INSERT_HEAD(&fetcher->flights, fetch, link);
     event_active(fetch->step, EV_TIMEOUT, 0);
     return fetch;
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 /* ---- http.c: faults ------------------------------------------------------ */
 
@@ -521,8 +522,8 @@ struct gbx_fetcher {
     gbx_libcurl lib;
     gbx_resolver *resolver;
     gbx_multi *multi;
-    gbx_transport *transport; /* NULL: libcurl */
-    gbx_fetch *flights;       /* requests that have not been answered */
+    gbx_transport *transport;       /* NULL: libcurl */
+    LIST_HEAD(, gbx_fetch) flights; /* requests that have not been answered */
 };
 
 #endif

@@ -23,7 +23,7 @@ typedef struct waiting {
     bool is_answered; /* by what follows */
     gbx_response response;
     gbx_fault fault;
-    struct waiting *next;
+    LIST_ENTRY(waiting) link;
 } waiting;
 
 struct gbx_transport {
@@ -34,7 +34,7 @@ struct gbx_transport {
     struct event *wake;
     pthread_mutex_t lock;
     gbx_transport_token last_token;
-    waiting *first; /* under lock */
+    LIST_HEAD(, waiting) waiting; /* under lock */
 };
 
 static void free_waiting(waiting *w)
@@ -43,29 +43,29 @@ static void free_waiting(waiting *w)
     free(w);
 }
 
-/* The link to the request; *link is NULL if it does not exist. Under the lock. */
-static waiting **find(gbx_transport *transport, gbx_transport_token token)
+/* The request, or NULL. Under the lock. */
+static waiting *find(gbx_transport *transport, gbx_transport_token token)
 {
-    waiting **link = &transport->first;
+    waiting *w;
 
-    while (*link != NULL && (*link)->token != token)
-        link = &(*link)->next;
-    return link;
+    LIST_FOREACH(w, &transport->waiting, link)
+    if (w->token == token)
+        break;
+    return w;
 }
 
 static waiting *take_answered(gbx_transport *transport)
 {
-    waiting **link = &transport->first;
-    waiting *found;
+    waiting *w;
 
     (void)pthread_mutex_lock(&transport->lock);
-    while (*link != NULL && !(*link)->is_answered)
-        link = &(*link)->next;
-    found = *link;
-    if (found != NULL)
-        *link = found->next;
+    LIST_FOREACH(w, &transport->waiting, link)
+    if (w->is_answered)
+        break;
+    if (w != NULL)
+        LIST_REMOVE(w, link);
     (void)pthread_mutex_unlock(&transport->lock);
-    return found;
+    return w;
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *user)
@@ -117,7 +117,7 @@ static bool is_awaited(gbx_transport *transport, gbx_transport_token token,
     bool awaited;
 
     (void)pthread_mutex_lock(&transport->lock);
-    w = *find(transport, token);
+    w = find(transport, token);
     awaited = w != NULL && !w->is_answered;
     if (awaited)
         *ret_max_bytes = w->max_bytes;
@@ -134,7 +134,7 @@ static bool deliver(gbx_transport *transport, gbx_transport_token token,
     bool awaited;
 
     (void)pthread_mutex_lock(&transport->lock);
-    w = *find(transport, token);
+    w = find(transport, token);
     awaited = w != NULL && !w->is_answered;
     if (awaited) {
         w->is_answered = true;
@@ -171,12 +171,12 @@ gbx_transport *gbx_transport_new(struct event_base *base, gbx_transport_fn ask,
 
 void gbx_transport_free(gbx_transport *transport)
 {
+    waiting *w;
+
     if (transport == NULL)
         return;
-    while (transport->first != NULL) {
-        waiting *w = transport->first;
-
-        transport->first = w->next;
+    while ((w = LIST_FIRST(&transport->waiting)) != NULL) {
+        LIST_REMOVE(w, link);
         free_waiting(w);
     }
     if (transport->wake != NULL)
@@ -201,8 +201,7 @@ gbx_transport_token gbx_transport_ask(gbx_transport *transport,
                    .done = done,
                    .user = user};
     (void)pthread_mutex_lock(&transport->lock);
-    w->next = transport->first;
-    transport->first = w;
+    LIST_INSERT_HEAD(&transport->waiting, w, link);
     (void)pthread_mutex_unlock(&transport->lock);
     transport->ask(transport->user, transport->engine, token, request);
     return token;
@@ -210,19 +209,17 @@ gbx_transport_token gbx_transport_ask(gbx_transport *transport,
 
 void gbx_transport_forget(gbx_transport *transport, gbx_transport_token token)
 {
-    waiting **link;
-    waiting *found;
+    waiting *w;
 
     if (transport == NULL)
         return;
     (void)pthread_mutex_lock(&transport->lock);
-    link = find(transport, token);
-    found = *link;
-    if (found != NULL)
-        *link = found->next;
+    w = find(transport, token);
+    if (w != NULL)
+        LIST_REMOVE(w, link);
     (void)pthread_mutex_unlock(&transport->lock);
-    if (found != NULL)
-        free_waiting(found);
+    if (w != NULL)
+        free_waiting(w);
 }
 
 gbx_status gbx_transport_give(gbx_transport *transport, gbx_transport_token token,

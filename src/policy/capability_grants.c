@@ -132,8 +132,8 @@ gbx_status gbx_grant_site(gbx_json_reader *r, const char *text, size_t len,
     gbx_fetch_policy *fetch = &r->policy->fetch;
 
     (void)target;
-    return add_site(&fetch->sites, &fetch->site_count, r->since.sites, text, len,
-                    r->err);
+    return add_site(&fetch->sites, &fetch->site_count, r->since.fetch.site_count, text,
+                    len, r->err);
 }
 
 gbx_status gbx_grant_secret_site(gbx_json_reader *r, const char *text, size_t len,
@@ -195,7 +195,7 @@ gbx_status gbx_grant_variable(gbx_json_reader *r, const char *text, size_t len,
     if (status != GBX_OK)
         return status;
     assert(entry.value != NULL); /* else it is not set */
-    return gbx_grant_env(r->policy, r->since.env, &entry, r->err);
+    return gbx_grant_env(r->policy, r->since.env_count, &entry, r->err);
 }
 
 static gbx_status add_function(char ***patterns, size_t *count, size_t since,
@@ -218,7 +218,7 @@ gbx_status gbx_grant_function(gbx_json_reader *r, const char *text, size_t len,
 {
     gbx_policy *policy = r->policy;
     gbx_status status = add_function(&policy->functions, &policy->function_count,
-                                     r->since.functions, text, len, r->err);
+                                     r->since.function_count, text, len, r->err);
 
     (void)target;
     if (status == GBX_OK && len == 1 && text[0] == '*')
@@ -414,7 +414,8 @@ gbx_status gbx_grant_root(gbx_json_reader *r, const char *text, size_t len,
     for (size_t i = 0; i < file->root_count; i++) {
         if (strcmp(file->roots[i], real) != 0)
             continue;
-        return i < r->since.roots ? GBX_OK : gbx_refuse_twice(reterr, text, len);
+        return i < r->since.file.root_count ? GBX_OK
+                                            : gbx_refuse_twice(reterr, text, len);
     }
     return keep(file, &fd, real, text, len, reterr);
 }

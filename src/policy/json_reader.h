@@ -14,17 +14,6 @@
 /* {"secrets": {"NAME": {"sites": ["..."]}}} is the deepest value. */
 #define GBX_POLICY_DEPTH 6
 
-/* How much a policy allows. */
-typedef struct gbx_policy_mark {
-    uint32_t capabilities;
-    bool all_functions;
-    size_t sites;
-    size_t roots;
-    size_t env;
-    size_t secrets;
-    size_t functions;
-} gbx_policy_mark;
-
 /* A member or element that is being read. */
 typedef struct gbx_json_place {
     gbx_view name; /* no value: an element of an array */
@@ -38,9 +27,9 @@ typedef struct gbx_json_reader {
     size_t len;
     const char *base_dir;
     gbx_policy *policy;
-    gbx_policy_mark since; /* what it had before; zeros for a new one */
-    gbx_error *err;        /* never NULL */
-    size_t depth;          /* of the value being read */
+    gbx_policy since; /* with the counts of before; zeros for a new one */
+    gbx_error *err;   /* never NULL */
+    size_t depth;     /* of the value being read */
     gbx_json_place path[GBX_POLICY_DEPTH];
     const struct gbx_json_key *row;        /* of the member being read */
     SLIST_HEAD(, gbx_json_string) strings; /* that were read */

@@ -22,32 +22,19 @@ static gbx_status check_unused(const gbx_policy *policy, gbx_error *reterr)
     return GBX_OK;
 }
 
-static gbx_policy_mark mark_of(const gbx_policy *policy)
-{
-    return (gbx_policy_mark){
-        .capabilities = policy->capabilities,
-        .all_functions = policy->all_functions,
-        .sites = policy->fetch.site_count,
-        .roots = policy->file.root_count,
-        .env = policy->env_count,
-        .secrets = policy->secret_count,
-        .functions = policy->function_count,
-    };
-}
-
-static void go_back(gbx_policy *policy, const gbx_policy_mark *to)
+static void go_back(gbx_policy *policy, const gbx_policy *to)
 {
     policy->capabilities = to->capabilities;
     policy->all_functions = to->all_functions;
-    gbx_sites_cut(policy->fetch.sites, to->sites, policy->fetch.site_count);
-    policy->fetch.site_count = to->sites;
-    gbx_roots_cut(&policy->file, to->roots);
-    gbx_pairs_cut(policy->env, to->env, policy->env_count);
-    policy->env_count = to->env;
-    gbx_secrets_cut(policy->secrets, to->secrets, policy->secret_count);
-    policy->secret_count = to->secrets;
-    gbx_names_cut(policy->functions, to->functions, policy->function_count);
-    policy->function_count = to->functions;
+    gbx_sites_cut(policy->fetch.sites, to->fetch.site_count, policy->fetch.site_count);
+    policy->fetch.site_count = to->fetch.site_count;
+    gbx_roots_cut(&policy->file, to->file.root_count);
+    gbx_pairs_cut(policy->env, to->env_count, policy->env_count);
+    policy->env_count = to->env_count;
+    gbx_secrets_cut(policy->secrets, to->secret_count, policy->secret_count);
+    policy->secret_count = to->secret_count;
+    gbx_names_cut(policy->functions, to->function_count, policy->function_count);
+    policy->function_count = to->function_count;
 }
 
 /* ---- flags ------------------------------------------------------------------- */
@@ -60,7 +47,7 @@ static gbx_status take_env(gbx_json_reader *r, const char *text, size_t len,
     size_t name_len = equals != NULL ? (size_t)(equals - text) : len;
 
     return equals == NULL ? gbx_grant_variable(r, text, len, target)
-                          : gbx_grant_env(r->policy, r->since.env,
+                          : gbx_grant_env(r->policy, r->since.env_count,
                                           &(gbx_entry){.name = text,
                                                        .name_len = name_len,
                                                        .value = equals + 1,
@@ -178,7 +165,7 @@ gbx_status gbx_policy_allow(gbx_policy *policy, const char *grant, gbx_error *re
     status = check_unused(policy, reterr);
     if (status != GBX_OK)
         return status;
-    r.since = mark_of(policy);
+    r.since = *policy;
     return end_change(&r, take_flag(&r, grant), reterr);
 }
 
@@ -201,7 +188,7 @@ gbx_status gbx_policy_secret(gbx_policy *policy, const char *name, const char *v
     status = check_unused(policy, reterr);
     if (status != GBX_OK)
         return status;
-    r.since = mark_of(policy);
+    r.since = *policy;
     status = gbx_grant_secret(policy,
                               &(gbx_entry){.name = name,
                                            .name_len = strlen(name),

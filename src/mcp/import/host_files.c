@@ -23,14 +23,6 @@
 
 extern const char gbx_script_host_files[];
 
-/* What the script has asked for: lists of [question, answer], without their end. */
-typedef struct known {
-    gbx_host_files *of;
-    gbx_buf files;
-    gbx_buf reals;
-    gbx_buf checks;
-} known;
-
 static void release_result(gbx_result **result)
 {
     gbx_result_free(*result);
@@ -197,32 +189,32 @@ static void note_fault(gbx_host_files *files, const char *path, const gbx_error 
     files->fault_count++;
 }
 
-static void answer_file(known *k, const char *path)
+static void answer_file(gbx_host_files *files, const char *path, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
     gbx_error err = {0};
-    gbx_status status = gbx_host_files_read(k->of, path, &text, &value, &err);
+    gbx_status status = gbx_host_files_read(files, path, &text, &value, &err);
     bool is_missing = err.os_errno == ENOENT || err.os_errno == ENOTDIR;
 
-    gbx_json_put_open(&k->files, NULL, '{');
+    gbx_json_put_open(to, NULL, '{');
     if (status == GBX_OK)
-        gbx_json_put_json(&k->files, "value", (const char *)value.data, value.len);
+        gbx_json_put_json(to, "value", (const char *)value.data, value.len);
     else
-        gbx_json_put_bool(&k->files, is_missing ? "isMissing" : "isBad", true);
-    (void)gbx_buf_puts(&k->files, "}");
+        gbx_json_put_bool(to, is_missing ? "isMissing" : "isBad", true);
+    (void)gbx_buf_puts(to, "}");
     if (status != GBX_OK)
-        note_fault(k->of, path, &err);
+        note_fault(files, path, &err);
 }
 
-static void answer_real(known *k, const char *path)
+static void answer_real(const char *path, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_free) char *real = realpath(path, NULL);
 
     if (real != NULL)
-        gbx_json_put_text(&k->reals, NULL, real);
+        gbx_json_put_text(to, NULL, real);
     else
-        gbx_json_put_json(&k->reals, NULL, "null", 4);
+        gbx_json_put_json(to, NULL, "null", 4);
 }
 
 /* Leaves out the position, which refers to no real file, and the advice to import,
@@ -242,7 +234,7 @@ static void put_why(gbx_buf *to, const char *fault)
 }
 
 /* Is it a valid entry for us? Unset variables do not matter here. */
-static void answer_check(known *k, const char *text)
+static void answer_check(const char *text, gbx_buf *to)
 {
     gbx_mcp_config *config = NULL;
     gbx_error err = {0};
@@ -250,42 +242,45 @@ static void answer_check(known *k, const char *text)
                                         &config, &err) == GBX_OK;
     const char *fault = is_read ? config->servers[0].fault : err.message;
 
-    gbx_json_put_open(&k->checks, NULL, '{');
+    gbx_json_put_open(to, NULL, '{');
     if (fault != NULL)
-        put_why(&k->checks, fault);
-    gbx_json_put_bool(&k->checks, "isLeft",
-                      !is_read || config->servers[0].is_malformed);
-    (void)gbx_buf_puts(&k->checks, "}");
+        put_why(to, fault);
+    gbx_json_put_bool(to, "isLeft", !is_read || config->servers[0].is_malformed);
+    (void)gbx_buf_puts(to, "}");
     gbx_mcp_config_free(config);
 }
 
-/* Append [question, answer] for each question. */
-static void answer_all(known *k, gbx_view questions, gbx_buf *to,
-                       void (*answer)(known *k, const char *question))
+/* Append [what, key, answer] for each [what, key] of need. */
+static void answer_all(gbx_host_files *files, gbx_view need, gbx_buf *to)
 {
     size_t cursor = 0;
     gbx_view name;
     gbx_view question;
 
-    while (gbx_view_next(questions, &cursor, &name, &question)) {
+    while (gbx_view_next(need, &cursor, &name, &question)) {
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+        size_t at = 0;
+        gbx_view what = {0};
+        gbx_view key = {0};
+        const char *asked;
 
-        gbx_buf_init_secret(&text, question.len + 1);
-        (void)gbx_view_append_text(question, &text);
-        (void)gbx_need(gbx_buf_append(&text, "", 1) ? text.data : NULL);
+        if (!gbx_view_next(question, &at, &name, &what) ||
+            !gbx_view_next(question, &at, &name, &key))
+            continue;
+        gbx_buf_init_secret(&text, key.len + 1);
+        (void)gbx_view_append_text(key, &text);
+        asked = gbx_need(gbx_buf_append(&text, "", 1) ? text.data : NULL);
         gbx_json_put_open(to, NULL, '[');
-        gbx_json_put_json(to, NULL, question.at, question.len);
-        answer(k, (const char *)text.data);
+        gbx_json_put_json(to, NULL, what.at, what.len);
+        gbx_json_put_json(to, NULL, key.at, key.len);
+        if (gbx_view_is_text(what, "file:"))
+            answer_file(files, asked, to);
+        else if (gbx_view_is_text(what, "real:"))
+            answer_real(asked, to);
+        else
+            answer_check(asked, to);
         (void)gbx_buf_puts(to, "]");
     }
-}
-
-static void put_list(gbx_buf *to, const char *key, const gbx_buf *list)
-{
-    gbx_json_put_open(to, key, '[');
-    if (list->len > 0)
-        (void)gbx_buf_append(to, list->data, list->len);
-    (void)gbx_buf_puts(to, "]");
 }
 
 /* A path that is not UTF-8 could not come back. */
@@ -298,7 +293,7 @@ static gbx_status put_path(gbx_buf *to, const char *key, const char *path,
     return GBX_OK;
 }
 
-/* The members that stay the same: "own", "from", "here" and "env". */
+/* "own", "from", "here", "env", and the beginning of "known". */
 static gbx_status put_world(gbx_buf *to, const gbx_buf *own, const char *const *from,
                             size_t from_count, gbx_error *reterr)
 {
@@ -321,58 +316,39 @@ static gbx_status put_world(gbx_buf *to, const gbx_buf *own, const char *const *
         gbx_json_put_json(to, "here", "null", 4);
     else if (status == GBX_OK)
         status = put_path(to, "here", here, reterr);
+    gbx_json_put_open(to, "known", '[');
     return status;
 }
 
 /* Ask again, with more, until nothing is needed. */
-static gbx_status ask_for_plan(known *k, gbx_buf *question, gbx_view *ret,
-                               gbx_error *reterr)
-{
-    const size_t world_len = question->len;
-
-    for (int round = 0; round < ROUNDS_MAX; round++) {
-        GBX_CLEANUP(release_result) gbx_result *result = NULL;
-        gbx_view need;
-        gbx_status status;
-
-        question->len = world_len;
-        put_list(question, "files", &k->files);
-        put_list(question, "reals", &k->reals);
-        put_list(question, "checks", &k->checks);
-        (void)gbx_buf_puts(question, "}");
-        status = ask(k->of, "plan", question, &result, ret, reterr);
-        if (status != GBX_OK)
-            return status;
-        need = gbx_view_member(*ret, "need");
-        if (need.at == NULL) {
-            k->of->plan = result;
-            result = NULL;
-            return GBX_OK;
-        }
-        answer_all(k, gbx_view_member(need, "files"), &k->files, answer_file);
-        answer_all(k, gbx_view_member(need, "reals"), &k->reals, answer_real);
-        answer_all(k, gbx_view_member(need, "checks"), &k->checks, answer_check);
-    }
-    return gbx_fail(reterr, GBX_E_DATA, "the files of the hosts lead nowhere");
-}
-
 gbx_status gbx_host_files_plan(gbx_host_files *files, const gbx_buf *own,
                                const char *const *from, size_t from_count,
                                gbx_view *ret, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question;
-    known k = {.of = files};
     gbx_status status;
 
     gbx_buf_init_secret(&question, QUESTION_MAX);
-    gbx_buf_init_secret(&k.files, QUESTION_MAX);
-    gbx_buf_init_secret(&k.reals, QUESTION_MAX);
-    gbx_buf_init_secret(&k.checks, QUESTION_MAX);
     status = put_world(&question, own, from, from_count, reterr);
-    if (status == GBX_OK)
-        status = ask_for_plan(&k, &question, ret, reterr);
-    gbx_buf_cleanup(&k.files);
-    gbx_buf_cleanup(&k.reals);
-    gbx_buf_cleanup(&k.checks);
-    return status;
+    for (int round = 0; status == GBX_OK && round < ROUNDS_MAX; round++) {
+        GBX_CLEANUP(release_result) gbx_result *result = NULL;
+        const size_t len = question.len;
+        gbx_view need;
+
+        (void)gbx_buf_puts(&question, "]}");
+        status = ask(files, "plan", &question, &result, ret, reterr);
+        if (status != GBX_OK)
+            return status;
+        need = gbx_view_member(*ret, "need");
+        if (need.at == NULL) {
+            files->plan = result;
+            result = NULL;
+            return GBX_OK;
+        }
+        question.len = len;
+        answer_all(files, need, &question);
+    }
+    return status != GBX_OK
+               ? status
+               : gbx_fail(reterr, GBX_E_DATA, "the files of the hosts lead nowhere");
 }

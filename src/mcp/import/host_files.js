@@ -403,30 +403,30 @@ class Unreadable extends Error {
 /* What is known of the machine. What is asked for and not known yet is needed: then the result
  * is of no use, and the question comes again with it. */
 class Machine {
-  constructor({ env, here, files, reals, checks }) {
-    Object.assign(this, { env, here, files: new Map(files), reals: new Map(reals), checks: new Map(checks) });
-    this.need = { files: new Set(), reals: new Set(), checks: new Set() };
+  constructor({ env, here, known }) {
+    Object.assign(this, { env, here, known: new Map(known.map(([what, key, answer]) => [what + key, answer])) });
+    this.need = new Map();
   }
 
   #ask(what, key) {
-    if (!this[what].has(key)) this.need[what].add(key);
-    return this[what].get(key);
+    if (!this.known.has(what + key)) this.need.set(what + key, [what, key]);
+    return this.known.get(what + key);
   }
 
   /* A file's value; undefined: there is none, unless it must exist. */
   file(path, mustExist = false) {
-    const file = this.#ask('files', path);
+    const file = this.#ask('file:', path);
     if (file?.isBad || (file?.isMissing && mustExist)) throw new Unreadable(path);
     return file?.value;
   }
 
   real(path) {
-    return this.#ask('reals', path) ?? path;
+    return this.#ask('real:', path) ?? path;
   }
 
   /* What our own reader says of an entry: { why, isLeft }. */
   check(entry) {
-    return this.#ask('checks', JSON.stringify({ mcpServers: { x: entry } })) ?? {};
+    return this.#ask('check:', JSON.stringify({ mcpServers: { x: entry } })) ?? {};
   }
 
   isSame(a, b) {
@@ -722,14 +722,13 @@ class Import {
 
 /* What the import does, or what must be known first. own: our file; from: hosts, or files of
  * them. Our file's new text is null without new servers, "" if it cannot be had. */
-export function plan({ own, from, ...known }) {
-  const machine = new Machine(known);
+export function plan({ own, from, ...rest }) {
+  const machine = new Machine(rest);
   const all = new Import(machine, own);
   for (const one of from.length > 0 ? from : Object.keys(HOSTS))
     if (Object.hasOwn(HOSTS, one)) all.takeHost(one);
     else all.takeFile(one);
-  const need = Object.fromEntries(Object.entries(machine.need).map(([what, keys]) => [what, [...keys]]));
-  if (Object.values(need).some((keys) => keys.length > 0)) return { need };
+  if (machine.need.size > 0) return { need: [...machine.need.values()] };
   return {
     steps: all.steps, from: [...all.from], next: all.next(), hasPlaces: all.places.length > 0,
     text: Object.keys(all.added).length > 0 ? addServers(own.text, all.added) : null,

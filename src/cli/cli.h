@@ -432,7 +432,7 @@ extern const gbx_command gbx_command_mcp;
 extern const gbx_command gbx_command_bench;
 
 /* Print `glovebox: message` and where help is, or with as_json the failure as JSON;
- * returns the exit status for wrong usage. */
+ * returns the exit status for wrong usage. command may be NULL. */
 int gbx_command_misuse(const gbx_command *command, bool as_json, const char *message);
 
 /* The exit status for a failure of the host. */

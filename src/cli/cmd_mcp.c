@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 
 #include "base/cleanup.h"
-#include "base/edit_distance.h"
 #include "base/utf8.h"
 #include "mcp/code/code.h"
 #include "mcp/config/config.h"
@@ -517,27 +516,6 @@ static int serve(mcp_args *args)
     return close_security_log(&s, status);
 }
 
-static int unknown_word(const char *word)
-{
-    const char *names[GBX_COUNTOF(subcommands)];
-    const char *nearest;
-    char message[256];
-    size_t count = 0;
-
-    for (; subcommands[count] != NULL; count++)
-        names[count] = subcommands[count]->name + strlen("mcp ");
-    nearest = gbx_nearest(word, names, count);
-    if (nearest != NULL && strcmp(nearest, word) == 0)
-        (void)snprintf(message, sizeof message,
-                       "a command comes before its options: write 'mcp %s' first",
-                       word);
-    else
-        (void)snprintf(message, sizeof message, "unknown command 'mcp %.80s'%s%s%s",
-                       word, nearest != NULL ? ": did you mean 'mcp " : "",
-                       nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    return gbx_command_misuse(&gbx_command_mcp, false, message);
-}
-
 /* The name of a limit option that is set, or NULL. */
 static const char *given_limit(const gbx_limits *limits)
 {
@@ -565,8 +543,6 @@ static int mcp_main(void *parsed)
 {
     mcp_args *args = parsed;
 
-    if (args->common.word_count > 0)
-        return unknown_word(args->common.words[0]);
     if (!is_open(STDIN_FILENO) || !is_open(STDOUT_FILENO))
         return gbx_command_misuse(&gbx_command_mcp, false,
                                   "standard input or output is closed");
@@ -596,7 +572,6 @@ const gbx_command gbx_command_mcp = {
         "claude mcp add servers -- glovebox mcp --config \"$PWD/servers.json\"",
     .groups = groups,
     .args_size = sizeof(mcp_args),
-    .words_max = INT_MAX,
     .subcommands = subcommands,
     .run = mcp_main,
 };

@@ -78,46 +78,58 @@ static const gbx_command *const commands[] = {
     &command_help,    &command_version,    NULL,
 };
 
-/* Find a command by name, or NULL; *ret_nearest is then a likely one, or NULL. */
-static const gbx_command *command_find(const char *name, const char **ret_nearest)
+#define NAMES_MAX 16
+
+/* Find a command by the last word of its name, or NULL; *ret_nearest is then a likely
+ * word, or NULL. */
+static const gbx_command *command_find(const gbx_command *const *list, const char *word,
+                                       const char **ret_nearest)
 {
-    const char *names[GBX_COUNTOF(commands)];
+    const char *names[NAMES_MAX];
     size_t count = 0;
 
-    for (; commands[count] != NULL; count++) {
-        names[count] = commands[count]->name;
-        if (strcmp(names[count], name) == 0)
-            return commands[count];
+    for (; list[count] != NULL; count++) {
+        const char *space = strchr(list[count]->name, ' ');
+
+        names[count] = space != NULL ? space + 1 : list[count]->name;
+        if (strcmp(names[count], word) == 0)
+            return list[count];
     }
-    *ret_nearest = gbx_nearest(name, names, count);
+    *ret_nearest = gbx_nearest(word, names, count);
     return NULL;
 }
 
-static int unknown_command(const char *name)
+/* The sub-command of that word, or NULL; word may be NULL. */
+static const gbx_command *command_sub(const gbx_command *command, const char *word)
 {
+    const char *nearest;
+
+    return command->subcommands != NULL && word != NULL
+               ? command_find(command->subcommands, word, &nearest)
+               : NULL;
+}
+
+/* above: the command with sub-commands, or NULL. */
+static int unknown_command(const gbx_command *above, const char *word)
+{
+    const char *before = above != NULL ? above->name : "";
+    const char *gap = above != NULL ? " " : "";
     const char *nearest = NULL;
     char message[256];
 
-    (void)command_find(name, &nearest);
-    (void)snprintf(message, sizeof message, "unknown command '%.80s'%s%s%s", name,
-                   nearest != NULL ? ": did you mean '" : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    print_error(message);
-    (void)fputs("try 'glovebox help'\n", stderr);
-    return gbx_status_exit(GBX_E_USAGE);
-}
-
-/* The sub-command of that second word, or NULL; word may be NULL. */
-static const gbx_command *command_sub(const gbx_command *command, const char *word)
-{
-    size_t len = strlen(command->name) + 1; /* with the space */
-
-    if (command->subcommands == NULL || word == NULL)
-        return NULL;
-    for (size_t i = 0; command->subcommands[i] != NULL; i++)
-        if (strcmp(command->subcommands[i]->name + len, word) == 0)
-            return command->subcommands[i];
-    return NULL;
+    if (command_find(above != NULL ? above->subcommands : commands, word, &nearest) !=
+        NULL)
+        (void)snprintf(message, sizeof message,
+                       "a command comes before its options: write '%s%s%s' first",
+                       before, gap, word);
+    else if (nearest != NULL)
+        (void)snprintf(message, sizeof message,
+                       "unknown command '%s%s%.80s': did you mean '%s%s%s'?", before,
+                       gap, word, before, gap, nearest);
+    else
+        (void)snprintf(message, sizeof message, "unknown command '%s%s%.80s'", before,
+                       gap, word);
+    return gbx_command_misuse(above, false, message);
 }
 
 #define TOPIC_STATUS "exit-status"
@@ -177,7 +189,8 @@ int gbx_command_misuse(const gbx_command *command, bool as_json, const char *mes
         return trouble.exit;
     }
     print_error(message);
-    (void)fprintf(stderr, "try 'glovebox help %s'\n", command->name);
+    (void)fprintf(stderr, "try 'glovebox help%s%s'\n", command != NULL ? " " : "",
+                  command != NULL ? command->name : "");
     return gbx_status_exit(GBX_E_USAGE);
 }
 
@@ -230,7 +243,7 @@ static int help_main(void *args)
     const char *nearest = NULL;
     char message[200];
 
-    command = count > 0 ? command_find(words[0], &nearest) : NULL;
+    command = count > 0 ? command_find(commands, words[0], &nearest) : NULL;
     sub = command != NULL ? command_sub(command, count > 1 ? words[1] : NULL) : NULL;
     if (count > (sub != NULL ? 2 : 1))
         return gbx_command_misuse(&command_help, false, "help takes one topic");
@@ -299,6 +312,8 @@ static int run_command(const gbx_command *command, int argc, char **argv)
         command_print_help(stdout, command);
         return 0;
     }
+    if (command->subcommands != NULL && common->word_count > 0)
+        return unknown_command(command, common->words[0]);
     (void)snprintf(message, sizeof message, "%s takes no argument", command->name);
     if (common->word_count < command->words_min ||
         common->word_count > command->words_max)
@@ -333,9 +348,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         command = &command_version;
     else if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)
-        command = command_find(argv[1], &nearest);
+        command = command_find(commands, argv[1], &nearest);
     if (command == NULL)
-        return unknown_command(argv[1]);
+        return unknown_command(NULL, argv[1]);
     sub = command_sub(command, argc > 2 ? argv[2] : NULL);
     if (sub != NULL)
         return finish(run_command(sub, argc - 3, argv + 3));

@@ -112,8 +112,23 @@ bool gbx_secrets_are_in(gbx_span text)
     return text.len > 0 && memmem(text.data, text.len, OPEN, OPEN_LEN) != NULL;
 }
 
-gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
-                            gbx_span text, gbx_buf *out, gbx_error *reterr)
+/* In JSON a value goes into the string that refers to it, escaped so that it cannot end
+ * the string. */
+static void put_value(const gbx_secret *secret, bool is_json, gbx_buf *out)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf quoted;
+
+    gbx_buf_init_secret(&quoted, GBX_SECRET_MAX * 6 + 2);
+    if (!is_json)
+        (void)gbx_buf_append(out, secret->value, secret->value_len);
+    else if (gbx_json_append_string(&quoted, secret->value, secret->value_len))
+        (void)gbx_buf_append(out, quoted.data + 1, quoted.len - 2);
+    else
+        out->failed = true;
+}
+
+static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target,
+                       gbx_span text, bool is_json, gbx_buf *out, gbx_error *reterr)
 {
     out->is_secret = true;
     while (text.len > 0) {
@@ -132,7 +147,7 @@ gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *t
             gbx_buf_cleanup(out);
             return status;
         }
-        (void)gbx_buf_append(out, secret->value, secret->value_len);
+        put_value(secret, is_json, out);
         text = (gbx_span){text.data + reference, text.len - reference};
     }
     if (!out->failed)
@@ -141,58 +156,22 @@ gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *t
     return gbx_fail(reterr, GBX_E_NOMEM, "no room for a text with its secrets");
 }
 
-/* Fill secrets into JSON: a value goes into the string that refers to it,
- * escaped as JSON, so it cannot end the string. */
+gbx_status gbx_secrets_fill(const gbx_policy *policy, const gbx_secret_target *target,
+                            gbx_span text, gbx_buf *out, gbx_error *reterr)
+{
+    return fill(policy, target, text, false, out, reterr);
+}
 
 /* A value is at most six times as long in JSON; there may be many. */
 #define FILLED_MAX GBX_MIB(64)
 
-static gbx_status no_memory(gbx_error *reterr)
-{
-    return gbx_fail(reterr, GBX_E_NOMEM, "no memory for arguments with their secrets");
-}
-
-/* Append one reference, {{secret:NAME}}, as the inside of a JSON string. */
-static gbx_status put_value(const gbx_policy *policy, const gbx_secret_target *target,
-                            gbx_span reference, gbx_buf *out, gbx_error *reterr)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf quoted = {0};
-    gbx_status status;
-
-    gbx_buf_init_secret(&value, GBX_SECRET_MAX + 16);
-    gbx_buf_init_secret(&quoted, GBX_SECRET_MAX * 6 + 16);
-    status = gbx_secrets_fill(policy, target, reference, &value, reterr);
-    if (status != GBX_OK)
-        return status;
-    if (gbx_json_append_string(&quoted, value.data, value.len) &&
-        gbx_buf_append(out, quoted.data + 1, quoted.len - 2))
-        return GBX_OK;
-    return no_memory(reterr);
-}
-
 gbx_status gbx_secrets_fill_json(const gbx_policy *policy, const char *function,
                                  gbx_span args, gbx_buf *out, gbx_error *reterr)
 {
-    gbx_secret_target target = {.function = function};
-    gbx_status status = GBX_OK;
+    const gbx_secret_target target = {.function = function};
 
     gbx_buf_init_secret(out, FILLED_MAX);
-    while (status == GBX_OK && args.len > 0) {
-        const uint8_t *at = memmem(args.data, args.len, OPEN, OPEN_LEN);
-        size_t before = at != NULL ? (size_t)(at - args.data) : args.len;
-        gbx_span rest = {args.data + before, args.len - before};
-        const uint8_t *end =
-            rest.len > 0 ? memmem(rest.data, rest.len, CLOSE, CLOSE_LEN) : NULL;
-
-        if (end != NULL)
-            rest.len = (size_t)(end + CLOSE_LEN - rest.data);
-        (void)gbx_buf_append(out, args.data, before);
-        if (rest.len > 0)
-            status = put_value(policy, &target, rest, out, reterr);
-        args = (gbx_span){rest.data + rest.len, args.len - before - rest.len};
-    }
-    return status == GBX_OK && out->failed ? no_memory(reterr) : status;
+    return fill(policy, &target, args, true, out, reterr);
 }
 
 /* ---- stripping ---------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events - the table of events, counts of what the log omits, limits on its lines, and
- * when refusals add up.
+ * events - the table of events, limits on their lines, and when refusals add up.
  */
 #include "audit/audit.h"
 
@@ -32,38 +31,6 @@ const char *gbx_audit_text(gbx_audit_event event)
 bool gbx_audit_is_for(gbx_audit_event event, unsigned who)
 {
     return (events[event].who & who) != 0;
-}
-
-/* ---- counts of what one call omits ----------------------------------------- */
-
-void gbx_tally_add(gbx_tally *t, gbx_audit_event event, const char *function)
-{
-    t->total++;
-    t->events[event]++;
-    for (size_t i = 0; function != NULL && i < GBX_TALLY_MAX; i++) {
-        if (t->functions[i].name == NULL)
-            t->functions[i].name = function;
-        if (strcmp(t->functions[i].name, function) == 0) {
-            t->functions[i].count++;
-            return;
-        }
-    }
-}
-
-void gbx_tally_put(const gbx_tally *t, gbx_log_line *line)
-{
-    gbx_log_line_count(line, "lines", t->total);
-    gbx_log_line_open(line, "events", '{');
-    for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++)
-        if (t->events[i] > 0)
-            gbx_log_line_count(line, gbx_audit_name((gbx_audit_event)i), t->events[i]);
-    gbx_log_line_close(line);
-    if (t->functions[0].name == NULL)
-        return;
-    gbx_log_line_open(line, "functions", '{');
-    for (size_t i = 0; i < GBX_TALLY_MAX && t->functions[i].name != NULL; i++)
-        gbx_log_line_count(line, t->functions[i].name, t->functions[i].count);
-    gbx_log_line_close(line);
 }
 
 /* ---- a bucket of lines --------------------------------------------------- */

@@ -13,73 +13,87 @@
 #include "guard/guard.h"
 #include "policy/policy.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-static void gbx_entry_begin(gbx_audit_entry *e, gbx_engine *engine, gbx_run *run,
-                            gbx_audit_event event)
+/* One event on its way out. */
+typedef struct entry {
+    gbx_engine *engine;
+    gbx_run *run; /* NULL: the engine itself */
+    gbx_audit_event event;
+    bool is_logged;
+    bool is_told; /* to the callback */
+    int64_t wall_ms;
+    gbx_log_line line;
+} entry;
+
+/* False if nobody listens to this event. Else fields are added to the line until it is
+ * handed over. */
+static bool begin(entry *e, gbx_engine *engine, gbx_run *run, gbx_audit_event event)
 {
-    bool is_logged = engine->settings.options.on_audit != NULL &&
-                     gbx_audit_is_for(event, GBX_AUDIT_LOG);
-    gbx_log_line_head head = {.wall_ms = gbx_clock_wall_ms(),
-                              .seq = is_logged ? ++engine->audit.seq : 0,
-                              .event = gbx_audit_name(event),
+    const gbx_options *o = &engine->settings.options;
+    gbx_log_line_head head = {.event = gbx_audit_name(event),
                               .engine = engine->audit.id,
                               .call_id = run != NULL ? run->call_id : NULL};
 
     e->engine = engine;
     e->run = run;
     e->event = event;
-    e->wall_ms = head.wall_ms;
+    e->is_logged = o->on_audit != NULL && gbx_audit_is_for(event, GBX_AUDIT_LOG);
+    e->is_told = o->on_event != NULL && gbx_audit_is_for(event, GBX_AUDIT_EVENT);
+    if (!e->is_logged && !e->is_told)
+        return false;
+    head.wall_ms = e->wall_ms = gbx_clock_wall_ms();
+    head.seq = e->is_logged ? ++engine->audit.seq : 0;
     gbx_log_line_begin(&e->line, &head);
+    return true;
 }
 
-/* Fields are added to entry->line between these two. detail: one line, for the
- * callback. */
-static void gbx_entry_emit(gbx_audit_entry *e, const char *detail)
+/* The format gives one line for the callback. */
+static void __attribute__((format(printf, 2, 3)))
+hand_over(entry *e, const char *format, ...)
 {
     const gbx_options *o = &e->engine->settings.options;
+    char detail[GBX_ERROR_MESSAGE_SIZE];
     gbx_event event = {.name = gbx_audit_name(e->event),
                        .call = e->run != NULL ? e->run->ticket : 0,
                        .detail = detail,
                        .time_ms = (uint64_t)e->wall_ms,
                        .call_id = e->run != NULL ? e->run->call_id : ""};
-    size_t len;
-    const char *line;
+    va_list args;
 
-    if (o->on_audit != NULL && gbx_audit_is_for(e->event, GBX_AUDIT_LOG)) {
-        line = gbx_log_line_end(&e->line, &len);
+    if (e->is_logged) {
+        size_t len;
+        const char *line = gbx_log_line_end(&e->line, &len);
+
         o->on_audit(o->audit_user, line, len);
     }
-    if (o->on_event != NULL && gbx_audit_is_for(e->event, GBX_AUDIT_EVENT))
-        o->on_event(o->event_user, &event);
+    if (!e->is_told)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(detail, sizeof detail, format, args);
+    va_end(args);
+    o->on_event(o->event_user, &event);
 }
 
 void gbx_call_id(const gbx_engine *engine, gbx_ticket ticket, char *to)
 {
-    char digits[20];
-    size_t n = 0;
-    char *at = to + 8;
-
-    memcpy(to, engine->audit.id, 8);
-    *at++ = '-';
-    do
-        digits[n++] = (char)('0' + ticket % 10);
-    while ((ticket /= 10) != 0);
-    while (n > 0)
-        *at++ = digits[--n];
-    *at = 0;
+    (void)snprintf(to, GBX_CALL_ID_SIZE, "%s-%llu", engine->audit.id,
+                   (unsigned long long)ticket);
 }
 
-/* Does anybody listen to this event? */
-static bool gbx_audit_hears(const gbx_engine *engine, gbx_audit_event event)
+/* May one more line be written that counts as a refusal? */
+static bool take_token(gbx_audit *a)
 {
-    const gbx_options *o = &engine->settings.options;
+    bool may;
 
-    return (o->on_audit != NULL && gbx_audit_is_for(event, GBX_AUDIT_LOG)) ||
-           (o->on_event != NULL && gbx_audit_is_for(event, GBX_AUDIT_EVENT));
+    (void)pthread_mutex_lock(&a->lock);
+    may = gbx_bucket_take(&a->refusals, gbx_clock_now_ns());
+    (void)pthread_mutex_unlock(&a->lock);
+    return may;
 }
 
 static void put_missing_layers(gbx_log_line *line, const gbx_engine_facts *facts)
@@ -99,10 +113,10 @@ static void put_missing_layers(gbx_log_line *line, const gbx_engine_facts *facts
 
 static void say_suspicious(gbx_run *run, const gbx_cluster *c)
 {
-    char detail[64];
-    gbx_audit_entry e;
+    entry e;
 
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_SUSPICIOUS);
+    if (!begin(&e, run->engine, run, GBX_AUDIT_SUSPICIOUS))
+        return;
     gbx_log_line_count(&e.line, "refusals", c->total);
     gbx_log_line_open(&e.line, "counts", '{');
     for (unsigned i = 0; i < GBX_SUSPECT_COUNT; i++)
@@ -118,9 +132,7 @@ static void say_suspicious(gbx_run *run, const gbx_cluster *c)
         gbx_log_line_puts(&e.line, NULL, id);
     }
     gbx_log_line_close(&e.line);
-    (void)snprintf(detail, sizeof detail, "%u refusals in %zu calls", c->total,
-                   c->call_count);
-    gbx_entry_emit(&e, detail);
+    hand_over(&e, "%u refusals in %zu calls", c->total, c->call_count);
 }
 
 gbx_status gbx_audit_init(gbx_engine *engine, gbx_error *reterr)
@@ -141,7 +153,7 @@ gbx_status gbx_audit_init(gbx_engine *engine, gbx_error *reterr)
 }
 
 /* The field "capabilities": an array of names. */
-static void gbx_audit_put_capabilities(gbx_log_line *line, uint32_t bits)
+static void put_capabilities(gbx_log_line *line, uint32_t bits)
 {
     gbx_log_line_open(line, "capabilities", '[');
     for (unsigned i = 0; 1u << i <= GBX_CAP_ENV; i++) /* the helpers reach nothing */
@@ -153,76 +165,65 @@ static void gbx_audit_put_capabilities(gbx_log_line *line, uint32_t bits)
 void gbx_audit_engine_event(gbx_engine *engine, gbx_audit_event event,
                             const char *detail)
 {
-    gbx_audit_entry e;
+    entry e;
 
-    if (!gbx_audit_hears(engine, event))
+    if (!begin(&e, engine, NULL, event))
         return;
-    gbx_entry_begin(&e, engine, NULL, event);
     if (*detail != 0)
         gbx_log_line_puts(&e.line, "message", detail);
-    gbx_entry_emit(&e, detail);
+    hand_over(&e, "%s", detail);
 }
 
 void gbx_audit_engine_refusal(gbx_engine *engine, gbx_audit_event event,
                               const char *detail)
 {
-    gbx_audit *a = &engine->audit;
-    bool may;
-
-    if (!gbx_audit_hears(engine, event))
+    if (!engine->audit.is_heard)
         return;
-    (void)pthread_mutex_lock(&a->lock);
-    may = gbx_bucket_take(&a->refusals, gbx_clock_now_ns());
-    (void)pthread_mutex_unlock(&a->lock);
-    if (may)
+    if (take_token(&engine->audit))
         gbx_audit_engine_event(engine, event, detail);
     else
-        a->dropped++;
+        engine->audit.dropped++;
 }
 
 void gbx_audit_engine_started(gbx_engine *engine)
 {
     static const char *const jits[] = {"default", "full", "baseline", "off"};
     const gbx_options *o = &engine->settings.options;
-    gbx_engine_facts facts;
-    gbx_audit_entry e;
+    entry e;
 
     engine->audit.has_started = true;
-    if (!gbx_audit_hears(engine, GBX_AUDIT_ENGINE_STARTED))
+    if (!begin(&e, engine, NULL, GBX_AUDIT_ENGINE_STARTED))
         return;
-    (void)pthread_mutex_lock(&engine->lock);
-    facts = engine->facts;
-    (void)pthread_mutex_unlock(&engine->lock);
-    gbx_entry_begin(&e, engine, NULL, GBX_AUDIT_ENGINE_STARTED);
     gbx_log_line_puts(&e.line, "version", GBX_VERSION);
     gbx_log_line_count(&e.line, "pid", (uint64_t)getpid());
     gbx_log_line_puts(&e.line, "runner",
                       engine->runner.name != NULL ? engine->runner.name : "process");
     gbx_log_line_bool(&e.line, "isolated", engine->runner.execute == NULL);
     gbx_log_line_puts(&e.line, "jit", jits[o->jit]);
-    gbx_audit_put_capabilities(&e.line, o->capabilities);
-    if (facts.known)
-        put_missing_layers(&e.line, &facts);
-    gbx_entry_emit(&e, "");
+    put_capabilities(&e.line, o->capabilities);
+    (void)pthread_mutex_lock(&engine->lock);
+    if (engine->facts.known)
+        put_missing_layers(&e.line, &engine->facts);
+    (void)pthread_mutex_unlock(&engine->lock);
+    hand_over(&e, "%s", "");
 }
 
 void gbx_audit_engine_ended(gbx_engine *engine)
 {
     gbx_audit *a = &engine->audit;
-    gbx_audit_entry e;
+    entry e;
 
-    if (!a->has_started || !gbx_audit_hears(engine, GBX_AUDIT_ENGINE_ENDED))
+    if (!a->has_started || !begin(&e, engine, NULL, GBX_AUDIT_ENGINE_ENDED))
         return;
-    gbx_entry_begin(&e, engine, NULL, GBX_AUDIT_ENGINE_ENDED);
     gbx_log_line_count(&e.line, "calls", engine->next_ticket);
     gbx_log_line_number(&e.line, "upMs",
                         (double)(gbx_clock_now_ns() - a->start_ns) / 1e6);
     gbx_log_line_count(&e.line, "linesDropped", a->dropped);
-    gbx_entry_emit(&e, "");
+    hand_over(&e, "%s", "");
 }
 
 /* A call tried something that counts as suspicious; reported if enough adds up. */
-static void gbx_audit_suspect(gbx_run *run, gbx_suspect kind)
+static void suspect(gbx_run *run, gbx_suspect kind)
 {
     gbx_audit *a = &run->engine->audit;
     gbx_cluster cluster;
@@ -276,39 +277,19 @@ static const struct refusal *find_refusal(gbx_span code)
 }
 
 /* May one more line of this event be written? If not, it is counted. */
-static bool may_say(gbx_run *run, gbx_audit_event event, const char *function)
+static bool may_say(gbx_run *run, gbx_audit_event event)
 {
-    gbx_audit *a = &run->engine->audit;
-    bool may;
+    gbx_run_audit *a = &run->audit;
+    bool is_call = event == GBX_AUDIT_HOST_CALL;
+    uint32_t *lines = is_call ? &a->host_lines : &a->refusal_lines;
+    bool may = *lines < (is_call ? GBX_AUDIT_HOST_LINES : GBX_AUDIT_REFUSAL_LINES) &&
+               (is_call || take_token(&run->engine->audit));
 
-    if (event == GBX_AUDIT_HOST_CALL) {
-        may = run->audit.host_lines < GBX_AUDIT_HOST_LINES;
-        run->audit.host_lines += may;
-    } else {
-        may = run->audit.refusal_lines < GBX_AUDIT_REFUSAL_LINES;
-        if (may) {
-            (void)pthread_mutex_lock(&a->lock);
-            may = gbx_bucket_take(&a->refusals, gbx_clock_now_ns());
-            (void)pthread_mutex_unlock(&a->lock);
-        }
-        run->audit.refusal_lines += may;
-    }
-    if (!may) {
-        gbx_tally_add(&run->audit.dropped, event, function);
-        a->dropped++;
-    }
+    *lines += may;
+    a->dropped += !may;
+    if (!may)
+        run->engine->audit.dropped++;
     return may;
-}
-
-static void say_dropped(gbx_run *run)
-{
-    char detail[64];
-    gbx_audit_entry e;
-
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_LOG_DROPPED);
-    gbx_tally_put(&run->audit.dropped, &e.line);
-    (void)snprintf(detail, sizeof detail, "%u lines", run->audit.dropped.total);
-    gbx_entry_emit(&e, detail);
 }
 
 static void put_span(gbx_log_line *line, const char *key, gbx_span text)
@@ -349,9 +330,10 @@ static void put_effort(gbx_log_line *line, const gbx_reply *reply)
 static void say_host_call(gbx_run *run, const gbx_reply *reply)
 {
     const gbx_msg_answer *msg = &reply->msg;
-    gbx_audit_entry e;
+    entry e;
 
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_CALL);
+    if (!begin(&e, run->engine, run, GBX_AUDIT_HOST_CALL))
+        return;
     gbx_log_line_puts(&e.line, "function", reply->asked.name);
     gbx_log_line_puts(&e.line, "outcome",
                       reply->is_missing ? "unanswered"
@@ -361,7 +343,7 @@ static void say_host_call(gbx_run *run, const gbx_reply *reply)
     if (msg->is_error)
         put_span(&e.line, "code", msg->code.len > 0 ? msg->code : msg->name);
     put_note(&e.line, reply->asked.note);
-    gbx_entry_emit(&e, "");
+    hand_over(&e, "%s", "");
 }
 
 static void say_refused(gbx_run *run, const gbx_reply *reply)
@@ -371,19 +353,17 @@ static void say_refused(gbx_run *run, const gbx_reply *reply)
     const char *function =
         *asked->name != 0 || asked->note == NULL ? asked->name : asked->note->function;
     char name[128];
-    char detail[256];
-    gbx_audit_entry e;
+    entry e;
 
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
+    if (!begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED))
+        return;
     put_span(&e.line, "code", msg->code);
     put_effort(&e.line, reply);
     put_text(&e.line, "function", function);
     put_note(&e.line, asked->note);
     put_span(&e.line, "message", msg->message);
     (void)gbx_log_line_escape(function, strlen(function), name, sizeof name);
-    (void)snprintf(detail, sizeof detail, "%s: %.*s", name, (int)msg->code.len,
-                   (const char *)msg->code.data);
-    gbx_entry_emit(&e, detail);
+    hand_over(&e, "%s: %.*s", name, (int)msg->code.len, (const char *)msg->code.data);
 }
 
 /* Rules about how code is written show nothing about its intent. */
@@ -399,48 +379,35 @@ static bool is_forbidden_name(const gbx_violation *v)
 
 static void say_violation(gbx_run *run, const gbx_violation *v)
 {
-    char detail[96];
-    gbx_audit_entry e;
+    entry e;
 
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_GUARD_VIOLATION);
+    if (!begin(&e, run->engine, run, GBX_AUDIT_GUARD_VIOLATION))
+        return;
     gbx_log_line_puts(&e.line, "rule", v->rule);
     gbx_log_line_count(&e.line, "line", v->line);
     gbx_log_line_count(&e.line, "column", v->column);
-    (void)snprintf(detail, sizeof detail, "%s at line %u, column %u", v->rule, v->line,
-                   v->column);
-    gbx_entry_emit(&e, detail);
+    hand_over(&e, "%s at line %u, column %u", v->rule, v->line, v->column);
 }
 
-/* The event for a worker's end; false if it is not worth an event. */
-static bool name_of_end(gbx_code code, gbx_end how, gbx_audit_event *ret)
+/* GBX_AUDIT_EVENT_COUNT: such an end is not worth an event. */
+static gbx_audit_event event_of_end(gbx_code code, gbx_end how)
 {
-    switch (code) {
-    case GBX_CODE_VIOLATION:
-        *ret =
-            how == GBX_END_DIED ? GBX_AUDIT_SECCOMP_KILL : GBX_AUDIT_PROTOCOL_VIOLATION;
-        return true;
-    case GBX_CODE_CRASHED: *ret = GBX_AUDIT_WORKER_CRASHED; return true;
-    case GBX_CODE_TIMEOUT: *ret = GBX_AUDIT_CALL_TIMEOUT; return true;
-    case GBX_CODE_MEMORY: *ret = GBX_AUDIT_CALL_MEMORY; return true;
-    case GBX_CODE_VALUE:
-    case GBX_CODE_SYNTAX:
-    case GBX_CODE_RUNTIME:
-    case GBX_CODE_OUTPUT_TOO_LARGE:
-    case GBX_CODE_INVALID_CODE:
-    case GBX_CODE_UNAVAILABLE:
-    case GBX_CODE_ABORTED:
-    case GBX_CODE_INVALID_DATA:
-    case GBX_CODE_DIVERGED: return false;
-    }
-    return false;
+    if (code == GBX_CODE_VIOLATION)
+        return how == GBX_END_DIED ? GBX_AUDIT_SECCOMP_KILL
+                                   : GBX_AUDIT_PROTOCOL_VIOLATION;
+    return code == GBX_CODE_CRASHED   ? GBX_AUDIT_WORKER_CRASHED
+           : code == GBX_CODE_TIMEOUT ? GBX_AUDIT_CALL_TIMEOUT
+           : code == GBX_CODE_MEMORY  ? GBX_AUDIT_CALL_MEMORY
+                                      : GBX_AUDIT_EVENT_COUNT;
 }
 
 static void say_end(gbx_run *run, gbx_audit_event event, const gbx_verdict *v)
 {
     const gbx_stats *s = &run->result->stats;
-    gbx_audit_entry e;
+    entry e;
 
-    gbx_entry_begin(&e, run->engine, run, event);
+    if (!begin(&e, run->engine, run, event))
+        return;
     if (event == GBX_AUDIT_CALL_TIMEOUT) {
         gbx_log_line_number(&e.line, "wallMs", s->wall_ms);
         gbx_log_line_number(&e.line, "cpuMs", s->cpu_ms);
@@ -451,7 +418,7 @@ static void say_end(gbx_run *run, gbx_audit_event event, const gbx_verdict *v)
         gbx_log_line_count(&e.line, "memoryBytes", run->limits.memory_bytes);
     }
     gbx_log_line_puts(&e.line, "message", v->message);
-    gbx_entry_emit(&e, v->message);
+    hand_over(&e, "%s", v->message);
 }
 
 static void put_cost(gbx_log_line *line, const gbx_run *run)
@@ -476,22 +443,21 @@ void gbx_audit_call_started(gbx_run *run)
 {
     const gbx_call *call = &run->call;
     uint32_t capabilities = run->engine->settings.options.capabilities;
-    gbx_audit_entry e;
+    entry e;
 
     run->audit.is_open = true;
-    if (!gbx_audit_hears(run->engine, GBX_AUDIT_CALL_STARTED))
+    if (!begin(&e, run->engine, run, GBX_AUDIT_CALL_STARTED))
         return;
     if (call->policy != NULL)
         capabilities &= call->policy->capabilities;
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_CALL_STARTED);
     gbx_log_line_puts(&e.line, "form", gbx_form_name(call->form));
     gbx_log_line_bool(&e.line, "guard", (call->flags & GBX_CALL_NO_GUARD) == 0);
     gbx_log_line_count(&e.line, "codeBytes", call->code_len);
     gbx_log_line_count(&e.line, "inputBytes", call->input_len);
     gbx_log_line_count(&e.line, "timeoutMs", run->limits.timeout_ms);
     gbx_log_line_count(&e.line, "memoryBytes", run->limits.memory_bytes);
-    gbx_audit_put_capabilities(&e.line, capabilities);
-    gbx_entry_emit(&e, "");
+    put_capabilities(&e.line, capabilities);
+    hand_over(&e, "%s", "");
 }
 
 void gbx_audit_guard(gbx_run *run, const gbx_report *report)
@@ -499,36 +465,33 @@ void gbx_audit_guard(gbx_run *run, const gbx_report *report)
     if (!run->audit.is_open)
         return;
     for (size_t i = 0; i < report->count; i++) {
-        if (may_say(run, GBX_AUDIT_GUARD_VIOLATION, NULL))
+        if (may_say(run, GBX_AUDIT_GUARD_VIOLATION))
             say_violation(run, &report->list[i]);
         if (is_forbidden_name(&report->list[i]))
-            gbx_audit_suspect(run, GBX_SUSPECT_PATTERN);
+            suspect(run, GBX_SUSPECT_PATTERN);
     }
 }
 
 void gbx_audit_verdict(gbx_run *run, gbx_end how, const gbx_verdict *v)
 {
-    gbx_audit_event event;
-    gbx_audit_entry e;
+    gbx_audit_event event = event_of_end(v->code, how);
+    entry e;
 
-    if (name_of_end(v->code, how, &event)) {
+    if (event != GBX_AUDIT_EVENT_COUNT)
         say_end(run, event, v);
-        if (event == GBX_AUDIT_SECCOMP_KILL)
-            gbx_audit_suspect(run, GBX_SUSPECT_SEAL);
-        if (event == GBX_AUDIT_PROTOCOL_VIOLATION && run->has_exchange)
-            gbx_audit_suspect(run, GBX_SUSPECT_PROTOCOL);
-    }
+    if (event == GBX_AUDIT_SECCOMP_KILL)
+        suspect(run, GBX_SUSPECT_SEAL);
+    if (event == GBX_AUDIT_PROTOCOL_VIOLATION && run->has_exchange)
+        suspect(run, GBX_SUSPECT_PROTOCOL);
     if (run->worker != NULL &&
         (v->code == GBX_CODE_TIMEOUT || v->code == GBX_CODE_MEMORY ||
-         v->code == GBX_CODE_ABORTED)) {
-        gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_WORKER_KILLED);
-        gbx_entry_emit(&e, v->message);
-    }
+         v->code == GBX_CODE_ABORTED) &&
+        begin(&e, run->engine, run, GBX_AUDIT_WORKER_KILLED))
+        hand_over(&e, "%s", v->message);
 }
 
 void gbx_audit_answered(gbx_run *run, const gbx_reply *reply)
 {
-    const char *name = reply->asked.name;
     const struct refusal *refusal = NULL;
 
     run->audit.bytes_in += reply->msg.json.len + reply->msg.bytes.len;
@@ -537,15 +500,15 @@ void gbx_audit_answered(gbx_run *run, const gbx_reply *reply)
     if (reply->msg.is_error && reply->is_ours)
         refusal = find_refusal(reply->msg.code);
     if (refusal == NULL && !reply->is_over) {
-        if (gbx_audit_hears(run->engine, GBX_AUDIT_HOST_CALL) &&
-            may_say(run, GBX_AUDIT_HOST_CALL, name))
+        if (run->engine->settings.options.on_audit != NULL &&
+            may_say(run, GBX_AUDIT_HOST_CALL))
             say_host_call(run, reply);
         return;
     }
-    if (may_say(run, GBX_AUDIT_HOST_REFUSED, *name != 0 ? name : NULL))
+    if (may_say(run, GBX_AUDIT_HOST_REFUSED))
         say_refused(run, reply);
     if (refusal != NULL && refusal->is_suspect)
-        gbx_audit_suspect(run, refusal->kind);
+        suspect(run, refusal->kind);
 }
 
 void gbx_audit_limited(void *user, uint8_t limit)
@@ -553,31 +516,33 @@ void gbx_audit_limited(void *user, uint8_t limit)
     gbx_run *run = user;
     bool is_calls = limit == GBX_LIMITED_CALLS;
     const char *code = is_calls ? "ERR_HOST_CALLS" : "ERR_HOST_BYTES";
-    gbx_audit_entry e;
+    entry e;
 
-    if (!run->audit.is_open || !may_say(run, GBX_AUDIT_HOST_REFUSED, NULL))
+    if (!run->audit.is_open || !may_say(run, GBX_AUDIT_HOST_REFUSED) ||
+        !begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED))
         return;
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_HOST_REFUSED);
     gbx_log_line_puts(&e.line, "code", code);
     gbx_log_line_count(&e.line, "limit",
                        is_calls ? run->limits.host_calls : run->limits.host_out_bytes);
-    gbx_entry_emit(&e, code);
+    hand_over(&e, "%s", code);
 }
 
 void gbx_audit_call_ended(gbx_run *run, gbx_status status)
 {
-    gbx_audit_entry e;
-    if (run->audit.dropped.total > 0)
-        say_dropped(run);
+    entry e;
+
     run->audit.is_open = false;
-    if (!gbx_audit_hears(run->engine, GBX_AUDIT_CALL_ENDED))
+    if (run->audit.dropped > 0 && begin(&e, run->engine, run, GBX_AUDIT_LOG_DROPPED)) {
+        gbx_log_line_count(&e.line, "lines", run->audit.dropped);
+        hand_over(&e, "%u lines", run->audit.dropped);
+    }
+    if (!begin(&e, run->engine, run, GBX_AUDIT_CALL_ENDED))
         return;
-    gbx_entry_begin(&e, run->engine, run, GBX_AUDIT_CALL_ENDED);
     if (status == GBX_OK)
         gbx_log_line_puts(&e.line, "code", gbx_code_name(run->result->code));
     else
         gbx_log_line_puts(&e.line, "status", gbx_status_name(status));
     if (run->result != NULL)
         put_cost(&e.line, run);
-    gbx_entry_emit(&e, "");
+    hand_over(&e, "%s", "");
 }

@@ -50,18 +50,9 @@ typedef struct gbx_run_audit {
     uint32_t host_lines;
     uint32_t refusal_lines;
     uint64_t bytes_in; /* answers */
-    gbx_tally dropped;
+    uint32_t dropped;  /* lines */
     gbx_suspect_counts suspects;
 } gbx_run_audit;
-
-/* One event on its way out. */
-typedef struct gbx_audit_entry {
-    gbx_engine *engine;
-    struct gbx_run *run; /* NULL: the engine itself */
-    gbx_audit_event event;
-    int64_t wall_ms;
-    gbx_log_line line;
-} gbx_audit_entry;
 
 gbx_status gbx_audit_init(gbx_engine *engine, gbx_error *reterr);
 void gbx_audit_engine_started(gbx_engine *engine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What bounds the security log and what adds up in it: bucket, tally, suspicion. Time is
- * an argument. */
+/* What bounds the security log and what adds up in it: bucket, suspicion. Time is an
+ * argument. */
 #include "audit/audit.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -28,32 +28,6 @@ TEST(bucket__gives_so_many_at_once_and_a_second)
     assert_false(gbx_bucket_take(&b, 9000 * S));
     assert_false(
         gbx_bucket_take(&b, 8000 * S)); /* another thread read the clock before */
-}
-
-/* ---- tally -------------------------------------------------------------------- */
-
-TEST(tally__counts_by_event_and_function)
-{
-    static const gbx_log_line_head head = {.event = "log.dropped",
-                                           .engine = "9f3a61c2"};
-    char names[20][8];
-    gbx_tally tally = {0};
-    gbx_log_line line;
-    const char *text;
-    size_t len;
-
-    for (size_t i = 0; i < 20; i++) {
-        (void)snprintf(names[i], sizeof names[i], "f%zu", i);
-        gbx_tally_add(&tally, GBX_AUDIT_HOST_CALL, names[i]);
-        gbx_tally_add(&tally, GBX_AUDIT_HOST_CALL, names[i]);
-    }
-    gbx_tally_add(&tally, GBX_AUDIT_HOST_REFUSED, NULL);
-    gbx_log_line_begin(&line, &head);
-    gbx_tally_put(&tally, &line);
-    text = gbx_log_line_end(&line, &len);
-    assert_non_null(strstr(text, "\"lines\":41,\"events\":{\"host.call\":40,"
-                                 "\"host.refused\":1},\"functions\":{\"f0\":2,"));
-    assert_non_null(strstr(text, "\"f15\":2}}\n"));
 }
 
 /* ---- suspicion ---------------------------------------------------------------- */

@@ -412,8 +412,7 @@ TEST(log__is_not_flooded_by_what_a_run_is_refused)
     gbx_gate_end_run(gate, "r-2");
     assert_int_equal(count_of("\n"), 1);
     assert_non_null(strstr(lines, "\"event\":\"log.dropped\""));
-    assert_non_null(strstr(lines, "\"run\":\"r-1\",\"lines\":7,"
-                                  "\"events\":{\"mcp.call\":7}"));
+    assert_non_null(strstr(lines, "\"run\":\"r-1\",\"lines\":7}"));
     close_gate();
 }
 
@@ -430,7 +429,7 @@ TEST(log__has_no_more_refusals_than_its_rate_in_all_runs)
     lines[0] = '\0';
     close_gate();
     assert_int_equal(count_of("\n"), 1);
-    assert_non_null(strstr(lines, "\"run\":\"r-2\",\"lines\":1,"));
+    assert_non_null(strstr(lines, "\"run\":\"r-2\",\"lines\":1}"));
 }
 
 TEST(cancel__ends_a_call_wherever_it_is)

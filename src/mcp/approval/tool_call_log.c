@@ -14,7 +14,7 @@ struct gbx_gate_call_log {
     gbx_gate_call_log *next;
     char run[GBX_TOOL_CALL_RUN_SIZE];
     unsigned refusal_lines;
-    gbx_tally dropped;
+    unsigned dropped; /* refusals without a line */
 };
 
 static gbx_log_line_head head_of(gbx_gate *gate, gbx_audit_event event)
@@ -59,7 +59,7 @@ static bool may_say(const gbx_tool_call *call, const gbx_gate_reply *reply)
         trail->refusal_lines++;
         return true;
     }
-    gbx_tally_add(&trail->dropped, GBX_AUDIT_MCP_CALL, NULL);
+    trail->dropped++;
     return false;
 }
 
@@ -72,7 +72,7 @@ static void say_dropped(gbx_gate *gate, const gbx_gate_call_log *trail)
 
     gbx_log_line_begin(&line, &head);
     gbx_log_line_puts(&line, "run", trail->run);
-    gbx_tally_put(&trail->dropped, &line);
+    gbx_log_line_count(&line, "lines", trail->dropped);
     text = gbx_log_line_end(&line, &len);
     gate->on_line(gate->on_line_user, text, len);
 }
@@ -82,7 +82,7 @@ static void end_trail(gbx_gate *gate, gbx_gate_call_log **at)
     gbx_gate_call_log *trail = *at;
 
     *at = trail->next;
-    if (trail->dropped.total > 0)
+    if (trail->dropped > 0)
         say_dropped(gate, trail);
     free(trail);
 }

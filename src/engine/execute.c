@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -26,6 +25,9 @@
  * microseconds, and waking an idle processor takes longer: spinning raised 15,000
  * round trips a second to 30,000. Only after an answer was delivered. */
 #define SPIN_NS INT64_C(60000)
+
+/* A host without descriptors cannot be woken, so it looks this often. */
+#define BLIND_NS (10 * GBX_NS_PER_MS)
 
 static struct timespec to_timespec(int64_t ns)
 {
@@ -47,54 +49,26 @@ static bool hears_soon(gbx_run *run)
     return false;
 }
 
-/* Sleep until the channel or the clock needs attention. */
-static void sleep_on_channel(gbx_run *run)
+/* Until the channel, the clock or another thread needs attention. */
+static void sleep_on(gbx_run *run)
 {
+    bool hears = run->phase == GBX_RUN_STARTED;
     struct pollfd fds[2] = {
-        {.fd = run->worker->channel,
-         .events = (short)(POLLIN | (gbx_run_wants_write(run) ? POLLOUT : 0))},
-        {.events = POLLIN}};
+        {.fd = run->calls.wake_fd, .events = POLLIN},
+        {.fd = hears ? run->worker->channel : -1,
+         .events = (short)(POLLIN | (gbx_run_wants_write(run) ? POLLOUT : 0))}};
+    int64_t left_ns = gbx_run_next_ns(run) - gbx_clock_now_ns();
     struct timespec left;
     uint64_t count;
 
-    if (!gbx_hostcall_may_sleep(run, &fds[1].fd) ||
-        (run->calls.was_answered && hears_soon(run)))
+    if (hears && run->calls.was_answered && hears_soon(run))
         return;
-    left = to_timespec(gbx_run_next_ns(run) - gbx_clock_now_ns());
-    (void)ppoll(fds, fds[1].fd >= 0 ? 2 : 1, &left, NULL);
-    if (fds[1].fd >= 0 && fds[1].revents != 0)
-        (void)!read(fds[1].fd, &count, sizeof count);
-}
-
-/* Sleep until it has a worker, or its worker's end is reported. */
-static void sleep_on_news(gbx_run *run)
-{
-    gbx_engine *engine = run->engine;
-    struct timespec deadline = to_timespec(gbx_run_next_ns(run));
-    bool has_news;
-
-    (void)pthread_mutex_lock(&engine->lock);
-    has_news = run->phase == GBX_RUN_DYING
-                   ? run->worker->has_exited
-                   : run->worker != NULL || run->unserved != GBX_END_SAID ||
-                         engine->is_closing;
-    if (!has_news && !atomic_load(&run->is_aborted))
-        (void)pthread_cond_clockwait(&run->changed, &engine->lock, CLOCK_MONOTONIC,
-                                     &deadline);
-    (void)pthread_mutex_unlock(&engine->lock);
-}
-
-static gbx_status drive_to_end(gbx_run *run, gbx_error *reterr)
-{
-    gbx_status status = gbx_run_enter(run, reterr);
-
-    while (status == GBX_OK && !gbx_run_pump(run)) {
-        if (run->phase == GBX_RUN_STARTED)
-            sleep_on_channel(run);
-        else
-            sleep_on_news(run);
-    }
-    return status;
+    if (fds[0].fd < 0 && left_ns > BLIND_NS)
+        left_ns = BLIND_NS;
+    left = to_timespec(left_ns);
+    (void)ppoll(fds, 2, &left, NULL);
+    if (fds[0].revents != 0)
+        (void)!read(fds[0].fd, &count, sizeof count);
 }
 
 static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
@@ -188,13 +162,7 @@ static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
 {
     d->fd = epoll_create1(EPOLL_CLOEXEC);
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    d->run.calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    /* A thread that throws the call's signal already reads this. */
-    (void)pthread_mutex_lock(&d->run.engine->lock);
-    d->run.is_stepped = d->run.calls.wake_fd >= 0;
-    (void)pthread_mutex_unlock(&d->run.engine->lock);
-    if (d->fd < 0 || d->timer < 0 || d->run.calls.wake_fd < 0 ||
-        !leaves_some(d->run.calls.wake_fd) ||
+    if (d->fd < 0 || d->timer < 0 || !leaves_some(d->timer) ||
         !watch(d, EPOLL_CTL_ADD, d->timer, EPOLLIN) ||
         !watch(d, EPOLL_CTL_ADD, d->run.calls.wake_fd, EPOLLIN))
         return gbx_fail(reterr, GBX_E_OS, "no descriptors for a call: %s",
@@ -260,15 +228,10 @@ static gbx_status start_drive(gbx_drive *d, const gbx_call *call, gbx_engine *en
                               gbx_error *reterr)
 {
     gbx_run *run = &d->run;
-    gbx_status status = gbx_run_init(run, engine, call, reterr);
+    gbx_status status = gbx_run_init(run, engine, call, GBX_DRIVER_LOOP, reterr);
 
     if (status == GBX_OK)
         status = open_descriptors(d, reterr);
-    if (status == GBX_OK)
-        status = gbx_run_own(run, reterr);
-    if (status == GBX_OK && run->phase != GBX_RUN_ENDED &&
-        engine->runner.execute != NULL)
-        status = gbx_outcome_run(run, reterr);
     if (status == GBX_OK)
         status = gbx_run_enter(run, reterr);
     if (status != GBX_OK)
@@ -290,10 +253,11 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
     status = enter_engine(engine, call, reterr);
     if (status != GBX_OK)
         return status;
-    status = gbx_run_init(&run, engine, call, reterr);
-    if (status == GBX_OK && run.phase != GBX_RUN_ENDED)
-        status = engine->runner.execute != NULL ? gbx_outcome_run(&run, reterr)
-                                                : drive_to_end(&run, reterr);
+    status = gbx_run_init(&run, engine, call, GBX_DRIVER_CALLER, reterr);
+    if (status == GBX_OK)
+        status = gbx_run_enter(&run, reterr);
+    while (status == GBX_OK && !gbx_run_pump(&run))
+        sleep_on(&run);
     result = gbx_run_close(&run, status);
     if (status == GBX_OK)
         *ret_result = result;
@@ -314,20 +278,9 @@ gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_d
     run = malloc(sizeof *run);
     if (run == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the call");
-    status = gbx_run_init(run, engine, call, reterr);
-    if (status == GBX_OK)
-        status = gbx_run_own(run, reterr);
-    if (status == GBX_OK) {
-        run->on_done = on_done;
-        run->done_user = user;
-        /* A thread that throws the call's signal already reads this. */
-        (void)pthread_mutex_lock(&engine->lock);
-        run->is_async = true;
-        (void)pthread_mutex_unlock(&engine->lock);
-    }
-    if (status == GBX_OK && run->phase != GBX_RUN_ENDED &&
-        engine->runner.execute != NULL)
-        status = gbx_outcome_run(run, reterr);
+    status = gbx_run_init(run, engine, call, GBX_DRIVER_SUPERVISOR, reterr);
+    run->on_done = on_done;
+    run->done_user = user;
     if (status == GBX_OK)
         status = gbx_run_enter(run, reterr);
     if (status != GBX_OK) {

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define PENDING_FIRST 64u
@@ -145,19 +144,6 @@ void gbx_reply_wipe(gbx_reply *reply)
     free(reply);
 }
 
-/* The run has something to deliver; the lock is held. */
-static void wake_driver(gbx_run *run)
-{
-    uint64_t one = 1;
-
-    if (run->calls.is_dispatching && pthread_equal(run->calls.driver, pthread_self()))
-        return;
-    if (run->calls.wake_fd >= 0)
-        (void)!write(run->calls.wake_fd, &one, sizeof one);
-    else if (run->is_async)
-        gbx_engine_wake(run->engine);
-}
-
 /* Replaces an answer that exceeds what is left of the limit. */
 static gbx_reply *fit(gbx_run *run, gbx_reply *reply)
 {
@@ -254,9 +240,12 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
     p = find(h, request);
     if (p != NULL) {
         bool is_first;
+        bool is_here; /* the driver itself answers */
 
         run = p->run;
         is_first = run->calls.replies == NULL;
+        is_here = run->calls.is_dispatching &&
+                  pthread_equal(run->calls.driver, pthread_self());
         reply = reply != NULL ? fit(run, reply) : NULL;
         if (reply != NULL) {
             reply->is_ours = is_ours;
@@ -266,8 +255,9 @@ static bool answer(gbx_engine *engine, gbx_request request, const gbx_msg_answer
         }
         reply = NULL;
         give_up(h, p);
-        if (is_first || run->calls.is_nomem) /* else it was woken already */
-            wake_driver(run);
+        /* Else it was woken already. */
+        if (!is_here && (is_first || run->calls.is_nomem))
+            gbx_run_notify(run);
     }
     (void)pthread_mutex_unlock(&h->lock);
     free(reply);
@@ -473,24 +463,6 @@ void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
     if (request != 0) /* else its answer is already on the way */
         gbx_hostcall_refuse(run->engine, request, "AbortError",
                             "the request was cancelled", "ABORT_ERR");
-}
-
-bool gbx_hostcall_may_sleep(gbx_run *run, int *ret_fd)
-{
-    gbx_hostcalls *h = &run->engine->hostcalls;
-    bool may = true;
-
-    *ret_fd = -1;
-    if (run->exchange.state != GBX_EXCHANGE_WAITING || !run->calls.is_open)
-        return true;
-    (void)pthread_mutex_lock(&h->lock);
-    may = run->calls.replies == NULL && !run->calls.is_nomem;
-    if (may && run->calls.count > 0 && run->calls.wake_fd < 0)
-        run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (may && run->calls.count > 0)
-        *ret_fd = run->calls.wake_fd;
-    (void)pthread_mutex_unlock(&h->lock);
-    return may;
 }
 
 bool gbx_hostcall_can_deliver(gbx_run *run)

@@ -69,10 +69,10 @@ typedef struct gbx_run_calls {
     uint32_t first; /* 1 + place of a request without an answer; 0: none */
     uint32_t count; /* of them */
     gbx_reply *replies, **replies_end;
-    bool was_answered;          /* driver's: an answer is on its way to the worker */
-    uint64_t in_left;           /* bytes of answers */
-    bool is_nomem;              /* an answer was lost because memory was out */
-    int wake_fd;                /* wakes a driver that sleeps in ppoll(); -1: nothing */
+    bool was_answered; /* driver's: an answer is on its way to the worker */
+    uint64_t in_left;  /* bytes of answers */
+    bool is_nomem;     /* an answer was lost because memory was out */
+    int wake_fd; /* wakes the driver; -1: the supervisor's, or no descriptor was left */
     bool is_open;               /* driver's: between init and end */
     atomic_bool is_dispatching; /* answers by the driver itself need no wake */
     pthread_t driver;
@@ -106,10 +106,6 @@ gbx_reply *gbx_hostcall_replies(struct gbx_run *run);
 
 /* An answer is in the exchange, or never will be: log and free it. Returns the next. */
 gbx_reply *gbx_hostcall_log(struct gbx_run *run, gbx_reply *reply);
-
-/* Call before the driver sleeps: false if something can be delivered. *ret_fd is a
- * descriptor to poll besides the channel, or -1. */
-bool gbx_hostcall_may_sleep(struct gbx_run *run, int *ret_fd);
 
 /* Has an answer arrived that the worker waits for? For the driver of a submitted
  * run. */

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -98,15 +99,15 @@ static void end_unserved(gbx_run *run, gbx_end how)
 }
 
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
-                        gbx_error *reterr)
+                        gbx_run_driver driver, gbx_error *reterr)
 {
     gbx_policy *own;
     gbx_status status;
 
     memset(run, 0, sizeof *run);
     run->engine = engine;
+    run->driver = driver;
     run->cpu_start_ns = -1;
-    run->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     run->host = &gbx_live_host;
     run->capabilities = engine->settings.options.capabilities;
     run->sites = engine->settings.options.policy;
@@ -129,6 +130,8 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
     run->calls.replies_end = &run->calls.replies;
     run->calls.is_open = true;
+    if (driver != GBX_DRIVER_SUPERVISOR)
+        run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->result = gbx_result_new();
     if (run->result == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
@@ -147,7 +150,8 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     return run_guard(run, reterr);
 }
 
-gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr)
+/* Copy what the call borrows. */
+static gbx_status own(gbx_run *run, gbx_error *reterr)
 {
     gbx_call *c = &run->call;
     size_t dataset_len = c->dataset != NULL ? strlen(c->dataset) + 1 : 0;
@@ -466,7 +470,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
 
 /* ---- what all drivers do ------------------------------------------------------------ */
 
-gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
+static gbx_status link_run(gbx_run *run, gbx_error *reterr)
 {
     gbx_engine *engine = run->engine;
     bool is_closing;
@@ -476,12 +480,27 @@ gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
     if (!is_closing) {
         gbx_queue_link(engine, run);
         if (run->phase == GBX_RUN_QUEUED &&
-            (!run->is_async || (engine->ready_count > 0 && engine->inbox.count == 0)))
+            (run->driver != GBX_DRIVER_SUPERVISOR ||
+             (engine->ready_count > 0 && engine->inbox.count == 0)))
             gbx_queue_enter(engine, run);
     }
     (void)pthread_mutex_unlock(&engine->lock);
     return is_closing ? gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed")
                       : GBX_OK;
+}
+
+gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
+{
+    gbx_status status = run->driver != GBX_DRIVER_CALLER ? own(run, reterr) : GBX_OK;
+
+    if (status == GBX_OK && run->phase == GBX_RUN_QUEUED &&
+        run->engine->runner.execute != NULL)
+        status = gbx_outcome_run(run, reterr);
+    /* The supervisor finds what it must deliver in the engine's list. */
+    if (status == GBX_OK &&
+        (run->phase == GBX_RUN_QUEUED || run->driver == GBX_DRIVER_SUPERVISOR))
+        status = link_run(run, reterr);
+    return status;
 }
 
 void gbx_run_begin(gbx_run *run)
@@ -582,7 +601,7 @@ bool gbx_run_takes_turns(const gbx_run *run)
     gbx_engine *engine = run->engine;
     bool is_alone;
 
-    if (!run->is_stepped || run->phase != GBX_RUN_STARTED ||
+    if (run->driver != GBX_DRIVER_LOOP || run->phase != GBX_RUN_STARTED ||
         run->exchange.host_open > 1)
         return false;
     (void)pthread_mutex_lock(&engine->lock);

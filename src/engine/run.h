@@ -2,10 +2,8 @@
 /*
  * run - one call from its checks to its result, whoever drives it.
  *
- * gbx_execute() drives a run on the caller's thread, with poll: no other thread is
- * woken. gbx_submit() has the supervisor drive it, with events; gbx_drive_step() is for
- * other event loops. All three init, enter, pump until the run has ended, and close; in
- * between they sleep in their own way until the channel or the clock needs attention.
+ * Every driver inits and enters the run, pumps it until it has ended, and closes it. In
+ * between it sleeps until the channel, the clock or another thread needs attention.
  */
 #ifndef GBX_ENGINE_RUN_H
 #define GBX_ENGINE_RUN_H
@@ -29,6 +27,13 @@ typedef enum gbx_run_phase {
     GBX_RUN_DYING,   /* its worker has closed the channel; its exit status is awaited */
     GBX_RUN_ENDED,   /* the result is complete */
 } gbx_run_phase;
+
+/* Who pumps a run. */
+typedef enum gbx_run_driver {
+    GBX_DRIVER_CALLER,     /* the thread in gbx_execute(), with poll */
+    GBX_DRIVER_LOOP,       /* of the embedder, with gbx_drive_step() */
+    GBX_DRIVER_SUPERVISOR, /* after gbx_submit(), with events */
+} gbx_run_driver;
 
 typedef struct gbx_run gbx_run;
 
@@ -61,6 +66,7 @@ struct gbx_run {
     TAILQ_ENTRY(gbx_run) wait_link; /* in the queue, or the inbox */
     LIST_ENTRY(gbx_run) signal_link;
     gbx_engine *engine;
+    gbx_run_driver driver;
     gbx_ticket ticket;
     char call_id[GBX_CALL_ID_SIZE];
     gbx_call call; /* pointers borrowed, or into copy */
@@ -79,22 +85,18 @@ struct gbx_run {
     struct gbx_worker *worker; /* set under the engine's lock */
     gbx_run_phase phase;
     atomic_bool is_aborted;
-    bool is_async;          /* the supervisor drives it */
-    bool is_stepped;        /* by an event loop: calls.wake_fd is open from the start */
     uint32_t woken_request; /* the last request before it was woken */
     bool has_exchange;
     bool was_closed;  /* killed by us after it closed its channel */
     gbx_end unserved; /* why it never gets a worker; SAID: it may; under the lock */
     char lack[200];   /* with it, what its worker did; "": see the engine */
-    bool is_driven;   /* async: the supervisor has started to drive it */
+    bool is_driven;   /* the supervisor has started to drive it */
     bool is_linked;   /* is in the list of running ones; under the lock */
     bool is_waiting;  /* is in the queue; under the lock */
     bool leaves_few;  /* took one of the last workers: more should be requested */
-    pthread_cond_t changed; /* worker set, worker exited, aborted; by CLOCK_MONOTONIC */
     gbx_done_fn on_done;
     void *done_user;
-    struct event *io; /* async only */
-    struct event *timer;
+    struct event *event; /* the supervisor's: channel and clock */
     int64_t queued_ns;
     int64_t deadline_ns;
     int64_t cpu_check_ns;
@@ -104,9 +106,9 @@ struct gbx_run {
 };
 
 /* Check everything that needs no worker. On GBX_OK either run->phase is ENDED (by
- * the guard or an abort) or the run can be queued. */
+ * the guard or an abort) or the run can enter. */
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
-                        gbx_error *reterr);
+                        gbx_run_driver driver, gbx_error *reterr);
 
 /* What the run may reach: its own policy or the engine's; NULL: exposed functions. */
 const gbx_policy *gbx_run_policy(const gbx_run *run);
@@ -120,10 +122,9 @@ bool gbx_run_exposes(const gbx_run *run, const char *name);
 /* Its error is here in its code: the place, and the lines around it. line 0: unknown. */
 void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column);
 
-/* Copy what the call borrows; for runs that outlive the function. */
-gbx_status gbx_run_own(gbx_run *run, gbx_error *reterr);
 /* Enter the engine: its list, where others may end the run, and its queue. A submitted
- * run that would have to wait is left to the supervisor. */
+ * run that would have to wait is left to the supervisor. With a runner of others, the
+ * run ends here. A run that outlives its function copies what its call borrows. */
 gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr);
 
 /* A queued run: has it a worker, or no hope of one? Starts it and sends what the worker
@@ -151,8 +152,8 @@ bool gbx_run_takes_turns(const gbx_run *run);
 /* Request its end, from any thread; the engine's lock is held. */
 void gbx_run_abort_locked(gbx_run *run);
 
-/* Its worker, its end or its worker's end has arrived: wake its driver. From any
- * thread; the engine's lock is held, unless nobody else knows the run. */
+/* Its worker, its end, its worker's end or an answer has arrived: wake its driver. From
+ * any thread; a lock is held that keeps the run, unless nobody else knows it. */
 void gbx_run_notify(gbx_run *run);
 
 /* ---- verdict.c -------------------------------------------------------------- */

@@ -94,12 +94,10 @@ void gbx_run_notify(gbx_run *run)
 {
     uint64_t one = 1;
 
-    if (run->is_async)
+    if (run->driver == GBX_DRIVER_SUPERVISOR)
         gbx_engine_wake(run->engine);
-    else if (run->is_stepped)
-        (void)!write(run->calls.wake_fd, &one, sizeof one);
     else
-        (void)pthread_cond_signal(&run->changed);
+        (void)!write(run->calls.wake_fd, &one, sizeof one);
 }
 
 void gbx_run_abort_locked(gbx_run *run)

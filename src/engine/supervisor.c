@@ -33,15 +33,6 @@ static struct timeval until(int64_t at_ns)
     return (struct timeval){left / 1000000000, left % 1000000000 / 1000};
 }
 
-static void free_events(gbx_run *run)
-{
-    if (run->io != NULL)
-        event_free(run->io);
-    if (run->timer != NULL)
-        event_free(run->timer);
-    run->io = run->timer = NULL;
-}
-
 /* Pass the result to the caller; the run is gone after that. */
 static void deliver(gbx_run *run)
 {
@@ -50,7 +41,8 @@ static void deliver(gbx_run *run)
     gbx_ticket ticket = run->ticket;
     gbx_result *result;
 
-    free_events(run);
+    if (run->event != NULL)
+        event_free(run->event);
     result = gbx_run_close(run, GBX_OK);
     free(run);
     on_done(user, ticket, result);
@@ -68,27 +60,19 @@ static bool arm(gbx_run *run)
 {
     struct event_base *base = run->engine->base;
     struct timeval tv = until(gbx_run_next_ns(run));
+    bool hears = run->phase == GBX_RUN_STARTED;
     short want = (short)(EV_READ | (gbx_run_wants_write(run) ? EV_WRITE : 0));
 
     if (run->phase == GBX_RUN_QUEUED) /* a wake or a tick looks after it */
         return true;
-    if (run->timer == NULL)
-        run->timer = evtimer_new(base, on_channel, run);
-    if (run->timer == NULL || evtimer_add(run->timer, &tv) < 0)
+    if (run->event == NULL)
+        run->event = evtimer_new(base, on_channel, run);
+    if (run->event == NULL)
         return false;
-    if (run->phase == GBX_RUN_DYING) {
-        if (run->io != NULL)
-            (void)event_del(run->io);
-        return true;
-    }
-    if (run->io != NULL)
-        (void)event_del(run->io);
-    else
-        run->io = event_new(base, run->worker->channel, want, on_channel, run);
-    if (run->io == NULL ||
-        event_assign(run->io, base, run->worker->channel, want, on_channel, run) < 0)
-        return false;
-    return event_add(run->io, NULL) == 0;
+    (void)event_del(run->event);
+    return event_assign(run->event, base, hears ? run->worker->channel : -1,
+                        (short)(hears ? want : 0), on_channel, run) == 0 &&
+           event_add(run->event, &tv) == 0;
 }
 
 static void drive(gbx_run *run)
@@ -126,7 +110,7 @@ static void take_inbox(gbx_engine *engine)
  * assigned, an abort requested, a worker's end reported. */
 static bool needs_attention(const gbx_engine *engine, gbx_run *run, int64_t now)
 {
-    if (!run->is_async || !run->is_driven)
+    if (!run->is_driven)
         return false;
     if (atomic_load(&run->is_aborted))
         return true;

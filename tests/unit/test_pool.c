@@ -24,7 +24,7 @@ static void begin(stage *s, uint32_t pool_size, uint32_t max_workers,
     for (size_t i = 0; i < RUNS; i++) {
         s->runs[i].engine = &s->p.engine;
         s->runs[i].limits.timeout_ms = 1000;
-        (void)pthread_cond_init(&s->runs[i].changed, NULL);
+        s->runs[i].calls.wake_fd = -1;
         s->runs[i].ticket = ++s->p.engine.next_ticket;
         gbx_queue_link(&s->p.engine, &s->runs[i]);
     }
@@ -38,7 +38,6 @@ static void end(stage *s)
         if (s->runs[i].worker != NULL)
             gbx_pool_release(&s->p.engine, s->runs[i].worker);
         gbx_queue_unlink(&s->p.engine, &s->runs[i]);
-        (void)pthread_cond_destroy(&s->runs[i].changed);
     }
     assert_int_equal(s->p.engine.running.count, 0);
     assert_int_equal(s->p.engine.calls_ended, RUNS);
@@ -120,7 +119,7 @@ TEST(queue__without_hope_of_a_template_refuses_at_once)
     stage s;
     begin(&s, 1, 8, 8);
     enter(&s, 0);
-    s.runs[1].is_async = true;
+    s.runs[1].driver = GBX_DRIVER_SUPERVISOR;
     enter(&s, 1);
 
     s.p.engine.failed_starts = GBX_FAILED_STARTS_MAX;

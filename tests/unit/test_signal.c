@@ -16,7 +16,7 @@ static void begin(stage *s)
     memset(s->runs, 0, sizeof s->runs);
     for (size_t i = 0; i < RUNS; i++) {
         s->runs[i].engine = &s->p.engine;
-        (void)pthread_cond_init(&s->runs[i].changed, NULL);
+        s->runs[i].calls.wake_fd = -1;
         s->runs[i].ticket = ++s->p.engine.next_ticket;
         gbx_queue_link(&s->p.engine, &s->runs[i]);
     }
@@ -24,10 +24,8 @@ static void begin(stage *s)
 
 static void end(stage *s)
 {
-    for (size_t i = 0; i < RUNS; i++) {
+    for (size_t i = 0; i < RUNS; i++)
         gbx_queue_unlink(&s->p.engine, &s->runs[i]);
-        (void)pthread_cond_destroy(&s->runs[i].changed);
-    }
     puppet_cleanup(&s->p);
 }
 

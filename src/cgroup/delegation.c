@@ -84,13 +84,6 @@ uint64_t gbx_cgroup_keyed(const char *text, const char *key)
 
 #define PATH_SIZE 4096
 
-/* A line of mountinfo: its parts, unescaped. */
-typedef struct mount_line {
-    char *root;
-    char *point;
-    const char *type;
-} mount_line;
-
 static void close_file(FILE **file)
 {
     if (*file != NULL)
@@ -121,29 +114,6 @@ static void unescape(char *text)
         }
     }
     *to = 0;
-}
-
-/* "ID PARENT DEV ROOT POINT OPTIONS [FIELD ...] - TYPE SOURCE OPTIONS". In place. */
-static bool split(char *line, mount_line *ret)
-{
-    char *rest = strstr(line, " - ");
-    char *save = NULL;
-    char *part = NULL;
-
-    if (rest == NULL)
-        return false;
-    *rest = 0;
-    ret->type = strtok_r(rest + 3, " ", &save);
-    part = strtok_r(line, " ", &save);
-    for (int i = 0; i < 3 && part != NULL; i++)
-        part = strtok_r(NULL, " ", &save);
-    ret->root = part;
-    ret->point = part != NULL ? strtok_r(NULL, " ", &save) : NULL;
-    if (ret->point == NULL || ret->type == NULL)
-        return false;
-    unescape(ret->root);
-    unescape(ret->point);
-    return true;
 }
 
 /* The part of path below root, or NULL if it is not below. */
@@ -185,14 +155,15 @@ static bool read_path(const gbx_cgroup_world *world, char *path, size_t size)
     return false;
 }
 
-static bool open_place(const mount_line *mount, const char *path, gbx_cgroup_place *ret)
+static bool open_place(const char *root, const char *point, const char *path,
+                       gbx_cgroup_place *ret)
 {
-    const char *part = below(mount->root, path);
+    const char *part = below(root, path);
     char name[2 * PATH_SIZE];
 
     if (part == NULL)
         return false;
-    (void)snprintf(name, sizeof name, "%s%s", mount->point, part);
+    (void)snprintf(name, sizeof name, "%s%s", point, part);
     ret->own = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (ret->own < 0)
         return false;
@@ -217,7 +188,7 @@ bool gbx_cgroup_find(const gbx_cgroup_world *world, gbx_cgroup_place *ret,
 {
     GBX_CLEANUP(close_file) FILE *f = NULL;
     GBX_CLEANUP(gbx_free) char *line = NULL;
-    char path[PATH_SIZE];
+    char path[PATH_SIZE], root[PATH_SIZE], point[PATH_SIZE];
     bool is_mounted = false;
     size_t size = 0;
 
@@ -228,13 +199,14 @@ bool gbx_cgroup_find(const gbx_cgroup_world *world, gbx_cgroup_place *ret,
                                 "systemd.unified_cgroup_hierarchy=1");
     f = open_proc(world, "mountinfo");
     while (f != NULL && ret->own < 0 && getline(&line, &size, f) > 0) {
-        mount_line mount;
-
-        line[strcspn(line, "\n")] = 0;
-        if (!split(line, &mount) || strcmp(mount.type, "cgroup2") != 0)
+        /* "ID PARENT DEV ROOT POINT OPTIONS [FIELD ...] - TYPE SOURCE OPTIONS" */
+        if (strstr(line, " - cgroup2 ") == NULL ||
+            sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) != 2)
             continue;
+        unescape(root);
+        unescape(point);
         is_mounted = true;
-        (void)open_place(&mount, path, ret);
+        (void)open_place(root, point, path, ret);
     }
     if (ret->own >= 0)
         return true;

@@ -300,6 +300,16 @@ static void get_span(gbx_reader *r, size_t most, gbx_span *ret)
         DECODE(TYPE, true);                                         \
     }
 
+/* gbx_msg_get_NAME() of a body that is one value */
+#define GET_VALUE(name, type, kind, most, is_valid)   \
+    bool gbx_msg_get_##name(gbx_span body, type *ret) \
+    {                                                 \
+        gbx_reader r;                                 \
+        gbx_reader_init(&r, body.data, body.len);     \
+        get_##kind(&r, most, ret);                    \
+        return gbx_reader_done(&r) && (is_valid);     \
+    }
+
 CALL_MESSAGE(log, LOG, true)
 CALL_MESSAGE(wait, WAIT, true)
 CALL_MESSAGE(error, ERROR, ret->failure >= GBX_FAILURE_SYNTAX)
@@ -310,6 +320,10 @@ CONTROL_MESSAGE(preload, PRELOAD)
 CONTROL_MESSAGE(forked, FORKED)
 CONTROL_MESSAGE(exited, EXITED)
 CONTROL_MESSAGE(loaded, LOADED)
+GET_VALUE(cancel, uint32_t, u32, ANY32, *ret != 0)
+GET_VALUE(limited, uint8_t, u8, GBX_LIMITED_BYTES, *ret != 0)
+GET_VALUE(fork, uint64_t, u64, ANY64, true)
+GET_VALUE(expose, gbx_span, span, GBX_NAME_MAX, ret->len > 0)
 
 /* ---- headers, and messages of another pattern ------------------------------------ */
 
@@ -370,30 +384,12 @@ bool gbx_msg_put_cancel(gbx_buf *to, uint64_t call_id, uint32_t id)
     return end_frame(to, at, 0);
 }
 
-bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret_id)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u32(&r, ret_id);
-    return gbx_reader_done(&r) && *ret_id != 0;
-}
-
 bool gbx_msg_put_limited(gbx_buf *to, uint64_t call_id, uint8_t limit)
 {
     size_t at = begin_frame(to, GBX_MSG_LIMITED, call_id);
 
     put_u8(to, limit);
     return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_limited(gbx_span body, uint8_t *ret_limit)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    get_u8(&r, GBX_LIMITED_BYTES, ret_limit);
-    return gbx_reader_done(&r) && *ret_limit != 0;
 }
 
 bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id)
@@ -404,30 +400,12 @@ bool gbx_msg_put_fork(gbx_buf *to, gbx_msg_type type, uint64_t worker_id)
     return end_frame(to, at, 0);
 }
 
-bool gbx_msg_get_fork(gbx_span body, uint64_t *ret_worker_id)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_u64(&r, ret_worker_id);
-    return gbx_reader_done(&r);
-}
-
 bool gbx_msg_put_expose(gbx_buf *to, gbx_span name)
 {
     size_t at = begin_frame(to, GBX_MSG_EXPOSE, 0);
 
     put_span(to, name);
     return end_frame(to, at, 0);
-}
-
-bool gbx_msg_get_expose(gbx_span body, gbx_span *ret_name)
-{
-    gbx_reader r;
-
-    gbx_reader_init(&r, body.data, body.len);
-    gbx_read_span(&r, GBX_NAME_MAX, ret_name);
-    return gbx_reader_done(&r) && ret_name->len > 0;
 }
 
 bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *msg)

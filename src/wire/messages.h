@@ -309,14 +309,14 @@ bool gbx_msg_get_result(gbx_span body, size_t max_json, gbx_msg_result *ret);
 bool gbx_msg_get_error(gbx_span body, gbx_msg_error *ret);
 /* max_bytes bounds args and bytes, each. */
 bool gbx_msg_get_hostcall(gbx_span body, size_t max_bytes, gbx_msg_hostcall *ret);
-bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret_id);
-bool gbx_msg_get_limited(gbx_span body, uint8_t *ret_limit);
+bool gbx_msg_get_cancel(gbx_span body, uint32_t *ret);
+bool gbx_msg_get_limited(gbx_span body, uint8_t *ret);
 bool gbx_msg_get_answer(gbx_span body, gbx_msg_answer *ret);
 bool gbx_msg_get_call(gbx_span body, gbx_msg_call *ret);
 bool gbx_msg_get_config(gbx_span body, gbx_msg_config *ret);
-bool gbx_msg_get_fork(gbx_span body, uint64_t *ret_worker_id);
+bool gbx_msg_get_fork(gbx_span body, uint64_t *ret);
 bool gbx_msg_get_load(gbx_span body, gbx_msg_load *ret);
-bool gbx_msg_get_expose(gbx_span body, gbx_span *ret_name);
+bool gbx_msg_get_expose(gbx_span body, gbx_span *ret);
 bool gbx_msg_get_preload(gbx_span body, gbx_msg_preload *ret);
 bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *ret);
 /* The version that a HELLO begins with, in every version. */

@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,69 +26,57 @@
 
 #define GBX_PLACE_TEXT_SIZE 81
 
-#define SAY(v, ...) ((void)snprintf((v)->message, sizeof(v)->message, __VA_ARGS__))
+static void __attribute__((format(printf, 4, 5)))
+say(gbx_verdict *v, gbx_code code, const char *hint, const char *format, ...)
+{
+    va_list args;
+
+    v->code = code;
+    v->hint = hint;
+    va_start(args, format);
+    (void)vsnprintf(v->message, sizeof v->message, format, args);
+    va_end(args);
+}
 
 static void say_memory(const gbx_evidence *e, gbx_verdict *v)
 {
     unsigned long long limit = e->limits->memory_bytes >> 20;
 
-    v->code = GBX_CODE_MEMORY;
-    if (e->input_bytes > e->limits->memory_bytes / 4) {
-        SAY(v, "the input of %llu bytes does not fit the memory limit of %llu MiB",
+    if (e->input_bytes > e->limits->memory_bytes / 4)
+        say(v, GBX_CODE_MEMORY, "raise the memory limit, or load the data as a dataset",
+            "the input of %llu bytes does not fit the memory limit of %llu MiB",
             (unsigned long long)e->input_bytes, limit);
-        v->hint = "raise the memory limit, or load the data as a dataset";
-    } else {
-        SAY(v, "needed more memory than the limit of %llu MiB", limit);
-        v->hint = "work on the data in smaller pieces, or raise the memory limit";
-    }
-}
-
-/* No allocation was refused: the engine's reserve for shapes is full, which no limit
- * enlarges (seal/reserve.c). */
-static void say_shapes(gbx_verdict *v)
-{
-    v->code = GBX_CODE_MEMORY;
-    SAY(v, "made objects of too many different sets of field names: there is room for "
-           "about 250,000");
-    v->hint = "use a Map, or arrays, where names of fields are data";
+    else
+        say(v, GBX_CODE_MEMORY,
+            "work on the data in smaller pieces, or raise the memory limit",
+            "needed more memory than the limit of %llu MiB", limit);
 }
 
 /* A sum exceeded its limit, and this process used most of it. */
 static void say_shortage(const gbx_evidence *e, gbx_verdict *v)
 {
-    v->code = GBX_CODE_MEMORY;
-    if (e->shortage == GBX_SHORTAGE_GROUP) {
-        SAY(v,
+    if (e->shortage == GBX_SHORTAGE_GROUP)
+        say(v, GBX_CODE_MEMORY, "run fewer calls at once, or raise total_memory_bytes",
             "the engine's calls together needed more memory than their limit of %llu "
             "MiB",
             (unsigned long long)e->group_bytes >> 20);
-        v->hint = "run fewer calls at once, or raise total_memory_bytes";
-    } else {
-        SAY(v,
+    else
+        say(v, GBX_CODE_MEMORY,
+            "run fewer calls at once, or with a smaller memory limit",
             "the kernel killed the worker: this machine, or the container around it, "
             "had no memory left");
-        v->hint = "run fewer calls at once, or with a smaller memory limit";
-    }
-}
-
-/* Neither a limit nor the host has killed it. */
-static void say_killed(gbx_verdict *v)
-{
-    v->code = GBX_CODE_CRASHED;
-    SAY(v, "the worker was killed by signal 9 (KILL) from outside");
-    v->hint =
-        "find who killed it: a person, a program, or the kernel for want of memory "
-        "(its log says so)";
 }
 
 static void say_timeout(const gbx_evidence *e, gbx_verdict *v)
 {
-    v->code = GBX_CODE_TIMEOUT;
+    const char *hint = "look for a loop that does not end, or raise the limit";
+
     if (e->end == GBX_END_DEADLINE)
-        SAY(v, "ran past the time limit of %u ms", e->limits->timeout_ms);
+        say(v, GBX_CODE_TIMEOUT, hint, "ran past the time limit of %u ms",
+            e->limits->timeout_ms);
     else
-        SAY(v, "used more than %u ms of processor time", e->limits->cpu_ms);
-    v->hint = "look for a loop that does not end, or raise the limit";
+        say(v, GBX_CODE_TIMEOUT, hint, "used more than %u ms of processor time",
+            e->limits->cpu_ms);
 }
 
 /* A worker's part of the engine's reserve for the shapes of objects
@@ -109,8 +98,8 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
 
     switch (sig) {
     case SIGSYS:
-        v->code = GBX_CODE_VIOLATION;
-        SAY(v, "the worker asked for a system call outside its table and was killed");
+        say(v, GBX_CODE_VIOLATION, "",
+            "the worker asked for a system call outside its table and was killed");
         return;
     case SIGXCPU: say_timeout(e, v); return;
     case SIGKILL: /* not ours, nor an out-of-memory kill: those are known */
@@ -119,11 +108,19 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         else if (was_refused)
             say_memory(e, v);
         else
-            say_killed(v);
+            say(v, GBX_CODE_CRASHED,
+                "find who killed it: a person, a program, or the kernel for want of "
+                "memory (its log says so)",
+                "the worker was killed by signal 9 (KILL) from outside");
         return;
     case SIGSEGV:
+        /* No allocation was refused: the engine's reserve for shapes is full, which no
+         * limit enlarges (seal/reserve.c). */
         if (is_full && !was_refused) {
-            say_shapes(v);
+            say(v, GBX_CODE_MEMORY,
+                "use a Map, or arrays, where names of fields are data",
+                "made objects of too many different sets of field names: there is room "
+                "for about 250,000");
             return;
         }
         /* fallthrough */
@@ -138,8 +135,7 @@ static void judge_signal(const gbx_evidence *e, int sig, gbx_verdict *v)
         break;
     default: break;
     }
-    v->code = GBX_CODE_CRASHED;
-    SAY(v, "the worker died of signal %d (%s)", sig,
+    say(v, GBX_CODE_CRASHED, "", "the worker died of signal %d (%s)", sig,
         sigabbrev_np(sig) != NULL ? sigabbrev_np(sig) : "unknown");
 }
 
@@ -148,18 +144,19 @@ static void say_no_worker(const gbx_evidence *e, gbx_verdict *v)
 {
     const char *lack = e->lack != NULL ? e->lack : "";
     char within[32] = "";
+    const char *hint;
 
     if (e->is_late)
         (void)snprintf(within, sizeof within, " within %u ms", e->limits->timeout_ms);
-    v->code = GBX_CODE_UNAVAILABLE;
-    SAY(v, "no worker could be had%s%s%.200s", within, *lack != 0 ? ": " : "", lack);
     if (*lack != 0)
-        v->hint = "the host lacks what a worker needs: free some of it, or raise its "
-                  "limit";
+        hint =
+            "the host lacks what a worker needs: free some of it, or raise its limit";
     else if (e->is_late)
-        v->hint = "run fewer calls at once, or raise max_workers";
+        hint = "run fewer calls at once, or raise max_workers";
     else
-        v->hint = "the engine starts another template; try again";
+        hint = "the engine starts another template; try again";
+    say(v, GBX_CODE_UNAVAILABLE, hint, "no worker could be had%s%s%.200s", within,
+        *lack != 0 ? ": " : "", lack);
 }
 
 static void judge_error(const gbx_evidence *e, gbx_verdict *v)
@@ -179,15 +176,14 @@ static void judge_error(const gbx_evidence *e, gbx_verdict *v)
         return;
     }
     v->code = codes[e->exchange->failure];
-    if (v->code == GBX_CODE_OUTPUT_TOO_LARGE) {
-        SAY(v, "the result is larger than the output limit of %llu bytes",
+    if (v->code == GBX_CODE_OUTPUT_TOO_LARGE)
+        say(v, v->code, "return less: a summary, a page, or the fields that are needed",
+            "the result is larger than the output limit of %llu bytes",
             (unsigned long long)e->limits->output_bytes);
-        v->hint = "return less: a summary, a page, or the fields that are needed";
-    } else if (e->exchange->failure == GBX_FAILURE_NEVER) {
-        SAY(v, "the promise returned can never settle: nothing is left that could "
-               "resolve it");
-        v->hint = "resolve it on every path, and await what it depends on";
-    }
+    else if (e->exchange->failure == GBX_FAILURE_NEVER)
+        say(v, v->code, "resolve it on every path, and await what it depends on",
+            "the promise returned can never settle: nothing is left that could resolve "
+            "it");
 }
 
 void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
@@ -207,42 +203,38 @@ void gbx_verdict_decide(const gbx_evidence *e, gbx_verdict *v)
             judge_error(e, v);
         break;
     case GBX_END_BROKEN:
-        v->code = GBX_CODE_VIOLATION;
         if (e->exchange != NULL)
-            SAY(v, "the worker broke the protocol and was killed: %s",
+            say(v, GBX_CODE_VIOLATION, "",
+                "the worker broke the protocol and was killed: %s",
                 e->exchange->reason);
         else
-            SAY(v, "%.200s", e->lack);
+            say(v, GBX_CODE_VIOLATION, "", "%.200s", e->lack);
         break;
     case GBX_END_DEADLINE:
     case GBX_END_CPU: say_timeout(e, v); break;
     case GBX_END_ABORT:
-        v->code = GBX_CODE_ABORTED;
-        SAY(v, "the caller aborted the call");
+        say(v, GBX_CODE_ABORTED, "", "the caller aborted the call");
         break;
     case GBX_END_DIED:
-        if (WIFSIGNALED(e->wait_status)) {
+        if (WIFSIGNALED(e->wait_status))
             judge_signal(e, WTERMSIG(e->wait_status), v);
-        } else {
-            v->code = GBX_CODE_CRASHED;
-            SAY(v, "the worker exited with status %d before its result",
+        else
+            say(v, GBX_CODE_CRASHED, "",
+                "the worker exited with status %d before its result",
                 WEXITSTATUS(e->wait_status));
-        }
         break;
     case GBX_END_CLOSED:
-        v->code = GBX_CODE_CRASHED;
-        SAY(v, "the worker closed its channel before its result and was killed");
+        say(v, GBX_CODE_CRASHED, "",
+            "the worker closed its channel before its result and was killed");
         break;
     case GBX_END_LOST:
-        v->code = GBX_CODE_CRASHED;
-        SAY(v, "the worker was lost: its template died");
-        v->hint = "the engine starts another template; try again";
+        say(v, GBX_CODE_CRASHED, "the engine starts another template; try again",
+            "the worker was lost: its template died");
         break;
     case GBX_END_NO_WORKER: say_no_worker(e, v); break;
     case GBX_END_QUEUE_FULL:
-        v->code = GBX_CODE_UNAVAILABLE;
-        SAY(v, "too many calls are waiting for a worker");
-        v->hint = "run fewer calls at once, or raise queue_length";
+        say(v, GBX_CODE_UNAVAILABLE, "run fewer calls at once, or raise queue_length",
+            "too many calls are waiting for a worker");
         break;
     }
 }
@@ -297,19 +289,14 @@ static void check_value(gbx_result *r, gbx_verdict *v)
     if (!r->has_value ||
         gbx_json_check_strict(r->value, r->value_len, GBX_JSON_DEPTH_MAX, &fault))
         return;
-    if (strcmp(fault.message, "nested too deep") == 0) {
-        v->code = GBX_CODE_RUNTIME;
-        (void)snprintf(v->message, sizeof v->message,
-                       "the result is nested deeper than %d levels",
-                       GBX_JSON_DEPTH_MAX);
-        v->hint = "return a flatter value";
-    } else {
-        v->code = GBX_CODE_VIOLATION;
-        (void)snprintf(v->message, sizeof v->message,
-                       "the worker sent a result that is not JSON as JSON.stringify() "
-                       "writes it: %s",
-                       fault.message);
-    }
+    if (strcmp(fault.message, "nested too deep") == 0)
+        say(v, GBX_CODE_RUNTIME, "return a flatter value",
+            "the result is nested deeper than %d levels", GBX_JSON_DEPTH_MAX);
+    else
+        say(v, GBX_CODE_VIOLATION, "",
+            "the worker sent a result that is not JSON as JSON.stringify() writes it: "
+            "%s",
+            fault.message);
 }
 
 /* "Name: message" of what was thrown. */
@@ -425,19 +412,16 @@ static void say_which_data_fails(const gbx_call *call, gbx_verdict *v)
 {
     gbx_json_fault fault;
 
-    v->hint = "pass one JSON value";
     if (call->input != NULL &&
-        !gbx_json_check(call->input, call->input_len, GBX_JSON_DEPTH_MAX, &fault)) {
-        (void)snprintf(v->message, sizeof v->message,
-                       "the input is not JSON: %s at line %u, column %u", fault.message,
-                       fault.line, fault.column);
-    } else if (binds_no_object(call)) {
-        (void)snprintf(v->message, sizeof v->message,
-                       "the bindings are not a JSON object");
-        v->hint = "pass one JSON object, a value for each name";
-    } else {
-        (void)snprintf(v->message, sizeof v->message, "the input is not JSON");
-    }
+        !gbx_json_check(call->input, call->input_len, GBX_JSON_DEPTH_MAX, &fault))
+        say(v, v->code, "pass one JSON value",
+            "the input is not JSON: %s at line %u, column %u", fault.message,
+            fault.line, fault.column);
+    else if (binds_no_object(call))
+        say(v, v->code, "pass one JSON object, a value for each name",
+            "the bindings are not a JSON object");
+    else
+        say(v, v->code, "pass one JSON value", "the input is not JSON");
 }
 
 /* If a call ran out of time because nobody answered it, its code was not slow. */
@@ -492,15 +476,13 @@ static void fill(gbx_run *run, gbx_verdict *v)
 
     if (v->code == GBX_CODE_INVALID_DATA)
         say_which_data_fails(&run->call, v);
+    if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
+        v->code != GBX_CODE_INVALID_DATA)
+        locate(run, v);
     if (*v->message == 0) {
         thrown = thrown_text(r);
         text = thrown != NULL ? thrown : "no memory for the error";
     }
-    if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_ERROR &&
-        v->code != GBX_CODE_INVALID_DATA)
-        locate(run, v);
-    if (*v->message != 0)
-        text = v->message;
     (void)gbx_result_fail(r, v->code, text, v->hint);
     free(thrown);
     if (!was_thrown(run))

@@ -465,13 +465,18 @@ void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
                             "the request was cancelled", "ABORT_ERR");
 }
 
+static bool is_waiting(const gbx_run *run)
+{
+    return run->calls.is_open && run->has_exchange &&
+           run->exchange.state == GBX_EXCHANGE_WAITING;
+}
+
 bool gbx_hostcall_can_deliver(gbx_run *run)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     bool has;
 
-    if (!run->calls.is_open || !run->has_exchange ||
-        run->exchange.state != GBX_EXCHANGE_WAITING)
+    if (!is_waiting(run))
         return false;
     (void)pthread_mutex_lock(&h->lock);
     has = run->calls.replies != NULL || run->calls.is_nomem;
@@ -484,8 +489,7 @@ const char *gbx_hostcall_awaited(gbx_run *run)
     gbx_hostcalls *h = &run->engine->hostcalls;
     const char *name = NULL;
 
-    if (!run->calls.is_open || !run->has_exchange ||
-        run->exchange.state != GBX_EXCHANGE_WAITING)
+    if (!is_waiting(run))
         return NULL;
     (void)pthread_mutex_lock(&h->lock);
     for (uint32_t at = run->calls.first; at != 0; at = h->pending[at - 1].next)

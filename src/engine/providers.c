@@ -322,8 +322,8 @@ static const struct provider {
     {"fs.readFile", GBX_CAP_FILE, start_file},
 };
 
-/* The capability's function of that name, if the run has it, else NULL. */
-static const char *provider_name(const gbx_run *run, gbx_span name)
+/* The capability that has a function of that name, if the run has it, else NULL. */
+static const struct provider *find_provider(const gbx_run *run, gbx_span name)
 {
     const gbx_policy *policy = gbx_run_policy(run);
 
@@ -331,40 +331,37 @@ static const char *provider_name(const gbx_run *run, gbx_span name)
         if (policy != NULL && (policy->capabilities & providers[i].bit) != 0 &&
             strlen(providers[i].name) == name.len &&
             memcmp(providers[i].name, name.data, name.len) == 0)
-            return providers[i].name;
+            return &providers[i];
     return NULL;
 }
 
 /* Answer request, now or later. */
-static void start_job(gbx_run *run, gbx_request request, const char *name,
+static void start_job(gbx_run *run, gbx_request request, const struct provider *by,
                       const gbx_msg_hostcall *msg)
 {
     gbx_job *job = job_new(run, request, msg);
-    bool started = false;
 
-    for (size_t i = 0; job != NULL && i < GBX_COUNTOF(providers); i++)
-        if (providers[i].name == name)
-            started = providers[i].start(run->engine, job);
-    if (started)
+    if (job != NULL && by->start(run->engine, job))
         return;
     if (job != NULL)
         free_job(job);
-    refuse_job(run->engine, request, name);
+    refuse_job(run->engine, request, by->name);
 }
 
 void gbx_hostcall_take(gbx_run *run, const gbx_msg_hostcall *msg)
 {
     gbx_hostcalls *h = &run->engine->hostcalls;
     const gbx_policy *policy = gbx_run_policy(run);
+    const struct provider *builtin = find_provider(run, msg->name);
     const gbx_function *f;
-    const char *builtin;
+    const char *name;
     gbx_request request;
 
-    builtin = provider_name(run, msg->name);
     (void)pthread_mutex_lock(&h->lock);
     f = builtin == NULL ? find_function(h, msg->name) : NULL;
     (void)pthread_mutex_unlock(&h->lock);
-    request = gbx_hostcall_open(run, f != NULL ? f->name : builtin, f == NULL, msg);
+    name = f != NULL ? f->name : builtin != NULL ? builtin->name : NULL;
+    request = gbx_hostcall_open(run, name, f == NULL, msg);
     run->result->stats.host_calls++;
     if (request == 0)
         run->exchange.is_nomem = true;

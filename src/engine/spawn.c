@@ -228,7 +228,7 @@ static bool move_clear(int *fd)
     return true;
 }
 
-static gbx_status open_pair(int type, gbx_spawned *ret, int *ret_control, int *ret_said,
+gbx_status gbx_spawned_open(gbx_spawned *ret, int type, int *ret_control, int *ret_said,
                             gbx_error *reterr)
 {
     int pair[2] = {-1, -1};
@@ -261,7 +261,7 @@ static gbx_status open_channels(start *s, int type, gbx_spawned *ret, gbx_error 
     if (s->null < 0)
         return gbx_fail(reterr, GBX_E_OS, "cannot open '/dev/null': %s",
                         strerror(errno));
-    status = open_pair(type, ret, &s->control, &s->said, reterr);
+    status = gbx_spawned_open(ret, type, &s->control, &s->said, reterr);
     if (status != GBX_OK)
         return status;
     if (!move_clear(&s->program) || !move_clear(&s->null) || !move_clear(&s->said) ||
@@ -309,11 +309,6 @@ static void wait_for(int pidfd)
         continue;
 }
 
-static void kill_by(int pidfd)
-{
-    gbx_pidfd_kill(pidfd);
-}
-
 /* The executed program and all its forks are our children and one process group. Its
  * number is the program's, and cannot be reused before the program has been waited
  * for. */
@@ -321,7 +316,7 @@ static void end_group(gbx_spawned *spawned)
 {
     pid_t group = spawned->pid;
 
-    kill_by(spawned->pidfd);
+    gbx_pidfd_kill(spawned->pidfd);
     while (waitid((idtype_t)3 /* P_PIDFD */, (id_t)spawned->pidfd, NULL,
                   WEXITED | WNOWAIT) < 0 &&
            errno == EINTR)
@@ -380,12 +375,6 @@ gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
     return status;
 }
 
-gbx_status gbx_spawned_open(gbx_spawned *ret, int *ret_control, int *ret_said,
-                            gbx_error *reterr)
-{
-    return open_pair(SOCK_STREAM, ret, ret_control, ret_said, reterr);
-}
-
 bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
 {
     int off = 0;
@@ -399,7 +388,7 @@ bool gbx_spawned_settle(gbx_spawned *spawned, pid_t pid)
         if (pidfd < 0)
             return false;
         /* The executed program is no longer needed. */
-        kill_by(spawned->pidfd);
+        gbx_pidfd_kill(spawned->pidfd);
         wait_for(spawned->pidfd);
         (void)close(spawned->pidfd);
         spawned->pidfd = pidfd;
@@ -415,7 +404,7 @@ void gbx_spawned_kill(gbx_spawned *spawned)
     /* Closing the socket would end it too, so the wait is bounded. */
     gbx_fd_close(&spawned->control);
     if (spawned->pidfd >= 0)
-        kill_by(spawned->pidfd);
+        gbx_pidfd_kill(spawned->pidfd);
 }
 
 void gbx_spawned_reap(gbx_spawned *spawned)

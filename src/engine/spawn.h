@@ -50,9 +50,9 @@ typedef struct gbx_spawned {
 gbx_status gbx_spawn(const gbx_spawn_options *options, gbx_spawned *ret,
                      gbx_error *reterr);
 
-/* The channels of a template that is not executed: our ends in ret, and the
- * template's ends. The caller closes all of them. */
-gbx_status gbx_spawned_open(gbx_spawned *ret, int *ret_control, int *ret_said,
+/* The channels of a template: our ends in ret, and the template's ends. type: of the
+ * control socket. The caller closes all of them, whatever the status. */
+gbx_status gbx_spawned_open(gbx_spawned *ret, int type, int *ret_control, int *ret_said,
                             gbx_error *reterr);
 
 /* Call with the template's first message, which carried its pid (SCM_CREDENTIALS):

@@ -315,7 +315,7 @@ static bool fork_from(zygote *z, const gbx_spawn_options *o, gbx_spawned *ret)
     int pidfd = -1;
     bool ok;
 
-    ok = gbx_spawned_open(ret, &fds[0], &fds[1], NULL) == GBX_OK &&
+    ok = gbx_spawned_open(ret, SOCK_STREAM, &fds[0], &fds[1], NULL) == GBX_OK &&
          request(z->process.control, o, fds);
     gbx_fd_close(&fds[0]);
     gbx_fd_close(&fds[1]);

@@ -108,19 +108,6 @@ static inline const char *gbx_engine_missing(void)
     return NULL;
 }
 
-/* ---- cell.c: blocks of cells -------------------------------------------- */
-
-/* Private to realm's allocator: blocks aligned to their own size. */
-
-/* The size of the engine's block of cells. */
-#define GBX_BLOCK_BYTES ((size_t)16384)
-
-/* NULL: memory is out. */
-void *gbx_block_take(void);
-
-/* False if `block` does not come from gbx_block_take(). */
-bool gbx_block_give(void *block);
-
 /* ---- interpose.c: the allocator ----------------------------------------- */
 
 /* Private to realm: the allocator's figures for the process's memory. */

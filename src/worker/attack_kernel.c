@@ -32,6 +32,39 @@
 #include <time.h>
 #include <unistd.h>
 
+long gbx_try(gbx_attack *a, const char *name, long number, const long args[6])
+{
+    long result = syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+    int e = errno;
+
+    if (result == -1)
+        (void)snprintf(a->note, sizeof a->note, "%s: %s", name, strerrorname_np(e));
+    else
+        (void)snprintf(a->note, sizeof a->note, "%s returned %ld", name, result);
+    errno = e;
+    return result;
+}
+
+gbx_attack_verdict gbx_attack_done(long result)
+{
+    if (result >= 0)
+        return GBX_BREACH;
+    return errno == ENOSYS || errno == EOPNOTSUPP || errno == EAFNOSUPPORT
+               ? GBX_ABSENT
+               : GBX_REFUSED;
+}
+
+/* For a call with deliberately wrong arguments: any error except a missing
+ * permission shows that it would have been executed. */
+static gbx_attack_verdict permitted(long result)
+{
+    if (result < 0 && errno != EPERM && errno != EACCES && errno != ENOSYS)
+        return GBX_BREACH;
+    return gbx_attack_done(result);
+}
+
+#define MAY(...) permitted(TRY(__VA_ARGS__))
+
 #define NAP_NS 5000000L
 
 #ifndef SYS_landlock_create_ruleset
@@ -190,7 +223,7 @@ static gbx_attack_verdict unmount(gbx_attack *a)
 {
     long result = TRY(umount2, P("/etc"), 0);
 
-    return errno == ENOENT ? GBX_REFUSED : gbx_attack_permitted(result);
+    return errno == ENOENT ? GBX_REFUSED : permitted(result);
 }
 
 static gbx_attack_verdict move_mount(gbx_attack *a)
@@ -200,7 +233,7 @@ static gbx_attack_verdict move_mount(gbx_attack *a)
 
     if (result < 0 && errno != EPERM)
         result = TRY(mount_setattr, AT_FDCWD, P("/"), 0, P(&attr), sizeof attr);
-    return gbx_attack_permitted(result);
+    return permitted(result);
 }
 
 /* ---- identity ------------------------------------------------------------------------ */
@@ -240,7 +273,7 @@ static gbx_attack_verdict load_module(gbx_attack *a)
 
     if (result < 0 && (errno == EPERM || errno == ENOSYS))
         result = TRY(delete_module, P("glovebox_no_such"), O_NONBLOCK);
-    return gbx_attack_permitted(result);
+    return permitted(result);
 }
 
 /* For this process alone, which uses no ports. */

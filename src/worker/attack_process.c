@@ -27,6 +27,55 @@
 
 #define KCMP_FILE_TABLE 2
 
+/* Higher than any pid of a machine with default settings and some uptime. */
+#define PIDS_TRIED 65536
+
+/* The next pid above after of an existing process that is neither ours nor the
+ * template's, whether it may be touched or not; 0 if there is none. */
+static long next_outside(long after)
+{
+    long self = syscall(SYS_getpid);
+    long parent = syscall(SYS_getppid);
+
+    /* Pid 1 of a namespace is its template: all other processes are its workers. */
+    if (parent == 1)
+        return 0;
+    for (long pid = after + 1; pid < PIDS_TRIED; pid++)
+        if (pid != self && pid != parent &&
+            (syscall(SYS_kill, pid, 0) == 0 || errno == EPERM))
+            return pid;
+    return 0;
+}
+
+/* A page of code that returns 42, writable; NULL if memory is out. */
+static unsigned char *make_code(void)
+{
+#if defined(__x86_64__)
+    static const unsigned char code[] = {0xb8, 42, 0, 0, 0, 0xc3};
+#elif defined(__aarch64__)
+    static const unsigned char code[] = {0x40, 0x05, 0x80, 0x52,
+                                         0xc0, 0x03, 0x5f, 0xd6};
+#else
+    static const unsigned char code[1];
+#endif
+    unsigned char *page = mmap(NULL, (size_t)getpagesize(), PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED)
+        return NULL;
+    memcpy(page, code, sizeof code);
+    return page;
+}
+
+static bool code_runs(const void *code)
+{
+    int (*function)(void);
+
+    memcpy(&function, &code, sizeof function);
+    __builtin___clear_cache((char *)(intptr_t)code, (char *)(intptr_t)code + 16);
+    return function() == 42;
+}
+
 static long template_pid(void)
 {
     return syscall(SYS_getppid);
@@ -49,8 +98,8 @@ static gbx_attack_verdict any_outside(gbx_attack *a,
     gbx_attack_verdict verdict = GBX_REFUSED;
 
     (void)snprintf(a->note, sizeof a->note, "no process but ours to be found");
-    for (long pid = gbx_next_outside(0); pid != 0 && verdict == GBX_REFUSED;
-         pid = gbx_next_outside(pid)) {
+    for (long pid = next_outside(0); pid != 0 && verdict == GBX_REFUSED;
+         pid = next_outside(pid)) {
         verdict = get(a, pid);
         if (verdict == GBX_BREACH)
             (void)snprintf(a->note, sizeof a->note, "process %ld", pid);
@@ -167,7 +216,7 @@ static gbx_attack_verdict limit_template(gbx_attack *a)
 
 static gbx_attack_verdict see_outside(gbx_attack *a)
 {
-    long pid = gbx_next_outside(0);
+    long pid = next_outside(0);
 
     (void)snprintf(a->note, sizeof a->note, "process %ld of the host is there", pid);
     return pid != 0 ? GBX_BREACH : GBX_REFUSED;
@@ -232,14 +281,14 @@ static gbx_attack_verdict run(long result, const void *code)
 {
     if (result < 0)
         return gbx_attack_done(result);
-    return gbx_code_runs(code) ? GBX_BREACH : GBX_REFUSED;
+    return code_runs(code) ? GBX_BREACH : GBX_REFUSED;
 }
 
 /* ---- new code ------------------------------------------------------------------- */
 
 static gbx_attack_verdict map_executable(gbx_attack *a)
 {
-    const unsigned char *code = gbx_make_code();
+    const unsigned char *code = make_code();
     long at = TRY(mmap, 0, PAGE, RWX, ANONYMOUS, -1, 0);
 
     if (at >= 0 && code != NULL)
@@ -249,21 +298,21 @@ static gbx_attack_verdict map_executable(gbx_attack *a)
 
 static gbx_attack_verdict protect_executable(gbx_attack *a)
 {
-    const unsigned char *code = gbx_make_code();
+    const unsigned char *code = make_code();
 
     return run(TRY(mprotect, P(code), PAGE, RX), code);
 }
 
 static gbx_attack_verdict pkey_executable(gbx_attack *a)
 {
-    const unsigned char *code = gbx_make_code();
+    const unsigned char *code = make_code();
 
     return run(TRY(pkey_mprotect, P(code), PAGE, RX, -1), code);
 }
 
 static gbx_attack_verdict map_memfd_executable(gbx_attack *a)
 {
-    const unsigned char *code = gbx_make_code();
+    const unsigned char *code = make_code();
     long fd = TRY(memfd_create, P("code"), 0);
     long at;
 
@@ -283,7 +332,7 @@ static gbx_attack_verdict read_implies_exec(gbx_attack *a)
 
     if (result < 0)
         return gbx_attack_done(result);
-    code = gbx_make_code();
+    code = make_code();
     if (code == NULL) {
         (void)snprintf(a->note, sizeof a->note, "mmap: %s", strerrorname_np(errno));
         return GBX_REFUSED;
@@ -315,7 +364,7 @@ static gbx_attack_verdict forget_memory(gbx_attack *a)
 
 static gbx_attack_verdict grow_mapping(gbx_attack *a)
 {
-    unsigned char *page = gbx_make_code();
+    unsigned char *page = make_code();
 
     if (page == NULL)
         return GBX_REFUSED;
@@ -324,7 +373,7 @@ static gbx_attack_verdict grow_mapping(gbx_attack *a)
 
 static gbx_attack_verdict merge_memory(gbx_attack *a)
 {
-    unsigned char *page = gbx_make_code();
+    unsigned char *page = make_code();
 
     if (TRY(madvise, P(page), PAGE, MADV_MERGEABLE) == 0)
         return GBX_BREACH;

@@ -218,7 +218,7 @@ uint32_t gbx_attack_companion(size_t layer);
     XX("C051a", "memory", "share equal pages (a side channel)",                        \
        GBX_A_SECCOMP, "madvise is not otherwise restricted by Linux", merge_memory(a)) \
     XX("C048c", "memory", "mlock", GBX_A_SECCOMP | GBX_A_RLIMITS, "",                  \
-       DOES(mlock, P(gbx_make_code()), PAGE))                                          \
+       DOES(mlock, P(make_code()), PAGE))                                          \
     XX("C053a", "memory", "read a System V segment of the host",                       \
        GBX_A_SECCOMP | GBX_A_IPC, "", shared_segment(a))                               \
     XX("C053b", "memory", "open a message queue of the host",                          \

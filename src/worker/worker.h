@@ -56,19 +56,6 @@ long gbx_try(gbx_attack *a, const char *name, long number, const long args[6]);
 #define DOES(...) gbx_attack_done(TRY(__VA_ARGS__))
 gbx_attack_verdict gbx_attack_done(long result);
 
-/* For a call with deliberately wrong arguments: any error except a missing
- * permission shows that it would have been executed. */
-#define MAY(...) gbx_attack_permitted(TRY(__VA_ARGS__))
-gbx_attack_verdict gbx_attack_permitted(long result);
-
-/* The next pid above after of an existing process that is neither ours nor the
- * template's, whether it may be touched or not; 0 if there is none. */
-long gbx_next_outside(long after);
-
-/* A page of code that returns 42, writable; NULL if memory is out. */
-unsigned char *gbx_make_code(void);
-bool gbx_code_runs(const void *code);
-
 /* Each runs line *index of its part of the table, or lowers *index by the lines that it
  * has and returns false. */
 bool gbx_attack_files(gbx_attack *a, uint32_t *index, gbx_attack_verdict *ret);

@@ -61,9 +61,6 @@ typedef enum gbx_audit_event {
 /* "host.call" and the like. */
 const char *gbx_audit_name(gbx_audit_event event);
 
-/* What it means, in a few words. */
-const char *gbx_audit_text(gbx_audit_event event);
-
 /* Does the event go to who (GBX_AUDIT_LOG or GBX_AUDIT_EVENT)? */
 bool gbx_audit_is_for(gbx_audit_event event, unsigned who);
 

@@ -274,16 +274,15 @@ static void keep_facts(gbx_engine_facts *facts, const gbx_msg_hello *hello)
     facts->jit_page = hello->jit_page != 0;
     memset(facts->layers, 0,
            sizeof facts->layers); /* unnamed layers are not in effect */
-    gbx_utf8_copy_line(facts->engine, sizeof facts->engine, hello->engine.data,
-                       hello->engine.len);
-    gbx_utf8_copy_line(facts->user, sizeof facts->user, hello->user.data,
-                       hello->user.len);
-    gbx_utf8_copy_line(facts->layout, sizeof facts->layout, hello->layout.data,
-                       hello->layout.len);
-    gbx_utf8_copy_line(facts->speculation, sizeof facts->speculation,
-                       hello->speculation.data, hello->speculation.len);
-    gbx_utf8_copy_line(facts->time_zones, sizeof facts->time_zones,
-                       hello->time_zones.data, hello->time_zones.len);
+#define COPY(text)                                                        \
+    gbx_utf8_copy_line(facts->text, sizeof facts->text, hello->text.data, \
+                       hello->text.len)
+    COPY(engine);
+    COPY(user);
+    COPY(layout);
+    COPY(speculation);
+    COPY(time_zones);
+#undef COPY
     for (size_t i = 0; i < hello->layer_count; i++) {
         const gbx_layer_report *layer = &hello->layers[i];
 

@@ -358,10 +358,7 @@ typedef struct gbx_engine_facts {
     bool oom_known;
     bool jit_page;
     char engine[GBX_ENGINE_NAME_SIZE];
-    char user[256];
-    char layout[256];
-    char speculation[256];
-    char time_zones[256];
+    char user[256], layout[256], speculation[256], time_zones[256];
     struct {
         bool stands;
         char reason[2 * GBX_LAYER_REASON_MAX + 2]; /* escaped */

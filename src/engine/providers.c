@@ -462,12 +462,6 @@ static bool live_answer(gbx_run *run, const gbx_msg_answer *msg)
     return gbx_exchange_answer(&run->exchange, msg);
 }
 
-static void live_close(gbx_run *run, gbx_status status)
-{
-    (void)status;
-    gbx_run_calls_end(run);
-}
-
 const gbx_run_host gbx_live_host = {
     .open = live_open,
     .request = gbx_hostcall_take,
@@ -475,5 +469,4 @@ const gbx_run_host gbx_live_host = {
     .wake = live_wake,
     .answer = live_answer,
     .has_root = gbx_run_exposes,
-    .close = live_close,
 };

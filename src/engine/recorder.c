@@ -366,7 +366,6 @@ static void record_close(gbx_run *run, gbx_status status)
         r->is_cut = false;
         r->state = GBX_RECORDING_EMPTY;
     }
-    gbx_live_host.close(run, status);
 }
 
 static const gbx_run_host record_host = {

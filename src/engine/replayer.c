@@ -501,7 +501,6 @@ static void replay_close(gbx_run *run, gbx_status status)
 
     if (status == GBX_OK)
         compare(run);
-    gbx_live_host.close(run, status);
     gbx_record_cursor_cleanup(&p->cursor);
     gbx_record_head_cleanup(&p->head);
     gbx_policy_free(p->sites);

@@ -44,18 +44,26 @@ static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* Make a result of the guard's verdict: the first violation is the error. */
+/* Code that does not run. */
+static gbx_status refuse(gbx_run *run, gbx_code code, const char *message,
+                         const char *hint, gbx_error *reterr)
+{
+    run->phase = GBX_RUN_ENDED;
+    return gbx_result_fail(run->result, code, message, hint)
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+}
+
+/* The guard's first violation is the error. */
 static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
 {
     const gbx_violation *first = &report->list[0];
-    bool filled =
-        gbx_result_fail(run->result, first->code, first->message, first->hint);
+    gbx_status status = refuse(run, first->code, first->message, first->hint, reterr);
 
     gbx_run_point_at(run, first->line, first->column);
     gbx_audit_guard(run, report);
     gbx_report_free(report);
-    run->phase = GBX_RUN_ENDED;
-    return filled ? GBX_OK : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+    return status;
 }
 
 /* The one check that applies even without the guard. */
@@ -65,11 +73,8 @@ static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
 
     (void)snprintf(text, sizeof text, "the code is %zu bytes, and %u are the limit",
                    run->call.code_len, run->limits.code_bytes);
-    run->phase = GBX_RUN_ENDED;
-    return gbx_result_fail(run->result, GBX_CODE_INVALID_CODE, text,
-                           "shorten the code; give data as the input instead of in it")
-               ? GBX_OK
-               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+    return refuse(run, GBX_CODE_INVALID_CODE, text,
+                  "shorten the code; give data as the input instead of in it", reterr);
 }
 
 static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
@@ -91,11 +96,12 @@ static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
     return status;
 }
 
-/* End a run that never got a worker. */
-static void end_unserved(gbx_run *run, gbx_end how)
+static bool end(gbx_run *run, gbx_end how)
 {
+    /* Not the start time of a step: the worker may have run since. */
     gbx_run_finish(run, how, gbx_clock_now_ns());
     run->phase = GBX_RUN_ENDED;
+    return true;
 }
 
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
@@ -144,7 +150,7 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
         gbx_audit_call_started(run);
     if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
         run->call.signal = NULL;
-        end_unserved(run, GBX_END_ABORT);
+        (void)end(run, GBX_END_ABORT);
         return GBX_OK;
     }
     return run_guard(run, reterr);
@@ -396,14 +402,6 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
         (void)send_some(run);
 }
 
-static bool end(gbx_run *run, gbx_end how)
-{
-    /* Not the start time of the step: the worker may have run since. */
-    gbx_run_finish(run, how, gbx_clock_now_ns());
-    run->phase = GBX_RUN_ENDED;
-    return true;
-}
-
 static bool step_started(gbx_run *run, int64_t now_ns)
 {
     bool can_read;
@@ -526,7 +524,7 @@ void gbx_run_begin(gbx_run *run)
         start(run, gbx_clock_now_ns());
         (void)send_some(run); /* a failure will recur in the first step */
     } else if (how != GBX_END_SAID) {
-        end_unserved(run, how);
+        (void)end(run, how);
     }
 }
 
@@ -566,7 +564,9 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
         gbx_queue_unlink(engine, run);
         (void)pthread_mutex_unlock(&engine->lock);
     }
-    run->host->close(run, status); /* logs requests without answer: before the end */
+    if (run->host->close != NULL)
+        run->host->close(run, status);
+    gbx_run_calls_end(run); /* logs requests without answer: before the end */
     if (run->audit.is_open)
         gbx_audit_call_ended(run, status);
     if (run->call.policy != NULL)

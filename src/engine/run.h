@@ -55,7 +55,7 @@ typedef struct gbx_run_host {
     /* For the guard: does a function's name begin with this name? */
     bool (*has_root)(const gbx_run *run, const char *name);
 
-    /* No more answers. Without GBX_OK there is no result either. */
+    /* No more answers. Without GBX_OK there is no result either. NULL: nothing to do. */
     void (*close)(gbx_run *run, gbx_status status);
 } gbx_run_host;
 

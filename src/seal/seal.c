@@ -76,13 +76,12 @@ static void judge(gbx_seal *seal, int status)
         if (gbx_layer_is_off(seal, by_worker[i]) ||
             seal->layers[by_worker[i]].reason[0])
             continue;
-        if (filtered || (off && code == PROBE_ALIVE))
+        if (filtered ||
+            (code == PROBE_ALIVE && (off || by_worker[i] != GBX_LAYER_SECCOMP)))
             gbx_layer_stands(seal, by_worker[i]);
-        else if (code == PROBE_ALIVE && by_worker[i] == GBX_LAYER_SECCOMP)
+        else if (code == PROBE_ALIVE)
             gbx_layer_lacks(seal, by_worker[i],
                             "a forbidden system call was not stopped");
-        else if (code == PROBE_ALIVE)
-            gbx_layer_stands(seal, by_worker[i]);
         else
             gbx_layer_lacks(seal, by_worker[i], "a worker cannot be sealed: %s",
                             code == PROBE_FDS      ? "a descriptor stays open"

@@ -39,6 +39,11 @@ static const char *section_of(const char *event)
 TEST(manual__lists_every_event)
 {
     static const char *const heard[] = {"", "log", "callback", "log, callback"};
+    static const char *const texts[] = {
+#define XX(name, text, who, what) what,
+        GBX_AUDIT_MAP(XX)
+#undef XX
+    };
 
     for (unsigned i = 0; i < GBX_AUDIT_EVENT_COUNT; i++) {
         gbx_audit_event event = (gbx_audit_event)i;
@@ -47,7 +52,7 @@ TEST(manual__lists_every_event)
         char row[256];
 
         (void)snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", gbx_audit_name(event),
-                       heard[who], gbx_audit_text(event));
+                       heard[who], texts[event]);
         if (strstr(manual, row) == NULL)
             fail_msg("the manual lacks this row: %s", row);
         (void)section_of(gbx_audit_name(event));

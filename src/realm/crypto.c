@@ -228,21 +228,6 @@ static JSObjectRef make_algorithms(JSContextRef ctx)
     return all;
 }
 
-/* Shares our memory with the script as an array. */
-static JSObjectRef share(JSContextRef ctx, JSTypedArrayType type, size_t count,
-                         void *ret_memory)
-{
-    JSObjectRef array = JSObjectMakeTypedArray(ctx, type, count, NULL);
-    void *memory;
-
-    if (array == NULL)
-        abort();
-    JSValueProtect(ctx, array);
-    memory = JSObjectGetTypedArrayBytesPtr(ctx, array, NULL);
-    memcpy(ret_memory, &memory, sizeof memory);
-    return array;
-}
-
 JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
                                const char **ret_reason)
 {
@@ -272,9 +257,9 @@ JSObjectRef gbx_crypto_natives(gbx_realm *realm, JSObjectRef common,
     gbx_set(ctx, natives, "algorithms", make_algorithms(ctx), 0);
     gbx_set(ctx, natives, "common", common, 0);
     gbx_set(ctx, natives, "scratch",
-            share(ctx, kJSTypedArrayTypeUint8Array, PIECE, &shared.scratch), 0);
+            gbx_share(ctx, kJSTypedArrayTypeUint8Array, PIECE, &shared.scratch), 0);
     gbx_set(ctx, natives, "words",
-            share(ctx, kJSTypedArrayTypeUint32Array, WORDS, &shared.words), 0);
+            gbx_share(ctx, kJSTypedArrayTypeUint32Array, WORDS, &shared.words), 0);
     gbx_set(ctx, natives, "longest", JSValueMakeNumber(ctx, (double)GBX_HASH_LEN_MAX),
             0);
     return natives;

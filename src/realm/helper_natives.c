@@ -147,20 +147,15 @@ const char *gbx_helpers_make(gbx_realm *realm, JSObjectRef natives)
     if (!knows_urls())
         return "the engine's parser of addresses is not as expected";
     gbx_natives_add(ctx, natives, table, GBX_COUNTOF(table), 0);
-    gbx_set(ctx, natives, "setTimeout", gbx_timers_starter(realm), 0);
     args[0] = natives;
     args[1] = gbx_native(ctx, "evaluate", on_evaluate);
     lazy = gbx_call_script(realm, gbx_script_lazy, GBX_COUNTOF(args), args);
     if (lazy == NULL)
         return "the engine did not take the script of helpers";
-    realm->restore = gbx_get_object(ctx, lazy, "restore");
-    realm->withdraw = gbx_get_object(ctx, lazy, "withdraw");
-    realm->warm_helpers = gbx_get_object(ctx, lazy, "warm");
-    realm->globalise = gbx_get_object(ctx, lazy, "makeGlobal");
-    JSValueProtect(ctx, realm->warm_helpers);
-    JSValueProtect(ctx, realm->globalise);
-    JSValueProtect(ctx, realm->restore);
-    JSValueProtect(ctx, realm->withdraw);
+    realm->restore = gbx_keep(realm, lazy, "restore");
+    realm->withdraw = gbx_keep(realm, lazy, "withdraw");
+    realm->warm_helpers = gbx_keep(realm, lazy, "warm");
+    realm->globalise = gbx_keep(realm, lazy, "makeGlobal");
     gbx_set(ctx, natives, "lazy", lazy, 0);
     return NULL;
 }

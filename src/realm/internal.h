@@ -207,24 +207,6 @@ void gbx_origin_close(gbx_origin *origin, gbx_span code);
 /* Find the engine's own date parser, before its first use. */
 void gbx_dates_learn(void);
 
-/* ---- timers ---------------------------------------------------------------- */
-
-#define GBX_TIMERS_MAX   10000u
-#define GBX_TIMER_MS_MAX 2147483647.0 /* as everywhere */
-
-typedef struct gbx_timer gbx_timer;
-
-typedef struct gbx_timers {
-    gbx_timer *slots; /* grown by doubling up to GBX_TIMERS_MAX */
-    uint32_t *heap;   /* slot numbers, the next due first */
-    uint32_t capacity;
-    uint32_t count;     /* live timers = length of heap */
-    uint32_t used;      /* slots ever used */
-    uint32_t free_slot; /* 1 + first of the free list, 0: none */
-    uint64_t serial;
-    double virtual_ms; /* elapsed, with a fixed clock */
-} gbx_timers;
-
 /* ---- the realm ------------------------------------------------------------- */
 
 #define GBX_REJECTIONS_MAX 16u
@@ -281,6 +263,7 @@ struct gbx_realm {
     bool can_fix_clock;
     gbx_cells cells;
     uint32_t *seed;    /* four words of Math.random, shared with lockdown.js */
+    double *timer_due; /* when the next timer is due, shared with timers.js */
     uint32_t *control; /* [0]: 1: the result is being serialised, 2: arguments */
 
 #define XX(field, text) JSStringRef field;
@@ -290,6 +273,7 @@ struct gbx_realm {
     GBX_REALM_HELPERS(XX)
 #undef XX
     JSObjectRef inspect;
+    JSObjectRef fire_timer, install_timers, remove_timers;  /* of timers.js */
     JSObjectRef answer, expose, withhold, forget, ask;      /* of host.js */
     JSObjectRef restore, withdraw, warm_helpers, globalise; /* of helpers/lazy.js */
     JSObjectRef natives, host_script, limit; /* for what each engine adds */
@@ -308,7 +292,7 @@ struct gbx_realm {
     const gbx_realm_host *host;
     gbx_origin origin;
     gbx_prepared_code prepared; /* of the call's code; empty: it is compiled as it is */
-    gbx_timers timers;
+    double virtual_ms;          /* elapsed, with a fixed clock */
     uint64_t log_left;
     bool log_ended;
     uint8_t host_limited;    /* bits: limits already reported to the host */
@@ -398,6 +382,11 @@ JSValueRef gbx_value_of_units(JSContextRef ctx, const JSChar *units, size_t coun
 void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
              JSPropertyAttributes attributes);
 JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name);
+/* The same, protected. */
+JSObjectRef gbx_keep(gbx_realm *realm, JSObjectRef object, const char *name);
+/* A protected array whose memory, stored at ret_memory, scripts share. */
+JSObjectRef gbx_share(JSContextRef ctx, JSTypedArrayType type, size_t count,
+                      void *ret_memory);
 JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
                      JSValueRef *exception);
 /* Evaluate an internal script to its function; NULL if it throws. */
@@ -420,11 +409,12 @@ JSValueRef gbx_console_on_rejection(GBX_ARGUMENTS);
 
 /* ---- timers.c --------------------------------------------------------------- */
 
+/* NULL, or why there are none. */
+const char *gbx_timers_make(gbx_realm *realm);
+/* Make the functions global. */
 void gbx_timers_install(gbx_realm *realm);
-/* setTimeout, for the internal scripts. */
-JSObjectRef gbx_timers_starter(gbx_realm *realm);
-/* Remove timer functions whose names contain kind. */
-void gbx_timers_remove(gbx_realm *realm, const char *kind);
+/* Remove those whose names contain part. */
+void gbx_timers_remove(gbx_realm *realm, const char *part);
 double gbx_timers_now(gbx_realm *realm);
 /* Wait for the next timer and run it. False without timers. *exception receives an
  * exception of its callback. */
@@ -557,6 +547,7 @@ extern const char gbx_script_result[];
 extern const char gbx_script_table[];
 extern const char gbx_script_inspect[];
 extern const char gbx_script_console[];
+extern const char gbx_script_timers[];
 extern const char gbx_script_crypto[];
 extern const char gbx_script_fs[];
 extern const char gbx_script_env[];

@@ -91,16 +91,6 @@ static const char *run_one(gbx_realm *realm, gbx_realm_preload *preload)
     return thrown != NULL ? describe(realm, thrown, url, preload) : NULL;
 }
 
-/* A function that preloads have left, or NULL. */
-static JSObjectRef keep(gbx_realm *realm, JSObjectRef left, const char *name)
-{
-    JSObjectRef function = gbx_get_object(realm->ctx, left, name);
-
-    if (function != NULL)
-        JSValueProtect(realm->ctx, function);
-    return function;
-}
-
 const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
 {
     JSValueRef ask = realm->ask;
@@ -118,9 +108,9 @@ const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
     }
     left = JSObjectCallAsFunction(realm->ctx, finish, NULL, 0, NULL, NULL);
     if (left != NULL && JSValueIsObject(realm->ctx, left)) {
-        realm->preload_warm = keep(realm, gbx_object(left), "warm");
-        realm->preload_input = keep(realm, gbx_object(left), "input");
-        realm->preload_result = keep(realm, gbx_object(left), "result");
+        realm->preload_warm = gbx_keep(realm, gbx_object(left), "warm");
+        realm->preload_input = gbx_keep(realm, gbx_object(left), "input");
+        realm->preload_result = gbx_keep(realm, gbx_object(left), "result");
     }
     JSValueUnprotect(realm->ctx, finish);
     return reason;

@@ -64,6 +64,29 @@ JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *nam
     return value != NULL && JSValueIsObject(ctx, value) ? gbx_object(value) : NULL;
 }
 
+JSObjectRef gbx_keep(gbx_realm *realm, JSObjectRef object, const char *name)
+{
+    JSObjectRef kept = gbx_get_object(realm->ctx, object, name);
+
+    if (kept != NULL)
+        JSValueProtect(realm->ctx, kept);
+    return kept;
+}
+
+JSObjectRef gbx_share(JSContextRef ctx, JSTypedArrayType type, size_t count,
+                      void *ret_memory)
+{
+    JSObjectRef array = JSObjectMakeTypedArray(ctx, type, count, NULL);
+    void *memory;
+
+    if (array == NULL)
+        abort();
+    JSValueProtect(ctx, array);
+    memory = JSObjectGetTypedArrayBytesPtr(ctx, array, NULL);
+    memcpy(ret_memory, &memory, sizeof memory);
+    return array;
+}
+
 JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
                      JSValueRef *exception)
 {
@@ -106,28 +129,9 @@ static void make_names(gbx_realm *realm)
 #undef XX
 }
 
-/* Memory that scripts see as a Uint32Array. */
-static JSValueRef share_words(gbx_realm *realm, uint32_t **ret_words)
-{
-    JSObjectRef array = gbx_object(gbx_evaluate_script(realm, "new Uint32Array(4)"));
-
-    JSValueProtect(realm->ctx, array);
-    *ret_words = JSObjectGetTypedArrayBytesPtr(realm->ctx, array, NULL);
-    return array;
-}
-
-static JSObjectRef keep(gbx_realm *realm, JSObjectRef of, const char *member)
-{
-    JSObjectRef object = gbx_get_object(realm->ctx, of, member);
-
-    if (object != NULL)
-        JSValueProtect(realm->ctx, object);
-    return object;
-}
-
 static bool take_helpers(gbx_realm *realm, JSObjectRef helpers)
 {
-#define XX(field, member) (realm->field = keep(realm, helpers, member)) != NULL &&
+#define XX(field, member) (realm->field = gbx_keep(realm, helpers, member)) != NULL &&
     return GBX_REALM_HELPERS(XX) true;
 #undef XX
 }
@@ -152,11 +156,11 @@ static const char *build_host(gbx_realm *realm, JSObjectRef natives, JSValueRef 
         return "the engine did not take the script of host functions";
     JSValueProtect(realm->ctx, host);
     realm->host_script = host;
-    realm->answer = keep(realm, host, "answer");
-    realm->expose = keep(realm, host, "expose");
-    realm->withhold = keep(realm, host, "withhold");
-    realm->ask = keep(realm, host, "ask");
-    realm->forget = keep(realm, host, "forget");
+    realm->answer = gbx_keep(realm, host, "answer");
+    realm->expose = gbx_keep(realm, host, "expose");
+    realm->withhold = gbx_keep(realm, host, "withhold");
+    realm->ask = gbx_keep(realm, host, "ask");
+    realm->forget = gbx_keep(realm, host, "forget");
     return NULL;
 }
 
@@ -192,7 +196,7 @@ static const char *build(gbx_realm *realm)
     natives = gbx_natives_new(realm);
     JSValueProtect(realm->ctx, natives);
     realm->natives = natives;
-    control = share_words(realm, &realm->control);
+    control = gbx_share(realm->ctx, kJSTypedArrayTypeUint32Array, 1, &realm->control);
     args[0] = natives;
     args[1] = control;
     helpers = gbx_call_script(realm, gbx_script_result, 2, args);
@@ -207,13 +211,15 @@ static const char *build(gbx_realm *realm)
     if (console == NULL)
         return "the engine did not take the script of the console";
     JSValueProtect(realm->ctx, console);
-    reason = gbx_helpers_make(realm, natives);
+    reason = gbx_timers_make(realm);
+    if (reason == NULL)
+        reason = gbx_helpers_make(realm, natives);
     if (reason == NULL)
         reason = build_host(realm, natives, control);
     if (reason != NULL)
         return reason;
 
-    args[0] = share_words(realm, &realm->seed);
+    args[0] = gbx_share(realm->ctx, kJSTypedArrayTypeUint32Array, 4, &realm->seed);
     realm->seed[0] = 1; /* all zero is the one state that gives no numbers */
     if (gbx_call_script(realm, gbx_script_intl, 0, NULL) == NULL)
         return "the engine did not take the script of locales";
@@ -376,8 +382,6 @@ void gbx_realm_free(gbx_realm *realm)
 #define XX(field, text) gbx_string_release(&realm->field);
     GBX_REALM_NAMES(XX)
 #undef XX
-    free(realm->timers.slots);
-    free(realm->timers.heap);
     free(realm->large);
     if (realm->ctx != NULL)
         JSGlobalContextRelease(realm->ctx);

@@ -254,7 +254,7 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
         .first_column = call->first_column > 0 ? call->first_column : 1,
     };
     seed_random(realm->seed, call->seed);
-    realm->timers.virtual_ms = 0;
+    realm->virtual_ms = 0;
     if ((call->flags & GBX_CALL_WIRE_FIXED_NOW) != 0)
         gbx_wallclock_fix((double)call->now_ms);
     if ((call->flags & GBX_CALL_WIRE_TIMERS) == 0)

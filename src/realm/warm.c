@@ -247,7 +247,7 @@ static const char *const common_code[] = {
     "async (d) => { const made = []; const later = async x => { await null; return x };"
     " for (let i = 0; i < 20; i++) made.push(new Promise(r => r(i)));"
     " const all = await Promise.all(made); const more = await Promise.all(d.map(x => later(x)));"
-    " for (const x of d) await later(x);"
+    " for (const x of d) await later(x); await new Promise(r => setTimeout(r, 0));"
     " return all.length + more.length }",
     "async (d) => { const all = await Promise.allSettled(d.map(x => Promise.reject(x)));"
     " const one = await Promise.race([Promise.resolve(1), new Promise(() => {})]);"

@@ -11,10 +11,11 @@
   'use strict';
   const { open, openMac, copy, bytes, text, value, once, random, equal } = natives;
   const { scratch, words, longest } = natives;
-  const { bytes: bytesOfText, encoded, fromBase64 } = natives.common;
+  const {
+    bytes: bytesOfText, bytesOf, encoded, encodings, fromBase64, put: own, received, typedArray: typeOf, withCode,
+  } = natives.common;
   const ALGORITHM = 0, LENGTH = 1, COUNT = 2, ENCODING = 3; /* in words, as crypto.c has them */
-  const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
-  const { isArray } = Array;
+  const { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
   const { floor, min } = Math;
   const ErrorOf = Error, TypeErrorOf = TypeError, RangeErrorOf = RangeError;
   const ByteArray = Uint8Array, { fromHex } = Uint8Array, toText = String;
@@ -25,14 +26,9 @@
     return (self) => apply(get, self, []);
   };
   const arrays = getPrototypeOf(ByteArray.prototype);
-  const typeOf = getter(arrays, Symbol.toStringTag); /* undefined: no typed array */
   const bufferOf = getter(arrays, 'buffer');
   const offsetOf = getter(arrays, 'byteOffset');
   const lengthOf = getter(arrays, 'byteLength');
-  const viewBuffer = getter(DataView.prototype, 'buffer');
-  const viewOffset = getter(DataView.prototype, 'byteOffset');
-  const viewLength = getter(DataView.prototype, 'byteLength');
-  const bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
   const put = uncurry(arrays.set);
   const plainString = uncurry(arrays.toString);
   const slice = uncurry(String.prototype.slice);
@@ -41,7 +37,6 @@
   const exec = uncurry(RegExp.prototype.exec);
   const toLowerCase = uncurry(String.prototype.toLowerCase);
   const PIECE = scratch.length, HALF = PIECE / 2;
-  const NONE = new ByteArray(0);
   const QUOTA = 65536; /* of getRandomValues, by its specification */
   const SIZE_MAX = 2147483647;
   const SHORT = 1024; /* characters */
@@ -49,12 +44,7 @@
   /* Tables without a prototype: names from the guest find only what is in them. */
   const ALGORITHMS = natives.algorithms;
   setPrototypeOf(ALGORITHMS, null);
-  const utf8 = 0, utf16le = 1, latin1 = 2, base64 = 4, base64url = 5, hex = 6, AS_BYTES = 7; /* as in lazy.js */
-  const INPUTS = {
-    __proto__: null, utf8, 'utf-8': utf8, hex, base64, base64url, latin1, binary: latin1,
-    ascii: latin1, utf16le, 'utf-16le': utf16le, ucs2: utf16le, 'ucs-2': utf16le,
-  };
-  const OUTPUTS = { __proto__: null, hex, base64, base64url, latin1, binary: latin1, buffer: AS_BYTES };
+  const utf8 = 0, utf16le = 1, latin1 = 2, ascii = 3, base64 = 4, base64url = 5, hex = 6, AS_BYTES = 7; /* as in lazy.js */
   const INPUT_NAMES = 'utf8, hex, base64, base64url, latin1, utf16le';
   const OUTPUT_NAMES = 'hex, base64, base64url, latin1; without one the bytes are returned';
   const SUBTLE = {
@@ -77,30 +67,13 @@
 
   /* ---- errors: Node's names and codes ----------------------------------------- */
 
-  function own(object, name, what, enumerable) {
-    defineProperty(object, name, {
-      __proto__: null, value: what, writable: true, enumerable, configurable: true,
-    });
-    return object;
-  }
-
   function fail(Kind, code, message) {
-    return own(new Kind(message), 'code', code, true);
+    return withCode(new Kind(message), code);
   }
 
   /* An error of Web Crypto; code is the number that browsers use for its name. */
   function failAs(name, code, message) {
     return own(fail(ErrorOf, code, message), 'name', name, false);
-  }
-
-  /* Describes a received value without running its code. */
-  function received(what) {
-    if (what === null || what === undefined) return `Received ${what}`;
-    if (typeof what === 'function') return 'Received a function';
-    if (typeof what === 'object') return isArray(what) ? 'Received an array' : 'Received an object';
-    if (typeof what === 'symbol') return 'Received a symbol';
-    if (typeof what !== 'string') return `Received type ${typeof what} (${toText(what)})`;
-    return `Received type string ('${what.length > 28 ? `${slice(what, 0, 25)}...` : what}')`;
   }
 
   function wrongType(name, expected, what) {
@@ -135,41 +108,17 @@
     return name.length < 32 ? ALGORITHMS[toLowerCase(name)] : undefined;
   }
 
-  function encodingOf(table, name, names) {
+  /* Of text that is given, or of a value that is returned. */
+  function encodingOf(name, isGiven) {
     if (typeof name !== 'string') throw wrongType('encoding', 'of type string', name);
-    const found = name.length < 32 ? table[toLowerCase(name)] : undefined;
-    if (found === undefined)
-      throw fail(TypeErrorOf, 'ERR_UNKNOWN_ENCODING',
-        `Unknown encoding: ${slice(name, 0, 32)}. There are ${names}`);
-    return found;
+    const found = name.length < 32 ? encodings[toLowerCase(name)] : undefined;
+    if (isGiven ? found < AS_BYTES : found === latin1 || found >= base64) return found === ascii ? latin1 : found;
+    throw fail(TypeErrorOf, 'ERR_UNKNOWN_ENCODING',
+      `Unknown encoding: ${slice(name, 0, 32)}. There are ${isGiven ? INPUT_NAMES : OUTPUT_NAMES}`);
   }
 
   function outputOf(name) {
-    return name === undefined || name === null ? AS_BYTES : encodingOf(OUTPUTS, name, OUTPUT_NAMES);
-  }
-
-  /* The current bytes of a buffer or view; undefined if it is neither. A view whose
-   * buffer is gone has none. */
-  function bytesOf(data) {
-    if (isView(data)) {
-      const type = typeOf(data);
-      if (type === 'Uint8Array') return data;
-      if (type !== undefined)
-        return lengthOf(data) === 0 ? NONE : new ByteArray(bufferOf(data), offsetOf(data), lengthOf(data));
-      try {
-        return new ByteArray(viewBuffer(data), viewOffset(data), viewLength(data));
-      } catch {
-        return NONE;
-      }
-    }
-    if (typeof data !== 'object' || data === null) return undefined;
-    let length;
-    try {
-      length = bufferLength(data);
-    } catch {
-      return undefined;
-    }
-    return length === 0 ? NONE : new ByteArray(data, 0, length);
+    return name === undefined || name === null ? AS_BYTES : encodingOf(name, false);
   }
 
   /* In memory that only a native sees: it pins what it points to. */
@@ -245,7 +194,7 @@
   function prepare(name, data, encoding) {
     if (typeof data === 'string') {
       const as = encoding === undefined || encoding === null ? utf8
-        : encodingOf(INPUTS, encoding, INPUT_NAMES);
+        : encodingOf(encoding, true);
       if (as === hex && data.length % 2 !== 0)
         throw fail(TypeErrorOf, 'ERR_INVALID_ARG_VALUE',
           `The argument 'encoding' is invalid for data of length ${data.length}. Received 'hex'`);
@@ -270,7 +219,7 @@
   const { toString } = {
     toString(encoding) {
       if (encoding === undefined || typeOf(this) !== 'Uint8Array') return plainString(this);
-      const as = encodingOf(OUTPUTS, encoding, OUTPUT_NAMES);
+      const as = encodingOf(encoding, false);
       return as === AS_BYTES ? plainString(this) : encoded(copied(this), as);
     },
   };

@@ -8,45 +8,23 @@
  */
 (function (natives, host) {
   'use strict';
-  const { encoded } = natives;
+  const { encoded, encodings, received, withCode } = natives;
   const { call } = host;
-  const { apply, defineProperty } = Reflect;
+  const { apply } = Reflect;
   const { freeze } = Object;
   const PromiseOf = Promise, TypeErrorOf = TypeError, ByteArray = Uint8Array;
   const { then } = Promise.prototype;
-  const { slice, toLowerCase } = String.prototype;
+  const { toLowerCase } = String.prototype;
 
-  /* Numbers of lazy.js, by every name that Node accepts. */
-  const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, ASCII = 3, BASE64 = 4, BASE64URL = 5, HEX = 6, BYTES = 7;
-  const ENCODINGS = {
-    __proto__: null, utf8: UTF8, 'utf-8': UTF8, utf16le: UTF16LE, 'utf-16le': UTF16LE,
-    ucs2: UTF16LE, 'ucs-2': UTF16LE, latin1: LATIN1, binary: LATIN1, ascii: ASCII,
-    base64: BASE64, base64url: BASE64URL, hex: HEX, buffer: BYTES,
-  };
-
+  const BYTES = 7; /* as in lazy.js */
   const NAMES = 'utf8, utf16le, latin1, ascii, base64, base64url, hex; without one the bytes are read';
 
   function fail(code, message) {
-    const error = new TypeErrorOf(`fs.readFile: ${message}`);
-    defineProperty(error, 'code', {
-      __proto__: null, value: code, writable: true, enumerable: true, configurable: true,
-    });
-    return error;
-  }
-
-  /* Describes a received value without running its code. */
-  function received(what) {
-    if (what === null || what === undefined) return `Received ${what}`;
-    if (typeof what === 'function') return 'Received a function';
-    if (typeof what === 'object') return 'Received an object';
-    if (typeof what === 'symbol') return 'Received a symbol';
-    if (typeof what !== 'string') return `Received type ${typeof what}`;
-    return `Received '${what.length > 28 ? `${apply(slice, what, [0, 25])}...` : what}'`;
+    return withCode(new TypeErrorOf(`fs.readFile: ${message}`), code);
   }
 
   function wrongType(name, expected, what) {
-    return fail('ERR_INVALID_ARG_TYPE',
-      `the "${name}" argument must be ${expected}. ${received(what)}`);
+    return fail('ERR_INVALID_ARG_TYPE', `the "${name}" argument must be ${expected}. ${received(what)}`);
   }
 
   function wrongValue(message) {
@@ -56,7 +34,7 @@
   function encodingOf(name) {
     if (name === undefined || name === null) return BYTES;
     const known = typeof name === 'string' && name.length < 16
-      ? ENCODINGS[apply(toLowerCase, name, [])] : undefined;
+      ? encodings[apply(toLowerCase, name, [])] : undefined;
     if (known === undefined)
       throw wrongValue(`the "encoding" is one of ${NAMES}. ${received(name)}`);
     return known;

@@ -48,28 +48,6 @@ static JSValueRef on_promise(GBX_ARGUMENTS)
     return state;
 }
 
-static JSValueRef on_typed_array(GBX_ARGUMENTS)
-{
-    static const char *const names[] = {
-        [kJSTypedArrayTypeInt8Array] = "Int8Array",
-        [kJSTypedArrayTypeInt16Array] = "Int16Array",
-        [kJSTypedArrayTypeInt32Array] = "Int32Array",
-        [kJSTypedArrayTypeUint8Array] = "Uint8Array",
-        [kJSTypedArrayTypeUint8ClampedArray] = "Uint8ClampedArray",
-        [kJSTypedArrayTypeUint16Array] = "Uint16Array",
-        [kJSTypedArrayTypeUint32Array] = "Uint32Array",
-        [kJSTypedArrayTypeFloat32Array] = "Float32Array",
-        [kJSTypedArrayTypeFloat64Array] = "Float64Array",
-        [kJSTypedArrayTypeBigInt64Array] = "BigInt64Array",
-        [kJSTypedArrayTypeBigUint64Array] = "BigUint64Array",
-    };
-    JSTypedArrayType type = JSValueGetTypedArrayType(ctx, argv[0], NULL);
-
-    if ((size_t)type >= GBX_COUNTOF(names) || names[type] == NULL)
-        return JSValueMakeUndefined(ctx);
-    return gbx_value_of_text(ctx, names[type], strlen(names[type]));
-}
-
 static JSValueRef on_frames(GBX_ARGUMENTS)
 {
     gbx_realm *realm = gbx_realm_self();
@@ -162,15 +140,9 @@ static JSValueRef on_bytes(GBX_ARGUMENTS)
 JSObjectRef gbx_natives_new(gbx_realm *realm)
 {
     static const gbx_native_row table[] = {
-        {"kind", on_kind},
-        {"unproxy", on_unproxy},
-        {"promise", on_promise},
-        {"frames", on_frames},
-        {"typedArray", on_typed_array},
-        {"emit", on_emit},
-        {"clock", on_clock},
-        {"text", on_text},
-        {"bytes", on_bytes},
+        {"kind", on_kind},     {"unproxy", on_unproxy}, {"promise", on_promise},
+        {"frames", on_frames}, {"emit", on_emit},       {"clock", on_clock},
+        {"text", on_text},     {"bytes", on_bytes},
     };
     JSObjectRef natives = JSObjectMake(realm->ctx, NULL, NULL);
 

@@ -13,7 +13,7 @@
  */
 (function (natives, control) {
   'use strict';
-  const { kind, typedArray } = natives;
+  const { kind } = natives;
   const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const { isArray } = Array;
   const MapOf = Map;
@@ -23,6 +23,9 @@
   const regexpExec = RegExp.prototype.exec;
   const typedArrays = getPrototypeOf(Uint8Array.prototype);
   const typedLength = getOwnPropertyDescriptor(typedArrays, 'length').get;
+  const typedTag = getOwnPropertyDescriptor(typedArrays, Symbol.toStringTag).get;
+  /* The name of its kind; undefined for anything else. */
+  const typedArray = natives.typedArray = (value) => apply(typedTag, value, []);
   const { charCodeAt, includes, isWellFormed, slice, toUpperCase } = String.prototype;
   const { toString: numberToString } = Number.prototype;
   const LOST = { __proto__: null };

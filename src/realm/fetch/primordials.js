@@ -12,7 +12,6 @@ export const {
 } = Reflect;
 export { apply };
 export const { isArray } = Array;
-export const { isView } = ArrayBuffer;
 export const { parse, stringify } = JSON;
 export const PromiseOf = Promise;
 export const { iterator, toStringTag } = Symbol;
@@ -28,34 +27,16 @@ export const matches = (pattern, text) => exec(pattern, text) !== null;
 const typedArray = getPrototypeOf(Uint8Array.prototype);
 const getter = (proto, name) => uncurry(getOwnPropertyDescriptor(proto, name).get);
 export const viewBuffer = getter(typedArray, 'buffer');
-const viewOffset = getter(typedArray, 'byteOffset');
 const viewLength = getter(typedArray, 'byteLength');
-const dataBuffer = getter(DataView.prototype, 'buffer');
-const dataOffset = getter(DataView.prototype, 'byteOffset');
-const dataLength = getter(DataView.prototype, 'byteLength');
-const typedTag = getter(typedArray, toStringTag);
 export const bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
 const setBytes = uncurry(typedArray.set);
 
 /* The bytes of an ArrayBuffer or of a view, copied; undefined for anything else. */
 export function copyBytes(value) {
-  let from, at, length;
-  if (isView(value)) {
-    const isData = typedTag(value) === undefined;
-    from = isData ? dataBuffer(value) : viewBuffer(value);
-    at = isData ? dataOffset(value) : viewOffset(value);
-    length = isData ? dataLength(value) : viewLength(value);
-  } else {
-    from = value;
-    at = 0;
-    try {
-      length = bufferLength(value);
-    } catch {
-      return undefined;
-    }
-  }
-  const copy = new Uint8Array(length);
-  setBytes(copy, new Uint8Array(from, at, length)); /* slice() looks up a species */
+  const bytes = natives.bytesOf(value);
+  if (bytes === undefined) return undefined;
+  const copy = new Uint8Array(viewLength(bytes));
+  setBytes(copy, bytes); /* slice() looks up a species */
   return copy;
 }
 
@@ -64,9 +45,10 @@ export function push(list, item) {
   list[list.length] = item;
 }
 
-/* Sets what Object.prototype.toString returns for its instances. */
+export const { put } = natives;
+
 export function tag(constructor, name) {
-  defineProperty(constructor.prototype, toStringTag, { value: name, configurable: true });
+  natives.tag(constructor.prototype, name);
 }
 
 /* ---- what also exists without fetch (helpers/) ---- */
@@ -80,19 +62,16 @@ export const { AbortSignal, own: { isSignal, makeSignal, onAbort } } = load('abo
 
 /* ---- errors about a request, by the host's codes ---- */
 
-const put = (error, name, value) =>
-  defineProperty(error, name, { value, writable: true, configurable: true });
-
 /* Adds the text that Node puts into the cause of such an error. */
 export function explain(error) {
   if (error.code !== undefined && error.cause === undefined)
-    put(error, 'cause', { code: error.code, message: error.message });
+    put(error, 'cause', { code: error.code, message: error.message }, false);
   return error;
 }
 
 /* code: 'URL', 'METHOD', 'HEADER' or 'REQUEST'. */
 export function refusal(code, message) {
   const error = new TypeError(message);
-  put(error, 'code', `ERR_FETCH_${code}`);
+  put(error, 'code', `ERR_FETCH_${code}`, false);
   return explain(error);
 }

@@ -2,13 +2,10 @@
 /* abort - AbortController and AbortSignal, and EventTarget, which a signal inherits. */
 (function (natives, load) {
   'use strict';
-  const { apply, defineProperty } = Reflect;
+  const { apply } = Reflect;
+  const { tag } = natives;
   const DELAY_MAX = 2147483647; /* of one timer */
   const KEY = { __proto__: null }; /* the holder of this key may make a signal */
-
-  function tag(of, value) {
-    defineProperty(of.prototype, Symbol.toStringTag, { value, configurable: true });
-  }
 
   function failure(message, name) {
     return new (load('exception').DOMException)(message, name);
@@ -96,7 +93,7 @@
       return !event.defaultPrevented;
     }
   }
-  tag(EventTarget, 'EventTarget');
+  tag(EventTarget.prototype, 'EventTarget');
 
   let isSignal, stateOf;
 
@@ -167,7 +164,7 @@
       this.addEventListener('abort', entry.listener);
     }
   }
-  tag(AbortSignal, 'AbortSignal');
+  tag(AbortSignal.prototype, 'AbortSignal');
 
   /* The default reason is made on first use. */
   function reasonOf(signal) {
@@ -239,7 +236,7 @@
       abortSignal(this.#signal, reason);
     }
   }
-  tag(AbortController, 'AbortController');
+  tag(AbortController.prototype, 'AbortController');
 
   /* Delays longer than one timer can wait take several steps. */
   function waitFor(ms, action) {

@@ -2,8 +2,8 @@
 /* clone - structuredClone. */
 (function (natives, load) {
   'use strict';
-  const { kind, typedArray } = natives;
-  const { defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+  const { kind, put, typedArray } = natives;
+  const { getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const global = globalThis;
   /* Some realms lack these names. */
   const BufferOf = ArrayBuffer, Bytes = Uint8Array, BigIntOf = BigInt;
@@ -14,10 +14,6 @@
 
   function refuse(what) {
     throw new (load('exception').DOMException)(`${what} could not be cloned.`, 'DataCloneError');
-  }
-
-  function put(object, name, value, enumerable = true) {
-    defineProperty(object, name, { __proto__: null, value, writable: true, enumerable, configurable: true });
   }
 
   function cloneError(value, clone) {
@@ -63,7 +59,7 @@
       const keys = ownKeys(value);
       for (let i = 0; i < keys.length; i++)
         if (typeof keys[i] === 'string' && getOwnPropertyDescriptor(value, keys[i])?.enumerable)
-          put(made, keys[i], clone(value[keys[i]]));
+          put(made, keys[i], clone(value[keys[i]]), true);
     } };
   }
 

@@ -65,7 +65,7 @@
 
     stopImmediatePropagation() { this.#stopped = 2; }
   }
-  Reflect.defineProperty(Event.prototype, Symbol.toStringTag, { value: 'Event', configurable: true });
+  natives.tag(Event.prototype, 'Event');
 
   const own = { __proto__: null, isDispatched, isStopped, setTarget };
   return { Event, own };

@@ -3,6 +3,7 @@
 (function (natives) {
   'use strict';
   const { defineProperty, setPrototypeOf } = Reflect;
+  const { put, tag } = natives;
   const ErrorOf = Error;
 
   /* Constants by number, from 1; an exception with the paired name has that number
@@ -33,10 +34,8 @@
       const name = hasOptions ? options.name ?? 'Error' : options;
       this.#name = `${name}`;
       this.#message = `${message}`;
-      const put = (key, value) =>
-        defineProperty(this, key, { __proto__: null, value, writable: true, configurable: true });
-      put('stack', new ErrorOf(message).stack);
-      if (hasOptions && 'cause' in options) put('cause', options.cause);
+      put(this, 'stack', new ErrorOf(message).stack, false);
+      if (hasOptions && 'cause' in options) put(this, 'cause', options.cause, false);
     }
 
     get name() {
@@ -67,6 +66,6 @@
     defineProperty(DOMException, CONSTANTS[i], constant);
     defineProperty(prototype, CONSTANTS[i], constant);
   }
-  defineProperty(prototype, Symbol.toStringTag, { value: 'DOMException', configurable: true });
+  tag(prototype, 'DOMException');
   return { DOMException };
 })

@@ -13,7 +13,8 @@
 (function (natives, evaluate) {
   'use strict';
   const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-  const global = globalThis;
+  const { isArray } = Array, { isView } = ArrayBuffer, { slice } = String.prototype;
+  const ByteArray = Uint8Array, toText = String, global = globalThis;
   let isGlobal = false;
 
   const SCRIPTS = {
@@ -34,20 +35,82 @@
   const getters = { __proto__: null };
 
   /* What the console shows of objects with private state. */
-  const views = natives.views = [];
+  const seers = natives.views = [];
   natives.view = (value) => {
-    for (let i = 0; i < views.length; i++) {
-      const seen = views[i](value);
+    for (let i = 0; i < seers.length; i++) {
+      const seen = seers[i](value);
       if (seen !== undefined) return seen;
     }
     return undefined;
   };
 
-  /* Bytes as text and back, also for code that has changed the built-ins before. Encodings
-   * are numbers: 0 UTF-8, 1 UTF-16LE, 2 Latin-1, 3 ASCII (gbx_bytes_as), and: */
-  const BASE64 = 4, BASE64URL = 5, HEX = 6;
+  /* ---- what several scripts need, also for code that has changed the built-ins before ---- */
+
+  /* Returns the object. */
+  const put = natives.put = (object, name, value, enumerable) => {
+    defineProperty(object, name, { __proto__: null, value, writable: true, enumerable, configurable: true });
+    return object;
+  };
+  natives.withCode = (error, code) => put(error, 'code', code, true);
+  /* Sets what Object.prototype.toString returns. */
+  natives.tag = (object, value) => {
+    defineProperty(object, Symbol.toStringTag, { __proto__: null, value, configurable: true });
+  };
+
+  /* Describes a received value without running its code. */
+  natives.received = (what) => {
+    if (what === null || what === undefined) return `Received ${what}`;
+    if (typeof what === 'function') return 'Received a function';
+    if (typeof what === 'object') return isArray(what) ? 'Received an array' : 'Received an object';
+    if (typeof what === 'symbol') return 'Received a symbol';
+    if (typeof what !== 'string') return `Received type ${typeof what} (${toText(what)})`;
+    return `Received type string ('${what.length > 28 ? `${apply(slice, what, [0, 25])}...` : what}')`;
+  };
+
+  const getter = (proto, name) => {
+    const { get } = getOwnPropertyDescriptor(proto, name);
+    return (self) => apply(get, self, []);
+  };
+  const arrays = getPrototypeOf(ByteArray.prototype), views = DataView.prototype;
+  const arrayBuffer = getter(arrays, 'buffer'), arrayOffset = getter(arrays, 'byteOffset');
+  const arrayLength = getter(arrays, 'byteLength');
+  const viewBuffer = getter(views, 'buffer'), viewOffset = getter(views, 'byteOffset');
+  const viewLength = getter(views, 'byteLength'), bufferLength = getter(ArrayBuffer.prototype, 'byteLength');
+  const NONE = new ByteArray(0);
+
+  /* The current bytes of a buffer or view; undefined if it is neither. A view whose buffer is
+   * gone has none. */
+  natives.bytesOf = (data) => {
+    if (isView(data)) {
+      const type = natives.typedArray(data);
+      if (type === 'Uint8Array') return data;
+      if (type !== undefined)
+        return arrayLength(data) === 0 ? NONE : new ByteArray(arrayBuffer(data), arrayOffset(data), arrayLength(data));
+      try {
+        return new ByteArray(viewBuffer(data), viewOffset(data), viewLength(data));
+      } catch {
+        return NONE;
+      }
+    }
+    let length;
+    try {
+      length = bufferLength(data);
+    } catch {
+      return undefined;
+    }
+    return length === 0 ? NONE : new ByteArray(data, 0, length);
+  };
+
+  /* Bytes as text and back. Encodings are numbers: 0 UTF-8, 1 UTF-16LE, 2 Latin-1, 3 ASCII
+   * (gbx_bytes_as), and: */
+  const BASE64 = 4, BASE64URL = 5, HEX = 6, BYTES = 7;
+  /* By every name that Node accepts, in lower case. */
+  natives.encodings = {
+    __proto__: null, utf8: 0, 'utf-8': 0, utf16le: 1, 'utf-16le': 1, ucs2: 1, 'ucs-2': 1, latin1: 2, binary: 2,
+    ascii: 3, base64: BASE64, base64url: BASE64URL, hex: HEX, buffer: BYTES,
+  };
   const PADDED = { __proto__: null }, URL_SAFE = { __proto__: null, alphabet: 'base64url', omitPadding: true };
-  const { text } = natives, { fromBase64 } = Uint8Array, { toBase64, toHex } = Uint8Array.prototype;
+  const { text } = natives, { fromBase64 } = ByteArray, { toBase64, toHex } = ByteArray.prototype;
   const syntaxError = SyntaxError.prototype;
 
   natives.encoded = (bytes, as) => {
@@ -64,12 +127,6 @@
     }
   };
 
-  function put(name, value) {
-    defineProperty(global, name, {
-      __proto__: null, value, writable: true, enumerable: false, configurable: true,
-    });
-  }
-
   function load(script) {
     return made[script] ??= (functions[script] ?? evaluate(script))(natives, load);
   }
@@ -77,11 +134,11 @@
   function define(script, name) {
     const get = getters[name] = () => {
       const value = load(script)[name];
-      if (getOwnPropertyDescriptor(global, name)?.get === get) put(name, value);
+      if (getOwnPropertyDescriptor(global, name)?.get === get) put(global, name, value, false);
       return value;
     };
     defineProperty(global, name, {
-      __proto__: null, get, set: (value) => put(name, value), enumerable: false, configurable: true,
+      __proto__: null, get, set: (value) => put(global, name, value, false), enumerable: false, configurable: true,
     });
   }
 

@@ -188,7 +188,7 @@
 
   const { prototype } = URLSearchParams;
   defineProperty(prototype, iterator, { value: prototype.entries, writable: true, configurable: true });
-  defineProperty(prototype, Symbol.toStringTag, { value: 'URLSearchParams', configurable: true });
+  natives.tag(prototype, 'URLSearchParams');
   natives.views[natives.views.length] = (value) =>
     (isParams(value) ? { __proto__: null, pairs: stateOf(value).pairs } : undefined);
   /* Returned directly it would silently become {}. */

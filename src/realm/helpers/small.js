@@ -2,14 +2,14 @@
 /* small - queueMicrotask, performance.now() in whole milliseconds, crypto.randomUUID(). */
 (function (natives) {
   'use strict';
-  const { apply, defineProperty } = Reflect;
+  const { apply } = Reflect;
   const { then } = Promise.prototype;
   const { floor } = Math;
   const TypeErrorOf = TypeError;
   const resolved = Promise.resolve();
   const begin = natives.clock();
   const tagged = (object, value) => {
-    defineProperty(object, Symbol.toStringTag, { value, configurable: true });
+    natives.tag(object, value);
     return object;
   };
 

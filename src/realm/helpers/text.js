@@ -3,23 +3,19 @@
  * Latin-1 come from a package (encodings). */
 (function (natives, load) {
   'use strict';
-  const { defineProperty } = Reflect;
   const { isView } = ArrayBuffer;
   const Bytes = Uint8Array;
-  const { kind, typedArray, bytes: bytesOfText, text: textOf } = natives;
+  const { tag, typedArray, withCode, bytes: bytesOfText, text: textOf } = natives;
 
   /* The others' numbers are those of lazy.js. */
   const UTF8 = 0, UTF16LE = 1, LATIN1 = 2, UTF16BE = 3, BASE64 = 4;
   const NAMES = ['utf-8', 'utf-16le', 'windows-1252', 'utf-16be'];
 
-  /* A view of the bytes; empty for undefined input. */
+  /* Empty for undefined input. */
   function bytesOf(input) {
-    if (input === undefined) return new Bytes(0);
-    if (typedArray(input) === 'Uint8Array') return input;
-    if (isView(input)) return new Bytes(input.buffer, input.byteOffset, input.byteLength);
-    if (kind(input) !== 'ArrayBuffer')
-      throw new TypeError('TextDecoder.decode needs an ArrayBuffer or a view of one');
-    return new Bytes(input);
+    const bytes = input === undefined ? new Bytes(0) : natives.bytesOf(input);
+    if (bytes === undefined) throw new TypeError('TextDecoder.decode needs an ArrayBuffer or a view of one');
+    return bytes;
   }
 
   function encodingOf(label) {
@@ -36,15 +32,6 @@
       'us-ascii': LATIN1, 'windows-1252': LATIN1, 'x-cp1252': LATIN1,
     };
     return labels[label.replace(/^[\t\n\f\r ]+|[\t\n\f\r ]+$/g, '').toLowerCase()];
-  }
-
-  function tag(of, value) {
-    defineProperty(of.prototype, Symbol.toStringTag, { value, configurable: true });
-  }
-
-  function withCode(error, value) {
-    defineProperty(error, 'code', { value, writable: true, enumerable: true, configurable: true });
-    return error;
   }
 
   function otherOf(label, fatal, ignoreBOM) {
@@ -168,8 +155,8 @@
         ? text.slice(1) : text;
     }
   }
-  tag(TextEncoder, 'TextEncoder');
-  tag(TextDecoder, 'TextDecoder');
+  tag(TextEncoder.prototype, 'TextEncoder');
+  tag(TextDecoder.prototype, 'TextDecoder');
 
   function need(args, name) {
     if (args.length === 0) throw new TypeError(`${name} needs 1 argument`);

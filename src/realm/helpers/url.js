@@ -7,7 +7,7 @@
 (function (natives, load) {
   'use strict';
   const { parseURL } = natives;
-  const { apply, defineProperty } = Reflect;
+  const { apply } = Reflect;
   const TypeErrorOf = TypeError, encode = encodeURIComponent;
   const uncurry = (f) => (self, ...args) => apply(f, self, args);
   const exec = uncurry(RegExp.prototype.exec);
@@ -172,12 +172,9 @@
       need(arguments, 'URL');
       this.#parts = parse(url, base);
       if (this.#parts !== undefined) return;
-      const error = new TypeErrorOf('Invalid URL');
-      const put = (name, value) =>
-        defineProperty(error, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
-      put('code', 'ERR_INVALID_URL');
-      put('input', text(url));
-      if (base !== undefined) put('base', text(base));
+      const error = natives.withCode(new TypeErrorOf('Invalid URL'), 'ERR_INVALID_URL');
+      natives.put(error, 'input', text(url), true);
+      if (base !== undefined) natives.put(error, 'base', text(base), true);
       throw error;
     }
 
@@ -280,7 +277,7 @@
     }
   }
 
-  defineProperty(URL.prototype, Symbol.toStringTag, { value: 'URL', configurable: true });
+  natives.tag(URL.prototype, 'URL');
   natives.views[natives.views.length] = view;
   return { URL };
 })

@@ -18,6 +18,7 @@
 typedef struct bench {
     gbx_mcp_loop *loop;
     gbx_upstreams *all;
+    gbx_upstream_id *server;
     unsigned answered;
     unsigned failed;
 } bench;
@@ -34,12 +35,13 @@ static void on_done(void *user, const gbx_upstream_reply *reply)
 static void call(bench *b)
 {
     static const char args[] = "{\"message\":\"hello\"}";
-    gbx_upstream_request request = {.server = "server",
+    gbx_upstream_request request = {.server = b->server,
                                     .tool = "echo",
-                                    .args = args,
-                                    .args_len = sizeof args - 1};
+                                    .args = {args, sizeof args - 1},
+                                    .done = on_done,
+                                    .user = b};
 
-    if (gbx_upstream_start(b->all, &request, on_done, b) == NULL)
+    if (gbx_upstream_start(b->all, &request) == NULL)
         abort();
 }
 
@@ -91,6 +93,7 @@ int main(int argc, char **argv)
     b.loop = gbx_mcp_loop_new();
     if (b.loop == NULL)
         return 71;
+    b.server = &server;
     b.all = gbx_upstreams_new(b.loop, &config, NULL);
     (void)round_of(&b, 1); /* the server's start, and its compiler's warming up */
     (void)round_of(&b, 1);

@@ -31,6 +31,7 @@ typedef struct way {
 typedef struct scene {
     gbx_mcp_loop *loop;
     gbx_upstreams *all;
+    gbx_upstream_id *server;
     gbx_upstream_call *calls[CALLS_MAX]; /* NULL: nobody waits */
 } scene;
 
@@ -157,18 +158,19 @@ static void on_progress(void *user, const char *message, size_t len)
 
 static void start_call(scene *s, const char *tool)
 {
-    gbx_upstream_request request = {.server = "s",
+    gbx_upstream_request request = {.server = s->server,
                                     .tool = tool,
-                                    .args = "{\"x\": [1, \"y\"]}",
-                                    .args_len = 15,
-                                    .progress = on_progress};
+                                    .args = {"{\"x\": [1, \"y\"]}", 15},
+                                    .progress = on_progress,
+                                    .done = on_done};
     gbx_upstream_call **call = s->calls;
 
     while (call < s->calls + CALLS_MAX && *call != NULL)
         call++;
     if (call == s->calls + CALLS_MAX)
         return;
-    *call = gbx_upstream_start(s->all, &request, on_done, call);
+    request.user = call;
+    *call = gbx_upstream_start(s->all, &request);
     assert(*call != NULL);
 }
 
@@ -184,7 +186,8 @@ static void on_changed(void *user, const char *server)
 {
     const scene *s = user;
 
-    assert(strcmp(server, "s") == 0 && gbx_upstreams_info(s->all, 0).era[0] != '\0');
+    assert(strcmp(server, "s") == 0 &&
+           gbx_upstreams_info(s->all, s->server).era[0] != '\0');
 }
 
 static void on_log(void *user, const char *server, const char *line)
@@ -305,7 +308,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char name[] = "s";
     gbx_mcp_upstream_config server = {.name = name, .timeout_ms = 60000, .eager = true};
     gbx_mcp_config config = {.servers = &server, .server_count = 1};
-    scene s = {.loop = gbx_mcp_loop_new()};
+    scene s = {.loop = gbx_mcp_loop_new(), .server = &server};
     gbx_upstream_hooks hooks = {&s, on_changed, on_log};
 
     assert(s.loop != NULL);

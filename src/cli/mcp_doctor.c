@@ -147,7 +147,7 @@ static void on_learned(void *user, const gbx_upstream_reply *reply)
     finding *f = user;
     examination *e = f->of;
     gbx_upstream_info info =
-        gbx_upstreams_info(e->upstreams, (size_t)(f - e->findings));
+        gbx_upstreams_info(e->upstreams, &e->config->servers[f - e->findings]);
 
     f->ok = reply->fault == GBX_UPSTREAM_OK;
     if (f->ok)
@@ -183,7 +183,7 @@ static gbx_status examine(examination *e, gbx_error *reterr)
                            e->config->servers[i].fault);
         if (e->config->servers[i].disabled)
             continue;
-        (void)gbx_upstream_learn(e->upstreams, e->config->servers[i].name, on_learned,
+        (void)gbx_upstream_learn(e->upstreams, &e->config->servers[i], on_learned,
                                  &e->findings[i]);
         e->open++;
     }
@@ -191,7 +191,8 @@ static gbx_status examine(examination *e, gbx_error *reterr)
         (void)gbx_mcp_loop_run(e->loop);
     for (size_t i = 0; i < e->config->server_count; i++)
         if (e->findings[i].ok)
-            e->tools[i] = gbx_upstreams_info(e->upstreams, i).tools;
+            e->tools[i] =
+                gbx_upstreams_info(e->upstreams, &e->config->servers[i]).tools;
     return GBX_OK;
 }
 

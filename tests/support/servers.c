@@ -250,21 +250,29 @@ static void on_progress(void *user, const char *message, size_t len)
                    message);
 }
 
+static gbx_upstream_id *server_of(const servers *s, const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(s->list[i].name, name) != 0)
+        assert_true(++i < s->config.server_count);
+    return &s->list[i];
+}
+
 gbx_upstream_call *servers_begin(servers *s, const char *server, const char *tool,
                                  const char *args, answer *ret)
 {
-    gbx_upstream_request request = {
-        .server = server,
-        .tool = tool,
-        .args = args,
-        .args_len = strlen(args),
-        .progress = on_progress,
-        .trust = s->trust,
-    };
+    gbx_upstream_request request = {.server = server_of(s, server),
+                                    .tool = tool,
+                                    .progress = on_progress,
+                                    .hint = s->hint,
+                                    .done = on_done,
+                                    .user = ret};
     gbx_upstream_call *call;
 
     *ret = (answer){.of = s};
-    call = gbx_upstream_start(s->all, &request, on_done, ret);
+    assert_true(gbx_view_open(args, strlen(args), &request.args));
+    call = gbx_upstream_start(s->all, &request);
     assert_non_null(call);
     assert_false(ret->is_there);
     return call;
@@ -311,7 +319,7 @@ void servers_call(servers *s, const char *server, const char *tool, const char *
 void servers_learn(servers *s, const char *server, answer *ret)
 {
     *ret = (answer){.of = s};
-    gbx_upstream_learn(s->all, server, on_done, ret);
+    (void)gbx_upstream_learn(s->all, server_of(s, server), on_done, ret);
     assert_false(ret->is_there);
     servers_wait(s, ret);
 }

@@ -18,9 +18,9 @@ typedef struct servers {
     gbx_mcp_upstream_config list[SERVERS_MAX];
     gbx_upstreams *all;
     char mark[64];
-    char directory[64];       /* of this test alone; empty at first */
-    gbx_upstream_trust trust; /* of the calls that follow */
-    unsigned changes;         /* how often tools_changed was called */
+    char directory[64]; /* of this test alone; empty at first */
+    gbx_gate_hint hint; /* of the calls that follow */
+    unsigned changes;   /* how often tools_changed was called */
     unsigned log_lines;
     char last_log[512];
     FILE *background[SERVERS_MAX]; /* their standard input */
@@ -73,7 +73,7 @@ gbx_mcp_upstream_config *servers_add_bad(servers *s, const char *name,
 /* Call and wait. args is JSON. */
 void servers_call(servers *s, const char *server, const char *tool, const char *args,
                   answer *ret);
-/* Call; it is answered by and by. */
+/* Call; it is answered by and by. What is given must live as long. */
 gbx_upstream_call *servers_begin(servers *s, const char *server, const char *tool,
                                  const char *args, answer *ret);
 void servers_wait(servers *s, const answer *a);

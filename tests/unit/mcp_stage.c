@@ -24,7 +24,7 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
         return;
     } else if (call->is_learning) {
         played.known = !played.learns_nothing;
-    } else if (played.changes && call->trust == GBX_UPSTREAM_TRUSTS_READS) {
+    } else if (played.changes && call->hint == GBX_GATE_HINT_READS) {
         static const char tools[] = "[{\"name\":\"read_file\"}]";
 
         assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
@@ -35,40 +35,37 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
     } else {
         assert_true(gbx_view_open(played.result, strlen(played.result), &reply.result));
     }
-    call->done(call->user, &reply);
+    call->request.done(call->request.user, &reply);
     event_free(call->event);
     call->event = NULL;
     if (call->is_learning)
         free(call);
 }
 
-static gbx_upstream_call *new_call(gbx_upstream_done_fn done, void *user)
+static gbx_upstream_call *new_call(const gbx_upstream_request *request)
 {
     gbx_upstream_call *call = calloc(1, sizeof *call);
 
     assert_non_null(call);
-    call->done = done;
-    call->user = user;
+    call->request = *request;
     call->event = event_new(played.base, -1, 0, on_event, call);
     event_active(call->event, EV_TIMEOUT, 0);
     return call;
 }
 
 gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
-                                      const gbx_upstream_request *request,
-                                      gbx_upstream_done_fn done, void *user)
+                                      const gbx_upstream_request *request)
 {
-    gbx_upstream_call *call = new_call(done, user);
+    gbx_upstream_call *call = new_call(request);
 
     assert_true(upstreams->started < CALLS_MAX);
     call->held = upstreams->hold;
-    call->trust = request->trust;
-    call->args = strndup(request->args, request->args_len);
+    call->hint = request->hint;
+    call->args = strndup(request->args.at, request->args.len);
     call->meta = request->meta != NULL ? strdup(request->meta) : NULL;
-    call->progress = request->progress;
     upstreams->calls[upstreams->started++] = call;
     if (request->progress != NULL)
-        request->progress(user, "at t0ken-of-the-test", 20);
+        request->progress(request->user, "at t0ken-of-the-test", 20);
     return call;
 }
 
@@ -78,38 +75,39 @@ void gbx_upstream_cancel(gbx_upstream_call *call)
     event_active(call->event, EV_TIMEOUT, 0);
 }
 
-bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+bool gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user)
 {
-    gbx_upstream_call *call = new_call(done, user);
+    gbx_upstream_call *call =
+        new_call(&(gbx_upstream_request){.done = done, .user = user});
 
-    assert_string_equal(server, "files");
+    assert_string_equal(server->name, "files");
     call->is_learning = true;
     upstreams->learned++;
     return true;
 }
 
-gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
-                                     const char *tool)
+gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,
+                                 gbx_upstream_id *server, const char *tool)
 {
     size_t cursor = 0;
     gbx_view none;
     gbx_view view;
 
-    if (!upstreams->known || strcmp(server, "files") != 0)
-        return GBX_UPSTREAM_TOOL_UNKNOWN;
+    if (!upstreams->known || strcmp(server->name, "files") != 0)
+        return GBX_GATE_HINT_UNKNOWN;
     while (gbx_view_next(upstreams->tools, &cursor, &none, &view)) {
         gbx_view hints = gbx_view_member(view, "annotations");
 
         if (gbx_view_is_text(gbx_view_member(view, "name"), tool))
             return gbx_view_is_true(gbx_view_member(hints, "readOnlyHint"))
-                       ? GBX_UPSTREAM_TOOL_READS
-                       : GBX_UPSTREAM_TOOL_OTHER;
+                       ? GBX_GATE_HINT_READS
+                       : GBX_GATE_HINT_OTHER;
     }
-    return GBX_UPSTREAM_TOOL_MISSING;
+    return GBX_GATE_HINT_MISSING;
 }
 
-bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
+bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *server)
 {
     (void)upstreams;
     (void)server;
@@ -317,7 +315,7 @@ void close_gate(void)
     /* A server may say something between our end and its own. */
     for (size_t i = 0; i < played.started; i++)
         if (played.calls[i]->event != NULL)
-            played.calls[i]->progress(played.calls[i]->user, "late", 4);
+            played.calls[i]->request.progress(played.calls[i]->request.user, "late", 4);
     (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
     for (size_t i = 0; i < played.started; i++) {
         if (played.calls[i]->event != NULL)

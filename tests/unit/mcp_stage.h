@@ -11,15 +11,13 @@
 /* A call that has reached the server. */
 struct gbx_upstream_call {
     struct event *event;
-    gbx_upstream_done_fn done;
-    void *user;
+    gbx_upstream_request request;
     bool is_learning;
     bool cancelled;
     bool held; /* is never answered */
-    gbx_upstream_trust trust;
+    gbx_gate_hint hint;
     char *args;
     char *meta;
-    void (*progress)(void *user, const char *message, size_t len);
 };
 
 /* The server "files"; it has read_file, write_file, lies and plain. */

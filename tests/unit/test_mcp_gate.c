@@ -231,7 +231,7 @@ TEST(arguments__that_are_refused_are_named)
 
 TEST(arguments__reach_the_server_as_they_were_judged)
 {
-    static const char args[] = " {\"b\" : 1.50e1, \"a\":\"\\u00e9\" } ";
+    static const char args[] = "{\"b\" : 1.50e1, \"a\":\"\\u00e9\" }";
     gbx_mcp_request p = person(ONCE);
 
     open_gate("\"rules\": [{\"action\": \"allow\"}]");
@@ -309,7 +309,7 @@ TEST(tool__that_does_not_only_read_any_more_is_judged_again)
     assert_int_equal(p.asked, 0);
     assert_string_equal(call(&p, "read_file", "{}", "").code, "");
     assert_int_equal(p.asked, 1);
-    assert_int_equal(played.calls[1]->trust, GBX_UPSTREAM_TRUSTS_OTHER);
+    assert_int_equal(played.calls[1]->hint, GBX_GATE_HINT_OTHER);
     close_gate();
 }
 
@@ -337,9 +337,9 @@ TEST(trust__is_in_what_was_looked_at_alone)
     (void)call(&p, "write_file", "{}", "");
     (void)call(&p, "plain", "{}", "");
     (void)call(&p, "read_file", "{}", "");
-    assert_int_equal(played.calls[0]->trust, GBX_UPSTREAM_TRUSTS_NOTHING);
-    assert_int_equal(played.calls[1]->trust, GBX_UPSTREAM_TRUSTS_OTHER);
-    assert_int_equal(played.calls[2]->trust, GBX_UPSTREAM_TRUSTS_READS);
+    assert_int_equal(played.calls[0]->hint, GBX_GATE_HINT_UNKNOWN);
+    assert_int_equal(played.calls[1]->hint, GBX_GATE_HINT_OTHER);
+    assert_int_equal(played.calls[2]->hint, GBX_GATE_HINT_READS);
     close_gate();
 }
 

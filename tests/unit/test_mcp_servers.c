@@ -22,7 +22,7 @@ TEST(everything__tells_its_tools_and_echoes)
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
     assert_non_null(strstr(a.result, "\"echo\""));
     answer_cleanup(&a);
-    info = gbx_upstreams_info(s->all, 0);
+    info = gbx_upstreams_info(s->all, &s->list[0]);
     assert_int_equal(info.state, GBX_UPSTREAM_READY);
     assert_string_equal(info.era, "2025-11-25");
     assert_non_null(strstr(info.server_name, "everything"));
@@ -109,7 +109,7 @@ static void everything_at_an_address(servers *s, gbx_mcp_transport transport)
                  "{\"duration\":0.3,\"steps\":3}", &a);
     assert_int_equal(a.fault, GBX_UPSTREAM_OK);
     answer_cleanup(&a);
-    assert_string_equal(gbx_upstreams_info(s->all, 0).era, "2025-11-25");
+    assert_string_equal(gbx_upstreams_info(s->all, &s->list[0]).era, "2025-11-25");
 }
 
 TEST(everything__over_streamable_http)

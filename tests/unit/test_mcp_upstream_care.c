@@ -110,9 +110,10 @@ TEST(circuit__opens_after_five_failures_and_says_so)
     start_ns = gbx_clock_now_ns();
     bad_expect_fault(s, "echo", GBX_UPSTREAM_OPEN, "left alone");
     assert_true(gbx_clock_now_ns() - start_ns < 2000 * GBX_NS_PER_MS);
-    assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_BROKEN);
-    assert_in_range(gbx_upstreams_info(s->all, 0).retry_ms, 20000, 30001);
-    assert_non_null(strstr(gbx_upstreams_info(s->all, 0).fault, "status 9"));
+    assert_int_equal(gbx_upstreams_info(s->all, &s->list[0]).state,
+                     GBX_UPSTREAM_BROKEN);
+    assert_in_range(gbx_upstreams_info(s->all, &s->list[0]).retry_ms, 20000, 30001);
+    assert_non_null(strstr(gbx_upstreams_info(s->all, &s->list[0]).fault, "status 9"));
 }
 
 TEST(retry__takes_no_place_of_calls_however_often_it_is_asked_for)
@@ -122,9 +123,10 @@ TEST(retry__takes_no_place_of_calls_however_often_it_is_asked_for)
     servers_add_bad(s, "bad", "mute")->start_ms = 500;
     servers_start(s);
     for (int i = 0; i < 2000; i++)
-        gbx_upstream_retry(s->all, "bad");
-    assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_STARTING);
-    assert_int_equal(gbx_upstreams_info(s->all, 0).retry_ms, 0);
+        gbx_upstream_retry(s->all, &s->list[0]);
+    assert_int_equal(gbx_upstreams_info(s->all, &s->list[0]).state,
+                     GBX_UPSTREAM_STARTING);
+    assert_int_equal(gbx_upstreams_info(s->all, &s->list[0]).retry_ms, 0);
     bad_expect_fault(s, "echo", GBX_UPSTREAM_START, "not ready after 500 ms");
 }
 
@@ -143,7 +145,8 @@ TEST(broken__server_does_not_stop_the_others)
     bad_expect(s, "echo", "{}");
 
     assert_false(mute.is_there);
-    assert_int_equal(gbx_upstreams_info(s->all, 0).state, GBX_UPSTREAM_STARTING);
+    assert_int_equal(gbx_upstreams_info(s->all, &s->list[0]).state,
+                     GBX_UPSTREAM_STARTING);
     gbx_upstream_cancel(call);
     servers_wait(s, &mute);
 }
@@ -173,7 +176,7 @@ TEST(hang__of_the_whole_server_is_its_end)
     answer_text(&a, before, sizeof before);
     answer_cleanup(&a);
     bad_expect_fault(s, "spin", GBX_UPSTREAM_TIMEOUT, "500 ms");
-    while (gbx_upstreams_info(s->all, 0).state == GBX_UPSTREAM_READY)
+    while (gbx_upstreams_info(s->all, &s->list[0]).state == GBX_UPSTREAM_READY)
         servers_turn(s, 100);
     servers_call(s, "bad", "env", "{}", &a);
     answer_text(&a, after, sizeof after);
@@ -229,21 +232,20 @@ TEST(many__calls_wait_in_line)
 {
     servers *s = *state;
     answer answers[MANY];
-    char args[32];
+    char args[MANY][32];
     char text[32];
 
     servers_add_bad(s, "bad", "")->calls_at_once = 3;
     s->config.settings.calls_at_once = 2;
     servers_start(s);
     for (int i = 0; i < MANY; i++) {
-        (void)snprintf(args, sizeof args, "{\"n\":%d}", i);
-        (void)servers_begin(s, "bad", "echo", args, &answers[i]);
+        (void)snprintf(args[i], sizeof args[i], "{\"n\":%d}", i);
+        (void)servers_begin(s, "bad", "echo", args[i], &answers[i]);
     }
     for (int i = 0; i < MANY; i++) {
         servers_wait(s, &answers[i]);
         answer_text(&answers[i], text, sizeof text);
-        (void)snprintf(args, sizeof args, "{\"n\":%d}", i);
-        assert_string_equal(text, args);
+        assert_string_equal(text, args[i]);
         answer_cleanup(&answers[i]);
     }
 }
@@ -333,12 +335,12 @@ TEST(idle__server_is_stopped_and_started_again)
     servers_add_bad(s, "bad", "")->idle_ms = 200;
     servers_start(s);
     bad_expect(s, "echo", "{}");
-    while (gbx_upstreams_info(s->all, 0).state != GBX_UPSTREAM_STOPPED)
+    while (gbx_upstreams_info(s->all, &s->list[0]).state != GBX_UPSTREAM_STOPPED)
         servers_turn(s, 50);
     assert_true(until(marked_none, s->mark, 10) || true);
     servers_turn(s, 1000);
     assert_int_equal(marked_count(s->mark), 0);
-    assert_non_null(gbx_upstreams_info(s->all, 0).tools.at);
+    assert_non_null(gbx_upstreams_info(s->all, &s->list[0]).tools.at);
     bad_expect(s, "echo", "{}");
 }
 
@@ -408,12 +410,12 @@ TEST(trust__ends_with_the_word_that_tools_have_changed)
     servers *s = *state;
 
     bad_start(s, "");
-    s->trust = GBX_UPSTREAM_TRUSTS_READS;
+    s->hint = GBX_GATE_HINT_READS;
     bad_expect(s, "turns", "turned"); /* and said before that: its tools are others */
     bad_expect_fault(s, "turns", GBX_UPSTREAM_CHANGED, another);
-    s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+    s->hint = GBX_GATE_HINT_OTHER;
     bad_expect(s, "turns", "turned");
-    s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+    s->hint = GBX_GATE_HINT_UNKNOWN;
     bad_expect(s, "turns", "turned");
 }
 
@@ -422,13 +424,13 @@ TEST(trust__is_not_carried_over_to_another_process)
     servers *s = *state;
 
     bad_start(s, "");
-    s->trust = GBX_UPSTREAM_TRUSTS_READS;
+    s->hint = GBX_GATE_HINT_READS;
     bad_expect(s, "reads-at-first", "read");
-    s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+    s->hint = GBX_GATE_HINT_UNKNOWN;
     bad_expect_fault(s, "crash", GBX_UPSTREAM_EXIT, "status 7");
-    s->trust = GBX_UPSTREAM_TRUSTS_READS;
+    s->hint = GBX_GATE_HINT_READS;
     bad_expect_fault(s, "reads-at-first", GBX_UPSTREAM_CHANGED, another);
-    s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+    s->hint = GBX_GATE_HINT_OTHER;
     bad_expect(s, "reads-at-first", "read");
 }
 
@@ -439,9 +441,9 @@ TEST(trust__waits_for_one_list_and_not_for_ever)
 
     bad_start(s, "");
     for (int i = 0; i < 5; i++) {
-        s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+        s->hint = GBX_GATE_HINT_UNKNOWN;
         bad_expect(s, "changes", "changed");
-        s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+        s->hint = GBX_GATE_HINT_OTHER;
         bad_expect(s, "changes", "changed");
     }
 }

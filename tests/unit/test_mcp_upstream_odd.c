@@ -190,7 +190,7 @@ static void lose_lists(servers *s, const char *words)
     servers_start(s);
     bad_expect(s, "change", "changed");
     servers_turn(s, 400);
-    s->trust = GBX_UPSTREAM_TRUSTS_OTHER;
+    s->hint = GBX_GATE_HINT_OTHER;
 }
 
 TEST(list__that_does_not_come_is_asked_for_once_more)
@@ -200,7 +200,7 @@ TEST(list__that_does_not_come_is_asked_for_once_more)
     lose_lists(s, "loses=1");
     bad_expect(s, "lists", "3");
     bad_expect(s, "new-tool", "{}");
-    s->trust = GBX_UPSTREAM_TRUSTS_NOTHING;
+    s->hint = GBX_GATE_HINT_UNKNOWN;
     bad_expect(s, "cancelled", "[\"the list has taken too long\"]");
 }
 
@@ -230,7 +230,7 @@ TEST(list__that_is_none_ends_no_call_in_flight)
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
     answer_cleanup(&late);
     assert_non_null(strstr(s->last_log, "list of tools is not valid"));
-    s->trust = GBX_UPSTREAM_TRUSTS_OTHER; /* goes by the list: it is read once more */
+    s->hint = GBX_GATE_HINT_OTHER; /* goes by the list: it is read once more */
     bad_expect(s, "new-tool", "{}");
 }
 
@@ -240,7 +240,7 @@ TEST(list__is_there_but_for_a_tool_that_makes_it_too_long)
 
     bad_start(s, "huge");
     bad_expect(s, "echo", "{}");
-    assert_string_equal(gbx_upstreams_info(s->all, 0).left_out_why,
+    assert_string_equal(gbx_upstreams_info(s->all, &s->list[0]).left_out_why,
                         "1 left out: 1 with which the list is longer than 16 MiB");
 }
 
@@ -277,12 +277,18 @@ static void expect_starting(const servers *s, const char *wanted)
 {
     char starting[SERVERS_MAX + 1] = "";
 
-    for (size_t i = 0; i < gbx_upstreams_count(s->all); i++)
-        (void)strcat(starting,
-                     gbx_upstreams_info(s->all, i).state == GBX_UPSTREAM_STARTING
-                         ? "x"
-                         : "-");
+    for (size_t i = 0; i < s->config.server_count; i++)
+        (void)strcat(starting, gbx_upstreams_info(s->all, &s->list[i]).state ==
+                                       GBX_UPSTREAM_STARTING
+                                   ? "x"
+                                   : "-");
     assert_string_equal(starting, wanted);
+}
+
+static void learn_all(servers *s)
+{
+    for (size_t i = 0; i < s->config.server_count; i++)
+        assert_true(gbx_upstream_learn(s->all, &s->list[i], on_learnt, NULL));
 }
 
 TEST(starts__are_in_turn_but_for_what_is_called)
@@ -296,7 +302,7 @@ TEST(starts__are_in_turn_but_for_what_is_called)
         servers_add_command(s, names[i], "sleep", "60")->start_ms = 60000;
     servers_start(s);
     s->all->starts_at_once = 2;
-    gbx_upstream_learn(s->all, NULL, on_learnt, NULL);
+    learn_all(s);
     servers_turn(s, 700);
     expect_starting(s, "xx---");
     call = servers_begin(s, "d", "echo", "{}", &called);
@@ -316,30 +322,10 @@ TEST(starts__go_on_when_others_have_ended)
     servers_add_command(s, "b", "sleep", "60")->start_ms = 60000;
     servers_start(s);
     s->all->starts_at_once = 1;
-    gbx_upstream_learn(s->all, NULL, on_learnt, NULL);
+    learn_all(s);
     expect_starting(s, "x-");
     servers_turn(s, 2000);
     expect_starting(s, "-x");
-}
-
-static void on_unknown(void *user, const gbx_upstream_reply *reply)
-{
-    gbx_upstream_fault *fault = user;
-
-    *fault = reply->fault;
-}
-
-TEST(list__of_a_server_that_is_not_there_is_refused)
-{
-    servers *s = *state;
-    gbx_upstream_fault fault = GBX_UPSTREAM_OK;
-
-    (void)servers_add_command(s, "a", "false", "");
-    servers_start(s);
-    assert_true(gbx_upstream_learn(s->all, "nobody", on_unknown, &fault));
-    for (int i = 0; i < 1000 && fault == GBX_UPSTREAM_OK; i++)
-        servers_turn(s, 10);
-    assert_int_equal(fault, GBX_UPSTREAM_UNKNOWN_SERVER);
 }
 
 TEST_MAIN_EACH(servers_set_up, servers_tear_down)

@@ -16,19 +16,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* UNKNOWN: the tools are unknown; or, with *ret_missing, known and without this
- * tool. */
-static gbx_gate_hint hint_of(const gbx_tool_call *call, bool *ret_missing)
-{
-    gbx_upstream_tool tool =
-        gbx_upstreams_tool(call->gate->upstreams, call->server->name, call->tool);
-
-    *ret_missing = tool == GBX_UPSTREAM_TOOL_MISSING;
-    if (tool == GBX_UPSTREAM_TOOL_UNKNOWN)
-        return GBX_GATE_HINT_UNKNOWN;
-    return tool == GBX_UPSTREAM_TOOL_READS ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
-}
-
 static void go_on(gbx_tool_call *call);
 
 static void on_learned(void *user, const gbx_upstream_reply *reply)
@@ -56,7 +43,7 @@ static void learn(gbx_tool_call *call)
     }
     call->state = GBX_TOOL_CALL_LISTING;
     call->holders++;
-    if (gbx_upstream_learn(call->gate->upstreams, call->server->name, on_learned, call))
+    if (gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call))
         return;
     call->holders--;
     call->retryable = true;
@@ -114,19 +101,18 @@ static void follow(gbx_tool_call *call)
 /* Decide (again), and go on from there. */
 static void go_on(gbx_tool_call *call)
 {
-    bool missing;
-    gbx_gate_hint hint = hint_of(call, &missing);
+    const gbx_upstreams *upstreams = call->gate->upstreams;
+    gbx_gate_hint hint = gbx_upstreams_tool(upstreams, call->server, call->tool);
 
-    if (missing && gbx_gate_rename(call))
-        hint = hint_of(call, &missing);
-    if (missing) {
+    if (hint == GBX_GATE_HINT_MISSING && gbx_gate_rename(call))
+        hint = gbx_upstreams_tool(upstreams, call->server, call->tool);
+    if (hint == GBX_GATE_HINT_MISSING) {
         if (call->state != GBX_TOOL_CALL_LISTING &&
-            gbx_upstreams_is_dated(call->gate->upstreams, call->server->name))
+            gbx_upstreams_is_dated(upstreams, call->server))
             learn(call);
         else
-            gbx_gate_refuse(call, "NOT_FOUND",
-                            "the server '%s' has no tool of this name",
-                            call->server->name);
+            gbx_gate_refuse(call, "NOT_FOUND", GBX_NO_TOOL_FORMAT, call->server->name,
+                            call->tool);
         return;
     }
     call->verdict = gbx_rules_decide(call->gate->config->rules, call->server->name,
@@ -159,11 +145,9 @@ static void begin(gbx_tool_call *call)
         gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
 }
 
-static void on_later(evutil_socket_t fd, short what, void *arg)
+static void on_later(void *user)
 {
-    gbx_tool_call *call = arg;
-    (void)fd;
-    (void)what;
+    gbx_tool_call *call = user;
 
     if (call->cancelled)
         gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
@@ -228,10 +212,9 @@ void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call)
     call->state = GBX_TOOL_CALL_NEW;
     call->verdict.rule = GBX_GATE_NO_RULE;
     call->start_ns = gbx_clock_now_ns();
-    call->later =
-        gbx_need(event_new(gbx_mcp_loop_base(gate->loop), -1, 0, on_later, call));
+    gbx_mcp_timer_init(&call->later, gate->loop, on_later, call);
     TAILQ_INSERT_TAIL(&gate->calls, call, in_gate);
-    event_active(call->later, EV_TIMEOUT, 0);
+    gbx_mcp_timer_fire(&call->later);
 }
 
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)

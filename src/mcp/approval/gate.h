@@ -81,9 +81,11 @@ struct gbx_tool_call {
     gbx_tool_call_state state;
     gbx_gate_fate fate;
     TAILQ_ENTRY(gbx_tool_call) in_gate;
-    struct event *later; /* begins or ends the call from the loop */
-    char *called;  /* the name it was called by, if that was another one; or NULL */
-    gbx_view args; /* into args_text, once that was checked */
+    gbx_mcp_timer later; /* begins or ends the call from the loop */
+    char *called;   /* the name it was called by, if that was another one; or NULL */
+    gbx_view args;  /* into args_text, once that was checked */
+    gbx_buf filled; /* the same with values of secrets, while upstream has it */
+    char *meta;     /* the trace of the request; or NULL */
     gbx_upstream_call *upstream;
     gbx_gate_sift *sift; /* redacts its answer; or NULL */
     gbx_gate_verdict verdict;

@@ -17,8 +17,8 @@
 
 #define MESSAGE_MAX GBX_KIB(4)
 #define WORDS_MAX   GBX_MIB(64) /* a message keeps head and tail of it */
-#define META_MAX    GBX_KIB(16)
-#define CHANGES_MAX 3 /* after this many, the server's processes disagree */
+#define META_MAX    GBX_KIB(16) /* as much as three entries of 4 KiB */
+#define CHANGES_MAX 3           /* after this many, the server's processes disagree */
 
 /* ---- its life ----------------------------------------------------------------- */
 
@@ -29,6 +29,8 @@ void gbx_tool_call_release(gbx_tool_call *call)
     free(call->tool);
     free(call->called);
     free(call->args_text);
+    gbx_buf_cleanup(&call->filled);
+    free(call->meta);
     free(call->rule);
     call->drop(call);
 }
@@ -51,7 +53,7 @@ void gbx_gate_finish(gbx_tool_call *call, const gbx_gate_reply *reply)
     gbx_gate_log(call, reply);
     gbx_gate_redact_stop(call->sift);
     TAILQ_REMOVE(&gate->calls, call, in_gate);
-    event_free(call->later);
+    gbx_mcp_timer_cleanup(&call->later);
     call->state = GBX_TOOL_CALL_DONE;
     call->gate = NULL;
     call->done(call, reply);
@@ -126,7 +128,7 @@ void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request)
     TAILQ_FOREACH(call, &gate->calls, in_gate)
     {
         if (call->request == request && call->state == GBX_TOOL_CALL_WAITING) {
-            event_active(call->later, EV_TIMEOUT, 0);
+            gbx_mcp_timer_fire(&call->later);
             return;
         }
     }
@@ -136,7 +138,7 @@ void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request)
 
 static const char *code_of(gbx_upstream_fault fault)
 {
-    if (fault == GBX_UPSTREAM_UNKNOWN_SERVER || fault == GBX_UPSTREAM_UNKNOWN_TOOL)
+    if (fault == GBX_UPSTREAM_UNKNOWN_TOOL)
         return "NOT_FOUND";
     if (fault == GBX_UPSTREAM_CANCELLED)
         return "ABORTED";
@@ -178,8 +180,8 @@ static gbx_gate_fate fate_of(const gbx_tool_call *call, const gbx_upstream_reply
         return GBX_GATE_ANSWERED;
     if (reply->fault != GBX_UPSTREAM_OK && !gbx_upstream_may_have_acted(reply))
         return GBX_GATE_NOT_SENT;
-    return gbx_upstreams_tool(call->gate->upstreams, call->server->name, call->tool) ==
-                   GBX_UPSTREAM_TOOL_READS
+    return gbx_upstreams_tool(call->gate->upstreams, call->server, call->tool) ==
+                   GBX_GATE_HINT_READS
                ? GBX_GATE_HARMLESS
                : GBX_GATE_DOUBTFUL;
 }
@@ -187,7 +189,7 @@ static gbx_gate_fate fate_of(const gbx_tool_call *call, const gbx_upstream_reply
 static void decide_again(gbx_tool_call *call)
 {
     call->state = GBX_TOOL_CALL_UNDECIDED;
-    event_active(call->later, EV_TIMEOUT, 0);
+    gbx_mcp_timer_fire(&call->later);
 }
 
 static void on_reply(void *user, const gbx_upstream_reply *reply)
@@ -195,6 +197,7 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
     gbx_tool_call *call = user;
 
     call->upstream = NULL;
+    gbx_buf_cleanup(&call->filled);
     if (call->gate != NULL)
         call->fate = fate_of(call, reply);
     if (!gbx_gate_called_back(call))
@@ -231,50 +234,40 @@ static void on_progress(void *user, const char *message, size_t len)
         call->progress(call, (const char *)clean.data, clean.len);
 }
 
-/* The trace of the request, as members of _meta. */
-static void put_meta(const gbx_tool_call *call, gbx_buf *to)
+/* The trace of the request, as members of _meta; NULL: it has none. */
+static char *print_meta(const gbx_tool_call *call)
 {
     static const char *const names[] = {"traceparent", "tracestate", "baggage"};
+    gbx_buf to = {.ceiling = META_MAX};
 
     for (size_t i = 0; call->request != NULL && i < GBX_COUNTOF(names); i++) {
         gbx_view value = gbx_mcp_request_meta(call->request, names[i]);
 
         if (gbx_view_kind(value) != '"' || value.len > GBX_KIB(4))
             continue;
-        (void)gbx_buf_printf(to, "%s\"%s\":", to->len > 0 ? "," : "", names[i]);
-        (void)gbx_buf_append(to, value.at, value.len);
+        (void)gbx_buf_printf(&to, "%s\"%s\":", to.len > 0 ? "," : "", names[i]);
+        (void)gbx_buf_append(&to, value.at, value.len);
     }
-    (void)gbx_buf_append(to, "", 1);
+    return to.len > 0 ? gbx_need(gbx_buf_take_string(&to, NULL)) : NULL;
 }
 
-static gbx_upstream_trust trust_of(const gbx_gate_verdict *verdict)
+static void make_call(gbx_tool_call *call, gbx_view args)
 {
-    if (!verdict->used_hint)
-        return GBX_UPSTREAM_TRUSTS_NOTHING;
-    return verdict->hint == GBX_GATE_HINT_READS ? GBX_UPSTREAM_TRUSTS_READS
-                                                : GBX_UPSTREAM_TRUSTS_OTHER;
-}
+    gbx_upstream_request request = {
+        .server = call->server,
+        .tool = call->tool,
+        .args = args,
+        .timeout_ms = call->timeout_ms,
+        .hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN,
+        .progress = call->progress != NULL ? on_progress : NULL,
+        .done = on_reply,
+        .user = call};
 
-static void make_call(gbx_tool_call *call, gbx_span args)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta;
-    gbx_upstream_request request = {.server = call->server->name,
-                                    .tool = call->tool,
-                                    .args = (const char *)args.data,
-                                    .args_len = args.len,
-                                    .timeout_ms = call->timeout_ms,
-                                    .trust = trust_of(&call->verdict),
-                                    .progress =
-                                        call->progress != NULL ? on_progress : NULL};
-
-    gbx_buf_init(&meta, META_MAX);
-    put_meta(call, &meta);
-    if (!meta.failed && meta.len > 1)
-        request.meta = (const char *)meta.data;
+    free(call->meta);
+    request.meta = call->meta = print_meta(call);
     call->state = GBX_TOOL_CALL_SENT;
     call->holders++;
-    call->upstream =
-        gbx_upstream_start(call->gate->upstreams, &request, on_reply, call);
+    call->upstream = gbx_upstream_start(call->gate->upstreams, &request);
     if (call->upstream == NULL) {
         call->holders--;
         gbx_gate_refuse(call, "UPSTREAM_BUSY", "the server is ending");
@@ -283,21 +276,17 @@ static void make_call(gbx_tool_call *call, gbx_span args)
 
 void gbx_gate_pass(gbx_tool_call *call)
 {
-    gbx_span args = {(const uint8_t *)call->args_text, call->args_len};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
+    gbx_span args = {(const uint8_t *)call->args.at, call->args.len};
     gbx_error err = {0};
-    gbx_status status;
 
-    if (!gbx_secrets_are_in(args)) {
-        make_call(call, args);
-        return;
-    }
-    status = gbx_secrets_fill_json(call->gate->config->rules->secrets,
-                                   call->server->name, args, &filled, &err);
-    if (status == GBX_OK)
-        make_call(call, (gbx_span){filled.data, filled.len});
-    else
+    if (!gbx_secrets_are_in(args))
+        make_call(call, call->args);
+    else if (gbx_secrets_fill_json(call->gate->config->rules->secrets,
+                                   call->server->name, args, &call->filled,
+                                   &err) != GBX_OK)
         gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
+    else
+        make_call(call, (gbx_view){(const char *)call->filled.data, call->filled.len});
 }
 
 void gbx_gate_cancel(gbx_tool_call *call)
@@ -310,7 +299,7 @@ void gbx_gate_cancel(gbx_tool_call *call)
     if (call->upstream != NULL)
         gbx_upstream_cancel(call->upstream);
     else
-        event_active(call->later, EV_TIMEOUT, 0);
+        gbx_mcp_timer_fire(&call->later);
 }
 
 bool gbx_gate_was_sent(const gbx_tool_call *call)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gate_call - what the files of the gate share. gate.c stands above question.c, and
- * both above gate_call.c: a lower file goes on with a call by activating call->later.
+ * both above gate_call.c: a lower file goes on with a call by firing call->later.
  *
  * A call waits for callbacks (with a list of tools, a person's choice, an answer), each
  * of which comes exactly once, even if the call has ended meanwhile, and holds it.

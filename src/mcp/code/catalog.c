@@ -89,8 +89,7 @@ const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
 gbx_upstream_info gbx_code_info(const gbx_mcp_code *code,
                                 const gbx_mcp_upstream_config *server)
 {
-    return gbx_upstreams_info(code->upstreams,
-                              (size_t)(server - code->config->servers));
+    return gbx_upstreams_info(code->upstreams, server);
 }
 
 /* Letters and digits in lower case: the same for readFile and read_file. */
@@ -127,11 +126,12 @@ const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name)
 
 /* ---- tools ----------------------------------------------------------------------- */
 
-static bool has_tool(const gbx_mcp_code *code, const char *server, const char *tool)
+static bool has_tool(const gbx_mcp_code *code, gbx_upstream_id *server,
+                     const char *tool)
 {
-    gbx_upstream_tool known = gbx_upstreams_tool(code->upstreams, server, tool);
+    gbx_gate_hint known = gbx_upstreams_tool(code->upstreams, server, tool);
 
-    return known == GBX_UPSTREAM_TOOL_READS || known == GBX_UPSTREAM_TOOL_OTHER;
+    return known == GBX_GATE_HINT_READS || known == GBX_GATE_HINT_OTHER;
 }
 
 char *gbx_code_other_name(const gbx_mcp_code *code,
@@ -147,7 +147,7 @@ char *gbx_code_other_name(const gbx_mcp_code *code,
     gbx_view key;
     gbx_view one;
 
-    if (has_tool(code, server->name, tool))
+    if (has_tool(code, server, tool))
         return NULL; /* something else was not found */
     fold(tool, wanted);
     while (wanted[0] != 0 && gbx_view_next(tools, &cursor, &key, &one)) {
@@ -187,17 +187,17 @@ static void no_tool_anywhere(const gbx_mcp_code *code, const char *tool,
     size_t meant = 0;
 
     for (size_t i = 0; i < config->server_count; i++)
-        if (has_tool(code, config->servers[i].name, tool))
+        if (has_tool(code, &config->servers[i], tool))
             return;
     (void)gbx_buf_printf(message, "no server has a tool '%.256s'", tool);
     for (size_t i = 0; i < config->server_count && meant < MEANT_MAX; i++) {
-        const char *server = config->servers[i].name;
+        gbx_upstream_id *server = &config->servers[i];
         const char *near = gbx_upstreams_nearest_tool(code->upstreams, server, tool);
 
         if (near != NULL)
             (void)gbx_buf_printf(message, "%s'%s.%s'",
-                                 meant++ == 0 ? ": did you mean " : " or ", server,
-                                 near);
+                                 meant++ == 0 ? ": did you mean " : " or ",
+                                 server->name, near);
     }
     (void)gbx_buf_puts(message, meant > 0 ? "?" : "");
 }
@@ -211,13 +211,11 @@ void gbx_code_no_tool(const gbx_mcp_code *code, const gbx_mcp_upstream_config *s
         no_tool_anywhere(code, tool, message);
         return;
     }
-    if (gbx_upstreams_tool(code->upstreams, server->name, tool) !=
-        GBX_UPSTREAM_TOOL_MISSING)
+    if (gbx_upstreams_tool(code->upstreams, server, tool) != GBX_GATE_HINT_MISSING)
         return;
-    near = gbx_upstreams_nearest_tool(code->upstreams, server->name,
+    near = gbx_upstreams_nearest_tool(code->upstreams, server,
                                       without_server(server->name, tool));
-    (void)gbx_buf_printf(message, "the server '%s' has no tool '%.256s'", server->name,
-                         tool);
+    (void)gbx_buf_printf(message, GBX_NO_TOOL_FORMAT, server->name, tool);
     if (near != NULL)
         (void)gbx_buf_printf(message, ": did you mean '%s'?", near);
     else
@@ -234,7 +232,7 @@ static const char *named_tool(const gbx_mcp_code *code,
 {
     const char *tool = without_server(prefix, word);
 
-    if (has_tool(code, server->name, tool) ||
+    if (has_tool(code, server, tool) ||
         (tool != word && gbx_view_count(gbx_code_info(code, server).tools) == 0))
         return tool;
     return NULL;
@@ -364,13 +362,13 @@ static void ask(struct gbx_tool_listing *l, gbx_mcp_code *code,
 
     if ((!starts || info.state == GBX_UPSTREAM_READY) &&
         gbx_view_kind(info.tools) == '[') {
-        if (!gbx_upstreams_is_dated(code->upstreams, server->name))
+        if (!gbx_upstreams_is_dated(code->upstreams, server))
             return;
         l->is_of_one = false;
     }
     if (!l->is_of_one && info.fault[0] != 0)
-        gbx_upstream_retry(code->upstreams, server->name);
-    else if (gbx_upstream_learn(code->upstreams, server->name, on_listed, l))
+        gbx_upstream_retry(code->upstreams, server);
+    else if (gbx_upstream_learn(code->upstreams, server, on_listed, l))
         l->pending++;
     else
         l->is_short = true;

@@ -73,7 +73,8 @@ static bool is_absent(const gbx_mcp_code *code, const gbx_code_query *q, size_t 
 {
     return is_of(code, q, server) &&
            gbx_code_is_listed(&code->config->servers[server]) &&
-           gbx_view_kind(gbx_upstreams_info(code->upstreams, server).tools) != '[';
+           gbx_view_kind(gbx_code_info(code, &code->config->servers[server]).tools) !=
+               '[';
 }
 
 /* ---- for code -------------------------------------------------------------------- */
@@ -84,8 +85,8 @@ static void put_docs(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf 
     const char *separator = "";
 
     (void)gbx_buf_puts(to, "[");
-    for (size_t i = 0; i < gbx_upstreams_count(code->upstreams); i++) {
-        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+    for (size_t i = 0; i < code->config->server_count; i++) {
+        gbx_upstream_info info = gbx_code_info(code, &code->config->servers[i]);
         size_t cursor = 0;
         gbx_view key;
         gbx_view tool;
@@ -220,7 +221,7 @@ static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *inf
 static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
 {
     for (size_t i = 0; i < code->config->server_count; i++) {
-        gbx_upstream_info info = gbx_upstreams_info(code->upstreams, i);
+        gbx_upstream_info info = gbx_code_info(code, &code->config->servers[i]);
         const char *fault = code->config->servers[i].fault;
 
         if (!is_absent(code, q, i))

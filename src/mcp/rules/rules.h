@@ -140,6 +140,7 @@ typedef enum gbx_gate_hint {
     GBX_GATE_HINT_UNKNOWN, /* not looked up yet */
     GBX_GATE_HINT_READS,   /* "readOnlyHint": true */
     GBX_GATE_HINT_OTHER,   /* anything else, or nothing */
+    GBX_GATE_HINT_MISSING, /* it has no such tool; not for rules */
 } gbx_gate_hint;
 
 /* "edits[].path": a condition on what is there. */

@@ -49,7 +49,7 @@ static void unlink_call(gbx_upstream_call *call)
         gbx_session_on_call_end(session);
     } else if (call->list != &call->all->ended) {
         server->waiting_count--;
-        server->waiting_bytes -= call->args.len;
+        server->waiting_bytes -= call->request.args.len;
     }
     call->list = NULL;
 }
@@ -61,25 +61,17 @@ void gbx_call_enqueue(gbx_upstream_call *call)
     call->since_ns = gbx_clock_now_ns();
     append(call, &server->waiting);
     server->waiting_count++;
-    server->waiting_bytes += call->args.len;
-}
-
-static void free_call(gbx_upstream_call *call)
-{
-    gbx_mcp_timer_cleanup(&call->timer);
-    free(call->tool);
-    gbx_buf_cleanup(&call->args);
-    free(call->meta);
-    free(call->message);
-    free(call);
+    server->waiting_bytes += call->request.args.len;
 }
 
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
 {
     unlink_call(call);
-    if (call->done != NULL)
-        call->done(call->user, reply);
-    free_call(call);
+    if (call->request.done != NULL)
+        call->request.done(call->request.user, reply);
+    gbx_mcp_timer_cleanup(&call->timer);
+    free(call->message);
+    free(call);
 }
 
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
@@ -92,22 +84,6 @@ void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
     call->message = gbx_need(strdup(message));
     append(call, &call->all->ended);
     gbx_upstreams_wake(call->all);
-}
-
-void gbx_call_refuse_unknown(gbx_upstream_call *call)
-{
-    const gbx_server *server = call->server;
-    const char *nearest = gbx_tools_nearest(server->tools, call->tool);
-    char message[1024];
-
-    if (nearest != NULL)
-        (void)snprintf(message, sizeof message,
-                       "the server '%s' has no tool '%s': did you mean '%s'?",
-                       server->config->name, call->tool, nearest);
-    else
-        (void)snprintf(message, sizeof message, "the server '%s' has no tool '%s'",
-                       server->config->name, call->tool);
-    gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
 }
 
 /* ---- answers ----------------------------------------------------------------- */
@@ -130,7 +106,7 @@ static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_faul
  * call is sent. */
 static bool is_repeatable(const gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(call->server->tools, call->tool);
+    const gbx_tool *tool = gbx_tools_find(call->server->tools, call->request.tool);
 
     return tool != NULL && tool->is_repeatable;
 }
@@ -138,7 +114,7 @@ static bool is_repeatable(const gbx_upstream_call *call)
 static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
 {
     return !call->was_retried && !call->all->is_closing &&
-           gbx_tools_find(call->server->tools, call->tool) != NULL &&
+           gbx_tools_find(call->server->tools, call->request.tool) != NULL &&
            (was_not_begun || is_repeatable(call));
 }
 
@@ -261,8 +237,8 @@ void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
 
 static uint32_t timeout_of(const gbx_upstream_call *call)
 {
-    if (call->timeout_ms != 0)
-        return call->timeout_ms;
+    if (call->request.timeout_ms != 0)
+        return call->request.timeout_ms;
     return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
                                                  : GBX_UPSTREAM_TIMEOUT_MS;
 }
@@ -282,9 +258,10 @@ static void on_timeout(void *user)
     (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
                    call->was_sent ? "no answer after" : "it could not be sent within",
                    call->was_extended ? ms : (int64_t)timeout_of(call),
-                   call->timeout_ms != 0 ? " (opts.timeoutMs)"
-                                         : " (timeoutMs of the server's configuration; "
-                                           "code gives a call more by opts.timeoutMs)");
+                   call->request.timeout_ms != 0
+                       ? " (opts.timeoutMs)"
+                       : " (timeoutMs of the server's configuration; "
+                         "code gives a call more by opts.timeoutMs)");
     if (session != NULL)
         gbx_session_cancel(session, call->id, "the call has taken too long");
     unlink_call(call);
@@ -295,7 +272,7 @@ static void on_timeout(void *user)
 /* Time in our own queue does not count: that is not the server's fault. */
 void gbx_call_arm(gbx_upstream_call *call)
 {
-    if (call->armed_ns != 0 || call->tool == NULL)
+    if (call->armed_ns != 0 || call->request.tool == NULL)
         return;
     call->armed_ns = gbx_clock_now_ns();
     gbx_mcp_timer_init(&call->timer, call->all->loop, on_timeout, call);
@@ -310,7 +287,7 @@ static void extend(gbx_upstream_call *call)
     int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
     int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
 
-    if (call->timeout_ms != 0 || left_ms <= 0)
+    if (call->request.timeout_ms != 0 || left_ms <= 0)
         return;
     call->was_extended = true;
     gbx_mcp_timer_set(&call->timer, (uint32_t)(left_ms < ms ? left_ms : ms));
@@ -343,31 +320,31 @@ void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
     if (!put_progress(params, &text))
         return;
     extend(call);
-    if (call->progress != NULL)
-        call->progress(call->user, (const char *)text.data, text.len);
+    if (call->request.progress != NULL)
+        call->request.progress(call->request.user, (const char *)text.data, text.len);
 }
 
 /* ---- in flight --------------------------------------------------------------- */
 
 static bool send_request(gbx_upstream_call *call, gbx_session *session)
 {
-    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
-    const char *args = (const char *)call->args.data;
+    const gbx_tool *tool = gbx_tools_find(session->tools, call->request.tool);
+    const gbx_upstream_request *request = &call->request;
     gbx_link_message about = {.id = call->id,
                               .method = "tools/call",
-                              .name = call->tool,
+                              .name = request->tool,
+                              .args = request->args,
                               .is_again = call->was_retried,
                               .is_repeatable = tool != NULL && tool->is_repeatable};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
 
-    if (tool != NULL && session->link->ops->has_headers &&
-        gbx_view_open(args, call->args.len, &about.args))
+    if (tool != NULL && session->link->ops->has_headers)
         about.schema = gbx_tools_schema(session->tools, tool);
     gbx_buf_init_secret(&text, MESSAGE_MAX);
     gbx_rpc_begin_request(&text, call->id, about.method);
-    gbx_json_put_text(&text, "name", call->tool);
-    gbx_json_put_json(&text, "arguments", args, call->args.len);
-    gbx_session_put_meta(session, call->id, call->meta, &text);
+    gbx_json_put_text(&text, "name", request->tool);
+    gbx_json_put_json(&text, "arguments", request->args.at, request->args.len);
+    gbx_session_put_meta(session, call->id, request->meta, &text);
     gbx_rpc_end(&text);
     return gbx_session_send(session, &text, about);
 }
@@ -397,7 +374,6 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
 {
     static const char *const names[] = {
         [GBX_UPSTREAM_OK] = "OK",
-        [GBX_UPSTREAM_UNKNOWN_SERVER] = "UPSTREAM_UNKNOWN_SERVER",
         [GBX_UPSTREAM_UNKNOWN_TOOL] = "UPSTREAM_UNKNOWN_TOOL",
         [GBX_UPSTREAM_START] = "UPSTREAM_START",
         [GBX_UPSTREAM_EXIT] = "UPSTREAM_EXIT",

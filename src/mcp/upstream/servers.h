@@ -22,24 +22,17 @@ struct gbx_upstream_call {
     TAILQ_ENTRY(gbx_upstream_call) entry;
     gbx_call_list *list; /* that it is in, or NULL */
     gbx_upstreams *all;
-    gbx_server *server;   /* NULL: no server has that name */
+    gbx_server *server;
+    gbx_upstream_request request;
     gbx_session *session; /* that has it in flight, or NULL */
     int64_t id;           /* in the session */
     uint64_t end;         /* of its message, counted in bytes that the session sent */
-    char *tool;           /* NULL: the call asks for the list of tools */
-    gbx_buf args;
-    char *meta;
-    uint32_t timeout_ms;
-    gbx_upstream_trust trust;
-    int64_t armed_ns; /* when its time began, or 0 */
+    int64_t armed_ns;     /* when its time began, or 0 */
     bool was_extended;
     int64_t since_ns; /* when it began to wait */
     bool was_retried;
     bool was_sent; /* and may have had an effect */
     gbx_mcp_timer timer;
-    void (*progress)(void *user, const char *message, size_t len);
-    gbx_upstream_done_fn done;
-    void *user;
     gbx_upstream_fault fault; /* of a call that ends in the next turn of the loop */
     bool is_lasting;
     char *message;
@@ -55,8 +48,6 @@ void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
 /* The same in the next turn of the loop. */
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);
-/* The server has no such tool: end the call in the next turn of the loop. */
-void gbx_call_refuse_unknown(gbx_upstream_call *call);
 
 /* See gbx_session_hooks. A call that may be made again waits again. */
 void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
@@ -80,7 +71,6 @@ typedef struct gbx_session_facts {
     char version[GBX_VERSION_TEXT_MAX]; /* of the protocol */
     char server_name[129];              /* without secrets, as all texts here */
     char server_version[65];
-    char *instructions;      /* or NULL */
     const char *containment; /* constant */
     double start_ms;
 } gbx_session_facts;

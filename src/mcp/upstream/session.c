@@ -481,6 +481,5 @@ void gbx_session_free(gbx_session *session)
     gbx_tools_drop(session->tools);
     gbx_tools_drop(session->coming);
     gbx_buf_cleanup(&session->cursor);
-    free(session->facts.instructions);
     free(session);
 }

@@ -61,8 +61,6 @@ static void copy_fact(const gbx_session *s, gbx_view view, char *to, size_t size
 static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
 {
     gbx_view tools = gbx_view_member(gbx_view_member(result, "capabilities"), "tools");
-    gbx_view instructions = gbx_view_member(result, "instructions");
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(256)};
 
     copy_fact(s, gbx_view_member(info, "name"), s->facts.server_name,
               sizeof s->facts.server_name);
@@ -70,12 +68,6 @@ static void note_facts(gbx_session *s, gbx_view result, gbx_view info)
               sizeof s->facts.server_version);
     s->tells_tools = gbx_view_kind(tools) == '{';
     s->tells_changes = gbx_view_is_true(gbx_view_member(tools, "listChanged"));
-    free(s->facts.instructions);
-    s->facts.instructions = NULL;
-    if (gbx_view_take_text(instructions, &text) && text.len > 0 &&
-        memchr(text.data, 0, text.len) == NULL && gbx_buf_append(&text, "", 1))
-        s->facts.instructions =
-            gbx_redact_text(s->server->all->yard.secrets, (const char *)text.data);
 }
 
 static bool ask_to_initialize(gbx_session *s)

@@ -12,6 +12,7 @@
 #include "base/json_view.h"
 #include "mcp/config/config.h"
 #include "mcp/rpc/rpc.h"
+#include "mcp/rules/rules.h"
 
 /* Limits of one server; a tool with a longer name is left out. */
 #define GBX_TOOLS_MAX     4096
@@ -32,7 +33,6 @@ typedef struct gbx_upstream_call gbx_upstream_call;
 /* Why a call of an upstream server failed. */
 typedef enum gbx_upstream_fault {
     GBX_UPSTREAM_OK = 0,
-    GBX_UPSTREAM_UNKNOWN_SERVER,
     GBX_UPSTREAM_UNKNOWN_TOOL,
     GBX_UPSTREAM_START, /* could not be started, or never spoke MCP */
     GBX_UPSTREAM_EXIT,  /* ended during the call */
@@ -45,6 +45,9 @@ typedef enum gbx_upstream_fault {
     GBX_UPSTREAM_INPUT,    /* it asks for input, which nobody here can give */
     GBX_UPSTREAM_CHANGED,  /* not sent: the server says now that the tool has changed */
 } gbx_upstream_fault;
+
+/* Of server and tool. */
+#define GBX_NO_TOOL_FORMAT "the server '%.64s' has no tool '%.256s'"
 
 const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIMEOUT" */
 
@@ -95,30 +98,28 @@ void gbx_upstreams_part(gbx_upstreams *upstreams);
  * (bounded: asked politely first, then killed). Calls in flight end as CANCELLED. */
 void gbx_upstreams_free(gbx_upstreams *upstreams);
 
-/* The server's statement about the tool that the caller relies on. */
-typedef enum gbx_upstream_trust {
-    GBX_UPSTREAM_TRUSTS_NOTHING,
-    GBX_UPSTREAM_TRUSTS_READS, /* "readOnlyHint": true */
-    GBX_UPSTREAM_TRUSTS_OTHER, /* anything else, or nothing */
-} gbx_upstream_trust;
+/* A server is named by its entry in the configuration. It must not be disabled. */
+typedef const gbx_mcp_upstream_config gbx_upstream_id;
 
-/* One tools/call. done is called exactly once, never from inside. */
+/* One tools/call. What it points to is borrowed until done is called: exactly once,
+ * never from inside. */
 typedef struct gbx_upstream_request {
-    const char *server;
-    const char *tool;
-    const char *args; /* JSON object; copied */
-    size_t args_len;
+    gbx_upstream_id *server;
+    const char *tool;    /* NULL: of gbx_upstream_learn() */
+    gbx_view args;       /* JSON object */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
-    const char *meta;    /* JSON members for _meta without braces, or NULL; copied */
-    /* The call is sent only to a process that says so, in a list that is not known
-     * to be stale. */
-    gbx_upstream_trust trust;
+    const char *meta;    /* JSON members for _meta without braces, or NULL */
+    /* What the caller relies on. The call is sent only to a process that says so, in a
+     * list that is not known to be stale; UNKNOWN: to any. */
+    gbx_gate_hint hint;
     void (*progress)(void *user, const char *message, size_t len); /* may be NULL */
+    gbx_upstream_done_fn done;
+    void *user;
 } gbx_upstream_request;
 
+/* NULL: we are closing, and done is not called. */
 gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
-                                      const gbx_upstream_request *request,
-                                      gbx_upstream_done_fn done, void *user);
+                                      const gbx_upstream_request *request);
 /* Notify the server and call done with CANCELLED. Do not call it after done. */
 void gbx_upstream_cancel(gbx_upstream_call *call);
 /* Does the server have it, or may it have had it? Do not call it after done. */
@@ -137,10 +138,9 @@ typedef enum gbx_upstream_state {
 typedef struct gbx_upstream_info {
     const char *name;
     gbx_upstream_state state;
-    const char *era;         /* protocol version, "2026-07-28", or "" */
-    const char *server_name; /* its name for itself, or "" */
-    const char *version;     /* or "" */
-    const char *instructions;
+    const char *era;          /* protocol version, "2026-07-28", or "" */
+    const char *server_name;  /* its name for itself, or "" */
+    const char *version;      /* or "" */
     const char *fault;        /* why it is or was BROKEN, or "" */
     uint32_t retry_ms;        /* time until the next try */
     double start_ms;          /* spawn to the first list of tools */
@@ -150,36 +150,26 @@ typedef struct gbx_upstream_info {
     const char *left_out_why; /* "2 left out: 1 with no name, 1 there twice", or "" */
 } gbx_upstream_info;
 
-size_t gbx_upstreams_count(const gbx_upstreams *upstreams);
-gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t index);
+gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
+                                     gbx_upstream_id *server);
 
-/* What the last list of a server says of one tool. */
-typedef enum gbx_upstream_tool {
-    GBX_UPSTREAM_TOOL_UNKNOWN, /* no list, or unknown server */
-    GBX_UPSTREAM_TOOL_MISSING, /* the list does not have it */
-    GBX_UPSTREAM_TOOL_READS,   /* readOnlyHint */
-    GBX_UPSTREAM_TOOL_OTHER,
-} gbx_upstream_tool;
-
-/* Cheap: it is asked for every call, so it must not depend on the length of the
- * list. */
-gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
-                                     const char *tool);
+/* What the last list of a server says of one tool; UNKNOWN: no list is known. */
+gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,
+                                 gbx_upstream_id *server, const char *tool);
 /* Is the server running, and has it said that its list changed, or has the
  * list expired? */
-bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server);
+bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *server);
 /* The name that may have been meant, or NULL. Borrowed, as gbx_upstream_info is. */
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
-                                       const char *server, const char *tool);
+                                       gbx_upstream_id *server, const char *tool);
 
 /* Start the server if need be and learn its tools; reply.result is the array of
- * tools. server NULL: all servers, with one call of done each (message names a
- * failed one). False: we are closing, and done is not called. */
-bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+ * tools. False: we are closing, and done is not called. */
+bool gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user);
 
 /* Restart a failed server as soon as it may be, although no call waits for it. Cheap,
  * even when called often. */
-void gbx_upstream_retry(gbx_upstreams *upstreams, const char *server);
+void gbx_upstream_retry(gbx_upstreams *upstreams, gbx_upstream_id *server);
 
 #endif

@@ -157,12 +157,9 @@ static void on_listed(gbx_server *server, gbx_session *session)
     gbx_upstreams_wake(server->all);
 }
 
-/* The session gives away what it knows. */
 static void on_ready(gbx_server *server, gbx_session *session)
 {
-    free(server->facts.instructions);
     server->facts = session->facts;
-    session->facts.instructions = NULL;
     on_listed(server, session);
 }
 
@@ -224,7 +221,6 @@ void gbx_server_cleanup(gbx_server *server)
     gbx_mcp_timer_cleanup(&server->retry);
     gbx_mcp_timer_cleanup(&server->idle);
     gbx_tools_drop(server->tools);
-    free(server->facts.instructions);
 }
 
 /* ---- starts ------------------------------------------------------------------
@@ -275,7 +271,7 @@ static bool is_called(const gbx_server *server)
 {
     const gbx_upstream_call *call = TAILQ_FIRST(&server->waiting);
 
-    while (call != NULL && call->tool == NULL)
+    while (call != NULL && call->request.tool == NULL)
         call = TAILQ_NEXT(call, entry);
     return call != NULL;
 }
@@ -339,25 +335,23 @@ static bool has_room(const gbx_server *server)
                or_else(server->all->config->settings.calls_at_once, 32);
 }
 
-static bool is_trusted(const gbx_tool *tool, gbx_upstream_trust trust)
-{
-    return trust == GBX_UPSTREAM_TRUSTS_NOTHING ||
-           tool->is_reading == (trust == GBX_UPSTREAM_TRUSTS_READS);
-}
-
 /* Send it, unless the limits are reached or the tool has changed. */
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
-    const gbx_tool *tool = gbx_tools_find(session->tools, call->tool);
+    const gbx_tool *tool = gbx_tools_find(session->tools, call->request.tool);
+    gbx_gate_hint hint = call->request.hint;
+    char message[512];
 
-    if (call->trust != GBX_UPSTREAM_TRUSTS_NOTHING &&
-        !has_current_list(server, session, call)) {
+    if (hint != GBX_GATE_HINT_UNKNOWN && !has_current_list(server, session, call)) {
         gbx_call_arm(call);
         gbx_session_list_now(session);
     } else if (tool == NULL) {
-        gbx_call_refuse_unknown(call);
-    } else if (!is_trusted(tool, call->trust)) {
+        (void)snprintf(message, sizeof message, GBX_NO_TOOL_FORMAT,
+                       server->config->name, call->request.tool);
+        gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_TOOL, message);
+    } else if (hint != GBX_GATE_HINT_UNKNOWN &&
+               tool->is_reading != (hint == GBX_GATE_HINT_READS)) {
         take_tools(server, session); /* the known list may come from another process */
         gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
                            "the server says another thing of this tool than before");
@@ -375,7 +369,7 @@ static void send_waiting(gbx_server *server)
         gbx_session *session = pick(server);
 
         next = TAILQ_NEXT(call, entry);
-        if (call->tool == NULL)
+        if (call->request.tool == NULL)
             learn(server, call);
         else if (session != NULL)
             try_to_send(server, session, call);

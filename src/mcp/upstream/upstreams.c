@@ -4,9 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/edit_distance.h"
 #include "base/timeouts.h"
-#include "mcp/rules/rules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +16,10 @@
 #define WAITING_MAX       1000
 #define WAITING_BYTES_MAX GBX_MIB(64)
 
-static gbx_server *find_server(const gbx_upstreams *all, const char *name)
+/* Servers are kept in the order of the configuration. */
+static gbx_server *server_of(const gbx_upstreams *all, gbx_upstream_id *id)
 {
-    for (size_t i = 0; i < all->count; i++)
-        if (strcmp(all->servers[i].config->name, name) == 0)
-            return &all->servers[i];
-    return NULL;
+    return &all->servers[id - all->config->servers];
 }
 
 /* ---- deferred work -------------------------------------------------------- */
@@ -35,7 +31,7 @@ static void tell(gbx_upstream_call *call)
                                 .is_lasting = call->is_lasting,
                                 .message = call->message};
 
-    if (call->tool == NULL && call->fault == GBX_UPSTREAM_OK)
+    if (call->request.tool == NULL && call->fault == GBX_UPSTREAM_OK)
         reply.result = gbx_tools_view(call->server->tools);
     gbx_call_end(call, &reply);
 }
@@ -56,73 +52,6 @@ static void on_turn(void *user)
 
 /* ---- requests ------------------------------------------------------------- */
 
-static gbx_upstream_call *new_call(gbx_upstreams *all, gbx_upstream_done_fn done,
-                                   void *user)
-{
-    gbx_upstream_call *call = gbx_need(calloc(1, sizeof *call));
-
-    call->all = all;
-    call->done = done;
-    call->user = user;
-    return call;
-}
-
-static void copy_request(gbx_upstream_call *call, const gbx_upstream_request *request)
-{
-    call->tool = gbx_need(strdup(request->tool));
-    gbx_buf_init_secret(&call->args, request->args_len);
-    (void)gbx_buf_append(&call->args, request->args, request->args_len);
-    call->meta = request->meta != NULL ? gbx_need(strdup(request->meta)) : NULL;
-    call->timeout_ms = request->timeout_ms;
-    call->progress = request->progress;
-    call->trust = request->trust;
-}
-
-static void refuse_server(gbx_upstreams *all, gbx_upstream_call *call, const char *name)
-{
-    const char *candidates[256];
-    const char *nearest;
-    char message[512];
-    size_t count = 0;
-
-    for (size_t i = 0; i < all->count && count < GBX_COUNTOF(candidates); i++)
-        candidates[count++] = all->servers[i].config->name;
-    nearest = gbx_nearest_name(name, candidates, count);
-    if (nearest != NULL)
-        (void)snprintf(message, sizeof message,
-                       "unknown server '%.128s': did you mean '%s'?", name, nearest);
-    else
-        (void)snprintf(message, sizeof message, "unknown server '%.128s'", name);
-    gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_SERVER, message);
-}
-
-/* Give the call to its server, or end it if that is impossible. */
-static void submit(gbx_upstreams *all, gbx_upstream_call *call, const char *name)
-{
-    gbx_server *server = find_server(all, name);
-
-    if (server == NULL) {
-        refuse_server(all, call, name);
-    } else if (server->config->disabled) {
-        gbx_call_end_later(call, GBX_UPSTREAM_UNKNOWN_SERVER,
-                           "the server is disabled by the configuration");
-    } else if (server->waiting_count >= WAITING_MAX ||
-               call->args.len > WAITING_BYTES_MAX - server->waiting_bytes) {
-        gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "too many calls wait for it");
-    } else {
-        call->server = server;
-        gbx_call_enqueue(call);
-        gbx_server_pump(server);
-    }
-}
-
-static bool is_object(const char *text, size_t len)
-{
-    gbx_view view;
-
-    return gbx_view_open(text, len, &view) && gbx_view_kind(view) == '{';
-}
-
 /* Read once: later changes of our limit do not affect servers. */
 static rlim_t descriptor_limit(void)
 {
@@ -137,12 +66,6 @@ static size_t starts_at_once(void)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     return 2 * (processors > 0 ? (size_t)processors : 1);
-}
-
-static void on_retried(void *user, const gbx_upstream_reply *reply)
-{
-    (void)user;
-    (void)reply; /* the server's state shows the result */
 }
 
 gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
@@ -204,22 +127,24 @@ void gbx_upstreams_free(gbx_upstreams *upstreams)
 }
 
 gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
-                                      const gbx_upstream_request *request,
-                                      gbx_upstream_done_fn done, void *user)
+                                      const gbx_upstream_request *request)
 {
+    gbx_server *server = server_of(upstreams, request->server);
     gbx_upstream_call *call;
 
     if (upstreams->is_closing)
         return NULL;
-    call = new_call(upstreams, done, user);
-    copy_request(call, request);
-    if (call->args.failed)
-        gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "out of memory");
-    else if (!is_object(request->args, request->args_len))
-        gbx_call_end_later(call, GBX_UPSTREAM_PROTOCOL,
-                           "the arguments of a tool are an object");
-    else
-        submit(upstreams, call, request->server);
+    call = gbx_need(calloc(1, sizeof *call));
+    call->all = upstreams;
+    call->server = server;
+    call->request = *request;
+    if (server->waiting_count >= WAITING_MAX ||
+        request->args.len > WAITING_BYTES_MAX - server->waiting_bytes) {
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "too many calls wait for it");
+    } else {
+        gbx_call_enqueue(call);
+        gbx_server_pump(server);
+    }
     return call;
 }
 
@@ -235,23 +160,17 @@ bool gbx_upstream_was_sent(const gbx_upstream_call *call)
     return call->was_sent;
 }
 
-size_t gbx_upstreams_count(const gbx_upstreams *upstreams)
+gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
+                                     gbx_upstream_id *id)
 {
-    return upstreams->count;
-}
-
-gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t index)
-{
-    const gbx_server *server = &upstreams->servers[index];
-    const char *instructions = server->facts.instructions;
+    const gbx_server *server = server_of(upstreams, id);
 
     return (gbx_upstream_info){
-        .name = server->config->name,
+        .name = id->name,
         .state = gbx_server_state(server),
         .era = server->facts.version,
         .server_name = server->facts.server_name,
         .version = server->facts.server_version,
-        .instructions = instructions != NULL ? instructions : "",
         .fault = server->fault,
         .retry_ms = gbx_server_retry_ms(server),
         .start_ms = server->facts.start_ms,
@@ -263,52 +182,40 @@ gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams, size_t inde
     };
 }
 
-gbx_upstream_tool gbx_upstreams_tool(const gbx_upstreams *upstreams, const char *server,
-                                     const char *tool)
+gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,
+                                 gbx_upstream_id *server, const char *tool)
 {
-    const gbx_server *found = find_server(upstreams, server);
-    const gbx_tool *known;
+    const gbx_tools *tools = server_of(upstreams, server)->tools;
+    const gbx_tool *known = gbx_tools_find(tools, tool);
 
-    if (found == NULL || gbx_tools_view(found->tools).at == NULL)
-        return GBX_UPSTREAM_TOOL_UNKNOWN;
-    known = gbx_tools_find(found->tools, tool);
+    if (tools == NULL)
+        return GBX_GATE_HINT_UNKNOWN;
     if (known == NULL)
-        return GBX_UPSTREAM_TOOL_MISSING;
-    return known->is_reading ? GBX_UPSTREAM_TOOL_READS : GBX_UPSTREAM_TOOL_OTHER;
+        return GBX_GATE_HINT_MISSING;
+    return known->is_reading ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
 }
 
-bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, const char *server)
+bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *server)
 {
-    const gbx_server *found = find_server(upstreams, server);
-
-    return found != NULL && gbx_server_is_dated(found);
+    return gbx_server_is_dated(server_of(upstreams, server));
 }
 
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
-                                       const char *server, const char *tool)
+                                       gbx_upstream_id *server, const char *tool)
 {
-    const gbx_server *found = find_server(upstreams, server);
-
-    return found != NULL ? gbx_tools_nearest(found->tools, tool) : NULL;
+    return gbx_tools_nearest(server_of(upstreams, server)->tools, tool);
 }
 
-bool gbx_upstream_learn(gbx_upstreams *upstreams, const char *server,
+bool gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user)
 {
-    if (upstreams->is_closing)
-        return false;
-    if (server != NULL)
-        submit(upstreams, new_call(upstreams, done, user), server);
-    for (size_t i = 0; server == NULL && i < upstreams->count; i++)
-        submit(upstreams, new_call(upstreams, done, user),
-               upstreams->servers[i].config->name);
-    return true;
+    gbx_upstream_request request = {.server = server, .done = done, .user = user};
+
+    return gbx_upstream_start(upstreams, &request) != NULL;
 }
 
-void gbx_upstream_retry(gbx_upstreams *upstreams, const char *server)
+void gbx_upstream_retry(gbx_upstreams *upstreams, gbx_upstream_id *server)
 {
-    const gbx_server *found = find_server(upstreams, server);
-
-    if (found != NULL && found->waiting_count == 0)
-        gbx_upstream_learn(upstreams, server, on_retried, NULL);
+    if (server_of(upstreams, server)->waiting_count == 0)
+        (void)gbx_upstream_learn(upstreams, server, NULL, NULL);
 }

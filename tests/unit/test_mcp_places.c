@@ -165,30 +165,25 @@ static void ours(char *line, size_t size)
 
 TEST(a_server__begun_by_who_stays_runs_anywhere)
 {
-    char option[] = "-c", script[sizeof show], path[4096];
+    char option[] = "-c", script[sizeof show];
     char *args[] = {option, script, NULL};
-    char *environment[] = {path, NULL};
-    gbx_server_command command = {.program = "sh",
-                                  .args = args,
-                                  .environment = environment};
+    gbx_mcp_upstream_config config = {.command = (char[]){"sh"},
+                                      .args = args,
+                                      .arg_count = 2};
+    gbx_yard yard = {0};
     char expected[512], line[512] = "";
-    gbx_spawned_command at;
+    gbx_spawned_server at;
     gbx_error error;
 
     if (!has_several())
         skip();
     ours(expected, sizeof expected);
     memcpy(script, show, sizeof show);
-    (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
     gbx_cpu_stay();
-    assert_int_equal(gbx_server_command_spawn(&command, &at, &error), GBX_OK);
-    read_line(at.output, line, sizeof line);
-    (void)close(at.control);
-    (void)close(at.input);
-    (void)close(at.output);
-    (void)close(at.errors);
-    (void)close(at.pidfd);
-    assert_int_equal(waitpid(at.pid, NULL, 0), at.pid);
+    assert_int_equal(gbx_server_spawn(&config, &yard, &at, &error), GBX_OK);
+    read_line(at.fds[STDOUT_FILENO], line, sizeof line);
+    gbx_spawned_server_close(&at);
+    assert_true(waitpid(-1, NULL, 0) > 0);
 
     assert_string_equal(line, expected);
 }

@@ -22,7 +22,8 @@ typedef struct world {
     gbx_yard yard;
     gbx_link *process;
     char mark[64];
-    bool is_plain;
+    gbx_mcp_upstream_config config;
+    gbx_mcp_variable env;
     char lines[4][128];
     unsigned line_count;
     unsigned wanted; /* lines, then the loop stops; 0: never */
@@ -86,23 +87,14 @@ static void on_ended(void *user, const char *why, bool is_lasting)
 static gbx_status try_start(world *w, const char *program, const char *script,
                             const char *directory)
 {
-    char path[4096];
     char option[] = "-c";
     char text[1024];
     char *args[] = {option, text, NULL};
-    char *environment[] = {w->mark, path, NULL};
     gbx_error error;
-    gbx_process_options options = {
+    gbx_link_options options = {
         .loop = w->loop,
         .yard = &w->yard,
-        .command = {.program = program,
-                    .args = args,
-                    .environment = environment,
-                    .directory = directory,
-                    .is_plain = w->is_plain},
-        .line_max = 100000,
-        .waiting_max = GBX_MIB(4),
-        .patience_ms = 300,
+        .config = &w->config,
         .hooks = {.user = w,
                   .message = on_line,
                   .too_long = on_long_line,
@@ -111,9 +103,12 @@ static gbx_status try_start(world *w, const char *program, const char *script,
                   .lost = on_ended},
     };
 
-    (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
     (void)snprintf(text, sizeof text, "%s", script);
-    return gbx_process_start(&options, &w->process, &error);
+    memcpy(&w->config.command, &program, sizeof program);
+    memcpy(&w->config.cwd, &directory, sizeof directory);
+    w->config.args = args;
+    w->config.arg_count = 2;
+    return gbx_link_stdio(&options, &w->process, &error);
 }
 
 static void start(world *w, const char *script)
@@ -135,6 +130,11 @@ static int set_up(void **state)
     w->loop = gbx_mcp_loop_new();
     assert_non_null(w->loop);
     marked_name(w->mark, sizeof w->mark);
+    w->env.name = strdup(w->mark);
+    w->env.value = strchr(w->env.name, '=') + 1;
+    w->env.value[-1] = 0;
+    w->config.env = &w->env;
+    w->config.env_count = 1;
     *state = w;
     return 0;
 }
@@ -143,7 +143,7 @@ static int set_up_plain(void **state)
 {
     int result = set_up(state);
 
-    ((world *)*state)->is_plain = true;
+    ((world *)*state)->yard.is_plain = true;
     return result;
 }
 
@@ -154,6 +154,7 @@ static int tear_down(void **state)
     gbx_yard_clear(&w->yard, 50);
     assert_int_equal(marked_count(w->mark), 0);
     gbx_mcp_loop_free(w->loop);
+    free(w->env.name);
     free(w);
     return 0;
 }
@@ -176,18 +177,15 @@ static void test_process__answers_line_by_line(void **state)
 static void test_process__is_contained_or_says_that_it_is_not(void **state)
 {
     world *w = *state;
-    gbx_containment how;
+    const char *how;
 
     w->wanted = 1;
     start(w, "echo $$; read -r line");
     run(w);
 
-    how = gbx_process_containment(w->process);
-    if (w->is_plain)
-        assert_int_equal(how, GBX_CONTAIN_SUBREAPER);
-    else
-        assert_true(how == GBX_CONTAIN_PID_NS || how == GBX_CONTAIN_PID_NS_ONLY);
-    if (!w->is_plain)
+    how = w->process->ops->containment(w->process);
+    assert_non_null(strstr(how, w->yard.is_plain ? "no namespace" : "pid namespace"));
+    if (!w->yard.is_plain)
         assert_string_equal(w->lines[0], "2");
 }
 
@@ -290,7 +288,7 @@ static void test_process__line_too_long_is_told_by_its_ends(void **state)
     world *w = *state;
 
     w->wanted = 1;
-    start(w, "printf '{\"id\":7,\"begins\"'; head -c 300000 /dev/zero | tr '\\0' x; "
+    start(w, "printf '{\"id\":7,\"begins\"'; head -c 34000000 /dev/zero | tr '\\0' x; "
              "echo ',\"ends\":1,\"z\"}'; echo next; read -r line");
     run(w);
 
@@ -402,28 +400,21 @@ static void test_orphans__that_forked_twice_die_with_it(void **state)
 static void test_orphans__die_with_our_end_of_the_socket(void **state)
 {
     world *w = *state;
-    char path[4096];
     char *args[] = {(char[]){"-c"}, (char[]){DAEMON " sleep 600; :"}, NULL};
-    char *environment[] = {w->mark, path, NULL};
-    gbx_server_command command = {.program = "sh",
-                                  .args = args,
-                                  .environment = environment,
-                                  .is_plain = w->is_plain};
-    gbx_spawned_command at;
+    gbx_spawned_server at;
     gbx_error error;
 
-    (void)snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
-    assert_int_equal(gbx_server_command_spawn(&command, &at, &error), GBX_OK);
+    w->config.command = (char[]){"sh"};
+    w->config.args = args;
+    w->config.arg_count = 2;
+    assert_int_equal(gbx_server_spawn(&w->config, &w->yard, &at, &error), GBX_OK);
     assert_true(until(marked_some, w->mark, 60000));
     (void)usleep(100000); /* its daemon is born, or will die with its parents */
-    (void)close(at.control);
+    gbx_fd_close(&at.fds[GBX_KEEPER_FD]);
 
     assert_true(until(marked_none, w->mark, 60000));
-    (void)waitpid(at.pid, NULL, 0);
-    (void)close(at.pidfd);
-    (void)close(at.input);
-    (void)close(at.output);
-    (void)close(at.errors);
+    (void)waitid((idtype_t)3 /* P_PIDFD */, (id_t)at.pidfd, NULL, WEXITED);
+    gbx_spawned_server_close(&at);
 }
 
 /* None of them runs: the kernel kills whom death signals and the namespace say. */
@@ -431,7 +422,7 @@ static void test_orphans__die_though_all_of_them_are_stopped(void **state)
 {
     world *w = *state;
     int ends[2], status;
-    pid_t keeper = 0;
+    char up = 0;
     pid_t owner;
 
     assert_int_equal(pipe(ends), 0);
@@ -440,14 +431,12 @@ static void test_orphans__die_though_all_of_them_are_stopped(void **state)
         w->wanted = 1; /* when it speaks, all is set up */
         if (try_start(w, "sh", "echo up; sleep 600; :", NULL) == GBX_OK) {
             run(w);
-            keeper = gbx_process_keeper(w->process);
-            (void)!write(ends[1], &keeper, sizeof keeper);
+            (void)!write(ends[1], "!", 1);
             run(w);
         }
         _exit(1);
     }
-    assert_int_equal(read(ends[0], &keeper, sizeof keeper), sizeof keeper);
-    assert_true(keeper > 0);
+    assert_int_equal(read(ends[0], &up, 1), 1);
     marked_signal(w->mark, SIGSTOP); /* no word is heard any more */
     (void)kill(owner, SIGKILL);
     assert_int_equal(waitpid(owner, &status, 0), owner);

@@ -90,15 +90,17 @@ TEST(a_flood_of_short_lines__leaves_others_their_turns)
     char option[] = "-c";
     char script[] = "yes '{}'";
     char *args[] = {option, script, NULL};
-    char *environment[] = {mark, NULL};
+    gbx_mcp_variable env = {.name = mark};
+    gbx_mcp_upstream_config config = {.command = (char[]){"/bin/sh"},
+                                      .args = args,
+                                      .arg_count = 2,
+                                      .env = &env,
+                                      .env_count = 1};
     gbx_error error;
-    gbx_process_options options = {
+    gbx_link_options options = {
         .loop = s.loop,
         .yard = &yard,
-        .command = {.program = "/bin/sh", .args = args, .environment = environment},
-        .line_max = 1000,
-        .waiting_max = 1000,
-        .patience_ms = 300,
+        .config = &config,
         .hooks = {.user = &s,
                   .message = on_line,
                   .too_long = on_long_line,
@@ -108,9 +110,12 @@ TEST(a_flood_of_short_lines__leaves_others_their_turns)
     };
 
     marked_name(mark, sizeof mark);
+    env.value = strchr(mark, '=') + 1;
+    env.value[-1] = 0;
     s.turn = event_new(gbx_mcp_loop_base(s.loop), -1, 0, on_turn, &s);
     event_active(s.turn, 0, 0);
-    assert_int_equal(gbx_process_start(&options, &process, &error), GBX_OK);
+    assert_int_equal(gbx_link_stdio(&options, &process, &error), GBX_OK);
+    env.value[-1] = '=';
     assert_int_equal(gbx_mcp_loop_run(s.loop), 0);
 
     assert_in_range(s.most, 1, 6000);

@@ -243,22 +243,22 @@ TEST(ending__is_never_longer_than_its_room)
 
 TEST(ending__says_what_may_be_meant_by_a_command_that_is_not_there)
 {
-    static const struct {
-        const char *command;
+    const struct {
+        char *command;
         const char *hint;
     } rows[] = {
-        {"npx -y x",
+        {(char[]){"npx -y x"},
          "\"command\" is the program alone, and its arguments are \"args\""},
-        {"srv", "a program beside the configuration is \"./NAME\""},
-        {"/bin/srv", "cannot be executed: No such file or directory"},
+        {(char[]){"srv"}, "a program beside the configuration is \"./NAME\""},
+        {(char[]){"/bin/srv"}, "cannot be executed: No such file or directory"},
     };
 
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
-        gbx_exit_status ending = {.no_command = ENOENT};
+        gbx_mcp_upstream_config config = {.command = rows[i].command};
+        gbx_exit_status ending = {.config = &config, .no_command = ENOENT};
         char text[256];
         size_t len;
 
-        gbx_exit_status_name(&ending, rows[i].command, NULL);
         gbx_exit_status_print(&ending, text, sizeof text);
         len = strlen(text) - strlen(rows[i].hint);
         assert_string_equal(text + len, rows[i].hint);

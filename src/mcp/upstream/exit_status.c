@@ -131,9 +131,9 @@ static const char *hint_of(const gbx_exit_status *e)
 {
     if (e->no_command != ENOENT)
         return "";
-    if (strchr(e->command, ' ') != NULL)
+    if (strchr(e->config->command, ' ') != NULL)
         return ": \"command\" is the program alone, and its arguments are \"args\"";
-    return strchr(e->command, '/') == NULL
+    return strchr(e->config->command, '/') == NULL
                ? ": it is not in PATH; a program beside the configuration is \"./NAME\""
                : "";
 }
@@ -141,11 +141,11 @@ static const char *hint_of(const gbx_exit_status *e)
 static void print_cause(const gbx_exit_status *e, char *text, size_t size)
 {
     if (e->no_directory != 0)
-        (void)snprintf(text, size, "its directory '%s' cannot be entered: %s",
-                       e->directory, strerror(e->no_directory));
+        (void)snprintf(text, size, "its directory '%.255s' cannot be entered: %s",
+                       e->config->cwd, strerror(e->no_directory));
     else if (e->no_command != 0)
-        (void)snprintf(text, size, "its command '%s' cannot be executed: %s%s",
-                       e->command, strerror(e->no_command), hint_of(e));
+        (void)snprintf(text, size, "its command '%.255s' cannot be executed: %s%s",
+                       e->config->command, strerror(e->no_command), hint_of(e));
     else if (e->was_stopped && e->output_closed)
         (void)snprintf(text, size, "it closed its output and went on running");
     else if (e->has_status && WIFSIGNALED(e->status))
@@ -164,14 +164,6 @@ bool gbx_exit_status_is_lasting(const gbx_exit_status *ending)
     int error = ending->no_directory != 0 ? ending->no_directory : ending->no_command;
 
     return error == ENOENT || error == EACCES || error == ENOTDIR || error == ENOEXEC;
-}
-
-void gbx_exit_status_name(gbx_exit_status *ending, const char *command,
-                          const char *directory)
-{
-    (void)snprintf(ending->command, sizeof ending->command, "%s", command);
-    (void)snprintf(ending->directory, sizeof ending->directory, "%s",
-                   directory != NULL ? directory : "");
 }
 
 void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *report)

@@ -219,9 +219,6 @@ typedef struct gbx_link_options {
 gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,
                          gbx_error *reterr) GBX_MUST_USE;
 
-gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
-                          gbx_error *reterr) GBX_MUST_USE;
-
 /* ---- server_spawn.c -------------------------------------------------------- */
 
 /*
@@ -236,35 +233,23 @@ char **gbx_environ_new(const gbx_mcp_upstream_config *config);
 /* Wiped before it is freed: configured values may be secret. */
 void gbx_environ_free(char **environment);
 
-/* A command to run below a keeper of its own, and its descriptors. */
-
-typedef struct gbx_server_command {
-    const char *program; /* found by the PATH in environment */
-    char *const *args;   /* without the program itself; NULL at the end, or NULL */
-    char *const *environment;
-    const char *directory; /* NULL: ours */
-    rlim_t descriptors;    /* the soft limit of their number; 0: ours */
-    bool is_plain;         /* do not use namespaces */
-} gbx_server_command;
-
-/* All descriptors are non-blocking and close-on-exec. */
-typedef struct gbx_spawned_command {
-    pid_t pid;   /* the keeper's, our child */
-    int pidfd;   /* readable once all processes are gone */
-    int control; /* see keeper/keeper.h; closing it kills everything */
-    int input;   /* a socket: the command reads what is sent here */
-    int output;
-    int errors;
-} gbx_spawned_command;
+/* A server below a keeper of its own. All descriptors are close-on-exec, and ours
+ * non-blocking. */
+typedef struct gbx_spawned_server {
+    int pidfd;  /* the keeper's; readable once all processes are gone */
+    int fds[4]; /* our ends, by the number of the other end: a socket for the server's
+                 * input, pipes of its output and errors, and GBX_KEEPER_FD */
+} gbx_spawned_server;
 
 /*
  * Call it on a thread that lives as long as the servers do: to the kernel, that
  * thread's end is the death of the keeper's parent. If the command cannot be executed,
  * the keeper reports it later.
  */
-gbx_status gbx_server_command_spawn(const gbx_server_command *command,
-                                    gbx_spawned_command *ret, gbx_error *reterr)
-    GBX_MUST_USE;
+gbx_status gbx_server_spawn(const gbx_mcp_upstream_config *config, const gbx_yard *yard,
+                            gbx_spawned_server *ret, gbx_error *reterr) GBX_MUST_USE;
+/* Closing its control socket kills everything that is left. */
+void gbx_spawned_server_close(gbx_spawned_server *spawned);
 
 /* ---- exit_status.c --------------------------------------------------------- */
 
@@ -293,9 +278,8 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
 /* What is known of the start and the end of a server. */
 typedef struct gbx_exit_status {
     gbx_containment containment;
-    char command[256];   /* as much as fits; the same for the directory */
-    char directory[256]; /* or "" */
-    int no_directory;    /* errno, or 0 */
+    const gbx_mcp_upstream_config *config; /* borrowed; not for the last lines */
+    int no_directory;                      /* errno, or 0 */
     int no_command;
     bool has_status;
     int status; /* as of waitpid() */
@@ -308,9 +292,6 @@ typedef struct gbx_exit_status {
 /* Would it end so each time? Its command or directory is missing or not accessible. */
 bool gbx_exit_status_is_lasting(const gbx_exit_status *ending);
 
-/* Name the server; directory may be NULL. */
-void gbx_exit_status_name(gbx_exit_status *ending, const char *command,
-                          const char *directory);
 void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *report);
 
 /* Append "; its last words: ..." to the text, if there are any. */
@@ -336,27 +317,16 @@ typedef struct gbx_process gbx_process;
 struct gbx_yard {
     LIST_HEAD(, gbx_process) processes;
     gbx_http_client *web;      /* what links over HTTP share; NULL: none was used */
-    rlim_t descriptors;        /* see gbx_server_command */
+    rlim_t descriptors;        /* the soft limit of their number; 0: ours */
     const gbx_policy *secrets; /* removed from last words; borrowed, or NULL */
+    bool is_plain;             /* do not use namespaces */
 };
 
-typedef struct gbx_process_options {
-    gbx_mcp_loop *loop;
-    gbx_yard *yard;
-    gbx_server_command command; /* borrowed until start returns */
-    size_t line_max;
-    size_t waiting_max;   /* bytes that the server has not read */
-    uint32_t patience_ms; /* when ending it: before each harder step */
-    gbx_link_hooks hooks; /* of them message, too_long, log, deaf and lost */
-} gbx_process_options;
-
 /* Its leave() gives the server the end of its input, later SIGTERM, later SIGKILL;
- * is_hopeless: SIGKILL at once. */
-gbx_status gbx_process_start(const gbx_process_options *options, gbx_link **ret,
-                             gbx_error *reterr) GBX_MUST_USE;
-
-gbx_containment gbx_process_containment(gbx_link *link);
-pid_t gbx_process_keeper(const gbx_link *link);
+ * is_hopeless: SIGKILL at once. Of the hooks it uses message, too_long, log, deaf and
+ * lost. */
+gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
+                          gbx_error *reterr) GBX_MUST_USE;
 
 /* End all processes, owned or not, and wait until nothing is left: patience_ms for
  * each step, for all at once. Hooks are not called. Blocks; only for the shutdown of

@@ -53,7 +53,7 @@ struct gbx_process {
     gbx_link link;
     LIST_ENTRY(gbx_process) entry; /* in the yard */
     gbx_link_hooks hooks;
-    gbx_spawned_command at;
+    gbx_spawned_server at;
     struct event *on_output;
     struct event *on_errors;
     struct event *on_control;
@@ -66,7 +66,6 @@ struct gbx_process {
     size_t head_len;
     gbx_stderr_tail long_tail;
     gbx_exit_status ending;
-    uint32_t patience_ms;
     gbx_log_burst logged; /* lines of its standard error */
     gbx_stop_step stopping;
     bool is_told; /* lost was called, or nobody wants it */
@@ -85,11 +84,7 @@ static void free_process(gbx_process *p)
     gbx_mcp_output_free(p->out);
     gbx_mcp_line_reader_cleanup(&p->lines);
     gbx_mcp_line_reader_cleanup(&p->error_lines);
-    gbx_fd_close(&p->at.control);
-    gbx_fd_close(&p->at.input);
-    gbx_fd_close(&p->at.output);
-    gbx_fd_close(&p->at.errors);
-    gbx_fd_close(&p->at.pidfd);
+    gbx_spawned_server_close(&p->at);
     explicit_bzero(p, sizeof *p); /* it holds fragments of the server's output */
     free(p);
 }
@@ -98,13 +93,13 @@ static void close_input(gbx_process *p)
 {
     gbx_mcp_output_free(p->out);
     p->out = NULL;
-    gbx_fd_close(&p->at.input);
+    gbx_fd_close(&p->at.fds[STDIN_FILENO]);
 }
 
 static void say(const gbx_process *p, char word)
 {
-    if (p->at.control >= 0)
-        (void)send(p->at.control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (p->at.fds[GBX_KEEPER_FD] >= 0)
+        (void)send(p->at.fds[GBX_KEEPER_FD], &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Take the next harder step to end it, and give it time to work. */
@@ -123,7 +118,7 @@ static void stop_harder(void *user)
         say(p, GBX_KEEPER_KILL);
     else /* The keeper itself does not respond. */
         (void)syscall(SYS_pidfd_send_signal, p->at.pidfd, SIGKILL, NULL, 0);
-    gbx_mcp_timer_set(&p->step, p->patience_ms);
+    gbx_mcp_timer_set(&p->step, gbx_timeout_ms(GBX_TIMEOUT_STDIO_END));
 }
 
 /* ---- output --------------------------------------------------------------- */
@@ -250,7 +245,7 @@ static void take_reports(gbx_process *p)
 {
     gbx_keeper_report report;
 
-    while (recv(p->at.control, &report, sizeof report, MSG_DONTWAIT) ==
+    while (recv(p->at.fds[GBX_KEEPER_FD], &report, sizeof report, MSG_DONTWAIT) ==
            (ssize_t)sizeof report)
         gbx_exit_status_note(&p->ending, &report);
 }
@@ -283,8 +278,8 @@ static void on_gone(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     take_reports(p);
-    (void)read_some(p, p->at.output, CHUNKS_AT_END, END_NS, take_output);
-    (void)read_some(p, p->at.errors, CHUNKS_AT_END, END_NS, take_errors);
+    (void)read_some(p, p->at.fds[STDOUT_FILENO], CHUNKS_AT_END, END_NS, take_output);
+    (void)read_some(p, p->at.fds[STDERR_FILENO], CHUNKS_AT_END, END_NS, take_errors);
     reap(p);
     if (!p->is_told) {
         p->is_told = true;
@@ -332,16 +327,9 @@ static void add_words(const gbx_link *link, char *text, size_t size)
     gbx_exit_status_add_words(&process->ending, text, size);
 }
 
-gbx_containment gbx_process_containment(gbx_link *link)
-{
-    gbx_process *p = (gbx_process *)link;
-
-    take_reports(p); /* it may have arrived without being read */
-    return p->ending.containment;
-}
-
 static const char *containment(gbx_link *link)
 {
+    gbx_process *p = (gbx_process *)link;
     static const char *const words[] = {
         [GBX_CONTAIN_UNKNOWN] = "",
         [GBX_CONTAIN_PID_NS] = "pid namespace",
@@ -350,7 +338,8 @@ static const char *containment(gbx_link *link)
             "no namespace to be had: its processes are killed one by one",
     };
 
-    return words[gbx_process_containment(link)];
+    take_reports(p); /* it may have arrived without being read */
+    return words[p->ending.containment];
 }
 
 static const gbx_link_ops ops = {
@@ -374,24 +363,28 @@ static struct event *watch(gbx_process *p, gbx_mcp_loop *loop, int fd, short wha
     return event;
 }
 
-static void set_up(gbx_process *p, const gbx_process_options *o)
+static void set_up(gbx_process *p, gbx_mcp_loop *loop)
 {
     gbx_mcp_output_hooks out_hooks = {.user = p, .broken = on_broken};
+    const int *fds = p->at.fds;
 
-    p->on_output = watch(p, o->loop, p->at.output, EV_PERSIST, on_output);
-    p->on_errors = watch(p, o->loop, p->at.errors, EV_PERSIST, on_errors);
-    p->on_control = watch(p, o->loop, p->at.control, EV_PERSIST, on_control);
-    p->on_gone = watch(p, o->loop, p->at.pidfd, 0, on_gone);
-    gbx_mcp_timer_init(&p->step, o->loop, stop_harder, p);
-    p->out = gbx_mcp_output_new(o->loop, p->at.input, o->waiting_max, &out_hooks);
+    p->on_output = watch(p, loop, fds[STDOUT_FILENO], EV_PERSIST, on_output);
+    p->on_errors = watch(p, loop, fds[STDERR_FILENO], EV_PERSIST, on_errors);
+    p->on_control = watch(p, loop, fds[GBX_KEEPER_FD], EV_PERSIST, on_control);
+    p->on_gone = watch(p, loop, p->at.pidfd, 0, on_gone);
+    gbx_mcp_timer_init(&p->step, loop, stop_harder, p);
+    p->out =
+        gbx_mcp_output_new(loop, fds[STDIN_FILENO], GBX_LINK_WAITING_MAX, &out_hooks);
+    gbx_mcp_line_reader_init(&p->lines, GBX_LINK_MESSAGE_MAX);
+    gbx_mcp_line_reader_init(&p->error_lines, ERROR_LINE_MAX);
 }
 
-gbx_status gbx_process_start(const gbx_process_options *options, gbx_link **ret,
-                             gbx_error *reterr)
+gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
+                          gbx_error *reterr)
 {
-    gbx_spawned_command at;
+    gbx_spawned_server at;
+    gbx_status status = gbx_server_spawn(options->config, options->yard, &at, reterr);
     gbx_process *p;
-    gbx_status status = gbx_server_command_spawn(&options->command, &at, reterr);
 
     if (status != GBX_OK)
         return status;
@@ -399,45 +392,12 @@ gbx_status gbx_process_start(const gbx_process_options *options, gbx_link **ret,
     p->at = at;
     p->link.ops = &ops;
     p->hooks = options->hooks;
-    p->patience_ms = options->patience_ms;
+    p->ending.config = options->config;
     p->ending.secrets = options->yard->secrets;
-    gbx_exit_status_name(&p->ending, options->command.program,
-                         options->command.directory);
-    gbx_mcp_line_reader_init(&p->lines, options->line_max);
-    gbx_mcp_line_reader_init(&p->error_lines, ERROR_LINE_MAX);
-    set_up(p, options);
+    set_up(p, options->loop);
     LIST_INSERT_HEAD(&options->yard->processes, p, entry);
     *ret = &p->link;
     return GBX_OK;
-}
-
-gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
-                          gbx_error *reterr)
-{
-    const gbx_mcp_upstream_config *config = options->config;
-    char **environment = gbx_environ_new(config);
-    gbx_process_options o = {
-        .loop = options->loop,
-        .yard = options->yard,
-        .command = {.program = config->command,
-                    .args = config->args,
-                    .environment = environment,
-                    .directory = config->cwd,
-                    .descriptors = options->yard->descriptors},
-        .line_max = GBX_LINK_MESSAGE_MAX,
-        .waiting_max = GBX_LINK_WAITING_MAX,
-        .patience_ms = gbx_timeout_ms(GBX_TIMEOUT_STDIO_END),
-        .hooks = options->hooks,
-    };
-    gbx_status status = gbx_process_start(&o, ret, reterr);
-
-    gbx_environ_free(environment);
-    return status;
-}
-
-pid_t gbx_process_keeper(const gbx_link *link)
-{
-    return ((const gbx_process *)link)->at.pid;
 }
 
 /* ---- the end of all ---------------------------------------------------------- */

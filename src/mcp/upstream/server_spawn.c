@@ -81,18 +81,24 @@ void gbx_environ_free(char **environment)
  * overwrites no other. */
 #define CLEAR_OF 16
 
-/* Both ends of all pipes and sockets. */
+#define ENDS 4
+
+/* The other ends, by their numbers in the child. */
 typedef struct ends {
-    int ours[4];
-    int theirs[4]; /* indexed by the number in the child */
+    int fds[ENDS];
 } ends;
 
 static void close_ends(ends *e)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(e->ours); i++) {
-        gbx_fd_close(&e->ours[i]);
-        gbx_fd_close(&e->theirs[i]);
-    }
+    for (size_t i = 0; i < ENDS; i++)
+        gbx_fd_close(&e->fds[i]);
+}
+
+void gbx_spawned_server_close(gbx_spawned_server *spawned)
+{
+    for (size_t i = 0; i < ENDS; i++)
+        gbx_fd_close(&spawned->fds[i]);
+    gbx_fd_close(&spawned->pidfd);
 }
 
 static bool move_clear(int *fd)
@@ -108,7 +114,7 @@ static bool move_clear(int *fd)
 }
 
 /* A server's input is a socket, so that writing to it never raises SIGPIPE. */
-static bool open_pair(ends *e, int number)
+static bool open_pair(int *ours, int *theirs, int number)
 {
     int pair[2];
     bool is_socket = number == STDIN_FILENO || number == GBX_KEEPER_FD;
@@ -117,12 +123,11 @@ static bool open_pair(ends *e, int number)
     if ((is_socket ? socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair)
                    : pipe2(pair, O_CLOEXEC)) < 0)
         return false;
-    e->ours[number] = pair[0];
-    e->theirs[number] = pair[1];
+    *ours = pair[0];
+    *theirs = pair[1];
     if (number == STDIN_FILENO)
         (void)shutdown(pair[0], SHUT_RD);
-    return fcntl(e->ours[number], F_SETFL, O_NONBLOCK) == 0 &&
-           move_clear(&e->theirs[number]);
+    return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0 && move_clear(theirs);
 }
 
 static bool is_program(const char *path)
@@ -170,8 +175,8 @@ static int execute(const char *path, char *const *argv, char *const *environment
     (void)posix_spawnattr_setsigmask(&attributes, &none);
     (void)posix_spawnattr_setflags(&attributes,
                                    POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    for (int i = 0; i < (int)GBX_COUNTOF(e->theirs) && error == 0; i++)
-        error = posix_spawn_file_actions_adddup2(&actions, e->theirs[i], i);
+    for (int i = 0; i < ENDS && error == 0; i++)
+        error = posix_spawn_file_actions_adddup2(&actions, e->fds[i], i);
     if (error == 0)
         error = posix_spawn_file_actions_addclosefrom_np(&actions, GBX_KEEPER_FD + 1);
     gbx_cpu_roam();
@@ -183,29 +188,47 @@ static int execute(const char *path, char *const *argv, char *const *environment
 }
 
 /* keeper, mode, descriptors, directory, program, arguments; number is borrowed. */
-static char **arguments_of(const gbx_server_command *command, char *number)
+static char **arguments_of(const gbx_mcp_upstream_config *config, bool is_plain,
+                           char *number)
 {
     static char name[] = "glovebox-keeper";
     static char best[] = GBX_KEEPER_BEST;
     static char plain[] = GBX_KEEPER_PLAIN;
     static char here[] = "";
-    size_t count = 0;
-    char **argv;
+    char **argv = gbx_need(calloc(config->arg_count + 6, sizeof *argv));
 
-    while (command->args != NULL && command->args[count] != NULL)
-        count++;
-    argv = gbx_need(calloc(count + 6, sizeof *argv));
     argv[0] = name;
-    argv[1] = command->is_plain ? plain : best;
+    argv[1] = is_plain ? plain : best;
     argv[2] = number;
-    /* execve() wants non-const pointers, but does not write through them. */
-    memcpy(&argv[3], &command->directory, sizeof argv[3]);
-    if (argv[3] == NULL)
-        argv[3] = here;
-    memcpy(&argv[4], &command->program, sizeof argv[4]);
-    if (count > 0)
-        memcpy(argv + 5, command->args, count * sizeof *argv);
+    argv[3] = config->cwd != NULL ? config->cwd : here;
+    argv[4] = config->command;
+    if (config->arg_count > 0)
+        memcpy(argv + 5, config->args, config->arg_count * sizeof *argv);
     return argv;
+}
+
+/* Start the keeper, with its ends of all pipes and sockets. */
+static gbx_status start_keeper(const gbx_mcp_upstream_config *config,
+                               const gbx_yard *yard, const ends *e, pid_t *ret,
+                               gbx_error *reterr)
+{
+    char number[24];
+    char path[PATH_MAX] = "";
+    GBX_CLEANUP(gbx_free) char **argv = arguments_of(config, yard->is_plain, number);
+    char **environment;
+
+    if (!find_keeper(path, sizeof path))
+        return gbx_fail(reterr, GBX_E_OS,
+                        "cannot find 'glovebox-keeper' beside this program: set "
+                        "GLOVEBOX_KEEPER to where it is");
+    (void)snprintf(number, sizeof number, "%llu",
+                   (unsigned long long)yard->descriptors);
+    environment = gbx_environ_new(config);
+    errno = execute(path, argv, environment, e, ret);
+    gbx_environ_free(environment);
+    return errno == 0 ? GBX_OK
+                      : gbx_fail(reterr, GBX_E_OS, "cannot execute '%s': %s", path,
+                                 strerror(errno));
 }
 
 static void kill_child(pid_t pid)
@@ -215,45 +238,29 @@ static void kill_child(pid_t pid)
         continue;
 }
 
-gbx_status gbx_server_command_spawn(const gbx_server_command *command,
-                                    gbx_spawned_command *ret, gbx_error *reterr)
+gbx_status gbx_server_spawn(const gbx_mcp_upstream_config *config, const gbx_yard *yard,
+                            gbx_spawned_server *ret, gbx_error *reterr)
 {
-    GBX_CLEANUP(close_ends) ends e = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
-    char number[24];
-    GBX_CLEANUP(gbx_free) char **argv = arguments_of(command, number);
-    char path[PATH_MAX] = "";
+    GBX_CLEANUP(close_ends) ends e = {{-1, -1, -1, -1}};
     char reason[GBX_CALL_REASON_SIZE];
+    gbx_status status = GBX_OK;
     pid_t pid = 0;
-    int pidfd;
 
-    (void)snprintf(number, sizeof number, "%llu",
-                   (unsigned long long)command->descriptors);
-    if (!find_keeper(path, sizeof path))
-        return gbx_fail(reterr, GBX_E_OS,
-                        "cannot find 'glovebox-keeper' beside this program: set "
-                        "GLOVEBOX_KEEPER to where it is");
-    for (int i = 0; i < (int)GBX_COUNTOF(e.ours); i++)
-        if (!open_pair(&e, i))
-            return gbx_fail(reterr, GBX_E_OS, "cannot connect to a server: %s",
-                            strerror(errno));
-    errno = execute(path, argv, command->environment, &e, &pid);
-    if (errno != 0)
-        return gbx_fail(reterr, GBX_E_OS, "cannot execute '%s': %s", path,
-                        strerror(errno));
-    pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (pidfd < 0) {
-        (void)gbx_fail(reterr, GBX_E_OS, "cannot watch a server: %s",
-                       gbx_fail_call_reason("pidfd_open", errno, reason));
+    *ret = (gbx_spawned_server){-1, {-1, -1, -1, -1}};
+    for (int i = 0; i < ENDS && status == GBX_OK; i++)
+        if (!open_pair(&ret->fds[i], &e.fds[i], i))
+            status = gbx_fail(reterr, GBX_E_OS, "cannot connect to a server: %s",
+                              strerror(errno));
+    if (status == GBX_OK)
+        status = start_keeper(config, yard, &e, &pid, reterr);
+    if (status == GBX_OK) {
+        ret->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+        if (ret->pidfd >= 0)
+            return GBX_OK;
+        status = gbx_fail(reterr, GBX_E_OS, "cannot watch a server: %s",
+                          gbx_fail_call_reason("pidfd_open", errno, reason));
         kill_child(pid);
-        return GBX_E_OS;
     }
-    *ret = (gbx_spawned_command){
-        .pid = pid,
-        .pidfd = pidfd,
-        .control = gbx_fd_take(&e.ours[GBX_KEEPER_FD]),
-        .input = gbx_fd_take(&e.ours[STDIN_FILENO]),
-        .output = gbx_fd_take(&e.ours[STDOUT_FILENO]),
-        .errors = gbx_fd_take(&e.ours[STDERR_FILENO]),
-    };
-    return GBX_OK;
+    gbx_spawned_server_close(ret);
+    return status;
 }

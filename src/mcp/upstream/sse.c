@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sse - lines end in CR, LF or both. */
+/* sse - lines that end in CR, LF or both, and the events that they make. */
 #include "mcp/upstream/internal.h"
 
 #include "base/cleanup.h"
@@ -68,37 +68,12 @@ static bool end_event(gbx_sse *sse)
     return sse->has_data;
 }
 
-/* Find a line; false if it has no end yet. *ret_used includes the end. */
-static bool next_line(gbx_sse *sse, size_t from, size_t *ret_len, size_t *ret_used)
+/* A byte order mark may come before the first line. */
+static void take_line(gbx_sse *sse, const char *line, size_t len)
 {
-    const char *text = (const char *)sse->in.data;
-    size_t at = sse->seen > from ? sse->seen : from;
+    bool is_marked = !sse->is_begun && len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0;
 
-    while (at < sse->in.len && text[at] != '\n' && text[at] != '\r')
-        at++;
-    sse->seen = at;
-    if (at == sse->in.len)
-        return false;
-    *ret_len = at - from;
-    *ret_used = at + 1 - from;
-    sse->had_cr = text[at] == '\r';
-    return true;
-}
-
-/* Skip the byte order mark that may come before the first line. False: too few
- * bytes to decide. */
-static bool skip_mark(gbx_sse *sse)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    size_t n = sse->in.len < 3 ? sse->in.len : 3;
-    bool is_like = n == 0 || memcmp(sse->in.data, mark, n) == 0;
-
-    if (!sse->is_begun && is_like && n < 3)
-        return false;
-    if (!sse->is_begun && is_like)
-        sse->start = 3;
-    sse->is_begun = true;
-    return true;
+    take_field(sse, is_marked ? line + 3 : line, is_marked ? len - 3 : len);
 }
 
 static void drop_read(gbx_sse *sse)
@@ -126,50 +101,61 @@ size_t gbx_sse_ahead(const gbx_sse *sse)
     return sse->in.len - (sse->seen > sse->start ? sse->seen : sse->start);
 }
 
+/* Every end of a line becomes an LF; of CR LF, the LF may come later. */
 bool gbx_sse_feed(gbx_sse *sse, const void *data, size_t len)
 {
+    const char *from = data;
+    uint8_t *to;
+    size_t n = 0;
+
     if (len > sse->in.ceiling - sse->in.len)
         drop_read(sse);
-    return !sse->data.failed && gbx_buf_append(&sse->in, data, len);
+    to = gbx_buf_reserve(&sse->in, len);
+    if (sse->data.failed || to == NULL)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (from[i] != '\n' || !sse->had_cr)
+            to[n++] = from[i] == '\r' ? '\n' : (uint8_t)from[i];
+        sse->had_cr = from[i] == '\r';
+    }
+    sse->in.len += n;
+    return true;
+}
+
+static void drop_event(gbx_sse *sse)
+{
+    if (!sse->is_told)
+        return;
+    gbx_buf_consume(&sse->data, sse->data.len);
+    sse->name[0] = 0;
+    sse->is_told = sse->has_data = false;
 }
 
 bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
 {
-    size_t at;
-    size_t len;
-    size_t used;
+    const char *text = (const char *)sse->in.data;
+    size_t until = sse->start + LOOK_BYTES;
+    const char *end = text;
     bool found = false;
-    size_t until;
 
-    sse->has_more = false;
-    if (!skip_mark(sse))
-        return false;
-    at = sse->start;
-    if (sse->is_told) {
-        gbx_buf_consume(&sse->data, sse->data.len);
-        sse->name[0] = 0;
-        sse->is_told = sse->has_data = false;
-    }
-    /* The LF of a CR LF may have come later than the CR. */
-    if (sse->had_cr && sse->in.len > at) {
-        at += sse->in.data[at] == '\n';
-        sse->had_cr = false;
-    }
-    until = at + LOOK_BYTES;
-    while (!found && at < until && next_line(sse, at, &len, &used)) {
-        if (len > 0)
-            take_field(sse, (const char *)sse->in.data + at, len);
+    drop_event(sse);
+    while (!found && sse->start < until && sse->start < sse->in.len) {
+        const char *line = text + sse->start;
+        size_t from = sse->seen > sse->start ? sse->seen : sse->start;
+
+        end = memchr(text + from, '\n', sse->in.len - from);
+        sse->seen = end != NULL ? (size_t)(end - text) : sse->in.len;
+        if (end == NULL)
+            break;
+        if (end > line)
+            take_line(sse, line, (size_t)(end - line));
         else
             found = end_event(sse);
-        at += used;
-        if (sse->had_cr && at < sse->in.len) {
-            at += sse->in.data[at] == '\n';
-            sse->had_cr = false;
-        }
+        sse->is_begun = true;
+        sse->start = sse->seen + 1;
     }
-    sse->start = at;
-    sse->has_more = !found && at >= until && !sse->data.failed;
-    if (at > sse->in.len / 2)
+    sse->has_more = !found && sse->start >= until && !sse->data.failed;
+    if (sse->start > sse->in.len / 2)
         drop_read(sse);
     if (!found || sse->data.failed)
         return false;

@@ -145,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gbx_mcp_client_hooks hooks = {.send = on_send,
                                   .is_full = on_is_full,
                                   .give_up = on_give_up};
-    gbx_mcp_server_options options = {.name = "f", .version = "1", .page_entries = 1};
+    gbx_mcp_server_options options = {.name = "f", .version = "1"};
     const char *at = (const char *)data;
     scene s = {.loop = gbx_mcp_loop_new()};
 

@@ -239,13 +239,11 @@ static void offer(void)
     (void)gbx_mcp_server_set_resource(server, &resource);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     gbx_mcp_server_options options = {.name = "fixture",
                                       .version = "1.0.0",
-                                      .instructions = "for tests",
-                                      .page_entries =
-                                          argc > 1 ? (size_t)atoi(argv[1]) : 0};
+                                      .instructions = "for tests"};
     gbx_mcp_stdio *stdio;
     int status;
 

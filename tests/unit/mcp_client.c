@@ -29,9 +29,7 @@ static void on_idle(void *user)
 
 void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options)
 {
-    static const gbx_mcp_server_options usual = {.name = "test",
-                                                 .version = "1",
-                                                 .page_entries = 2};
+    static const gbx_mcp_server_options usual = {.name = "test", .version = "1"};
     gbx_mcp_client_hooks hooks = {.user = client,
                                   .send = on_send,
                                   .is_full = on_is_full,

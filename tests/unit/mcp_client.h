@@ -24,7 +24,6 @@ typedef struct mcp_client {
     "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
     "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}}"
 
-/* page_entries 2, unless the options say otherwise; NULL: none. */
 void mcp_client_open(mcp_client *client, const gbx_mcp_server_options *options);
 void mcp_client_close(mcp_client *client);
 

@@ -10,7 +10,6 @@
 #include "base/edit_distance.h"
 #include "base/json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #define NEAREST_MAX 256 /* names that are compared with an unknown one */
 #define TEXT_MAX    ((size_t)1024 * 1024)
 #define NAME_SIZE   129
-#define CURSOR_MAX  40
 
 /* ---- entries ----------------------------------------------------------------- */
 
@@ -80,13 +78,11 @@ static bool put(gbx_mcp_server *server, gbx_mcp_list list, gbx_mcp_entry entry,
     }
     if (at != NULL) {
         is_same = strcmp(at->shown, entry.shown) == 0;
-        entry.place = at->place;
         free_entry(at);
     } else {
         registry->entries = gbx_need(
             reallocarray(registry->entries, registry->count + 1, sizeof entry));
         at = &registry->entries[registry->count++];
-        entry.place = ++registry->last_place;
     }
     entry.key = gbx_need(strdup(key));
     *at = entry;
@@ -172,75 +168,24 @@ bool gbx_mcp_server_set_resource(gbx_mcp_server *server,
                resource->uri, &shown);
 }
 
-/* ---- lists, page by page ----------------------------------------------------- */
+/* ---- lists ------------------------------------------------------------------- */
 
-/* What begins its cursors, and the member that holds its entries. */
-static const struct {
-    const char *name;
-    const char *member;
-} lists[GBX_MCP_LISTS] = {
-    [GBX_MCP_TOOLS] = {"tools", "tools"},
-    [GBX_MCP_RESOURCES] = {"resources", "resources"},
-    [GBX_MCP_TEMPLATES] = {"templates", "resourceTemplates"},
-    [GBX_MCP_PROMPTS] = {"prompts", "prompts"},
-};
-
-/* Cursors are opaque to clients: "tools:1f". */
-static void print_cursor(gbx_mcp_list list, uint64_t place, char ret[CURSOR_MAX])
-{
-    (void)snprintf(ret, CURSOR_MAX, "%s:%" PRIx64, lists[list].name, place);
-}
-
-/* Read the place after which the page begins. False: the cursor is not exactly as we
- * print those of this list. */
-static bool read_cursor(const gbx_mcp_request *request, uint64_t *ret)
-{
-    gbx_view cursor = gbx_view_member(request->params, "cursor");
-    const char *colon;
-    char text[CURSOR_MAX];
-    char again[CURSOR_MAX];
-
-    if (cursor.at == NULL || gbx_view_kind(cursor) == 'n')
-        return true;
-    if (!gbx_rpc_copy_text(cursor, text, sizeof text))
-        return false;
-    colon = strchr(text, ':');
-    *ret = colon != NULL ? strtoull(colon + 1, NULL, 16) : 0;
-    print_cursor(request->method->list, *ret, again);
-    return strcmp(again, text) == 0;
-}
-
-/* Returns the place of the last entry if more follow, else 0. */
-static uint64_t append_page(gbx_buf *to, const gbx_mcp_registry *registry,
-                            uint64_t after, size_t max)
-{
-    uint64_t last = 0;
-    size_t count = 0;
-
-    for (size_t i = 0; i < registry->count; i++) {
-        const gbx_mcp_entry *entry = &registry->entries[i];
-
-        if (entry->place <= after)
-            continue;
-        if (count == max)
-            return last;
-        gbx_json_put_key(to, NULL);
-        (void)gbx_buf_puts(to, entry->shown);
-        last = entry->place;
-        count++;
-    }
-    return 0;
-}
-
+/* A list has one page, so no cursor was ever given. */
 void gbx_mcp_on_list(gbx_mcp_request *request)
 {
+    static const char *const members[GBX_MCP_LISTS] = {
+        [GBX_MCP_TOOLS] = "tools",
+        [GBX_MCP_RESOURCES] = "resources",
+        [GBX_MCP_TEMPLATES] = "resourceTemplates",
+        [GBX_MCP_PROMPTS] = "prompts",
+    };
     gbx_mcp_server *server = request->server;
     gbx_mcp_list list = request->method->list;
-    char cursor[CURSOR_MAX];
-    uint64_t place = 0;
+    const gbx_mcp_registry *registry = &server->lists[list];
+    char cursor = gbx_view_kind(gbx_view_member(request->params, "cursor"));
     gbx_buf to;
 
-    if (!read_cursor(request, &place)) {
+    if (cursor != 0 && cursor != 'n') {
         gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
                      "the cursor is not one of this list");
         return;
@@ -248,15 +193,14 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
     /* Announce earlier changes first: this client is about to see them anyway. */
     gbx_mcp_announce(server);
     gbx_mcp_reply_begin(&to, request, "complete", NULL);
-    gbx_json_put_open(&to, lists[list].member, '[');
-    place = append_page(&to, &server->lists[list], place, server->page_entries);
-    (void)gbx_buf_puts(&to, "]");
-    if (place > 0) {
-        print_cursor(list, place, cursor);
-        gbx_json_put_text(&to, "nextCursor", cursor);
+    gbx_json_put_open(&to, members[list], '[');
+    for (size_t i = 0; i < registry->count; i++) {
+        gbx_json_put_key(&to, NULL);
+        (void)gbx_buf_puts(&to, registry->entries[i].shown);
     }
+    (void)gbx_buf_puts(&to, "]");
     gbx_mcp_reply_cacheable(&to, request);
-    request->server->has_listed[list] = true;
+    server->has_listed[list] = true;
     gbx_mcp_reply_end(request, &to);
 }
 

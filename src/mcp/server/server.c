@@ -23,11 +23,10 @@
 
 #define SHOWN_NAME_MAX 256
 
-#define PAGE_ENTRIES 200
-#define ASK_MS       300000
-#define HOLD_MS      5000
-#define BEAT_MS      10000
-#define TEXT_MAX     ((size_t)1024 * 1024)
+#define ASK_MS   300000
+#define HOLD_MS  5000
+#define BEAT_MS  10000
+#define TEXT_MAX ((size_t)1024 * 1024)
 
 /* How often questions are checked for a timeout. */
 #define EXPIRY_MS 500
@@ -389,8 +388,6 @@ gbx_mcp_server *gbx_mcp_server_new(gbx_mcp_loop *loop,
 {
     gbx_mcp_server *server = gbx_need(calloc(1, sizeof *server));
 
-    server->page_entries =
-        options->page_entries > 0 ? options->page_entries : PAGE_ENTRIES;
     server->ask_ms = options->ask_ms > 0 ? options->ask_ms : ASK_MS;
     server->hold_ms = options->hold_ms > 0 ? options->hold_ms : HOLD_MS;
     server->beat_ms = options->beat_ms > 0 ? options->beat_ms : BEAT_MS;

@@ -3,8 +3,8 @@
  * server - hides the MCP protocol from the tools and resources that we offer.
  *
  * A feature registers tools and resources, and is called with requests. The server
- * handles the two eras of the protocol, negotiation, lists with their pages, progress
- * tokens, cancellation, and questions to a person. Everything runs on the loop's
+ * handles the two eras of the protocol, negotiation, lists, progress tokens,
+ * cancellation, and questions to a person. Everything runs on the loop's
  * thread; no handler may block it.
  *
  * Each request is ended exactly once, by gbx_mcp_finish() or gbx_mcp_fail(), even after
@@ -28,7 +28,6 @@ typedef struct gbx_mcp_server_options {
     const char *version;
     const char *description;
     const char *instructions; /* for the model */
-    size_t page_entries;      /* of a list; 0: 200 */
     uint32_t ask_ms;          /* time for a person's answer; 0: 300000 */
     uint32_t hold_ms;         /* longest wait for a hold's end; 0: 5000 */
     uint32_t beat_ms;         /* silence before a sign of life; 0: 10000 */

@@ -58,12 +58,8 @@ void gbx_mcp_server_end(gbx_mcp_server *server);
 
 /* ---- registry.c ---------------------------------------------------------- */
 
-/*
- * The entries of one list of the protocol, in the order in which they were added.
- *
- * An entry keeps its place when it is replaced. Every place has a number that is never
- * reused. A cursor is such a number, so a list may change between two pages.
- */
+/* The entries of one list of the protocol, in the order in which they were added. An
+ * entry keeps its place when it is replaced. */
 
 typedef enum gbx_mcp_list {
     GBX_MCP_TOOLS,
@@ -74,10 +70,9 @@ typedef enum gbx_mcp_list {
 } gbx_mcp_list;
 
 /* More than anybody lists by hand; artifacts have limits of their own. */
-#define GBX_MCP_ENTRIES_MAX 10000
+#define GBX_MCP_ENTRIES_MAX 1000
 
 typedef struct gbx_mcp_entry {
-    uint64_t place;
     char *key;   /* name; for a resource, its uri or fixed beginning */
     char *shown; /* JSON object, as sent in lists */
     gbx_mcp_tool_fn call;
@@ -89,7 +84,6 @@ typedef struct gbx_mcp_entry {
 typedef struct gbx_mcp_registry {
     gbx_mcp_entry *entries;
     size_t count;
-    uint64_t last_place;
 } gbx_mcp_registry;
 
 /* Limit of one message, in or out. */
@@ -194,7 +188,6 @@ struct gbx_mcp_server {
     bool is_changed[GBX_MCP_LISTS]; /* and not announced yet */
     char *info;                     /* JSON object: serverInfo */
     char *instructions;             /* or NULL */
-    size_t page_entries;
     uint32_t ask_ms;
     unsigned holds;
     bool is_impatient; /* with the present holds */

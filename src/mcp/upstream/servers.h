@@ -308,25 +308,6 @@ struct gbx_server {
     int64_t tools_until_ns;  /* when they expire; 0: when the server says so */
 };
 
-void gbx_server_init(gbx_server *server, gbx_upstreams *all,
-                     const gbx_mcp_upstream_config *config);
-/* Free the lost sessions; only from the turn of the loop. */
-void gbx_server_bury(gbx_server *server);
-/* End its sessions; waiting calls go on waiting. */
-void gbx_server_stop(gbx_server *server);
-void gbx_server_cleanup(gbx_server *server);
-
-/* Send what can be sent, start what must be started. */
-void gbx_server_pump(gbx_server *server);
-void gbx_server_start(gbx_server *server);
-gbx_upstream_state gbx_server_state(const gbx_server *server);
-uint32_t gbx_server_retry_ms(const gbx_server *server);
-
-/* Is it running, and might its tools differ from the known ones? */
-bool gbx_server_is_dated(const gbx_server *server);
-
-/* ---- upstreams.c ------------------------------------------------------------ */
-
 struct gbx_upstreams {
     gbx_mcp_loop *loop;
     const gbx_mcp_config *config;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upstream_server - one configured server: its sessions and what is known of its tools.
+ * upstream_server - the configured servers: their sessions, and what is known of their
+ * tools; see upstream.h.
  *
  * Restarts and the circuit breaker: the first successful call clears all failures. Until
  * then each retry waits longer. After several failures the circuit is open for a while:
@@ -16,8 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define FAILURES_MAX 5
+
+/* Calls that wait for one server; a script with more does not await them. */
+#define WAITING_MAX       1000
+#define WAITING_BYTES_MAX GBX_MIB(64)
 
 static uint32_t or_else(uint32_t value, uint32_t otherwise)
 {
@@ -110,7 +117,7 @@ static void learn(gbx_server *server, gbx_upstream_call *call)
         gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
 }
 
-bool gbx_server_is_dated(const gbx_server *server)
+static bool is_dated(const gbx_server *server)
 {
     for (size_t i = 0; i < server->session_count; i++)
         if (server->sessions[i]->phase == GBX_PHASE_READY &&
@@ -178,7 +185,7 @@ static void on_lost(gbx_server *server, gbx_session *session, const char *why)
         fail_waiting(server, GBX_UPSTREAM_START, why);
 }
 
-static const gbx_session_hooks hooks = {
+static const gbx_session_hooks session_hooks = {
     on_ready,
     on_listed,
     on_ending,
@@ -190,7 +197,7 @@ static const gbx_session_hooks hooks = {
 
 /* ---- the end ----------------------------------------------------------------- */
 
-void gbx_server_stop(gbx_server *server)
+static void stop_server(gbx_server *server)
 {
     while (server->session_count > 0) {
         gbx_session *session = server->sessions[--server->session_count];
@@ -203,7 +210,7 @@ void gbx_server_stop(gbx_server *server)
     }
 }
 
-void gbx_server_bury(gbx_server *server)
+static void bury_lost(gbx_server *server)
 {
     size_t left = 0;
 
@@ -216,7 +223,7 @@ void gbx_server_bury(gbx_server *server)
     server->session_count = left;
 }
 
-void gbx_server_cleanup(gbx_server *server)
+static void cleanup_server(gbx_server *server)
 {
     gbx_mcp_timer_cleanup(&server->retry);
     gbx_mcp_timer_cleanup(&server->idle);
@@ -230,7 +237,7 @@ void gbx_server_cleanup(gbx_server *server)
  * waits for starts at once.
  */
 
-gbx_upstream_state gbx_server_state(const gbx_server *server)
+static gbx_upstream_state state_of(const gbx_server *server)
 {
     if (count_ready(server) > 0)
         return GBX_UPSTREAM_READY;
@@ -239,7 +246,7 @@ gbx_upstream_state gbx_server_state(const gbx_server *server)
     return server->failures > 0 ? GBX_UPSTREAM_BROKEN : GBX_UPSTREAM_STOPPED;
 }
 
-uint32_t gbx_server_retry_ms(const gbx_server *server)
+static uint32_t retry_ms_of(const gbx_server *server)
 {
     int64_t left_ns = server->retry_ns - gbx_clock_now_ns();
 
@@ -252,13 +259,13 @@ static bool may_start(const gbx_server *server)
            gbx_clock_now_ns() >= server->retry_ns;
 }
 
-void gbx_server_start(gbx_server *server)
+static void start_server(gbx_server *server)
 {
     gbx_error error;
     gbx_session *session;
 
     server->started_ns = gbx_clock_now_ns();
-    if (gbx_session_new(server, &hooks, &session, &error) == GBX_OK) {
+    if (gbx_session_new(server, &session_hooks, &session, &error) == GBX_OK) {
         server->sessions[server->session_count++] = session;
         return;
     }
@@ -278,7 +285,7 @@ static bool is_called(const gbx_server *server)
 
 static bool has_place(const gbx_server *server, int64_t now_ns)
 {
-    return gbx_server_state(server) == GBX_UPSTREAM_STARTING &&
+    return state_of(server) == GBX_UPSTREAM_STARTING &&
            server->config->transport == GBX_MCP_STDIO &&
            now_ns - server->started_ns < gbx_timeout_ns(GBX_TIMEOUT_START_PLACE);
 }
@@ -305,7 +312,7 @@ static void start_in_turn(gbx_server *server)
                           : server->retry_ns - gbx_clock_now_ns();
 
     if (may && has_turn(server))
-        gbx_server_start(server);
+        start_server(server);
     else if (left_ns > 0)
         gbx_mcp_timer_set(&server->retry, (uint32_t)(left_ns / GBX_NS_PER_MS + 1));
 }
@@ -384,7 +391,7 @@ static void widen(gbx_server *server)
     if (count_live(server) < processes_of(server) && best != NULL &&
         best->call_count > 0 && count_ready(server) == count_live(server) &&
         may_start(server))
-        gbx_server_start(server);
+        start_server(server);
 }
 
 static void on_idle(void *user)
@@ -392,7 +399,7 @@ static void on_idle(void *user)
     gbx_server *server = user;
 
     if (server->in_flight == 0 && server->waiting_count == 0)
-        gbx_server_stop(server);
+        stop_server(server);
 }
 
 static void watch_idleness(gbx_server *server)
@@ -406,7 +413,7 @@ static void watch_idleness(gbx_server *server)
         gbx_mcp_timer_set(&server->idle, ms);
 }
 
-void gbx_server_pump(gbx_server *server)
+static void pump_server(gbx_server *server)
 {
     send_waiting(server);
     if (server->waiting_count > 0 && count_live(server) == 0) {
@@ -422,15 +429,217 @@ void gbx_server_pump(gbx_server *server)
 
 static void on_retry(void *user)
 {
-    gbx_server_pump(user);
+    pump_server(user);
 }
 
-void gbx_server_init(gbx_server *server, gbx_upstreams *all,
-                     const gbx_mcp_upstream_config *config)
+static void init_server(gbx_server *server, gbx_upstreams *all,
+                        const gbx_mcp_upstream_config *config)
 {
     server->all = all;
     server->config = config;
     TAILQ_INIT(&server->waiting);
     gbx_mcp_timer_init(&server->retry, all->loop, on_retry, server);
     gbx_mcp_timer_init(&server->idle, all->loop, on_idle, server);
+}
+
+/* ---- all servers ------------------------------------------------------------- */
+
+/* Servers are kept in the order of the configuration. */
+static gbx_server *server_of(const gbx_upstreams *all, gbx_upstream_id *id)
+{
+    return &all->servers[id - all->config->servers];
+}
+
+static void tell(gbx_upstream_call *call)
+{
+    gbx_upstream_reply reply = {.fault = call->fault,
+                                .was_not_begun = !call->was_sent,
+                                .is_lasting = call->is_lasting,
+                                .message = call->message};
+
+    if (call->request.tool == NULL && call->fault == GBX_UPSTREAM_OK)
+        reply.result = gbx_tools_view(call->server->tools);
+    gbx_call_end(call, &reply);
+}
+
+static void on_turn(void *user)
+{
+    gbx_upstreams *all = user;
+    size_t first = all->next_server++;
+    gbx_upstream_call *call;
+
+    for (size_t i = 0; i < all->count; i++) {
+        bury_lost(&all->servers[(first + i) % all->count]);
+        pump_server(&all->servers[(first + i) % all->count]);
+    }
+    while ((call = TAILQ_FIRST(&all->ended)) != NULL)
+        tell(call);
+}
+
+/* Read once: later changes of our limit do not affect servers. */
+static rlim_t descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+/* How many programs this machine can start at once without harm: two a processor. */
+static size_t starts_at_once(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return 2 * (processors > 0 ? (size_t)processors : 1);
+}
+
+gbx_upstreams *gbx_upstreams_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
+                                 const gbx_upstream_hooks *hooks)
+{
+    gbx_upstreams *all = gbx_need(calloc(1, sizeof *all));
+
+    all->loop = loop;
+    all->config = config;
+    TAILQ_INIT(&all->ended);
+    all->starts_at_once = starts_at_once();
+    if (hooks != NULL)
+        all->hooks = *hooks;
+    if (config->rules != NULL)
+        all->yard.secrets = config->rules->secrets;
+    all->yard.descriptors = descriptor_limit();
+    gbx_mcp_timer_init(&all->turn, loop, on_turn, all);
+    all->count = config->server_count;
+    all->servers = gbx_need(calloc(all->count + 1, sizeof(gbx_server)));
+    for (size_t i = 0; i < all->count; i++)
+        init_server(&all->servers[i], all, &config->servers[i]);
+    for (size_t i = 0; i < all->count; i++)
+        if (config->servers[i].eager && !config->servers[i].disabled)
+            start_server(&all->servers[i]);
+    return all;
+}
+
+void gbx_upstreams_part(gbx_upstreams *upstreams)
+{
+    if (upstreams == NULL || upstreams->is_closing)
+        return;
+    upstreams->is_closing = true;
+    for (size_t i = 0; i < upstreams->count; i++)
+        stop_server(&upstreams->servers[i]);
+    gbx_http_client_finish(upstreams->yard.web,
+                           gbx_timeout_ms(GBX_TIMEOUT_LAST_FAREWELL));
+}
+
+void gbx_upstreams_free(gbx_upstreams *upstreams)
+{
+    gbx_upstream_call *call;
+
+    if (upstreams == NULL)
+        return;
+    gbx_upstreams_part(upstreams);
+    for (size_t i = 0; i < upstreams->count; i++)
+        while ((call = TAILQ_FIRST(&upstreams->servers[i].waiting)) != NULL)
+            gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED,
+                               "the servers are being stopped");
+    while ((call = TAILQ_FIRST(&upstreams->ended)) != NULL)
+        tell(call);
+    gbx_yard_clear(&upstreams->yard, gbx_timeout_ms(GBX_TIMEOUT_LAST_END));
+    gbx_http_client_free(upstreams->yard.web);
+    for (size_t i = 0; i < upstreams->count; i++)
+        cleanup_server(&upstreams->servers[i]);
+    free(upstreams->servers);
+    gbx_mcp_timer_cleanup(&upstreams->turn);
+    free(upstreams);
+}
+
+gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
+                                      const gbx_upstream_request *request)
+{
+    gbx_server *server = server_of(upstreams, request->server);
+    gbx_upstream_call *call;
+
+    if (upstreams->is_closing)
+        return NULL;
+    call = gbx_need(calloc(1, sizeof *call));
+    call->all = upstreams;
+    call->server = server;
+    call->request = *request;
+    if (server->waiting_count >= WAITING_MAX ||
+        request->args.len > WAITING_BYTES_MAX - server->waiting_bytes) {
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "too many calls wait for it");
+    } else {
+        gbx_call_enqueue(call);
+        pump_server(server);
+    }
+    return call;
+}
+
+void gbx_upstream_cancel(gbx_upstream_call *call)
+{
+    if (call->session != NULL)
+        gbx_session_cancel(call->session, call->id, "the caller has cancelled it");
+    gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED, "the call was cancelled");
+}
+
+bool gbx_upstream_was_sent(const gbx_upstream_call *call)
+{
+    return call->was_sent;
+}
+
+gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
+                                     gbx_upstream_id *id)
+{
+    const gbx_server *server = server_of(upstreams, id);
+
+    return (gbx_upstream_info){
+        .name = id->name,
+        .state = state_of(server),
+        .era = server->facts.version,
+        .server_name = server->facts.server_name,
+        .version = server->facts.server_version,
+        .fault = server->fault,
+        .retry_ms = retry_ms_of(server),
+        .start_ms = server->facts.start_ms,
+        .containment =
+            server->facts.containment != NULL ? server->facts.containment : "",
+        .tools = gbx_tools_view(server->tools),
+        .left_out = server->tools != NULL ? server->tools->dropped : 0,
+        .left_out_why = server->tools != NULL ? server->tools->dropped_why : "",
+    };
+}
+
+gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,
+                                 gbx_upstream_id *server, const char *tool)
+{
+    const gbx_tools *tools = server_of(upstreams, server)->tools;
+    const gbx_tool *known = gbx_tools_find(tools, tool);
+
+    if (tools == NULL)
+        return GBX_GATE_HINT_UNKNOWN;
+    if (known == NULL)
+        return GBX_GATE_HINT_MISSING;
+    return known->is_reading ? GBX_GATE_HINT_READS : GBX_GATE_HINT_OTHER;
+}
+
+bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *server)
+{
+    return is_dated(server_of(upstreams, server));
+}
+
+const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
+                                       gbx_upstream_id *server, const char *tool)
+{
+    return gbx_tools_nearest(server_of(upstreams, server)->tools, tool);
+}
+
+bool gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
+                        gbx_upstream_done_fn done, void *user)
+{
+    gbx_upstream_request request = {.server = server, .done = done, .user = user};
+
+    return gbx_upstream_start(upstreams, &request) != NULL;
+}
+
+void gbx_upstream_retry(gbx_upstreams *upstreams, gbx_upstream_id *server)
+{
+    if (server_of(upstreams, server)->waiting_count == 0)
+        (void)gbx_upstream_learn(upstreams, server, NULL, NULL);
 }

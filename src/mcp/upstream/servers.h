@@ -15,7 +15,7 @@ typedef struct gbx_server gbx_server;
 typedef struct gbx_session gbx_session;
 typedef TAILQ_HEAD(gbx_call_list, gbx_upstream_call) gbx_call_list;
 
-/* ---- calls.c -------------------------------------------------------------- */
+/* ---- session_request.c: calls -------------------------------------------------------------- */
 
 /* A call of a tool, or a request for the tools, until it is answered. */
 struct gbx_upstream_call {
@@ -49,7 +49,8 @@ void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply);
 void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
                         const char *message);
 
-/* See gbx_session_hooks. A call that may be made again waits again. */
+/* Of a call in flight: its answer, what is known in place of one, its progress. A call
+ * that may be made again waits again. */
 void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message);
 void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply);
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params);
@@ -117,10 +118,6 @@ typedef struct gbx_session_hooks {
     void (*ending)(gbx_server *server, gbx_session *session, const char *why);
     /* It comes after ending: calls in flight have been answered with GBX_UPSTREAM_EXIT. */
     void (*lost)(gbx_server *server, gbx_session *session, const char *why);
-    /* Of a call in flight: its answer, what is known in place of one, its progress. */
-    void (*message)(gbx_upstream_call *call, const gbx_rpc_message *message);
-    void (*answer)(gbx_upstream_call *call, gbx_upstream_reply reply);
-    void (*progress)(gbx_upstream_call *call, gbx_view params);
 } gbx_session_hooks;
 
 struct gbx_session {
@@ -193,11 +190,8 @@ bool gbx_session_is_checked(const gbx_session *s);
 void gbx_session_lose(gbx_session *s, const char *why);
 /* The server has forgotten it: end it as soon as its calls have ended. */
 void gbx_session_end(gbx_session *s, const char *why);
-/* A call of it has ended. */
-void gbx_session_on_call_end(gbx_session *s);
-void gbx_session_fail_call(const gbx_session *s, gbx_upstream_call *call,
-                           gbx_upstream_fault fault, const char *why,
-                           bool was_not_begun);
+void gbx_call_fail(gbx_upstream_call *call, gbx_upstream_fault fault, const char *why,
+                   bool was_not_begun);
 
 /* Send {"method", "params": {PARAMS, "_meta"}}: params are members without braces, or
  * "". False: it cannot be sent. */
@@ -206,9 +200,6 @@ bool gbx_session_ask(gbx_session *s, gbx_ask ask, const char *method,
 void gbx_session_notify(gbx_session *s, const char *method, const char *params);
 /* Nobody waits for this request any more: notify the server. */
 void gbx_session_cancel(gbx_session *s, int64_t id, const char *reason);
-/* Append _meta with the members that this era has on each request. */
-void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
-                          const char *more, gbx_buf *to);
 bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message about);
 
 /* What was asked with this id; *ret_call is the call, or NULL. */
@@ -223,19 +214,6 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A log message from the server. */
 void gbx_session_on_says(gbx_session *s, gbx_view params);
-
-/* Keep a line that is not a message, without values of secrets. The last one that has a
- * word in it wins. */
-void gbx_session_note_stray(gbx_session *s, const char *text, size_t len);
-/* Append it, if there is one. */
-void gbx_session_add_stray(const gbx_session *s, char *why, size_t size);
-/* Does the process write answers in a wrong framing? Then waiting longer does not
- * help. */
-void gbx_session_note_framing(gbx_session *s, const char *text, size_t len);
-extern const char gbx_is_spread[]; /* such a framing, in words */
-
-/* Make blanks of what a text must not hold. */
-void gbx_blank_nuls(gbx_buf *text);
 
 /* ---- session_start.c: eras ------------------------------------------------ */
 

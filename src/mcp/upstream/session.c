@@ -25,6 +25,103 @@
 /* A longer message with invalid UTF-8 is read only if it is an awaited answer. */
 #define LOSSY_MAX GBX_KIB(64)
 
+/* Of a line that is not a message. Secrets are removed before it is cut. */
+#define STRAY_MAX GBX_KIB(4)
+
+/* After messages that cannot be read: a server may have printed an answer for people and
+ * sent it, too. */
+#define MOMENT_MS 1000
+
+/* ---- lines of a process that are not messages -------------------------------- */
+
+static void note_stray(gbx_session *s, const char *text, size_t len)
+{
+    GBX_CLEANUP(gbx_free) char *line = NULL;
+    char clean[sizeof s->stray / 8];
+    size_t letters = 0;
+
+    for (size_t i = 0; i < len && letters < 2; i++)
+        letters = isalpha((unsigned char)text[i]) != 0 ? letters + 1 : 0;
+    if (letters != 2)
+        return;
+    line = gbx_need(strndup(text, len < STRAY_MAX ? len : STRAY_MAX));
+    gbx_redact_copy(s->server->all->yard.secrets, line, clean, sizeof clean);
+    gbx_utf8_copy_line(s->stray, sizeof s->stray, clean, strlen(clean));
+}
+
+static void add_stray(const gbx_session *s, char *why, size_t size)
+{
+    size_t len = strlen(why);
+
+    if (s->stray[0] != 0)
+        (void)snprintf(
+            why + len, size - len,
+            "; on its standard output it wrote a line that is not a message: %s",
+            s->stray);
+}
+
+static size_t indent_of(const char *text, size_t len)
+{
+    size_t indent = 0;
+
+    while (indent < len && (text[indent] == ' ' || text[indent] == '\t'))
+        indent++;
+    return indent;
+}
+
+/* A further line of an object that began on an earlier line. */
+static void note_spread(gbx_spread *spread, const char *text, size_t len)
+{
+    size_t indent = indent_of(text, len);
+    char line[40]; /* enough for an id */
+
+    if (spread->indent == 0)
+        spread->indent = indent;
+    if (indent != spread->indent)
+        return;
+    (void)snprintf(line, sizeof line, "%.*s", (int)(len - indent), text + indent);
+    if (strncmp(line, "\"id\":", 5) == 0)
+        spread->id = strtoll(line + 5 + strspn(line + 5, " \t\""), NULL, 10);
+    else if (strncmp(line, "\"result\":", 9) == 0 ||
+             strncmp(line, "\"error\":", 8) == 0)
+        spread->is_answer = true;
+}
+
+static const char is_spread[] =
+    "it writes a message on several lines: MCP has one message a line, and nothing else, "
+    "on standard output: have it write JSON without line breaks";
+
+static const char has_headers[] =
+    "it writes its messages behind Content-Length headers: MCP has one message a line, "
+    "and nothing else, on standard output";
+
+static void note_framing(gbx_session *s, const char *text, size_t len)
+{
+    static const char header[] = "Content-Length:";
+    gbx_spread *spread = &s->spread;
+    bool has_header =
+        len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
+    bool is_brace =
+        len > 0 && text[0] == '{' && indent_of(text + 1, len - 1) == len - 1;
+    bool is_inside = spread->is_begun && len > 0 && indent_of(text, 1) == 1;
+
+    if (is_brace)
+        *spread = (gbx_spread){.awaited = spread->awaited};
+    else if (is_inside)
+        note_spread(spread, text, len);
+    spread->is_begun = is_brace || is_inside;
+    is_inside = is_inside && spread->is_answer;
+    if (s->phase < GBX_PHASE_READY && s->misframed == NULL &&
+        (has_header || is_inside)) {
+        s->misframed = has_header ? has_headers : is_spread;
+        gbx_mcp_timer_set(&s->start_timer, MOMENT_MS);
+    } else if (s->phase >= GBX_PHASE_READY && is_inside &&
+               gbx_session_awaits(s, spread->id)) {
+        spread->awaited = spread->id;
+        gbx_mcp_timer_set(&s->start_timer, MOMENT_MS);
+    }
+}
+
 /* ---- messages ---------------------------------------------------------------- */
 
 static void on_check(gbx_session *s)
@@ -65,7 +162,7 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
         if (message->kind == GBX_RPC_ERROR &&
             gbx_rpc_error_code(message->payload) == HEADER_MISMATCH)
             gbx_session_on_change(s);
-        s->hooks->message(call, message);
+        gbx_call_on_answer(call, message);
         break;
     case GBX_ASK_NOTHING:
         gbx_session_log(s, "an answer that nobody waits for was dropped");
@@ -102,7 +199,7 @@ static void on_progress(const gbx_session *s, gbx_view params)
 
     if (gbx_id_read(gbx_view_member(params, "progressToken"), &id) &&
         gbx_session_find(s, id, &call) == GBX_ASK_CALL)
-        s->hooks->progress(call, params);
+        gbx_call_on_progress(call, params);
 }
 
 static void on_notification(gbx_session *s, const gbx_rpc_message *message)
@@ -149,9 +246,7 @@ static void fail_request(gbx_session *s, int64_t id, const char *why)
     case GBX_ASK_TOOLS: gbx_session_on_no_tools(s, why); break;
     case GBX_ASK_LISTEN: gbx_session_on_listen_end(s, NULL); break;
     case GBX_ASK_CHECK: on_check(s); break;
-    case GBX_ASK_CALL:
-        gbx_session_fail_call(s, call, GBX_UPSTREAM_PROTOCOL, why, false);
-        break;
+    case GBX_ASK_CALL: gbx_call_fail(call, GBX_UPSTREAM_PROTOCOL, why, false); break;
     case GBX_ASK_NOTHING: break;
     }
 }
@@ -217,7 +312,7 @@ static bool take_behind(gbx_session *s, const char *text, size_t len)
             (message.kind != GBX_RPC_RESULT && message.kind != GBX_RPC_ERROR) ||
             !gbx_id_read(message.id, &id) || !gbx_session_awaits(s, id))
             continue;
-        gbx_session_note_stray(s, text, (size_t)(at - text));
+        note_stray(s, text, (size_t)(at - text));
         gbx_session_log(s, "text before an answer was dropped: %s", s->stray);
         on_response(s, &message, 0);
         return true;
@@ -248,8 +343,8 @@ static void on_message(void *user, const char *text, size_t len, int64_t about)
         return;
     say_fault(text, len, &fault, why, sizeof why);
     if (s->is_process) {
-        gbx_session_note_stray(s, text, len);
-        gbx_session_note_framing(s, text, len);
+        note_stray(s, text, len);
+        note_framing(s, text, len);
     }
     gbx_session_log(s, "a line was dropped: %s%s%s", why, s->is_process ? ": " : "",
                     s->is_process ? s->stray : "");
@@ -288,7 +383,7 @@ static void on_unanswered(void *user, int64_t about, gbx_upstream_fault fault,
     gbx_ask ask = gbx_session_take(s, about, &call);
 
     if (ask == GBX_ASK_CALL)
-        s->hooks->answer(call, reply);
+        gbx_call_answer(call, reply);
     if (how >= GBX_UNANSWERED_FORGOTTEN) {
         s->is_lasting = how == GBX_UNANSWERED_AWAY;
         gbx_session_end(s, why);
@@ -329,7 +424,7 @@ static void on_deaf(void *user, uint64_t written, const char *why)
     s->is_deaf = true;
     /* Each answer may drop further calls, so search anew. */
     while ((call = find_unread(s, written)) != NULL)
-        gbx_session_fail_call(s, call, GBX_UPSTREAM_EXIT, why, true);
+        gbx_call_fail(call, GBX_UPSTREAM_EXIT, why, true);
     gbx_session_end(s, why);
 }
 
@@ -357,7 +452,7 @@ static void on_lost(void *user, const char *why, bool is_lasting)
     s->link = NULL;
     s->is_lasting = is_lasting;
     (void)snprintf(words, sizeof words, "%s", why);
-    gbx_session_add_stray(s, words, sizeof words);
+    add_stray(s, words, sizeof words);
     gbx_session_lose(s, words);
 }
 
@@ -371,7 +466,7 @@ static void on_start_timer(void *user)
     if (s->phase == GBX_PHASE_ENDING) {
         gbx_session_lose(s, "its session has ended");
     } else if (s->phase == GBX_PHASE_READY) {
-        fail_request(s, s->spread.awaited, gbx_is_spread);
+        fail_request(s, s->spread.awaited, is_spread);
     } else if (s->misframed != NULL) {
         s->is_lasting = true;
         gbx_session_lose(s, s->misframed);
@@ -381,7 +476,7 @@ static void on_start_timer(void *user)
                        gbx_session_start_ms(s));
         if (s->link->ops->add_words != NULL)
             s->link->ops->add_words(s->link, why, sizeof why);
-        gbx_session_add_stray(s, why, sizeof why);
+        add_stray(s, why, sizeof why);
         gbx_session_lose(s, why);
     }
 }
@@ -404,22 +499,6 @@ static void on_listen_timer(void *user)
 static void on_check_timer(void *user)
 {
     gbx_session_lose(user, "it does not answer any more");
-}
-
-void gbx_session_check(gbx_session *s)
-{
-    if (s->phase != GBX_PHASE_READY || gbx_session_is_checked(s))
-        return;
-    if (gbx_session_ask(s, GBX_ASK_CHECK, s->is_modern ? "server/discover" : "ping",
-                        ""))
-        gbx_mcp_timer_set(&s->check_timer, gbx_timeout_ms(GBX_TIMEOUT_CHECK));
-    else
-        gbx_session_lose(s, "it does not read its input");
-}
-
-bool gbx_session_is_checked(const gbx_session *s)
-{
-    return gbx_mcp_timer_is_set(&s->check_timer);
 }
 
 /* ---- start and end ----------------------------------------------------------- */

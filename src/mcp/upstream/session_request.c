@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session_request - what is asked of a server and not answered yet; what it says besides
- * answers, which is logged; and the end, when all requests fail.
+ * session_request - what is asked of a server: calls, from their start to their end, and
+ * requests of our own; what it says besides answers, which is logged; and the end of a
+ * session, when all requests fail. A call is in one list at a time. Its end is reported
+ * once, never from inside the functions that begin or cancel it.
  */
 #include "mcp/upstream/servers.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/timeouts.h"
 #include "base/utf8.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Limits of lines in our log about a server in a second, then comes silence: of ours, and
  * of its own log messages. */
@@ -29,17 +30,19 @@
 /* Of its level, and of the name of the logging component. */
 #define WORD_MAX 100
 
-/* Of a line that is not a message. Secrets are removed before it is cut. */
-#define STRAY_MAX GBX_KIB(4)
-
-/* After messages that cannot be read: a server may have printed an answer for people and
- * sent it, too. */
-#define MOMENT_MS 1000
-
 static const gbx_policy *secrets_of(const gbx_session *s)
 {
     return s->server->all->yard.secrets;
 }
+
+/* Room for the arguments, plus the message around them. */
+#define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
+
+#define WORDS_MAX GBX_KIB(64) /* of an error */
+#define DATA_MAX  GBX_KIB(1)  /* of the data of an error */
+
+#define MISSING_CAPABILITY (-32021)
+#define URL_NEEDED         (-32042)
 
 /* ---- requests of ours -------------------------------------------------------- */
 
@@ -53,8 +56,8 @@ bool gbx_session_send(gbx_session *s, const gbx_buf *text, gbx_link_message abou
     return true;
 }
 
-void gbx_session_put_meta(const gbx_session *s, int64_t progress_token,
-                          const char *more, gbx_buf *to)
+static void put_meta(const gbx_session *s, int64_t progress_token, const char *more,
+                     gbx_buf *to)
 {
     gbx_json_put_open(to, "_meta", '{');
     if (s->is_modern) {
@@ -84,7 +87,7 @@ static bool send_method(gbx_session *s, int64_t id, const char *method,
         gbx_rpc_begin_notification(&text, method);
     (void)gbx_buf_puts(&text, params);
     if (s->is_modern)
-        gbx_session_put_meta(s, 0, NULL, &text);
+        put_meta(s, 0, NULL, &text);
     gbx_rpc_end(&text);
     return gbx_session_send(s, &text, (gbx_link_message){.id = id, .method = method});
 }
@@ -149,6 +152,22 @@ bool gbx_session_awaits(const gbx_session *s, int64_t id)
     return gbx_session_find(s, id, &call) != GBX_ASK_NOTHING;
 }
 
+void gbx_session_check(gbx_session *s)
+{
+    if (s->phase != GBX_PHASE_READY || gbx_session_is_checked(s))
+        return;
+    if (gbx_session_ask(s, GBX_ASK_CHECK, s->is_modern ? "server/discover" : "ping",
+                        ""))
+        gbx_mcp_timer_set(&s->check_timer, gbx_timeout_ms(GBX_TIMEOUT_CHECK));
+    else
+        gbx_session_lose(s, "it does not read its input");
+}
+
+bool gbx_session_is_checked(const gbx_session *s)
+{
+    return gbx_mcp_timer_is_set(&s->check_timer);
+}
+
 /* ---- logs -------------------------------------------------------------------- */
 
 bool gbx_log_burst_take(gbx_log_burst *burst, unsigned most)
@@ -182,7 +201,7 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
     gbx_server_log(s->server, line);
 }
 
-void gbx_blank_nuls(gbx_buf *text)
+static void blank_nuls(gbx_buf *text)
 {
     for (size_t i = 0; i < text->len; i++)
         if (text->data[i] == '\0')
@@ -211,7 +230,7 @@ static bool put_said(gbx_view params, gbx_buf *to)
         (void)gbx_view_append_text(m[DATA], to);
     else if (m[DATA].at != NULL)
         (void)gbx_json_append_line(to, m[DATA].at, m[DATA].len);
-    gbx_blank_nuls(to);
+    blank_nuls(to);
     return gbx_buf_append(to, "", 1);
 }
 
@@ -235,94 +254,400 @@ void gbx_session_on_says(gbx_session *s, gbx_view params)
         gbx_server_log(s->server, (const char *)line.data);
 }
 
-/* ---- lines of a process that are not messages -------------------------------- */
+/* ---- waiting and ending ------------------------------------------------------ */
 
-void gbx_session_note_stray(gbx_session *s, const char *text, size_t len)
+static void append(gbx_upstream_call *call, gbx_call_list *list)
 {
-    GBX_CLEANUP(gbx_free) char *line = NULL;
-    char clean[sizeof s->stray / 8];
-    size_t letters = 0;
+    call->list = list;
+    TAILQ_INSERT_TAIL(list, call, entry);
+}
 
-    for (size_t i = 0; i < len && letters < 2; i++)
-        letters = isalpha((unsigned char)text[i]) != 0 ? letters + 1 : 0;
-    if (letters != 2)
+static void on_call_end(gbx_session *s)
+{
+    if (s->phase == GBX_PHASE_ENDING && s->call_count == 0)
+        gbx_mcp_timer_fire(&s->start_timer);
+}
+
+/* Remove it from whatever list it is in. */
+static void unlink_call(gbx_upstream_call *call)
+{
+    gbx_server *server = call->server;
+    gbx_session *session = call->session;
+
+    if (call->list == NULL)
         return;
-    line = gbx_need(strndup(text, len < STRAY_MAX ? len : STRAY_MAX));
-    gbx_redact_copy(secrets_of(s), line, clean, sizeof clean);
-    gbx_utf8_copy_line(s->stray, sizeof s->stray, clean, strlen(clean));
-}
-
-void gbx_session_add_stray(const gbx_session *s, char *why, size_t size)
-{
-    size_t len = strlen(why);
-
-    if (s->stray[0] != 0)
-        (void)snprintf(
-            why + len, size - len,
-            "; on its standard output it wrote a line that is not a message: %s",
-            s->stray);
-}
-
-static size_t indent_of(const char *text, size_t len)
-{
-    size_t indent = 0;
-
-    while (indent < len && (text[indent] == ' ' || text[indent] == '\t'))
-        indent++;
-    return indent;
-}
-
-/* A further line of an object that began on an earlier line. */
-static void note_spread(gbx_spread *spread, const char *text, size_t len)
-{
-    size_t indent = indent_of(text, len);
-    char line[40]; /* enough for an id */
-
-    if (spread->indent == 0)
-        spread->indent = indent;
-    if (indent != spread->indent)
-        return;
-    (void)snprintf(line, sizeof line, "%.*s", (int)(len - indent), text + indent);
-    if (strncmp(line, "\"id\":", 5) == 0)
-        spread->id = strtoll(line + 5 + strspn(line + 5, " \t\""), NULL, 10);
-    else if (strncmp(line, "\"result\":", 9) == 0 ||
-             strncmp(line, "\"error\":", 8) == 0)
-        spread->is_answer = true;
-}
-
-const char gbx_is_spread[] =
-    "it writes a message on several lines: MCP has one message a line, and nothing else, "
-    "on standard output: have it write JSON without line breaks";
-
-static const char has_headers[] =
-    "it writes its messages behind Content-Length headers: MCP has one message a line, "
-    "and nothing else, on standard output";
-
-void gbx_session_note_framing(gbx_session *s, const char *text, size_t len)
-{
-    static const char header[] = "Content-Length:";
-    gbx_spread *spread = &s->spread;
-    bool has_header =
-        len > sizeof header && strncasecmp(text, header, sizeof header - 1) == 0;
-    bool is_brace =
-        len > 0 && text[0] == '{' && indent_of(text + 1, len - 1) == len - 1;
-    bool is_inside = spread->is_begun && len > 0 && indent_of(text, 1) == 1;
-
-    if (is_brace)
-        *spread = (gbx_spread){.awaited = spread->awaited};
-    else if (is_inside)
-        note_spread(spread, text, len);
-    spread->is_begun = is_brace || is_inside;
-    is_inside = is_inside && spread->is_answer;
-    if (s->phase < GBX_PHASE_READY && s->misframed == NULL &&
-        (has_header || is_inside)) {
-        s->misframed = has_header ? has_headers : gbx_is_spread;
-        gbx_mcp_timer_set(&s->start_timer, MOMENT_MS);
-    } else if (s->phase >= GBX_PHASE_READY && is_inside &&
-               gbx_session_awaits(s, spread->id)) {
-        spread->awaited = spread->id;
-        gbx_mcp_timer_set(&s->start_timer, MOMENT_MS);
+    TAILQ_REMOVE(call->list, call, entry);
+    if (session != NULL) {
+        call->session = NULL;
+        server->in_flight--;
+        call->all->in_flight--;
+        session->call_count--;
+        on_call_end(session);
+    } else if (call->list != &call->all->ended) {
+        server->waiting_count--;
+        server->waiting_bytes -= call->request.args.len;
     }
+    call->list = NULL;
+}
+
+void gbx_call_enqueue(gbx_upstream_call *call)
+{
+    gbx_server *server = call->server;
+
+    call->since_ns = gbx_clock_now_ns();
+    append(call, &server->waiting);
+    server->waiting_count++;
+    server->waiting_bytes += call->request.args.len;
+}
+
+void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)
+{
+    unlink_call(call);
+    if (call->request.done != NULL)
+        call->request.done(call->request.user, reply);
+    gbx_mcp_timer_cleanup(&call->timer);
+    free(call->message);
+    free(call);
+}
+
+void gbx_call_end_later(gbx_upstream_call *call, gbx_upstream_fault fault,
+                        const char *message)
+{
+    unlink_call(call);
+    gbx_mcp_timer_cleanup(&call->timer);
+    free(call->message);
+    call->fault = fault;
+    call->message = gbx_need(strdup(message));
+    append(call, &call->all->ended);
+    gbx_upstreams_wake(call->all);
+}
+
+/* ---- answers ----------------------------------------------------------------- */
+
+/* One of the server's calls has ended with this fault. */
+static void note_end(gbx_server *server, gbx_session *session, gbx_upstream_fault fault)
+{
+    if (fault == GBX_UPSTREAM_OK || fault == GBX_UPSTREAM_REFUSED ||
+        fault == GBX_UPSTREAM_INPUT) {
+        server->failures = 0;
+        server->fault[0] = 0;
+    }
+    /* Is it slow, or does it hang? A session with other work is not checked. */
+    if (fault == GBX_UPSTREAM_TIMEOUT && session != NULL && session->call_count == 0)
+        gbx_session_check(session);
+    gbx_upstreams_wake(server->all);
+}
+
+/* By the last session's list. After a restart, the new list is consulted when the
+ * call is sent. */
+static bool is_repeatable(const gbx_upstream_call *call)
+{
+    const gbx_tool *tool = gbx_tools_find(call->server->tools, call->request.tool);
+
+    return tool != NULL && tool->is_repeatable;
+}
+
+static bool may_repeat(const gbx_upstream_call *call, bool was_not_begun)
+{
+    return !call->was_retried && !call->all->is_closing &&
+           gbx_tools_find(call->server->tools, call->request.tool) != NULL &&
+           (was_not_begun || is_repeatable(call));
+}
+
+void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
+{
+    gbx_session *session = call->session;
+
+    unlink_call(call);
+    gbx_upstreams_wake(call->all);
+    if (reply.fault == GBX_UPSTREAM_EXIT && may_repeat(call, reply.was_not_begun)) {
+        call->was_retried = true;
+        call->was_sent = !reply.was_not_begun;
+        gbx_call_enqueue(call);
+        return;
+    }
+    note_end(call->server, session, reply.fault);
+    reply.is_repeatable = is_repeatable(call);
+    gbx_call_end(call, &reply);
+}
+
+/* Append the error's data without values of secrets: redacted first, then cut. Nothing
+ * if that fails. */
+static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_free) char *clean = NULL;
+
+    gbx_buf_init_secret(&text, data.len + 1);
+    if (gbx_view_kind(data) == '"')
+        (void)gbx_view_append_text(data, &text);
+    else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
+        (void)gbx_json_append_line(&text, data.at, data.len);
+    if (gbx_buf_append(&text, "", 1))
+        clean = gbx_redact_text(secrets, (const char *)text.data);
+    if (clean != NULL)
+        (void)gbx_utf8_append_ends(to, clean, strlen(clean), DATA_MAX);
+}
+
+/* Its message, code and data: some servers say more by the latter two than by words. */
+static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
+                        gbx_buf *to)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
+    bool has_words;
+
+    gbx_buf_init_secret(&words, WORDS_MAX);
+    gbx_buf_init_secret(&data, DATA_MAX + GBX_KIB(1));
+    (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
+    blank_nuls(&words);
+    put_data(secrets, gbx_view_member(error, "data"), &data);
+    has_words = !words.failed && words.len > 0;
+    if (has_words)
+        (void)gbx_buf_append(to, words.data, words.len);
+    else if (data.len > 0)
+        (void)gbx_buf_append(to, data.data, data.len);
+    else
+        (void)gbx_buf_puts(to, "no reason was given");
+    (void)gbx_buf_printf(to, " (error %d)", code);
+    if (has_words && data.len > 0)
+        (void)gbx_buf_printf(to, ": %.*s", (int)data.len, (const char *)data.data);
+    (void)gbx_buf_append(to, "", 1);
+}
+
+static void answer_error(gbx_upstream_call *call, gbx_view error)
+{
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
+                                .code = gbx_rpc_error_code(error)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
+        reply.fault = GBX_UPSTREAM_INPUT;
+    gbx_buf_init_secret(&text, WORDS_MAX + DATA_MAX + GBX_KIB(2));
+    put_refusal(call->all->yard.secrets, error, reply.code, &text);
+    reply.message = text.failed ? "no reason was given" : (const char *)text.data;
+    gbx_call_answer(call, reply);
+}
+
+static void answer_result(gbx_upstream_call *call, gbx_view result)
+{
+    enum { TYPE, CONTENT, STRUCTURED, TASK, MEMBERS };
+    static const char *const names[] = {"resultType", "content", "structuredContent",
+                                        "task"};
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_PROTOCOL};
+    gbx_view m[MEMBERS];
+    char content;
+
+    gbx_view_members(result, names, MEMBERS, m);
+    content = gbx_view_kind(m[CONTENT]);
+    if (gbx_view_kind(result) != '{')
+        reply.message = "the result is not an object";
+    else if (gbx_view_is_text(m[TYPE], "input_required"))
+        reply = (gbx_upstream_reply){
+            .fault = GBX_UPSTREAM_INPUT,
+            .message =
+                "the tool asks for input from a person, which a nested call cannot give"};
+    else if (gbx_view_is_text(m[TYPE], "task") ||
+             (gbx_view_kind(m[TASK]) == '{' && gbx_view_count(m[CONTENT]) == 0 &&
+              m[STRUCTURED].at == NULL))
+        reply.message = "it answers with a task, though none was asked for: whether "
+                        "and how that ends is not known";
+    else if (m[TYPE].at != NULL && !gbx_view_is_text(m[TYPE], "complete"))
+        reply.message = "the result is of an unknown type";
+    else if (content != 0 && content != 'n' && content != '[')
+        reply.message = "the content of the result is not a list";
+    else
+        reply = (gbx_upstream_reply){.message = "", .result = result};
+    gbx_call_answer(call, reply);
+}
+
+void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
+{
+    if (message->kind == GBX_RPC_ERROR)
+        answer_error(call, message->payload);
+    else
+        answer_result(call, message->payload);
+}
+
+/* ---- time and progress --------------------------------------------------------- */
+
+static uint32_t timeout_of(const gbx_upstream_call *call)
+{
+    if (call->request.timeout_ms != 0)
+        return call->request.timeout_ms;
+    return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
+                                                 : GBX_UPSTREAM_TIMEOUT_MS;
+}
+
+static void on_timeout(void *user)
+{
+    gbx_upstream_call *call = user;
+    gbx_server *server = call->server;
+    gbx_session *session = call->session;
+    int64_t ms = (gbx_clock_now_ns() - call->armed_ns) / GBX_NS_PER_MS;
+    char message[200];
+    gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_TIMEOUT,
+                                .message = message,
+                                .was_not_begun = !call->was_sent,
+                                .is_repeatable = is_repeatable(call)};
+
+    (void)snprintf(message, sizeof message, "%s %" PRIi64 " ms%s",
+                   call->was_sent ? "no answer after" : "it could not be sent within",
+                   call->was_extended ? ms : (int64_t)timeout_of(call),
+                   call->request.timeout_ms != 0
+                       ? " (opts.timeoutMs)"
+                       : " (timeoutMs of the server's configuration; "
+                         "code gives a call more by opts.timeoutMs)");
+    if (session != NULL)
+        gbx_session_cancel(session, call->id, "the call has taken too long");
+    unlink_call(call);
+    note_end(server, session, GBX_UPSTREAM_TIMEOUT);
+    gbx_call_end(call, &reply);
+}
+
+/* Time in our own queue does not count: that is not the server's fault. */
+void gbx_call_arm(gbx_upstream_call *call)
+{
+    if (call->armed_ns != 0 || call->request.tool == NULL)
+        return;
+    call->armed_ns = gbx_clock_now_ns();
+    gbx_mcp_timer_init(&call->timer, call->all->loop, on_timeout, call);
+    gbx_mcp_timer_set(&call->timer, timeout_of(call));
+}
+
+/* A progress report restarts the time of a call, within a limit. A timeout that the
+ * code has set itself is never extended. */
+static void extend(gbx_upstream_call *call)
+{
+    int64_t ms = timeout_of(call);
+    int64_t end_ns = call->armed_ns + GBX_UPSTREAM_PROGRESS_TIMES * ms * GBX_NS_PER_MS;
+    int64_t left_ms = (end_ns - gbx_clock_now_ns()) / GBX_NS_PER_MS;
+
+    if (call->request.timeout_ms != 0 || left_ms <= 0)
+        return;
+    call->was_extended = true;
+    gbx_mcp_timer_set(&call->timer, (uint32_t)(left_ms < ms ? left_ms : ms));
+}
+
+/* Its message, or "3/10". False: it has neither. */
+static bool put_progress(gbx_view params, gbx_buf *to)
+{
+    gbx_view message = gbx_view_member(params, "message");
+    gbx_view progress = gbx_view_member(params, "progress");
+    gbx_view total = gbx_view_member(params, "total");
+
+    if (gbx_view_kind(message) == '"' && message.len > 2)
+        return gbx_view_append_text(message, to);
+    if (gbx_view_kind(progress) != '0')
+        return false;
+    (void)gbx_buf_append(to, progress.at, progress.len);
+    if (gbx_view_kind(total) == '0') {
+        (void)gbx_buf_puts(to, "/");
+        (void)gbx_buf_append(to, total.at, total.len);
+    }
+    return !to->failed;
+}
+
+void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    gbx_buf_init_secret(&text, GBX_KIB(64));
+    if (!put_progress(params, &text))
+        return;
+    extend(call);
+    if (call->request.progress != NULL)
+        call->request.progress(call->request.user, (const char *)text.data, text.len);
+}
+
+/* ---- in flight --------------------------------------------------------------- */
+
+static bool send_request(gbx_upstream_call *call, gbx_session *session)
+{
+    const gbx_tool *tool = gbx_tools_find(session->tools, call->request.tool);
+    const gbx_upstream_request *request = &call->request;
+    gbx_link_message about = {.id = call->id,
+                              .method = "tools/call",
+                              .name = request->tool,
+                              .args = request->args,
+                              .is_again = call->was_retried,
+                              .is_repeatable = tool != NULL && tool->is_repeatable};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+
+    if (tool != NULL && session->link->ops->has_headers)
+        about.schema = gbx_tools_schema(session->tools, tool);
+    gbx_buf_init_secret(&text, MESSAGE_MAX);
+    gbx_rpc_begin_request(&text, call->id, about.method);
+    gbx_json_put_text(&text, "name", request->tool);
+    gbx_json_put_json(&text, "arguments", request->args.at, request->args.len);
+    put_meta(session, call->id, request->meta, &text);
+    gbx_rpc_end(&text);
+    return gbx_session_send(session, &text, about);
+}
+
+void gbx_call_send(gbx_upstream_call *call, gbx_session *session)
+{
+    unlink_call(call);
+    gbx_call_arm(call);
+    call->id = ++session->last_id;
+    if (!send_request(call, session)) {
+        gbx_call_end_later(call, GBX_UPSTREAM_BUSY,
+                           "the server does not read its input");
+        return;
+    }
+    call->end = session->sent_bytes;
+    call->session = session;
+    call->was_sent = true;
+    call->server->in_flight++;
+    call->all->in_flight++;
+    session->call_count++;
+    append(call, &session->calls);
+}
+
+/* ---- how a call fails -------------------------------------------------------- */
+
+const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
+{
+    static const char *const names[] = {
+        [GBX_UPSTREAM_OK] = "OK",
+        [GBX_UPSTREAM_UNKNOWN_TOOL] = "UPSTREAM_UNKNOWN_TOOL",
+        [GBX_UPSTREAM_START] = "UPSTREAM_START",
+        [GBX_UPSTREAM_EXIT] = "UPSTREAM_EXIT",
+        [GBX_UPSTREAM_TIMEOUT] = "UPSTREAM_TIMEOUT",
+        [GBX_UPSTREAM_CANCELLED] = "UPSTREAM_CANCELLED",
+        [GBX_UPSTREAM_OPEN] = "UPSTREAM_OPEN",
+        [GBX_UPSTREAM_PROTOCOL] = "UPSTREAM_PROTOCOL",
+        [GBX_UPSTREAM_REFUSED] = "UPSTREAM_REFUSED",
+        [GBX_UPSTREAM_BUSY] = "UPSTREAM_BUSY",
+        [GBX_UPSTREAM_INPUT] = "UPSTREAM_INPUT",
+        [GBX_UPSTREAM_CHANGED] = "UPSTREAM_CHANGED",
+    };
+
+    return names[fault];
+}
+
+bool gbx_upstream_is_retryable(const gbx_upstream_reply *reply)
+{
+    gbx_upstream_fault fault = reply->fault;
+
+    if (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
+        (fault == GBX_UPSTREAM_REFUSED && reply->is_passing))
+        return reply->was_not_begun || reply->is_repeatable;
+    /* Nothing was sent. */
+    if (reply->is_lasting)
+        return false;
+    return fault == GBX_UPSTREAM_START || fault == GBX_UPSTREAM_OPEN ||
+           fault == GBX_UPSTREAM_BUSY || fault == GBX_UPSTREAM_CHANGED;
+}
+
+bool gbx_upstream_may_have_acted(const gbx_upstream_reply *reply)
+{
+    gbx_upstream_fault fault = reply->fault;
+
+    return !reply->was_not_begun &&
+           (fault == GBX_UPSTREAM_EXIT || fault == GBX_UPSTREAM_TIMEOUT ||
+            fault == GBX_UPSTREAM_CANCELLED || fault == GBX_UPSTREAM_PROTOCOL ||
+            (fault == GBX_UPSTREAM_REFUSED && reply->is_passing));
 }
 
 /* ---- the end ----------------------------------------------------------------- */
@@ -336,19 +661,12 @@ static void stop_timers(gbx_session *s)
     gbx_mcp_timer_clear(&s->check_timer);
 }
 
-void gbx_session_fail_call(const gbx_session *s, gbx_upstream_call *call,
-                           gbx_upstream_fault fault, const char *why,
-                           bool was_not_begun)
+void gbx_call_fail(gbx_upstream_call *call, gbx_upstream_fault fault, const char *why,
+                   bool was_not_begun)
 {
-    s->hooks->answer(call, (gbx_upstream_reply){.fault = fault,
-                                                .message = why,
-                                                .was_not_begun = was_not_begun});
-}
-
-void gbx_session_on_call_end(gbx_session *s)
-{
-    if (s->phase == GBX_PHASE_ENDING && s->call_count == 0)
-        gbx_mcp_timer_fire(&s->start_timer);
+    gbx_call_answer(call, (gbx_upstream_reply){.fault = fault,
+                                               .message = why,
+                                               .was_not_begun = was_not_begun});
 }
 
 void gbx_session_end(gbx_session *s, const char *why)
@@ -378,7 +696,7 @@ void gbx_session_lose(gbx_session *s, const char *why)
     s->link = NULL;
     memset(s->asked, 0, sizeof s->asked);
     while ((call = TAILQ_FIRST(&s->calls)) != NULL)
-        gbx_session_fail_call(s, call, GBX_UPSTREAM_EXIT, why, false);
+        gbx_call_fail(call, GBX_UPSTREAM_EXIT, why, false);
     if (!was_ending)
         s->hooks->ending(s->server, s, why);
     s->hooks->lost(s->server, s, why);

@@ -190,9 +190,6 @@ static const gbx_session_hooks session_hooks = {
     on_listed,
     on_ending,
     on_lost,
-    gbx_call_on_answer,
-    gbx_call_answer,
-    gbx_call_on_progress,
 };
 
 /* ---- the end ----------------------------------------------------------------- */

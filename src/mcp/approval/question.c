@@ -32,19 +32,24 @@
 typedef enum choice { DENY, ONCE, RUN_SAME, RUN, SESSION, ALWAYS, CHOICES } choice;
 
 /* Some clients show titles, which say what an answer covers; the message explains it
- * for all clients. */
+ * for all clients. The scope is of those that allow more than one call. */
 static const struct {
     const char *answer;
     const char *title;
+    const char *logged;
+    gbx_gate_scope scope;
 } choices[CHOICES] = {
-    [DENY] = {"deny", "deny"},
-    [ONCE] = {"allow this call", "allow this call"},
+    [DENY] = {"deny", "deny", "declined", GBX_GATE_SCOPE_RUN},
+    [ONCE] = {"allow this call", "allow this call", "once", GBX_GATE_SCOPE_RUN_SAME},
     [RUN_SAME] = {"allow for this run, with the same arguments",
-                  "allow for this run, with the same arguments"},
-    [RUN] = {"allow for this run", "allow for this run, with any arguments"},
-    [SESSION] = {"allow for this session",
-                 "allow for this session, with any arguments"},
-    [ALWAYS] = {"always allow", "always allow, by the rule shown"},
+                  "allow for this run, with the same arguments", "same",
+                  GBX_GATE_SCOPE_RUN_SAME},
+    [RUN] = {"allow for this run", "allow for this run, with any arguments", "run",
+             GBX_GATE_SCOPE_RUN},
+    [SESSION] = {"allow for this session", "allow for this session, with any arguments",
+                 "session", GBX_GATE_SCOPE_SESSION},
+    [ALWAYS] = {"always allow", "always allow, by the rule shown", "always",
+                GBX_GATE_SCOPE_RULE},
 };
 
 static bool is_offered(const gbx_tool_call *call, choice c)
@@ -390,34 +395,22 @@ static void keep_for_ever(gbx_tool_call *call)
     gbx_error err = {0};
     int len;
 
-    call->answer = "always";
-    if (gbx_gate_keep_rule(call, &err) != GBX_OK) {
-        call->answer = "unwritten"; /* the person must know */
-        len = snprintf(text, sizeof text, "it is allowed for this session alone: %s",
-                       err.message);
-        gbx_mcp_progress(call->request, -1, text, (size_t)len);
-        gbx_mcp_log_line(call->request, GBX_LOG_WARN, text, (size_t)len);
-    }
-    gbx_gate_remember(call->gate, call, GBX_GATE_SCOPE_RULE, true);
+    if (gbx_gate_keep_rule(call, &err) == GBX_OK)
+        return;
+    call->answer = "unwritten"; /* the person must know */
+    len = snprintf(text, sizeof text, "it is allowed for this session alone: %s",
+                   err.message);
+    gbx_mcp_progress(call->request, -1, text, (size_t)len);
+    gbx_mcp_log_line(call->request, GBX_LOG_WARN, text, (size_t)len);
 }
 
 static void keep(gbx_tool_call *call, choice c)
 {
-    static const struct {
-        const char *answer;
-        gbx_gate_scope scope;
-    } rows[CHOICES] = {[RUN_SAME] = {"same", GBX_GATE_SCOPE_RUN_SAME},
-                       [RUN] = {"run", GBX_GATE_SCOPE_RUN},
-                       [SESSION] = {"session", GBX_GATE_SCOPE_SESSION}};
-
-    if (c == ONCE) {
-        call->answer = "once";
-    } else if (c == ALWAYS) {
+    call->answer = choices[c].logged;
+    if (c == ALWAYS)
         keep_for_ever(call);
-    } else {
-        call->answer = rows[c].answer;
-        gbx_gate_remember(call->gate, call, rows[c].scope, true);
-    }
+    if (c != ONCE)
+        gbx_gate_remember(call->gate, call, choices[c].scope, c != DENY);
 }
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
@@ -438,8 +431,7 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
         call->answer = "dismissed";
         gbx_gate_refuse(call, "DENIED", "nobody has allowed this call");
     } else if (answer == GBX_MCP_ANSWER_DECLINE || c == DENY) {
-        call->answer = "declined";
-        gbx_gate_remember(call->gate, call, GBX_GATE_SCOPE_RUN, false);
+        keep(call, DENY);
         gbx_gate_refuse(call, "DENIED", "a person has declined this call");
     } else if (c == CHOICES) {
         call->answer = "dismissed";

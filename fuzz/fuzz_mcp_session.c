@@ -134,7 +134,9 @@ static void act(scene *s, size_t number)
         gbx_mcp_request *request = s->waiting[0];
 
         forget(s, request);
-        gbx_mcp_finish_error(request, "late");
+        gbx_mcp_finish(request, &(gbx_mcp_result){.text = "late",
+                                                  .text_len = 4,
+                                                  .is_error = true});
     }
     gbx_mcp_server_resource_updated(s->server, "a://b");
     turn(s);
@@ -167,7 +169,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     turn(&s);
     assert(gbx_mcp_server_unfinished(s.server) == s.count);
     while (s.count > 0)
-        gbx_mcp_finish_error(s.waiting[--s.count], "end");
+        gbx_mcp_finish(s.waiting[--s.count], &(gbx_mcp_result){.text = "end",
+                                                               .text_len = 3,
+                                                               .is_error = true});
     turn(&s);
     gbx_mcp_server_free(s.server);
     gbx_mcp_loop_free(s.loop);

@@ -52,7 +52,9 @@ static void fail(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     (void)user;
     (void)arguments;
-    gbx_mcp_finish_error(request, "it did not work");
+    gbx_mcp_finish(request, &(gbx_mcp_result){.text = "it did not work",
+                                              .text_len = 15,
+                                              .is_error = true});
 }
 
 static void big(void *user, gbx_mcp_request *request, gbx_view arguments)

@@ -28,7 +28,9 @@ static void on_cancel(void *user)
     scene *s = user;
 
     s->cancels++;
-    gbx_mcp_finish_error(s->request, "cancelled");
+    gbx_mcp_finish(s->request, &(gbx_mcp_result){.text = "cancelled",
+                                                 .text_len = 9,
+                                                 .is_error = true});
     s->ends_when_answered = false; /* it has ended */
 }
 
@@ -193,7 +195,9 @@ TEST(a_request_that_ends_first__answers_its_questions)
     s->ends_when_answered = false;
     start_legacy(s, "{\"elicitation\":{}}");
     mcp_client_expect(&s->client, ELICIT("1") "\n" ELICIT("2"));
-    gbx_mcp_finish_error(s->request, "too late");
+    gbx_mcp_finish(s->request, &(gbx_mcp_result){.text = "too late",
+                                                 .text_len = 8,
+                                                 .is_error = true});
     assert_int_equal(s->answered, 0);
     (void)mcp_client_expect_part(&s->client, "too late");
     assert_int_equal(s->answered, 2);

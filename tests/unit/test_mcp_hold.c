@@ -167,7 +167,8 @@ TEST(silence__is_broken_for_who_asked_for_progress)
     (void)mcp_client_expect_part(c, "\"progress\":1,\"total\":2}");
     (void)usleep(600 * 1000);
     (void)mcp_client_expect_part(c, "\"progress\":1.001,");
-    gbx_mcp_finish_error(waiting, "over");
+    gbx_mcp_finish(waiting,
+                   &(gbx_mcp_result){.text = "over", .text_len = 4, .is_error = true});
     (void)mcp_client_expect_part(c, "\"id\":1");
     (void)usleep(600 * 1000);
     mcp_client_expect(c, "");

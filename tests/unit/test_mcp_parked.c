@@ -13,7 +13,9 @@ typedef struct lot {
 
 static void on_cancel(void *user)
 {
-    gbx_mcp_finish_error(user, "cancelled");
+    gbx_mcp_finish(user, &(gbx_mcp_result){.text = "cancelled",
+                                           .text_len = 9,
+                                           .is_error = true});
 }
 
 static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)

@@ -21,7 +21,9 @@ static void on_cancel(void *user)
 
     s->cancels++;
     if (s->ends_when_cancelled)
-        gbx_mcp_finish_error(s->waiting[--s->count], "cancelled");
+        gbx_mcp_finish(s->waiting[--s->count], &(gbx_mcp_result){.text = "cancelled",
+                                                                 .text_len = 9,
+                                                                 .is_error = true});
 }
 
 static void wait_call(void *user, gbx_mcp_request *request, gbx_view arguments)
@@ -54,7 +56,9 @@ static int close_scene(void **state)
     scene *s = *state;
 
     while (s->count > 0)
-        gbx_mcp_finish_error(s->waiting[--s->count], "end");
+        gbx_mcp_finish(s->waiting[--s->count], &(gbx_mcp_result){.text = "end",
+                                                                 .text_len = 3,
+                                                                 .is_error = true});
     mcp_client_close(&s->client);
     free(s);
     return 0;

@@ -425,13 +425,6 @@ void gbx_mcp_finish(gbx_mcp_request *request, const gbx_mcp_result *result)
     gbx_mcp_reply_end(request, &to);
 }
 
-void gbx_mcp_finish_error(gbx_mcp_request *request, const char *text)
-{
-    gbx_mcp_result result = {.text = text, .text_len = strlen(text), .is_error = true};
-
-    gbx_mcp_finish(request, &result);
-}
-
 void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents, size_t len)
 {
     gbx_buf to;

@@ -59,7 +59,7 @@ static void put_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
     (void)gbx_buf_puts(to, "}");
 }
 
-/* listen NULL: to a legacy client. uri NULL: a list has changed. */
+/* Of listen, which may be the legacy client's. uri NULL: a list has changed. */
 static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
                    const char *method, const char *uri)
 {
@@ -67,7 +67,7 @@ static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
 
     gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, method);
-    if (listen != NULL)
+    if (listen->id_len > 0)
         put_subscription(&to, listen, NULL);
     gbx_json_put_text(&to, "uri", uri);
     gbx_rpc_end(&to);
@@ -77,14 +77,10 @@ static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
 static void announce_list(gbx_mcp_server *server, size_t change)
 {
     gbx_mcp_list list = changes[change].list;
-    bool has_listed =
-        server->has_listed[list] ||
-        (list == GBX_MCP_RESOURCES && server->has_listed[GBX_MCP_TEMPLATES]);
-
     const gbx_mcp_listen *l;
 
-    if (server->version[0] != '\0' && has_listed)
-        notify(server, NULL, changes[change].notification, NULL);
+    if (server->version[0] != '\0' && server->legacy.lists[list])
+        notify(server, &server->legacy, changes[change].notification, NULL);
     LIST_FOREACH(l, &server->listens, entry)
     if (l->lists[list])
         notify(server, l, changes[change].notification, NULL);
@@ -263,8 +259,8 @@ void gbx_mcp_server_resource_updated(gbx_mcp_server *server, const char *uri)
     static const char method[] = "notifications/resources/updated";
     const gbx_mcp_listen *l;
 
-    if (holds(&server->uris, uri))
-        notify(server, NULL, method, uri);
+    if (holds(&server->legacy.uris, uri))
+        notify(server, &server->legacy, method, uri);
     LIST_FOREACH(l, &server->listens, entry)
     if (holds(&l->uris, uri))
         notify(server, l, method, uri);
@@ -285,7 +281,7 @@ void gbx_mcp_on_subscribe(gbx_mcp_request *request)
 
     if (!read_uri(request, uri))
         return;
-    if (add_uri(&request->server->uris, uri))
+    if (add_uri(&request->server->legacy.uris, uri))
         gbx_mcp_reply_empty(request);
     else
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "too many subscriptions");
@@ -293,7 +289,7 @@ void gbx_mcp_on_subscribe(gbx_mcp_request *request)
 
 void gbx_mcp_on_unsubscribe(gbx_mcp_request *request)
 {
-    gbx_mcp_uris *uris = &request->server->uris;
+    gbx_mcp_uris *uris = &request->server->legacy.uris;
     char uri[GBX_MCP_URI_MAX];
     size_t at;
 

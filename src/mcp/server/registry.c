@@ -200,7 +200,7 @@ void gbx_mcp_on_list(gbx_mcp_request *request)
     }
     (void)gbx_buf_puts(&to, "]");
     gbx_mcp_reply_cacheable(&to, request);
-    server->has_listed[list] = true;
+    server->legacy.lists[list == GBX_MCP_TEMPLATES ? GBX_MCP_RESOURCES : list] = true;
     gbx_mcp_reply_end(request, &to);
 }
 

@@ -415,7 +415,7 @@ void gbx_mcp_server_free(gbx_mcp_server *server)
     gbx_mcp_timer_cleanup(&server->settle);
     gbx_mcp_timer_cleanup(&server->expiry);
     gbx_mcp_timer_cleanup(&server->patience);
-    gbx_mcp_uris_free(&server->uris);
+    gbx_mcp_uris_free(&server->legacy.uris);
     free(server->info);
     free(server->instructions);
     free(server);

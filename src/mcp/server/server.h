@@ -165,9 +165,6 @@ void gbx_mcp_finish(gbx_mcp_request *request, const gbx_mcp_result *result);
 void gbx_mcp_finish_resource(gbx_mcp_request *request, const char *contents,
                              size_t len);
 
-/* A result with is_error and this text. */
-void gbx_mcp_finish_error(gbx_mcp_request *request, const char *text);
-
 /* A JSON-RPC error. For errors that a model should repair, use a result with
  * is_error. */
 #define GBX_MCP_INTERNAL_ERROR (-32603)

@@ -203,10 +203,9 @@ struct gbx_mcp_server {
     /* The client. */
     gbx_mcp_client_hooks hooks;
     bool is_ended;
-    char version[16]; /* legacy: what was agreed on; "" before */
-    gbx_mcp_era era;  /* legacy: of every request */
-    bool has_listed[GBX_MCP_LISTS];
-    gbx_mcp_uris uris; /* legacy: resources/subscribe */
+    char version[16];      /* legacy: what was agreed on; "" before */
+    gbx_mcp_era era;       /* legacy: of every request */
+    gbx_mcp_listen legacy; /* what it has listed, and resources/subscribe; without id */
     LIST_HEAD(, gbx_mcp_listen) listens;
     size_t listen_count;
     size_t request_count; /* that have an id */

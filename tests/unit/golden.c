@@ -3,44 +3,55 @@
  * able to agree with the same mistake in a decoder. */
 #include "golden.h"
 
+#include <glovebox/glovebox.h>
+#include <string.h>
+
 #define TEXT(s)                             \
     {                                       \
         (const uint8_t *)(s), sizeof(s) - 1 \
     }
+
+/* The functions of a golden: get reads body into msg, put writes msg to `to`, and what
+ * follows is what msg is. */
+#define GOLDEN(name, type, get, put, ...)                              \
+    static bool name##_decode(gbx_span body)                           \
+    {                                                                  \
+        type msg;                                                      \
+                                                                       \
+        return get;                                                    \
+    }                                                                  \
+    static bool name##_encode(gbx_buf *to)                             \
+    {                                                                  \
+        type msg = __VA_ARGS__;                                        \
+                                                                       \
+        return put;                                                    \
+    }                                                                  \
+    static bool name##_recode(gbx_span body, gbx_buf *to)              \
+    {                                                                  \
+        type msg;                                                      \
+                                                                       \
+        memset(&msg, 0xA5, sizeof msg); /* a field left out is seen */ \
+        return get && put;                                             \
+    }
+
+typedef struct worker_attack {
+    uint64_t worker_id;
+    gbx_msg_attack attack;
+} worker_attack;
 
 /* level warn, not cut, "hi" */
 static const uint8_t log_body[] = {
     3, 0,                 /* level, cut */
     2, 0, 0, 0, 'h', 'i', /* text */
 };
-
-static bool log_decode(gbx_span body)
-{
-    gbx_msg_log msg;
-
-    return gbx_msg_get_log(body, &msg);
-}
-
-static bool log_encode(gbx_buf *to)
-{
-    return gbx_msg_put_log(to, GOLDEN_CALL_ID,
-                           &(gbx_msg_log){.level = 3, .text = TEXT("hi")});
-}
+GOLDEN(log, gbx_msg_log, gbx_msg_get_log(body, &msg),
+       gbx_msg_put_log(to, GOLDEN_CALL_ID, &msg),
+       {.level = GBX_LOG_WARN, .text = TEXT("hi")})
 
 /* 1,000 ms */
 static const uint8_t wait_body[] = {0xE8, 0x03, 0, 0};
-
-static bool wait_decode(gbx_span body)
-{
-    gbx_msg_wait msg;
-
-    return gbx_msg_get_wait(body, &msg);
-}
-
-static bool wait_encode(gbx_buf *to)
-{
-    return gbx_msg_put_wait(to, GOLDEN_CALL_ID, &(gbx_msg_wait){.ms = 1000});
-}
+GOLDEN(wait, gbx_msg_wait, gbx_msg_get_wait(body, &msg),
+       gbx_msg_put_wait(to, GOLDEN_CALL_ID, &msg), {.ms = 1000})
 
 /* the value [1] */
 static const uint8_t result_body[] = {
@@ -50,24 +61,10 @@ static const uint8_t result_body[] = {
     1, 0, 0, 0, 'f',              /* field */
     3, 0, 0, 0, '[', '1', ']',    /* json */
 };
-
-static bool result_decode(gbx_span body)
-{
-    gbx_msg_result msg;
-
-    return gbx_msg_get_result(body, GOLDEN_OUTPUT_MAX, &msg);
-}
-
-static bool result_encode(gbx_buf *to)
-{
-    return gbx_msg_put_result_head(to, GOLDEN_CALL_ID,
-                                   &(gbx_msg_result){.hint = 3,
-                                                     .start = 4,
-                                                     .end = 9,
-                                                     .field = TEXT("f"),
-                                                     .json = TEXT("[1]")}) &&
-           gbx_buf_puts(to, "[1]"); /* the sender appends the value itself */
-}
+GOLDEN(result, gbx_msg_result, gbx_msg_get_result(body, GOLDEN_OUTPUT_MAX, &msg),
+       (gbx_msg_put_result_head(to, GOLDEN_CALL_ID, &msg) &&
+        gbx_buf_append(to, msg.json.data, msg.json.len)),
+       {.hint = 3, .start = 4, .end = 9, .field = TEXT("f"), .json = TEXT("[1]")})
 
 /* thrown, by the code, at 2:5, "E: m" with a stack of "s" */
 static const uint8_t error_body[] = {
@@ -81,27 +78,17 @@ static const uint8_t error_body[] = {
     1, 0, 0, 0, 'm', /* message */
     1, 0, 0, 0, 's', /* stack */
 };
-
-static bool error_decode(gbx_span body)
-{
-    gbx_msg_error msg;
-
-    return gbx_msg_get_error(body, &msg);
-}
-
-static bool error_encode(gbx_buf *to)
-{
-    return gbx_msg_put_error(to, GOLDEN_CALL_ID,
-                             &(gbx_msg_error){.failure = GBX_FAILURE_THROWN,
-                                              .line = 2,
-                                              .column = 5,
-                                              .hint = 6,
-                                              .hint_start = 7,
-                                              .hint_end = 8,
-                                              .name = TEXT("E"),
-                                              .message = TEXT("m"),
-                                              .stack = TEXT("s")});
-}
+GOLDEN(error, gbx_msg_error, gbx_msg_get_error(body, &msg),
+       gbx_msg_put_error(to, GOLDEN_CALL_ID, &msg),
+       {.failure = GBX_FAILURE_THROWN,
+        .line = 2,
+        .column = 5,
+        .hint = 6,
+        .hint_start = 7,
+        .hint_end = 8,
+        .name = TEXT("E"),
+        .message = TEXT("m"),
+        .stack = TEXT("s")})
 
 /* number 7: a.b(1), with two bytes beside */
 static const uint8_t hostcall_body[] = {
@@ -110,50 +97,17 @@ static const uint8_t hostcall_body[] = {
     3, 0, 0, 0, '[', '1', ']', /* arguments */
     2, 0, 0, 0, 0,   255,      /* bytes */
 };
-
-static bool hostcall_decode(gbx_span body)
-{
-    gbx_msg_hostcall msg;
-
-    return gbx_msg_get_hostcall(body, GOLDEN_OUTPUT_MAX, &msg);
-}
-
-static bool hostcall_encode(gbx_buf *to)
-{
-    return gbx_msg_put_hostcall(to, GOLDEN_CALL_ID,
-                                &(gbx_msg_hostcall){.id = 7,
-                                                    .name = TEXT("a.b"),
-                                                    .args = TEXT("[1]"),
-                                                    .bytes = TEXT("\0\377")});
-}
+GOLDEN(hostcall, gbx_msg_hostcall, gbx_msg_get_hostcall(body, GOLDEN_OUTPUT_MAX, &msg),
+       gbx_msg_put_hostcall(to, GOLDEN_CALL_ID, &msg),
+       {.id = 7, .name = TEXT("a.b"), .args = TEXT("[1]"), .bytes = TEXT("\0\377")})
 
 static const uint8_t cancel_body[] = {7, 0, 0, 0};
-
-static bool cancel_decode(gbx_span body)
-{
-    uint32_t id;
-
-    return gbx_msg_get_cancel(body, &id);
-}
-
-static bool cancel_encode(gbx_buf *to)
-{
-    return gbx_msg_put_cancel(to, GOLDEN_CALL_ID, 7);
-}
+GOLDEN(cancel, uint32_t, gbx_msg_get_cancel(body, &msg),
+       gbx_msg_put_cancel(to, GOLDEN_CALL_ID, msg), 7)
 
 static const uint8_t limited_body[] = {GBX_LIMITED_BYTES};
-
-static bool limited_decode(gbx_span body)
-{
-    uint8_t limit;
-
-    return gbx_msg_get_limited(body, &limit);
-}
-
-static bool limited_encode(gbx_buf *to)
-{
-    return gbx_msg_put_limited(to, GOLDEN_CALL_ID, GBX_LIMITED_BYTES);
-}
+GOLDEN(limited, uint8_t, gbx_msg_get_limited(body, &msg),
+       gbx_msg_put_limited(to, GOLDEN_CALL_ID, msg), GBX_LIMITED_BYTES)
 
 /* number 7 failed: E: m (C) */
 static const uint8_t answer_body[] = {
@@ -165,23 +119,13 @@ static const uint8_t answer_body[] = {
     1, 0, 0, 0, 'm', /* message */
     1, 0, 0, 0, 'C', /* code */
 };
-
-static bool answer_decode(gbx_span body)
-{
-    gbx_msg_answer msg;
-
-    return gbx_msg_get_answer(body, &msg);
-}
-
-static bool answer_encode(gbx_buf *to)
-{
-    return gbx_msg_put_answer(to, GOLDEN_CALL_ID,
-                              &(gbx_msg_answer){.id = 7,
-                                                .is_error = 1,
-                                                .name = TEXT("E"),
-                                                .message = TEXT("m"),
-                                                .code = TEXT("C")});
-}
+GOLDEN(answer, gbx_msg_answer, gbx_msg_get_answer(body, &msg),
+       gbx_msg_put_answer(to, GOLDEN_CALL_ID, &msg),
+       {.id = 7,
+        .is_error = 1,
+        .name = TEXT("E"),
+        .message = TEXT("m"),
+        .code = TEXT("C")})
 
 static const uint8_t call_body[] = {
     2,    11, /* form body; console, timers, has input */
@@ -204,38 +148,28 @@ static const uint8_t call_body[] = {
     2,    0,    0,    0,    '{',  '}',              /* bindings */
     4,    0,    0,    0,    'n',  'u',  'l',  'l',  /* input */
 };
-
-static bool call_decode(gbx_span body)
-{
-    gbx_msg_call msg;
-
-    return gbx_msg_get_call(body, &msg);
-}
-
-static bool call_encode(gbx_buf *to)
-{
-    gbx_msg_call msg = {.form = 2,
-                        .flags = 11,
-                        .seed = UINT64_C(0x0807060504030201),
-                        .now_ms = -1,
-                        .memory_bytes = UINT64_C(128) << 20,
-                        .output_bytes = 1 << 20,
-                        .log_bytes = 10 << 20,
-                        .first_line = 3,
-                        .first_column = 7,
-                        .capabilities = 4,
-                        .host_calls = 100,
-                        .host_calls_at_once = 8,
-                        .host_out_bytes = 65536,
-                        .withheld = TEXT("f"),
-                        .env = TEXT("{}"),
-                        .dataset = TEXT("d"),
-                        .code = TEXT("c"),
-                        .bindings = TEXT("{}"),
-                        .input = TEXT("null")};
-
-    return gbx_msg_put_call_head(to, GOLDEN_CALL_ID, &msg) && gbx_buf_puts(to, "null");
-}
+GOLDEN(call, gbx_msg_call, gbx_msg_get_call(body, &msg),
+       (gbx_msg_put_call_head(to, GOLDEN_CALL_ID, &msg) &&
+        gbx_buf_append(to, msg.input.data, msg.input.len)),
+       {.form = GBX_FORM_BODY,
+        .flags = 11,
+        .seed = UINT64_C(0x0807060504030201),
+        .now_ms = -1,
+        .memory_bytes = UINT64_C(128) << 20,
+        .output_bytes = 1 << 20,
+        .log_bytes = 10 << 20,
+        .first_line = 3,
+        .first_column = 7,
+        .capabilities = 4,
+        .host_calls = 100,
+        .host_calls_at_once = 8,
+        .host_out_bytes = 65536,
+        .withheld = TEXT("f"),
+        .env = TEXT("{}"),
+        .dataset = TEXT("d"),
+        .code = TEXT("c"),
+        .bindings = TEXT("{}"),
+        .input = TEXT("null")})
 
 static const uint8_t config_body[] = {
     6, 0, 0, 0,               /* version */
@@ -249,117 +183,50 @@ static const uint8_t config_body[] = {
     1, 0, 0, 0,               /* preloads */
     1, 0, 0, 0, 'f',          /* functions */
 };
-
-static bool config_decode(gbx_span body)
-{
-    gbx_msg_config msg;
-
-    return gbx_msg_get_config(body, &msg);
-}
-
-static bool config_encode(gbx_buf *to)
-{
-    return gbx_msg_put_config(to,
-                              &(gbx_msg_config){.version = 6,
-                                                .globals = 1,
-                                                .warm = 1,
-                                                .huge_pages = 8,
-                                                .capabilities = 3,
-                                                .flags = GBX_CONFIG_GUARD_SPECULATION,
-                                                .memory_bytes = UINT64_C(128) << 20,
-                                                .cpu_s = 7,
-                                                .preloads = 1,
-                                                .functions = TEXT("f")});
-}
+GOLDEN(config, gbx_msg_config, gbx_msg_get_config(body, &msg),
+       gbx_msg_put_config(to, &msg),
+       {.version = GBX_WIRE_VERSION,
+        .globals = GBX_GLOBALS_MINIMAL,
+        .warm = 1,
+        .huge_pages = 8,
+        .capabilities = 3,
+        .flags = GBX_CONFIG_GUARD_SPECULATION,
+        .memory_bytes = UINT64_C(128) << 20,
+        .cpu_s = 7,
+        .preloads = 1,
+        .functions = TEXT("f")})
 
 static const uint8_t fork_body[] = {9, 0, 0, 0, 0, 0, 0, 1};
-
-static bool fork_decode(gbx_span body)
-{
-    uint64_t worker_id;
-
-    return gbx_msg_get_fork(body, &worker_id);
-}
-
-static bool fork_encode(gbx_buf *to)
-{
-    return gbx_msg_put_fork(to, GBX_MSG_FORK, UINT64_C(0x0100000000000009));
-}
-
-static bool fork_now_encode(gbx_buf *to)
-{
-    return gbx_msg_put_fork(to, GBX_MSG_FORK_NOW, UINT64_C(0x0100000000000009));
-}
+GOLDEN(fork, uint64_t, gbx_msg_get_fork(body, &msg),
+       gbx_msg_put_fork(to, GBX_MSG_FORK, msg), UINT64_C(0x0100000000000009))
 
 static const uint8_t load_body[] = {
     5,    0, 0, 0, 1,   0,   0,   0, /* size: 4 GiB + 5 */
     0x12, 2, 0, 0,                   /* format: CSV, unfinished, two lines before it */
     3,    0, 0, 0, 'a', 'b', 'c',    /* name */
 };
-
-static bool load_decode(gbx_span body)
-{
-    gbx_msg_load msg;
-
-    return gbx_msg_get_load(body, &msg);
-}
-
-static bool load_encode(gbx_buf *to)
-{
-    return gbx_msg_put_load(to, &(gbx_msg_load){.size = (UINT64_C(1) << 32) + 5,
-                                                .format = 0x212,
-                                                .name = TEXT("abc")});
-}
+GOLDEN(load, gbx_msg_load, gbx_msg_get_load(body, &msg), gbx_msg_put_load(to, &msg),
+       {.size = (UINT64_C(1) << 32) + 5, .format = 0x212, .name = TEXT("abc")})
 
 static const uint8_t expose_body[] = {3, 0, 0, 0, 'a', '.', 'b'};
-
-static bool expose_decode(gbx_span body)
-{
-    gbx_span name;
-
-    return gbx_msg_get_expose(body, &name);
-}
-
-static bool expose_encode(gbx_buf *to)
-{
-    return gbx_msg_put_expose(to, (gbx_span)TEXT("a.b"));
-}
+GOLDEN(expose, gbx_span, gbx_msg_get_expose(body, &msg), gbx_msg_put_expose(to, msg),
+       TEXT("a.b"))
 
 static const uint8_t preload_body[] = {
     5, 0, 0, 0, 0,   0, 0, 0, /* size */
     1, 0, 0, 0, 'p',          /* name */
 };
-
-static bool preload_decode(gbx_span body)
-{
-    gbx_msg_preload msg;
-
-    return gbx_msg_get_preload(body, &msg);
-}
-
-static bool preload_encode(gbx_buf *to)
-{
-    return gbx_msg_put_preload(to, &(gbx_msg_preload){.size = 5, .name = TEXT("p")});
-}
+GOLDEN(preload, gbx_msg_preload, gbx_msg_get_preload(body, &msg),
+       gbx_msg_put_preload(to, &msg), {.size = 5, .name = TEXT("p")})
 
 static const uint8_t attack_body[] = {
     9, 0, 0, 0, 0, 0, 0, 0, /* worker */
     4, 0, 0, 0,             /* attack */
     0, 1, 0, 0,             /* layers off */
 };
-
-static bool attack_decode(gbx_span body)
-{
-    gbx_msg_attack msg;
-    uint64_t worker_id;
-
-    return gbx_msg_get_attack(body, &worker_id, &msg);
-}
-
-static bool attack_encode(gbx_buf *to)
-{
-    return gbx_msg_put_attack(to, 9, &(gbx_msg_attack){.index = 4, .layers_off = 256});
-}
+GOLDEN(attack, worker_attack, gbx_msg_get_attack(body, &msg.worker_id, &msg.attack),
+       gbx_msg_put_attack(to, msg.worker_id, &msg.attack),
+       {9, {.index = 4, .layers_off = 256}})
 
 /* one layer stands, one does not */
 static const uint8_t hello_body[] = {
@@ -376,47 +243,24 @@ static const uint8_t hello_body[] = {
     8, 1, 0, 0, 0,   0,             /* number 8 stands */
     7, 0, 2, 0, 0,   0,   'n', 'o', /* number 7 does not, and why */
 };
-
-static bool hello_decode(gbx_span body)
-{
-    gbx_msg_hello msg;
-
-    return gbx_msg_get_hello(body, &msg);
-}
-
-static bool hello_encode(gbx_buf *to)
-{
-    gbx_msg_hello msg = {.version = 6,
-                         .threads = 1,
-                         .landlock_abi = 6,
-                         .oom_known = 1,
-                         .engine = TEXT("JS"),
-                         .preload = 2,
-                         .line = 3,
-                         .column = 9,
-                         .layer_count = 2,
-                         .layers = {{.layer = 8, .stands = 1},
-                                    {.layer = 7, .reason = TEXT("no")}}};
-
-    return gbx_msg_put_hello(to, &msg);
-}
+GOLDEN(hello, gbx_msg_hello, gbx_msg_get_hello(body, &msg), gbx_msg_put_hello(to, &msg),
+       {.version = GBX_WIRE_VERSION,
+        .threads = 1,
+        .landlock_abi = 6,
+        .oom_known = 1,
+        .engine = TEXT("JS"),
+        .preload = 2,
+        .line = 3,
+        .column = 9,
+        .layer_count = 2,
+        .layers = {{.layer = 8, .stands = 1}, {.layer = 7, .reason = TEXT("no")}}})
 
 static const uint8_t forked_body[] = {
     9,  0, 0, 0, 0, 0, 0, 0, /* worker */
     11, 0, 0, 0,             /* EAGAIN */
 };
-
-static bool forked_decode(gbx_span body)
-{
-    gbx_msg_forked msg;
-
-    return gbx_msg_get_forked(body, &msg);
-}
-
-static bool forked_encode(gbx_buf *to)
-{
-    return gbx_msg_put_forked(to, &(gbx_msg_forked){.worker_id = 9, .error = 11});
-}
+GOLDEN(forked, gbx_msg_forked, gbx_msg_get_forked(body, &msg),
+       gbx_msg_put_forked(to, &msg), {.worker_id = 9, .error = 11})
 
 static const uint8_t exited_body[] = {
     9,    0,    0,    0, 0, 0, 0, 0, /* worker */
@@ -424,21 +268,9 @@ static const uint8_t exited_body[] = {
     0x40, 0x42, 0x0F, 0, 0, 0, 0, 0, /* 1,000,000 µs */
     0,    4,    0,    0, 0, 0, 0, 0, /* 1,024 KiB */
 };
-
-static bool exited_decode(gbx_span body)
-{
-    gbx_msg_exited msg;
-
-    return gbx_msg_get_exited(body, &msg);
-}
-
-static bool exited_encode(gbx_buf *to)
-{
-    return gbx_msg_put_exited(to, &(gbx_msg_exited){.worker_id = 9,
-                                                    .status = 9,
-                                                    .cpu_us = 1000000,
-                                                    .max_rss_kib = 1024});
-}
+GOLDEN(exited, gbx_msg_exited, gbx_msg_get_exited(body, &msg),
+       gbx_msg_put_exited(to, &msg),
+       {.worker_id = 9, .status = 9, .cpu_us = 1000000, .max_rss_kib = 1024})
 
 static const uint8_t loaded_body[] = {
     0,                    /* it is not */
@@ -446,30 +278,23 @@ static const uint8_t loaded_body[] = {
     7, 0, 0, 0,           /* column */
     2, 0, 0, 0, 'n', 'o', /* message */
 };
+GOLDEN(loaded, gbx_msg_loaded, gbx_msg_get_loaded(body, &msg),
+       gbx_msg_put_loaded(to, &msg), {.line = 3, .column = 7, .message = TEXT("no")})
 
-static bool loaded_decode(gbx_span body)
+static bool fork_now_encode(gbx_buf *to)
 {
-    gbx_msg_loaded msg;
-
-    return gbx_msg_get_loaded(body, &msg);
-}
-
-static bool loaded_encode(gbx_buf *to)
-{
-    return gbx_msg_put_loaded(to, &(gbx_msg_loaded){.line = 3,
-                                                    .column = 7,
-                                                    .message = TEXT("no")});
+    return gbx_msg_put_fork(to, GBX_MSG_FORK_NOW, UINT64_C(0x0100000000000009));
 }
 
 #define WORKER_ROW(name, text)                                                  \
     {                                                                           \
 #        text, GBX_MSG_##text, GOLDEN_CALL_ID, name##_body, sizeof name##_body, \
-            name##_decode, name##_encode                                        \
+            name##_decode, name##_encode, name##_recode                         \
     }
 #define CONTROL_ROW(name, text)                                                   \
     {                                                                             \
 #        text, GBX_MSG_##text, 0, name##_body, sizeof name##_body, name##_decode, \
-            name##_encode                                                         \
+            name##_encode, name##_recode                                          \
     }
 
 const golden golden_messages[] = {
@@ -493,7 +318,7 @@ const golden golden_messages[] = {
     CONTROL_ROW(exited, EXITED),
     CONTROL_ROW(loaded, LOADED),
     {"FORK_NOW", GBX_MSG_FORK_NOW, 0, fork_body, sizeof fork_body, fork_decode,
-     fork_now_encode},
+     fork_now_encode, NULL},
 };
 
 const size_t golden_count = GBX_COUNTOF(golden_messages);

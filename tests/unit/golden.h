@@ -20,8 +20,9 @@ typedef struct golden {
     uint64_t call_id;
     const uint8_t *body;
     size_t len;
-    bool (*decode)(gbx_span body); /* and nothing else */
-    bool (*encode)(gbx_buf *to);   /* the whole frame */
+    bool (*decode)(gbx_span body);              /* and nothing else */
+    bool (*encode)(gbx_buf *to);                /* the whole frame */
+    bool (*recode)(gbx_span body, gbx_buf *to); /* decode, and encode that; or NULL */
 } golden;
 
 extern const golden golden_messages[];

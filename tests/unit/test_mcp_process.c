@@ -159,7 +159,19 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void test_process__answers_line_by_line(void **state)
+#define BEST(name) TEST_WITH(set_up, tear_down, name)
+
+/* The same where no namespace is to be had, too. */
+#define BOTH(name)                                                              \
+    static void test_##name(void **state);                                      \
+    __attribute__((constructor)) static void add_plain_##name(void)             \
+    {                                                                           \
+        test_add((struct CMUnitTest){"plain " #name, test_##name, set_up_plain, \
+                                     tear_down, NULL});                         \
+    }                                                                           \
+    BEST(name)
+
+BEST(process__answers_line_by_line)
 {
     world *w = *state;
 
@@ -174,7 +186,7 @@ static void test_process__answers_line_by_line(void **state)
     assert_string_equal(w->lines[1], "<two>");
 }
 
-static void test_process__is_contained_or_says_that_it_is_not(void **state)
+BOTH(process__is_contained_or_says_that_it_is_not)
 {
     world *w = *state;
     const char *how;
@@ -190,7 +202,7 @@ static void test_process__is_contained_or_says_that_it_is_not(void **state)
 }
 
 /* As an ordinary user, too: who they are and what is theirs is as it was. */
-static void test_process__reads_and_writes_files_as_we_do(void **state)
+BEST(process__reads_and_writes_files_as_we_do)
 {
     world *w = *state;
     char expected[64];
@@ -205,7 +217,7 @@ static void test_process__reads_and_writes_files_as_we_do(void **state)
     assert_string_equal(w->lines[1], expected);
 }
 
-static void test_process__has_none_of_our_descriptors(void **state)
+BOTH(process__has_none_of_our_descriptors)
 {
     world *w = *state;
     int kept = open("/dev/null", O_RDONLY); /* not closed at exec by itself */
@@ -220,7 +232,7 @@ static void test_process__has_none_of_our_descriptors(void **state)
     (void)close(kept);
 }
 
-static void test_process__end_is_told_with_status_and_last_words(void **state)
+BOTH(process__end_is_told_with_status_and_last_words)
 {
     world *w = *state;
 
@@ -233,7 +245,7 @@ static void test_process__end_is_told_with_status_and_last_words(void **state)
                                 "first | no \\u{1b}[31mtoken");
 }
 
-static void test_process__killed_by_a_signal_is_said_so(void **state)
+BEST(process__killed_by_a_signal_is_said_so)
 {
     world *w = *state;
 
@@ -243,7 +255,7 @@ static void test_process__killed_by_a_signal_is_said_so(void **state)
     assert_non_null(strstr(w->why, "it was killed by signal 9"));
 }
 
-static void test_process__what_it_said_before_its_end_is_read(void **state)
+BEST(process__what_it_said_before_its_end_is_read)
 {
     world *w = *state;
 
@@ -253,7 +265,7 @@ static void test_process__what_it_said_before_its_end_is_read(void **state)
     assert_string_equal(w->lines[0], "last");
 }
 
-static void test_process__without_command_or_directory_says_why(void **state)
+BEST(process__without_command_or_directory_says_why)
 {
     world *w = *state;
 
@@ -270,7 +282,7 @@ static void test_process__without_command_or_directory_says_why(void **state)
     assert_true(w->is_lasting);
 }
 
-static void test_process__flood_of_errors_is_bounded_and_does_no_harm(void **state)
+BEST(process__flood_of_errors_is_bounded_and_does_no_harm)
 {
     world *w = *state;
 
@@ -283,7 +295,7 @@ static void test_process__flood_of_errors_is_bounded_and_does_no_harm(void **sta
     assert_true(w->error_count > 0 && w->error_count < 5000);
 }
 
-static void test_process__line_too_long_is_told_by_its_ends(void **state)
+BEST(process__line_too_long_is_told_by_its_ends)
 {
     world *w = *state;
 
@@ -298,7 +310,7 @@ static void test_process__line_too_long_is_told_by_its_ends(void **state)
     assert_string_equal(w->lines[0], "next");
 }
 
-static void test_process__left_ends_with_its_input(void **state)
+BOTH(process__left_ends_with_its_input)
 {
     world *w = *state;
 
@@ -312,7 +324,7 @@ static void test_process__left_ends_with_its_input(void **state)
     assert_false(w->has_ended);
 }
 
-static void test_process__left_is_killed_if_it_ignores_everything(void **state)
+BOTH(process__left_is_killed_if_it_ignores_everything)
 {
     world *w = *state;
 
@@ -327,7 +339,7 @@ static void test_process__left_is_killed_if_it_ignores_everything(void **state)
 }
 
 /* The first process is the server: what it leaves behind serves nobody. */
-static void test_process__end_takes_its_daemons_along(void **state)
+BOTH(process__end_takes_its_daemons_along)
 {
     world *w = *state;
 
@@ -338,7 +350,7 @@ static void test_process__end_takes_its_daemons_along(void **state)
     assert_int_equal(marked_count(w->mark), 0);
 }
 
-static void test_process__closed_output_is_its_end(void **state)
+BEST(process__closed_output_is_its_end)
 {
     world *w = *state;
 
@@ -348,7 +360,7 @@ static void test_process__closed_output_is_its_end(void **state)
     assert_true(w->has_ended);
 }
 
-static void test_yard__clears_many_in_bounded_time(void **state)
+BOTH(yard__clears_many_in_bounded_time)
 {
     world *w = *state;
     int64_t start_ns;
@@ -385,19 +397,19 @@ static void kill_owner(world *w, const char *script)
     assert_true(until(marked_none, w->mark, 60000));
 }
 
-static void test_orphans__die_with_an_owner_that_is_killed(void **state)
+BOTH(orphans__die_with_an_owner_that_is_killed)
 {
     kill_owner(*state, "sh -c 'sleep 600; :' & wait");
 }
 
-static void test_orphans__that_forked_twice_die_with_it(void **state)
+BOTH(orphans__that_forked_twice_die_with_it)
 {
     kill_owner(*state,
                DAEMON " " DAEMON " trap '' HUP TERM; sleep 600 & wait; sleep 600");
 }
 
 /* Our end of the socket is gone, and we are not: no death signal is sent. */
-static void test_orphans__die_with_our_end_of_the_socket(void **state)
+BOTH(orphans__die_with_our_end_of_the_socket)
 {
     world *w = *state;
     char *args[] = {(char[]){"-c"}, (char[]){DAEMON " sleep 600; :"}, NULL};
@@ -418,7 +430,7 @@ static void test_orphans__die_with_our_end_of_the_socket(void **state)
 }
 
 /* None of them runs: the kernel kills whom death signals and the namespace say. */
-static void test_orphans__die_though_all_of_them_are_stopped(void **state)
+BEST(orphans__die_though_all_of_them_are_stopped)
 {
     world *w = *state;
     int ends[2], status;
@@ -447,45 +459,4 @@ static void test_orphans__die_though_all_of_them_are_stopped(void **state)
     (void)close(ends[1]);
 }
 
-#define BEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#define PLAIN(f)                                      \
-    {                                                 \
-        "plain " #f, f, set_up_plain, tear_down, NULL \
-    }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BEST(test_process__answers_line_by_line),
-        BEST(test_process__is_contained_or_says_that_it_is_not),
-        PLAIN(test_process__is_contained_or_says_that_it_is_not),
-        BEST(test_process__reads_and_writes_files_as_we_do),
-        BEST(test_process__has_none_of_our_descriptors),
-        PLAIN(test_process__has_none_of_our_descriptors),
-        BEST(test_process__end_is_told_with_status_and_last_words),
-        PLAIN(test_process__end_is_told_with_status_and_last_words),
-        BEST(test_process__killed_by_a_signal_is_said_so),
-        BEST(test_process__what_it_said_before_its_end_is_read),
-        BEST(test_process__without_command_or_directory_says_why),
-        BEST(test_process__flood_of_errors_is_bounded_and_does_no_harm),
-        BEST(test_process__line_too_long_is_told_by_its_ends),
-        BEST(test_process__left_ends_with_its_input),
-        PLAIN(test_process__left_ends_with_its_input),
-        BEST(test_process__left_is_killed_if_it_ignores_everything),
-        PLAIN(test_process__left_is_killed_if_it_ignores_everything),
-        BEST(test_process__end_takes_its_daemons_along),
-        PLAIN(test_process__end_takes_its_daemons_along),
-        BEST(test_process__closed_output_is_its_end),
-        BEST(test_yard__clears_many_in_bounded_time),
-        PLAIN(test_yard__clears_many_in_bounded_time),
-        BEST(test_orphans__die_with_an_owner_that_is_killed),
-        PLAIN(test_orphans__die_with_an_owner_that_is_killed),
-        BEST(test_orphans__that_forked_twice_die_with_it),
-        PLAIN(test_orphans__that_forked_twice_die_with_it),
-        BEST(test_orphans__die_with_our_end_of_the_socket),
-        PLAIN(test_orphans__die_with_our_end_of_the_socket),
-        BEST(test_orphans__die_though_all_of_them_are_stopped),
-    };
-
-    return cmocka_run_group_tests_name("mcp process", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

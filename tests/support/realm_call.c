@@ -204,25 +204,6 @@ static void write_all(int fd, const uint8_t *data, size_t len)
     }
 }
 
-static char *value_of(char *option, const char *key)
-{
-    size_t len = strlen(key);
-
-    return strncmp(option, key, len) == 0 && option[len] == '=' ? option + len + 1
-                                                                : NULL;
-}
-
-static bool pick(const char *value, const char *const names[], unsigned count,
-                 unsigned *ret)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *ret = i;
-            return true;
-        }
-    return false;
-}
-
 /* ---- public ------------------------------------------------------------------ */
 
 void realm_environment(char **argv)
@@ -252,69 +233,100 @@ static bool add_preload(realm_call *call, const char *path)
     return true;
 }
 
+static bool pick(const char *value, const char *const *names, unsigned *ret)
+{
+    for (unsigned i = 0; names[i] != NULL; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *ret = i;
+            return true;
+        }
+    return false;
+}
+
+static bool add_dataset(realm_call *call, char *name)
+{
+    char *json = strchr(name, '=');
+
+    if (json == NULL || call->dataset_count == GBX_COUNTOF(call->datasets))
+        return false;
+    *json = 0;
+    call->dataset_names[call->dataset_count] = name;
+    call->datasets[call->dataset_count++] = json + 1;
+    return true;
+}
+
+/* The members that are a text or a number. */
+static bool set_member(realm_call *call, const char *key, char *value)
+{
+    const struct {
+        const char *key;
+        void *member;
+        enum { TEXT, FLAG, WORD, LONG } type;
+    } members[] = {
+        {"input", &call->input, TEXT},
+        {"dataset", &call->dataset, TEXT},
+        {"entropy", &call->entropy, TEXT},
+        {"env", &call->env, TEXT},
+        {"bindings", &call->bindings, TEXT},
+        {"answer", &call->answer, TEXT},
+        {"body", &call->body, TEXT},
+        {"fail", &call->fail, TEXT},
+        {"console", &call->console, FLAG},
+        {"timers", &call->timers, FLAG},
+        {"silent", &call->silent, FLAG},
+        {"stack", &call->with_stack, FLAG},
+        {"withheld", &call->withheld, WORD},
+        {"capabilities", &call->capabilities, WORD},
+        {"log", &call->log_bytes, WORD},
+        {"line", &call->line, WORD},
+        {"column", &call->column, WORD},
+        {"seed", &call->seed, LONG},
+        {"output", &call->output_bytes, LONG},
+    };
+    uint64_t number = strtoull(value, NULL, 10);
+
+    for (size_t i = 0; i < GBX_COUNTOF(members); i++) {
+        if (strcmp(key, members[i].key) != 0)
+            continue;
+        switch (members[i].type) {
+        case TEXT: memcpy(members[i].member, &value, sizeof value); break;
+        case FLAG: *(bool *)members[i].member = *value == '1'; break;
+        case WORD: *(uint32_t *)members[i].member = (uint32_t)number; break;
+        case LONG: *(uint64_t *)members[i].member = number; break;
+        }
+        return true;
+    }
+    return false;
+}
+
 bool realm_call_option(realm_call *call, char *option)
 {
-    static const char *const forms[] = {"function", "execute", "body", "script"};
-    static const char *const globals[] = {"standard", "minimal"};
-    unsigned n;
-    char *v;
+    static const char *const forms[] = {"function", "execute", "body", "script", NULL};
+    static const char *const globals[] = {"standard", "minimal", NULL};
+    char *value = strchr(option, '=');
+    unsigned form;
 
-    if ((v = value_of(option, "form")) != NULL && pick(v, forms, 4, &n))
-        call->form = (uint8_t)n;
-    else if ((v = value_of(option, "globals")) != NULL)
-        return pick(v, globals, 2, &call->globals);
-    else if ((v = value_of(option, "input")) != NULL)
-        call->input = v;
-    else if ((v = value_of(option, "dataset")) != NULL)
-        call->dataset = v;
-    else if ((v = value_of(option, "withheld")) != NULL)
-        call->withheld = (uint32_t)strtoul(v, NULL, 10);
-    else if ((v = value_of(option, "entropy")) != NULL)
-        call->entropy = v;
-    else if ((v = value_of(option, "env")) != NULL)
-        call->env = v;
-    else if ((v = value_of(option, "bindings")) != NULL)
-        call->bindings = v;
-    else if ((v = value_of(option, "console")) != NULL)
-        call->console = *v == '1';
-    else if ((v = value_of(option, "timers")) != NULL)
-        call->timers = *v == '1';
-    else if ((v = value_of(option, "preload")) != NULL)
-        return add_preload(call, v);
-    else if ((v = value_of(option, "capabilities")) != NULL)
-        call->capabilities = (uint32_t)strtoul(v, NULL, 10);
-    else if ((v = value_of(option, "answer")) != NULL)
-        call->answer = v;
-    else if ((v = value_of(option, "body")) != NULL)
-        call->body = v;
-    else if ((v = value_of(option, "fail")) != NULL)
-        call->fail = v;
-    else if ((v = value_of(option, "silent")) != NULL)
-        call->silent = *v == '1';
-    else if ((v = value_of(option, "stack")) != NULL)
-        call->with_stack = *v == '1';
-    else if ((v = value_of(option, "now")) != NULL) {
-        call->fixed = true;
-        call->now_ms = strtoll(v, NULL, 10);
-    } else if ((v = value_of(option, "seed")) != NULL)
-        call->seed = strtoull(v, NULL, 10);
-    else if ((v = value_of(option, "output")) != NULL)
-        call->output_bytes = strtoull(v, NULL, 10);
-    else if ((v = value_of(option, "log")) != NULL)
-        call->log_bytes = (uint32_t)strtoul(v, NULL, 10);
-    else if ((v = value_of(option, "line")) != NULL)
-        call->line = (uint32_t)strtoul(v, NULL, 10);
-    else if ((v = value_of(option, "column")) != NULL)
-        call->column = (uint32_t)strtoul(v, NULL, 10);
-    else if (strncmp(option, "data.", 5) == 0 && strchr(option, '=') != NULL &&
-             call->dataset_count < GBX_COUNTOF(call->datasets)) {
-        v = strchr(option, '=');
-        *v = 0;
-        call->dataset_names[call->dataset_count] = option + 5;
-        call->datasets[call->dataset_count++] = v + 1;
-    } else
+    if (strncmp(option, "data.", 5) == 0)
+        return add_dataset(call, option + 5);
+    if (value == NULL)
         return false;
-    return true;
+    *value++ = 0;
+    if (strcmp(option, "form") == 0) {
+        if (!pick(value, forms, &form))
+            return false;
+        call->form = (uint8_t)form;
+        return true;
+    }
+    if (strcmp(option, "globals") == 0)
+        return pick(value, globals, &call->globals);
+    if (strcmp(option, "preload") == 0)
+        return add_preload(call, value);
+    if (strcmp(option, "now") == 0) {
+        call->fixed = true;
+        call->now_ms = strtoll(value, NULL, 10);
+        return true;
+    }
+    return set_member(call, option, value);
 }
 
 /* In a child that ends by itself or by SIGALRM; what it wrote, then how it ended. */
@@ -389,74 +401,6 @@ static void run_bare(const void *what, session *s)
 char *realm_bare(const char *code)
 {
     return in_child(run_bare, code, PATIENCE_MS);
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Written through shared memory of a pipe: prove and run, in microseconds. */
-int realm_measure(const realm_call *call, unsigned count)
-{
-    session s = {0};
-    gbx_realm_host host = {.user = &s,
-                           .log = on_log,
-                           .wait = on_wait,
-                           .now_ms = on_now};
-    gbx_msg_call in = message(call);
-    gbx_realm *realm;
-    double *proves = calloc(count, sizeof *proves), *runs = calloc(count, sizeof *runs);
-    double *forks = calloc(count, sizeof *forks);
-    int fds[2];
-    double t = on_now(NULL);
-
-    gbx_buf_init(&s.out, GBX_MIB(64));
-    realm = make(call, &s);
-    if (realm == NULL || pipe(fds) != 0)
-        abort();
-    printf("new %.2f ms", on_now(NULL) - t);
-    t = on_now(NULL);
-    gbx_realm_warm(realm, 1);
-    gbx_realm_warm_own(realm, 1);
-    gbx_realm_settle(realm, 1);
-    printf(", warm %.2f ms\n", on_now(NULL) - t);
-    for (unsigned i = 0; i < count; i++) {
-        double begin = on_now(NULL), pair[2];
-        pid_t child = fork();
-
-        if (child == 0) {
-            gbx_realm_outcome outcome;
-
-            pair[0] = on_now(NULL);
-            if (!gbx_realm_prove(realm))
-                abort();
-            pair[0] = on_now(NULL) - pair[0];
-            pair[1] = on_now(NULL);
-            gbx_realm_run(realm, &in, &host, &outcome);
-            pair[1] = on_now(NULL) - pair[1];
-            write_all(fds[1], (const uint8_t *)pair, sizeof pair);
-            _exit(0);
-        }
-        forks[i] = (on_now(NULL) - begin) * 1000;
-        if (read(fds[0], pair, sizeof pair) != sizeof pair)
-            abort();
-        waitpid(child, NULL, 0);
-        proves[i] = pair[0] * 1000;
-        runs[i] = pair[1] * 1000;
-    }
-    qsort(proves, count, sizeof *proves, by_size);
-    qsort(runs, count, sizeof *runs, by_size);
-    qsort(forks, count, sizeof *forks, by_size);
-    printf("us, median and p99: fork %.0f %.0f, prove %.0f %.0f, run %.0f %.0f\n",
-           forks[count / 2], forks[count * 99 / 100], proves[count / 2],
-           proves[count * 99 / 100], runs[count / 2], runs[count * 99 / 100]);
-    free(proves);
-    free(runs);
-    free(forks);
-    return 0;
 }
 
 char *realm_read_all(FILE *from)

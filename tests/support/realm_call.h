@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * realm_call - run one call in a fork of this process, unsealed, and get back in text
- * how it ended. For the realm's tests and realm_run.
+ * how it ended.
  *
  * The text of an outcome is one of
  *
@@ -63,7 +63,8 @@ typedef struct realm_call {
  * it is there already. First thing in main(). */
 void realm_environment(char **argv);
 
-/* "key=value" as realm_run has them. */
+/* "key=value": the members of a realm_call under short names, which realm_call.c lists;
+ * preload=FILE, data.NAME=JSON, and now=MS, which fixes the clock. */
 bool realm_call_option(realm_call *call, char *option);
 
 /* Run in a fork, killed after deadline_ms (0: a minute). free() the text. */
@@ -72,9 +73,6 @@ char *realm_outcome(const realm_call *call, unsigned deadline_ms);
 /* What the engine alone, not locked down, makes of (code)(): its value as JSON. free()
  * the text. */
 char *realm_bare(const char *code);
-
-/* Fork a warm realm count times and print how long the parts of a call take. */
-int realm_measure(const realm_call *call, unsigned count);
 
 char *realm_read_all(FILE *from);
 

@@ -8,11 +8,6 @@ add_library(gbx_realm_call STATIC support/realm_call.c support/stand_in.c)
 target_include_directories(gbx_realm_call PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(gbx_realm_call PUBLIC gbx_realm gbx_flags PkgConfig::CMOCKA)
 
-add_executable(realm-run support/realm_run.c)
-target_link_libraries(realm-run PRIVATE gbx_realm_call)
-set_target_properties(realm-run PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-
 add_executable(test_realm unit/test_realm.c)
 target_link_libraries(test_realm PRIVATE gbx_realm_call)
 target_compile_definitions(test_realm

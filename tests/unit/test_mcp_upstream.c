@@ -2,18 +2,77 @@
 /* What a server may do wrong in an answer, and what comes of it; tests/mcp/bad-upstream.mjs
  * does it. */
 #include "servers.h"
+#include "table.h"
 #include "test.h"
 
 #include "base/cleanup.h"
 
 /* ---- answers -------------------------------------------------------------- */
 
-TEST(answer__is_matched_by_its_id)
+/* A call of the server that a row of mcp/answers.txt is about. */
+static void check_row(servers *s, const char *server, const table_line *row)
 {
-    bad_start(*state, "");
-    bad_expect(*state, "wrong-id", "right");
-    bad_expect(*state, "twice", "once");
-    bad_expect(*state, "echo", "{}");
+    const char *const *cell = row->cell;
+    char text[4096];
+    answer a;
+
+    servers_call(s, server, cell[0], cell[1], &a);
+    answer_text(&a, text, sizeof text);
+    answer_cleanup(&a);
+    print_message("line %u\n", row->number);
+    if (strcmp(gbx_upstream_fault_name(a.fault), cell[2]) != 0)
+        fail_msg("%s: %s", gbx_upstream_fault_name(a.fault), a.message);
+    if (a.fault == GBX_UPSTREAM_OK)
+        assert_string_equal(text, cell[3]);
+    else if (strstr(a.message, cell[3]) == NULL)
+        assert_string_equal(a.message, cell[3]);
+}
+
+static void check_rows(servers *s, const char *const (*sections)[2], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        (void)servers_add_bad(s, sections[i][0], sections[i][1]);
+    servers_start(s);
+    for (size_t i = 0; i < count; i++) {
+        const table_line *rows;
+        size_t row_count =
+            table_lines("unit/mcp/answers.txt", sections[i][0], true, &rows);
+
+        for (size_t k = 0; k < row_count; k++)
+            check_row(s, sections[i][0], &rows[k]);
+    }
+}
+
+TEST(answers__are_what_the_table_says)
+{
+    static const char *const sections[][2] = {{"plain", ""},
+                                              {"noisy", "noisy"},
+                                              {"modern", "modern"},
+                                              {"pings-first", "pings-first"},
+                                              {"fractions", "fractions"},
+                                              {"banner=hello", "banner=hello"}};
+    servers *s = *state;
+
+    check_rows(s, sections, GBX_COUNTOF(sections));
+    assert_true(s->log_lines > 0);
+    servers_expect_fault(s, "plane", "echo", "{}", GBX_UPSTREAM_UNKNOWN_SERVER,
+                         "did you mean 'plain'?");
+}
+
+TEST(ends__are_what_the_table_says)
+{
+    static const char *const sections[][2] = {{"crashes", ""},
+                                              {"no-list", "no-list"},
+                                              {"list-fails", "list-fails"}};
+
+    check_rows(*state, sections, GBX_COUNTOF(sections));
+}
+
+TEST(crashes__of_tools_that_only_read_are_tried_again_once)
+{
+    static const char *const sections[][2] = {{"crashes of tools that only read", ""}};
+
+    check_rows(*state, sections, 1);
 }
 
 TEST(answers__come_in_any_order)
@@ -23,20 +82,12 @@ TEST(answers__come_in_any_order)
     GBX_CLEANUP(answer_cleanup) answer a;
 
     bad_start(s, "");
-    (void)servers_begin(s, "bad", "late", "{\"ms\":300}", &late);
+    (void)servers_begin(s, "bad", "late", "{\"ms\":3000}", &late);
     servers_call(s, "bad", "echo", "{}", &a);
     assert_false(late.is_there);
     servers_wait(s, &late);
 
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
-}
-
-TEST(noise__on_standard_output_is_passed_over)
-{
-    bad_start(*state, "noisy");
-    bad_expect(*state, "noise", "heard");
-    bad_expect(*state, "talks", "heard");
-    assert_true(((servers *)*state)->log_lines > 0);
 }
 
 TEST(flood__of_errors_leaves_the_last_line)
@@ -72,48 +123,6 @@ TEST(long__answer_of_64_mib_ends_its_call_and_no_other)
     assert_int_equal(late.fault, GBX_UPSTREAM_OK);
     answer_cleanup(&late);
     bad_expect(s, "echo", "{}");
-}
-
-TEST(refusal__is_the_servers_own_code_and_words)
-{
-    servers *s = *state;
-    answer a;
-
-    bad_start(s, "");
-    servers_call(s, "bad", "refuse", "{}", &a);
-    assert_int_equal(a.fault, GBX_UPSTREAM_REFUSED);
-    assert_int_equal(a.code, -32050);
-    assert_non_null(strstr(a.message, "today (error -32050)"));
-}
-
-TEST(result__that_is_none_is_a_fault_of_protocol)
-{
-    bad_start(*state, "");
-    bad_expect_fault(*state, "array", GBX_UPSTREAM_PROTOCOL, "not an object");
-    bad_expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "error");
-    bad_expect_fault(*state, "unknown-type", GBX_UPSTREAM_PROTOCOL, "unknown type");
-}
-
-TEST(input__that_nobody_can_give_is_said_so)
-{
-    bad_start(*state, "");
-    bad_expect_fault(*state, "input", GBX_UPSTREAM_INPUT, "asks for input");
-    bad_expect_fault(*state, "url", GBX_UPSTREAM_INPUT, "sign in");
-    /* A request of the server's own is refused, and the tool decides. */
-    bad_expect(*state, "asks", "-32601");
-}
-
-TEST(ping__of_the_server_is_answered)
-{
-    bad_start(*state, "");
-    bad_expect(*state, "pings", "{}");
-}
-
-TEST(request__of_a_server_of_the_era_without_them_is_answered)
-{
-    bad_start(*state, "modern");
-    bad_expect(*state, "pings", "{}");
-    bad_expect(*state, "asks", "-32601");
 }
 
 TEST(progress__reaches_its_call)
@@ -171,16 +180,6 @@ TEST(tools__are_told_in_the_order_in_which_they_were_asked_for)
     for (int i = 0; i < 1000 && order[2] == '\0'; i++)
         servers_turn(s, 10);
     assert_string_equal(order, "abc");
-}
-
-TEST(arguments__may_be_on_several_lines)
-{
-    servers *s = *state;
-
-    bad_start(s, "");
-    servers_expect(s, "bad", "echo", "{\n\"a\":\r\n\"b\"\n}", "{\"a\":\"b\"}");
-    servers_expect_fault(s, "bad", "ecko", "{}", GBX_UPSTREAM_UNKNOWN_TOOL,
-                         "the server 'bad' has no tool 'ecko'");
 }
 
 /* ---- eras ----------------------------------------------------------------- */
@@ -280,19 +279,6 @@ TEST(tools__without_end_are_read_to_a_bound)
     bad_expect(s, "echo", "{}");
     assert_string_equal(gbx_upstreams_info(s->all, &s->list[0]).left_out_why,
                         "further pages were not read");
-}
-
-TEST(tools__that_are_none_are_a_failure_to_start)
-{
-    bad_start(*state, "no-list");
-    bad_expect_fault(*state, "echo", GBX_UPSTREAM_START, "list of tools is not valid");
-}
-
-TEST(tools__that_cannot_be_told_are_explained_by_the_server)
-{
-    bad_start(*state, "list-fails");
-    bad_expect_fault(*state, "echo", GBX_UPSTREAM_START,
-                     "does not tell its tools: the database is down");
 }
 
 TEST(tools__are_known_one_by_one)

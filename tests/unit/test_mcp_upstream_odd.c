@@ -47,32 +47,7 @@ TEST(era__is_asked_again_if_the_answer_was_lost_behind_a_banner)
     servers_expect(s, "banner", "starts", "{}", "1");
 }
 
-TEST(ping__is_answered_before_the_era_is_known)
-{
-    bad_start(*state, "pings-first");
-    bad_expect(*state, "first-ping", "{}");
-}
-
 /* ---- answers -------------------------------------------------------------- */
-
-TEST(answer__may_have_its_id_as_text)
-{
-    bad_start(*state, "");
-    bad_expect(*state, "id-as-text", "taken");
-}
-
-TEST(answer__may_have_its_id_with_a_fraction_of_nothing)
-{
-    bad_start(*state, "fractions");
-    bad_expect(*state, "echo", "{}");
-    bad_expect_fault(*state, "refuse-badly", GBX_UPSTREAM_PROTOCOL, "cannot be read");
-}
-
-TEST(answer__of_another_encoding_is_read_but_for_its_letters)
-{
-    bad_start(*state, "");
-    bad_expect(*state, "latin", "caf\xEF\xBF\xBD");
-}
 
 TEST(answer__behind_other_text_is_read)
 {
@@ -81,25 +56,6 @@ TEST(answer__behind_other_text_is_read)
     bad_start(s, "");
     bad_expect(s, "behind", "done");
     assert_non_null(strstr(s->last_log, "before an answer was dropped: working... "));
-}
-
-/* Nobody waits for what will never be an answer. */
-TEST(answer__on_several_lines_is_refused_at_once)
-{
-    bad_start(*state, "");
-    bad_expect_fault(*state, "spread", GBX_UPSTREAM_PROTOCOL,
-                     "it writes a message on several lines");
-    bad_expect_fault(*state, "spread-id-last", GBX_UPSTREAM_PROTOCOL,
-                     "it writes a message on several lines");
-    bad_expect(*state, "echo", "{}");
-}
-
-TEST(end__in_a_call_is_told_with_what_was_written_last)
-{
-    bad_start(*state, "banner=hello");
-    bad_expect_fault(*state, "complains", GBX_UPSTREAM_EXIT,
-                     "it ended with status 1; on its standard output it wrote a "
-                     "line that is not a message: ERROR: disk quota exceeded");
 }
 
 /* What is as long and no answer is not worth the work. */
@@ -152,6 +108,7 @@ TEST(refusal__is_told_with_what_the_server_adds_to_it)
     for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
         servers_call(s, "bad", "refuse-with", rows[i][0], &a);
         assert_int_equal(a.fault, GBX_UPSTREAM_REFUSED);
+        assert_int_equal(a.code, -32602);
         assert_string_equal(a.message, rows[i][1]);
     }
 }

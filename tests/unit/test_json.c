@@ -3,65 +3,56 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/json_view.h"
+#include "table.h"
 #include "test.h"
 
 #include <locale.h>
 #include <math.h>
 
-#define TEXT(s) (s), sizeof(s) - 1
-
 /* ---- strings ----------------------------------------------------------------- */
 
-static const struct {
-    const char *text;
-    size_t len;
-    const char *json;
-} strings[] = {
-    {TEXT(""), "\"\""},
-    {TEXT("plain"), "\"plain\""},
-    {TEXT("\"\\/"), "\"\\\"\\\\/\""},
-    {TEXT("a\nb"), "\"a\\nb\""},
-    {TEXT("\t\r\b\f"), "\"\\u0009\\u000d\\u0008\\u000c\""},
-    {TEXT("\0\x1F\x7F"), "\"\\u0000\\u001f\\u007f\""},
-    {TEXT("\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"),
-     "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\""},
-    {TEXT("a\xFFz"), "\"a\xEF\xBF\xBDz\""},
-    {TEXT("\xED\xA0\x80"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""},
-    {TEXT("\xC3"), "\"\xEF\xBF\xBD\""},
-};
+static size_t rows_of(const char *section, const table_line **ret_rows)
+{
+    return table_lines("unit/base/json.txt", section, true, ret_rows);
+}
+
+static void check_text(gbx_buf *buf, const char *expected)
+{
+    char *text = gbx_buf_take_string(buf, NULL);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
 
 TEST(string__is_quoted_and_escaped)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(strings); i++) {
-        gbx_buf buf;
-        char *text;
+    const table_line *rows;
+    size_t count = rows_of("strings", &rows);
+    gbx_buf buf;
 
-        gbx_buf_init(&buf, 256);
-        assert_true(gbx_json_append_string(&buf, strings[i].text, strings[i].len));
-        text = gbx_buf_take_string(&buf, NULL);
-        assert_string_equal(text, strings[i].json);
-        free(text);
+    gbx_buf_init(&buf, 256);
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
+
+        assert_true(gbx_json_append_string(&buf, cell[0], strlen(cell[0])));
+        check_text(&buf, cell[1]);
     }
+    assert_true(gbx_json_append_string(&buf, "\0\x1F\x7F", 3));
+    check_text(&buf, "\"\\u0000\\u001f\\u007f\"");
 }
 
 TEST(shown__has_what_nobody_sees_as_escapes)
 {
-    static const struct {
-        const char *text;
-        const char *json;
-    } rows[] = {
-        {"plain \"\n", "\"plain \\\"\\n\""},
-        {"x\xE2\x80\xAEy\x1B", "\"x\\\\u{202e}y\\\\u{1b}\""},
-        {"{\"x\xE2\x80\xAE\":\"\xF3\xA0\x81\x81\"}",
-         "\"{\\\"x\\\\u202e\\\":\\\"\\\\udb40\\\\udc41\\\"}\""},
-    };
+    const table_line *rows;
+    size_t count = rows_of("shown", &rows);
+    gbx_buf buf;
 
-    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = 256};
+    gbx_buf_init(&buf, 256);
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
 
-        assert_true(gbx_json_append_shown(&buf, rows[i].text, strlen(rows[i].text)));
-        assert_true(gbx_buf_append(&buf, "", 1));
-        assert_string_equal((char *)buf.data, rows[i].json);
+        assert_true(gbx_json_append_shown(&buf, cell[0], strlen(cell[0])));
+        check_text(&buf, cell[1]);
     }
 }
 
@@ -244,65 +235,39 @@ TEST(number__does_not_follow_the_locale)
 
 /* ---- lines --------------------------------------------------------------------- */
 
-static const struct {
-    const char *lines;
-    const char *json;
-} line_texts[] = {
-    {"", "[]"},
-    {"\n\n", "[]"},
-    {" \t\r\n", "[]"},
-    {"1", "[1]"},
-    {"1\n", "[1]"},
-    {"1\n2\n", "[1,2]"},
-    {"\n1\n\n2", "[1,2]"},
-    {"{\"a\":1}\r\n{\"a\":2}\r\n", "[{\"a\":1}\r,{\"a\":2}\r]"},
-    {"  [1]  \nnull", "[  [1]  ,null]"},
-    {"\"a\\nb\"", "[\"a\\nb\"]"},
-};
-
 TEST(lines__become_one_array)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(line_texts); i++) {
+    const table_line *rows;
+    size_t count = rows_of("lines", &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
         gbx_json_fault fault;
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+        gbx_buf buf;
 
         gbx_buf_init(&buf, 256);
-        assert_true(gbx_json_from_lines(line_texts[i].lines,
-                                        strlen(line_texts[i].lines), &buf, &fault));
-        assert_int_equal(buf.len, strlen(line_texts[i].json));
-        assert_memory_equal(buf.data, line_texts[i].json, buf.len);
+        assert_true(gbx_json_from_lines(cell[0], strlen(cell[0]), &buf, &fault));
         assert_true(gbx_json_check((const char *)buf.data, buf.len, 10, NULL));
+        check_text(&buf, cell[1]);
     }
 }
 
-static const struct {
-    const char *lines;
-    uint32_t line;
-    uint32_t column;
-    size_t offset;
-} bad_lines[] = {
-    {"x", 1, 1, 0},
-    {"1\n\nnul\n2", 3, 1, 3},
-    {"[1,\n2]", 1, 4, 3}, /* a value is one line */
-    {"{\"a\":1}\n{\"a\":}\n", 2, 6, 13},
-    {"1\n \xC3\xA9", 2, 2, 3},
-    {"1 2", 1, 3, 2},
-    {"1,\n2", 1, 2, 1},
-};
-
 TEST(lines__say_which_is_not_json)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(bad_lines); i++) {
+    const table_line *rows;
+    size_t count = rows_of("bad lines", &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
         gbx_json_fault fault;
         GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
 
         gbx_buf_init(&buf, 256);
-        assert_false(gbx_json_from_lines(bad_lines[i].lines, strlen(bad_lines[i].lines),
-                                         &buf, &fault));
+        assert_false(gbx_json_from_lines(cell[0], strlen(cell[0]), &buf, &fault));
         assert_non_null(fault.message);
-        assert_int_equal(fault.line, bad_lines[i].line);
-        assert_int_equal(fault.column, bad_lines[i].column);
-        assert_int_equal(fault.offset, bad_lines[i].offset);
+        assert_int_equal(fault.line, strtoul(cell[1], NULL, 10));
+        assert_int_equal(fault.column, strtoul(cell[2], NULL, 10));
+        assert_int_equal(fault.offset, strtoul(cell[3], NULL, 10));
     }
 }
 

@@ -3,6 +3,7 @@
  * somebody's last words. */
 #include "base/cleanup.h"
 #include "mcp/upstream/internal.h"
+#include "table.h"
 #include "test.h"
 
 /* ---- tools ---------------------------------------------------------------- */
@@ -146,36 +147,21 @@ TEST(tools__hints_say_what_may_be_repeated)
 
 /* ---- headers -------------------------------------------------------------- */
 
-#define PROPERTY(name, type, header) \
-    "\"" name "\":{\"type\":\"" type "\",\"x-mcp-header\":\"" header "\"}"
-
-static const struct {
-    const char *schema;
-    bool is_sound;
-} schemas[] = {
-    {"{}", true},
-    {"{\"properties\":{" PROPERTY("a", "string", "A") "}}", true},
-    {"{\"properties\":{\"o\":{\"properties\":{" PROPERTY("a", "integer", "A") "}}}}",
-     true},
-    {"{\"properties\":{\"x-mcp-header\":{\"type\":\"string\"}}}", true},
-    {"{\"properties\":{" PROPERTY("a", "number", "A") "}}", false},
-    {"{\"properties\":{" PROPERTY("a", "object", "A") "}}", false},
-    {"{\"properties\":{" PROPERTY("a", "string", "") "}}", false},
-    {"{\"properties\":{" PROPERTY("a", "string", "A B") "}}", false},
-    {"{\"properties\":{" PROPERTY("a", "string", "A\\r\\nB: c") "}}", false},
-    {"{\"properties\":{" PROPERTY("a", "string", "A") "," PROPERTY("b", "string",
-                                                                   "a") "}}",
-     false},
-    {"{\"properties\":{\"l\":{\"items\":{" PROPERTY("a", "string", "A") "}}}}", false},
-    {"{\"anyOf\":[{\"properties\":{" PROPERTY("a", "string", "A") "}}]}", false},
-    {"{\"x-mcp-header\":\"A\"}", false},
-};
+static size_t rows_of(const char *section, bool has_escapes,
+                      const table_line **ret_rows)
+{
+    return table_lines("unit/mcp/upstream_parts.txt", section, has_escapes, ret_rows);
+}
 
 TEST(schema__is_sound_or_the_tool_is_not_called)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(schemas); i++)
-        if (gbx_params_are_sound(view_of(schemas[i].schema)) != schemas[i].is_sound)
-            fail_msg("%s", schemas[i].schema);
+    const table_line *rows;
+    size_t count = rows_of("schemas", false, &rows);
+
+    for (size_t i = 0; i < count; i++)
+        if (gbx_params_are_sound(view_of(rows[i].cell[0])) !=
+            (strcmp(rows[i].cell[1], "true") == 0))
+            fail_msg("%s", rows[i].cell[0]);
 }
 
 /* ---- last words ----------------------------------------------------------- */
@@ -292,44 +278,22 @@ TEST(environment__of_the_configuration_comes_last)
 
 /* ---- ids ------------------------------------------------------------------ */
 
-static const struct {
-    const char *text;
-    int64_t found;
-    int64_t in_head;
-    int64_t in_tail;
-} answers[] = {
-    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", 7, 7, 7},
-    {"{\"jsonrpc\": \"2.0\", \"id\" : 7 , \"result\": NaN}\r", 7, 7, 7},
-    {"{\"result\":{\"id\":3},\"jsonrpc\":\"2.0\",\"id\":\"12\"}", 12, 12, 12},
-    {"{\"jsonrpc\":\"2.0\",\"result\":{\"id\":3}}", 0, 0, 0},
-    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"id\":3}}", 7, 7, 0},
-    {"{\"jsonrpc\":\"2.0\",\"result\":\"\\\"id\\\":3\",\"id\":7}", 7, 7, 7},
-    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"id\":8}", 0, 0, 8},
-    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}", 0, 0, 0},
-    {"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"con", 7, 7, 0},
-    {"{\"jsonrpc\":\"2.0\",\"id\":7", 0, 0, 0},
-    {"{\"jsonrpc\":\"2.0\",\"id\":7.0}", 7, 7, 7},
-    {"{\"jsonrpc\":\"2.0\",\"id\":7.5}", 0, 0, 0},
-    {"{\"jsonrpc\":\"2.0\",\"id\":null}", 0, 0, 0},
-    {"{\"id\":7,\"result\":{}}", 0, 7, 7},
-    {"got {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", 0, 0, 7},
-    {"\"jsonrpc", 0, 0, 0},
-    {"{\"jsonrpc\\", 0, 0, 0},
-    {"", 0, 0, 0},
-};
-
 TEST(id__of_an_answer_is_found_where_only_the_answer_has_it)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(answers); i++) {
-        size_t len = strlen(answers[i].text);
+    const table_line *rows;
+    size_t count = rows_of("answers", true, &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
+        size_t len = strlen(cell[0]);
         char *text = malloc(len + 1); /* a read past its end is seen */
 
         assert_non_null(text);
-        memcpy(text, answers[i].text, len);
-        print_message("%s\n", answers[i].text);
-        assert_int_equal(gbx_id_find(text, len), answers[i].found);
-        assert_int_equal(gbx_id_find_in_head(text, len), answers[i].in_head);
-        assert_int_equal(gbx_id_find_in_tail(text, len), answers[i].in_tail);
+        memcpy(text, cell[0], len);
+        print_message("%s\n", cell[0]);
+        assert_int_equal(gbx_id_find(text, len), strtol(cell[1], NULL, 10));
+        assert_int_equal(gbx_id_find_in_head(text, len), strtol(cell[2], NULL, 10));
+        assert_int_equal(gbx_id_find_in_tail(text, len), strtol(cell[3], NULL, 10));
         free(text);
     }
 }
@@ -344,23 +308,17 @@ TEST(id__that_is_missing_is_none)
 
 TEST(id__may_be_written_as_text_or_with_a_fraction_of_nothing)
 {
-    static const struct {
-        const char *json;
-        int64_t id; /* 0: it is none of ours */
-    } rows[] = {
-        {"5.0", 5},     {"50.00", 50}, {"5.01", 0},   {"5.0e1", 0},
-        {"\"5.0\"", 0}, {"0.0", 0},    {"5", 5},      {"\"5\"", 5},
-        {"\"05\"", 0},  {"\"\"", 0},   {"\"5x\"", 0}, {"\"-5\"", 0},
-        {"-5", 0},      {"5.5", 0},    {"null", 0},   {"12345678901234567890", 0}};
+    const table_line *rows;
+    size_t count = rows_of("ids", false, &rows);
 
-    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+    for (size_t i = 0; i < count; i++) {
+        long wanted = strtol(rows[i].cell[1], NULL, 10);
         int64_t id = 0;
-        gbx_view view = {0};
 
-        assert_true(gbx_view_open(rows[i].json, strlen(rows[i].json), &view));
-        assert_int_equal(gbx_id_read(view, &id), rows[i].id != 0);
-        assert_int_equal(id, rows[i].id);
+        assert_int_equal(gbx_id_read(view_of(rows[i].cell[0]), &id), wanted != 0);
+        assert_int_equal(id, wanted);
     }
+    assert_false(gbx_id_read(view_of("\"\""), &(int64_t){0}));
 }
 
 TEST_MAIN(NULL, NULL)

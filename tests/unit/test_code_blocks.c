@@ -2,6 +2,7 @@
 /* What a client is given of a tool's content: blocks that it knows, and not too much. */
 #include "base/cleanup.h"
 #include "mcp/code/code_mode.h"
+#include "table.h"
 #include "test.h"
 
 #define ROOM 2000
@@ -74,46 +75,28 @@ static void check_block(world *w, const char *given, const char *shown)
 
 /* ---- each block ------------------------------------------------------------------ */
 
+static size_t rows_of(const char *section, bool has_escapes,
+                      const table_line **ret_rows)
+{
+    return table_lines("unit/code/blocks.txt", section, has_escapes, ret_rows);
+}
+
 TEST_WITH(set_up, tear_down, block__that_is_known_stays_as_it_is)
 {
-    static const char *const same[] = {
-        "{\"type\":\"text\",\"text\":\"a\\u0041\"}",
-        "{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"audience\":[\"user\"],"
-        "\"priority\":0.5},\"_meta\":{\"a\":1}}",
-        "{\"type\":\"image\",\"data\":\"AAEC\",\"mimeType\":\"image/png\"}",
-        "{\"type\":\"audio\",\"data\":\"\",\"mimeType\":\"audio/wav\"}",
-        "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\",\"size\":7}",
-        "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"t\","
-        "\"mimeType\":\"text/plain\"}}",
-        "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"blob\":\"AAEC\"}}",
-    };
+    const table_line *rows;
+    size_t count = rows_of("known", false, &rows);
 
-    for (size_t i = 0; i < GBX_COUNTOF(same); i++)
-        check_block(*state, same[i], same[i]);
+    for (size_t i = 0; i < count; i++)
+        check_block(*state, rows[i].cell[0], rows[i].cell[0]);
 }
 
 TEST_WITH(set_up, tear_down, block__shows_what_nobody_sees_in_its_text)
 {
-    static const struct {
-        const char *given;
-        const char *shown;
-    } rows[] = {
-        {"{\"type\":\"text\",\"text\":\"a\xE2\x80\xAE\\u009b\"}",
-         "{\"type\":\"text\",\"text\":\"a\\\\u{202e}\\\\u{9b}\"}"},
-        {"{\"type\":\"text\",\"text\":\"[\\\"\xE2\x80\xAE\\\"]\"}",
-         "{\"type\":\"text\",\"text\":\"[\\\"\\\\u202e\\\"]\"}"},
-        {"{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"\\u001b[2J\"}}",
-         "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\",\"text\":\"\\\\u{1b}[2J\"}}"},
-        {"{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"\\u200b\",\"title\":"
-         "\"\\u200b\",\"description\":\"\\u200b\"}",
-         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"\\\\u{200b}\",\"title\":"
-         "\"\\\\u{200b}\",\"description\":\"\\\\u{200b}\"}"},
-        {"{\"type\":\"new\",\"a\":\"\xE2\x80\xAE\"}",
-         "{\"type\":\"text\",\"text\":\"{\\\"type\\\":\\\"new\\\",\\\"a\\\":\\\"\\\\u202e\\\"}\"}"},
-    };
+    const table_line *rows;
+    size_t count = rows_of("hidden", true, &rows);
 
-    for (size_t i = 0; i < GBX_COUNTOF(rows); i++)
-        check_block(*state, rows[i].given, rows[i].shown);
+    for (size_t i = 0; i < count; i++)
+        check_block(*state, rows[i].cell[0], rows[i].cell[1]);
 }
 
 TEST_WITH(set_up, tear_down, block__has_its_data_in_whole_groups)
@@ -133,29 +116,14 @@ TEST_WITH(set_up, tear_down, block__has_its_data_in_whole_groups)
 
 TEST_WITH(set_up, tear_down, block__that_no_client_knows_becomes_text)
 {
-    static const char *const odd[] = {
-        "5",
-        "\"str\"",
-        "null",
-        "[]",
-        "{}",
-        "{\"type\":\"text\"}",
-        "{\"type\":\"text\",\"text\":5}",
-        "{\"type\":\"video\",\"data\":\"AAEC\"}",
-        "{\"type\":\"image\",\"data\":\"A\",\"mimeType\":\"image/png\"}",
-        "{\"type\":\"image\",\"data\":\"AAEC\"}",
-        "{\"type\":\"audio\",\"data\":5,\"mimeType\":\"a/b\"}",
-        "{\"type\":\"resource\"}",
-        "{\"type\":\"resource\",\"resource\":{\"text\":\"t\"}}",
-        "{\"type\":\"resource\",\"resource\":{\"uri\":\"u:a\"}}",
-        "{\"type\":\"resource_link\",\"uri\":\"u:a\"}",
-    };
+    const table_line *rows;
+    size_t count = rows_of("unknown", false, &rows);
 
-    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         char content[256];
         const char *blocks;
 
-        (void)snprintf(content, sizeof content, "[%s]", odd[i]);
+        (void)snprintf(content, sizeof content, "[%s]", rows[i].cell[0]);
         blocks = write_blocks(*state, content, strlen(content));
         assert_int_equal(strncmp(blocks, ",{\"type\":\"text\",\"text\":\"", 24), 0);
         assert_int_equal(count_of(blocks, "\"type\":\""), 1);
@@ -202,46 +170,34 @@ TEST_WITH(set_up, tear_down, block__loses_the_members_that_are_not_as_they_must_
                         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"}");
 }
 
+static void check_time(world *w, const char *time, const char *kept)
+{
+    char given[256];
+    char shown[256];
+
+    (void)snprintf(given, sizeof given,
+                   "{\"type\":\"text\",\"text\":\"\",\"annotations\":"
+                   "{\"lastModified\":\"%s\",\"priority\":1}}",
+                   time);
+    (void)snprintf(
+        shown, sizeof shown,
+        "{\"type\":\"text\",\"text\":\"\",\"annotations\":{\"priority\":1%s%s%s}}",
+        *kept != 0 ? ",\"lastModified\":\"" : "", kept, *kept != 0 ? "\"" : "");
+    check_block(w, given, shown);
+}
+
 /* A client that is strict refuses the whole answer for one that is no time. */
 TEST_WITH(set_up, tear_down, block__has_the_time_of_its_change_if_that_is_one)
 {
-    static const char *const times[] = {"2025-01-12T15:00:58Z",
-                                        "2024-02-29T00:00:00.125+05:30",
-                                        "1999-12-31T23:59:59-23:59"};
-    static const char *const others[] = {"yesterday",
-                                         "2025-01-12",
-                                         "2025-02-29T15:00:58Z",
-                                         "2025-01-12T24:00:00Z",
-                                         "2025-01-12T15:00:60Z",
-                                         "2025-13-12T15:00:58Z",
-                                         "2025-01-12T15:00:58",
-                                         "2025-01-12T15:00:58.Z",
-                                         "2025-01-12T15:00:58+24:00",
-                                         "2025-01-12T15:00:58Z ",
-                                         "2025-01-00T15:00:58Z",
-                                         "2025-01-12T15:00:58+05:60"};
-    char content[256];
-    char expected[256];
+    const table_line *rows;
+    size_t count = rows_of("times", false, &rows);
 
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        (void)snprintf(content, sizeof content,
-                       "[{\"type\":\"text\",\"text\":\"\",\"annotations\":"
-                       "{\"lastModified\":\"%s\",\"priority\":1}}]",
-                       times[i]);
-        (void)snprintf(expected, sizeof expected,
-                       "\"annotations\":{\"priority\":1,\"lastModified\":\"%s\"}}",
-                       times[i]);
-        assert_non_null(
-            strstr(write_blocks(*state, content, strlen(content)), expected));
-    }
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        (void)snprintf(content, sizeof content,
-                       "[{\"type\":\"text\",\"text\":\"\",\"annotations\":"
-                       "{\"lastModified\":\"%s\"}}]",
-                       others[i]);
-        assert_non_null(strstr(write_blocks(*state, content, strlen(content)),
-                               "\"annotations\":{}}"));
-    }
+    for (size_t i = 0; i < count; i++)
+        check_time(*state, rows[i].cell[0], rows[i].cell[0]);
+    count = rows_of("no times", false, &rows);
+    for (size_t i = 0; i < count; i++)
+        check_time(*state, rows[i].cell[0], "");
+    check_time(*state, "2025-01-12T15:00:58Z ", "");
 }
 
 /* ---- all of them ----------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #include "analysis/analysis.h"
 #include "guard/guard.h"
+#include "table.h"
 #include "test.h"
 
 #include <stdbool.h>
@@ -55,6 +56,11 @@ static void expect_rule(gbx_report *report, const char *rule, uint32_t line,
     assert_int_equal(v.column, column);
     assert_true(*v.message != '\0' && *v.hint != '\0');
     gbx_report_free(report);
+}
+
+static size_t rows_of(const char *section, const table_line **ret_rows)
+{
+    return table_lines("unit/guard/bounds.txt", section, true, ret_rows);
 }
 
 /* ---- sizes and bytes --------------------------------------------------------- */
@@ -133,51 +139,13 @@ TEST(guard_bounds__takes_no_code_as_empty)
 
 TEST(guard_bounds__survives_any_nesting)
 {
-    static const struct {
-        const char *open;
-        const char *middle;
-        const char *close;
-    } shapes[] = {
-        {"(", "1", ")"},
-        {"[", "1", "]"},
-        {"{", "", "}"},
-        {"[", "a", "]=1"},
-        {"({a:", "1", "})"},
-        {"!", "1", ""},
-        {"1+", "1", ""},
-        {"a=>", "1", ""},
-        {"a?", "1", ":1"},
-        {"if(a)", ";", ""},
-        {"if(a);else ", ";", ""},
-        {"f(", "1", ")"},
-        {"f`${", "1", "}`"},
-        {"<a>", "", "</a>"},
-        {"a.", "b", ""},
-        {"new ", "b", ""},
-        {"(", "", ""},
-        {"[", "", ""},
-        {"{", "", ""},
-        {")", "", ""},
-        {"({", "", ""},
-        {"(a,{b:[", "", ""},
-        {"`${", "", ""},
-        {"\"", "", ""},
-        {"let ", "", ""},
-        {"<a ", "", ""},
-        {"require(", "'fs'", ")"},
-        {"{var process;", "", "}"},
-        {"(process=", "1", ")=>process"},
-        {"function f(){", "", "}"},
-        {"class A{static{", "", "}}"},
-        {"/*", "", ""},
-        {"//\n", "", ""},
-        {"/**/", "1", ""},
-    };
+    const table_line *rows;
+    size_t count = rows_of("nesting", &rows);
 
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        size_t times = LIMIT / (strlen(shapes[i].open) + strlen(shapes[i].close));
-        char *code =
-            repeat("", times - 1, shapes[i].open, shapes[i].middle, shapes[i].close);
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
+        size_t times = LIMIT / (strlen(cell[0]) + strlen(cell[2]));
+        char *code = repeat("", times - 1, cell[0], cell[1], cell[2]);
         gbx_explanation advice = {.line = 1};
         gbx_report *report = NULL;
 
@@ -309,35 +277,23 @@ TEST(guard_check__gives_an_empty_report_for_good_code)
 
 TEST(guard_check__reports_syntax_as_the_parser_sees_it)
 {
-    static const struct {
-        const char *code;
-        uint32_t column;
-        const char *in_message;
-        const char *in_hint;
-    } samples[] = {
-        {"(d) => {", 8, "nothing closes this '{'", "close it"},
-        {"(d) => d)", 9, "this ')' closes nothing", "remove it"},
-        {"(d) => { await d }", 10, "not async", "'async'"},
-        {"(d) => { const x; }", 16, "'const' without a value", "'let'"},
-        {"(d) => <a>b</a>", 8, "not JavaScript", "JSX"},
-        {"(d) => 'a\n'", 8, "does not end", "`backquotes`"},
-        {"(d) => f(1 + )", 13, "missing", ""},
-        {"(d) => { foo bar }", 10, "cannot make sense", ""},
-    };
+    const table_line *rows;
+    size_t count = rows_of("syntax", &rows);
 
-    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
         gbx_report *report = NULL;
         gbx_violation v;
 
-        assert_int_equal(gbx_check(samples[i].code, strlen(samples[i].code),
-                                   GBX_FORM_FUNCTION, NULL, &report, NULL),
+        assert_int_equal(gbx_check(cell[0], strlen(cell[0]), GBX_FORM_FUNCTION, NULL,
+                                   &report, NULL),
                          GBX_OK);
         v = gbx_report_get(report, 0);
         assert_int_equal(v.code, GBX_CODE_SYNTAX);
         assert_string_equal(v.rule, "syntax");
-        assert_int_equal(v.column, samples[i].column);
-        assert_non_null(strstr(v.message, samples[i].in_message));
-        assert_non_null(strstr(v.hint, samples[i].in_hint));
+        assert_int_equal(v.column, strtoul(cell[1], NULL, 10));
+        assert_non_null(strstr(v.message, cell[2]));
+        assert_non_null(strstr(v.hint, cell[3]));
         assert_non_null(strchr(v.frame, '^'));
         gbx_report_free(report);
     }

@@ -2,6 +2,7 @@
 /* secrets - which values can be one, where they lie, and whom they are filled in for. */
 #include "base/cleanup.h"
 #include "secret_values.h"
+#include "table.h"
 #include "test.h"
 
 static gbx_policy *policy;
@@ -93,99 +94,63 @@ TEST(values__are_in_no_core_dump)
     {                                                                      \
         .host = "api.example.com", .port = 443, .scheme = GBX_SCHEME_HTTPS \
     }
-#define NO_REFERENCE "'{{secret:' is not followed by a name and '}}'"
+/* "https://api.example.com:443", or the name of a function; what it points to is the text's. */
+static gbx_secret_target target_of(const char *text, char *host, size_t size)
+{
+    gbx_secret_target target = {.function = text};
+    unsigned port;
+    char scheme[8];
 
-static const struct {
-    gbx_secret_target target;
-    const char *text;
-    const char *filled; /* NULL: refused */
-    const char *message;
-} fills[] = {
-    {API, "no secret at all", "no secret at all", NULL},
-    {API, "", "", NULL},
-    {API, "Bearer {{secret:TOKEN}}", "Bearer tok-4f9a0c77e1b2", NULL},
-    {API, "{{secret:TOKEN}}{{secret:TOKEN}}", "tok-4f9a0c77e1b2tok-4f9a0c77e1b2", NULL},
-    {API, "{{{secret:TOKEN}}}", "{tok-4f9a0c77e1b2}", NULL},
-    {API, "{{ secret:TOKEN }} {secret:TOKEN}", "{{ secret:TOKEN }} {secret:TOKEN}",
-     NULL},
-    {API, "{{SECRET:TOKEN}}", "{{SECRET:TOKEN}}", NULL},
-    {API, "{{secret:NOTHING}}", NULL, "unknown secret 'NOTHING'"},
-    {API, "{{secret:token}}", NULL, "unknown secret 'token'"},
-    {API, "{{secret:TOKE}}", NULL, "unknown secret 'TOKE'"},
-    {API, "{{secret:TOKENS}}", NULL, "unknown secret 'TOKENS'"},
-    {API, "{{secret:}}", NULL, NO_REFERENCE},
-    {API, "{{secret:TOKEN}", NULL, NO_REFERENCE},
-    {API, "{{secret:TOKEN", NULL, NO_REFERENCE},
-    {API, "{{secret:", NULL, NO_REFERENCE},
-    {API, "{{secret:TO KEN}}", NULL, NO_REFERENCE},
-    {API, "{{secret:{{secret:TOKEN}}}}", NULL, NO_REFERENCE},
-    {API, "{{secret:TOKEN\x1B}}", NULL, NO_REFERENCE},
-    {API, "{{secret:ODD}}", NULL,
-     "the secret 'ODD' is not for 'https://api.example.com:443'"},
-    {API, "{{secret:TOKEN}} {{secret:ODD}}", NULL,
-     "the secret 'ODD' is not for 'https://api.example.com:443'"},
-    {API, "{{secret:BLOB}}", NULL,
-     "the secret 'BLOB' is not for 'https://api.example.com:443'"},
-    {{"a.b.example.org", 443, GBX_SCHEME_HTTPS, NULL},
-     "{{secret:TOKEN}}",
-     "tok-4f9a0c77e1b2",
-     NULL},
-    {{"example.org", 443, GBX_SCHEME_HTTPS, NULL},
-     "{{secret:TOKEN}}",
-     NULL,
-     "the secret 'TOKEN' is not for 'https://example.org:443'"},
-    {{"api.example.com", 8443, GBX_SCHEME_HTTPS, NULL},
-     "{{secret:TOKEN}}",
-     NULL,
-     "the secret 'TOKEN' is not for 'https://api.example.com:8443'"},
-    {{"api.example.com", 80, GBX_SCHEME_HTTP, NULL},
-     "{{secret:TOKEN}}",
-     NULL,
-     "the secret 'TOKEN' is not for 'http://api.example.com:80'"},
-    {{"odd.example", 8443, GBX_SCHEME_HTTPS, NULL}, "{{secret:ODD}}", ODD, NULL},
-    {{"pin.example", 80, GBX_SCHEME_HTTP, NULL}, "{{secret:PIN}}", "8675309124", NULL},
-    {{.function = "db.query"}, "{{secret:TOKEN}}", "tok-4f9a0c77e1b2", NULL},
-    {{.function = "tools.any.thing"}, "{{secret:TOKEN}}", "tok-4f9a0c77e1b2", NULL},
-    {{.function = "tools"},
-     "{{secret:TOKEN}}",
-     NULL,
-     "the secret 'TOKEN' is not for 'tools'"},
-    {{.function = "db.query2"},
-     "{{secret:TOKEN}}",
-     NULL,
-     "the secret 'TOKEN' is not for 'db.query2'"},
-    {{.function = "api.example.com"},
-     "{{secret:TOKEN}}",
-     NULL,
-     "the secret 'TOKEN' is not for 'api.example.com'"},
-    {{.function = "x"}, "{{secret:PIN}}", NULL, "the secret 'PIN' is not for 'x'"},
-};
+    assert_true(strlen(text) < size);
+    if (sscanf(text, "%7[a-z]://%[^:]:%u", scheme, host, &port) == 3)
+        target = (gbx_secret_target){.host = host,
+                                     .port = (uint16_t)port,
+                                     .scheme = strcmp(scheme, "https") == 0
+                                                   ? GBX_SCHEME_HTTPS
+                                                   : GBX_SCHEME_HTTP};
+    return target;
+}
+
+/* filled: NULL if it is refused, with that message. */
+static void check_fill(const char *to, const char *text, const char *filled,
+                       const char *message)
+{
+    char host[64];
+    gbx_secret_target target = target_of(to, host, sizeof host);
+    gbx_error error = {0};
+    gbx_status status;
+    gbx_buf out;
+
+    gbx_buf_init(&out, 1000);
+    status = gbx_secrets_fill(policy, &target, span_of(text), &out, &error);
+    if (filled == NULL) {
+        assert_int_equal(status, GBX_E_POLICY);
+        assert_string_equal(error.message, message);
+        assert_int_equal(out.len, 0);
+    } else {
+        assert_int_equal(status, GBX_OK);
+        assert_int_equal(out.len, strlen(filled));
+        if (out.len > 0)
+            assert_memory_equal(out.data, filled, out.len);
+        assert_true(out.capacity <= out.len + 64); /* it never grew */
+    }
+    gbx_buf_cleanup(&out);
+    assert_null(out.data);
+}
 
 TEST(fill__gives_a_value_to_whom_it_is_listed_for_alone)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(fills); i++) {
-        gbx_error error = {0};
-        gbx_buf out;
-        gbx_status status;
+    const table_line *rows;
+    size_t count = table_lines("unit/policy/secret_fills.txt", "fills", true, &rows);
 
-        gbx_buf_init(&out, 1000);
-        status = gbx_secrets_fill(policy, &fills[i].target, span_of(fills[i].text),
-                                  &out, &error);
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
+        bool is_filled = strcmp(cell[2], "OK") == 0;
 
-        if (fills[i].filled == NULL) {
-            assert_int_equal(status, GBX_E_POLICY);
-            assert_string_equal(error.message, fills[i].message);
-            assert_int_equal(out.len, 0);
-        } else {
-            assert_int_equal(status, GBX_OK);
-            assert_int_equal(out.len, strlen(fills[i].filled));
-            if (out.len > 0)
-                assert_memory_equal(out.data, fills[i].filled, out.len);
-            assert_true(out.capacity <= out.len + 64); /* it never grew */
-        }
-        gbx_buf_cleanup(&out);
-        assert_null(out.data);
+        print_message("line %u\n", rows[i].number);
+        check_fill(cell[0], cell[1], is_filled ? cell[3] : NULL, cell[3]);
     }
+    check_fill("https://odd.example:8443", "{{secret:ODD}}", ODD, NULL);
 }
 
 TEST(fill__that_does_not_fit_leaves_nothing)

@@ -2,9 +2,8 @@
 /* settings - one call: limits are lowered and never raised, fields are what they are. */
 #include "base/cleanup.h"
 #include "engine/engine.h"
+#include "numbers.h"
 #include "test.h"
-
-#include <stdbool.h>
 
 static const gbx_limits engine_limits = {
     .struct_size = sizeof(gbx_limits),
@@ -41,55 +40,28 @@ TEST(limits__not_asked_for_are_the_engines)
     assert_int_equal(a.code_bytes, 65536);
 }
 
-static const struct field {
-    const char *name;
-    size_t offset;
-    bool is_wide;
-    uint64_t engines;
-    uint64_t min;
-} fields[] = {
-    {"timeout_ms", offsetof(gbx_limits, timeout_ms), false, 1000, 1},
-    {"cpu_ms", offsetof(gbx_limits, cpu_ms), false, 800, 1},
-    {"memory_bytes", offsetof(gbx_limits, memory_bytes), true, 64 << 20, 8 << 20},
-    {"output_bytes", offsetof(gbx_limits, output_bytes), true, 5000, 1},
-    {"code_bytes", offsetof(gbx_limits, code_bytes), false, 65536, 1},
-    {"log_bytes", offsetof(gbx_limits, log_bytes), false, 3000, 1},
+/* The most is what the engine has. */
+static const number fields[] = {
+    {"timeout_ms", offsetof(gbx_limits, timeout_ms), false, 1, 1000},
+    {"cpu_ms", offsetof(gbx_limits, cpu_ms), false, 1, 800},
+    {"memory_bytes", offsetof(gbx_limits, memory_bytes), true, 8 << 20, 64 << 20},
+    {"output_bytes", offsetof(gbx_limits, output_bytes), true, 1, 5000},
+    {"code_bytes", offsetof(gbx_limits, code_bytes), false, 1, 65536},
+    {"log_bytes", offsetof(gbx_limits, log_bytes), false, 1, 3000},
 };
-
-static void set(gbx_limits *l, const struct field *f, uint64_t value)
-{
-    uint32_t narrow = (uint32_t)value;
-
-    if (f->is_wide)
-        memcpy((char *)l + f->offset, &value, sizeof value);
-    else
-        memcpy((char *)l + f->offset, &narrow, sizeof narrow);
-}
-
-static uint64_t get(const gbx_limits *l, const struct field *f)
-{
-    uint64_t wide = 0;
-    uint32_t narrow = 0;
-
-    if (f->is_wide)
-        memcpy(&wide, (const char *)l + f->offset, sizeof wide);
-    else
-        memcpy(&narrow, (const char *)l + f->offset, sizeof narrow);
-    return f->is_wide ? wide : narrow;
-}
 
 TEST(limits__can_be_lowered_to_the_least)
 {
     for (size_t i = 0; i < GBX_COUNTOF(fields) * 3; i++) {
-        const struct field *f = &fields[i / 3];
-        uint64_t values[] = {f->min, f->engines - 1, f->engines};
+        const number *f = &fields[i / 3];
+        uint64_t values[] = {f->min, f->max - 1, f->max};
         gbx_limits asked = GBX_LIMITS_INIT;
         gbx_limits got;
         gbx_error error;
 
-        set(&asked, f, values[i % 3]);
+        number_set(&asked, f, values[i % 3]);
         assert_int_equal(resolve(&asked, &got, &error), GBX_OK);
-        assert_true(get(&got, f) == values[i % 3]);
+        assert_true(number_get(&got, f) == values[i % 3]);
     }
 }
 
@@ -100,7 +72,7 @@ TEST(limits__are_never_raised)
         gbx_limits got = {.timeout_ms = 77};
         gbx_error error;
 
-        set(&asked, &fields[i], fields[i].engines + 1);
+        number_set(&asked, &fields[i], fields[i].max + 1);
         assert_int_equal(resolve(&asked, &got, &error), GBX_E_USAGE);
         assert_non_null(strstr(error.message, fields[i].name));
         assert_non_null(strstr(error.message, "is above the engine's"));

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* settings - options and calls: defaults, ranges, and structures that grow. */
 #include "engine/engine.h"
+#include "numbers.h"
 #include "test.h"
 
 #include "base/cleanup.h"
-
-#include <stdbool.h>
 
 static gbx_status settle(const gbx_options *o, gbx_settings *ret, gbx_error *error)
 {
     memset(error, 0, sizeof *error);
     return gbx_settings_init(ret, o, error);
+}
+
+static void assert_settled(const gbx_options *o, gbx_settings *ret)
+{
+    gbx_error error;
+
+    assert_int_equal(settle(o, ret, &error), GBX_OK);
 }
 
 static void assert_refused(const gbx_options *o, const char *message)
@@ -51,11 +57,10 @@ TEST(options__none_are_the_documented_defaults)
 {
     gbx_options zero = GBX_OPTIONS_INIT;
     gbx_settings s;
-    gbx_error error;
 
-    assert_int_equal(settle(NULL, &s, &error), GBX_OK);
+    assert_settled(NULL, &s);
     assert_defaults(&s.options);
-    assert_int_equal(settle(&zero, &s, &error), GBX_OK);
+    assert_settled(&zero, &s);
 
     assert_defaults(&s.options);
 }
@@ -64,10 +69,9 @@ TEST(options__cpu_defaults_to_the_timeout)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
-    gbx_error error;
     o.limits.timeout_ms = 777;
 
-    assert_int_equal(settle(&o, &s, &error), GBX_OK);
+    assert_settled(&o, &s);
 
     assert_int_equal(s.options.limits.cpu_ms, 777);
 }
@@ -90,13 +94,12 @@ TEST(struct_size__shorter_leaves_defaults_for_the_rest)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
-    gbx_error error;
     o.limits.timeout_ms = 100;
     o.pool_size = 9;
     o.max_workers = 99999; /* would be refused, but is past the end */
     o.struct_size = offsetof(gbx_options, max_workers);
 
-    assert_int_equal(settle(&o, &s, &error), GBX_OK);
+    assert_settled(&o, &s);
 
     assert_int_equal(s.options.limits.timeout_ms, 100);
     assert_int_equal(s.options.pool_size, 9);
@@ -107,12 +110,10 @@ TEST(struct_size__alone_is_all_defaults)
 {
     size_t *alone = malloc(sizeof *alone); /* nothing after it may be read */
     gbx_settings s;
-    gbx_error error;
     assert_non_null(alone);
     *alone = sizeof *alone;
 
-    assert_int_equal(settle((const gbx_options *)(const void *)alone, &s, &error),
-                     GBX_OK);
+    assert_settled((const gbx_options *)(const void *)alone, &s);
 
     assert_defaults(&s.options);
     free(alone);
@@ -125,11 +126,10 @@ TEST(struct_size__longer_is_fine_if_the_tail_is_zero)
         uint8_t bytes[sizeof(gbx_options) + 24];
     } future = {.known = GBX_OPTIONS_INIT};
     gbx_settings s;
-    gbx_error error;
     future.known.struct_size = sizeof future;
     memset(future.bytes + sizeof(gbx_options), 0, 24);
 
-    assert_int_equal(settle(&future.known, &s, &error), GBX_OK);
+    assert_settled(&future.known, &s);
     assert_defaults(&s.options);
     for (size_t i = 0; i < 24; i++) {
         memset(future.bytes + sizeof(gbx_options), 0, 24);
@@ -141,13 +141,7 @@ TEST(struct_size__longer_is_fine_if_the_tail_is_zero)
 
 /* ---- numbers ----------------------------------------------------------------------------- */
 
-static const struct number {
-    const char *name;
-    size_t offset;
-    bool is_wide;
-    uint64_t min;
-    uint64_t max;
-} numbers[] = {
+static const number numbers[] = {
 #define N32(field, min, max)                                                   \
     {                                                                          \
         "limits." #field, offsetof(gbx_options, limits.field), false, min, max \
@@ -177,47 +171,24 @@ static const struct number {
 #undef O32
 };
 
-static void set(gbx_options *o, const struct number *n, uint64_t value)
-{
-    uint32_t narrow = (uint32_t)value;
-
-    if (n->is_wide)
-        memcpy((char *)o + n->offset, &value, sizeof value);
-    else
-        memcpy((char *)o + n->offset, &narrow, sizeof narrow);
-}
-
-static uint64_t get(const gbx_options *o, const struct number *n)
-{
-    uint64_t wide = 0;
-    uint32_t narrow = 0;
-
-    if (n->is_wide)
-        memcpy(&wide, (const char *)o + n->offset, sizeof wide);
-    else
-        memcpy(&narrow, (const char *)o + n->offset, sizeof narrow);
-    return n->is_wide ? wide : narrow;
-}
-
 TEST(numbers__hold_at_both_ends_of_their_range)
 {
     for (size_t i = 0; i < GBX_COUNTOF(numbers) * 2; i++) {
-        const struct number *n = &numbers[i / 2];
+        const number *n = &numbers[i / 2];
         uint64_t value = i % 2 == 0 ? n->min : n->max;
         gbx_options o = GBX_OPTIONS_INIT;
         gbx_settings s;
-        gbx_error error;
 
-        set(&o, n, value);
-        assert_int_equal(settle(&o, &s, &error), GBX_OK);
-        assert_true(get(&s.options, n) == value);
+        number_set(&o, n, value);
+        assert_settled(&o, &s);
+        assert_true(number_get(&s.options, n) == value);
     }
 }
 
 TEST(numbers__one_past_either_end_are_refused_by_name)
 {
     for (size_t i = 0; i < GBX_COUNTOF(numbers) * 2; i++) {
-        const struct number *n = &numbers[i / 2];
+        const number *n = &numbers[i / 2];
         uint64_t value = i % 2 == 0 ? n->min - 1 : n->max + 1;
         gbx_options o = GBX_OPTIONS_INIT;
         gbx_settings s;
@@ -225,7 +196,7 @@ TEST(numbers__one_past_either_end_are_refused_by_name)
 
         if (value == 0 || (!n->is_wide && value > UINT32_MAX))
             continue; /* zero is the default; past 32 bits nothing can be said */
-        set(&o, n, value);
+        number_set(&o, n, value);
         assert_int_equal(settle(&o, &s, &error), GBX_E_USAGE);
         assert_memory_equal(error.message, n->name, strlen(n->name));
         assert_non_null(strstr(error.message, " must be from "));
@@ -239,7 +210,7 @@ TEST(numbers__all_ones_are_refused_where_they_are_too_many)
         gbx_settings s;
         gbx_error error;
 
-        set(&o, &numbers[i], UINT64_MAX);
+        number_set(&o, &numbers[i], UINT64_MAX);
         assert_int_equal(settle(&o, &s, &error),
                          numbers[i].max == UINT32_MAX ? GBX_OK : GBX_E_USAGE);
     }
@@ -268,14 +239,13 @@ TEST(jit__is_off_with_strict_unless_named)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
-    gbx_error error;
     o.require = GBX_REQUIRE_STRICT;
 
-    assert_int_equal(settle(&o, &s, &error), GBX_OK);
+    assert_settled(&o, &s);
     assert_int_equal(s.options.jit, GBX_JIT_OFF);
     o.jit = GBX_JIT_FULL;
 
-    assert_int_equal(settle(&o, &s, &error), GBX_OK);
+    assert_settled(&o, &s);
     assert_int_equal(s.options.jit, GBX_JIT_FULL);
 }
 
@@ -309,11 +279,10 @@ TEST(fresh_exec__means_a_template_a_call)
 {
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
-    gbx_error error;
     o.fresh = GBX_FRESH_EXEC;
     o.recycle_calls = 500;
 
-    assert_int_equal(settle(&o, &s, &error), GBX_OK);
+    assert_settled(&o, &s);
 
     assert_int_equal(s.options.recycle_calls, 1);
 }
@@ -324,11 +293,10 @@ TEST(texts__are_copied)
     char name[] = "memory";
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
-    gbx_error error;
     o.worker_path = path;
     o.runner_name = name;
 
-    assert_int_equal(settle(&o, &s, &error), GBX_OK);
+    assert_settled(&o, &s);
     memset(path, 'x', sizeof path - 1);
     memset(name, 'x', sizeof name - 1);
 
@@ -342,14 +310,13 @@ TEST(texts__fit_up_to_their_room)
     char name[65];
     gbx_options o = GBX_OPTIONS_INIT;
     gbx_settings s;
-    gbx_error error;
     memset(path, 'p', sizeof path);
     memset(name, 'n', sizeof name);
     path[GBX_PATH_SIZE - 1] = name[63] = 0;
     o.worker_path = path;
     o.runner_name = name;
 
-    assert_int_equal(settle(&o, &s, &error), GBX_OK);
+    assert_settled(&o, &s);
     name[63] = 'n';
     name[64] = 0;
     assert_refused(&o, "options.runner_name is too long");

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "test.h"
 
-static void test_a_moment__is_read_in_every_form(void **state)
+TEST(a_moment__is_read_in_every_form)
 {
     static const struct {
         const char *text;
@@ -39,7 +39,7 @@ static void test_a_moment__is_read_in_every_form(void **state)
     }
 }
 
-static void test_what_is_no_moment__is_refused(void **state)
+TEST(what_is_no_moment__is_refused)
 {
     static const char *const cases[] = {
         "",
@@ -77,12 +77,4 @@ static void test_what_is_no_moment__is_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_moment__is_read_in_every_form),
-        cmocka_unit_test(test_what_is_no_moment__is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

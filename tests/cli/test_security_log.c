@@ -58,7 +58,7 @@ static void assert_file(const char *path, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void test_security_log__ends_a_line_of_which_a_part_was_written(void **state)
+TEST(security_log__ends_a_line_of_which_a_part_was_written)
 {
     gbx_error err = {0};
     world w;
@@ -78,7 +78,7 @@ static void test_security_log__ends_a_line_of_which_a_part_was_written(void **st
     (void)unlink(w.path);
 }
 
-static void test_security_log__has_no_empty_line_where_nothing_was_written(void **state)
+TEST(security_log__has_no_empty_line_where_nothing_was_written)
 {
     gbx_error err = {0};
     world w;
@@ -95,13 +95,4 @@ static void test_security_log__has_no_empty_line_where_nothing_was_written(void 
     (void)unlink(w.path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_security_log__ends_a_line_of_which_a_part_was_written),
-        cmocka_unit_test(
-            test_security_log__has_no_empty_line_where_nothing_was_written),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -45,7 +45,7 @@ static void fill(const fixture *f, const char *data, size_t len)
     assert_int_equal(fclose(file), 0);
 }
 
-static void test_a_file__is_read_up_to_its_bound(void **state)
+TEST_WITH(make_file, remove_file, a_file__is_read_up_to_its_bound)
 {
     const fixture *f = *state;
     gbx_file_text text = {0};
@@ -61,7 +61,7 @@ static void test_a_file__is_read_up_to_its_bound(void **state)
     assert_null(text.data);
 }
 
-static void test_an_empty_file__is_empty_text(void **state)
+TEST_WITH(make_file, remove_file, an_empty_file__is_empty_text)
 {
     const fixture *f = *state;
     gbx_file_text text = {0};
@@ -73,7 +73,7 @@ static void test_an_empty_file__is_empty_text(void **state)
     gbx_file_text_cleanup(&text);
 }
 
-static void test_a_byte_order_mark__is_left_out(void **state)
+TEST_WITH(make_file, remove_file, a_byte_order_mark__is_left_out)
 {
     const fixture *f = *state;
     gbx_file_text text = {0};
@@ -87,7 +87,7 @@ static void test_a_byte_order_mark__is_left_out(void **state)
     gbx_file_text_cleanup(&text);
 }
 
-static void test_what_cannot_be_read__is_named(void **state)
+TEST(what_cannot_be_read__is_named)
 {
     gbx_file_text text = {0};
     gbx_error err;
@@ -98,7 +98,7 @@ static void test_what_cannot_be_read__is_named(void **state)
     assert_string_equal(err.message, "cannot read '/tmp': it is a directory");
 }
 
-static void test_a_stream_without_end__is_read_no_further(void **state)
+TEST(a_stream_without_end__is_read_no_further)
 {
     gbx_file_text text = {0};
     gbx_error err;
@@ -107,7 +107,7 @@ static void test_a_stream_without_end__is_read_no_further(void **state)
     assert_null(text.data);
 }
 
-static void test_lines__become_an_array(void **state)
+TEST_WITH(make_file, remove_file, lines__become_an_array)
 {
     const fixture *f = *state;
     gbx_file_text text = {0};
@@ -122,7 +122,7 @@ static void test_lines__become_an_array(void **state)
     gbx_file_text_cleanup(&text);
 }
 
-static void test_a_bad_line__has_its_position(void **state)
+TEST_WITH(make_file, remove_file, a_bad_line__has_its_position)
 {
     const fixture *f = *state;
     gbx_file_text text = {0};
@@ -137,7 +137,7 @@ static void test_a_bad_line__has_its_position(void **state)
     gbx_file_text_cleanup(&text);
 }
 
-static void test_bytes_that_are_not_utf8__have_their_position(void **state)
+TEST(bytes_that_are_not_utf8__have_their_position)
 {
     char data[] = "a\n\xC3\xA9\xFF";
     gbx_file_text text = gbx_file_text_borrow(data, "x");
@@ -149,23 +149,4 @@ static void test_bytes_that_are_not_utf8__have_their_position(void **state)
     assert_string_equal(err.message, "this is not UTF-8: byte 0xff");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_file__is_read_up_to_its_bound, make_file,
-                                        remove_file),
-        cmocka_unit_test_setup_teardown(test_an_empty_file__is_empty_text, make_file,
-                                        remove_file),
-        cmocka_unit_test_setup_teardown(test_a_byte_order_mark__is_left_out, make_file,
-                                        remove_file),
-        cmocka_unit_test(test_what_cannot_be_read__is_named),
-        cmocka_unit_test(test_a_stream_without_end__is_read_no_further),
-        cmocka_unit_test_setup_teardown(test_lines__become_an_array, make_file,
-                                        remove_file),
-        cmocka_unit_test_setup_teardown(test_a_bad_line__has_its_position, make_file,
-                                        remove_file),
-        cmocka_unit_test(test_bytes_that_are_not_utf8__have_their_position),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

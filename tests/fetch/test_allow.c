@@ -47,7 +47,7 @@ static bool check(const char *text, gbx_reach *reach, gbx_fault *fault)
     return allowed;
 }
 
-static void test_site__is_allowed_exactly_as_listed(void **state)
+TEST(site__is_allowed_exactly_as_listed)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/urls.txt", "listed", true, &lines);
@@ -64,7 +64,7 @@ static void test_site__is_allowed_exactly_as_listed(void **state)
     }
 }
 
-static void test_reach__is_that_of_the_entry_that_allows(void **state)
+TEST(reach__is_that_of_the_entry_that_allows)
 {
     gbx_fault fault = {0};
     gbx_reach reach;
@@ -77,7 +77,7 @@ static void test_reach__is_that_of_the_entry_that_allows(void **state)
     assert_true(!reach.loopback && reach.has_named);
 }
 
-static void test_refusal__names_what_is_allowed_and_stays_short(void **state)
+TEST(refusal__names_what_is_allowed_and_stays_short)
 {
     static gbx_site many[200];
     gbx_fetch_policy large = {.sites = many, .site_count = GBX_COUNTOF(many)};
@@ -101,7 +101,7 @@ static void test_refusal__names_what_is_allowed_and_stays_short(void **state)
     gbx_url_cleanup(&url);
 }
 
-static void test_list__of_nothing_allows_nothing(void **state)
+TEST(list__of_nothing_allows_nothing)
 {
     gbx_fetch_policy empty = {0};
     gbx_fault fault = {0};
@@ -115,7 +115,7 @@ static void test_list__of_nothing_allows_nothing(void **state)
     gbx_url_cleanup(&url);
 }
 
-static void test_method__is_allowed_as_listed(void **state)
+TEST(method__is_allowed_as_listed)
 {
     static char *only[] = {"GET", "PURGE"};
     static const char *const usual[] = {"GET",   "HEAD",   "POST",   "PUT",
@@ -138,15 +138,4 @@ static void test_method__is_allowed_as_listed(void **state)
         assert_false(gbx_allow_method(&some, never[i], &(gbx_fault){0}));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_site__is_allowed_exactly_as_listed),
-        cmocka_unit_test(test_reach__is_that_of_the_entry_that_allows),
-        cmocka_unit_test(test_refusal__names_what_is_allowed_and_stays_short),
-        cmocka_unit_test(test_list__of_nothing_allows_nothing),
-        cmocka_unit_test(test_method__is_allowed_as_listed),
-    };
-
-    return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN(load, unload)

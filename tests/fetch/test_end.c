@@ -72,7 +72,7 @@ static void reach(fixture *f, size_t which)
     }
 }
 
-static void test_drop__tells_the_observer_and_nobody_else(void **state)
+TEST(drop__tells_the_observer_and_nobody_else)
 {
     for (size_t i = 0; i < GBX_COUNTOF(stages); i++) {
         fetch_result result;
@@ -94,7 +94,7 @@ static void test_drop__tells_the_observer_and_nobody_else(void **state)
     }
 }
 
-static void test_drop__before_anything_began_sends_nothing(void **state)
+TEST(drop__before_anything_began_sends_nothing)
 {
     fixture *f = *state;
     fetch_result result;
@@ -107,7 +107,7 @@ static void test_drop__before_anything_began_sends_nothing(void **state)
     assert_int_equal(server_connections(f->server), 0);
 }
 
-static void test_fetcher__that_is_freed_drops_what_is_in_flight(void **state)
+TEST(fetcher__that_is_freed_drops_what_is_in_flight)
 {
     fixture *f = *state;
     fetch_result results[GBX_COUNTOF(stages)];
@@ -147,7 +147,7 @@ static void on_first(void *user, const gbx_msg_answer *answer)
     (void)world_start(&r->f->world, args, &r->next);
 }
 
-static void test_done__may_start_and_drop(void **state)
+TEST(done__may_start_and_drop)
 {
     static const char nonsense[] = "[{\"url\":\"nonsense\"}]";
     gbx_fetcher_options options;
@@ -177,15 +177,4 @@ static void test_done__may_start_and_drop(void **state)
     result_free(&r.next);
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_drop__tells_the_observer_and_nobody_else),
-        T(test_drop__before_anything_began_sends_nothing),
-        T(test_fetcher__that_is_freed_drops_what_is_in_flight),
-        T(test_done__may_start_and_drop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void test_proxy__of_the_environment_is_not_used(void **state)
+TEST(proxy__of_the_environment_is_not_used)
 {
     static const char *const variables[] = {"http_proxy",  "HTTP_PROXY", "https_proxy",
                                             "HTTPS_PROXY", "all_proxy",  "ALL_PROXY",
@@ -39,7 +39,7 @@ static void test_proxy__of_the_environment_is_not_used(void **state)
         assert_int_equal(unsetenv(variables[i]), 0);
 }
 
-static void test_files__of_the_user_add_nothing(void **state)
+TEST(files__of_the_user_add_nothing)
 {
     char home[] = "/tmp/gbx-home-XXXXXX";
     server *wanted = server_start(NULL);
@@ -67,12 +67,4 @@ static void test_files__of_the_user_add_nothing(void **state)
     (void)rmdir(home);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_proxy__of_the_environment_is_not_used),
-        cmocka_unit_test(test_files__of_the_user_add_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -98,7 +98,7 @@ static void with_port(const fixture *f, const char *text, char *to, size_t size)
     (void)snprintf(to, size, "%.*s%u%s", (int)(at - text), text, f->port, at + 2);
 }
 
-static void test_name__that_leads_inside_is_refused(void **state)
+TEST(name__that_leads_inside_is_refused)
 {
     const table_line *names;
     size_t count = table_lines(TABLE, "names", false, &names);
@@ -113,7 +113,7 @@ static void test_name__that_leads_inside_is_refused(void **state)
     assert_true(count >= 60);
 }
 
-static void test_url__that_leads_inside_is_refused(void **state)
+TEST(url__that_leads_inside_is_refused)
 {
     const table_line *urls;
     size_t count = table_lines(TABLE, "urls", false, &urls);
@@ -128,7 +128,7 @@ static void test_url__that_leads_inside_is_refused(void **state)
     assert_true(count >= 70);
 }
 
-static void test_redirect__that_leads_inside_is_refused(void **state)
+TEST(redirect__that_leads_inside_is_refused)
 {
     static const unsigned statuses[] = {301, 302, 303, 307, 308};
     const table_line *redirects;
@@ -148,14 +148,4 @@ static void test_redirect__that_leads_inside_is_refused(void **state)
     assert_true(count >= 30);
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_name__that_leads_inside_is_refused),
-        T(test_url__that_leads_inside_is_refused),
-        T(test_redirect__that_leads_inside_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -99,7 +99,7 @@ static const fetch_result *get(fixture *f, const char *path)
     return world_get(&f->world, "http://127.0.0.1:%u%s", f->port, path);
 }
 
-static void test_answer__that_is_no_response_is_an_error(void **state)
+TEST(answer__that_is_no_response_is_an_error)
 {
     fixture *f = *state;
 
@@ -116,7 +116,7 @@ static void test_answer__that_is_no_response_is_an_error(void **state)
     }
 }
 
-static void test_body__is_counted_as_it_is_given_not_as_it_is_sent(void **state)
+TEST(body__is_counted_as_it_is_given_not_as_it_is_sent)
 {
     fixture *f = *state;
 
@@ -131,7 +131,7 @@ static void test_body__is_counted_as_it_is_given_not_as_it_is_sent(void **state)
     assert_non_null(strstr(f->world.result.message, "limit of 100000 bytes"));
 }
 
-static void test_bomb__is_stopped_at_the_limit(void **state)
+TEST(bomb__is_stopped_at_the_limit)
 {
     fixture *f = *state;
     const fetch_result *r = get(f, "/bomb/10000000000");
@@ -140,7 +140,7 @@ static void test_bomb__is_stopped_at_the_limit(void **state)
     assert_true(r->report_bytes_in <= 100000);
 }
 
-static void test_body__without_end_is_stopped_at_the_limit(void **state)
+TEST(body__without_end_is_stopped_at_the_limit)
 {
     fixture *f = *state;
     const fetch_result *r = get(f, "/endless");
@@ -149,7 +149,7 @@ static void test_body__without_end_is_stopped_at_the_limit(void **state)
     assert_true(r->report_bytes_in <= 100000);
 }
 
-static void test_body__that_drips_is_given_up(void **state)
+TEST(body__that_drips_is_given_up)
 {
     fixture *f = *state;
 
@@ -157,7 +157,7 @@ static void test_body__that_drips_is_given_up(void **state)
     assert_non_null(strstr(f->world.result.message, "came to a stop"));
 }
 
-static void test_server__that_says_nothing_is_given_up_in_time(void **state)
+TEST(server__that_says_nothing_is_given_up_in_time)
 {
     fixture *f = *state;
 
@@ -167,7 +167,7 @@ static void test_server__that_says_nothing_is_given_up_in_time(void **state)
 }
 
 /* The limit is for all hops together. */
-static void test_redirects__that_take_time_are_given_up_in_time(void **state)
+TEST(redirects__that_take_time_are_given_up_in_time)
 {
     fixture *f = *state;
 
@@ -177,7 +177,7 @@ static void test_redirects__that_take_time_are_given_up_in_time(void **state)
 }
 
 /* A thoughtful server is not a slow one. */
-static void test_silence__before_the_first_byte_is_not_a_stop(void **state)
+TEST(silence__before_the_first_byte_is_not_a_stop)
 {
     fixture *f = *state;
 
@@ -187,7 +187,7 @@ static void test_silence__before_the_first_byte_is_not_a_stop(void **state)
 }
 
 /* Its body is not waited for, and its length means nothing. */
-static void test_redirect__with_a_body_without_end_is_followed(void **state)
+TEST(redirect__with_a_body_without_end_is_followed)
 {
     static const server_reply loop[] = {
         {.path = "/go",
@@ -210,7 +210,7 @@ static void test_redirect__with_a_body_without_end_is_followed(void **state)
     server_stop(other);
 }
 
-static void test_port__where_nobody_listens_is_an_error(void **state)
+TEST(port__where_nobody_listens_is_an_error)
 {
     server *gone = server_start(NULL);
     uint16_t port = server_port(gone);
@@ -224,21 +224,4 @@ static void test_port__where_nobody_listens_is_an_error(void **state)
                         "fetch: cannot connect to '127.0.0.1'");
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_answer__that_is_no_response_is_an_error),
-        T(test_body__is_counted_as_it_is_given_not_as_it_is_sent),
-        T(test_bomb__is_stopped_at_the_limit),
-        T(test_body__without_end_is_stopped_at_the_limit),
-        T(test_body__that_drips_is_given_up),
-        T(test_server__that_says_nothing_is_given_up_in_time),
-        T(test_redirects__that_take_time_are_given_up_in_time),
-        T(test_silence__before_the_first_byte_is_not_a_stop),
-        T(test_redirect__with_a_body_without_end_is_followed),
-        T(test_port__where_nobody_listens_is_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

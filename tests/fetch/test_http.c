@@ -78,7 +78,7 @@ static void expect_body(const fetch_result *r, const char *text)
     assert_memory_equal(r->body, text, r->body_len);
 }
 
-static void test_get__has_status_headers_url_and_body(void **state)
+TEST(get__has_status_headers_url_and_body)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "/ok", "", "");
@@ -93,7 +93,7 @@ static void test_get__has_status_headers_url_and_body(void **state)
     assert_non_null(strstr(r->json, "\"redirected\":false"));
 }
 
-static void test_request__has_what_was_asked_for_and_nothing_else(void **state)
+TEST(request__has_what_was_asked_for_and_nothing_else)
 {
     fixture *f = *state;
     char expected[256];
@@ -109,7 +109,7 @@ static void test_request__has_what_was_asked_for_and_nothing_else(void **state)
     expect_body(&f->world.result, expected);
 }
 
-static void test_request__carries_headers_as_they_were_given(void **state)
+TEST(request__carries_headers_as_they_were_given)
 {
     fixture *f = *state;
     const fetch_result *r =
@@ -142,7 +142,7 @@ static const struct {
     {"OPTIONS", "", "OPTIONS /echo HTTP/1.1\r\n", "\r\nHost: "},
 };
 
-static void test_method__is_sent_with_its_body(void **state)
+TEST(method__is_sent_with_its_body)
 {
     fixture *f = *state;
 
@@ -161,7 +161,7 @@ static void test_method__is_sent_with_its_body(void **state)
     }
 }
 
-static void test_head__has_headers_without_a_body(void **state)
+TEST(head__has_headers_without_a_body)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "/bytes/999999999", "\"method\":\"HEAD\"", "");
@@ -171,7 +171,7 @@ static void test_head__has_headers_without_a_body(void **state)
     assert_non_null(strstr(r->json, "[\"content-length\",\"999999999\"]"));
 }
 
-static void test_status__is_an_answer_whatever_it_is(void **state)
+TEST(status__is_an_answer_whatever_it_is)
 {
     fixture *f = *state;
 
@@ -184,7 +184,7 @@ static void test_status__is_an_answer_whatever_it_is(void **state)
     assert_non_null(strstr(f->world.result.json, "\"status\":304"));
 }
 
-static void test_interim__responses_leave_nothing_behind(void **state)
+TEST(interim__responses_leave_nothing_behind)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "/100", "", "");
@@ -195,7 +195,7 @@ static void test_interim__responses_leave_nothing_behind(void **state)
     assert_null(strstr(r->json, "x-interim"));
 }
 
-static void test_trailers__are_no_headers(void **state)
+TEST(trailers__are_no_headers)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "/trailer", "", "");
@@ -205,7 +205,7 @@ static void test_trailers__are_no_headers(void **state)
     assert_null(strstr(r->json, "x-late"));
 }
 
-static void test_body__is_bytes(void **state)
+TEST(body__is_bytes)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "/nul", "", "");
@@ -218,7 +218,7 @@ static void test_body__is_bytes(void **state)
                         5);
 }
 
-static void test_body__comes_decompressed(void **state)
+TEST(body__comes_decompressed)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "/gzip", "", "");
@@ -228,7 +228,7 @@ static void test_body__comes_decompressed(void **state)
     assert_int_equal(r->report_bytes_in, 5);
 }
 
-static void test_cookies__are_kept_by_nobody(void **state)
+TEST(cookies__are_kept_by_nobody)
 {
     fixture *f = *state;
 
@@ -238,7 +238,7 @@ static void test_cookies__are_kept_by_nobody(void **state)
     assert_null(strcasestr((char *)f->world.result.body, "cookie"));
 }
 
-static void test_connection__serves_one_request(void **state)
+TEST(connection__serves_one_request)
 {
     fixture *f = *state;
 
@@ -248,7 +248,7 @@ static void test_connection__serves_one_request(void **state)
     }
 }
 
-static void test_redirects__are_followed_to_the_end(void **state)
+TEST(redirects__are_followed_to_the_end)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "/chain/5", "", "");
@@ -263,7 +263,7 @@ static void test_redirects__are_followed_to_the_end(void **state)
     expect_code(ask(f, "/chain/6", "", ""), "ERR_FETCH_REDIRECT");
 }
 
-static void test_redirects__in_other_modes(void **state)
+TEST(redirects__in_other_modes)
 {
     fixture *f = *state;
 
@@ -274,7 +274,7 @@ static void test_redirects__in_other_modes(void **state)
                 "ERR_FETCH_REDIRECT");
 }
 
-static void test_many__at_once_are_each_told_once(void **state)
+TEST(many__at_once_are_each_told_once)
 {
     enum { COUNT = 200 };
     fixture *f = *state;
@@ -295,26 +295,4 @@ static void test_many__at_once_are_each_told_once(void **state)
     free(results);
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_get__has_status_headers_url_and_body),
-        T(test_request__has_what_was_asked_for_and_nothing_else),
-        T(test_request__carries_headers_as_they_were_given),
-        T(test_method__is_sent_with_its_body),
-        T(test_head__has_headers_without_a_body),
-        T(test_status__is_an_answer_whatever_it_is),
-        T(test_interim__responses_leave_nothing_behind),
-        T(test_trailers__are_no_headers),
-        T(test_body__is_bytes),
-        T(test_body__comes_decompressed),
-        T(test_cookies__are_kept_by_nobody),
-        T(test_connection__serves_one_request),
-        T(test_redirects__are_followed_to_the_end),
-        T(test_redirects__in_other_modes),
-        T(test_many__at_once_are_each_told_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

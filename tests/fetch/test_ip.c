@@ -19,7 +19,7 @@ static gbx_ip ip(const char *text)
 
 static const gbx_network everything = {.prefix_bits = 0};
 
-static void test_address__needs_the_permission_that_its_kind_needs(void **state)
+TEST(address__needs_the_permission_that_its_kind_needs)
 {
     gbx_reach none = {0};
     gbx_reach loopback = {.loopback = true};
@@ -44,7 +44,7 @@ static void test_address__needs_the_permission_that_its_kind_needs(void **state)
     }
 }
 
-static void test_network__allows_its_own_addresses_alone(void **state)
+TEST(network__allows_its_own_addresses_alone)
 {
     static const gbx_network networks[] = {
         {{[10] = 0xFF, [11] = 0xFF, [12] = 10, [13] = 1}, 96 + 16},
@@ -66,7 +66,7 @@ static void test_network__allows_its_own_addresses_alone(void **state)
     }
 }
 
-static void test_named__allows_no_neighbour(void **state)
+TEST(named__allows_no_neighbour)
 {
     gbx_reach reach = {.has_named = true, .named = ip("10.0.0.5")};
     gbx_ip neighbour = ip("10.0.0.6");
@@ -74,7 +74,7 @@ static void test_named__allows_no_neighbour(void **state)
     assert_non_null(gbx_ip_refusal(&neighbour, &reach));
 }
 
-static void test_sockaddr__is_read_in_both_families_and_no_other(void **state)
+TEST(sockaddr__is_read_in_both_families_and_no_other)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
@@ -96,7 +96,7 @@ static void test_sockaddr__is_read_in_both_families_and_no_other(void **state)
     assert_false(gbx_ip_from_sockaddr(&other, sizeof other, &address));
 }
 
-static void test_mapped__is_not_the_ipv4_address_it_holds(void **state)
+TEST(mapped__is_not_the_ipv4_address_it_holds)
 {
     gbx_ip plain = ip("10.0.0.5");
     gbx_ip mapped = ip("::ffff:10.0.0.5");
@@ -107,15 +107,4 @@ static void test_mapped__is_not_the_ipv4_address_it_holds(void **state)
     assert_non_null(gbx_ip_refusal(&mapped, &reach));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_address__needs_the_permission_that_its_kind_needs),
-        cmocka_unit_test(test_network__allows_its_own_addresses_alone),
-        cmocka_unit_test(test_named__allows_no_neighbour),
-        cmocka_unit_test(test_sockaddr__is_read_in_both_families_and_no_other),
-        cmocka_unit_test(test_mapped__is_not_the_ipv4_address_it_holds),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

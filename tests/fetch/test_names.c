@@ -102,7 +102,7 @@ static const fetch_result *get(fixture *f, const char *name, const char *path)
     return world_get(&f->world, "http://%s:%u%s", name, f->port, path);
 }
 
-static void test_name__is_asked_for_once_in_each_family(void **state)
+TEST(name__is_asked_for_once_in_each_family)
 {
     fixture *f = *state;
 
@@ -113,7 +113,7 @@ static void test_name__is_asked_for_once_in_each_family(void **state)
 }
 
 /* What is connected to is what was checked, not what the name means a moment later. */
-static void test_rebinding__after_the_check_changes_nothing(void **state)
+TEST(rebinding__after_the_check_changes_nothing)
 {
     fixture *f = *state;
 
@@ -122,7 +122,7 @@ static void test_rebinding__after_the_check_changes_nothing(void **state)
     assert_int_equal(server_connections(f->server), 1);
 }
 
-static void test_rebinding__between_hops_is_checked_again(void **state)
+TEST(rebinding__between_hops_is_checked_again)
 {
     fixture *f = *state;
 
@@ -132,7 +132,7 @@ static void test_rebinding__between_hops_is_checked_again(void **state)
     assert_string_equal(f->world.result.report_address, "10.0.0.1");
 }
 
-static void test_rebinding__to_something_allowed_is_not_waited_for(void **state)
+TEST(rebinding__to_something_allowed_is_not_waited_for)
 {
     fixture *f = *state;
 
@@ -143,7 +143,7 @@ static void test_rebinding__to_something_allowed_is_not_waited_for(void **state)
 
 /* The check before the connection: without it the allowed address would be connected to,
  * and the other one in its place whenever that fails. */
-static void test_addresses__are_all_checked_before_one_is_used(void **state)
+TEST(addresses__are_all_checked_before_one_is_used)
 {
     static const char *const mixed[] = {"mixed.test", "mixed-late.test", "mapped.test"};
     fixture *f = *state;
@@ -157,7 +157,7 @@ static void test_addresses__are_all_checked_before_one_is_used(void **state)
     }
 }
 
-static void test_address__that_does_not_answer_gives_way_to_the_next(void **state)
+TEST(address__that_does_not_answer_gives_way_to_the_next)
 {
     fixture *f = *state;
 
@@ -165,7 +165,7 @@ static void test_address__that_does_not_answer_gives_way_to_the_next(void **stat
     assert_string_equal(f->world.result.report_address, "127.0.0.1");
 }
 
-static void test_chain__of_names_ends_at_an_address(void **state)
+TEST(chain__of_names_ends_at_an_address)
 {
     fixture *f = *state;
 
@@ -173,7 +173,7 @@ static void test_chain__of_names_ends_at_an_address(void **state)
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 1);
 }
 
-static void test_server__that_answers_nothing_usable_ends_in_time(void **state)
+TEST(server__that_answers_nothing_usable_ends_in_time)
 {
     static const char *const useless[] = {"silent.test", "garbage.test",
                                           "other-id.test"};
@@ -185,7 +185,7 @@ static void test_server__that_answers_nothing_usable_ends_in_time(void **state)
     assert_int_equal(server_connections(f->server), 0);
 }
 
-static void test_answer__about_another_name_is_none(void **state)
+TEST(answer__about_another_name_is_none)
 {
     fixture *f = *state;
 
@@ -195,7 +195,7 @@ static void test_answer__about_another_name_is_none(void **state)
     assert_int_equal(server_connections(f->server), 0);
 }
 
-static void test_name__of_one_word_is_not_completed(void **state)
+TEST(name__of_one_word_is_not_completed)
 {
     fixture *f = *state;
 
@@ -205,7 +205,7 @@ static void test_name__of_one_word_is_not_completed(void **state)
     assert_int_equal(dns_server_questions(f->dns, "intranet.corp.test", 'A'), 0);
 }
 
-static void test_system__server_is_followed_when_it_changes(void **state)
+TEST(system__server_is_followed_when_it_changes)
 {
     fixture *f = *state;
     char moved[64];
@@ -220,7 +220,7 @@ static void test_system__server_is_followed_when_it_changes(void **state)
     assert_int_equal(dns_server_questions(f->dns, "plain.test", 'A'), 1);
 }
 
-static void test_policy__with_other_servers_asks_those(void **state)
+TEST(policy__with_other_servers_asks_those)
 {
     static const dns_name other_names[] = {{"plain.test", "10.9.9.9"}};
     dns_server *other = dns_server_start(other_names, 1);
@@ -236,7 +236,7 @@ static void test_policy__with_other_servers_asks_those(void **state)
     dns_server_stop(other);
 }
 
-static void test_table__of_the_host_comes_first_and_is_checked_too(void **state)
+TEST(table__of_the_host_comes_first_and_is_checked_too)
 {
     fixture *f = *state;
 
@@ -248,7 +248,7 @@ static void test_table__of_the_host_comes_first_and_is_checked_too(void **state)
     expect_code(get(f, "scoped.test", "/ok"), "ERR_FETCH_DNS");
 }
 
-static void test_localhost__is_this_machine_whoever_says_otherwise(void **state)
+TEST(localhost__is_this_machine_whoever_says_otherwise)
 {
     fixture *f = *state;
 
@@ -257,7 +257,7 @@ static void test_localhost__is_this_machine_whoever_says_otherwise(void **state)
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
 }
 
-static void test_localhost__needs_an_entry_that_names_it(void **state)
+TEST(localhost__needs_an_entry_that_names_it)
 {
     fixture *f = *state;
 
@@ -268,7 +268,7 @@ static void test_localhost__needs_an_entry_that_names_it(void **state)
 }
 
 /* A lookup of libcurl's own would find these; it is to find nothing. */
-static void test_literal__is_not_looked_up(void **state)
+TEST(literal__is_not_looked_up)
 {
     fixture *f = *state;
 
@@ -276,7 +276,7 @@ static void test_literal__is_not_looked_up(void **state)
     assert_int_equal(dns_server_questions(f->dns, NULL, 'A'), 0);
 }
 
-static void test_many__policies_with_servers_of_their_own(void **state)
+TEST(many__policies_with_servers_of_their_own)
 {
     enum { COUNT = 12 }; /* more than are remembered */
     dns_server *servers[COUNT];
@@ -295,28 +295,4 @@ static void test_many__policies_with_servers_of_their_own(void **state)
     }
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_name__is_asked_for_once_in_each_family),
-        T(test_rebinding__after_the_check_changes_nothing),
-        T(test_rebinding__between_hops_is_checked_again),
-        T(test_rebinding__to_something_allowed_is_not_waited_for),
-        T(test_addresses__are_all_checked_before_one_is_used),
-        T(test_address__that_does_not_answer_gives_way_to_the_next),
-        T(test_chain__of_names_ends_at_an_address),
-        T(test_server__that_answers_nothing_usable_ends_in_time),
-        T(test_answer__about_another_name_is_none),
-        T(test_name__of_one_word_is_not_completed),
-        T(test_system__server_is_followed_when_it_changes),
-        T(test_policy__with_other_servers_asks_those),
-        T(test_table__of_the_host_comes_first_and_is_checked_too),
-        T(test_localhost__is_this_machine_whoever_says_otherwise),
-        T(test_localhost__needs_an_entry_that_names_it),
-        T(test_literal__is_not_looked_up),
-        T(test_many__policies_with_servers_of_their_own),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -104,7 +104,7 @@ static void transfer(fixture *f, const char *host, const char *const *addresses,
 static const gbx_reach loopback = {.loopback = true};
 static const gbx_reach nothing = {0};
 
-static void test_socket__to_an_address_that_is_allowed_is_opened(void **state)
+TEST(socket__to_an_address_that_is_allowed_is_opened)
 {
     static const char *const addresses[] = {"127.0.0.1"};
     fixture *f = *state;
@@ -116,7 +116,7 @@ static void test_socket__to_an_address_that_is_allowed_is_opened(void **state)
     assert_string_equal(peer, "127.0.0.1");
 }
 
-static void test_socket__to_an_address_nobody_checked_is_not_opened(void **state)
+TEST(socket__to_an_address_nobody_checked_is_not_opened)
 {
     static const char *const addresses[] = {"127.0.0.1"};
     fixture *f = *state;
@@ -132,7 +132,7 @@ static void test_socket__to_an_address_nobody_checked_is_not_opened(void **state
 }
 
 /* libcurl takes the next address by itself: that one is checked as well. */
-static void test_socket__to_every_next_address_is_checked(void **state)
+TEST(socket__to_every_next_address_is_checked)
 {
     static const char *const addresses[] = {"127.0.0.2", "10.0.0.1"};
     fixture *f = *state;
@@ -145,7 +145,7 @@ static void test_socket__to_every_next_address_is_checked(void **state)
     assert_string_equal(peer, "10.0.0.1");
 }
 
-static void test_socket__to_mapped_ipv4_is_not_opened(void **state)
+TEST(socket__to_mapped_ipv4_is_not_opened)
 {
     static const char *const addresses[] = {"::ffff:127.0.0.1"};
     fixture *f = *state;
@@ -158,7 +158,7 @@ static void test_socket__to_mapped_ipv4_is_not_opened(void **state)
 }
 
 /* The name means loopback to everybody, and libcurl knows it: it does not ask. */
-static void test_name__is_not_looked_up_by_libcurl(void **state)
+TEST(name__is_not_looked_up_by_libcurl)
 {
     static const char *const addresses[] = {"127.0.0.2"};
     fixture *f = *state;
@@ -172,7 +172,7 @@ static void test_name__is_not_looked_up_by_libcurl(void **state)
     assert_int_equal(server_connections(f->server), 0);
 }
 
-static void test_literal__is_not_connected_to_but_by_its_pin(void **state)
+TEST(literal__is_not_connected_to_but_by_its_pin)
 {
     static const char *const addresses[] = {"127.0.0.2"};
     fixture *f = *state;
@@ -185,7 +185,7 @@ static void test_literal__is_not_connected_to_but_by_its_pin(void **state)
     assert_int_equal(server_connections(f->server), 0);
 }
 
-static void test_pins__of_one_transfer_are_not_another_s(void **state)
+TEST(pins__of_one_transfer_are_not_another_s)
 {
     static const char *const here[] = {"127.0.0.1"};
     static const char *const there[] = {"127.0.0.2"};
@@ -219,7 +219,7 @@ static const struct {
     {"169.254.169.254", 0, "link-local"},
 };
 
-static void test_socket__is_what_was_checked_and_has_the_port(void **state)
+TEST(socket__is_what_was_checked_and_has_the_port)
 {
     fixture *f = *state;
     gbx_ip list[2];
@@ -282,7 +282,7 @@ static void run_without(fixture *f, CURLoption option)
     assert_int_equal(server_connections(f->server), 0);
 }
 
-static void test_libcurl__resolves_nothing_even_without_pins(void **state)
+TEST(libcurl__resolves_nothing_even_without_pins)
 {
     fixture *f = *state;
 
@@ -290,7 +290,7 @@ static void test_libcurl__resolves_nothing_even_without_pins(void **state)
     assert_int_equal(f->result, CURLE_COULDNT_RESOLVE_HOST);
 }
 
-static void test_libcurl__keeps_to_its_pins_even_if_it_may_resolve(void **state)
+TEST(libcurl__keeps_to_its_pins_even_if_it_may_resolve)
 {
     fixture *f = *state;
 
@@ -298,21 +298,4 @@ static void test_libcurl__keeps_to_its_pins_even_if_it_may_resolve(void **state)
     assert_int_equal(f->result, CURLE_COULDNT_CONNECT);
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_socket__to_an_address_that_is_allowed_is_opened),
-        T(test_socket__to_an_address_nobody_checked_is_not_opened),
-        T(test_socket__to_every_next_address_is_checked),
-        T(test_socket__to_mapped_ipv4_is_not_opened),
-        T(test_name__is_not_looked_up_by_libcurl),
-        T(test_literal__is_not_connected_to_but_by_its_pin),
-        T(test_pins__of_one_transfer_are_not_another_s),
-        T(test_socket__is_what_was_checked_and_has_the_port),
-        T(test_libcurl__resolves_nothing_even_without_pins),
-        T(test_libcurl__keeps_to_its_pins_even_if_it_may_resolve),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -84,7 +84,7 @@ static const struct {
     {308, "POST", "POST", true},     {308, "PATCH", "PATCH", true},
 };
 
-static void test_method__and_body_change_as_the_standard_says(void **state)
+TEST(method__and_body_change_as_the_standard_says)
 {
     for (size_t i = 0; i < GBX_COUNTOF(methods); i++) {
         fixture f;
@@ -101,7 +101,7 @@ static void test_method__and_body_change_as_the_standard_says(void **state)
     }
 }
 
-static void test_origin__that_is_the_same_keeps_credentials(void **state)
+TEST(origin__that_is_the_same_keeps_credentials)
 {
     fixture f;
     begin(&f, "GET", 302, "https://a.example:443/y");
@@ -113,7 +113,7 @@ static void test_origin__that_is_the_same_keeps_credentials(void **state)
     end(&f);
 }
 
-static void test_origin__that_is_another_loses_every_credential(void **state)
+TEST(origin__that_is_another_loses_every_credential)
 {
     static const char *const others[] = {"https://b.example/", "http://a.example/",
                                          "https://a.example:8443/",
@@ -132,7 +132,7 @@ static void test_origin__that_is_another_loses_every_credential(void **state)
     }
 }
 
-static void test_response__without_a_place_to_go_is_the_answer(void **state)
+TEST(response__without_a_place_to_go_is_the_answer)
 {
     static const uint16_t statuses[] = {200, 204, 300, 304, 305, 306, 400, 500};
     fixture f;
@@ -148,7 +148,7 @@ static void test_response__without_a_place_to_go_is_the_answer(void **state)
     end(&f);
 }
 
-static void test_mode__manual_gives_the_redirect_itself(void **state)
+TEST(mode__manual_gives_the_redirect_itself)
 {
     fixture f;
     begin(&f, "GET", 302, "http://10.0.0.1/");
@@ -160,7 +160,7 @@ static void test_mode__manual_gives_the_redirect_itself(void **state)
     end(&f);
 }
 
-static void test_mode__error_refuses_any_redirect(void **state)
+TEST(mode__error_refuses_any_redirect)
 {
     fixture f;
     begin(&f, "GET", 302, "/y");
@@ -172,7 +172,7 @@ static void test_mode__error_refuses_any_redirect(void **state)
     end(&f);
 }
 
-static void test_redirects__are_bounded_in_number(void **state)
+TEST(redirects__are_bounded_in_number)
 {
     fixture f;
     begin(&f, "GET", 302, "/y");
@@ -188,7 +188,7 @@ static void test_redirects__are_bounded_in_number(void **state)
     end(&f);
 }
 
-static void test_location__that_is_said_twice_is_one_or_none(void **state)
+TEST(location__that_is_said_twice_is_one_or_none)
 {
     fixture f;
 
@@ -202,7 +202,7 @@ static void test_location__that_is_said_twice_is_one_or_none(void **state)
     end(&f);
 }
 
-static void test_location__that_is_no_url_says_why(void **state)
+TEST(location__that_is_no_url_says_why)
 {
     fixture f;
     begin(&f, "GET", 302, "gopher://b.example/\xe2\x80\xae");
@@ -215,19 +215,4 @@ static void test_location__that_is_no_url_says_why(void **state)
     end(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_method__and_body_change_as_the_standard_says),
-        cmocka_unit_test(test_origin__that_is_the_same_keeps_credentials),
-        cmocka_unit_test(test_origin__that_is_another_loses_every_credential),
-        cmocka_unit_test(test_response__without_a_place_to_go_is_the_answer),
-        cmocka_unit_test(test_mode__manual_gives_the_redirect_itself),
-        cmocka_unit_test(test_mode__error_refuses_any_redirect),
-        cmocka_unit_test(test_redirects__are_bounded_in_number),
-        cmocka_unit_test(test_location__that_is_said_twice_is_one_or_none),
-        cmocka_unit_test(test_location__that_is_no_url_says_why),
-    };
-
-    return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN(load, unload)

@@ -23,7 +23,7 @@ static gbx_fault_code read_request(const char *args, const char *body,
     return fault.code;
 }
 
-static void test_request__has_every_part_that_was_given(void **state)
+TEST(request__has_every_part_that_was_given)
 {
     gbx_fetch_request r;
 
@@ -46,7 +46,7 @@ static void test_request__has_every_part_that_was_given(void **state)
     gbx_request_cleanup(&r);
 }
 
-static void test_request__is_a_get_that_follows_unless_it_says_otherwise(void **state)
+TEST(request__is_a_get_that_follows_unless_it_says_otherwise)
 {
     gbx_fetch_request r;
 
@@ -75,7 +75,7 @@ static gbx_fault_code code_of(const char *word)
     return GBX_FAULT_NONE;
 }
 
-static void test_request__with_what_http_forbids_is_refused(void **state)
+TEST(request__with_what_http_forbids_is_refused)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/requests.txt", "members", false, &lines);
@@ -94,7 +94,7 @@ static void test_request__with_what_http_forbids_is_refused(void **state)
     }
 }
 
-static void test_args__that_are_no_request_are_refused(void **state)
+TEST(args__that_are_no_request_are_refused)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/requests.txt", "args", false, &lines);
@@ -108,7 +108,7 @@ static void test_args__that_are_no_request_are_refused(void **state)
     }
 }
 
-static void test_body__is_bounded(void **state)
+TEST(body__is_bounded)
 {
     char body[102];
     gbx_fetch_request r;
@@ -146,7 +146,7 @@ static gbx_fault_code read_headers(size_t count, size_t len)
     return code;
 }
 
-static void test_headers__are_bounded_in_number_and_size(void **state)
+TEST(headers__are_bounded_in_number_and_size)
 {
     assert_int_equal(read_headers(100, 10), GBX_FAULT_NONE);
     assert_int_equal(read_headers(101, 10), GBX_FAULT_HEADER);
@@ -156,7 +156,7 @@ static void test_headers__are_bounded_in_number_and_size(void **state)
     assert_int_equal(read_headers(2, 16384), GBX_FAULT_HEADER);
 }
 
-static void test_override__of_a_method_that_is_allowed_passes(void **state)
+TEST(override__of_a_method_that_is_allowed_passes)
 {
     gbx_fetch_request r;
 
@@ -167,17 +167,4 @@ static void test_override__of_a_method_that_is_allowed_passes(void **state)
     gbx_request_cleanup(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request__has_every_part_that_was_given),
-        cmocka_unit_test(test_request__is_a_get_that_follows_unless_it_says_otherwise),
-        cmocka_unit_test(test_request__with_what_http_forbids_is_refused),
-        cmocka_unit_test(test_args__that_are_no_request_are_refused),
-        cmocka_unit_test(test_body__is_bounded),
-        cmocka_unit_test(test_headers__are_bounded_in_number_and_size),
-        cmocka_unit_test(test_override__of_a_method_that_is_allowed_passes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

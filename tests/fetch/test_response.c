@@ -35,7 +35,7 @@ static bool feed(fixture *f, const char *text)
     return true;
 }
 
-static void test_head__that_is_plain_is_accepted(void **state)
+TEST(head__that_is_plain_is_accepted)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/heads.txt", "accepted", true, &lines);
@@ -50,7 +50,7 @@ static void test_head__that_is_plain_is_accepted(void **state)
     }
 }
 
-static void test_head__that_frames_a_body_in_two_ways_is_refused(void **state)
+TEST(head__that_frames_a_body_in_two_ways_is_refused)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/heads.txt", "refused", true, &lines);
@@ -66,7 +66,7 @@ static void test_head__that_frames_a_body_in_two_ways_is_refused(void **state)
     }
 }
 
-static void test_interim__is_forgotten_and_their_number_bounded(void **state)
+TEST(interim__is_forgotten_and_their_number_bounded)
 {
     fixture f;
     begin(&f);
@@ -79,7 +79,7 @@ static void test_interim__is_forgotten_and_their_number_bounded(void **state)
     gbx_response_cleanup(&f.response);
 }
 
-static void test_headers__are_bounded_in_number(void **state)
+TEST(headers__are_bounded_in_number)
 {
     fixture f;
     begin(&f);
@@ -92,8 +92,7 @@ static void test_headers__are_bounded_in_number(void **state)
     gbx_response_cleanup(&f.response);
 }
 
-static void test_headers__are_bounded_in_size_with_trailers_and_interim_ones(
-    void **state)
+TEST(headers__are_bounded_in_size_with_trailers_and_interim_ones)
 {
     static const char *const before[] = {"HTTP/1.1 200 OK\r\n",
                                          "HTTP/1.1 200 OK\r\n\r\n",
@@ -116,7 +115,7 @@ static void test_headers__are_bounded_in_size_with_trailers_and_interim_ones(
     }
 }
 
-static void test_body__fills_exactly_to_the_limit(void **state)
+TEST(body__fills_exactly_to_the_limit)
 {
     char data[101] = {0};
     fixture f;
@@ -131,7 +130,7 @@ static void test_body__fills_exactly_to_the_limit(void **state)
     gbx_response_cleanup(&f.response);
 }
 
-static void test_json__has_lower_case_names_and_bytes_as_characters(void **state)
+TEST(json__has_lower_case_names_and_bytes_as_characters)
 {
     fixture f;
     gbx_buf json;
@@ -153,18 +152,4 @@ static void test_json__has_lower_case_names_and_bytes_as_characters(void **state
     gbx_response_cleanup(&f.response);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_head__that_is_plain_is_accepted),
-        cmocka_unit_test(test_head__that_frames_a_body_in_two_ways_is_refused),
-        cmocka_unit_test(test_interim__is_forgotten_and_their_number_bounded),
-        cmocka_unit_test(test_headers__are_bounded_in_number),
-        cmocka_unit_test(
-            test_headers__are_bounded_in_size_with_trailers_and_interim_ones),
-        cmocka_unit_test(test_body__fills_exactly_to_the_limit),
-        cmocka_unit_test(test_json__has_lower_case_names_and_bytes_as_characters),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

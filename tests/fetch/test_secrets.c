@@ -71,7 +71,7 @@ static const fetch_result *ask(fixture *f, const char *name, const char *path,
     return world_fetch(&f->net.world, f->args, NULL, 0);
 }
 
-static void test_secret__is_filled_in_for_its_site(void **state)
+TEST(secret__is_filled_in_for_its_site)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "mine.test", "/echo", "Bearer {{secret:TOKEN}}.");
@@ -105,18 +105,18 @@ static const fetch_result *expect_wiped(fixture *f, const char *path)
     return r;
 }
 
-static void test_secret__is_wiped_before_its_memory_is_freed(void **state)
+TEST(secret__is_wiped_before_its_memory_is_freed)
 {
     assert_non_null(
         strstr((char *)expect_wiped(*state, "/to/302/%2fecho")->body, VALUE));
 }
 
-static void test_secret__is_wiped_that_comes_back_in_a_head(void **state)
+TEST(secret__is_wiped_that_comes_back_in_a_head)
 {
     assert_non_null(strstr(expect_wiped(*state, "/shown")->json, VALUE));
 }
 
-static void test_secret__is_not_for_another_site(void **state)
+TEST(secret__is_not_for_another_site)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "other.test", "/echo", "{{secret:TOKEN}}");
@@ -127,7 +127,7 @@ static void test_secret__is_not_for_another_site(void **state)
     assert_int_equal(server_connections(f->net.server), 0);
 }
 
-static void test_secret__that_is_unknown_is_refused(void **state)
+TEST(secret__that_is_unknown_is_refused)
 {
     static const char *const references[] = {"{{secret:NONE}}", "{{secret:}}",
                                              "{{secret:TOKEN", "{{secret:TOKEN }}"};
@@ -138,7 +138,7 @@ static void test_secret__that_is_unknown_is_refused(void **state)
     assert_int_equal(server_connections(f->net.server), 0);
 }
 
-static void test_secret__with_a_line_break_is_no_header(void **state)
+TEST(secret__with_a_line_break_is_no_header)
 {
     fixture *f = *state;
 
@@ -146,7 +146,7 @@ static void test_secret__with_a_line_break_is_no_header(void **state)
     assert_int_equal(server_connections(f->net.server), 0);
 }
 
-static void test_secret__stays_on_its_origin(void **state)
+TEST(secret__stays_on_its_origin)
 {
     fixture *f = *state;
     char path[128];
@@ -161,7 +161,7 @@ static void test_secret__stays_on_its_origin(void **state)
 }
 
 /* Back where it came from: what was dropped stays dropped. */
-static void test_secret__does_not_come_back(void **state)
+TEST(secret__does_not_come_back)
 {
     fixture *f = *state;
     char path[256];
@@ -175,7 +175,7 @@ static void test_secret__does_not_come_back(void **state)
     assert_null(strstr((char *)f->net.world.result.body, VALUE));
 }
 
-static void test_secret__is_in_no_report(void **state)
+TEST(secret__is_in_no_report)
 {
     fixture *f = *state;
     const fetch_result *r = ask(f, "mine.test", "/ok", "{{secret:TOKEN}}");
@@ -185,20 +185,4 @@ static void test_secret__is_in_no_report(void **state)
     assert_null(strstr(r->report_detail, VALUE));
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_secret__is_filled_in_for_its_site),
-        T(test_secret__is_wiped_before_its_memory_is_freed),
-        T(test_secret__is_wiped_that_comes_back_in_a_head),
-        T(test_secret__is_not_for_another_site),
-        T(test_secret__that_is_unknown_is_refused),
-        T(test_secret__with_a_line_break_is_no_header),
-        T(test_secret__stays_on_its_origin),
-        T(test_secret__does_not_come_back),
-        T(test_secret__is_in_no_report),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -59,7 +59,7 @@ static const fetch_result *get(fixture *f, const char *name)
     return world_get(&f->net.world, "https://%s:%u/ok", name, f->net.port);
 }
 
-static void test_server__with_a_certificate_of_the_authority_is_asked(void **state)
+TEST_WITH(set_up, tear_down, server__with_a_certificate_of_the_authority_is_asked)
 {
     fixture *f = *state;
 
@@ -67,7 +67,7 @@ static void test_server__with_a_certificate_of_the_authority_is_asked(void **sta
     assert_int_equal(f->net.world.result.body_len, 5);
 }
 
-static void test_server__with_a_certificate_for_another_name_is_not(void **state)
+TEST_WITH(set_up, tear_down, server__with_a_certificate_for_another_name_is_not)
 {
     fixture *f = *state;
 
@@ -75,7 +75,7 @@ static void test_server__with_a_certificate_for_another_name_is_not(void **state
     assert_null(strstr(f->net.world.result.message, "good.test"));
 }
 
-static void test_server__of_an_unknown_authority_is_not(void **state)
+TEST_WITH(set_up, tear_down, server__of_an_unknown_authority_is_not)
 {
     fixture *f = *state;
 
@@ -83,7 +83,7 @@ static void test_server__of_an_unknown_authority_is_not(void **state)
     expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
 }
 
-static void test_authorities__are_not_taken_from_the_environment(void **state)
+TEST_WITH(set_up, tear_down, authorities__are_not_taken_from_the_environment)
 {
     fixture *f = *state;
 
@@ -95,14 +95,14 @@ static void test_authorities__are_not_taken_from_the_environment(void **state)
     assert_int_equal(unsetenv("CURL_CA_BUNDLE"), 0);
 }
 
-static void test_certificate__that_has_expired_is_refused(void **state)
+TEST_WITH(set_up_expired, tear_down, certificate__that_has_expired_is_refused)
 {
     fixture *f = *state;
 
     expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
 }
 
-static void test_authorities__in_a_file_that_is_not_there_are_none(void **state)
+TEST_WITH(set_up, tear_down, authorities__in_a_file_that_is_not_there_are_none)
 {
     fixture *f = *state;
 
@@ -110,7 +110,7 @@ static void test_authorities__in_a_file_that_is_not_there_are_none(void **state)
     expect_code(get(f, "good.test"), "ERR_FETCH_TLS");
 }
 
-static void test_server__without_tls_is_not_asked_in_the_clear(void **state)
+TEST_WITH(set_up, tear_down, server__without_tls_is_not_asked_in_the_clear)
 {
     server *plain = server_start(NULL);
     char last[64];
@@ -127,7 +127,7 @@ static void test_server__without_tls_is_not_asked_in_the_clear(void **state)
 }
 
 /* From https to http is another origin, even on one host and port. */
-static void test_downgrade__needs_the_list_and_loses_credentials(void **state)
+TEST_WITH(set_up, tear_down, downgrade__needs_the_list_and_loses_credentials)
 {
     server *plain = server_start(NULL);
     fixture *f = *state;
@@ -147,20 +147,4 @@ static void test_downgrade__needs_the_list_and_loses_credentials(void **state)
     server_stop(plain);
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_server__with_a_certificate_of_the_authority_is_asked),
-        T(test_server__with_a_certificate_for_another_name_is_not),
-        T(test_server__of_an_unknown_authority_is_not),
-        T(test_authorities__are_not_taken_from_the_environment),
-        cmocka_unit_test_setup_teardown(test_certificate__that_has_expired_is_refused,
-                                        set_up_expired, tear_down),
-        T(test_authorities__in_a_file_that_is_not_there_are_none),
-        T(test_server__without_tls_is_not_asked_in_the_clear),
-        T(test_downgrade__needs_the_list_and_loses_credentials),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

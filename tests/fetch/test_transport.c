@@ -87,7 +87,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void test_request__reaches_the_transport_as_it_would_be_sent(void **state)
+TEST_WITH(set_up, tear_down, request__reaches_the_transport_as_it_would_be_sent)
 {
     static const char args[] = "[{\"url\":\"https://A.example:443/x?y#z\",\"method\":"
                                "\"post\",\"headers\":[[\"X-A\",\" 1 \"]]}]";
@@ -103,7 +103,7 @@ static void test_request__reaches_the_transport_as_it_would_be_sent(void **state
                                  "type\",\"text/plain\"]],\"redirected\":false}");
 }
 
-static void test_refused__requests_reach_no_transport(void **state)
+TEST_WITH(set_up, tear_down, refused__requests_reach_no_transport)
 {
     static const char *const refused[] = {
         "[{\"url\":\"https://evil.example/\"}]",
@@ -126,7 +126,7 @@ static void redirect_to(fixture *f, const gbx_http_header *location)
     f->responses[0].headers = location;
 }
 
-static void test_redirects__are_checked_and_asked_for_anew(void **state)
+TEST_WITH(set_up, tear_down, redirects__are_checked_and_asked_for_anew)
 {
     static const char args[] = "[{\"url\":\"https://a.example/\",\"headers\":"
                                "[[\"Authorization\",\"t\"],[\"X\",\"y\"]]}]";
@@ -146,7 +146,7 @@ static void test_redirects__are_checked_and_asked_for_anew(void **state)
     assert_int_equal(f->asked, 1);
 }
 
-static void test_response__is_held_to_the_same_limits(void **state)
+TEST_WITH(set_up, tear_down, response__is_held_to_the_same_limits)
 {
     static char large[100001];
     fixture *f = *state;
@@ -162,7 +162,7 @@ static void test_response__is_held_to_the_same_limits(void **state)
     expect_code(world_get(&f->world, "https://a.example/"), "ERR_FETCH_RESPONSE");
 }
 
-static void test_error__of_the_transport_is_told_in_its_words(void **state)
+TEST_WITH(set_up, tear_down, error__of_the_transport_is_told_in_its_words)
 {
     fixture *f = *state;
 
@@ -171,8 +171,8 @@ static void test_error__of_the_transport_is_told_in_its_words(void **state)
     assert_non_null(strstr(f->world.result.message, "no route today\\u{1b}"));
 }
 
-static void test_answer__that_is_malformed_is_refused_and_may_be_given_again(
-    void **state)
+TEST_WITH(set_up, tear_down,
+          answer__that_is_malformed_is_refused_and_may_be_given_again)
 {
     gbx_transport_response bad[5];
     fixture *f = *state;
@@ -200,7 +200,7 @@ static void test_answer__that_is_malformed_is_refused_and_may_be_given_again(
     result_free(&result);
 }
 
-static void test_answer__twice_late_and_for_nobody_finds_nobody(void **state)
+TEST_WITH(set_up, tear_down, answer__twice_late_and_for_nobody_finds_nobody)
 {
     fixture *f = *state;
     fetch_result result;
@@ -225,7 +225,7 @@ static void test_answer__twice_late_and_for_nobody_finds_nobody(void **state)
                          GBX_E_CLOSED);
 }
 
-static void test_answer__that_never_comes_ends_in_time(void **state)
+TEST_WITH(set_up, tear_down, answer__that_never_comes_ends_in_time)
 {
     fixture *f = *state;
 
@@ -261,7 +261,7 @@ static void on_ask_many(void *user, gbx_engine *engine, gbx_transport_token toke
     __atomic_store_n(&f->token, token, __ATOMIC_RELEASE);
 }
 
-static void test_answers__from_two_threads_are_heard_once_each(void **state)
+TEST(answers__from_two_threads_are_heard_once_each)
 {
     static fetch_result results[200];
     fixture f = {0};
@@ -295,7 +295,7 @@ static void test_answers__from_two_threads_are_heard_once_each(void **state)
     world_close(&f.world);
 }
 
-static void test_fetcher__without_a_transport_takes_no_answers(void **state)
+TEST(fetcher__without_a_transport_takes_no_answers)
 {
     gbx_transport_response response = GBX_TRANSPORT_RESPONSE_INIT;
     fetch_world world;
@@ -307,21 +307,4 @@ static void test_fetcher__without_a_transport_takes_no_answers(void **state)
     world_close(&world);
 }
 
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        T(test_request__reaches_the_transport_as_it_would_be_sent),
-        T(test_refused__requests_reach_no_transport),
-        T(test_redirects__are_checked_and_asked_for_anew),
-        T(test_response__is_held_to_the_same_limits),
-        T(test_error__of_the_transport_is_told_in_its_words),
-        T(test_answer__that_is_malformed_is_refused_and_may_be_given_again),
-        T(test_answer__twice_late_and_for_nobody_finds_nobody),
-        T(test_answer__that_never_comes_ends_in_time),
-        cmocka_unit_test(test_answers__from_two_threads_are_heard_once_each),
-        cmocka_unit_test(test_fetcher__without_a_transport_takes_no_answers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

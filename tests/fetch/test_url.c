@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void test_url__is_accepted_in_one_notation_and_sent_in_it(void **state)
+TEST(url__is_accepted_in_one_notation_and_sent_in_it)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/urls.txt", "accepted", true, &lines);
@@ -27,7 +27,7 @@ static void test_url__is_accepted_in_one_notation_and_sent_in_it(void **state)
     }
 }
 
-static void test_url__that_can_be_read_in_two_ways_is_refused(void **state)
+TEST(url__that_can_be_read_in_two_ways_is_refused)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/urls.txt", "refused", true, &lines);
@@ -45,7 +45,7 @@ static void test_url__that_can_be_read_in_two_ways_is_refused(void **state)
     }
 }
 
-static void test_url__with_a_nul_is_refused(void **state)
+TEST(url__with_a_nul_is_refused)
 {
     gbx_fault fault = {0};
     gbx_url url;
@@ -54,7 +54,7 @@ static void test_url__with_a_nul_is_refused(void **state)
     assert_false(gbx_url_parse(&loaded_curl, "http://a/\0", 10, &url, &fault));
 }
 
-static void test_url__has_a_length_that_is_enough_and_no_more(void **state)
+TEST(url__has_a_length_that_is_enough_and_no_more)
 {
     char *text = malloc(GBX_URL_MAX + 2);
     gbx_fault fault = {0};
@@ -72,7 +72,7 @@ static void test_url__has_a_length_that_is_enough_and_no_more(void **state)
     free(text);
 }
 
-static void test_host__has_at_most_253_characters(void **state)
+TEST(host__has_at_most_253_characters)
 {
     char text[300] = "http://";
     gbx_fault fault = {0};
@@ -88,7 +88,7 @@ static void test_host__has_at_most_253_characters(void **state)
 
 /* ---- refusals that help, two readers that must agree, where redirects lead ---- */
 
-static void test_refusal__says_what_to_repair(void **state)
+TEST(refusal__says_what_to_repair)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/urls.txt", "told", true, &lines);
@@ -130,7 +130,7 @@ static const struct {
             {CURLUPART_SCHEME, "https"},
             {CURLUPART_USER, "someone"}};
 
-static void test_reading__of_libcurl_must_be_the_same(void **state)
+TEST(reading__of_libcurl_must_be_the_same)
 {
     static const char *const texts[] = {"http://example.com/", "http://[::1]/"};
     gbx_libcurl lying = loaded_curl;
@@ -148,7 +148,7 @@ static void test_reading__of_libcurl_must_be_the_same(void **state)
     }
 }
 
-static void test_path__of_a_redirect_cannot_become_a_host(void **state)
+TEST(path__of_a_redirect_cannot_become_a_host)
 {
     gbx_libcurl lying = loaded_curl;
     gbx_fault fault = {0};
@@ -167,7 +167,7 @@ static void test_path__of_a_redirect_cannot_become_a_host(void **state)
     gbx_url_cleanup(&base);
 }
 
-static void test_location__leads_where_it_says_or_nowhere(void **state)
+TEST(location__leads_where_it_says_or_nowhere)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/urls.txt", "joined", true, &lines);
@@ -190,7 +190,7 @@ static void test_location__leads_where_it_says_or_nowhere(void **state)
     gbx_url_cleanup(&base);
 }
 
-static void test_origin__is_scheme_host_and_port(void **state)
+TEST(origin__is_scheme_host_and_port)
 {
     const table_line *lines;
     size_t count = table_lines("fetch/urls.txt", "origins", true, &lines);
@@ -210,20 +210,4 @@ static void test_origin__is_scheme_host_and_port(void **state)
     gbx_url_cleanup(&base);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_url__is_accepted_in_one_notation_and_sent_in_it),
-        cmocka_unit_test(test_url__that_can_be_read_in_two_ways_is_refused),
-        cmocka_unit_test(test_url__with_a_nul_is_refused),
-        cmocka_unit_test(test_url__has_a_length_that_is_enough_and_no_more),
-        cmocka_unit_test(test_host__has_at_most_253_characters),
-        cmocka_unit_test(test_refusal__says_what_to_repair),
-        cmocka_unit_test(test_reading__of_libcurl_must_be_the_same),
-        cmocka_unit_test(test_path__of_a_redirect_cannot_become_a_host),
-        cmocka_unit_test(test_location__leads_where_it_says_or_nowhere),
-        cmocka_unit_test(test_origin__is_scheme_host_and_port),
-    };
-
-    return cmocka_run_group_tests(tests, curl_set_up, curl_tear_down);
-}
+TEST_MAIN(curl_set_up, curl_tear_down)

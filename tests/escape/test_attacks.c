@@ -130,12 +130,12 @@ static int stop(void **state)
 
 /* ---- tests --------------------------------------------------------------------------- */
 
-static void test_table__has_at_least_sixty_attacks(void **state)
+TEST(table__has_at_least_sixty_attacks)
 {
     assert_in_range(gbx_attack_count(), 60, ATTACKS_MAX);
 }
 
-static void test_table__names_two_layers_or_says_why_not(void **state)
+TEST(table__names_two_layers_or_says_why_not)
 {
     for (size_t i = 0; i < gbx_attack_count(); i++) {
         const gbx_attack_info *info = gbx_attack_info_get(i);
@@ -146,7 +146,7 @@ static void test_table__names_two_layers_or_says_why_not(void **state)
     }
 }
 
-static void test_seal__stops_every_attack(void **state)
+TEST(seal__stops_every_attack)
 {
     const matrix *m = *state;
 
@@ -158,7 +158,7 @@ static void test_seal__stops_every_attack(void **state)
     }
 }
 
-static void test_seal__has_something_to_stop(void **state)
+TEST(seal__has_something_to_stop)
 {
     const matrix *m = *state;
     size_t real = 0;
@@ -171,7 +171,7 @@ static void test_seal__has_something_to_stop(void **state)
     assert_in_range(real, 60, ATTACKS_MAX);
 }
 
-static void test_layer__alone_stops_what_the_table_says(void **state)
+TEST(layer__alone_stops_what_the_table_says)
 {
     const matrix *m = *state;
 
@@ -182,7 +182,7 @@ static void test_layer__alone_stops_what_the_table_says(void **state)
                 demand(&m->alone[layer], i, "not stopped by a layer that should");
 }
 
-static void test_seal__holds_without_any_one_layer(void **state)
+TEST(seal__holds_without_any_one_layer)
 {
     const matrix *m = *state;
 
@@ -202,7 +202,7 @@ static bool has_name_of_its_own(void)
 
 /* Take a layer away and these tests fail: for each there is an attack that succeeds
  * without layers and that it stops alone. */
-static void test_layer__each_stops_an_attack(void **state)
+TEST(layer__each_stops_an_attack)
 {
     const matrix *m = *state;
 
@@ -226,7 +226,7 @@ static void test_layer__each_stops_an_attack(void **state)
 }
 
 /* No layer of which the template says that it stands may be left out in silence. */
-static void test_layers__left_out_are_reported(void **state)
+TEST(layers__left_out_are_reported)
 {
     const matrix *m = *state;
 
@@ -234,7 +234,7 @@ static void test_layers__left_out_are_reported(void **state)
         assert_false(has_layer(&m->missing[layer], layer));
 }
 
-static void test_layers__required_ones_stand(void **state)
+TEST(layers__required_ones_stand)
 {
     static const uint32_t required = 0
 #define XX(name, text, is_required, what) \
@@ -285,7 +285,7 @@ static int has_landlock(void)
 }
 
 /* A layer that the kernel has and the template does not report is one that was lost. */
-static void test_layers__stand_where_the_kernel_has_them(void **state)
+TEST(layers__stand_where_the_kernel_has_them)
 {
     const matrix *m = *state;
 
@@ -296,24 +296,6 @@ static void test_layers__stand_where_the_kernel_has_them(void **state)
 }
 
 /* ---- as two users ----------------------------------------------------------------------- */
-
-static int run_group(const char *name)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table__has_at_least_sixty_attacks),
-        cmocka_unit_test(test_table__names_two_layers_or_says_why_not),
-        cmocka_unit_test(test_seal__stops_every_attack),
-        cmocka_unit_test(test_seal__has_something_to_stop),
-        cmocka_unit_test(test_layer__alone_stops_what_the_table_says),
-        cmocka_unit_test(test_seal__holds_without_any_one_layer),
-        cmocka_unit_test(test_layer__each_stops_an_attack),
-        cmocka_unit_test(test_layers__left_out_are_reported),
-        cmocka_unit_test(test_layers__required_ones_stand),
-        cmocka_unit_test(test_layers__stand_where_the_kernel_has_them),
-    };
-
-    return _cmocka_run_group_tests(name, tests, GBX_COUNTOF(tests), start, stop);
-}
 
 /* The worker program where anybody can execute it. */
 static bool copy_worker(char *dir, char *path, size_t size)
@@ -350,7 +332,7 @@ static int run_as_nobody(void)
             setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
             setresuid(NOBODY, NOBODY, NOBODY) < 0 || chdir("/") < 0)
             _exit(99);
-        exit(run_group("attacks, as an ordinary user"));
+        exit(tests_run(start, stop));
     }
     (void)waitpid(pid, &status, 0);
     (void)unlink(path);
@@ -361,7 +343,7 @@ static int run_as_nobody(void)
 int main(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "nobody") != 0)
-        return run_group("attacks");
+        return tests_run(start, stop);
     if (geteuid() != 0) {
         print_message("only root can become nobody\n");
         return 77;

@@ -46,7 +46,7 @@ static int stop(void **state)
     return 0;
 }
 
-static void test_sweep__every_number_comes_to_what_the_table_says(void **state)
+TEST(sweep__every_number_comes_to_what_the_table_says)
 {
     const run *r = *state;
 
@@ -63,7 +63,7 @@ static void test_sweep__every_number_comes_to_what_the_table_says(void **state)
 }
 
 /* SIGILL, an error, or on older kernels the filter's SIGSYS: never a result. */
-static void test_sweep__what_passes_the_filter_comes_to_nothing(void **state)
+TEST(sweep__what_passes_the_filter_comes_to_nothing)
 {
     const run *r = *state;
 
@@ -77,7 +77,7 @@ static void test_sweep__what_passes_the_filter_comes_to_nothing(void **state)
     }
 }
 
-static void test_sweep__every_x32_number_kills(void **state)
+TEST(sweep__every_x32_number_kills)
 {
     run *r = *state;
 
@@ -86,7 +86,7 @@ static void test_sweep__every_x32_number_kills(void **state)
                          GBX_SWEPT_KILLED);
 }
 
-static void test_sweep__numbers_with_the_top_bit_kill(void **state)
+TEST(sweep__numbers_with_the_top_bit_kill)
 {
     run *r = *state;
 
@@ -104,7 +104,7 @@ static char *read_all(FILE *f)
     return strdup(text);
 }
 
-static void test_sweep__is_what_the_manual_says(void **state)
+TEST(sweep__is_what_the_manual_says)
 {
     const struct scmp_version *version = seccomp_version();
     const char *killed;
@@ -136,15 +136,4 @@ static void test_sweep__is_what_the_manual_says(void **state)
     (void)fclose(manual);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sweep__every_number_comes_to_what_the_table_says),
-        cmocka_unit_test(test_sweep__what_passes_the_filter_comes_to_nothing),
-        cmocka_unit_test(test_sweep__every_x32_number_kills),
-        cmocka_unit_test(test_sweep__numbers_with_the_top_bit_kill),
-        cmocka_unit_test(test_sweep__is_what_the_manual_says),
-    };
-
-    return cmocka_run_group_tests_name("sweep", tests, start, stop);
-}
+TEST_MAIN(start, stop)

@@ -47,7 +47,7 @@ static bool has_ended(void *user)
     return inbox_wait(box, 1, 0);
 }
 
-static void test_abort__before_the_start_uses_no_worker(void **state)
+TEST(abort__before_the_start_uses_no_worker)
 {
     gbx_signal *sig = gbx_signal_new();
     gbx_call call = call_of("() => 1");
@@ -78,7 +78,7 @@ static void test_abort__before_the_start_uses_no_worker(void **state)
     inbox_cleanup(&box);
 }
 
-static void test_abort__ends_a_running_call_at_once(void **state)
+TEST(abort__ends_a_running_call_at_once)
 {
     static const char *const codes[] = {
         "() => { for (;;); }",
@@ -107,7 +107,7 @@ static void test_abort__ends_a_running_call_at_once(void **state)
     }
 }
 
-static void test_abort__is_idempotent_and_after_the_end_nothing(void **state)
+TEST(abort__is_idempotent_and_after_the_end_nothing)
 {
     gbx_call call = call_of("() => { for (;;); }");
     gbx_call good = call_of("() => 5");
@@ -133,7 +133,7 @@ static void test_abort__is_idempotent_and_after_the_end_nothing(void **state)
     inbox_cleanup(&box);
 }
 
-static void test_abort__of_one_never_touches_its_neighbours(void **state)
+TEST(abort__of_one_never_touches_its_neighbours)
 {
     gbx_ticket tickets[12];
     char code[12][80];
@@ -166,7 +166,7 @@ static void test_abort__of_one_never_touches_its_neighbours(void **state)
     inbox_cleanup(&box);
 }
 
-static void test_abort__of_a_waiting_call_leaves_the_running_one(void **state)
+TEST(abort__of_a_waiting_call_leaves_the_running_one)
 {
     gbx_options options = hostile_options("");
     gbx_call slow = script_of("sleep 300\nresult 1");
@@ -233,7 +233,7 @@ static void share(void *user, size_t number)
     }
 }
 
-static void test_signal__aborts_every_call_that_has_it_and_no_other(void **state)
+TEST(signal__aborts_every_call_that_has_it_and_no_other)
 {
     shared s = {.signal = gbx_signal_new()};
     gbx_call call = call_of("() => 1");
@@ -249,7 +249,7 @@ static void test_signal__aborts_every_call_that_has_it_and_no_other(void **state
     gbx_signal_free(s.signal);
 }
 
-static void test_signal__is_shared_by_two_engines(void **state)
+TEST(signal__is_shared_by_two_engines)
 {
     gbx_options options = hostile_options("");
     gbx_engine *other = engine_start(&options);
@@ -281,7 +281,7 @@ static void abort_by_log(void *user, const gbx_log *log)
     gbx_abort(engine, atomic_load((_Atomic gbx_ticket *)user));
 }
 
-static void test_abort__may_be_called_by_the_log_callback(void **state)
+TEST(abort__may_be_called_by_the_log_callback)
 {
     gbx_call call = call_of("async () => { await sleep(50); console.log('now'); "
                             "for (;;); }");
@@ -330,7 +330,7 @@ static void take_chances(void *user, size_t number)
     }
 }
 
-static void test_abort__at_a_random_moment_leaves_exactly_one_result(void **state)
+TEST(abort__at_a_random_moment_leaves_exactly_one_result)
 {
     static chances c;
 
@@ -368,7 +368,7 @@ static void execute_with_chances(void *user, size_t number)
     }
 }
 
-static void test_signal__thrown_while_calls_begin_and_end(void **state)
+TEST(signal__thrown_while_calls_begin_and_end)
 {
     static gbx_signal *signals[300];
 
@@ -381,20 +381,6 @@ static void test_signal__thrown_while_calls_begin_and_end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-#define LOOKED(name) cmocka_unit_test_teardown(name, look)
-        LOOKED(test_abort__before_the_start_uses_no_worker),
-        LOOKED(test_abort__ends_a_running_call_at_once),
-        LOOKED(test_abort__is_idempotent_and_after_the_end_nothing),
-        LOOKED(test_abort__of_one_never_touches_its_neighbours),
-        LOOKED(test_abort__of_a_waiting_call_leaves_the_running_one),
-        LOOKED(test_signal__aborts_every_call_that_has_it_and_no_other),
-        LOOKED(test_signal__is_shared_by_two_engines),
-        LOOKED(test_abort__may_be_called_by_the_log_callback),
-        LOOKED(test_abort__at_a_random_moment_leaves_exactly_one_result),
-        LOOKED(test_signal__thrown_while_calls_begin_and_end),
-#undef LOOKED
-    };
-
-    return cmocka_run_group_tests_name("abort", tests, start, finish);
+    tests_each(NULL, look);
+    return tests_run(start, finish);
 }

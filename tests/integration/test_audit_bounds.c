@@ -19,7 +19,7 @@ static host_functions host;
 
 /* ---- floods --------------------------------------------------------------------------- */
 
-static void test_flood__of_refusals_is_counted_not_written(void **state)
+AUDIT_TEST(flood__of_refusals_is_counted_not_written)
 {
     gbx_options options = audit_options(&heard);
     gbx_engine *engine = audit_start(&options, &host);
@@ -43,7 +43,7 @@ static void test_flood__of_refusals_is_counted_not_written(void **state)
     assert_int_equal(json_array_size(lines), 4 + REFUSAL_LINES + 2);
 }
 
-static void test_flood__of_calls_is_counted_not_written(void **state)
+AUDIT_TEST(flood__of_calls_is_counted_not_written)
 {
     gbx_options options = audit_options(&heard);
     gbx_engine *engine = audit_start(&options, &host);
@@ -62,7 +62,7 @@ static void test_flood__of_calls_is_counted_not_written(void **state)
 }
 
 /* At the bound nothing is left out, and nothing is said of it. */
-static void test_flood__begins_past_the_bound(void **state)
+AUDIT_TEST(flood__begins_past_the_bound)
 {
     static const struct {
         const char *code;
@@ -97,7 +97,7 @@ static void test_flood__begins_past_the_bound(void **state)
 }
 
 /* Many calls, none of them over its own bound. */
-static void test_flood__of_many_calls_meets_the_bound_of_the_engine(void **state)
+AUDIT_TEST(flood__of_many_calls_meets_the_bound_of_the_engine)
 {
     enum { CALLS = 20 };
     gbx_options options = audit_options(&heard);
@@ -140,7 +140,7 @@ static const char *const paths[] = {
     "'/x\\u0000hidden'",
 };
 
-static void test_forgery__by_paths(void **state)
+AUDIT_TEST(forgery__by_paths)
 {
     gbx_options options = audit_options(&heard);
     gbx_engine *engine = audit_start(&options, &host);
@@ -187,7 +187,7 @@ static void call_named(char *to, size_t size, const void *name, uint8_t name_len
     (void)snprintf(to, size, "frame 7 %s\nwait 60000\nawait\nresult 1", hex);
 }
 
-static void test_forgery__by_names_of_a_hijacked_worker(void **state)
+AUDIT_TEST(forgery__by_names_of_a_hijacked_worker)
 {
     static const struct {
         const char *name;
@@ -237,16 +237,4 @@ static void test_forgery__by_names_of_a_hijacked_worker(void **state)
         assert_null(strpbrk(heard.events[i].detail, "\n\033"));
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        AUDIT_TEST(test_flood__of_refusals_is_counted_not_written),
-        AUDIT_TEST(test_flood__of_calls_is_counted_not_written),
-        AUDIT_TEST(test_flood__begins_past_the_bound),
-        AUDIT_TEST(test_flood__of_many_calls_meets_the_bound_of_the_engine),
-        AUDIT_TEST(test_forgery__by_paths),
-        AUDIT_TEST(test_forgery__by_names_of_a_hijacked_worker),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -12,7 +12,7 @@
 
 /* ---- calls that get no worker ----------------------------------------------------- */
 
-static void test_call__without_a_worker_has_its_lines_too(void **state)
+AUDIT_TEST(call__without_a_worker_has_its_lines_too)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of("() => 1");
@@ -72,7 +72,7 @@ static gbx_status run_elsewhere(void *user, const gbx_call *call, gbx_outcome *o
     return gbx_outcome_value(outcome, "1", 1);
 }
 
-static void test_call__of_a_runner_that_fails_ends_with_its_status(void **state)
+AUDIT_TEST(call__of_a_runner_that_fails_ends_with_its_status)
 {
     gbx_runner runner = {sizeof runner, "elsewhere", NULL, run_elsewhere, NULL};
     gbx_options options = GBX_OPTIONS_INIT;
@@ -116,7 +116,7 @@ static bool is_alone(void *pid)
     return *(pid_t *)pid > 0;
 }
 
-static void test_template__that_dies_is_told_of_once(void **state)
+AUDIT_TEST(template__that_dies_is_told_of_once)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine;
@@ -138,7 +138,7 @@ static void test_template__that_dies_is_told_of_once(void **state)
     assert_int_equal(json_array_size(lines), 5);
 }
 
-static void test_template__that_cannot_start_is_told_of(void **state)
+AUDIT_TEST(template__that_cannot_start_is_told_of)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = NULL;
@@ -154,7 +154,7 @@ static void test_template__that_cannot_start_is_told_of(void **state)
 }
 
 /* Two engines cannot be mistaken for one another. */
-static void test_engine__has_a_name_of_its_own(void **state)
+AUDIT_TEST(engine__has_a_name_of_its_own)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     char names[2][9];
@@ -171,7 +171,7 @@ static void test_engine__has_a_name_of_its_own(void **state)
 }
 
 /* One that listens to events alone hears them, and no line is made. */
-static void test_event__is_heard_without_a_log(void **state)
+AUDIT_TEST(event__is_heard_without_a_log)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of("() => require('fs')");
@@ -187,16 +187,4 @@ static void test_event__is_heard_without_a_log(void **state)
     assert_string_equal(heard.events[0].detail, "require at line 1, column 7");
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        AUDIT_TEST(test_call__without_a_worker_has_its_lines_too),
-        AUDIT_TEST(test_call__of_a_runner_that_fails_ends_with_its_status),
-        AUDIT_TEST(test_template__that_dies_is_told_of_once),
-        AUDIT_TEST(test_template__that_cannot_start_is_told_of),
-        AUDIT_TEST(test_engine__has_a_name_of_its_own),
-        AUDIT_TEST(test_event__is_heard_without_a_log),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

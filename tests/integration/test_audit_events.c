@@ -147,7 +147,7 @@ static void run_row(const table_block *row, bool submitted)
     gbx_result_free(result);
 }
 
-static void test_event__is_said_once_by_its_cause(void **state)
+AUDIT_TEST(event__is_said_once_by_its_cause)
 {
     const table_block *rows;
     size_t count = table_blocks("integration/scripts/audit_events.txt", &rows);
@@ -164,7 +164,7 @@ static bool is_violation_heard(void *log)
 }
 
 /* Of workers in the pool, and of one that a call waits for. */
-static void test_event__of_a_first_message_names_the_call_that_it_ends(void **state)
+AUDIT_TEST(event__of_a_first_message_names_the_call_that_it_ends)
 {
     gbx_options options = hostile_options("ready-type=5");
     gbx_call call = script_of("result 1");
@@ -204,7 +204,7 @@ static void test_event__of_a_first_message_names_the_call_that_it_ends(void **st
 }
 
 /* What the code threw, what it was given and what it returned is nobody's log. */
-static void test_log__has_nothing_of_input_value_console_or_error(void **state)
+AUDIT_TEST(log__has_nothing_of_input_value_console_or_error)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call =
@@ -225,13 +225,4 @@ static void test_log__has_nothing_of_input_value_console_or_error(void **state)
     assert_int_equal(audit_log_count(audit_log_lines(&heard), "call.ended"), 2);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        AUDIT_TEST(test_event__is_said_once_by_its_cause),
-        AUDIT_TEST(test_event__of_a_first_message_names_the_call_that_it_ends),
-        AUDIT_TEST(test_log__has_nothing_of_input_value_console_or_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

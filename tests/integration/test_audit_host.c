@@ -205,7 +205,7 @@ static void check_row(const table_block *row)
     gbx_result_free(result);
 }
 
-static void test_request__has_one_line(void **state)
+TEST(request__has_one_line)
 {
     const table_block *rows;
     size_t count = table_blocks("integration/scripts/audit_host.txt", &rows);
@@ -218,7 +218,7 @@ static void test_request__has_one_line(void **state)
 
 /* A server that knows the secret, since it was sent to it, sends it back where the log
  * would have it: in where it redirects to. */
-static void test_log__has_no_secret(void **state)
+TEST(log__has_no_secret)
 {
     gbx_call call = call_of("async (d) => { await fetch(d.web + '/leak', { headers:"
                             " { authorization: 'Bearer {{secret:TOKEN}}' } }) }");
@@ -243,7 +243,7 @@ static void test_log__has_no_secret(void **state)
 }
 
 /* Bytes and calls, both ways, in the call's last line. */
-static void test_call_ended__has_what_it_cost(void **state)
+TEST(call_ended__has_what_it_cost)
 {
     gbx_call call =
         call_of("async () => { for (let i = 0; i < 3; i++) await echo(12345);"
@@ -266,13 +266,4 @@ static void test_call_ended__has_what_it_cost(void **state)
     gbx_result_free(result);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request__has_one_line),
-        cmocka_unit_test(test_log__has_no_secret),
-        cmocka_unit_test(test_call_ended__has_what_it_cost),
-    };
-
-    return cmocka_run_group_tests(tests, start, finish);
-}
+TEST_MAIN(start, finish)

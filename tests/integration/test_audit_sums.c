@@ -38,7 +38,7 @@ static size_t suspicions(uint32_t threshold, const char *const *codes)
 
 #define REQUIRE "() => require('fs')"
 
-static void test_suspicion__at_the_threshold_and_not_one_below(void **state)
+AUDIT_TEST(suspicion__at_the_threshold_and_not_one_below)
 {
     static const struct {
         uint32_t threshold;
@@ -77,7 +77,7 @@ static void test_suspicion__at_the_threshold_and_not_one_below(void **state)
     }
 }
 
-static void test_suspicion__says_of_what_and_of_whom(void **state)
+AUDIT_TEST(suspicion__says_of_what_and_of_whom)
 {
     static const char *const codes[] = {REQUIRE, AUDIT_REFUSED(2), AUDIT_REFUSED(3),
                                         NULL};
@@ -160,7 +160,7 @@ static void check_call(json_t *lines, const char *id)
     assert_string_equal(last, "call.ended");
 }
 
-static void test_threads__keep_every_line_whole_and_every_call_in_order(void **state)
+AUDIT_TEST(threads__keep_every_line_whole_and_every_call_in_order)
 {
     gbx_options options = audit_options(&heard);
     crowd c = {0};
@@ -198,7 +198,7 @@ static void abort_at_first_call(void *user, const char *line, size_t len)
 }
 
 /* No lock is held around it that an abort needs. */
-static void test_callback__may_abort_the_call_that_it_hears_of(void **state)
+AUDIT_TEST(callback__may_abort_the_call_that_it_hears_of)
 {
     gbx_options options = audit_options(&heard);
     gbx_call call = call_of("async () => { await echo(); await sleep(100000) }");
@@ -212,14 +212,4 @@ static void test_callback__may_abort_the_call_that_it_hears_of(void **state)
     gbx_signal_free(at_hand.signal);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        AUDIT_TEST(test_suspicion__at_the_threshold_and_not_one_below),
-        AUDIT_TEST(test_suspicion__says_of_what_and_of_whom),
-        AUDIT_TEST(test_threads__keep_every_line_whole_and_every_call_in_order),
-        AUDIT_TEST(test_callback__may_abort_the_call_that_it_hears_of),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -320,23 +320,22 @@ static outcome sweep(scene *s)
 
 /* ---- what the kernel makes ---------------------------------------------------------- */
 
-static void test_open__makes_groups_beside_a_host_that_steps_aside(void **state)
+TEST(open__makes_groups_beside_a_host_that_steps_aside)
 {
     stage(open_and_close);
 }
 
-static void test_open__moves_nobody_but_its_own_process(void **state)
+TEST(open__moves_nobody_but_its_own_process)
 {
     stage(shared);
 }
 
-static void test_spawn__a_template_is_made_in_the_group(void **state)
+TEST(spawn__a_template_is_made_in_the_group)
 {
     stage(spawn_into);
 }
 
-static void test_sweep__groups_of_dead_hosts_go_and_those_of_live_ones_stay(
-    void **state)
+TEST(sweep__groups_of_dead_hosts_go_and_those_of_live_ones_stay)
 {
     stage(sweep);
 }
@@ -371,7 +370,7 @@ static gbx_engine *start_confined(void)
     return engine;
 }
 
-static void test_engine__a_kill_by_the_group_is_memory(void **state)
+TEST(engine__a_kill_by_the_group_is_memory)
 {
     gbx_engine *engine = start_confined();
     gbx_call call = call_of(BOMB);
@@ -389,7 +388,7 @@ static void test_engine__a_kill_by_the_group_is_memory(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_engine__a_kill_by_the_group_leaves_neighbours_alone(void **state)
+TEST(engine__a_kill_by_the_group_leaves_neighbours_alone)
 {
     gbx_engine *engine = start_confined();
     gbx_call bomb = call_of(BOMB);
@@ -412,7 +411,7 @@ static void test_engine__a_kill_by_the_group_leaves_neighbours_alone(void **stat
     inbox_cleanup(&box);
 }
 
-static void test_engine__a_limit_that_cannot_be_had_is_refused(void **state)
+TEST(engine__a_limit_that_cannot_be_had_is_refused)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = NULL;
@@ -432,18 +431,4 @@ static void test_engine__a_limit_that_cannot_be_had_is_refused(void **state)
     assert_non_null(strstr(error.message, "total_cpu_percent needs a control group: "));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_open__makes_groups_beside_a_host_that_steps_aside),
-        cmocka_unit_test(test_open__moves_nobody_but_its_own_process),
-        cmocka_unit_test(test_spawn__a_template_is_made_in_the_group),
-        cmocka_unit_test(
-            test_sweep__groups_of_dead_hosts_go_and_those_of_live_ones_stay),
-        cmocka_unit_test(test_engine__a_kill_by_the_group_is_memory),
-        cmocka_unit_test(test_engine__a_kill_by_the_group_leaves_neighbours_alone),
-        cmocka_unit_test(test_engine__a_limit_that_cannot_be_had_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -119,28 +119,19 @@ static char *outcome(const char *code)
     return text;
 }
 
-static void test_servers__are_functions(void **state)
+TEST(servers__are_functions)
 {
     assert_int_equal(script_rows_compare("servers", NULL, outcome), 0);
 }
 
-static void test_faults__are_tool_errors(void **state)
+TEST(faults__are_tool_errors)
 {
     assert_int_equal(script_rows_compare("faults", NULL, outcome), 0);
 }
 
-static void test_hostile_code__changes_nothing_outside_itself(void **state)
+TEST(hostile_code__changes_nothing_outside_itself)
 {
     assert_int_equal(script_rows_compare("hostile", NULL, outcome), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_servers__are_functions),
-        cmocka_unit_test(test_faults__are_tool_errors),
-        cmocka_unit_test(test_hostile_code__changes_nothing_outside_itself),
-    };
-
-    return cmocka_run_group_tests(tests, start, finish);
-}
+TEST_MAIN(start, finish)

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void test_shapes__have_the_value_that_is_meant(void **state)
+TEST(shapes__have_the_value_that_is_meant)
 {
     CHECK("shapes", NULL);
 }
 
-static void test_errors__have_the_place_in_what_was_written(void **state)
+TEST(errors__have_the_place_in_what_was_written)
 {
     CHECK("places", "@");
 }
 
 /* Of a script without a value, the function that may have been meant to be called. */
-static void test_a_function_that_nothing_calls__is_named(void **state)
+TEST(a_function_that_nothing_calls__is_named)
 {
     static const char *const rows[][2] = {
         {"const a = await 1;\nfunction undo() { return 2 }",
@@ -47,13 +47,4 @@ static void test_a_function_that_nothing_calls__is_named(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes__have_the_value_that_is_meant),
-        cmocka_unit_test(test_errors__have_the_place_in_what_was_written),
-        cmocka_unit_test(test_a_function_that_nothing_calls__is_named),
-    };
-
-    return cmocka_run_group_tests(tests, script_rows_start, script_rows_finish);
-}
+TEST_MAIN(script_rows_start, script_rows_finish)

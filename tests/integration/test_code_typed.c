@@ -4,17 +4,10 @@
 #include "script_rows.h"
 #include "test.h"
 
-static void test_types__are_taken_out_and_nothing_moves(void **state)
+TEST(types__are_taken_out_and_nothing_moves)
 {
     CHECK("types", NULL);
     CHECK("type_places", "@");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types__are_taken_out_and_nothing_moves),
-    };
-
-    return cmocka_run_group_tests(tests, script_rows_start, script_rows_finish);
-}
+TEST_MAIN(script_rows_start, script_rows_finish)

@@ -17,7 +17,7 @@
 
 /* ---- codes ---------------------------------------------------------------- */
 
-static void test_value__is_the_json_that_was_returned(void **state)
+TEST(value__is_the_json_that_was_returned)
 {
     check_value(measured_engine, "(d) => d.map((n) => n * 2)", "[1,2,3]", "[2,4,6]");
     check_value(measured_engine, "() => 'text'", NULL, "\"text\"");
@@ -60,7 +60,7 @@ static void check_row(const char *source, gbx_code code)
     gbx_result_free(result);
 }
 
-static void test_code__ends_as_the_table_says(void **state)
+TEST(code__ends_as_the_table_says)
 {
     const table_line *lines;
     size_t count = table_lines("integration/scripts/codes.txt", "codes", false, &lines);
@@ -70,7 +70,7 @@ static void test_code__ends_as_the_table_says(void **state)
     check_alive(measured_engine);
 }
 
-static void test_formatter__that_is_made_each_time_is_named(void **state)
+TEST(formatter__that_is_made_each_time_is_named)
 {
     const table_line *lines;
     size_t count =
@@ -95,7 +95,7 @@ static void test_formatter__that_is_made_each_time_is_named(void **state)
     }
 }
 
-static void test_timeout__counts_processor_time_of_its_own(void **state)
+TEST(timeout__counts_processor_time_of_its_own)
 {
     gbx_limits limits = timeout_of(60000);
     gbx_result *result;
@@ -110,7 +110,7 @@ static void test_timeout__counts_processor_time_of_its_own(void **state)
                    GBX_CODE_VALUE);
 }
 
-static void test_memory__is_lowered_for_the_one_call(void **state)
+TEST(memory__is_lowered_for_the_one_call)
 {
     static const char code[] = "() => new Uint8Array(60 * 1048576).fill(7).length";
     gbx_limits limits = GBX_LIMITS_INIT;
@@ -122,7 +122,7 @@ static void test_memory__is_lowered_for_the_one_call(void **state)
     measured_check(code, &limits, GBX_CODE_VALUE);
 }
 
-static void test_memory__counts_the_input_too(void **state)
+TEST(memory__counts_the_input_too)
 {
     size_t len = 24 * MIB;
     char *input = malloc(len);
@@ -148,7 +148,7 @@ static void test_memory__counts_the_input_too(void **state)
     check_alive(measured_engine);
 }
 
-static void test_syntax__says_where(void **state)
+TEST(syntax__says_where)
 {
     gbx_result *result =
         measured_run("(d) => {\n  return d +\n}", NULL, GBX_CODE_SYNTAX);
@@ -158,7 +158,7 @@ static void test_syntax__says_where(void **state)
     gbx_result_free(result);
 }
 
-static void test_runtime__says_at_once_that_a_promise_never_settles(void **state)
+TEST(runtime__says_at_once_that_a_promise_never_settles)
 {
     double begin = now_ms();
 
@@ -166,7 +166,7 @@ static void test_runtime__says_at_once_that_a_promise_never_settles(void **state
     assert_true(now_ms() - begin < 30000); /* not the time limit of a minute */
 }
 
-static void test_invalid_data__says_where(void **state)
+TEST(invalid_data__says_where)
 {
     gbx_call call = call_of("(d) => d");
     gbx_result *result;
@@ -191,7 +191,7 @@ static void check_error(const gbx_call *call, gbx_code code, const char *error)
     gbx_result_free(result);
 }
 
-static void test_invalid_data__says_which(void **state)
+TEST(invalid_data__says_which)
 {
     static const char *const bad[] = {"[]", "{\"a\":", "null"};
     gbx_call call = call_of("return 1");
@@ -210,7 +210,7 @@ static void test_invalid_data__says_which(void **state)
                 "the input is not JSON: expected ',' or ']' at line 1, column 3");
 }
 
-static void test_thrown__is_what_somebody_threw(void **state)
+TEST(thrown__is_what_somebody_threw)
 {
     static const struct {
         const char *code;
@@ -241,7 +241,7 @@ static void test_thrown__is_what_somebody_threw(void **state)
     }
 }
 
-static void test_aborted__is_what_a_thrown_signal_makes_of_a_call(void **state)
+TEST(aborted__is_what_a_thrown_signal_makes_of_a_call)
 {
     gbx_signal *sig = gbx_signal_new();
     gbx_call call = call_of("() => 1");
@@ -252,7 +252,7 @@ static void test_aborted__is_what_a_thrown_signal_makes_of_a_call(void **state)
     gbx_signal_free(sig);
 }
 
-static void test_unavailable__when_every_worker_is_taken(void **state)
+TEST(unavailable__when_every_worker_is_taken)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call slow = call_of("async () => { await sleep(600); return 1 }");
@@ -277,23 +277,4 @@ static void test_unavailable__when_every_worker_is_taken(void **state)
     inbox_cleanup(&box);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_value__is_the_json_that_was_returned),
-        cmocka_unit_test(test_code__ends_as_the_table_says),
-        cmocka_unit_test(test_formatter__that_is_made_each_time_is_named),
-        cmocka_unit_test(test_timeout__counts_processor_time_of_its_own),
-        cmocka_unit_test(test_memory__is_lowered_for_the_one_call),
-        cmocka_unit_test(test_memory__counts_the_input_too),
-        cmocka_unit_test(test_syntax__says_where),
-        cmocka_unit_test(test_runtime__says_at_once_that_a_promise_never_settles),
-        cmocka_unit_test(test_invalid_data__says_where),
-        cmocka_unit_test(test_invalid_data__says_which),
-        cmocka_unit_test(test_thrown__is_what_somebody_threw),
-        cmocka_unit_test(test_aborted__is_what_a_thrown_signal_makes_of_a_call),
-        cmocka_unit_test(test_unavailable__when_every_worker_is_taken),
-    };
-
-    return cmocka_run_group_tests_name("codes", tests, measured_start, measured_finish);
-}
+TEST_MAIN(measured_start, measured_finish)

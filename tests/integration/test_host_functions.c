@@ -51,11 +51,15 @@ static int look(void **state)
 
 /* ---- what code sees --------------------------------------------------------------- */
 
-static void test_row(void **state)
+TEST(code__sees_what_the_table_says)
 {
-    const table_block *row = *state;
+    const table_block *rows;
+    size_t count = table_blocks("integration/scripts/host_functions.txt", &rows);
 
-    check_value(engine, row->text, "null", row->value);
+    for (size_t i = 0; i < count; i++) {
+        print_message("%s\n", rows[i].name);
+        check_value(engine, rows[i].text, "null", rows[i].value);
+    }
 }
 
 /* ---- ends ----------------------------------------------------------------------- */
@@ -74,13 +78,13 @@ static void check_error(const char *code, gbx_code expected, const char *text)
     gbx_result_free(result);
 }
 
-static void test_never_answered__is_a_timeout_that_says_by_whom(void **state)
+TEST(never_answered__is_a_timeout_that_says_by_whom)
 {
     check_error("async () => await db.never()", GBX_CODE_TIMEOUT,
                 "waiting for the host to answer db.never");
 }
 
-static void test_uncaught__has_the_place_of_the_call(void **state)
+TEST(uncaught__has_the_place_of_the_call)
 {
     gbx_call call = call_of("async () => {\n  await fail()\n}");
     gbx_result *result = call_run(engine, &call);
@@ -92,13 +96,13 @@ static void test_uncaught__has_the_place_of_the_call(void **state)
     gbx_result_free(result);
 }
 
-static void test_result__whose_toJSON_calls_is_as_strict_as_others(void **state)
+TEST(result__whose_toJSON_calls_is_as_strict_as_others)
 {
     check_error("() => [{ toJSON() { echo(1); return 1 } }, new Map()]",
                 GBX_CODE_RUNTIME, "a Map");
 }
 
-static void test_late__after_the_call_has_ended_finds_nobody(void **state)
+TEST(late__after_the_call_has_ended_finds_nobody)
 {
     size_t closed = host.closed;
 
@@ -126,7 +130,7 @@ static void *run_victim(void *arg)
     return NULL;
 }
 
-static void test_worker__killed_between_request_and_answer_ends_its_call(void **state)
+TEST(worker__killed_between_request_and_answer_ends_its_call)
 {
     size_t before = host.called;
     victim v = {call_of("async () => await db.keep()"), -1};
@@ -146,7 +150,7 @@ static void test_worker__killed_between_request_and_answer_ends_its_call(void **
         until(child_is_alive, engine, 60000)); /* idle workers were killed too */
 }
 
-static void test_abort__while_the_host_thinks_ends_the_call(void **state)
+TEST(abort__while_the_host_thinks_ends_the_call)
 {
     size_t before = host.called;
     gbx_signal *sig = gbx_signal_new();
@@ -163,7 +167,7 @@ static void test_abort__while_the_host_thinks_ends_the_call(void **state)
     gbx_signal_free(sig);
 }
 
-static void test_submitted__calls_are_answered_too(void **state)
+TEST(submitted__calls_are_answered_too)
 {
     gbx_call call = call_of("async () => [await db.late(5), (await echo(1))[0]]");
     inbox box;
@@ -177,7 +181,7 @@ static void test_submitted__calls_are_answered_too(void **state)
     inbox_cleanup(&box);
 }
 
-static void test_answer__to_numbers_that_nobody_gave_finds_nobody(void **state)
+TEST(answer__to_numbers_that_nobody_gave_finds_nobody)
 {
     static const gbx_request numbers[] = {
         0, 1, 2, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX, UINT64_C(1) << 63 | 1};
@@ -188,7 +192,7 @@ static void test_answer__to_numbers_that_nobody_gave_finds_nobody(void **state)
     assert_non_null(strstr(error.message, "nobody waits"));
 }
 
-static void test_free__with_requests_open_ends_their_calls(void **state)
+TEST(free__with_requests_open_ends_their_calls)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other = engine_start(&options);
@@ -205,32 +209,8 @@ static void test_free__with_requests_open_ends_their_calls(void **state)
     inbox_cleanup(&box);
 }
 
-#define ENDING(name) cmocka_unit_test_teardown(name, look)
-
 int main(void)
 {
-    static const struct CMUnitTest endings[] = {
-        ENDING(test_never_answered__is_a_timeout_that_says_by_whom),
-        ENDING(test_uncaught__has_the_place_of_the_call),
-        ENDING(test_result__whose_toJSON_calls_is_as_strict_as_others),
-        ENDING(test_late__after_the_call_has_ended_finds_nobody),
-        ENDING(test_worker__killed_between_request_and_answer_ends_its_call),
-        ENDING(test_abort__while_the_host_thinks_ends_the_call),
-        ENDING(test_submitted__calls_are_answered_too),
-        ENDING(test_answer__to_numbers_that_nobody_gave_finds_nobody),
-        ENDING(test_free__with_requests_open_ends_their_calls),
-    };
-    static struct CMUnitTest all[100];
-    const table_block *rows;
-    size_t count = table_blocks("integration/scripts/host_functions.txt", &rows);
-
-    if (count + sizeof endings / sizeof endings[0] > sizeof all / sizeof all[0])
-        return 1;
-    for (size_t i = 0; i < count; i++)
-        all[i] = (struct CMUnitTest){rows[i].name, test_row, NULL, look,
-                                     (void *)(uintptr_t)&rows[i]};
-    memcpy(all + count, endings, sizeof endings);
-    return _cmocka_run_group_tests("host functions", all,
-                                   count + sizeof endings / sizeof endings[0], start,
-                                   finish);
+    tests_each(NULL, look);
+    return tests_run(start, finish);
 }

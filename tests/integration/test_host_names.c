@@ -4,6 +4,7 @@
 #include "core_file.h"
 #include "host_functions.h"
 #include "proc.h"
+#include "table.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -36,45 +37,20 @@ static void nothing(void *user, gbx_engine *of, const gbx_host_call *call)
     (void)!gbx_answer(of, call->request, NULL, 0, NULL);
 }
 
-static void test_names__that_are_none_or_taken_are_refused(void **state)
+TEST(names__that_are_none_or_taken_are_refused)
 {
-    static const struct {
-        const char *name;
-        const char *text;
-    } table[] = {
-        {"", "is not the name"},
-        {".", "is not the name"},
-        {"a.", "is not the name"},
-        {".a", "is not the name"},
-        {"a..b", "is not the name"},
-        {"1a", "is not the name"},
-        {"a b", "is not the name"},
-        {"a-b", "is not the name"},
-        {"a.2", "is not the name"},
-        {"\xc3\xa9", "is not the name"},
-        {"__proto__", "is not the name"},
-        {"a.constructor", "is not the name"},
-        {"x.prototype.y", "is not the name"},
-        {"echo", "taken by 'echo'"},
-        {"db", "taken by 'db."},
-        {"db.late", "taken by"},
-        {"db.late.x", "taken by 'db.late'"},
-        {"JSON", "taken"},
-        {"JSON.query", "taken"},
-        {"globalThis", "taken"},
-        {"console", "taken"},
-        {"setTimeout", "taken"},
-        {"undefined", "taken"},
-    };
+    const table_line *rows;
+    size_t count =
+        table_lines("integration/scripts/host_names.txt", "refused", true, &rows);
     char longest[140];
 
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
         gbx_error error = {0};
 
-        if (gbx_engine_expose(engine, table[i].name, nothing, NULL, &error) !=
-                GBX_E_USAGE ||
-            strstr(error.message, table[i].text) == NULL)
-            fail_msg("'%s': %s", table[i].name, error.message);
+        if (gbx_engine_expose(engine, cell[0], nothing, NULL, &error) != GBX_E_USAGE ||
+            strstr(error.message, cell[1]) == NULL)
+            fail_msg("'%s': %s", cell[0], error.message);
     }
     memset(longest, 'n', sizeof longest);
     longest[129] = 0;
@@ -84,14 +60,14 @@ static void test_names__that_are_none_or_taken_are_refused(void **state)
     assert_int_equal(gbx_engine_expose(engine, longest, nothing, NULL, NULL), GBX_OK);
 }
 
-static void test_exposed__later_is_there_in_later_calls(void **state)
+TEST(exposed__later_is_there_in_later_calls)
 {
     check_value(engine, "() => typeof added", "null", "\"undefined\"");
     assert_int_equal(gbx_engine_expose(engine, "added", nothing, NULL, NULL), GBX_OK);
     check_value(engine, "async () => String(await added())", "null", "\"undefined\"");
 }
 
-static void test_exposed__is_there_after_the_template_was_replaced(void **state)
+TEST(exposed__is_there_after_the_template_was_replaced)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other;
@@ -105,7 +81,7 @@ static void test_exposed__is_there_after_the_template_was_replaced(void **state)
     gbx_engine_free(other);
 }
 
-static void test_engines__do_not_share_functions_or_requests(void **state)
+TEST(engines__do_not_share_functions_or_requests)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other = engine_start(&options);
@@ -115,7 +91,7 @@ static void test_engines__do_not_share_functions_or_requests(void **state)
     gbx_engine_free(other);
 }
 
-static void test_policy__leaves_out_what_it_does_not_list(void **state)
+TEST(policy__leaves_out_what_it_does_not_list)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other;
@@ -130,7 +106,7 @@ static void test_policy__leaves_out_what_it_does_not_list(void **state)
     gbx_engine_free(other);
 }
 
-static void test_policy__of_a_call_narrows_the_engines(void **state)
+TEST(policy__of_a_call_narrows_the_engines)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of("() => typeof db + typeof echo + typeof console");
@@ -158,7 +134,7 @@ static void test_policy__of_a_call_narrows_the_engines(void **state)
     gbx_engine_free(other);
 }
 
-static void test_warming__of_capabilities_takes_no_calls_from_the_code(void **state)
+TEST(warming__of_capabilities_takes_no_calls_from_the_code)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other;
@@ -195,7 +171,7 @@ static void complain(void *user, gbx_engine *of, const gbx_host_call *call)
                             "bad key a\"very\\secret", "E a\"very\\secret", NULL);
 }
 
-static void test_secret__reaches_the_function_and_never_the_code(void **state)
+TEST(secret__reaches_the_function_and_never_the_code)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other;
@@ -289,7 +265,7 @@ static gbx_engine *engine_with_secret(const char *head, const char *tail)
     return with;
 }
 
-static void test_secret__is_in_no_core_of_the_host(void **state)
+TEST(secret__is_in_no_core_of_the_host)
 {
     static char control[64]; /* that a core is looked through well */
     gbx_engine *other = engine_with_secret("c0re-\"secret", "-of the test");
@@ -342,7 +318,7 @@ static void check_body(gbx_engine *of, const char *code, const char *bindings,
 }
 
 /* Names that are off are refused before anything runs, unless somebody gives them. */
-static void test_guard__knows_what_a_call_will_find(void **state)
+TEST(guard__knows_what_a_call_will_find)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *other = engine_start(&options);
@@ -362,20 +338,4 @@ static void test_guard__knows_what_a_call_will_find(void **state)
     gbx_engine_free(other);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names__that_are_none_or_taken_are_refused),
-        cmocka_unit_test(test_exposed__later_is_there_in_later_calls),
-        cmocka_unit_test(test_exposed__is_there_after_the_template_was_replaced),
-        cmocka_unit_test(test_secret__reaches_the_function_and_never_the_code),
-        cmocka_unit_test(test_secret__is_in_no_core_of_the_host),
-        cmocka_unit_test(test_warming__of_capabilities_takes_no_calls_from_the_code),
-        cmocka_unit_test(test_engines__do_not_share_functions_or_requests),
-        cmocka_unit_test(test_policy__leaves_out_what_it_does_not_list),
-        cmocka_unit_test(test_policy__of_a_call_narrows_the_engines),
-        cmocka_unit_test(test_guard__knows_what_a_call_will_find),
-    };
-
-    return cmocka_run_group_tests_name("host names", tests, start, finish);
-}
+TEST_MAIN(start, finish)

@@ -71,7 +71,7 @@ static void be_slow(void *user, size_t number)
         s->unready_is_replaced = heals(slow_plans[3], &s->replaced_ms);
 }
 
-static void test_hangs__end_within_their_own_deadlines(void **state)
+TEST(hangs__end_within_their_own_deadlines)
 {
     footprint before = footprint_take();
     double hello_ms = gbx_timeout_ms(GBX_TIMEOUT_HELLO);
@@ -91,7 +91,7 @@ static void test_hangs__end_within_their_own_deadlines(void **state)
     footprint_check(&before);
 }
 
-static void test_call__hears_that_no_worker_was_ready_in_time(void **state)
+TEST(call__hears_that_no_worker_was_ready_in_time)
 {
     gbx_options options = hostile_options("ready-never");
     gbx_call call = script_of("result 1");
@@ -108,12 +108,4 @@ static void test_call__hears_that_no_worker_was_ready_in_time(void **state)
     gbx_engine_free(engine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hangs__end_within_their_own_deadlines),
-        cmocka_unit_test(test_call__hears_that_no_worker_was_ready_in_time),
-    };
-
-    return cmocka_run_group_tests_name("hostile hangs", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

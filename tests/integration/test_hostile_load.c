@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void test_load__fails_with_the_reason_that_the_template_gives(void **state)
+TEST(load__fails_with_the_reason_that_the_template_gives)
 {
     gbx_options options = hostile_options("load-fails");
     gbx_engine *engine = engine_start(&options);
@@ -27,7 +27,7 @@ static void test_load__fails_with_the_reason_that_the_template_gives(void **stat
     gbx_engine_free(engine);
 }
 
-static void test_load__fails_when_the_template_dies_of_it(void **state)
+TEST(load__fails_when_the_template_dies_of_it)
 {
     gbx_options options = hostile_options("at-load=exit");
     gbx_engine *engine = engine_start(&options);
@@ -43,7 +43,7 @@ static void test_load__fails_when_the_template_dies_of_it(void **state)
 
 /* A large one in the place of another is loaded into a template beside the one that
  * serves. */
-static void test_load__that_a_new_template_fails_leaves_what_was(void **state)
+TEST(load__that_a_new_template_fails_leaves_what_was)
 {
     static const struct {
         const char *plan;
@@ -112,8 +112,7 @@ static bool is_another_begun(void *user)
     return template_beside(*(pid_t *)user) != 0;
 }
 
-static void test_load__of_a_large_one_in_the_place_of_another_holds_up_nobody(
-    void **state)
+TEST(load__of_a_large_one_in_the_place_of_another_holds_up_nobody)
 {
     gbx_options options = hostile_options("load-hangs=100");
     reload r = {.engine = engine_start(&options)};
@@ -135,15 +134,4 @@ static void test_load__of_a_large_one_in_the_place_of_another_holds_up_nobody(
     gbx_engine_free(r.engine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_load__fails_with_the_reason_that_the_template_gives),
-        cmocka_unit_test(test_load__fails_when_the_template_dies_of_it),
-        cmocka_unit_test(test_load__that_a_new_template_fails_leaves_what_was),
-        cmocka_unit_test(
-            test_load__of_a_large_one_in_the_place_of_another_holds_up_nobody),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

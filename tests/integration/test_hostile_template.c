@@ -52,7 +52,7 @@ static void check_attack_says_the_same(const gbx_options *options,
     footprint_check(&before);
 }
 
-static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
+TEST(start__is_refused_when_the_program_talks_nonsense)
 {
     static const char *const plans[] = {
         "hello-garbage", "hello-length",  "hello-reserved",
@@ -70,7 +70,7 @@ static void test_start__is_refused_when_the_program_talks_nonsense(void **state)
     }
 }
 
-static void test_start__names_the_versions_of_a_program_of_another(void **state)
+TEST(start__names_the_versions_of_a_program_of_another)
 {
     static const char *const versions[] = {"0", "2", "99", "4294967295"};
 
@@ -90,7 +90,7 @@ static void test_start__names_the_versions_of_a_program_of_another(void **state)
     }
 }
 
-static void test_start__is_refused_when_the_program_dies_at_a_step(void **state)
+TEST(start__is_refused_when_the_program_dies_at_a_step)
 {
     static const char *const plans[] = {
         "at-begin=exit",  "at-config=exit",
@@ -109,7 +109,7 @@ static void test_start__is_refused_when_the_program_dies_at_a_step(void **state)
     }
 }
 
-static void test_start__names_the_failure_that_the_program_reports(void **state)
+TEST(start__names_the_failure_that_the_program_reports)
 {
     gbx_options options = hostile_options("hello-fails");
     gbx_error error = {0};
@@ -130,7 +130,7 @@ static const struct {
 #undef XX
 };
 
-static void test_start__is_refused_without_a_layer_that_it_needs(void **state)
+TEST(start__is_refused_without_a_layer_that_it_needs)
 {
     for (size_t i = 0; i < 2 * GBX_LAYER_COUNT; i++) {
         size_t layer = i % GBX_LAYER_COUNT;
@@ -151,7 +151,7 @@ static void test_start__is_refused_without_a_layer_that_it_needs(void **state)
     }
 }
 
-static void test_start__is_refused_when_no_layer_is_named(void **state)
+TEST(start__is_refused_when_no_layer_is_named)
 {
     gbx_options options = hostile_options("hello-layers=0");
     gbx_error error = {0};
@@ -178,7 +178,7 @@ static void check_report(const char *plan, const char *said)
     gbx_engine_free(engine);
 }
 
-static void test_start__reports_a_missing_layer_and_survives_hostile_text(void **state)
+TEST(start__reports_a_missing_layer_and_survives_hostile_text)
 {
     check_report("missing-layer=7", "the kernel"); /* landlock */
     check_report("hello-engine,hello-drip", "");
@@ -225,7 +225,7 @@ static void check_serving(const char *plan, const char *codes)
     footprint_check(&before);
 }
 
-static void test_calls__of_a_program_that_goes_wrong_end_as_they_may(void **state)
+TEST(calls__of_a_program_that_goes_wrong_end_as_they_may)
 {
     const table_line *plans;
     size_t count = table_lines("integration/scripts/hostile_template.txt", "serving",
@@ -235,7 +235,7 @@ static void test_calls__of_a_program_that_goes_wrong_end_as_they_may(void **stat
         check_serving(plans[i].cell[0], plans[i].cell[1]);
 }
 
-static void test_worker__that_ended_before_it_was_ready_is_said_to_have(void **state)
+TEST(worker__that_ended_before_it_was_ready_is_said_to_have)
 {
     static const char *const rows[][2] = {
         {"at-start=segv", "a worker ended before it was ready: signal 11, SEGV"},
@@ -262,7 +262,7 @@ static void test_worker__that_ended_before_it_was_ready_is_said_to_have(void **s
 
 /* ---- death and hang of the template at each step of a fork ----------------- */
 
-static void test_template__that_dies_in_a_fork_is_replaced(void **state)
+TEST(template__that_dies_in_a_fork_is_replaced)
 {
     static const char *const steps[] = {"fork", "forked", "sent"};
 
@@ -285,20 +285,4 @@ static void test_template__that_dies_in_a_fork_is_replaced(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_start__is_refused_when_the_program_talks_nonsense),
-        cmocka_unit_test(test_start__names_the_versions_of_a_program_of_another),
-        cmocka_unit_test(test_start__is_refused_when_the_program_dies_at_a_step),
-        cmocka_unit_test(test_start__names_the_failure_that_the_program_reports),
-        cmocka_unit_test(test_start__is_refused_without_a_layer_that_it_needs),
-        cmocka_unit_test(test_start__is_refused_when_no_layer_is_named),
-        cmocka_unit_test(test_start__reports_a_missing_layer_and_survives_hostile_text),
-        cmocka_unit_test(test_calls__of_a_program_that_goes_wrong_end_as_they_may),
-        cmocka_unit_test(test_worker__that_ended_before_it_was_ready_is_said_to_have),
-        cmocka_unit_test(test_template__that_dies_in_a_fork_is_replaced),
-    };
-
-    return cmocka_run_group_tests_name("hostile template", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

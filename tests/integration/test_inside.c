@@ -59,7 +59,7 @@ static void check_narrowed(gbx_engine *engine, const char *policy, const char *c
 
 /* ---- crypto --------------------------------------------------------------------- */
 
-static void test_crypto__is_there_in_every_kind_of_worker(void **state)
+TEST(crypto__is_there_in_every_kind_of_worker)
 {
     static const char code[] =
         "() => crypto.getHashes().map((n) => crypto.hash(n, 'abc').slice(0, 4)).join()";
@@ -85,7 +85,7 @@ static void test_crypto__is_there_in_every_kind_of_worker(void **state)
     }
 }
 
-static void test_crypto__is_for_the_calls_that_have_it(void **state)
+TEST(crypto__is_for_the_calls_that_have_it)
 {
     static const char code[] = "() => typeof globalThis.crypto?.createHash";
     gbx_engine *engine = engine_of_policy("{\"crypto\": true, \"timers\": true}");
@@ -112,7 +112,7 @@ static bool is_mapped(const char *word)
     return mapped;
 }
 
-static void test_crypto__costs_nothing_where_it_is_not_allowed(void **state)
+TEST(crypto__costs_nothing_where_it_is_not_allowed)
 {
     gbx_engine *engine;
 
@@ -131,9 +131,9 @@ static void test_crypto__costs_nothing_where_it_is_not_allowed(void **state)
 #define DRAW                                                              \
     "() => [crypto.randomUUID(), crypto.randomBytes(12).toString('hex')," \
     " crypto.getRandomValues(new Uint32Array(2)).join()].join()"
-#define CALLS 150
+#define CALLS 50
 
-static void test_random__no_two_calls_have_the_same(void **state)
+TEST(random__no_two_calls_have_the_same)
 {
     gbx_engine *engine = engine_with(CRYPTO, GBX_FRESH_FORK, GBX_JIT_FULL);
     gbx_call call = call_of(DRAW);
@@ -166,7 +166,7 @@ static char *draw_seeded(gbx_engine *engine, uint64_t seed)
     return value;
 }
 
-static void test_random__follows_the_seed_in_every_engine(void **state)
+TEST(random__follows_the_seed_in_every_engine)
 {
     gbx_engine *a = engine_with(CRYPTO, GBX_FRESH_FORK, GBX_JIT_FULL);
     gbx_engine *b = engine_with(CRYPTO, GBX_FRESH_EXEC, GBX_JIT_OFF);
@@ -189,7 +189,7 @@ static void test_random__follows_the_seed_in_every_engine(void **state)
 
 /* ---- env ------------------------------------------------------------------------ */
 
-static void test_env__has_the_values_that_are_listed(void **state)
+TEST(env__has_the_values_that_are_listed)
 {
     gbx_engine *engine;
 
@@ -207,7 +207,7 @@ static void test_env__has_the_values_that_are_listed(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_env__of_a_call_is_its_own_policys(void **state)
+TEST(env__of_a_call_is_its_own_policys)
 {
     static const char code[] = "() => typeof env === 'undefined' ? null : env";
     gbx_engine *engine =
@@ -221,7 +221,7 @@ static void test_env__of_a_call_is_its_own_policys(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_env__is_the_parameter_of_a_body(void **state)
+TEST(env__is_the_parameter_of_a_body)
 {
     gbx_engine *engine = engine_of_policy("{\"env\": {\"A\": \"1\"}}");
     gbx_call call = call_of("return [env.A, env === globalThis.env]");
@@ -231,7 +231,7 @@ static void test_env__is_the_parameter_of_a_body(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_env__may_be_as_large_as_a_policy_may(void **state)
+TEST(env__may_be_as_large_as_a_policy_may)
 {
     size_t len = 120000;
     char *value = malloc(len + 1);
@@ -263,7 +263,7 @@ static void test_env__may_be_as_large_as_a_policy_may(void **state)
     free(json);
 }
 
-static void test_env__is_in_no_memory_but_that_of_its_call(void **state)
+TEST(env__is_in_no_memory_but_that_of_its_call)
 {
     /* Written so that the word itself is not in this program's policy text. */
     static const char policy[] =
@@ -288,20 +288,4 @@ static int finish(void **state)
     return proc_descendants() == 0 ? 0 : -1;
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crypto__is_there_in_every_kind_of_worker),
-        cmocka_unit_test(test_crypto__is_for_the_calls_that_have_it),
-        cmocka_unit_test(test_crypto__costs_nothing_where_it_is_not_allowed),
-        cmocka_unit_test(test_random__no_two_calls_have_the_same),
-        cmocka_unit_test(test_random__follows_the_seed_in_every_engine),
-        cmocka_unit_test(test_env__has_the_values_that_are_listed),
-        cmocka_unit_test(test_env__of_a_call_is_its_own_policys),
-        cmocka_unit_test(test_env__is_the_parameter_of_a_body),
-        cmocka_unit_test(test_env__may_be_as_large_as_a_policy_may),
-        cmocka_unit_test(test_env__is_in_no_memory_but_that_of_its_call),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, finish);
-}
+TEST_MAIN(NULL, finish)

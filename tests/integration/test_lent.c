@@ -44,22 +44,14 @@ static void check_input_seen(uint32_t flags, const char *expected)
 
 /* ---- tests ------------------------------------------------------------------ */
 
-static void test_submit__copies_the_texts_before_it_returns(void **state)
+TEST(submit__copies_the_texts_before_it_returns)
 {
     check_input_seen(0, "\"before\"");
 }
 
-static void test_submit__copies_nothing_that_is_lent(void **state)
+TEST(submit__copies_nothing_that_is_lent)
 {
     check_input_seen(GBX_CALL_LENT, "\"after!\"");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_submit__copies_the_texts_before_it_returns),
-        cmocka_unit_test(test_submit__copies_nothing_that_is_lent),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every limit at the limit and one past it, with the real worker; and what may not be
- * asked for at all.
+ * Every limit at the limit and one past it, with the real worker. Which may be asked for at all
+ * is in test_settings.c.
  */
 #include "measured.h"
 #include "proc.h"
@@ -16,7 +16,7 @@
 
 /* ---- limits ---------------------------------------------------------------- */
 
-static void test_output__at_its_limit_and_one_past(void **state)
+TEST(output__at_its_limit_and_one_past)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
 
@@ -37,7 +37,7 @@ static void test_output__at_its_limit_and_one_past(void **state)
     }
 }
 
-static void test_output__of_one_byte(void **state)
+TEST(output__of_one_byte)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
 
@@ -50,7 +50,7 @@ static void test_output__of_one_byte(void **state)
 }
 
 /* To turn a text into JSON takes several times its room, which may not be there. */
-static void test_output__over_its_limit_is_no_want_of_memory(void **state)
+TEST(output__over_its_limit_is_no_want_of_memory)
 {
     static const char *const codes[] = {
         "() => 'x'.repeat(1e7)",
@@ -94,7 +94,7 @@ static void check_code_size(gbx_form form, size_t len, const gbx_limits *limits,
     free(code);
 }
 
-static void test_code__at_its_limit_and_one_past(void **state)
+TEST(code__at_its_limit_and_one_past)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
 
@@ -107,7 +107,7 @@ static void test_code__at_its_limit_and_one_past(void **state)
     check_code_size(GBX_FORM_FUNCTION, 101, &limits, GBX_CODE_INVALID_CODE);
 }
 
-static void test_input__of_fifty_megabytes(void **state)
+TEST(input__of_fifty_megabytes)
 {
     size_t len = 50 * 1000 * 1000;
     char *input = malloc(len);
@@ -128,7 +128,7 @@ static void test_input__of_fifty_megabytes(void **state)
     check_alive(measured_engine);
 }
 
-static void test_logs__are_cut_at_their_limit(void **state)
+TEST(logs__are_cut_at_their_limit)
 {
     gbx_limits limits = GBX_LIMITS_INIT;
     gbx_result *result;
@@ -153,7 +153,7 @@ static void test_logs__are_cut_at_their_limit(void **state)
     gbx_result_free(result);
 }
 
-static void test_logs__and_cost_come_with_every_failure(void **state)
+TEST(logs__and_cost_come_with_every_failure)
 {
     static const struct {
         const char *code;
@@ -184,7 +184,7 @@ static void test_logs__and_cost_come_with_every_failure(void **state)
 
 /* ---- limits that are refused ------------------------------------------------ */
 
-static void test_limits__are_never_raised_by_a_call(void **state)
+TEST(limits__are_never_raised_by_a_call)
 {
     gbx_limits raised[5];
     gbx_call call = call_of("() => 1");
@@ -208,58 +208,4 @@ static void test_limits__are_never_raised_by_a_call(void **state)
     }
 }
 
-static void check_refused(const gbx_options *options, const char *name)
-{
-    gbx_engine *none = NULL;
-    gbx_error error = {0};
-
-    assert_int_equal(gbx_engine_new(options, &none, &error), GBX_E_USAGE);
-    assert_null(none);
-    if (strstr(error.message, name) == NULL)
-        fail_msg("'%s' is not named in '%s'", name, error.message);
-}
-
-static void test_options__out_of_range_are_refused_by_name(void **state)
-{
-#define OPTION(member, bad)               \
-    {                                     \
-        gbx_options o = GBX_OPTIONS_INIT; \
-        o.member = (bad);                 \
-        check_refused(&o, #member);       \
-    }
-    OPTION(limits.timeout_ms, 600001)
-    OPTION(limits.memory_bytes, 8 * MIB - 1)
-    OPTION(limits.memory_bytes, 4096 * MIB + 1)
-    OPTION(limits.output_bytes, 256 * MIB + 1)
-    OPTION(limits.code_bytes, (1 << 20) + 1)
-    OPTION(limits.log_bytes, (64 << 20) + 1)
-    OPTION(pool_size, 65)
-    OPTION(max_workers, 1025)
-    OPTION(queue_length, (1 << 20) + 1)
-    OPTION(recycle_ms, 999)
-    OPTION(huge_pages, 17)
-    OPTION(require, (gbx_require)2)
-    OPTION(jit, (gbx_jit)4)
-    OPTION(globals, (gbx_globals)2)
-    OPTION(fresh, (gbx_fresh)2)
-    OPTION(capabilities, 4)
-#undef OPTION
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_output__at_its_limit_and_one_past),
-        cmocka_unit_test(test_output__of_one_byte),
-        cmocka_unit_test(test_output__over_its_limit_is_no_want_of_memory),
-        cmocka_unit_test(test_code__at_its_limit_and_one_past),
-        cmocka_unit_test(test_input__of_fifty_megabytes),
-        cmocka_unit_test(test_logs__are_cut_at_their_limit),
-        cmocka_unit_test(test_logs__and_cost_come_with_every_failure),
-        cmocka_unit_test(test_limits__are_never_raised_by_a_call),
-        cmocka_unit_test(test_options__out_of_range_are_refused_by_name),
-    };
-
-    return cmocka_run_group_tests_name("limits", tests, measured_start,
-                                       measured_finish);
-}
+TEST_MAIN(measured_start, measured_finish)

@@ -39,7 +39,7 @@ static const char *const noisy =
     "for (let i = 0; i < 500; i++) { console[f[i % 5]]('line ' + i); "
     "if (i % 100 == 0) await sleep(5) } }";
 
-static void test_log__is_live_in_order_on_the_caller_s_thread(void **state)
+TEST(log__is_live_in_order_on_the_caller_s_thread)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = engine_start(&options);
@@ -76,7 +76,7 @@ static bool is_done(void *user)
     return ((listener *)user)->is_done;
 }
 
-static void test_log__comes_before_the_result_of_a_submitted_call(void **state)
+TEST(log__comes_before_the_result_of_a_submitted_call)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = engine_start(&options);
@@ -94,12 +94,4 @@ static void test_log__comes_before_the_result_of_a_submitted_call(void **state)
     gbx_engine_free(engine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_log__is_live_in_order_on_the_caller_s_thread),
-        cmocka_unit_test(test_log__comes_before_the_result_of_a_submitted_call),
-    };
-
-    return cmocka_run_group_tests_name("live log", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

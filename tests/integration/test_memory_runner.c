@@ -43,7 +43,7 @@ static char *value_by_both(const gbx_call *call)
     return values[0];
 }
 
-static void test_memory_runner__has_what_a_worker_serves_by_itself(void **state)
+TEST(memory_runner__has_what_a_worker_serves_by_itself)
 {
     gbx_call call = call_of("() => [crypto.hash('sha1', 'abc').slice(0, 8), env.A]");
     char *value;
@@ -54,7 +54,7 @@ static void test_memory_runner__has_what_a_worker_serves_by_itself(void **state)
     free(value);
 }
 
-static void test_memory_runner__draws_the_same_for_the_same_seed(void **state)
+TEST(memory_runner__draws_the_same_for_the_same_seed)
 {
     gbx_call call = call_of("() => [crypto.randomUUID(), Math.random()]");
     char *value;
@@ -67,7 +67,7 @@ static void test_memory_runner__draws_the_same_for_the_same_seed(void **state)
     free(value);
 }
 
-static void test_memory_runner__draws_others_without_a_seed(void **state)
+TEST(memory_runner__draws_others_without_a_seed)
 {
     gbx_call call = call_of("() => crypto.randomUUID()");
     gbx_engine *engine = engine_by("memory");
@@ -81,7 +81,7 @@ static void test_memory_runner__draws_others_without_a_seed(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_memory_runner__follows_the_policy_of_a_call(void **state)
+TEST(memory_runner__follows_the_policy_of_a_call)
 {
     gbx_call call = call_of("() => typeof env + typeof crypto");
     char *value;
@@ -94,14 +94,4 @@ static void test_memory_runner__follows_the_policy_of_a_call(void **state)
     free(value);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_runner__has_what_a_worker_serves_by_itself),
-        cmocka_unit_test(test_memory_runner__draws_the_same_for_the_same_seed),
-        cmocka_unit_test(test_memory_runner__draws_others_without_a_seed),
-        cmocka_unit_test(test_memory_runner__follows_the_policy_of_a_call),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -18,9 +18,9 @@ static void arm(const void *what, size_t nth)
     failing_malloc_arm(nth, FAIL_ONCE);
 }
 
-static void test_every_allocation__can_fail(void **state)
+TEST(every_allocation__can_fail)
 {
-    const fault allocation = {arm, failing_malloc_disarm, NULL, "allocation"};
+    const fault allocation = {arm, failing_malloc_disarm, NULL, "allocation", true};
     size_t count;
 
     count = fault_sweep(&allocation);
@@ -43,7 +43,7 @@ static gbx_result *step(gbx_drive *drive)
     return gbx_drive_step(drive);
 }
 
-static void test_an_answer_that_cannot_be_kept__ends_the_call(void **state)
+TEST(an_answer_that_cannot_be_kept__ends_the_call)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_call call = call_of("async () => await f()");
@@ -77,11 +77,6 @@ static void test_an_answer_that_cannot_be_kept__ends_the_call(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_allocation__can_fail),
-        cmocka_unit_test(test_an_answer_that_cannot_be_kept__ends_the_call),
-    };
-
     failing_malloc_take_libevent();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

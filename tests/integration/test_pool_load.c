@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define THREADS          8
-#define CALLS_PER_THREAD 125
+#define CALLS_PER_THREAD 50
 
-/* ---- a thousand calls of every kind ----------------------------------------- */
+/* ---- four hundred calls of every kind ----------------------------------------- */
 
 typedef struct load {
     gbx_engine *real;
@@ -130,7 +130,7 @@ static void run_load(void *user, size_t thread)
         one_call(user, thread, i);
 }
 
-static void test_load__of_every_kind_gives_each_call_one_result(void **state)
+TEST(load__of_every_kind_gives_each_call_one_result)
 {
     footprint before = footprint_take();
     gbx_options real = GBX_OPTIONS_INIT;
@@ -204,7 +204,7 @@ static void call_while_killed(void *user, size_t thread)
         kill_some(k);
         return;
     }
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 70; i++) {
         gbx_call call = call_of(
             "() => { let n = 0; for (let i = 0; i < 3e5; i++) n += i; return n }");
         gbx_result *result = NULL;
@@ -223,7 +223,7 @@ static void call_while_killed(void *user, size_t thread)
     k->is_over = true;
 }
 
-static void test_workers__killed_at_any_moment_harm_their_own_call_alone(void **state)
+TEST(workers__killed_at_any_moment_harm_their_own_call_alone)
 {
     footprint before = footprint_take();
     gbx_options options = GBX_OPTIONS_INIT;
@@ -235,7 +235,7 @@ static void test_workers__killed_at_any_moment_harm_their_own_call_alone(void **
     threads_run(4, call_while_killed, &k);
 
     assert_int_equal(k.wrong, 0);
-    assert_int_equal(k.good + k.crashed, 450);
+    assert_int_equal(k.good + k.crashed, 210);
     assert_true(k.good > 0);
     wait_until_full(k.engine);
     check_alive(k.engine);
@@ -269,21 +269,18 @@ static void call_one_of_hundred(void *user, size_t number)
     }
 }
 
-static void test_load__of_one_in_ten_hostile_leaves_the_others_right(void **state)
+TEST(load__of_one_in_ten_hostile_leaves_the_others_right)
 {
     gbx_options options = hostile_options("");
     static load l;
-    double start;
 
     options.limits.timeout_ms = 60000;
     l.hostile = engine_start(&options);
-    start = now_ms();
     threads_run(50, call_one_of_hundred, &l);
 
     if (l.wrong > 0)
         fail_msg("%zu calls went wrong, the first: %s", (size_t)l.wrong, l.first_wrong);
     assert_int_equal(l.results, 100);
-    assert_true(now_ms() - start < 60000);
     gbx_engine_free(l.hostile);
 }
 
@@ -324,7 +321,7 @@ static void call_in_a_crowd(void *user, size_t number)
     atomic_fetch_add(&c->ended, 1);
 }
 
-static void test_max_workers__is_never_passed(void **state)
+TEST(max_workers__is_never_passed)
 {
     gbx_options options = hostile_options("");
     static crowd c;
@@ -343,7 +340,7 @@ static void test_max_workers__is_never_passed(void **state)
     gbx_engine_free(c.engine);
 }
 
-static void test_queue__past_its_length_is_unavailable_at_once(void **state)
+TEST(queue__past_its_length_is_unavailable_at_once)
 {
     gbx_options options = hostile_options("");
     gbx_call slow = script_of("sleep 2000\nresult 1");
@@ -376,7 +373,7 @@ static void test_queue__past_its_length_is_unavailable_at_once(void **state)
     inbox_cleanup(&box);
 }
 
-static void test_queue__is_served_in_order(void **state)
+TEST(queue__is_served_in_order)
 {
     gbx_options options = hostile_options("");
     gbx_call call = script_of("sleep 5\nresult 1");
@@ -399,10 +396,10 @@ static void test_queue__is_served_in_order(void **state)
     inbox_cleanup(&box);
 }
 
-static void test_queue__ends_calls_whose_time_is_over(void **state)
+TEST(queue__ends_calls_whose_time_is_over)
 {
     gbx_options options = hostile_options("");
-    gbx_call slow = script_of("sleep 900\nresult 1");
+    gbx_call slow = script_of("sleep 3000\nresult 1");
     gbx_call fast = script_of("result 2");
     gbx_limits limits = timeout_of(150);
     gbx_engine *engine;
@@ -441,42 +438,28 @@ static void call_often(gbx_engine *engine, int count)
                    i % 4 == 0 ? GBX_CODE_RUNTIME : GBX_CODE_VALUE);
 }
 
-static void test_host__does_not_grow_with_the_calls(void **state)
+TEST(host__does_not_grow_with_the_calls)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine = engine_start(&options);
     footprint before;
     size_t rss_kib;
 
-    call_often(engine, 300);
+    call_often(engine, 200);
     wait_until_full(engine);
     before = footprint_take();
     rss_kib = proc_rss_kib();
-    call_often(engine, 2000);
+    call_often(engine, 800);
     wait_until_full(engine);
 
     footprint_check(&before);
 #if !IS_SANITIZED /* which keeps what is freed for a while */
-    if (proc_rss_kib() > rss_kib + 512)
-        fail_msg("%zu KiB more after 2000 calls", proc_rss_kib() - rss_kib);
+    if (proc_rss_kib() > rss_kib + 256)
+        fail_msg("%zu KiB more after 800 calls", proc_rss_kib() - rss_kib);
 #else
     (void)rss_kib; /* a sanitizer keeps what was freed */
 #endif
     gbx_engine_free(engine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_load__of_every_kind_gives_each_call_one_result),
-        cmocka_unit_test(test_workers__killed_at_any_moment_harm_their_own_call_alone),
-        cmocka_unit_test(test_load__of_one_in_ten_hostile_leaves_the_others_right),
-        cmocka_unit_test(test_max_workers__is_never_passed),
-        cmocka_unit_test(test_queue__past_its_length_is_unavailable_at_once),
-        cmocka_unit_test(test_queue__is_served_in_order),
-        cmocka_unit_test(test_queue__ends_calls_whose_time_is_over),
-        cmocka_unit_test(test_host__does_not_grow_with_the_calls),
-    };
-
-    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -28,7 +28,7 @@ static gbx_status try(gbx_engine *engine, const gbx_call *call, gbx_error *error
     return status;
 }
 
-static void test_secrets__are_in_no_recording(void **state)
+TEST(secrets__are_in_no_recording)
 {
     gbx_policy *policy =
         policy_of("{\"functions\":[\"echo\"],\"secrets\":{\"KEY\":{\"value\":\"" SECRET
@@ -54,7 +54,7 @@ static void test_secrets__are_in_no_recording(void **state)
     gbx_policy_free(policy);
 }
 
-static void test_env_and_crypto__are_as_they_were(void **state)
+TEST(env_and_crypto__are_as_they_were)
 {
     gbx_policy *policy = policy_of(
         "{\"crypto\":true,\"env\":{\"WHO\":\"m\\u00e9 \\\"quoted\\\"\"},\"fetch\":{\"allow\":["
@@ -71,7 +71,7 @@ static void test_env_and_crypto__are_as_they_were(void **state)
 }
 
 /* The guard asks the policy, and a replay must ask the same one. */
-static void test_what_the_guard_refused__is_refused_again(void **state)
+TEST(what_the_guard_refused__is_refused_again)
 {
     static const char *const codes[] = {
         "async () => await fetch('https://other.example.com/')",
@@ -97,7 +97,7 @@ static void load(gbx_engine *engine, const char *name, const char *json)
                      GBX_OK);
 }
 
-static void test_other_data__is_refused(void **state)
+TEST(other_data__is_refused)
 {
     gbx_engine *engine = engine_with(NULL);
     gbx_call call = call_of("(d) => [d, datasets.a]");
@@ -138,7 +138,7 @@ static void test_other_data__is_refused(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_the_input__is_kept_if_asked_for(void **state)
+TEST(the_input__is_kept_if_asked_for)
 {
     gbx_engine *engine = engine_with(NULL);
     gbx_call call = call_of("(d) => d");
@@ -149,7 +149,7 @@ static void test_the_input__is_kept_if_asked_for(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_an_engine_that_lacks_something__is_refused(void **state)
+TEST(an_engine_that_lacks_something__is_refused)
 {
     gbx_engine *plain = engine_with(NULL);
     gbx_engine *engine = engine_with(NULL);
@@ -171,7 +171,7 @@ static void test_an_engine_that_lacks_something__is_refused(void **state)
     gbx_engine_free(plain);
 }
 
-static void test_a_dataset__that_the_call_named_is_named_again(void **state)
+TEST(a_dataset__that_the_call_named_is_named_again)
 {
     gbx_engine *engine = engine_with(NULL);
     gbx_call call = call_of("(data, input) => [data, input]");
@@ -192,7 +192,7 @@ static void test_a_dataset__that_the_call_named_is_named_again(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_a_replay__takes_nothing_but_its_recording(void **state)
+TEST(a_replay__takes_nothing_but_its_recording)
 {
     gbx_engine *engine = engine_with(NULL);
     gbx_call call = call_of("() => 1");
@@ -225,7 +225,7 @@ static void test_a_replay__takes_nothing_but_its_recording(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_a_recording__is_of_one_call(void **state)
+TEST(a_recording__is_of_one_call)
 {
     gbx_engine *engine = engine_with(NULL);
     gbx_recording *recording = gbx_recording_new(0);
@@ -247,19 +247,4 @@ static void test_a_recording__is_of_one_call(void **state)
     gbx_engine_free(engine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_secrets__are_in_no_recording),
-        cmocka_unit_test(test_env_and_crypto__are_as_they_were),
-        cmocka_unit_test(test_what_the_guard_refused__is_refused_again),
-        cmocka_unit_test(test_other_data__is_refused),
-        cmocka_unit_test(test_the_input__is_kept_if_asked_for),
-        cmocka_unit_test(test_an_engine_that_lacks_something__is_refused),
-        cmocka_unit_test(test_a_dataset__that_the_call_named_is_named_again),
-        cmocka_unit_test(test_a_replay__takes_nothing_but_its_recording),
-        cmocka_unit_test(test_a_recording__is_of_one_call),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -45,7 +45,7 @@ static void check_edit(char *changed, unsigned host_call, const char *what,
     free(changed);
 }
 
-static void test_an_edit__is_found_where_it_matters(void **state)
+TEST(an_edit__is_found_where_it_matters)
 {
     const table_line *edits;
     size_t count = table_lines("integration/scripts/edits.txt", "edits", false, &edits);
@@ -58,13 +58,13 @@ static void test_an_edit__is_found_where_it_matters(void **state)
     }
 }
 
-static void test_an_answer_that_is_gone__is_found(void **state)
+TEST(an_answer_that_is_gone__is_found)
 {
     check_edit(without_line(text, line_of(text, "answer", 2)), 2, "waits for the host",
                "a wait");
 }
 
-static void test_a_call_that_is_gone__is_found(void **state)
+TEST(a_call_that_is_gone__is_found)
 {
     char *once = without_line(text, line_of(text, "answer", 2));
 
@@ -92,7 +92,7 @@ static void check_up_to(gbx_call *call, gbx_code ended, unsigned host_calls)
     free(stopped);
 }
 
-static void test_a_call_that_met_a_limit__is_replayed_up_to_it(void **state)
+TEST(a_call_that_met_a_limit__is_replayed_up_to_it)
 {
     static const struct {
         const char *code;
@@ -125,7 +125,7 @@ static void test_a_call_that_met_a_limit__is_replayed_up_to_it(void **state)
     }
 }
 
-static void test_an_aborted_call__is_replayed_up_to_it(void **state)
+TEST(an_aborted_call__is_replayed_up_to_it)
 {
     gbx_signal *signal = gbx_signal_new();
     gbx_call call = call_of("() => 1");
@@ -136,7 +136,7 @@ static void test_an_aborted_call__is_replayed_up_to_it(void **state)
     gbx_signal_free(signal);
 }
 
-static void test_a_replay_that_is_stopped__is_unfinished(void **state)
+TEST(a_replay_that_is_stopped__is_unfinished)
 {
     gbx_recording *recording = recording_of(text);
     gbx_signal *signal = gbx_signal_new();
@@ -155,7 +155,7 @@ static void test_a_replay_that_is_stopped__is_unfinished(void **state)
     gbx_recording_free(recording);
 }
 
-static void test_a_recording_that_says_it_is_cut__is_replayed_up_to_there(void **state)
+TEST(a_recording_that_says_it_is_cut__is_replayed_up_to_there)
 {
     char *cut = edited(text, "\"whole\":true", "\"whole\":false");
     char *shorter = without_line(cut, line_of(cut, "wake", 3));
@@ -171,17 +171,4 @@ static void test_a_recording_that_says_it_is_cut__is_replayed_up_to_there(void *
     free(cut);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_edit__is_found_where_it_matters),
-        cmocka_unit_test(test_an_answer_that_is_gone__is_found),
-        cmocka_unit_test(test_a_call_that_is_gone__is_found),
-        cmocka_unit_test(test_a_call_that_met_a_limit__is_replayed_up_to_it),
-        cmocka_unit_test(test_an_aborted_call__is_replayed_up_to_it),
-        cmocka_unit_test(test_a_replay_that_is_stopped__is_unfinished),
-        cmocka_unit_test(test_a_recording_that_says_it_is_cut__is_replayed_up_to_there),
-    };
-
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_MAIN(start, stop)

@@ -165,8 +165,7 @@ static int run(trace *t)
 
 /* ---- who is killed ---------------------------------------------------------- */
 
-static void test_start__survives_or_names_the_death_of_each_of_its_processes(
-    void **state)
+TEST(start__survives_or_names_the_death_of_each_of_its_processes)
 {
     static const struct {
         role victim;
@@ -319,7 +318,7 @@ static void look_for_leaks(trace *t, pid_t pid)
     }
 }
 
-static void test_start__of_root_lets_nobody_else_trace_any_step_of_it(void **state)
+TEST(start__of_root_lets_nobody_else_trace_any_step_of_it)
 {
     trace t = {.when = NEVER, .look = look_for_leaks};
 
@@ -334,7 +333,7 @@ static void test_start__of_root_lets_nobody_else_trace_any_step_of_it(void **sta
         assert_in_range(t.became[TEMPLATE], 61184, 65519);
 }
 
-static void test_start__of_a_host_that_was_root_lets_nobody_trace_it(void **state)
+TEST(start__of_a_host_that_was_root_lets_nobody_trace_it)
 {
     trace t = {.when = NEVER, .look = look_for_leaks, .uid = 61100};
 
@@ -347,14 +346,4 @@ static void test_start__of_a_host_that_was_root_lets_nobody_trace_it(void **stat
     assert_true(t.looks[TEMPLATE] > 100);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            test_start__survives_or_names_the_death_of_each_of_its_processes),
-        cmocka_unit_test(test_start__of_root_lets_nobody_else_trace_any_step_of_it),
-        cmocka_unit_test(test_start__of_a_host_that_was_root_lets_nobody_trace_it),
-    };
-
-    return cmocka_run_group_tests_name("starts, step by step", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

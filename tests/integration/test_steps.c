@@ -43,15 +43,14 @@ static void check_step(const char *step, const struct action *action, bool has_r
     char plan[64];
     gbx_options options;
     gbx_engine *hostile;
-    gbx_limits limits = timeout_of(120);
     gbx_call call = script_of("result 1");
+    bool times_out = !has_result && action->code == GBX_CODE_TIMEOUT;
 
     (void)snprintf(plan, sizeof plan, "at-%s=%s,first=6", step, action->name);
     options = hostile_options(plan);
     options.pool_size = 1;
-    options.limits.timeout_ms = 150;
+    options.limits.timeout_ms = times_out ? 150 : 60000;
     hostile = engine_start(&options);
-    call.limits = &limits;
     for (int i = 0; i < 3; i++) {
         gbx_result *result = call_run(hostile, &call);
         gbx_code code = gbx_result_code(result);
@@ -66,19 +65,19 @@ static void check_step(const char *step, const struct action *action, bool has_r
     footprint_check(&before);
 }
 
-static void test_worker__that_ends_with_half_of_its_call_read(void **state)
+TEST(worker__that_ends_with_half_of_its_call_read)
 {
     for (size_t i = 0; i < ACTIONS; i++)
         check_step("header", &actions[i], false);
 }
 
-static void test_worker__that_ends_with_its_call_read(void **state)
+TEST(worker__that_ends_with_its_call_read)
 {
     for (size_t i = 0; i < ACTIONS; i++)
         check_step("call", &actions[i], false);
 }
 
-static void test_worker__that_ends_after_its_result(void **state)
+TEST(worker__that_ends_after_its_result)
 {
     for (size_t i = 0; i < ACTIONS; i++)
         check_step("end", &actions[i], true);
@@ -112,7 +111,6 @@ static int start(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
 
     options.pool_size = 2;
-    options.limits.timeout_ms = 700;
     engine = engine_start(&options);
     check_alive(engine);
     wait_until_full(engine);
@@ -137,9 +135,16 @@ static bool is_set(void *user)
     return atomic_load((atomic_bool *)user);
 }
 
+/* Only where the time limit is to end the call may it do so. */
+static gbx_limits limits_for(gbx_code code)
+{
+    return timeout_of(code == GBX_CODE_TIMEOUT ? 1500 : 60000);
+}
+
 /* Send a signal to every worker while a call runs: its own is among them. */
 static void check_killed(const char *code, size_t number)
 {
+    gbx_limits limits = limits_for(signals[number].code);
     gbx_call call = call_of(code);
     atomic_bool has_started = false;
     gbx_ticket ticket;
@@ -147,6 +152,7 @@ static void check_killed(const char *code, size_t number)
     size_t count;
     inbox box;
 
+    call.limits = &limits;
     call.on_log = count_start;
     call.log_user = &has_started;
     inbox_init(&box, 100000);
@@ -177,7 +183,7 @@ static void check_in_order(void)
     footprint_check(&quiet);
 }
 
-static void test_real_worker__killed_while_it_computes(void **state)
+TEST(real_worker__killed_while_it_computes)
 {
     for (size_t i = 0; i < SIGNALS; i++) {
         check_killed("() => { console.log('on'); for (;;); }", i);
@@ -185,7 +191,7 @@ static void test_real_worker__killed_while_it_computes(void **state)
     }
 }
 
-static void test_real_worker__killed_while_it_waits(void **state)
+TEST(real_worker__killed_while_it_waits)
 {
     for (size_t i = 0; i < SIGNALS; i++) {
         check_killed("async () => { console.log('on'); await sleep(20000) }", i);
@@ -193,7 +199,7 @@ static void test_real_worker__killed_while_it_waits(void **state)
     }
 }
 
-static void test_real_worker__killed_idle(void **state)
+TEST(real_worker__killed_idle)
 {
     for (size_t i = 0; i < SIGNALS - 1; i++) {
         pid_t pids[64];
@@ -206,15 +212,16 @@ static void test_real_worker__killed_idle(void **state)
     }
 }
 
-static void test_real_worker__stopped_idle_costs_one_call_its_time(void **state)
+TEST(real_worker__stopped_idle_costs_one_call_its_time)
 {
+    gbx_limits limits = limits_for(GBX_CODE_TIMEOUT);
     gbx_call call = call_of("() => 1");
     pid_t pids[64];
     size_t count = proc_workers(proc_template(), pids, 64);
-
-    inbox box;
     gbx_ticket tickets[64] = {0};
+    inbox box;
 
+    call.limits = &limits;
     inbox_init(&box, 100000);
     for (size_t i = 0; i < count; i++)
         (void)kill(pids[i], SIGSTOP);
@@ -231,7 +238,7 @@ static void test_real_worker__stopped_idle_costs_one_call_its_time(void **state)
     check_in_order();
 }
 
-static void test_real_worker__has_one_descriptor(void **state)
+TEST(real_worker__has_one_descriptor)
 {
     pid_t pids[64];
     size_t count = proc_workers(proc_template(), pids, 64);
@@ -247,21 +254,4 @@ static void test_real_worker__has_one_descriptor(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest hostile[] = {
-        cmocka_unit_test(test_worker__that_ends_with_half_of_its_call_read),
-        cmocka_unit_test(test_worker__that_ends_with_its_call_read),
-        cmocka_unit_test(test_worker__that_ends_after_its_result),
-    };
-    const struct CMUnitTest real[] = {
-        cmocka_unit_test(test_real_worker__killed_while_it_computes),
-        cmocka_unit_test(test_real_worker__killed_while_it_waits),
-        cmocka_unit_test(test_real_worker__killed_idle),
-        cmocka_unit_test(test_real_worker__stopped_idle_costs_one_call_its_time),
-        cmocka_unit_test(test_real_worker__has_one_descriptor),
-    };
-    int failed = cmocka_run_group_tests_name("steps, hostile", hostile, NULL, NULL);
-
-    return failed + cmocka_run_group_tests_name("steps, real", real, start, finish);
-}
+TEST_MAIN(start, finish)

@@ -73,7 +73,7 @@ static bool may_have_huge_pages(void)
 }
 
 /* A worker has them mapped before it has a call. */
-static void test_huge_pages__are_as_many_as_the_engine_may_have(void **state)
+TEST(huge_pages__are_as_many_as_the_engine_may_have)
 {
     static const uint32_t counts[] = {0, 1, 6};
     static const long kib[] = {3 * 2048, 2048, 6 * 2048};
@@ -114,7 +114,7 @@ static bool may_pin(void)
                               limit.rlim_cur >= (rlim_t)(4 << 20));
 }
 
-static void test_pages_of_every_call__are_pinned_for_forks_to_copy(void **state)
+TEST(pages_of_every_call__are_pinned_for_forks_to_copy)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     gbx_engine *engine;
@@ -144,8 +144,7 @@ static long own_kib(gbx_engine *engine)
 }
 
 /* What it writes is not where it was before there was a dataset. */
-static void test_pages_of_calls_over_a_dataset__are_the_workers_before_the_call(
-    void **state)
+TEST(pages_of_calls_over_a_dataset__are_the_workers_before_the_call)
 {
     gbx_engine *engine = engine_start(NULL);
     gbx_error error = {0};
@@ -172,14 +171,4 @@ static void test_pages_of_calls_over_a_dataset__are_the_workers_before_the_call(
     gbx_engine_free(engine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_huge_pages__are_as_many_as_the_engine_may_have),
-        cmocka_unit_test(test_pages_of_every_call__are_pinned_for_forks_to_copy),
-        cmocka_unit_test(
-            test_pages_of_calls_over_a_dataset__are_the_workers_before_the_call),
-    };
-
-    return cmocka_run_group_tests_name("memory of templates", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

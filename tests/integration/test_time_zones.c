@@ -72,7 +72,7 @@ static void check_rows(gbx_engine *engine, gbx_buf *rows)
     gbx_buf_cleanup(rows);
 }
 
-static void test_times__of_every_zone_are_those_of_the_c_library(void **state)
+TEST(times__of_every_zone_are_those_of_the_c_library)
 {
     gbx_options options = {.struct_size = sizeof options, .pool_size = 1};
     gbx_engine *engine;
@@ -101,7 +101,7 @@ static void test_times__of_every_zone_are_those_of_the_c_library(void **state)
     gbx_engine_free(engine);
 }
 
-static void test_report__says_which_version_of_the_zones_is_in_use(void **state)
+TEST(report__says_which_version_of_the_zones_is_in_use)
 {
     gbx_options options = {.struct_size = sizeof options, .pool_size = 1};
     gbx_engine *engine;
@@ -178,7 +178,7 @@ static bool read_zone(gbx_zone *zone, const char *rule, int32_t from)
     return read;
 }
 
-static void test_a_rule__is_written_with_times_within_a_day(void **state)
+TEST(a_rule__is_written_with_times_within_a_day)
 {
     static const struct {
         const char *text;
@@ -209,8 +209,7 @@ static void test_a_rule__is_written_with_times_within_a_day(void **state)
     }
 }
 
-static void test_a_file__that_ends_within_the_first_year_of_its_rule_is_completed(
-    void **state)
+TEST(a_file__that_ends_within_the_first_year_of_its_rule_is_completed)
 {
     gbx_zone zone;
 
@@ -222,7 +221,7 @@ static void test_a_file__that_ends_within_the_first_year_of_its_rule_is_complete
     free(zone.changes);
 }
 
-static void test_a_file__with_a_rule_that_icu_has_not_is_not_taken(void **state)
+TEST(a_file__with_a_rule_that_icu_has_not_is_not_taken)
 {
     static const char *const rules[] = {
         "CET-1CEST,J60,J300",
@@ -269,8 +268,7 @@ static void remove_folder(const char *dir)
     assert_int_equal(system(command), 0);
 }
 
-static void test_the_newer__of_the_machines_zones_and_the_programs_is_chosen(
-    void **state)
+TEST(the_newer__of_the_machines_zones_and_the_programs_is_chosen)
 {
     static const struct {
         const char *version;
@@ -292,7 +290,7 @@ static void test_the_newer__of_the_machines_zones_and_the_programs_is_chosen(
     }
 }
 
-static void test_a_folder__has_its_zones_and_their_other_names(void **state)
+TEST(a_folder__has_its_zones_and_their_other_names)
 {
     static const char *const names[] = {"Etc/Unknown", "One", "Two"};
     gbx_zones zones;
@@ -311,19 +309,4 @@ static void test_a_folder__has_its_zones_and_their_other_names(void **state)
     remove_folder(dir);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times__of_every_zone_are_those_of_the_c_library),
-        cmocka_unit_test(test_report__says_which_version_of_the_zones_is_in_use),
-        cmocka_unit_test(test_a_rule__is_written_with_times_within_a_day),
-        cmocka_unit_test(
-            test_a_file__that_ends_within_the_first_year_of_its_rule_is_completed),
-        cmocka_unit_test(test_a_file__with_a_rule_that_icu_has_not_is_not_taken),
-        cmocka_unit_test(
-            test_the_newer__of_the_machines_zones_and_the_programs_is_chosen),
-        cmocka_unit_test(test_a_folder__has_its_zones_and_their_other_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

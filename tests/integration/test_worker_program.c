@@ -40,7 +40,7 @@ static void check_no_engine(const char *path, const char *said)
     assert_int_equal(proc_descendants() + proc_zombies(), 0);
 }
 
-static void test_worker_program__that_is_none(void **state)
+TEST(worker_program__that_is_none)
 {
     char text[] = "/tmp/glovebox-not-a-program.XXXXXX";
     int fd = mkstemp(text);
@@ -61,13 +61,13 @@ static void test_worker_program__that_is_none(void **state)
     (void)unlink(text);
 }
 
-static void test_worker_program__without_its_library_names_it(void **state)
+TEST(worker_program__without_its_library_names_it)
 {
     check_no_engine(LIBRARYLESS_PROGRAM, "died before it was ready: the shared library "
                                          "'liblibrarygone-library.so' is missing");
 }
 
-static void test_worker_program__of_another_version_names_both(void **state)
+TEST(worker_program__of_another_version_names_both)
 {
     char command[600];
     char said[300] = "";
@@ -123,8 +123,7 @@ static bool is_named(void)
     return proc_descendants() + proc_zombies() == 0;
 }
 
-static void test_kernel__without_a_call_is_named_with_the_linux_that_has_it(
-    void **state)
+TEST(kernel__without_a_call_is_named_with_the_linux_that_has_it)
 {
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         lacking = &calls[i];
@@ -132,7 +131,7 @@ static void test_kernel__without_a_call_is_named_with_the_linux_that_has_it(
     }
 }
 
-static void test_worker_program__of_a_path_too_long(void **state)
+TEST(worker_program__of_a_path_too_long)
 {
     char path[600];
     gbx_options options = GBX_OPTIONS_INIT;
@@ -144,16 +143,4 @@ static void test_worker_program__of_a_path_too_long(void **state)
     assert_int_equal(gbx_engine_new(&options, &engine, NULL), GBX_E_USAGE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worker_program__that_is_none),
-        cmocka_unit_test(test_worker_program__without_its_library_names_it),
-        cmocka_unit_test(test_worker_program__of_another_version_names_both),
-        cmocka_unit_test(test_worker_program__of_a_path_too_long),
-        cmocka_unit_test(
-            test_kernel__without_a_call_is_named_with_the_linux_that_has_it),
-    };
-
-    return cmocka_run_group_tests_name("worker program", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -49,12 +49,10 @@ double audit_log_number(json_t *line, const char *field);
 /* How often the callback heard this event. */
 size_t audit_log_heard(audit_log *log, const char *event);
 
-/* The one of a test whose row in the table of tests is AUDIT_TEST(test): empty before it, and no
- * process is left after it. */
+/* The one of an AUDIT_TEST(name): empty before it, and no process is left after it. */
 extern audit_log heard;
 int audit_log_before(void **state);
 int audit_log_after(void **state);
-#define AUDIT_TEST(test) \
-    cmocka_unit_test_setup_teardown(test, audit_log_before, audit_log_after)
+#define AUDIT_TEST(name) TEST_WITH(audit_log_before, audit_log_after, name)
 
 #endif

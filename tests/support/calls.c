@@ -66,7 +66,10 @@ gbx_engine *engine_start(const gbx_options *options)
 
 int engine_before_test(void **state)
 {
-    *state = engine_start(NULL);
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.pool_size = 2;
+    *state = engine_start(&options);
     return 0;
 }
 

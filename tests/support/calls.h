@@ -33,10 +33,9 @@ gbx_policy *policy_of(const char *json);
 
 /* Asserts. Where options name no time limit it is far longer than the product's own. */
 gbx_engine *engine_start(const gbx_options *options);
-/* A row in the table of tests: *state is an engine of all defaults, which is there before the test;
+/* A test whose *state is an engine with a small pool, which is there before it;
  * after it no process is left. */
-#define ON_ENGINE(test) \
-    cmocka_unit_test_setup_teardown(test, engine_before_test, engine_after_test)
+#define ENGINE_TEST(name) TEST_WITH(engine_before_test, engine_after_test, name)
 int engine_before_test(void **state);
 int engine_after_test(void **state);
 

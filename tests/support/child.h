@@ -18,20 +18,16 @@
         }                                                                    \
     } while (0)
 
-/* A row in the table of tests: the function, of this name, in a child. Inside of a function. */
-typedef struct child_test {
-    bool (*fn)(void);
-} child_test;
-#define CHILD_TEST(name)                                 \
-    {                                                    \
-#        name, child_test_run, NULL, NULL, &(child_test) \
-        {                                                \
-            name                                         \
-        }                                                \
-    }
-void child_test_run(void **state);
+/* A test that runs in a child, and gives whether it is right. */
+#define CHILD_TEST(name)               \
+    static bool in_child_##name(void); \
+    TEST(name)                         \
+    {                                  \
+        in_child(in_child_##name);     \
+    }                                  \
+    static bool in_child_##name(void)
 
-/* An engine of all defaults. */
+/* An engine with a small pool. */
 bool child_engine(gbx_engine **ret);
 
 /* Does the code give this JSON? Does it end so, in 150 ms? Does a call, any, work? */

@@ -50,12 +50,12 @@ static void check_status(session *s, const char *what, gbx_status status,
         bad(s, what, "no word of why");
 }
 
-static gbx_call adder(void)
+static gbx_call adder(const session *s)
 {
-    gbx_call call = GBX_CALL_INIT;
+    gbx_call call = s->f->is_real
+                        ? call_of("(d) => { console.log('x'); return d[0] + d[1] }")
+                        : script_of("log 1 x\nresult 3");
 
-    call.code = "(d) => { console.log('x'); return d[0] + d[1] }";
-    call.code_len = strlen(call.code);
     call.input = "[1,2]";
     call.input_len = 5;
     return call;
@@ -63,7 +63,7 @@ static gbx_call adder(void)
 
 static void execute(session *s)
 {
-    gbx_call call = adder();
+    gbx_call call = adder(s);
     gbx_error error = {.status = GBX_OK};
     gbx_result *r = NULL;
     gbx_status status = gbx_execute(s->engine, &call, &r, &error);
@@ -86,15 +86,14 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
 /* One that adds and one that is aborted; both end, once each. */
 static void submit(session *s)
 {
-    gbx_call sum = adder();
-    gbx_call endless = GBX_CALL_INIT;
+    gbx_call sum = adder(s);
+    gbx_call endless =
+        s->f->is_real ? call_of("() => { for (;;); }") : script_of("hang");
     gbx_error error = {.status = GBX_OK};
     gbx_ticket ticket = 0;
     int taken = 0;
     gbx_status status;
 
-    endless.code = "() => { for (;;); }";
-    endless.code_len = strlen(endless.code);
     status = gbx_submit(s->engine, &sum, on_done, s, NULL, &error);
     check_status(s, "submit", status, &error);
     taken += status == GBX_OK;
@@ -130,7 +129,7 @@ static void load_and_report(session *s)
  * call, with the next one. */
 static void check_recovery(session *s)
 {
-    gbx_call call = adder();
+    gbx_call call = adder(s);
 
     for (int tries = 2; tries > 0; tries--) {
         gbx_error error = {.status = GBX_OK};
@@ -157,6 +156,8 @@ static bool run(const fault *f, size_t nth)
     gbx_status status;
     bool failed;
 
+    if (!f->is_real)
+        options.worker_path = hostile_worker("");
     options.pool_size = 1;
     f->arm(f->what, nth);
     status = gbx_engine_new(&options, &s.engine, &error);

@@ -18,6 +18,9 @@ typedef struct fault {
     bool (*disarm)(void);
     const void *what;
     const char *name;
+    bool
+        is_real; /* with the worker program; else one that starts sooner, and calls that
+                   * are not checked */
 } fault;
 
 /* The session for nth = 1, 2, 3 ... until nothing fails; returns how often something

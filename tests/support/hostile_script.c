@@ -160,142 +160,107 @@ static void put_result(script *s, gbx_span json, uint8_t is_undefined)
     emit(s);
 }
 
-/* Each gets the number that stands first and the text after it (raw: all of the text);
- * what is to be sent goes into s->last. */
-static void say_result(script *s, uint64_t number, gbx_span text)
-{
-    (void)number;
-    put_result(s, text, 0);
-}
-
-static void say_undefined(script *s, uint64_t number, gbx_span text)
-{
-    (void)number;
-    (void)text;
-    put_result(s, (gbx_span){0}, 1);
-}
-
-static void say_deep(script *s, uint64_t number, gbx_span text)
+static void put_deep(script *s, uint64_t depth)
 {
     gbx_buf json;
 
-    (void)text;
     gbx_buf_init(&json, OUT_MAX);
-    for (uint64_t i = 0; i < 2 * number; i++)
-        (void)gbx_buf_puts(&json, i < number ? "[" : "]");
+    for (uint64_t i = 0; i < 2 * depth; i++)
+        (void)gbx_buf_puts(&json, i < depth ? "[" : "]");
     put_result(s, (gbx_span){json.data, json.len}, 0);
     gbx_buf_cleanup(&json);
 }
 
-static void say_big(script *s, uint64_t number, gbx_span text)
+static void put_big(script *s, uint64_t size)
 {
     gbx_buf json;
 
-    (void)text;
     gbx_buf_init(&json, OUT_MAX);
-    for (uint64_t i = 0; i < number; i++)
-        (void)gbx_buf_puts(&json, i == 0 || i == number - 1 ? "\"" : "x");
+    for (uint64_t i = 0; i < size; i++)
+        (void)gbx_buf_puts(&json, i == 0 || i == size - 1 ? "\"" : "x");
     put_result(s, (gbx_span){json.data, json.len}, 0);
     gbx_buf_cleanup(&json);
-}
-
-static void say_error(script *s, uint64_t number, gbx_span text)
-{
-    gbx_msg_error msg = {.failure = (uint8_t)number, .message = text};
-
-    (void)gbx_msg_put_error(&s->last, s->id, &msg);
-    emit(s);
 }
 
 /* START END MESSAGE, with the number of the row before; 0: a call that was not awaited. */
-static void say_hint(script *s, uint64_t number, gbx_span text)
+static gbx_msg_error hinted(uint64_t number, gbx_span text)
 {
-    gbx_msg_error msg = {.failure = GBX_FAILURE_THROWN, .message = text};
-    const char *words = (const char *)text.data;
+    gbx_msg_error msg = {.failure = GBX_FAILURE_THROWN};
     char *rest;
 
     msg.hint = number > 0 ? (uint32_t)number : GBX_HINT_UNAWAITED;
-    msg.hint_start = (uint32_t)strtoul(words, &rest, 0);
+    msg.hint_start = (uint32_t)strtoul((const char *)text.data, &rest, 0);
     msg.hint_end = (uint32_t)strtoul(rest, &rest, 0);
     msg.message = (gbx_span){(const uint8_t *)rest, strlen(rest)};
-    (void)gbx_msg_put_error(&s->last, s->id, &msg);
-    emit(s);
+    return msg;
 }
 
-static void say_oom(script *s, uint64_t number, gbx_span text)
-{
-    gbx_msg_error msg = {.failure = GBX_FAILURE_THROWN,
-                         .is_out_of_memory = 1,
-                         .message = text};
-
-    (void)number;
-    (void)gbx_msg_put_error(&s->last, s->id, &msg);
-    emit(s);
-}
-
-static void say_log(script *s, uint64_t number, gbx_span text)
-{
-    gbx_msg_log msg = {.level = (uint8_t)number, .text = text};
-
-    (void)gbx_msg_put_log(&s->last, s->id, &msg);
-    emit(s);
-}
-
-static void say_wait(script *s, uint64_t number, gbx_span text)
-{
-    gbx_msg_wait msg = {.ms = (uint32_t)number};
-
-    (void)text;
-    (void)gbx_msg_put_wait(&s->last, s->id, &msg);
-    emit(s);
-}
-
-static void say_refused(script *s, uint64_t number, gbx_span text)
-{
-    (void)number;
-    (void)text;
-    (void)gbx_msg_put_empty(&s->last, GBX_MSG_REFUSED, s->id);
-    emit(s);
-}
-
-static void say_ready(script *s, uint64_t number, gbx_span text)
-{
-    (void)number;
-    (void)text;
-    (void)gbx_msg_put_empty(&s->last, GBX_MSG_READY, s->id);
-    emit(s);
-}
-
-static void say_frame(script *s, uint64_t number, gbx_span text)
-{
-    (void)gbx_msg_put_empty(&s->last, (gbx_msg_type)number, s->id);
-    (void)gbx_buf_append(&s->last, text.data, text.len);
-    if (s->length < 0)
-        s->length = (int64_t)(s->last.len - GBX_FRAME_HEADER_SIZE);
-    emit(s);
-}
-
-static void say_raw(script *s, uint64_t number, gbx_span text)
-{
-    (void)number;
-    (void)gbx_buf_append(&s->last, text.data, text.len);
-    put(s, s->last.data, s->last.len);
-}
+typedef enum message_kind {
+    RESULT,
+    UNDEFINED,
+    DEEP,
+    BIG,
+    ERROR,
+    OOM,
+    HINT,
+    LOG,
+    WAIT,
+    REFUSED,
+    READY,
+    FRAME,
+    RAW,
+} message_kind;
 
 static const struct message {
     const char *word;
     bool has_number; /* the text begins after it */
     bool is_hex;
-    void (*say)(script *s, uint64_t number, gbx_span text);
 } messages[] = {
-    {"result", false, false, say_result}, {"undefined", false, false, say_undefined},
-    {"deep", true, false, say_deep},      {"big", true, false, say_big},
-    {"error", true, false, say_error},    {"oom", true, false, say_oom},
-    {"hint", true, false, say_hint},      {"log", true, false, say_log},
-    {"wait", true, false, say_wait},      {"refused", false, false, say_refused},
-    {"ready", false, false, say_ready},   {"frame", true, true, say_frame},
-    {"raw", false, true, say_raw},
+    [RESULT] = {"result", false, false}, [UNDEFINED] = {"undefined", false, false},
+    [DEEP] = {"deep", true, false},      [BIG] = {"big", true, false},
+    [ERROR] = {"error", true, false},    [OOM] = {"oom", true, false},
+    [HINT] = {"hint", true, false},      [LOG] = {"log", true, false},
+    [WAIT] = {"wait", true, false},      [REFUSED] = {"refused", false, false},
+    [READY] = {"ready", false, false},   [FRAME] = {"frame", true, true},
+    [RAW] = {"raw", false, true},
 };
+
+/* The number that stands first, and the text after it (without one: all of the text). */
+static void send_message(script *s, message_kind kind, uint64_t number, gbx_span text)
+{
+    gbx_msg_error error = {.failure = (uint8_t)number, .message = text};
+    gbx_msg_log log = {.level = (uint8_t)number, .text = text};
+    gbx_msg_wait wait = {.ms = (uint32_t)number};
+
+    switch (kind) {
+    case RESULT: put_result(s, text, 0); return;
+    case UNDEFINED: put_result(s, (gbx_span){0}, 1); return;
+    case DEEP: put_deep(s, number); return;
+    case BIG: put_big(s, number); return;
+    case OOM:
+        error.failure = GBX_FAILURE_THROWN;
+        error.is_out_of_memory = 1;
+        (void)gbx_msg_put_error(&s->last, s->id, &error);
+        break;
+    case HINT: error = hinted(number, text); /* fall through */
+    case ERROR: (void)gbx_msg_put_error(&s->last, s->id, &error); break;
+    case LOG: (void)gbx_msg_put_log(&s->last, s->id, &log); break;
+    case WAIT: (void)gbx_msg_put_wait(&s->last, s->id, &wait); break;
+    case REFUSED: (void)gbx_msg_put_empty(&s->last, GBX_MSG_REFUSED, s->id); break;
+    case READY: (void)gbx_msg_put_empty(&s->last, GBX_MSG_READY, s->id); break;
+    case FRAME:
+        (void)gbx_msg_put_empty(&s->last, (gbx_msg_type)number, s->id);
+        (void)gbx_buf_append(&s->last, text.data, text.len);
+        if (s->length < 0)
+            s->length = (int64_t)(s->last.len - GBX_FRAME_HEADER_SIZE);
+        break;
+    case RAW:
+        (void)gbx_buf_append(&s->last, text.data, text.len);
+        put(s, s->last.data, s->last.len);
+        return;
+    }
+    emit(s);
+}
 
 /* False if the command is none of the messages. */
 static bool say(script *s, const char *word, const char *rest)
@@ -319,7 +284,8 @@ static bool say(script *s, const char *word, const char *rest)
         (void)gbx_buf_append(&bytes, "", 1); /* for those that read numbers in it */
         bytes.len--;
         gbx_buf_cleanup(&s->last);
-        m->say(s, strtoull(rest, NULL, 0), (gbx_span){bytes.data, bytes.len});
+        send_message(s, (message_kind)i, strtoull(rest, NULL, 0),
+                     (gbx_span){bytes.data, bytes.len});
         gbx_buf_cleanup(&bytes);
         return true;
     }

@@ -147,7 +147,7 @@ TEST(http__session_that_is_lost_in_a_call_is_begun_again)
 {
     servers *s = *state;
 
-    servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http")->timeout_ms = 500;
+    servers_add_address(s, "sdk", GBX_MCP_HTTP, "legacy-http")->timeout_ms = 2000;
     servers_start(s);
     servers_expect_fault(s, "sdk", "vanish", "{}", GBX_UPSTREAM_TIMEOUT, "no answer");
     servers_turn(s, 300);

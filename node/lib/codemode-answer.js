@@ -65,7 +65,7 @@ export function answerOf(outcome, mostCharacters) {
   const { text, isCut } = shortened(ok ? valueText(outcome) : errorText(error), mostCharacters);
   const log = shortened(logText(logs) ?? '', mostCharacters);
   const parts = [
-    text, log.text,
+    text, ok && outcome.hint && `What to do: ${outcome.hint}`, log.text,
     ok && error === undefined && calls.every((call) => call.ok) ? undefined : callText(calls),
     artifacts.length > 0 && `Artifacts: ${artifacts.map(({ name, bytes }) => `${name} (${bytes} bytes)`).join(', ')}.`,
     `[${usage.calls === 1 ? '1 call' : `${usage.calls} calls`}, ${seconds(usage.wallMs)}, ${(usage.memoryBytes / 1048576).toFixed(1)} MB]`,

@@ -138,7 +138,8 @@ class CodeMode {
         ok: result.ok, logs: result.logs ?? [], calls, artifacts,
         truncated: result.logsTruncated === true, usage: usageOf(result, calls.length),
       };
-      return result.ok ? { ...outcome, result: result.value } : { ...outcome, error: errorOf(result, awaited) };
+      const { hint } = result;
+      return result.ok ? { ...outcome, result: result.value, ...(hint && { hint }) } : { ...outcome, error: errorOf(result, awaited) };
     } finally {
       if (outside !== undefined) unwatch(outside, watcher);
       ended.abort(new Error('the run has ended'));

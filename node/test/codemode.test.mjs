@@ -48,6 +48,16 @@ const result = async (code, options) => {
 };
 
 describe('code calls tools', () => {
+  it('whose results lack a member that it reads: the hint names it, and the one that is meant', async () => {
+    const read = 'const all = await servers.shop.list({ page: 1 });';
+    const hint = "no result of a call has 'Total' (line 1): did you mean 'total'?";
+    for (const use of ['all.reduce((sum, order) => sum + order.Total, 0)', 'all.filter((order) => order.Total > 5)', 'all[0].Total'])
+      assert.equal((await mode.run(`${read} return ${use}`)).hint, hint, use);
+    assert.match(textOf(await mode.handler({ code: `${read} return all[0].Total ?? null` })), /^null\nWhat to do: no result of a call has 'Total'/);
+    for (const use of ['all.filter((order) => order.total > 500)', 'all.filter((order) => !order.Total)'])
+      assert.equal((await mode.run(`${read} return ${use}`)).hint, undefined, use);
+  });
+
   it('by call(), by name, together, and of servers with any name', async () => {
     assert.equal(await result('return (await servers.shop.call("list", { page: 1 })).length'), 3);
     assert.deepEqual(await result(`

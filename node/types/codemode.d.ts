@@ -112,7 +112,13 @@ interface CodeModeRun {
 }
 
 export type CodeModeOutcome<T = unknown> =
-  | (CodeModeRun & { ok: true; result: T; error?: undefined })
+  | (CodeModeRun & {
+      ok: true;
+      result: T;
+      /** What the code may have meant: a member that no result has, a function that it does not call. */
+      hint?: string;
+      error?: undefined;
+    })
   | (CodeModeRun & {
       ok: false;
       result?: undefined;

@@ -56,6 +56,25 @@ static bool is_read(const gbx_tree *t, uint32_t i)
     return t->nodes[up].kind == GBX_NODE_OTHER; /* of a pattern */
 }
 
+/* Is it read without harm if nothing has it? o.name.x throws then, and o.name?.x does not. A
+ * member of `servers` is a server. */
+static bool is_silent(const gbx_tree *t, uint32_t i)
+{
+    uint32_t member = t->nodes[i].parent;
+    uint32_t up = t->nodes[member].parent;
+    size_t at = t->nodes[member].end;
+
+    if (gbx_tree_is(t, gbx_tree_child(t, member, GBX_FIELD_OBJECT), "servers") ||
+        (up != GBX_NO_NODE && t->nodes[member].kind == GBX_NODE_OBJECT_PATTERN &&
+         gbx_tree_is(t, gbx_tree_child(t, up, GBX_FIELD_VALUE), "servers")))
+        return false;
+    if (up == GBX_NO_NODE || t->nodes[member].field != GBX_FIELD_OBJECT)
+        return true;
+    while (at < t->nodes[up].end && strchr(" \t\r\n", t->text[at]) != NULL)
+        at++;
+    return t->text[at] == '?';
+}
+
 /* { name: 1 }, { name }, name() {}, o.name = 1: does the code define such a member? */
 static bool is_defined(const gbx_tree *t, const char *name, size_t len)
 {
@@ -96,7 +115,8 @@ static void look(void *user)
         const char *text = t.text + name->start;
         size_t len = name->end - name->start;
 
-        if (is_read(&t, i) && !is_known(s, text, len) && !is_defined(&t, text, len))
+        if (is_read(&t, i) && is_silent(&t, i) && !is_known(s, text, len) &&
+            !is_defined(&t, text, len))
             s->found[s->count++] = (gbx_member){name->start, name->end};
     }
 }

@@ -357,8 +357,9 @@ static char *complete_hint(const gbx_run *run)
     else if (x->hint == GBX_HINT_UNCALLED)
         n = asprintf(&text, "%s is declared but not called", named);
     else
-        n = asprintf(&text, "no record has '%s' (line %u)%s%s%s", named, line,
-                     x->field[0] != 0 ? ": did you mean '" : "", x->field,
+        n = asprintf(&text, "no %s has '%s' (line %u)%s%s%s",
+                     x->hint == GBX_HINT_MISSING_FIELD ? "record" : "result of a call",
+                     named, line, x->field[0] != 0 ? ": did you mean '" : "", x->field,
                      x->field[0] != 0 ? "'?" : "");
     return n < 0 ? NULL : text;
 }
@@ -368,7 +369,7 @@ static const char *hint_of(gbx_run *run)
     uint32_t hint = run->exchange.hint;
     gbx_result *r = run->result;
 
-    if (hint < GBX_HINT_UNAWAITED || hint > GBX_HINT_MISSING_FIELD)
+    if (hint < GBX_HINT_UNAWAITED || hint > GBX_HINT_MISSING_MEMBER)
         return gbx_hint_row_of(hint)->hint;
     free(r->own_hint);
     r->own_hint = complete_hint(run);

@@ -156,7 +156,7 @@
   /* For preloads, which make their own promises and errors. Calls resolve(value) or
    * reject(error) when the answer comes, or at once; neither may throw. Errors are {
    * name, message, code }, except exceptions thrown by the arguments, or by check, which is
-   * called with their JSON. */
+   * called with their JSON. What resolve returns is what the code got as a result. */
   function ask(name, args, resolve, reject, check) {
     begin({
       __proto__: null, id: 0, name, text: undefined, bytes: undefined, plain: true, sent: false,
@@ -191,7 +191,25 @@
       return;
     }
     const value = json === undefined ? undefined : parse(json);
-    entry.resolve(entry.plain ? value : { __proto__: null, value, bytes });
+    const taken = entry.resolve(entry.plain ? value : { __proto__: null, value, bytes });
+    if (!entry.plain) known = undefined; /* of a file or a site: only the code reads it */
+    else remember(entry.error === undefined ? taken : value, json === undefined ? 0 : json.length);
+  }
+
+  /* The call's answers so far, for hints about members that none has. Undefined once they are
+   * too many or too large to be kept. */
+  const KNOWN_MAX = 64, KNOWN_UNITS_MAX = 1048576;
+  let known = [], knownUnits = 0;
+
+  function remember(value, units) {
+    if (known === undefined || typeof value !== 'object' || value === null) return;
+    knownUnits += units;
+    if (known.length === KNOWN_MAX || knownUnits > KNOWN_UNITS_MAX) known = undefined;
+    else put(known, known.length, value, true);
+  }
+
+  function answered() {
+    return known;
   }
 
   /* Is the code waiting for the host? */
@@ -255,7 +273,9 @@
     nextId = 1;
     calls = -1;
     flying = first = last = 0;
+    known = [];
+    knownUnits = 0;
   }
 
-  return { forget, call, start, ask, cancel, answer, isWaiting, expose, withhold };
+  return { forget, call, start, ask, cancel, answer, answered, isWaiting, expose, withhold };
 })

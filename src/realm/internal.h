@@ -273,8 +273,8 @@ struct gbx_realm {
     GBX_REALM_HELPERS(XX)
 #undef XX
     JSObjectRef inspect;
-    JSObjectRef fire_timer, install_timers, remove_timers;  /* of timers.js */
-    JSObjectRef answer, expose, withhold, forget, ask;      /* of host.js */
+    JSObjectRef fire_timer, install_timers, remove_timers;       /* of timers.js */
+    JSObjectRef answer, answered, expose, withhold, forget, ask; /* of host.js */
     JSObjectRef restore, withdraw, warm_helpers, globalise; /* of helpers/lazy.js */
     JSObjectRef natives, host_script, limit; /* for what each engine adds */
     JSObjectRef preload_warm;  /* function left by a preload, to run before calls; or

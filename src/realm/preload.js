@@ -19,7 +19,7 @@
  *
  * At globalThis[Symbol.for('glovebox.ask')] a preload finds host.js's way to call a
  * host function, for promises and errors that it makes itself: ask(name, args, resolve,
- * reject, check).
+ * reject, check); resolve returns what the code got as a result.
  *
  * Evaluates to a function of ask. Its value removes the names and returns what was left:
  * { warm, input, result }.

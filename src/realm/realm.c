@@ -157,6 +157,7 @@ static const char *build_host(gbx_realm *realm, JSObjectRef natives, JSValueRef 
     JSValueProtect(realm->ctx, host);
     realm->host_script = host;
     realm->answer = gbx_keep(realm, host, "answer");
+    realm->answered = gbx_keep(realm, host, "answered");
     realm->expose = gbx_keep(realm, host, "expose");
     realm->withhold = gbx_keep(realm, host, "withhold");
     realm->ask = gbx_keep(realm, host, "ask");

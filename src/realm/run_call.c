@@ -416,28 +416,30 @@ static bool call_it(gbx_realm *realm, JSValueRef input, JSValueRef *ret,
 #define SHORT_CODE  4096
 #define FIELDS_MAX  512 /* of the data that may have been meant */
 
-/* Does the value look as if something was missing: 0, nothing, an empty list, a member that
- * is null, 0 or "undefined"? */
-static bool is_suspicious(const gbx_msg_result *result)
+typedef enum doubt_kind {
+    NO_DOUBT,
+    SOME_DOUBT,  /* a member is 0, null or empty */
+    GREAT_DOUBT, /* nothing else is in the value */
+} doubt_kind;
+
+/* Does the value look as if something was missing? */
+static doubt_kind doubt_of(const gbx_msg_result *result)
 {
-    static const char *const whole[] = {"0",    "null",   "[]",  "{}",
-                                        "\"\"", "[null]", "[{}]"};
     static const char *const parts[] = {":null", "[null", ",null",
                                         ":0,",   ":0}",   ":[]",
                                         ":{}",   "{}",    "\"undefined\""};
     const char *json = (const char *)result->json.data;
-    size_t len = result->json.len;
+    size_t len = result->json.len < SUSPECT_MAX ? result->json.len : SUSPECT_MAX;
+    size_t empty = 0; /* bytes of 0, null, [], {} and "" */
 
-    if (result->is_undefined != 0)
-        return true;
-    for (size_t i = 0; i < GBX_COUNTOF(whole); i++)
-        if (len == strlen(whole[i]) && memcmp(json, whole[i], len) == 0)
-            return true;
+    while (empty < len && strchr("0nul[]{}\",", json[empty]) != NULL)
+        empty++;
+    if (result->is_undefined != 0 || empty == result->json.len)
+        return GREAT_DOUBT;
     for (size_t i = 0; i < GBX_COUNTOF(parts); i++)
-        if (memmem(json, len < SUSPECT_MAX ? len : SUSPECT_MAX, parts[i],
-                   strlen(parts[i])) != NULL)
-            return true;
-    return false;
+        if (memmem(json, len, parts[i], strlen(parts[i])) != NULL)
+            return SOME_DOUBT;
+    return NO_DOUBT;
 }
 
 /* The name of a field in an array of them, from index 1; of the nearest one to name. */
@@ -464,9 +466,27 @@ static void copy_nearest(gbx_realm *realm, JSObjectRef found, const char *name)
                    nearest != NULL ? nearest : "");
 }
 
-/* Code that reads a field which no record has gets undefined, and no error. data: NULL, or
- * the call's input. */
-static void find_missing_field(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
+/* What the code may have read: datasets, its input (data; or NULL), and results of calls.
+ * Their number; 0 also if a part of it is not known. */
+static size_t find_sources(gbx_realm *realm, JSValueRef data, JSValueRef ret[3])
+{
+    size_t count = 0;
+
+    if (realm->datasets != NULL)
+        ret[count++] = realm->datasets;
+    if (data != NULL && JSValueIsObject(realm->ctx, data))
+        ret[count++] = data;
+    if (realm->host_answers == 0)
+        return count;
+    ret[count] =
+        JSObjectCallAsFunction(realm->ctx, realm->answered, NULL, 0, NULL, NULL);
+    return ret[count] != NULL && JSValueIsObject(realm->ctx, ret[count]) ? count + 1
+                                                                         : 0;
+}
+
+/* Code that reads a member which nothing has gets undefined, and no error. */
+static void find_missing_field(gbx_realm *realm, JSValueRef data, doubt_kind doubt,
+                               gbx_msg_result *ret)
 {
     gbx_span code = realm->prepared.plain != NULL
                         ? (gbx_span){(const uint8_t *)realm->prepared.plain,
@@ -476,15 +496,11 @@ static void find_missing_field(gbx_realm *realm, JSValueRef data, gbx_msg_result
     JSValueRef names[GBX_MEMBERS_MAX];
     size_t count = gbx_members_find((const char *)code.data, code.len, members);
     char name[GBX_NEAREST_WORD_MAX + 1];
-    JSValueRef args[2], all[2], found, index;
+    JSValueRef args[2], all[3], found, index;
+    size_t given = count > 0 ? find_sources(realm, data, all) : 0;
     const gbx_member *missing;
-    size_t given = 0;
 
-    if (realm->datasets != NULL)
-        all[given++] = realm->datasets;
-    if (data != NULL && JSValueIsObject(realm->ctx, data))
-        all[given++] = data;
-    if (given == 0 || count == 0)
+    if (given == 0)
         return;
 
     for (size_t i = 0; i < count; i++)
@@ -505,10 +521,12 @@ static void find_missing_field(gbx_realm *realm, JSValueRef data, gbx_msg_result
     memcpy(name, code.data + missing->start, missing->end - missing->start);
     name[missing->end - missing->start] = 0;
     copy_nearest(realm, gbx_object(found), name);
-    /* An input may lack what is optional; a dataset's records rarely do. */
-    if (realm->datasets == NULL && realm->name[0] == 0)
+    /* An input or a result may lack what is optional; a dataset's records rarely do. */
+    if (realm->name[0] == 0 && realm->datasets == NULL &&
+        (realm->host_answers == 0 || doubt < GREAT_DOUBT))
         return;
-    ret->hint = GBX_HINT_MISSING_FIELD;
+    ret->hint =
+        realm->host_answers > 0 ? GBX_HINT_MISSING_MEMBER : GBX_HINT_MISSING_FIELD;
     ret->start = missing->start;
     ret->end = missing->end;
     ret->field = (gbx_span){(const uint8_t *)realm->name, strlen(realm->name)};
@@ -516,12 +534,14 @@ static void find_missing_field(gbx_realm *realm, JSValueRef data, gbx_msg_result
 
 static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
 {
-    /* Long code that is given an input reads members that are optional. */
+    /* Long code that is given an input, or makes calls, reads members that are optional. */
     bool has_data = realm->datasets != NULL ||
-                    (realm->in->input.len > 0 && realm->in->code.len <= SHORT_CODE);
+                    ((realm->in->input.len > 0 || realm->host_answers > 0) &&
+                     realm->in->code.len <= SHORT_CODE);
+    doubt_kind doubt = has_data ? doubt_of(ret) : NO_DOUBT;
 
-    if (has_data && is_suspicious(ret))
-        find_missing_field(realm, data, ret);
+    if (doubt != NO_DOUBT)
+        find_missing_field(realm, data, doubt, ret);
     if (ret->hint != GBX_HINT_NONE || ret->is_undefined == 0 ||
         realm->prepared.uncalled_start == realm->prepared.uncalled_end)
         return;

@@ -101,6 +101,7 @@ static const gbx_hint_row rows[] = {
     HINT(UNAWAITED_LIST, ""),
     HINT(UNCALLED, ""),
     HINT(MISSING_FIELD, ""),
+    HINT(MISSING_MEMBER, ""),
     /* The engine's messages about syntax. */
     SYNTAX("must have an initializer",
            "give the const a value, or declare it with 'let'"),

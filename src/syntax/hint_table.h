@@ -65,7 +65,8 @@ typedef enum gbx_hint {
     GBX_HINT_UNAWAITED,      /* the text is completed by the host: the call, */
     GBX_HINT_UNAWAITED_LIST, /* or one for each item of a list */
     GBX_HINT_UNCALLED,       /* the same: the function, */
-    GBX_HINT_MISSING_FIELD, /* or the member that no record has, and the nearest field */
+    GBX_HINT_MISSING_FIELD, /* or the member that no record has, and the nearest field, */
+    GBX_HINT_MISSING_MEMBER, /* the same of results of calls */
     GBX_HINTS_NAMED,
 } gbx_hint;
 

@@ -136,7 +136,7 @@ test('code that has taken a value for another is told what the call gave', async
     assert.doesNotMatch(text, /without \.content/);
   }
   assert.match(textOf(await execute(`${read} return r.contents;`)),
-    /^No value returned; files\.read_text_file \(line 1\) gave \{ content: string \}\n/);
+    /^No value returned; no result of a call has 'contents' \(line 1\): did you mean 'content'\?; files\.read_text_file \(line 1\) gave \{ content: string \}\n/);
 });
 
 test('an input that is read and was not given is said to be missing', async () => {

@@ -502,6 +502,24 @@ for (const [code, hint] of [
   });
 }
 
+test('a member that no result has is named where the value looks as if something was missing', async () => {
+  const read = 'const r = await servers.up.list_items();';
+  for (const [code, said] of [
+    ["return r.items.filter((i) => i.Id > 1).length", /^0\nhint: no result of a call has 'Id' \(line 1\): did you mean 'id'\?\n/],
+    ["return { total: r.items.reduce((s, i) => s + i.ids, 0) }", /^\{"total":null\}\nhint: no result of a call has 'ids' \(line 1\): did you mean 'id'\?\n/],
+    ["return Object.groupBy(r.items, (i) => i.ID)", /\nhint: .* 'ID' \(line 1\): did you mean 'id'\?\n/],
+    ["return r.items.map((i) => i.state)", /^\[null,null\]\nhint: no result of a call has 'state' \(line 1\)\n/],
+    ["return r.itemz", /^No value returned; no result of a call has 'itemz' \(line 1\): did you mean 'items'\?\n/],
+    ["return r.item?.length", /'item' \(line 1\): did you mean 'items'\?\n/],
+    ["const { Items = [] } = r; return Items", /^\[\]\nhint: .*'Items' \(line 1\): did you mean 'items'\?\n/],
+  ])
+    assert.match(textOf(await execute(`${read} ${code}`)), said, code);
+  for (const code of ['return r.items.filter((i) => i.id > 5).length', 'return r.items.filter((i) => i.Id !== 5)',
+    'return { count: 0, next: r.cursor }', 'const { up } = servers; const all = await up.list_items(); return all.items.length - 2',
+    'const made = { Id: 0 }; return made.Id', 'const all = []; for (let i = 0; i < 70; i++) all.push(await servers.up.list_items()); return all[0].Items'])
+    assert.doesNotMatch(textOf(await execute(`${read} ${code}`)), /no result of a call/, code);
+});
+
 test("a tool that is named with its server's name is found without it", async () => {
   for (const tool of ['up.get_item', 'mcp__up__get_item', 'up__get_itm'])
     assert.match(textOf(await call('call', { server: 'up', tool })), /did you mean 'get_item'\?$/);

@@ -390,7 +390,7 @@ static void write_no_value(const gbx_script_reply *r, gbx_buf *to)
                              r->log_count == 1 ? "" : "s");
     if (r->left_out[0] != 0)
         (void)gbx_buf_printf(to, "; %s", r->left_out);
-    else if (r->log_count == 0)
+    if (r->log_count == 0)
         write_last_call(r, to);
     (void)gbx_buf_puts(to, "\n");
 }

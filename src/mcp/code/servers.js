@@ -151,16 +151,20 @@
     askHost(host, args, resolve, no, check);
   }
 
+  /* What the code got; undefined: an error. */
   function settle(answer, error, server, tool, settings, resolve, reject) {
     if (typeof answer === 'object' && answer !== null && answer.error === undefined) {
       if (typeof answer.absent === 'string' && typeof warn === 'function')
         warn(`not there, and not in what discover() found: ${answer.absent}; `
           + 'discover({ server }) says why');
-      resolve(answer.json === undefined ? answer.value
-        : digits.given(answer.json, `${slice(server, 0, 64)}.${tool}`, settings.line));
-    } else
-      reject(describe(error, server, tool, typeof answer === 'object' && answer !== null
-        ? answer.error : { code: 'UNAVAILABLE', message: 'the host did not answer' }));
+      const value = answer.json === undefined ? answer.value
+        : digits.given(answer.json, `${slice(server, 0, 64)}.${tool}`, settings.line);
+      resolve(value);
+      return value;
+    }
+    reject(describe(error, server, tool, typeof answer === 'object' && answer !== null
+      ? answer.error : { code: 'UNAVAILABLE', message: 'the host did not answer' }));
+    return undefined;
   }
 
   function ignore() {}
@@ -237,8 +241,10 @@
       }
       function send(sent) {
         try {
-          ask(sent, (answer) => settle(answer, error, server, tool, args[4], resolve, no), fail,
-            isExact ? undefined : digits.check);
+          ask(sent, (answer) => {
+            const value = settle(answer, error, server, tool, args[4], resolve, no);
+            return args[0] === 'call' ? value : undefined;
+          }, fail, isExact ? undefined : digits.check);
         } catch (thrown) {
           fail(thrown);
         }

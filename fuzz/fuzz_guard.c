@@ -62,6 +62,9 @@ static void check(const char *code, size_t len, gbx_form form)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size > 3 ? memchr(data + 3, 0, size - 3) : NULL;
+    const gbx_given given = {.flags = size > 0 ? data[0] >> 2 : 0,
+                             .datasets = "orders a",
+                             .dataset = "a"};
     gbx_explanation explanation;
     const char *code;
     size_t len;
@@ -73,8 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(code, len, data[0] & 3);
     check_allowed(code, len, data[0] & 3);
     explanation = (gbx_explanation){.line = data[1], .column = data[2]};
-    gbx_explain(code, len, data[0] & 3, (data[0] & 4) != 0, (const char *)data + 3,
-                &explanation);
+    gbx_explain(code, len, data[0] & 3, (gbx_ending)((data[0] >> 2) % 3),
+                (const char *)data + 3, &given, &explanation);
     assert(explanation.start <= explanation.end && explanation.end <= len);
     free(gbx_guard_frame(code, len, explanation.line, explanation.column));
     return 0;

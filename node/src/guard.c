@@ -153,7 +153,8 @@ napi_value gbx_node_explain(napi_env env, napi_callback_info info)
         !take(env, argv, &form, &code))
         return NULL;
     if (gbx_node_text_take(env, argv[2], &message)) {
-        gbx_explain(code.data, code.len, form, true, message.data, &advice);
+        gbx_explain(code.data, code.len, form, GBX_ENDING_SYNTAX, message.data,
+                    &(gbx_given){.dataset = ""}, &advice);
         advice.column =
             gbx_lines_column(code.data, code.len, advice.line, advice.column);
         hint = gbx_hint_row_of(advice.hint)->hint;

@@ -76,14 +76,38 @@ typedef struct gbx_explanation {
     uint32_t end;
 } gbx_explanation;
 
+typedef enum gbx_ending {
+    GBX_ENDING_SYNTAX,  /* the code did not compile */
+    GBX_ENDING_THROWN,  /* it threw */
+    GBX_ENDING_NOTHING, /* its value is undefined */
+} gbx_ending;
+
+/* What code is given. */
+enum {
+    GBX_GIVEN_DATA = 1,     /* its first argument is a dataset, */
+    GBX_GIVEN_ALL = 2,      /* or, with this flag too, the object of all */
+    GBX_GIVEN_NO_INPUT = 4, /* its input is missing or null */
+    GBX_GIVEN_TEXT = 8,     /* its input is a text */
+    GBX_GIVEN_SERVERS = 16, /* those of code mode */
+    GBX_GIVEN_RESULTS = 32, /* of calls; no member of them is called content */
+    GBX_GIVEN_TOOL = GBX_GIVEN_DATA | GBX_GIVEN_SERVERS, /* a tool's arguments */
+};
+
+typedef struct gbx_given {
+    unsigned flags;
+    const char *datasets; /* the names of all, separated by spaces; NULL: none */
+    const char *dataset;  /* the name of the first argument, or "" */
+} gbx_given;
+
 /* Line and column (from 1; in UTF-16 units) of a byte offset. */
 void gbx_text_place(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                     uint32_t *ret_column);
 
-/* code: JavaScript, valid UTF-8. message: the engine's, with the error's name before it.
- * is_syntax: the code did not compile; else it threw. */
-void gbx_explain(const char *code, size_t len, gbx_form form, bool is_syntax,
-                 const char *message, gbx_explanation *explanation);
+/* code: JavaScript, valid UTF-8. message: the engine's, with the error's name before it, or
+ * NULL. */
+void gbx_explain(const char *code, size_t len, gbx_form form, gbx_ending ending,
+                 const char *message, const gbx_given *given,
+                 gbx_explanation *explanation);
 
 /* ---- members.c ----------------------------------------------------------- */
 

@@ -64,8 +64,9 @@ struct question {
     size_t len;
     gbx_region region;
     gbx_form form;
-    bool is_syntax;
+    gbx_ending ending;
     const char *message;
+    const gbx_given *given;
     gbx_explanation *explanation;
 };
 
@@ -322,6 +323,7 @@ static void answer(void *user)
     struct question *q = user;
     gbx_case c = {.form = q->form,
                   .message = q->message,
+                  .given = q->given,
                   .work = WORK_MAX,
                   .at = GBX_NO_OFFSET};
 
@@ -331,12 +333,18 @@ static void answer(void *user)
     gbx_tree_flatten(&c.tree);
     gbx_leaves_init(&c.leaves, &c.tree);
     locate(&c, q);
-    if (q->is_syntax)
+    if (q->ending == GBX_ENDING_SYNTAX) {
         gbx_explain_syntax(&c);
-    else
+    } else if (q->ending == GBX_ENDING_NOTHING) {
+        gbx_explain_nothing(&c);
+    } else {
         gbx_explain_runtime(&c);
+        gbx_explain_given(&c);
+    }
     q->explanation->hint = c.hint;
-    if (!q->is_syntax)
+    q->explanation->start = (uint32_t)(q->region.start + c.named_start);
+    q->explanation->end = (uint32_t)(q->region.start + c.named_end);
+    if (q->ending == GBX_ENDING_THROWN)
         explain_unawaited(&c, without_name(q->message), q);
     if (c.at != GBX_NO_OFFSET)
         gbx_text_place(q->text, q->len, q->region.start + c.at, &q->explanation->line,
@@ -357,14 +365,16 @@ static void clamp(const struct question *q)
     }
 }
 
-void gbx_explain(const char *code, size_t len, gbx_form form, bool is_syntax,
-                 const char *message, gbx_explanation *explanation)
+void gbx_explain(const char *code, size_t len, gbx_form form, gbx_ending ending,
+                 const char *message, const gbx_given *given,
+                 gbx_explanation *explanation)
 {
     struct question q = {.text = code,
                          .len = len,
                          .form = form,
-                         .is_syntax = is_syntax,
+                         .ending = ending,
                          .message = message != NULL ? message : "",
+                         .given = given,
                          .explanation = explanation};
     gbx_time_budget budget = {.left_ns = GBX_ANALYSIS_NS, .is_wall = true};
 

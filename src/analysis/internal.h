@@ -132,8 +132,11 @@ typedef struct gbx_case {
     size_t offset; /* where the engine says, or GBX_NO_OFFSET */
     bool past_end; /* that line is the last of the code, or after it */
     size_t work;   /* nodes that lookups may still visit */
-    size_t at;     /* out: where it really is, or GBX_NO_OFFSET to leave it */
-    uint32_t hint; /* out */
+    const gbx_given *given;
+    size_t at;          /* out: where it really is, or GBX_NO_OFFSET to leave it */
+    uint32_t hint;      /* out */
+    size_t named_start; /* out: the name that the hint means; equal: none */
+    size_t named_end;
 } gbx_case;
 
 /* The text between open and the next close, after part, in the message. */
@@ -151,5 +154,8 @@ bool gbx_case_may_walk(gbx_case *c);
 
 void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);
+/* After it: what the code is given may be the cause. */
+void gbx_explain_given(gbx_case *c);
+void gbx_explain_nothing(gbx_case *c);
 
 #endif

@@ -334,6 +334,7 @@ static void copy_place(const gbx_run *run, gbx_code_place place,
 static char *complete_hint(const gbx_run *run)
 {
     const gbx_exchange *x = &run->exchange;
+    const char *dataset = run->call.dataset != NULL ? run->call.dataset : "";
     char named[GBX_PLACE_TEXT_SIZE];
     uint32_t line, column;
     char *text = NULL;
@@ -356,6 +357,19 @@ static char *complete_hint(const gbx_run *run)
         return NULL;
     else if (x->hint == GBX_HINT_UNCALLED)
         n = asprintf(&text, "%s is declared but not called", named);
+    else if (x->hint == GBX_HINT_DATASET_OF_ALL)
+        n = asprintf(&text, "write datasets.%s: data is an object of all datasets",
+                     named);
+    else if (x->hint == GBX_HINT_DATASET_OTHER)
+        n = asprintf(&text, "write datasets.%s: data is the dataset '%s' itself", named,
+                     dataset);
+    else if (x->hint == GBX_HINT_DATASET_ITSELF)
+        n = asprintf(&text,
+                     "data is the dataset '%s' itself: write (data) => ..., without "
+                     "braces",
+                     dataset);
+    else if (x->hint == GBX_HINT_NO_DATASET)
+        n = asprintf(&text, "unknown dataset '%s'", named);
     else
         n = asprintf(&text, "no %s has '%s' (line %u)%s%s%s",
                      x->hint == GBX_HINT_MISSING_FIELD ? "record" : "result of a call",
@@ -369,7 +383,7 @@ static const char *hint_of(gbx_run *run)
     uint32_t hint = run->exchange.hint;
     gbx_result *r = run->result;
 
-    if (hint < GBX_HINT_UNAWAITED || hint > GBX_HINT_MISSING_MEMBER)
+    if (hint < GBX_HINT_UNAWAITED || hint > GBX_HINT_NO_DATASET)
         return gbx_hint_row_of(hint)->hint;
     free(r->own_hint);
     r->own_hint = complete_hint(run);

@@ -489,7 +489,7 @@ static void restore_types(gbx_realm *realm, const gbx_explanation *e)
     }
 }
 
-void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error)
+void gbx_describe_cause(gbx_realm *realm, const gbx_given *given, gbx_msg_error *error)
 {
     const gbx_prepared_code *prepared = &realm->prepared;
     gbx_span code = realm->in->code;
@@ -504,7 +504,9 @@ void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error)
                    (int)error->message.len, (const char *)error->message.data);
     from_text(realm, &e.line, &e.column);
     gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
-                error->failure == GBX_FAILURE_SYNTAX, realm->raw, &e);
+                error->failure == GBX_FAILURE_SYNTAX ? GBX_ENDING_SYNTAX
+                                                     : GBX_ENDING_THROWN,
+                realm->raw, given, &e);
     restore_types(realm, &e);
     into_text(realm, &e.line, &e.column);
     error->line = e.line;

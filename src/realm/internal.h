@@ -281,6 +281,7 @@ struct gbx_realm {
                                  NULL */
     JSObjectRef preload_input; /* the same for integers beyond 2^53 - 1: preload.js */
     JSObjectRef preload_result;
+    bool has_servers;                    /* preloads have left those of code mode */
     JSObjectRef granted[GBX_GRANTS_MAX]; /* by grant.c's table; NULL: not granted */
 
     JSObjectRef datasets; /* NULL: none loaded */
@@ -502,7 +503,7 @@ void gbx_describe_text(gbx_realm *realm, uint8_t failure, gbx_msg_error *ret,
 /* Why the code was not compiled: its fault. code: what the host sent. */
 void gbx_describe_fault(gbx_realm *realm, gbx_span code, gbx_msg_error *ret);
 /* Find in the code what the failure means, and where it really is. */
-void gbx_describe_cause(gbx_realm *realm, gbx_msg_error *error);
+void gbx_describe_cause(gbx_realm *realm, const gbx_given *given, gbx_msg_error *error);
 /* A line of the engine's stack. */
 typedef struct gbx_frame {
     const char *name;

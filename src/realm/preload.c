@@ -111,6 +111,8 @@ const char *gbx_preloads_run(gbx_realm *realm, const gbx_realm_setup *setup)
         realm->preload_warm = gbx_keep(realm, gbx_object(left), "warm");
         realm->preload_input = gbx_keep(realm, gbx_object(left), "input");
         realm->preload_result = gbx_keep(realm, gbx_object(left), "result");
+        realm->has_servers =
+            gbx_get_object(realm->ctx, gbx_object(left), "servers") != NULL;
     }
     JSValueUnprotect(realm->ctx, finish);
     return reason;

@@ -15,14 +15,15 @@
  * It may leave functions at globalThis[Symbol.for('glovebox.digits')], for integers beyond
  * 2^53 - 1: input(code, literals, text) is called before code that may have such numbers,
  * or has such an input, and gives the value of the input; literals: as of analysis.h, or
- * ''. result(text) gives other text for the JSON of such a result, or undefined.
+ * ''. result(text) gives other text for the JSON of such a result, or undefined. Beside
+ * them, servers says that the code has other servers' tools.
  *
  * At globalThis[Symbol.for('glovebox.ask')] a preload finds host.js's way to call a
  * host function, for promises and errors that it makes itself: ask(name, args, resolve,
  * reject, check); resolve returns what the code got as a result.
  *
  * Evaluates to a function of ask. Its value removes the names and returns what was left:
- * { warm, input, result }.
+ * { warm, input, result, servers }.
  */
 (function (ask) {
   'use strict';

@@ -484,14 +484,20 @@ static size_t find_sources(gbx_realm *realm, JSValueRef data, JSValueRef ret[3])
                                                                          : 0;
 }
 
+/* The code without types. */
+static gbx_span plain_code(const gbx_realm *realm)
+{
+    return realm->prepared.plain != NULL
+               ? (gbx_span){(const uint8_t *)realm->prepared.plain,
+                            realm->prepared.plain_len}
+               : realm->in->code;
+}
+
 /* Code that reads a member which nothing has gets undefined, and no error. */
 static void find_missing_field(gbx_realm *realm, JSValueRef data, doubt_kind doubt,
                                gbx_msg_result *ret)
 {
-    gbx_span code = realm->prepared.plain != NULL
-                        ? (gbx_span){(const uint8_t *)realm->prepared.plain,
-                                     realm->prepared.plain_len}
-                        : realm->in->code;
+    gbx_span code = plain_code(realm);
     gbx_member members[GBX_MEMBERS_MAX];
     JSValueRef names[GBX_MEMBERS_MAX];
     size_t count = gbx_members_find((const char *)code.data, code.len, members);
@@ -532,6 +538,105 @@ static void find_missing_field(gbx_realm *realm, JSValueRef data, doubt_kind dou
     ret->field = (gbx_span){(const uint8_t *)realm->name, strlen(realm->name)};
 }
 
+/* ---- what the code was given ----------------------------------------------------- */
+
+/* Is there no member of that name in what calls gave? */
+static bool gave_no(gbx_realm *realm, JSValueRef answers, const char *member)
+{
+    JSValueRef name = gbx_value_of_text(realm->ctx, member, strlen(member));
+    JSValueRef args[] = {JSObjectMakeArray(realm->ctx, 1, &name, NULL), answers};
+    JSValueRef found =
+        JSObjectCallAsFunction(realm->ctx, realm->missing_field, NULL, 2, args, NULL);
+
+    return found != NULL && JSValueIsObject(realm->ctx, found);
+}
+
+static bool has_plain_results(gbx_realm *realm)
+{
+    JSValueRef answers =
+        realm->host_answers > 0
+            ? JSObjectCallAsFunction(realm->ctx, realm->answered, NULL, 0, NULL, NULL)
+            : NULL;
+
+    return answers != NULL && JSValueIsObject(realm->ctx, answers) &&
+           gave_no(realm, answers, "content") &&
+           gave_no(realm, answers, "structuredContent");
+}
+
+static void put_names(gbx_realm *realm, gbx_buf *to)
+{
+    JSPropertyNameArrayRef names =
+        JSObjectCopyPropertyNames(realm->ctx, realm->datasets);
+    size_t count = JSPropertyNameArrayGetCount(names);
+    char name[GBX_NAME_MAX + 1];
+
+    for (size_t i = 0; i < count; i++)
+        if (JSStringGetUTF8CString(JSPropertyNameArrayGetNameAtIndex(names, i), name,
+                                   sizeof name) > 1)
+            (void)gbx_buf_printf(to, "%s%s", to->len > 0 ? " " : "", name);
+    JSPropertyNameArrayRelease(names);
+}
+
+/* names and dataset hold what *ret refers to. */
+static void find_given(gbx_realm *realm, gbx_buf *names, char dataset[GBX_NAME_MAX + 1],
+                       gbx_given *ret)
+{
+    gbx_span input = (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0
+                         ? realm->in->input
+                         : (gbx_span){NULL, 0};
+
+    *ret = (gbx_given){.dataset = dataset};
+    (void)snprintf(dataset, GBX_NAME_MAX + 1, "%.*s", (int)realm->in->dataset.len,
+                   (const char *)realm->in->dataset.data);
+    if (realm->data != NULL)
+        ret->flags |= GBX_GIVEN_DATA;
+    if (realm->data != NULL && realm->data == realm->datasets)
+        ret->flags |= GBX_GIVEN_ALL;
+    if (input.len == 0 || (input.len == 4 && memcmp(input.data, "null", 4) == 0))
+        ret->flags |= GBX_GIVEN_NO_INPUT;
+    else if (input.data[0] == '"')
+        ret->flags |= GBX_GIVEN_TEXT;
+    if (realm->has_servers)
+        ret->flags |= GBX_GIVEN_SERVERS;
+    if (realm->has_servers && has_plain_results(realm))
+        ret->flags |= GBX_GIVEN_RESULTS;
+    if (realm->datasets == NULL)
+        return;
+    put_names(realm, names);
+    if (gbx_buf_append(names, "", 1))
+        ret->datasets = (const char *)names->data;
+}
+
+static void explain_failure(gbx_realm *realm, gbx_msg_error *error)
+{
+    char dataset[GBX_NAME_MAX + 1];
+    gbx_given given;
+    gbx_buf names;
+
+    gbx_buf_init(&names, GBX_KIB(64));
+    find_given(realm, &names, dataset, &given);
+    gbx_describe_cause(realm, &given, error);
+    gbx_buf_cleanup(&names);
+}
+
+/* Its value is undefined, and that may come from how it was called. */
+static void explain_nothing(gbx_realm *realm, gbx_span code, gbx_msg_result *ret)
+{
+    char dataset[GBX_NAME_MAX + 1];
+    gbx_explanation e = {.line = 0};
+    gbx_given given;
+    gbx_buf names;
+
+    gbx_buf_init(&names, GBX_KIB(64));
+    find_given(realm, &names, dataset, &given);
+    gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
+                GBX_ENDING_NOTHING, NULL, &given, &e);
+    ret->hint = e.hint;
+    ret->start = e.start;
+    ret->end = e.end;
+    gbx_buf_cleanup(&names);
+}
+
 static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
 {
     /* Long code that is given an input, or makes calls, reads members that are optional. */
@@ -542,9 +647,13 @@ static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
 
     if (doubt != NO_DOUBT)
         find_missing_field(realm, data, doubt, ret);
-    if (ret->hint != GBX_HINT_NONE || ret->is_undefined == 0 ||
-        realm->prepared.uncalled_start == realm->prepared.uncalled_end)
+    if (ret->hint != GBX_HINT_NONE || ret->is_undefined == 0)
         return;
+    if (realm->prepared.uncalled_start == realm->prepared.uncalled_end) {
+        if (realm->data != NULL)
+            explain_nothing(realm, plain_code(realm), ret);
+        return;
+    }
     ret->hint = GBX_HINT_UNCALLED;
     ret->start = realm->prepared.uncalled_start;
     ret->end = realm->prepared.uncalled_end;
@@ -580,7 +689,7 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
     if (realm->rejected_count > 0)
         gbx_console_rejections(realm);
     if (!ret->ok && may_have_cause(ret->error.failure))
-        gbx_describe_cause(realm, &ret->error);
+        explain_failure(realm, &ret->error);
     if (ret->ok)
         find_hint(realm, data, &ret->result);
     gbx_prepared_code_cleanup(&realm->prepared);

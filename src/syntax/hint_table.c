@@ -102,6 +102,23 @@ static const gbx_hint_row rows[] = {
     HINT(UNCALLED, ""),
     HINT(MISSING_FIELD, ""),
     HINT(MISSING_MEMBER, ""),
+    HINT(DATASET_OF_ALL, ""),
+    HINT(DATASET_OTHER, ""),
+    HINT(DATASET_ITSELF, ""),
+    HINT(NO_DATASET, ""),
+    HINT(DATASETS, "data is an object of all datasets: write data.NAME, or name one in "
+         "the argument 'dataset'"),
+    HINT(NO_INPUT, "no input was given: send it in the argument 'input'"),
+    HINT(INPUT_TEXT, "input is a text: give the value itself in the argument 'input', or "
+         "use JSON.parse(input)"),
+    HINT(GLOBALS, "servers, discover, artifact, progress, sleep and input are there "
+         "already: leave the parameter out"),
+    HINT(CONTENT, "a call gives the content itself, without .content or "
+         ".structuredContent: use the value; servers.NAME.tool(args, { raw: true }) has "
+         "them"),
+    HINT(TOOLS, "tools are called by their server: servers[\"NAME\"].call(\"tool\", { "
+         "name: value })"),
+    HINT(UNKNOWN_CALL, "declare this function, or check its spelling"),
     /* The engine's messages about syntax. */
     SYNTAX("must have an initializer",
            "give the const a value, or declare it with 'let'"),

@@ -66,7 +66,18 @@ typedef enum gbx_hint {
     GBX_HINT_UNAWAITED_LIST, /* or one for each item of a list */
     GBX_HINT_UNCALLED,       /* the same: the function, */
     GBX_HINT_MISSING_FIELD, /* or the member that no record has, and the nearest field, */
-    GBX_HINT_MISSING_MEMBER, /* the same of results of calls */
+    GBX_HINT_MISSING_MEMBER, /* the same of results of calls, */
+    GBX_HINT_DATASET_OF_ALL, /* a dataset, where the argument is an object of all, */
+    GBX_HINT_DATASET_OTHER,  /* or another dataset, */
+    GBX_HINT_DATASET_ITSELF, /* or that dataset, */
+    GBX_HINT_NO_DATASET,     /* or one that does not exist */
+    GBX_HINT_DATASETS,
+    GBX_HINT_NO_INPUT,
+    GBX_HINT_INPUT_TEXT,
+    GBX_HINT_GLOBALS, /* of code mode */
+    GBX_HINT_CONTENT,
+    GBX_HINT_TOOLS, /* code mode adds its servers */
+    GBX_HINT_UNKNOWN_CALL,
     GBX_HINTS_NAMED,
 } gbx_hint;
 

@@ -486,7 +486,7 @@ test('a dataset that could not be read is not silently missing among the others'
   const { client } = await start([`gone=${gone}`, `good=${file('good.json', '[1,2]')}`, `bad=${file('bad.json', '[1,')}`, `never=${gone}.csv`]);
   for (const code of ['({ good, bad }) => [good.length, bad]', 'datasets.bad', '(d) => d.good.length + d.bad.length']) {
     const result = await client.callTool({ name: 'compute', arguments: { code } });
-    assert.match(result.content[0].text, /^UNAVAILABLE: dataset 'bad' could not be read/, code);
+    assert.match(result.content[0].text, /^hint: dataset 'bad' could not be read/m, code);
   }
   assert.equal(await value(client, '({ good }) => good.length'), 2);
   assert.equal(await value(client, '(d) => "badly".length + d.good.length'), 7);

@@ -347,7 +347,7 @@ test('a tool that is called as other hosts call it, or on what is no function, i
     assert.match((await errorOf(code)).hint, /^tools are called by their server: servers\["NAME"\]\.call/);
   assert.match((await errorOf("await servers.call('up', 'wait', {})")).message,
     /^unknown server 'call': write servers\.NAME\.call\("tool", \{ name: value \}\) \(there are: /);
-  assert.equal((await errorOf('up_wit({})')).hint, 'declare it, or check its spelling');
+  assert.equal((await errorOf('up_wit({})')).hint, 'declare this function, or check its spelling');
 });
 
 test("habits of other worlds have an answer of this one's", async () => {
@@ -509,8 +509,8 @@ test('a member that no result has is named where the value looks as if something
     ["return { total: r.items.reduce((s, i) => s + i.ids, 0) }", /^\{"total":null\}\nhint: no result of a call has 'ids' \(line 1\): did you mean 'id'\?\n/],
     ["return Object.groupBy(r.items, (i) => i.ID)", /\nhint: .* 'ID' \(line 1\): did you mean 'id'\?\n/],
     ["return r.items.map((i) => i.state)", /^\[null,null\]\nhint: no result of a call has 'state' \(line 1\)\n/],
-    ["return r.itemz", /^No value returned; no result of a call has 'itemz' \(line 1\): did you mean 'items'\?\n/],
-    ["return r.item?.length", /'item' \(line 1\): did you mean 'items'\?\n/],
+    ["return r.itemz", /^No value returned; no result of a call has 'itemz' \(line 1\): did you mean 'items'\?; up\.list_items \(line 1\) gave /],
+    ["return r.item?.length", /'item' \(line 1\): did you mean 'items'\?; /],
     ["const { Items = [] } = r; return Items", /^\[\]\nhint: .*'Items' \(line 1\): did you mean 'items'\?\n/],
   ])
     assert.match(textOf(await execute(`${read} ${code}`)), said, code);

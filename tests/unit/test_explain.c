@@ -8,6 +8,8 @@
 #include "table.h"
 #include "test.h"
 
+static const gbx_given nothing = {.dataset = ""};
+
 static bool is_explained(const char *code, gbx_form form, bool is_syntax,
                          const char *said, const char *wanted)
 {
@@ -21,7 +23,8 @@ static bool is_explained(const char *code, gbx_form form, bool is_syntax,
     said += said[at] == ' ' ? at + 1 : at;
     assert_int_equal(sscanf(wanted, "%u:%u%n", &line, &column, &at), 2);
     wanted += wanted[at] == ' ' ? at + 1 : at;
-    gbx_explain(code, strlen(code), form, is_syntax, said, &a);
+    gbx_explain(code, strlen(code), form,
+                is_syntax ? GBX_ENDING_SYNTAX : GBX_ENDING_THROWN, said, &nothing, &a);
     hint = gbx_hint_row_of(a.hint)->hint;
     is_right = a.line == line && a.column == column &&
                (*wanted == '\0' ? *hint == '\0' : strstr(hint, wanted) != NULL);
@@ -62,7 +65,7 @@ TEST(explain__says_nothing_about_nothing)
 {
     gbx_explanation a = {.line = 7, .column = 7};
 
-    gbx_explain(NULL, 0, GBX_FORM_FUNCTION, true, NULL, &a);
+    gbx_explain(NULL, 0, GBX_FORM_FUNCTION, GBX_ENDING_SYNTAX, NULL, &nothing, &a);
     assert_int_equal(a.line, 7);
     assert_int_equal(a.hint, GBX_HINT_NONE);
 }

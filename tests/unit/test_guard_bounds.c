@@ -153,8 +153,9 @@ TEST(guard_bounds__survives_any_nesting)
         assert_int_equal(gbx_guard_full(code, strlen(code), GBX_FORM_FUNCTION, LIMIT,
                                         NULL, &report, NULL),
                          GBX_OK);
-        gbx_explain(code, strlen(code), GBX_FORM_SCRIPT, true,
-                    "SyntaxError: Unexpected EOF", &advice);
+        gbx_explain(code, strlen(code), GBX_FORM_SCRIPT, GBX_ENDING_SYNTAX,
+                    "SyntaxError: Unexpected EOF", &(gbx_given){.dataset = ""},
+                    &advice);
         gbx_report_free(report);
         free(code);
     }

@@ -615,10 +615,10 @@ void gbx_code_run_refuse(gbx_mcp_code *code, gbx_mcp_request *request,
 
 /* ---- hints.c ------------------------------------------------------------- */
 
-/* Map habits that models bring from other hosts to what works here: what to write
- * instead, to be freed, or NULL. message: the engine's, of the error that ended a run;
- * line: the line of code that failed. */
-char *gbx_code_message_hint(const gbx_code_run *run, const char *message,
-                            const char *line, size_t line_len);
+/* The hint with the names that only the host knows: of servers, and of the tool that an
+ * unknown name means. To be freed; NULL: there are none. message: the engine's, of the error
+ * that ended a run. */
+char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
+                          const char *hint);
 
 #endif

@@ -7,9 +7,10 @@
 #include "mcp/code/code_mode.h"
 
 #include "base/cleanup.h"
+#include "syntax/hint_table.h"
 #include "syntax/tree.h"
 
-#include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,214 +130,55 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     return found != NULL ? found : OTHERWISE;
 }
 
-/* ---- habits from other hosts ----------------------------------------------------- */
-
-/* The engine's messages also fit many other mistakes: give a hint only where the text
- * leaves no doubt. */
+/* ---- names of servers and tools -------------------------------------------------- */
 
 #define UNKNOWN "Can't find variable: "
 
-/* Functions and objects by which other hosts call tools. */
-#define CALLERS                                                                       \
-    "call callTool call_tool callMcpTool callMCPTool call_mcp_tool useTool use_tool " \
-    "useMcpTool use_mcp_tool invokeTool invoke_tool runTool run_tool executeTool "    \
-    "execute_tool"
-#define CLIENTS "mcp mcpClient mcp_client client session tools"
-
-#define LEAVE_OUT                                                                      \
-    "servers, discover, artifact, progress, sleep and input are there already: leave " \
-    "the parameter out"
-
-#define A_TEXT                                                                \
-    "input is a text: give the value itself in the argument 'input', or use " \
-    "JSON.parse(input)"
-
-#define NO_INPUT "no input was given: send it in the argument 'input'"
-
-#define THE_CONTENT                                                                     \
-    "a call gives the content itself, without .content or .structuredContent: use the " \
-    "value; servers.NAME.tool(args, { raw: true }) has them"
-
-/* Parts of the patterns, which are extended regular expressions. */
-#define NO_OBJECT "is not an object \\(evaluating '"
-#define MISSING   "undefined " NO_OBJECT
-#define NAME      "[^] '.([]*"
-#define WRAPPER   "(content|structuredContent)"
-#define PARAMETER "\\( *\\{[^}]*\\<"
-
-typedef enum habit_when {
-    ALWAYS,
-    INPUT_IS_TEXT,
-    WITHOUT_INPUT,
-    AFTER_CALLS, /* of which none gave a member with a wrapper's name */
-} habit_when;
-
-/* The first that fits counts. */
-static const struct {
-    habit_when when;
-    const char *message;
-    const char *line; /* that failed; or NULL, as is code: anything */
-    const char *code;
-    const char *hint; /* NULL: how tools are called */
-} habits[] = {
-    /* servers("NAME") or servers.NAME("tool", ...) */
-    {ALWAYS, "^TypeError: servers(\\." NAME ")? is not a function", NULL, NULL, NULL},
-    /* servers, a member of it, or a member of that name: the global exists. */
-    {ALWAYS,
-     NO_OBJECT "(" NAME "\\.servers'|servers(\\." NAME ")?('|\\[|\\." NAME "'))", NULL,
-     NULL, LEAVE_OUT},
-    /* ({ servers }) => ... */
-    {ALWAYS, "cannot be destructured",
-     PARAMETER "(servers|glovebox|discover|artifact|show|progress|ToolError)\\>", NULL,
-     LEAVE_OUT},
-    /* ({ input }) => ... as if input were a member. The argument is the input itself,
-     * null at worst. */
-    {ALWAYS, MISSING "input['.[]", NULL, PARAMETER "input\\>", LEAVE_OUT},
-    {INPUT_IS_TEXT, "'input\\.", NULL, NULL, A_TEXT},
-    {WITHOUT_INPUT, NO_OBJECT "input\\>", NULL, NULL, NO_INPUT},
-    {WITHOUT_INPUT, "cannot be destructured", "= input", NULL, NO_INPUT},
-    /* r.content[0], content[0], content.map or (await f()).content, but not deeper: a
-     * member of an item of an answer may really be missing. */
-    {AFTER_CALLS,
-     MISSING "(\\(await .*\\)\\." WRAPPER "\\>|" WRAPPER "(\\." NAME
-             "'|[^.A-Za-z0-9_$])|" NAME "\\." WRAPPER "\\>)",
-     NULL, NULL, THE_CONTENT},
-    /* { content: [x] } = ..., ({ content: [x] }) => ... or (... of content). The message
-     * names only the pattern, the call before it, or nothing. */
-    {AFTER_CALLS, "cannot be destructured|" MISSING "(\\[|.*\\)'\\)$)",
-     "\\{[^;]*\\<" WRAPPER "\\>[^;]*\\} *\\)? *=| of content\\)", NULL, THE_CONTENT},
-};
-
-/* The code may be long and hostile: its beginning must do. */
-#define LOOKED_MAX 2048
-
-static bool is_like(const char *text, size_t len, const char *pattern)
+static char *name_server(const gbx_code_run *run, const char *word)
 {
-    char looked[LOOKED_MAX + 1];
-    regex_t regex;
-    bool is;
+    const char *meant = gbx_code_meant_server(run->code, word);
+    char *hint = NULL;
 
-    if (pattern == NULL)
-        return true;
-    len = len < LOOKED_MAX ? len : LOOKED_MAX;
-    memcpy(looked, text, len);
-    looked[len] = 0;
-    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-        return false;
-    is = regexec(&regex, looked, 0, NULL, 0) == 0;
-    regfree(&regex);
-    return is;
-}
-
-static bool is_when(habit_when when, const gbx_code_run *run)
-{
-    if (when == INPUT_IS_TEXT)
-        return gbx_view_kind(run->input) == '"';
-    if (when == WITHOUT_INPUT)
-        return gbx_view_kind(run->input) == 'n';
-    for (const gbx_code_call *n = run->calls; when == AFTER_CALLS && n != NULL;
-         n = n->next)
-        if (has_one_of("content structuredContent", n->gave, strlen(n->gave)))
-            return false;
-    return when == ALWAYS || run->call_count > 0;
-}
-
-/* callTool(...), mcp.callTool(...) or await tools.name(...)? */
-static bool is_call_of_host(const char *name, const char *line, size_t len)
-{
-    size_t n = gbx_text_name_length(name);
-    const char *at = memmem(line, len, name, n);
-    const char *end = line + len;
-
-    if (has_one_of(CALLERS, name, n))
-        return true;
-    if (at == NULL || !has_one_of(CLIENTS, name, n) || at + n == end || at[n] != '.')
-        return false;
-    return (at - line >= 6 && memcmp(at - 6, "await ", 6) == 0) ||
-           has_one_of(CALLERS, at + n + 1, gbx_text_name_length(at + n + 1));
-}
-
-static char *name_server(const gbx_code_run *run, const char *name)
-{
-    GBX_CLEANUP(gbx_free) char *word = strndup(name, gbx_text_name_length(name));
-    const char *meant = word != NULL ? gbx_code_meant_server(run->code, word) : NULL;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
-
-    gbx_buf_init(&hint, GBX_KIB(1));
-    if (meant == NULL)
+    if (meant != NULL && asprintf(&hint,
+                                  meant[gbx_text_name_length(meant)] == 0
+                                      ? "did you mean servers.%s?"
+                                      : "did you mean servers[\"%s\"]?",
+                                  meant) < 0)
         return NULL;
-    if (meant[gbx_text_name_length(meant)] == 0)
-        (void)gbx_buf_printf(&hint, "did you mean servers.%s?", meant);
-    else
-        (void)gbx_buf_printf(&hint, "did you mean servers[\"%s\"]?", meant);
-    return gbx_buf_take_string(&hint, NULL);
+    return hint;
 }
 
-static bool is_called(const char *name, size_t n, const char *line, size_t len)
+/* get_user, tracker__get_user or mcp__tracker__get_user: names of a tool in other hosts. */
+static void name_tool(const gbx_code_run *run, const char *word, gbx_buf *to)
 {
-    const char *end = line + len;
-
-    for (const char *at = line;
-         (at = memmem(at, (size_t)(end - at), name, n)) != NULL && at + n < end; at++)
-        if (at[n] == '(' && (at == line || !gbx_text_is_name((unsigned char)at[-1])))
-            return true;
-    return false;
+    if (strlen(word) <= GBX_TOOL_NAME_MAX)
+        gbx_code_put_call(run->code, word, to);
 }
 
-/* get_user, tracker__get_user or mcp__tracker__get_user: names of a tool in other
- * hosts. */
-static char *name_tool(const gbx_code_run *run, const char *name, const char *line,
-                       size_t line_len)
+static bool is_row(const char *hint, gbx_hint row)
 {
-    size_t n = gbx_text_name_length(name);
-    GBX_CLEANUP(gbx_free) char *word = strndup(name, n);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
-
-    gbx_buf_init(&hint, GBX_KIB(1));
-    if (word == NULL || n == 0 || n > GBX_TOOL_NAME_MAX ||
-        !is_called(name, n, line, line_len))
-        return NULL;
-    gbx_code_put_call(run->code, word, &hint);
-    return hint.len > 0 ? gbx_buf_take_string(&hint, NULL) : NULL;
+    return strcmp(hint, gbx_hint_row_of(row)->hint) == 0;
 }
 
-static char *name_calls(const gbx_code_run *run)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf hint;
-
-    gbx_buf_init(&hint, GBX_KIB(4));
-    (void)gbx_buf_puts(&hint, "tools are called by their server: "
-                              "servers[\"NAME\"].call(\"tool\", { name: value }) (");
-    gbx_code_put_servers(run->code, &hint);
-    (void)gbx_buf_puts(&hint, ")");
-    return gbx_buf_take_string(&hint, NULL);
-}
-
-/* Suggest a replacement for an undefined variable. */
-static char *name_other(const gbx_code_run *run, const char *name, const char *line,
-                        size_t line_len)
-{
-    char *server = name_server(run, name);
-
-    if (server != NULL)
-        return server;
-    return is_call_of_host(name, line, line_len) ? name_calls(run)
-                                                 : name_tool(run, name, line, line_len);
-}
-
-char *gbx_code_message_hint(const gbx_code_run *run, const char *message,
-                            const char *line, size_t line_len)
+char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
+                          const char *hint)
 {
     const char *unknown = strstr(message, UNKNOWN);
+    const char *name = unknown != NULL ? unknown + strlen(UNKNOWN) : "";
+    GBX_CLEANUP(gbx_free)
+    char *word = gbx_need(strndup(name, gbx_text_name_length(name)));
+    char *server = word[0] != 0 ? name_server(run, word) : NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
 
-    if (unknown != NULL)
-        return name_other(run, unknown + strlen(UNKNOWN), line, line_len);
-    for (size_t i = 0; i < GBX_COUNTOF(habits); i++)
-        if (is_when(habits[i].when, run) &&
-            is_like(message, strlen(message), habits[i].message) &&
-            is_like(line, line_len, habits[i].line) &&
-            is_like(run->text, run->text_len, habits[i].code))
-            return habits[i].hint != NULL ? gbx_need(strdup(habits[i].hint))
-                                          : name_calls(run);
-    return NULL;
+    gbx_buf_init(&to, GBX_KIB(8));
+    if (server != NULL)
+        return server;
+    if (is_row(hint, GBX_HINT_TOOLS)) {
+        (void)gbx_buf_printf(&to, "%s (", hint);
+        gbx_code_put_servers(run->code, &to);
+        (void)gbx_buf_puts(&to, ")");
+    } else if (is_row(hint, GBX_HINT_UNKNOWN_CALL)) {
+        name_tool(run, word, &to);
+    }
+    return to.len > 0 ? gbx_buf_take_string(&to, NULL) : NULL;
 }

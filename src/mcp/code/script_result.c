@@ -169,7 +169,7 @@ static const char *hint_for(const gbx_code_run *run, const char *code, uint32_t 
     const char *text = find_line(run, line, &len);
     const char *better = gbx_code_advice(message, hint, text, len);
 
-    m->hint = gbx_code_message_hint(run, message, text, len);
+    m->hint = gbx_code_name_meant(run, message, hint);
     if (m->hint != NULL)
         return m->hint;
     if (better[0] != 0)

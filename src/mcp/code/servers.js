@@ -585,7 +585,8 @@
   const made = ownKeys(functions);
   for (let i = 0; i < made.length; i++) put(global, made[i], functions[made[i]], false);
   put(global, Symbol.for('glovebox.discover'), finder, false);
-  put(global, Symbol.for('glovebox.digits'), { input: digits?.input, result: digits?.result }, false);
+  put(global, Symbol.for('glovebox.digits'),
+    { input: digits?.input, result: digits?.result, servers: global.servers }, false);
 
   /* Report a sleep beyond the limit: code that believes it waited would be wrong. */
   const realmSleep = global.sleep;

@@ -128,29 +128,40 @@ static void on_log(void *user, const gbx_log *log)
         gbx_mcp_loop_post(c->data->loop, &c->lines_post);
 }
 
-static void advise(gbx_compute *c, gbx_buf *to)
+/* A dataset that could not be read is missing, and code that reads it may not notice. */
+static void say_unread(const gbx_compute *c, gbx_buf *to)
 {
-    gbx_time_budget budget = gbx_code_budget(c->code.len);
-    gbx_called called = {c->data, c->set, gbx_view_member(c->arguments, "input")};
+    const gbx_mcp_data *d = c->data;
 
-    gbx_time_budget_begin(&budget);
-    gbx_compute_advise(&called, (const char *)c->code.data, c->code.len, c->result, to);
-    gbx_time_budget_end(&budget);
+    for (size_t i = 0; c->needs == NULL && i < d->count; i++)
+        if (!d->sets[i].is_loaded &&
+            gbx_code_mentions((const char *)c->code.data, c->code.len,
+                              d->sets[i].spec.name))
+            (void)gbx_buf_printf(to, "%sdataset '%s' could not be read: %s",
+                                 to->len > 0 ? "; " : "", d->sets[i].spec.name,
+                                 d->sets[i].problem);
+}
+
+/* What only the host knows of a failure. */
+static void advise(const gbx_compute *c, gbx_buf *to)
+{
+    static const char unknown[] = "unknown dataset '";
+    const char *hint = gbx_result_hint(c->result);
+
+    say_unread(c, to);
+    if (to->len > 0 || strncmp(hint, unknown, sizeof unknown - 1) != 0)
+        return;
+    (void)gbx_buf_printf(to, "%s: ", hint);
+    gbx_data_say_names(c->data, to);
 }
 
 static void ended(void *arg)
 {
     gbx_compute *c = arg;
-    gbx_code code = gbx_result_code(c->result);
-    size_t len = 0;
-    bool has_value =
-        code == GBX_CODE_VALUE && gbx_result_value(c->result, &len) != NULL && len > 0;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
 
     gbx_buf_init(&advice, GBX_KIB(4));
-    /* A failure or a missing value may come from how the code was called. */
-    if (!has_value && !c->is_question &&
-        (code == GBX_CODE_VALUE || code == GBX_CODE_RUNTIME))
+    if (!c->is_question)
         advise(c, &advice);
     gbx_compute_reply(c->data, c->request,
                       gbx_buf_append(&advice, "", 1) ? (char *)advice.data : "",
@@ -167,49 +178,17 @@ static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
     gbx_mcp_loop_post(c->data->loop, &c->end_post);
 }
 
-/* ---- datasets that could not be read --------------------------------------------- */
+/* ---- a dataset that could not be read -------------------------------------------- */
 
 static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
 {
-    const gbx_dataset_state *other = NULL;
-    char error[GBX_ERROR_MESSAGE_SIZE + 160], hint[320];
-    int n;
+    char error[GBX_ERROR_MESSAGE_SIZE + 160];
 
-    for (size_t i = 0; c->set == NULL && other == NULL && i < c->data->count; i++)
-        other = c->data->sets[i].is_loaded ? &c->data->sets[i] : NULL;
     (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
                    set->spec.name, set->problem);
-    n = snprintf(hint, sizeof hint, "%s",
-                 set->is_held ? "somebody holds the database: try again in some seconds"
-                              : GBX_ADVICE_MEND);
-    if (other != NULL)
-        (void)snprintf(hint + n, sizeof hint - (size_t)n,
-                       "; code that needs only another can be called with it: dataset: "
-                       "\"%s\"",
-                       other->spec.name);
-    refuse_call(c, "UNAVAILABLE", error, hint);
-}
-
-/* A dataset that is not loaded and would silently be missing if the code reads it. */
-static const gbx_dataset_state *find_unread(const gbx_compute *c)
-{
-    gbx_time_budget budget = gbx_code_budget(c->code.len);
-    const gbx_mcp_data *d = c->data;
-    const gbx_dataset_state *unread = NULL;
-
-    assert(d->sets != NULL); /* there is one at least */
-    gbx_time_budget_begin(&budget);
-    for (size_t i = 0; c->needs == NULL && i < d->count && unread == NULL; i++) {
-        const gbx_dataset_state *set = &d->sets[i];
-
-        if (!set->is_loaded &&
-            gbx_code_mentions((const char *)c->code.data, c->code.len,
-                              set->spec.name) &&
-            gbx_code_reads((const char *)c->code.data, c->code.len, set->spec.name))
-            unread = set;
-    }
-    gbx_time_budget_end(&budget);
-    return unread;
+    refuse_call(c, "UNAVAILABLE", error,
+                set->is_held ? "somebody holds the database: try again in some seconds"
+                             : GBX_ADVICE_MEND);
 }
 
 /* ---- with the engine ------------------------------------------------------------- */
@@ -268,16 +247,13 @@ static void submit(gbx_compute *c)
 /* The data it waited for is ready. */
 static void begin(gbx_compute *c)
 {
-    const gbx_dataset_state *unread;
-
     c->is_begun = true;
     if (c->data->engine == NULL) {
         refuse_call(c, "UNAVAILABLE", c->data->engine_problem, GBX_ADVICE_MEND);
         return;
     }
-    unread = c->set != NULL && !c->set->is_loaded ? c->set : find_unread(c);
-    if (unread != NULL)
-        refuse_unread(c, unread);
+    if (c->set != NULL && !c->set->is_loaded)
+        refuse_unread(c, c->set);
     else
         submit(c);
 }

@@ -223,13 +223,6 @@ void gbx_compute_end_all(gbx_mcp_data *data);
 
 /* ---- compute_reply.c: what is answered ------------------------------------------- */
 
-/* How code was called; set NULL: with all datasets. */
-typedef struct gbx_called {
-    const gbx_mcp_data *data;
-    const gbx_dataset_state *set;
-    gbx_view input; /* or not a value */
-} gbx_called;
-
 /* advice: what to do about the error or the missing value, or "" to use the engine's
  * hint. is_text: the value is a text for the model, not JSON. */
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *advice,
@@ -237,16 +230,6 @@ void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char 
 /* Answer without a run: code is a name such as "INVALID_ARGS". */
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
                         const char *hint);
-
-/* ---- data_hints.c ---------------------------------------------------------------- */
-
-/* May the code read that member of the object of all datasets? True if unsure. */
-bool gbx_code_reads(const char *code, size_t len, const char *name);
-
-/* Append what to do about an error or a missing value; nothing if the call is not the
- * cause. */
-void gbx_compute_advise(const gbx_called *called, const char *code, size_t code_len,
-                        const gbx_result *result, gbx_buf *to);
 
 /* ---- compute_tool.c: descriptions, schemas, resources ----------------------------------- */
 

@@ -5,17 +5,26 @@
  */
 import { isObject } from './argument.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
-import { CallError, notFound, valueOf } from './codemode-servers.js';
+import { CallError, valueOf } from './codemode-servers.js';
 import { mendText } from './half.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
+import { nearest } from './nearest.js';
 import { messageOf } from './thrown.js';
+import { toToolResult } from './tool-result.js';
 
 const NAME_MAX = 256;
 const MESSAGE_MAX = 2000; // of progress
 const LINE_MAX = 10000000;
 const MIME_MAX = 100;
 const AWAITED_MOST = 3; // named in a message
+const NAMED_MOST = 20; // servers, in a message
 const LISTS_MOST = 5; // requested from one server in one run: all but the last have failed
+const FAULTS_MAX = 64; // the last errors that the code got
+const FAULT_CODES = ['NOT_FOUND', 'INVALID_ARGS', 'CALL_LIMIT', 'INPUT_TOO_LARGE'];
+const ASKED_MAX = 'the limit on questions of one run is reached: ask less often'; // as in servers.js
+
+/** Of a call that was sent and whose answer nobody has seen. */
+export const DOUBT = 'it may have taken effect: look before you repeat it';
 
 const isText = (value, most) => typeof value === 'string' && value.length <= most;
 
@@ -41,7 +50,7 @@ async function taken(value, who, more = '') {
   try {
     return new Taken(await whole(snapshot(value, place, (text) => `{"value":${text}${more}}`)));
   } catch (error) {
-    throw error instanceof InvalidData ? new CallError('UPSTREAM', error.message) : error;
+    throw error instanceof InvalidData ? new CallError('TOOL_ERROR', error.message) : error;
   }
 }
 
@@ -67,30 +76,56 @@ class Gate {
   }
 }
 
+/* What happened to a call in the end, for readers who do not know. */
+function outcomeOf({ ok, code, isDoubtful }) {
+  if (isDoubtful) return 'DOUBTFUL';
+  if (ok) return 'DONE';
+  return code === 'NOT_SENT' || code === 'CANCELLED' ? code : 'FAILED';
+}
+
 export class Run {
   artifacts = [];
   #byUri = new Map(); // the same
-  #calls = [];
-  #begun = new Map(); // by the call, for calls in progress
+  #calls = []; // as they are reported, and begun, done, isSent, wasOpen, isDoubtful, message
   #awaited = []; // names of what the code awaits
   #servers;
   #options;
-  #signal;
+  #over = new AbortController();
+  #isEnding = false; // the code has ended
+  #faults = []; // [message, code] of errors that the code got, the last one first
   #onProgress;
   #gate;
   #lists = new Map(); // by the server's name: {promise, asked}
   #stops = new Set(); // one for each call in progress
 
-  /** signal: ends with the run; onProgress({progress, total, message}) is optional. */
-  constructor(servers, options, signal, onProgress) {
+  /** onProgress({progress, total, message}) is optional. */
+  constructor(servers, options, onProgress) {
     this.#servers = servers;
     this.#options = options;
-    this.#signal = signal;
     this.#onProgress = onProgress;
     this.#gate = new Gate(options.maxCallsAtOnce);
-    signal.addEventListener('abort', () => {
-      for (const stop of this.#stops) stop();
+  }
+
+  /** Ends all calls. */
+  stop(reason) {
+    this.#over.abort(reason);
+    for (const stop of this.#stops) stop();
+  }
+
+  /** The code has ended. What was sent takes effect whether or not anybody reads it: it is
+   * waited for, for leftMs; nothing more is sent. */
+  async end(leftMs) {
+    this.#isEnding = true;
+    for (const call of this.#calls) call.wasOpen = call.begun !== undefined;
+    let timer;
+    const isLate = new Promise((resolve) => {
+      timer = setTimeout(resolve, Math.max(leftMs, 0));
+      this.#stops.add(resolve);
     });
+    if (leftMs > 0) await Promise.race([isLate, Promise.allSettled(this.#calls.filter(({ wasOpen, isSent }) => wasOpen && isSent).map(({ done }) => done))]);
+    clearTimeout(timer);
+    this.stop(new Error('the run has ended'));
+    for (const call of this.#calls) if (call.begun !== undefined) this.#close(call, call.isSent ? 'CANCELLED' : 'NOT_SENT');
   }
 
   /** The answer to a request, in the form that the script in the sandbox expects. */
@@ -101,13 +136,27 @@ export class Run {
     } catch (error) {
       const isOurs = error instanceof CallError;
       const code = isOurs ? error.code : 'UNAVAILABLE';
-      return { error: { code, message: messageOf(error), retryable: isOurs && error.isRetryable } };
+      const message = messageOf(error);
+      this.#remember(message, code);
+      return { error: { code, message, retryable: isOurs && error.isRetryable } };
     }
+  }
+
+  /** What is known of the calls: `open` of the code when it ended, `message` of a failure, and
+   * the `outcome`: DONE, FAILED, NOT_SENT, CANCELLED or DOUBTFUL. */
+  get fates() {
+    return this.#calls.map((call) => ({ ...call, outcome: outcomeOf(call) }));
   }
 
   /** A snapshot of the calls: later ends do not change it. */
   get calls() {
-    return this.#calls.map((call) => ({ ...call, ms: this.#msOf(call) }));
+    return this.#calls.map(({ server, tool, line, ms, ok, code, isDoubtful }) => (
+      { server, tool, line, ms, ok, ...(code !== undefined && { code }), ...(isDoubtful && { outcome: DOUBT }) }));
+  }
+
+  /** The code of the ToolError with that message, if there was one. */
+  codeOf(message) {
+    return this.#faults.find(([text]) => text === message)?.[1] ?? (message === ASKED_MAX ? 'CALL_LIMIT' : undefined);
   }
 
   /** What the code is waiting for, in words; '' if for nothing. */
@@ -125,9 +174,16 @@ export class Run {
     }
   }
 
-  #msOf(call) {
-    const begin = this.#begun.get(call);
-    return begin === undefined ? call.ms : Math.round((now() - begin) * 10) / 10;
+  /* It has ended: without a code as it should. */
+  #close(call, code, message) {
+    if (call.begun === undefined) return;
+    call.ms = Math.round((now() - call.begun) * 10) / 10;
+    call.begun = undefined;
+    call.ok = code === undefined;
+    call.code = code;
+    call.message = message;
+    if (code === 'CANCELLED' || code === 'UPSTREAM_TIMEOUT')
+      call.isDoubtful = call.isSent && !this.#servers.get(call.server).isReader(call.tool);
   }
 
   #operations = {
@@ -139,12 +195,25 @@ export class Run {
     artifact: (name, value, mimeType, settings) => this.#artifact(name, value, mimeType, settings),
     read: (uri) => this.#read(uri),
     show: (uri) => this.#show(uri),
+    fault: (code, message) => this.#fault(code, message),
   };
 
   #server(name) {
     const server = isText(name, NAME_MAX) ? this.#servers.get(name) : undefined;
-    if (server === undefined) throw notFound('server', String(name).slice(0, NAME_MAX), [...this.#servers.keys()]);
-    return server;
+    if (server !== undefined) return server;
+    const [given, names] = [String(name).slice(0, NAME_MAX), [...this.#servers.keys()]];
+    const meant = nearest(given, names);
+    const all = `${names.slice(0, NAMED_MOST).join(', ')}${names.length > NAMED_MOST ? ', ...' : ''}`;
+    throw new CallError('NOT_FOUND', `unknown server '${given}'${meant === undefined ? '' : `: did you mean '${meant}'?`} (there are: ${all})`);
+  }
+
+  #fault(code, message) {
+    if (FAULT_CODES.includes(code) && typeof message === 'string') this.#remember(message, code);
+  }
+
+  /* So that an error that nobody catches has its code. */
+  #remember(message, code) {
+    this.#faults = [[message, code], ...this.#faults].slice(0, FAULTS_MAX);
   }
 
   async #call(name, tool, args, settings) {
@@ -153,70 +222,86 @@ export class Run {
     if (!isText(tool, NAME_MAX) || !isObject(args))
       throw new CallError('INVALID_ARGS', 'a call has the name of a tool and one object of arguments');
     if (this.#calls.length >= this.#options.maxCalls)
-      throw new CallError('CALL_LIMIT', `no more than ${this.#options.maxCalls} calls may be made in one run`);
-    const call = { server: name, tool, line: lineOf(line), ms: 0, ok: false, code: 'ABORTED' };
+      throw new CallError('CALL_LIMIT', 'the limit on calls of one execute is reached: ask for more at once');
+    const call = { server: name, tool, line: lineOf(line), ms: 0, ok: false, begun: now(), isSent: false, wasOpen: false };
 
-    this.#begun.set(call, now());
     this.#calls.push(call);
+    call.done = this.#serve(server, call, args, timeoutMs, raw === true);
+    return call.done;
+  }
+
+  async #serve(server, call, args, timeoutMs, isRaw) {
+    const name = `${call.server}.${call.tool}`;
     try {
-      const made = await this.#waiting(`${name}.${tool}`, () =>
-        this.#gate.pass(() => this.#make(server, call, args, timeoutMs, raw === true)));
-      const value = await taken(made, `${name}.${tool}`);
-      call.ok = true;
-      delete call.code;
+      const made = await this.#waiting(name, () => this.#gate.pass(() => this.#make(server, call, args, timeoutMs, isRaw)));
+      const value = await taken(made, name);
+      this.#close(call);
       return value;
     } catch (error) {
-      call.code = error instanceof CallError ? error.code : 'UNAVAILABLE';
+      this.#close(call, error instanceof CallError ? error.code : 'UNAVAILABLE', messageOf(error));
       throw error;
-    } finally {
-      call.ms = this.#msOf(call);
-      this.#begun.delete(call);
     }
   }
 
   async #make(server, call, args, wanted, isRaw) {
-    const most = this.#options.callTimeoutMs;
-    const timeoutMs = typeof wanted === 'number' && wanted >= 1 ? Math.min(wanted, most) : most;
-
     this.#needRunning(); /* it may have been queued until now */
-    await this.#ask(call, args);
-    this.#needRunning();
-    const { result, value, isValue, failure } = await this.#within(timeoutMs, call, (signal) =>
-      server.call(call.tool, args, { signal, timeoutMs, onProgress: this.#progressOf(call) }));
-    return result === undefined || (isValue && !isRaw) ? value : valueOf(result, isRaw, failure);
+    try {
+      server.check(call.tool, args);
+      await this.#ask(call, args);
+      this.#needRunning();
+      const { result, value, isValue, failure } = await this.#within(wanted, server, call, (options) => server.call(call.tool, args, options));
+      if (isRaw) return result ?? toToolResult(value);
+      return result === undefined || isValue ? value : valueOf(result, failure);
+    } catch (error) {
+      if (error.instead === undefined) throw error;
+      call.tool = error.instead;
+      call.isSent = false;
+      return this.#make(server, call, args, wanted, isRaw);
+    }
   }
 
   #needRunning() {
-    if (this.#signal.aborted) throw new CallError('ABORTED', 'the run has ended');
+    if (this.#isEnding || this.#over.signal.aborted) throw new CallError('NOT_SENT', 'the run has ended');
   }
 
   /* The embedder's approval, before anything is done. */
   async #ask({ server, tool, line }, args) {
     const { allow } = this.#options;
     if (allow === undefined) return;
-    const verdict = await allow({ server, tool, args, line, signal: this.#signal });
+    const verdict = await allow({ server, tool, args, line, signal: this.#over.signal });
     if (verdict === true) return;
     throw new CallError('DENIED', typeof verdict === 'string' ? verdict : `${server}.${tool} is not allowed`);
   }
 
   /* Do not wait for a tool that ignores its signal. */
-  async #within(timeoutMs, { server, tool }, run) {
+  async #within(wanted, server, call, run) {
+    const { callTimeoutMs: most } = this.#options;
+    const isWanted = typeof wanted === 'number' && wanted >= 1 && wanted < most;
+    const timeoutMs = isWanted ? wanted : most;
+    const isLate = () => {
+      const reads = server.isReader(call.tool);
+      return new CallError('UPSTREAM_TIMEOUT', `no answer after ${timeoutMs} ms (${isWanted ? 'opts.timeoutMs' : 'callTimeoutMs'})${
+        reads ? '' : `; ${DOUBT}`}`, reads);
+    };
     const over = new AbortController();
     let timer, stop;
     const ended = new Promise((_, reject) => {
       stop = () => {
-        over.abort(this.#signal.reason);
-        reject(new CallError('ABORTED', 'the run has ended'));
+        over.abort(this.#over.signal.reason);
+        reject(new CallError('CANCELLED', 'the run has ended'));
       };
       timer = setTimeout(() => {
-        const error = new CallError('UPSTREAM_TIMEOUT', `${server}.${tool} did not answer within ${timeoutMs} ms`, true);
+        const error = isLate();
         over.abort(error);
         reject(error);
       }, timeoutMs);
       this.#stops.add(stop);
     });
+    call.isSent = true;
     try {
-      return await Promise.race([ended, run(over.signal)]);
+      return await Promise.race([ended, run({ signal: over.signal, timeoutMs, onProgress: this.#progressOf(call) })]);
+    } catch (error) {
+      throw error instanceof CallError && error.code === 'UPSTREAM_TIMEOUT' ? isLate() : error;
     } finally {
       clearTimeout(timer);
       this.#stops.delete(stop);
@@ -278,7 +363,7 @@ export class Run {
   #progressOf({ server, tool }) {
     if (this.#onProgress === undefined) return undefined;
     return ({ progress, total, message: said }) => {
-      if (this.#signal.aborted) return;
+      if (this.#over.signal.aborted) return;
       const words = said || (total === undefined ? `${progress}` : `${progress}/${total}`);
       const message = mendText(`${server}.${tool}: ${words}`.slice(0, MESSAGE_MAX));
       this.#onProgress({ progress: undefined, total: undefined, message });
@@ -290,7 +375,7 @@ export class Run {
       throw new CallError('OUTPUT_TOO_LARGE', `no more than ${this.#options.maxArtifacts} artifacts are kept`);
     const isBytes = isObject(settings) && settings.bytes === true && typeof value?.base64 === 'string';
     const content = isBytes ? Buffer.from(value.base64, 'base64') : value;
-    const bytes = isBytes ? content.length : Buffer.byteLength(JSON.stringify(content) ?? '');
+    const bytes = isBytes ? content.length : Buffer.byteLength(typeof content === 'string' ? content : JSON.stringify(content) ?? '');
     const artifact = {
       name: isText(name, NAME_MAX) && name !== '' ? mendText(name) : `artifact-${this.artifacts.length + 1}`,
       mimeType: mimeOf(mimeType, isBytes ? 'application/octet-stream'

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * codemode-servers - the things behind a name of `servers`: a client of the MCP SDK, tools of
- * createSandboxTools(), or plain functions. Each becomes {list(), call(tool, args, options)}.
+ * createSandboxTools(), or plain functions.
  */
 import { isObject, wrong } from './argument.js';
 import { mendHalves } from './half.js';
 import { nearest } from './nearest.js';
+import { problemsOf } from './schema.js';
 import { messageOf } from './thrown.js';
 import { returnedBy } from './tool-result.js';
 
@@ -20,9 +21,24 @@ export class CallError extends Error {
   }
 }
 
-export function notFound(what, name, names) {
-  const meant = nearest(name, names);
-  return new CallError('NOT_FOUND', `unknown ${what} '${name}'${meant === undefined ? '' : `: did you mean '${meant}'?`}`);
+/* readFile and read_file are one. */
+const folded = (name) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/* Other hosts have the server's name before that of the tool: mcp__files__read. */
+function withoutServer(server, tool) {
+  const name = tool.replace(/^mcp__/, '');
+  return name.startsWith(server) ? name.slice(server.length).replace(/^[._\-/:]+/, '') || tool : tool;
+}
+
+/* What is thrown for a name that no tool has; instead: the only one that differs in nothing
+ * but style, which is called in its place. */
+function noTool(server, tool, names) {
+  const meant = nearest(withoutServer(server, tool), names);
+  const error = new CallError('NOT_FOUND', `the server '${server}' has no tool '${tool}': ${
+    meant === undefined ? `discover({ server: ${JSON.stringify(server)} }) lists its tools` : `did you mean '${meant}'?`}`);
+  const alike = names.filter((name) => folded(name) === folded(tool));
+  if (alike.length === 1) [error.instead] = alike;
+  return error;
 }
 
 /* ---- a client of the SDK ------------------------------------------------------------- */
@@ -64,57 +80,77 @@ function clientError(error) {
     return new CallError('UNAVAILABLE', message, true);
   if (code === -32601) return new CallError('NOT_FOUND', message);
   if (code === -32602) return new CallError('INVALID_ARGS', message);
-  return new CallError('UPSTREAM', message);
+  return new CallError('UPSTREAM_REFUSED', message);
 }
 
 /* Version 1 of the SDK's server reports a wrong call as a result of the tool. */
 const WRONG_CALL = /^MCP error -32602: /;
 const WRONG_ARGUMENTS = /^MCP error -32602: (Input validation error|Invalid arguments)/;
 
-/* The call was wrong: does the tool exist at all? */
-async function unknownTool(client, tool) {
-  try {
-    const names = (await listOfClient(client)).map(({ name }) => name);
-    return names.includes(tool) ? undefined : notFound('tool', tool, names);
-  } catch {
-    return undefined; /* keep what the server said */
-  }
-}
-
-async function failureBehind(client, tool, result) {
-  if (!isObject(result) || result.isError !== true) return undefined;
-  const words = textOf(contentOf(result));
-  if (!WRONG_CALL.test(words)) return undefined;
-  const unknown = await unknownTool(client, tool);
-  return unknown ?? (WRONG_ARGUMENTS.test(words) ? new CallError('INVALID_ARGS', words) : undefined);
-}
-
-function fromClient(client) {
+function fromClient(server, client) {
+  const readers = new Set();
+  const list = async () => {
+    const tools = await listOfClient(client);
+    readers.clear();
+    for (const { name, annotations } of tools) if (annotations?.readOnlyHint === true) readers.add(name);
+    return tools;
+  };
+  /* The call was wrong: does the tool exist at all? */
+  const unknown = async (tool) => {
+    try {
+      const names = (await list()).map(({ name }) => name);
+      return names.includes(tool) ? undefined : noTool(server, tool, names);
+    } catch {
+      return undefined; /* keep what the server said */
+    }
+  };
+  const failureBehind = async (tool, result) => {
+    if (!isObject(result) || result.isError !== true) return undefined;
+    const words = textOf(contentOf(result));
+    if (!WRONG_CALL.test(words)) return undefined;
+    return await unknown(tool) ?? (WRONG_ARGUMENTS.test(words) ? new CallError('INVALID_ARGS', words) : undefined);
+  };
   return {
-    list: () => listOfClient(client),
+    list,
+    check() {}, /* the server does */
+    isReader: (tool) => readers.has(tool),
     async call(tool, args, options) {
       let result;
       try {
         result = await callClient(client, tool, args, options);
       } catch (error) {
         const failure = clientError(error);
-        throw (failure.code === 'INVALID_ARGS' && await unknownTool(client, tool)) || failure;
+        throw (failure.code === 'INVALID_ARGS' && await unknown(tool)) || failure;
       }
-      return { result, failure: await failureBehind(client, tool, result) };
+      return { result, failure: await failureBehind(tool, result) };
     },
   };
 }
 
 /* ---- tools of this package, and plain functions -------------------------------------- */
 
-function fromTools(tools) {
+/* What is the same for both: tools() gives the list. Arguments are checked here, before
+ * anybody is asked or anything is called. */
+function local(server, tools, call) {
+  const find = (name) => tools().find((tool) => tool.name === name);
   return {
-    list: async () => tools.tools,
-    async call(tool, args, { signal }) {
-      const result = await tools.callTool(tool, args, { signal });
-      return { result, ...returnedBy(result) };
+    list: async () => tools(),
+    check(name, args) {
+      const tool = find(name);
+      if (tool === undefined) throw noTool(server, name, tools().map((each) => each.name));
+      const problems = isObject(tool.inputSchema) ? problemsOf(tool.inputSchema, args) : [];
+      if (problems.length > 0) throw new CallError('INVALID_ARGS', problems.join('; '));
     },
+    isReader: (name) => find(name)?.annotations?.readOnlyHint === true,
+    call,
   };
+}
+
+function fromTools(server, tools) {
+  return local(server, () => tools.tools, async (tool, args, { signal }) => {
+    const result = await tools.callTool(tool, args, { signal });
+    return { result, ...returnedBy(result) };
+  });
 }
 
 function takeFunction(server, name, tool) {
@@ -129,29 +165,26 @@ function takeFunction(server, name, tool) {
 function fromFunctions(server, map) {
   if (Object.keys(map).length === 0) throw new TypeError(`options.servers.${server} has no function, and is not an MCP client`);
   const functions = new Map(Object.entries(map).map(([name, tool]) => [name, takeFunction(server, name, tool)]));
-  return {
-    list: async () => [...functions.values()].map(({ tool }) => tool),
-    async call(tool, args, options) {
-      const found = functions.get(tool);
-      if (found === undefined) throw notFound('tool', tool, [...functions.keys()]);
-      try {
-        return { value: await found.run(args, options) };
-      } catch (error) {
-        if (error instanceof CallError) throw error;
-        throw new CallError('UPSTREAM', messageOf(error));
-      }
-    },
-  };
+  const tools = [...functions.values()].map(({ tool }) => tool);
+  return local(server, () => tools, async (tool, args, options) => {
+    try {
+      return { value: await functions.get(tool).run(args, options) };
+    } catch (error) {
+      if (error instanceof CallError) throw error;
+      throw new CallError('TOOL_ERROR', messageOf(error));
+    }
+  });
 }
 
-/** {list(), call(tool, args, {signal, timeoutMs})}. A call gives {result} of the protocol or
- * {value}, or both and isValue: then the value is what was returned, and the result is its
- * text. failure: the error that a result stands for, if we know it better than the result
- * says. */
+/** {list(), check(tool, args), isReader(tool), call(tool, args, {signal, timeoutMs})}. check()
+ * throws a CallError; with `instead`, the tool has that name. A call gives {result} of the
+ * protocol or {value}, or both and isValue: then the value is what was returned, and the
+ * result is its text. failure: the error that a result stands for, if we know it better than
+ * the result says. */
 export function takeServer(name, server) {
   if (!isObject(server)) throw wrong(`options.servers.${name}`, 'an MCP client or an object of functions', server);
-  if (typeof server.callTool === 'function' && typeof server.listTools === 'function') return fromClient(server);
-  if (typeof server.callTool === 'function' && Array.isArray(server.tools)) return fromTools(server);
+  if (typeof server.callTool === 'function' && typeof server.listTools === 'function') return fromClient(name, server);
+  if (typeof server.callTool === 'function' && Array.isArray(server.tools)) return fromTools(name, server);
   return fromFunctions(name, server);
 }
 
@@ -170,7 +203,7 @@ const CODES = { __proto__: null, INVALID_ARGUMENTS: 'INVALID_ARGS', UNKNOWN_TOOL
 
 function failureOf(result, content) {
   const { structuredContent } = result;
-  const code = CODES[structuredContent?.error?.code] ?? 'UPSTREAM';
+  const code = CODES[structuredContent?.error?.code] ?? 'TOOL_ERROR';
   const words = textOf(content) || (structuredContent === undefined ? '' : JSON.stringify(mendHalves(structuredContent)));
   return new CallError(code, words || 'the tool failed and did not say why');
 }
@@ -189,8 +222,7 @@ function parsed(text) {
  * text, parsed if it is JSON; with other content, all of it. If `isError` is set, throws,
  * with failure if given.
  */
-export function valueOf(result, isRaw, failure) {
-  if (isRaw) return result;
+export function valueOf(result, failure) {
   if (!isObject(result)) return result ?? null;
   const content = contentOf(result);
   if (result.isError === true) throw failure ?? failureOf(result, content);

@@ -6,13 +6,13 @@
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, wrong } from './argument.js';
 import { ANSWERS } from './box.js';
-import { answerOf } from './codemode-answer.js';
+import { now } from './clock.js';
+import { answerOf, doubtOf, errorOf, notesOf } from './codemode-answer.js';
 import { Run } from './codemode-calls.js';
 import { definitionOf } from './codemode-describe.js';
 import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
 import { EngineCache } from './engine-cache.js';
-import { hintOfCode } from './hints.js';
 import { Listeners } from './listeners.js';
 import { RequestEngine } from './request.js';
 import { shownText } from './shown.js';
@@ -47,18 +47,10 @@ function takeOptions(options) {
   return taken;
 }
 
+/* Runs whose calls nobody waits for. */
+const STOPPED = ['ABORTED', 'TIMEOUT'];
+
 const POLICY = { console: true, timers: true, functions: [HOST_NAME] };
-
-/* The only function of the host means nothing to a reader: the requests made through it
- * do. */
-const WAITING = `, waiting for the host to answer ${HOST_NAME}`;
-
-function errorOf({ code, error, hint, location }, awaited) {
-  const { line = 0, column = 0, frame = '' } = location ?? {};
-  const isWaiting = code === 'TIMEOUT' && error.endsWith(WAITING);
-  const message = !isWaiting ? error : error.slice(0, -WAITING.length) + (awaited && `, waiting for ${awaited}`);
-  return { code, message, line, column, frame, hint: hintOfCode(hint) };
-}
 
 function usageOf({ executionMs, stats }, calls) {
   return { wallMs: executionMs, cpuMs: stats?.cpuMs ?? 0, memoryBytes: stats?.peakMemoryBytes ?? 0, calls };
@@ -118,31 +110,30 @@ class CodeMode {
     return [this.definition];
   }
 
-  #call(code, { input, timeoutMs }, signal) {
-    const limits = { timeoutMs, codeBytes: CODE_BYTES };
-    return { form: 'script', code, input: input === undefined ? null : input, limits, signal };
-  }
-
-  async #run(code, options, outside) {
-    const ended = new AbortController(); /* ends calls that nobody awaited */
-    const onProgress = options.onProgress && ((told) =>
-      this.#listeners.call('onProgress', () => options.onProgress(told)));
-    const run = new Run(this.#servers, this.#options, ended.signal, onProgress);
-    const watcher = { abort: () => ended.abort(outside.reason) };
-    if (outside !== undefined) watch(outside, watcher);
+  /* An outcome, and what a reader should know besides. */
+  async #run(code, { input = null, timeoutMs, onProgress, signal }) {
+    const begin = now();
+    const run = new Run(this.#servers, this.#options, onProgress && ((told) =>
+      this.#listeners.call('onProgress', () => onProgress(told))));
+    const watcher = { abort: () => run.stop(signal.reason) };
+    if (signal !== undefined) watch(signal, watcher);
     try {
+      const limits = { timeoutMs, codeBytes: CODE_BYTES };
       const result = await this.#engines.use({}, (engine) =>
-        engine.run({ ...this.#call(code, options, outside), [ANSWERS]: run }), outside);
-      const { calls, artifacts, awaited } = run;
+        engine.run({ form: 'script', code, input, limits, signal, [ANSWERS]: run }), signal);
+      const { awaited } = run;
+      await run.end(STOPPED.includes(result.code) || signal?.aborted ? 0 : timeoutMs - (now() - begin));
+      const error = result.ok ? doubtOf(run) : errorOf(result, run, awaited, { timeoutMs, most: this.#options.timeoutMs });
+      const { calls, artifacts } = run;
       const outcome = {
-        ok: result.ok, logs: result.logs ?? [], calls, artifacts,
+        ok: error === undefined, logs: result.logs ?? [], calls, artifacts,
         truncated: result.logsTruncated === true, usage: usageOf(result, calls.length),
+        ...(result.ok && { result: result.value, ...(result.hint && { hint: result.hint }) }), ...(error && { error }),
       };
-      const { hint } = result;
-      return result.ok ? { ...outcome, result: result.value, ...(hint && { hint }) } : { ...outcome, error: errorOf(result, awaited) };
+      return { outcome, notes: notesOf(run, result.ok, error, result.value) };
     } finally {
-      if (outside !== undefined) unwatch(outside, watcher);
-      ended.abort(new Error('the run has ended'));
+      if (signal !== undefined) unwatch(signal, watcher);
+      run.stop(new Error('the run has ended'));
     }
   }
 
@@ -151,6 +142,10 @@ class CodeMode {
    * options: input, timeoutMs, signal, onProgress.
    */
   async run(code, options = {}) {
+    return (await this.#checked(code, options)).outcome;
+  }
+
+  async #checked(code, options) {
     needText(code, 'code');
     needObject(options, 'options');
     needKnown(options, ['input', 'timeoutMs', 'signal', 'onProgress'], 'options');
@@ -158,14 +153,14 @@ class CodeMode {
     const timeoutMs = needNumber(options.timeoutMs ?? most, 'options.timeoutMs', 1, most);
     if (options.onProgress !== undefined) needFunction(options.onProgress, 'options.onProgress');
     if (options.signal !== undefined && !isSignal(options.signal)) throw wrong('options.signal', 'an AbortSignal', options.signal);
-    return this.#run(code, { ...options, timeoutMs }, options.signal);
+    return this.#run(code, { ...options, timeoutMs });
   }
 
   /* What is wrong with a model's input. */
   #problem(input) {
     if (!isObject(input)) return 'the arguments must be an object with code';
     const { code, timeout_ms: timeoutMs } = input;
-    if (typeof code !== 'string' || code.trim() === '') return 'code must be a string of JavaScript';
+    if (typeof code !== 'string') return 'code must be a string of JavaScript';
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= this.#options.timeoutMs))
       return `timeout_ms must be a number from 1 to ${this.#options.timeoutMs}`;
     const other = Object.keys(input).find((key) => !['code', 'input', 'timeout_ms'].includes(key));
@@ -181,10 +176,10 @@ class CodeMode {
     if (problem !== undefined)
       return { content: [{ type: 'text', text: shownText(`INVALID_ARGS: ${problem}`) }], isError: true };
     const { code, input: given, timeout_ms: timeoutMs } = input;
-    const outcome = await this.run(code, {
+    const { outcome, notes } = await this.#checked(code, {
       input: given, timeoutMs, signal: extra?.signal ?? extra?.mcpReq?.signal, onProgress: progressTo(extra),
     });
-    return answerOf(outcome, this.#options.maxTextCharacters);
+    return answerOf(outcome, notes, this.#options.maxTextCharacters);
   }
 
   /** Ends what runs; the clients are yours, and stay open. */

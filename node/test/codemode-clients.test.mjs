@@ -41,7 +41,7 @@ for (const sdk of sdks)
     });
 
     it('has no tool of that name', () => withClient(async (client) =>
-      assert.deepEqual(await thrownBy(client, 'ad', { a: 1 }), ['NOT_FOUND', false, "unknown tool 'ad': did you mean 'add'?"])));
+      assert.deepEqual(await thrownBy(client, 'ad', { a: 1 }), ['NOT_FOUND', false, "the server 'up' has no tool 'ad': did you mean 'add'?"])));
 
     it('has the tool, for other arguments', () => withClient(async (client) => {
       const [code, , message] = await thrownBy(client, 'add', { a: 'x' });
@@ -49,7 +49,7 @@ for (const sdk of sdks)
     }));
 
     it('has a tool that fails', () => withClient(async (client) =>
-      assert.deepEqual(await thrownBy(client, 'fail', {}), ['UPSTREAM', false, 'NO_STOCK: nothing left'])));
+      assert.deepEqual(await thrownBy(client, 'fail', {}), ['TOOL_ERROR', false, 'NO_STOCK: nothing left'])));
   });
 
 it('a tool that is only a task is described as one that cannot be called', async () => {

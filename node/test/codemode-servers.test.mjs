@@ -67,7 +67,7 @@ describe('code over servers of npm', { skip: missing === undefined ? false : `th
       [['read_text_file', true], ['read_text_file', true], ['create_entities', true], ['read_graph', true]]);
 
     const refused = await mode.handler({ code: 'return await servers.files.read_text_file({ path: "/etc/passwd" })' });
-    assert.match(refused.content[0].text, /^RUNTIME: ToolError: Access denied/);
+    assert.match(refused.content[0].text, /^TOOL_ERROR: ToolError: Access denied/);
     mode.dispose();
   });
 });

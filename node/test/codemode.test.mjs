@@ -2,9 +2,17 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 
+import { argumentsOf, CALLS_MAX, check, groups, OUTPUT_BYTES, SLEEP_MS, tools as table } from '../../tests/mcp/code-cases.mjs';
 import { createCodeMode, createSandboxTools } from '../lib/index.js';
 import { connect, sdks } from './support/sdk.mjs';
 import { busyWorkers, gone, until } from './support/processes.mjs';
+
+/* The table that `glovebox mcp` is tested with, too. */
+const same = createCodeMode({ servers: { up: table }, maxCalls: CALLS_MAX, sleepMs: SLEEP_MS, maxOutputBytes: OUTPUT_BYTES });
+for (const [group, rows] of Object.entries(groups))
+  describe(`as in the command: ${group}`, () => {
+    for (const row of rows) it(row[0].slice(0, 100), async () => check(row, await same.handler(argumentsOf(row))));
+  });
 
 const textOf = (result) => result.content.map(({ text }) => text).join('\n');
 
@@ -26,8 +34,6 @@ const shop = {
       resolve();
     });
   }),
-  deaf: () => new Promise(() => {}),
-  odd: () => 1n,
 };
 const mail = createSandboxTools();
 mail.action('send').describe('Sends a letter.').withString('to').withOptionalString('text').handle(({ to }) => ({ sent: to }));
@@ -37,6 +43,7 @@ const mode = createCodeMode({
   allow: ({ tool, args }) => tool !== 'send' || args.to !== 'boss' || 'not to the boss',
 });
 after(() => {
+  same.dispose();
   mode.dispose();
   mail.dispose();
 });
@@ -66,19 +73,6 @@ describe('code calls tools', () => {
       return { ids, total: await servers.shop.total({ ids }) };`), { ids: [12, 13, 22, 23], total: 20 });
     assert.deepEqual(await result('return [await servers["mail-box"].send({ to: "a" }), await servers.mail_box.call("send", { to: "b" })]'),
       [{ sent: 'a' }, { sent: 'b' }].map((each) => each));
-  });
-
-  it('in any shape that models write', async () => {
-    for (const code of [
-      'return await servers.shop.total({ ids: [1] })',
-      'await servers.shop.total({ ids: [1] })',
-      'async () => servers.shop.total({ ids: [1] })',
-      'async (input) => { const total = await servers.shop.total({ ids: [input] }); return total; }',
-      'async function run() { return servers.shop.total({ ids: [1] }); }',
-      'async function run() { return servers.shop.total({ ids: [1] }); }\nawait run();',
-      'async function execute(input) { return servers.shop.total({ ids: [1] }); }',
-      '```js\nreturn servers.shop.total({ ids: [1] })\n```',
-    ]) assert.equal(await result(code, { input: 1 }), 5, code);
   });
 
   it('and get what the tool returned, nothing and numbers included', async () => {
@@ -114,45 +108,14 @@ return got`;
     assert.deepEqual(warnings, []);
   });
 
-  it('with an input, which all forms see', async () => {
-    assert.deepEqual(await result('return [input.a]', { input: { a: 1 } }), [1]);
-    assert.deepEqual(await result('(input) => [input.a]', { input: { a: 1 } }), [1]);
-  });
-
-  it('and can find them', async () => {
-    assert.deepEqual(await result('return (await servers.shop.tools()).map((tool) => tool.name)'), Object.keys(shop));
-    assert.deepEqual(await result('return (await servers.shop.tools("orders")).map((tool) => tool.name)'), ['list']);
-    assert.deepEqual(await result('return await discover("letter")'),
-      [{ server: 'mail-box', tool: 'send', summary: 'Sends a letter.' }]);
-  });
-
-  it('and can ask for them in a sentence', async () => {
-    assert.deepEqual(await result('return (await discover("How to send a letter")).map((found) => found.tool)'), ['send']);
-    assert.deepEqual(await result('return (await servers.shop.tools("the orders")).map((tool) => tool.name)'), ['list']);
-    assert.deepEqual(await result('return await discover("how")'), []);
-  });
-
-  it('and reaches nothing else', async () => {
-    assert.deepEqual(await result('return ["process", "require", "fetch", "fs", "Buffer"].map((name) => typeof globalThis[name])'),
-      Array(5).fill('undefined'));
-  });
 });
 
 describe('a call that fails is a ToolError in the code', () => {
   const caught = (call) => result(`try { await ${call} } catch (e) {
     return [e.name, e instanceof ToolError, e.server, e.tool, e.code, e.message, e.retryable]; }`);
 
-  for (const [call, expected] of [
-    ['servers.shop.fail()', ['ToolError', true, 'shop', 'fail', 'UPSTREAM', 'no stock', false]],
-    ['servers.shop.lst()', ['ToolError', true, 'shop', 'lst', 'NOT_FOUND', "unknown tool 'lst': did you mean 'list'?", false]],
-    ['servers.shop.list([1])', ['ToolError', true, 'shop', 'list', 'INVALID_ARGS', 'arguments are one object, such as { name: value }, not an array', false]],
-    ['servers["mail-box"].send({ to: "boss" })', ['ToolError', true, 'mail-box', 'send', 'DENIED', 'not to the boss', false]],
-    ['servers.shop.call("deaf", {}, { timeoutMs: 30 })', ['ToolError', true, 'shop', 'deaf', 'UPSTREAM_TIMEOUT', 'shop.deaf did not answer within 30 ms', true]],
-  ]) it(call, async () => assert.deepEqual(await caught(call), expected));
-
-  it('an error of the tool as the protocol has it', async () => {
-    assert.deepEqual((await caught('servers["mail-box"].send({})')).slice(0, 5), ['ToolError', true, 'mail-box', 'send', 'INVALID_ARGS']);
-  });
+  it('one that is not allowed', async () => assert.deepEqual(await caught('servers["mail-box"].send({ to: "boss" })'),
+    ['ToolError', true, 'mail-box', 'send', 'DENIED', 'not to the boss', false]));
 
   it('an answer that JSON cannot hold, and the call counts as failed', async () => {
     const cycle = {};
@@ -164,11 +127,11 @@ describe('a call that fails is a ToolError in the code', () => {
         try { await servers.odd.call(name, {}); } catch (e) { seen.push([e.code, e.server, e.tool, e.message]); }
       return seen;`);
     assert.deepEqual(seen, [
-      ['UPSTREAM', 'odd', 'map', 'the answer of odd.map holds a Map at answer.rows[0]'],
-      ['UPSTREAM', 'odd', 'bigint', 'the answer of odd.bigint is a BigInt'],
-      ['UPSTREAM', 'odd', 'func', 'the answer of odd.func is a function'],
-      ['UPSTREAM', 'odd', 'cycle', 'the answer of odd.cycle holds a cycle at answer.self'],
-      ['UPSTREAM', 'odd', 'large', 'the answer of odd.large holds a function at answer.f'],
+      ['TOOL_ERROR', 'odd', 'map', 'the answer of odd.map holds a Map at answer.rows[0]'],
+      ['TOOL_ERROR', 'odd', 'bigint', 'the answer of odd.bigint is a BigInt'],
+      ['TOOL_ERROR', 'odd', 'func', 'the answer of odd.func is a function'],
+      ['TOOL_ERROR', 'odd', 'cycle', 'the answer of odd.cycle holds a cycle at answer.self'],
+      ['TOOL_ERROR', 'odd', 'large', 'the answer of odd.large holds a function at answer.f'],
     ]);
     assert.deepEqual(calls.map(({ tool, ok, code }) => [tool, ok, code]), seen.map(([code, , tool]) => [tool, false, code]));
     odd.dispose();
@@ -180,7 +143,7 @@ describe('a call that fails is a ToolError in the code', () => {
     const { result: seen } = await odd.run(`const seen = [];
       for (let i = 0; i < 4; i++) try { await servers.odd.fail({ i }); } catch (e) { seen.push(e.code); }
       return seen;`);
-    assert.deepEqual(seen, Array(4).fill('UPSTREAM'));
+    assert.deepEqual(seen, Array(4).fill('TOOL_ERROR'));
     odd.dispose();
   });
 
@@ -191,7 +154,7 @@ describe('a call that fails is a ToolError in the code', () => {
     };
     const over = createCodeMode({ servers: { client } });
     const { result } = await over.run('try { await servers.client.x({}) } catch (e) { return [e.code, e.message] }');
-    assert.deepEqual(result, ['UPSTREAM', '{"error":"quota exceeded"}']);
+    assert.deepEqual(result, ['TOOL_ERROR', '{"error":"quota exceeded"}']);
     over.dispose();
   });
 
@@ -209,38 +172,58 @@ describe('a call that fails is a ToolError in the code', () => {
     over.dispose();
   });
 
-  it('tools of this package that are not there, or get other arguments', async () => {
-    const f = createSandboxTools();
-    f.query('add').withNumber('a').handle(({ a }) => a);
-    f.query('fail').handle(() => { throw new Error('broken'); });
-    const over = createCodeMode({ servers: { own: f } });
-    const codeOf = async (call) => (await over.run(`try { return await ${call} } catch (e) { return [e.code, e.message] }`)).result;
-    assert.deepEqual((await codeOf('servers.own.ad({ a: 1 })'))[0], 'NOT_FOUND');
-    assert.match((await codeOf('servers.own.ad({ a: 1 })'))[1], /add/);
-    assert.equal((await codeOf('servers.own.add({ a: "1" })'))[0], 'INVALID_ARGS');
-    assert.equal(await codeOf('servers.own.add({ a: 1 })'), 1);
-    assert.deepEqual(await codeOf('servers.own.fail({})'), ['UPSTREAM', 'TOOL_FAILED: broken']);
-    over.dispose();
-    f.dispose();
-  });
+});
 
-  it('a server that does not exist', async () => {
-    assert.match((await mode.run('servers.shp.list()')).error.message, /unknown server 'shp': did you mean 'shop'\?/);
+describe('arguments are held against the schema of the tool', () => {
+  const { inputSchema } = shop.list;
+  const asked = [], got = [];
+  const handler = (args) => got.push(args);
+  const own = createSandboxTools();
+  own.query('list').withNumber('page', 'which', { integer: true }).withOptionalEnum('state', ['open', 'done']).handle(handler);
+  const strict = createCodeMode({
+    servers: {
+      own, functions: { list: { inputSchema: { ...inputSchema, additionalProperties: false }, handler } },
+      deep: { put: { handler, inputSchema: { $defs: { id: { type: ['integer', 'null'], minimum: 1 } }, type: 'object', properties: {
+        rows: { type: 'array', maxItems: 2, items: { type: 'object', required: ['id'], properties: { id: { $ref: '#/$defs/id' } } } },
+        either: { anyOf: [{ type: 'string', minLength: 2 }, { type: 'object', required: ['name'] }] },
+        all: { allOf: [{ minimum: 2 }, { exclusiveMaximum: 5 }] }, kind: { const: 'a' }, more: { additionalProperties: { type: 'boolean' } },
+      } } } },
+    },
+    allow: ({ args }) => asked.push(args) > 0,
   });
+  after(() => strict.dispose());
+  const refused = async (call) => (await strict.run(`await servers.${call}`)).error;
 
-  it('a value that JSON cannot hold', async () => {
-    const outcome = await mode.run('await servers.shop.odd()');
-    assert.equal(outcome.ok, false);
-    assert.match(outcome.error.message, /BigInt/);
-  });
+  for (const server of ['functions', 'own'])
+    for (const [args, message] of [
+      ['{}', 'page is required'],
+      ['{ page: "1" }', 'page must be a number, not the string "1": send it without quotes'],
+      ['{ page: 1.5, state: "opne" }', 'page must be a whole number, not 1.5; state must be one of "open", "done", not the string "opne": did you mean "open"?'],
+      ['{ page: 1, stat: "open" }', "stat is not a parameter: did you mean 'state'?"],
+    ]) it(`of ${server}: ${args}`, async () => {
+      const { code, message: said } = await refused(`${server}.list(${args})`);
+      assert.deepEqual([code, said], ['INVALID_ARGS', message]);
+    });
 
-  it('and the end of the run, where nobody catches it: with its place', async () => {
-    const { ok, error, calls } = await mode.run('const a = 1;\nawait servers.shop.fail();');
-    assert.equal(ok, false);
-    assert.equal(error.code, 'RUNTIME');
-    assert.match(error.message, /no stock/);
-    assert.equal(error.line, 2);
-    assert.deepEqual(calls.map(({ server, tool, line, ok: worked, code }) => [server, tool, line, worked, code]), [['shop', 'fail', 2, false, 'UPSTREAM']]);
+  for (const [args, message] of [
+    ['{ rows: [{ id: 1 }, {}] }', 'rows[1].id is required'],
+    ['{ rows: [{ id: 0 }] }', 'rows[0].id must be at least 1, not 0'],
+    ['{ rows: [{ id: "x" }] }', 'rows[0].id must be a number or null, not the string "x"'],
+    ['{ rows: [{ id: null }, { id: 1 }, { id: 2 }] }', 'rows must have at most 2 items, and has 3'],
+    ['{ either: "a" }', 'either must have at least 2 characters, and has 1'],
+    ['{ either: {} }', 'either must be a string, not an object'],
+    ['{ all: 5 }', 'all must be less than 5, not 5'],
+    ['{ kind: "b" }', 'kind must be "a", not the string "b"'],
+    ['{ more: { a: true, b: 1 } }', 'more.b must be true or false, not the number 1'],
+  ]) it(`in depth: ${args}`, async () => assert.equal((await refused(`deep.put(${args})`)).message, message));
+
+  it('before anybody is asked and anything is called; what fits gets there', async () => {
+    assert.deepEqual([asked, got], [[], []]);
+    const fits = [['functions.list', { page: 1, state: 'open' }], ['own.list', { page: 2 }],
+      ['deep.put', { rows: [{ id: null }], either: { name: 1 }, all: 2, kind: 'a', more: { a: true }, other: 1 }]];
+    for (const [call, args] of fits) assert.equal(await refused(`${call}(${JSON.stringify(args)})`), undefined);
+    assert.deepEqual(got, fits.map(([, args]) => args));
+    assert.equal(asked.length, 3);
   });
 });
 
@@ -306,11 +289,6 @@ describe('a run says what it did', () => {
 });
 
 describe('a run is bounded', () => {
-  it('in time, from outside', async () => {
-    assert.equal((await mode.run('for (;;);', { timeoutMs: 100 })).error.code, 'TIMEOUT');
-    assert.equal((await mode.run('await sleep(20000)', { timeoutMs: 60 })).error.code, 'TIMEOUT');
-  });
-
   it('in calls, in all and at once', async () => {
     let now = 0, most = 0, full;
     const isFull = new Promise((resolve) => { full = resolve; });
@@ -325,7 +303,7 @@ describe('a run is bounded', () => {
       maxCalls: 10, maxCallsAtOnce: 3,
     });
     const { error, calls } = await few.run('await Promise.all(Array.from({ length: 11 }, () => servers.s.slow()))');
-    assert.match(error.message, /no more than 10 calls/);
+    assert.equal(error.code, 'CALL_LIMIT');
     assert.equal(calls.length, 10);
     assert.equal(most, 3);
     few.dispose();
@@ -368,11 +346,11 @@ describe('a run is bounded', () => {
     small.dispose();
   });
 
-  it('and what nobody awaited is ended with it, down to the tool', async () => {
+  it('and what nobody awaited is ended with its time, down to the tool', async () => {
     const before = aborted;
-    const outcome = await mode.run('servers.shop.wait({}); await sleep(1); return 1');
+    const outcome = await mode.run('servers.shop.wait({}); await sleep(1); return 1', { timeoutMs: 900 });
     await new Promise(setImmediate);
-    assert.equal(outcome.result, 1);
+    assert.deepEqual([outcome.ok, outcome.result, outcome.error.code], [false, 1, 'CANCELLED']);
     assert.equal(aborted, before + 1);
     assert.equal(outcome.calls[0].ok, false);
   });
@@ -459,7 +437,7 @@ describe('the tool', () => {
     assert.match(hostile.definition.description, /servers\.hostile\.call\("a", args\)\n.*call\("b", \{ deep\?: unknown /);
     assert.ok(hostile.definition.description.length < 8000);
     const outcome = await hostile.run('try { await servers.hostile.a() } catch (e) { return [e.code, e.message] }');
-    assert.deepEqual(outcome.result, ['UPSTREAM', 'the tool failed and did not say why']);
+    assert.deepEqual(outcome.result, ['TOOL_ERROR', 'the tool failed and did not say why']);
     /* A schema that no JSON can be made of fails that call, and nothing else. */
     assert.match((await hostile.run('return (await discover("b")).length')).error.message, /the answer of 'discover' is nested too deeply/);
     assert.deepEqual((await hostile.run('return (await discover("", { tool: "a" })).map((found) => found.tool)')).result, ['a']);
@@ -479,8 +457,8 @@ describe('the tool', () => {
   it('answers an error with what to repair, and which calls took effect', async () => {
     const answer = await mode.handler({ code: 'await servers["mail-box"].send({ to: "x" });\nawait servers.shop.fail()' });
     assert.equal(answer.isError, true);
-    assert.match(textOf(answer), /^RUNTIME: .*no stock \(line 2, column \d+\)\n/);
-    assert.match(textOf(answer), /Calls that took effect: mail-box\.send\.\nCalls that failed: shop\.fail \(UPSTREAM\)\./);
+    assert.match(textOf(answer), /^TOOL_ERROR: ToolError: no stock \(line 2, column \d+\)\n/);
+    assert.match(textOf(answer), /Calls that took effect: mail-box\.send\.\nCalls that failed: shop\.fail \(TOOL_ERROR\)\./);
   });
 
   it('answers arguments that are wrong in words', async () => {
@@ -547,7 +525,7 @@ for (const sdk of sdks) {
     });
 
     it('fail with what they said', async () => {
-      assert.deepEqual(await value('try { await servers.up.fail({}) } catch (e) { return [e.code, e.message] }'), ['UPSTREAM', 'NO_STOCK: nothing left']);
+      assert.deepEqual(await value('try { await servers.up.fail({}) } catch (e) { return [e.code, e.message] }'), ['TOOL_ERROR', 'NO_STOCK: nothing left']);
       assert.match((await over.run('await servers.up.add({ a: 1 })')).error.message, /b is required/);
     });
 

@@ -21,6 +21,7 @@ export type CodeModeTool =
   | CodeModeFunction
   | {
       description?: string | undefined;
+      /** A JSON Schema: other arguments are refused before the handler is called. */
       inputSchema?: object | undefined;
       outputSchema?: object | undefined;
       annotations?: ToolAnnotations | undefined;
@@ -83,6 +84,8 @@ export interface CodeModeCall {
   ok: boolean;
   /** Why it failed. */
   code?: string;
+  /** Of a call that was sent and whose answer nobody has seen: it may have taken effect. */
+  outcome?: string;
 }
 
 export interface CodeModeArtifact {
@@ -111,6 +114,22 @@ interface CodeModeRun {
   usage: CodeModeUsage;
 }
 
+/** Codes of the ToolError that a call throws in the code, and of a run that it ends. */
+export type CodeModeErrorCode =
+  | 'TOOL_ERROR' | 'NOT_FOUND' | 'INVALID_ARGS' | 'DENIED' | 'CALL_LIMIT' | 'INPUT_TOO_LARGE'
+  | 'UPSTREAM_TIMEOUT' | 'UPSTREAM_REFUSED' | 'CANCELLED' | 'NOT_SENT';
+
+export interface CodeModeError {
+  code: SandboxErrorCode | CodeModeErrorCode;
+  /** Of what was thrown, or ''. */
+  name: string;
+  message: string;
+  line: number;
+  column: number;
+  frame: string;
+  hint: string;
+}
+
 export type CodeModeOutcome<T = unknown> =
   | (CodeModeRun & {
       ok: true;
@@ -119,11 +138,8 @@ export type CodeModeOutcome<T = unknown> =
       hint?: string;
       error?: undefined;
     })
-  | (CodeModeRun & {
-      ok: false;
-      result?: undefined;
-      error: { code: SandboxErrorCode; message: string; line: number; column: number; frame: string; hint: string };
-    });
+  /** With a result only if calls that the code did not await have no known outcome. */
+  | (CodeModeRun & { ok: false; result?: T; error: CodeModeError });
 
 export interface CodeModeRunOptions {
   /** What the code sees as input. */

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { env, folder, put } from './box.mjs';
+import { allow, env, folder, open as openWire, put, upstream } from './box.mjs';
+import { argumentsOf, CALLS_MAX, check, groups, OUTPUT_BYTES, SLEEP_MS } from './code-cases.mjs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -100,20 +101,6 @@ test('several servers in one script, with types', async () => {
     ['get-sum', 'create_entities', 'read_graph']);
 });
 
-test('a tool that fails is an exception with all that is needed', async () => {
-  const result = await execute(`try {
-      await servers.files.read_text_file({ path: '/etc/passwd' });
-    } catch (e) {
-      return [e instanceof ToolError, e.name, e.server, e.tool, e.code, e.retryable, e.message,
-        JSON.stringify(e)];
-    }`);
-  const [is, name, from, tool, code, retryable, message, json] = result.structuredContent.result;
-  assert.deepEqual([is, name, from, tool, code, retryable],
-    [true, 'ToolError', 'files', 'read_text_file', 'TOOL_ERROR', false]);
-  assert.match(message, /Access denied/);
-  assert.deepEqual(JSON.parse(json), { name, message, server: from, tool, code, retryable });
-});
-
 test('one that nobody catches ends the script where it is, and says what was done', async () => {
   const result = await execute(`const a = await servers.files.list_allowed_directories();
 const text: string = 'x';
@@ -194,18 +181,6 @@ return refused;`);
   assert.equal(dropped.lines, 20);
   assert.equal(lines.filter((line) => line.event === 'mcp.call' && line.run === dropped.run).length, 50);
 });
-
-for (const [what, code, wrong, right] of [
-  ['server', 'await servers.file.list()', "unknown server 'file'", "did you mean 'files'"],
-  ['tool', 'await servers.files.read_txt_file({})', "no tool 'read_txt_file'",
-    "did you mean 'read_text_file'"],
-]) {
-  test(`an unknown ${what} suggests the nearest`, async () => {
-    const result = await execute(code);
-    assert.equal(result.structuredContent.error.code, 'NOT_FOUND');
-    assert.ok(textOf(result).includes(wrong) && textOf(result).includes(right), textOf(result));
-  });
-}
 
 test('console lines are progress while the script runs, and logs when it has ended', async () => {
   const seen = [];
@@ -328,27 +303,7 @@ test('values that are large and needed no more are no memory', async () => {
   assert.equal(asked.structuredContent.result, 12, textOf(asked));
 });
 
-test('a call that code still waits for when it fails or is late is not called forgotten', async () => {
-  const long = "servers.everything['trigger-long-running-operation']({ duration: 60, steps: 2 })";
-  await execute("await servers.everything.echo({ message: '' }); await servers.memory.tools('')"); // both are started
-  const late = await execute(`return await ${long}`, { timeout_ms: 3000 });
-  assert.match(textOf(late), /^TIMEOUT: .*\n1 call was open when the code ended, and was cancelled: everything\.trigger-long-running-operation \(line 1\)\n/s);
-  const failed = await execute(`await Promise.all([${long}, ${long},\n servers.memory.nope()])`,
-    { timeout_ms: 30000 });
-  assert.match(textOf(failed), /^NOT_FOUND .*\n2 calls were open when the code ended, and were cancelled: everything/s);
-  for (const result of [late, failed]) assert.doesNotMatch(textOf(result), /not awaited/);
-});
-
-test('what is asked beyond the limit of all questions is a limit by its name', async () => {
-  const { structuredContent: { error } } = await execute(`for (;;)
-    await Promise.all(Array.from({ length: 100 }, () => servers.memory.tools('nothing')))`);
-  assert.equal(error.code, 'CALL_LIMIT');
-  assert.match(error.message, /^the limit on questions of one run is reached/);
-});
-
-test('a script that spins ends in time, and is told from one that waits', async () => {
-  const spun = await execute('while (true) {}', { timeout_ms: 300 });
-  assert.equal(spun.structuredContent.error.code, 'TIMEOUT');
+test('a script that waits uses no processor time', async () => {
   const waited = await execute('await sleep(700); return 1', { timeout_ms: 20000 });
   assert.ok(waited.structuredContent.usage.cpu_ms < 300, 'waiting is no processor time');
 });
@@ -376,19 +331,6 @@ test('the time in which a person is asked is not the script\'s', async () => {
   assert.equal(structuredContent.result, 'Echo: a', JSON.stringify(structuredContent));
   assert.ok(structuredContent.usage.wall_ms > 10000);
   assert.ok(structuredContent.usage.ms_left > 0);
-});
-
-test('what is no code is said with its place', async () => {
-  for (const [code, error, line] of [
-    ['const a = ;', 'SYNTAX', 1], ['\nenum A { B }', 'SYNTAX', 2], ['', 'INVALID_CODE', undefined], [5, 'INVALID_ARGS', undefined],
-    ['x'.repeat(60000), 'INVALID_CODE', undefined],
-    ['async () => {\n  nope();\n}', 'RUNTIME', 2],
-  ]) {
-    const result = await execute(code);
-    assert.equal(result.isError, true);
-    assert.equal(result.structuredContent.error.code, error);
-    assert.equal(result.structuredContent.error.line, line);
-  }
 });
 
 test('discover lists, searches and declares', async () => {
@@ -491,3 +433,10 @@ test('code can call the function of the host itself, and gains nothing', async (
   assert.deepEqual([...new Set(result.structuredContent.calls.map((each) => each.line))].sort(),
     [0, 10000000]);
 });
+
+const wire = await openWire(allow({ up: upstream('code') }, { limits: { calls: CALLS_MAX, sleepMs: SLEEP_MS, outputBytes: OUTPUT_BYTES } }));
+
+for (const [group, rows] of Object.entries(groups))
+  describe(`as in the Node package: ${group}`, () => {
+    for (const row of rows) test(row[0].slice(0, 100), async () => check(row, (await wire.call('execute', argumentsOf(row))).result));
+  });

@@ -30,8 +30,13 @@ static size_t drop_blanks(char *text, size_t len)
     return n;
 }
 
-size_t gbx_base64_encode(const uint8_t *d, size_t len, char *to)
+bool gbx_base64_append(gbx_buf *to, const void *data, size_t len)
 {
+    const uint8_t *d = data;
+    uint8_t *at = len > 0 ? gbx_buf_reserve(to, (len + 2) / 3 * 4) : NULL;
+
+    if (at == NULL)
+        return !to->failed;
     for (size_t i = 0; i < len; i += 3) {
         uint32_t bits = (uint32_t)d[i] << 16;
 
@@ -39,24 +44,12 @@ size_t gbx_base64_encode(const uint8_t *d, size_t len, char *to)
             bits |= (uint32_t)d[i + 1] << 8;
         if (i + 2 < len)
             bits |= d[i + 2];
-        *to++ = digits[bits >> 18];
-        *to++ = digits[bits >> 12 & 63];
-        *to++ = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        *to++ = i + 2 < len ? digits[bits & 63] : '=';
+        *at++ = (uint8_t)digits[bits >> 18];
+        *at++ = (uint8_t)digits[bits >> 12 & 63];
+        *at++ = (uint8_t)(i + 1 < len ? digits[bits >> 6 & 63] : '=');
+        *at++ = (uint8_t)(i + 2 < len ? digits[bits & 63] : '=');
     }
-    return (len + 2) / 3 * 4;
-}
-
-bool gbx_base64_append(gbx_buf *to, const void *data, size_t len)
-{
-    uint8_t *at;
-
-    if (len == 0)
-        return !to->failed;
-    at = gbx_buf_reserve(to, (len + 2) / 3 * 4);
-    if (at == NULL)
-        return false;
-    to->len += gbx_base64_encode(data, len, (char *)at);
+    to->len += (len + 2) / 3 * 4;
     return true;
 }
 

@@ -6,9 +6,7 @@
 
 #include "base/buf.h"
 
-/* Write 4 characters for every 3 bytes, padded; returns how many. */
-size_t gbx_base64_encode(const uint8_t *data, size_t len, char *to);
-
+/* Append 4 characters for every 3 bytes, padded. */
 bool gbx_base64_append(gbx_buf *to, const void *data, size_t len);
 
 /* True if text is the canonical base64 of some bytes: whole groups, padded, no stray

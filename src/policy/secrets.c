@@ -134,8 +134,8 @@ static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target
     while (text.len > 0) {
         const uint8_t *next = memmem(text.data, text.len, OPEN, OPEN_LEN);
         size_t before = next != NULL ? (size_t)(next - text.data) : text.len;
-        const gbx_secret *secret;
-        size_t reference;
+        const gbx_secret *secret = NULL;
+        size_t reference = 0;
         gbx_status status;
 
         (void)gbx_buf_append(out, text.data, before);
@@ -147,6 +147,7 @@ static gbx_status fill(const gbx_policy *policy, const gbx_secret_target *target
             gbx_buf_cleanup(out);
             return status;
         }
+        assert(secret != NULL); /* else the reference was refused */
         put_value(secret, is_json, out);
         text = (gbx_span){text.data + reference, text.len - reference};
     }

@@ -171,6 +171,9 @@ export function secondOpinion(form, code) {
   /* A stack that is too small for deep code says nothing about the code's syntax. */
   if (error.name !== 'SyntaxError' || isNewer(error, proper[0]) || isExport(error)) return null;
   const { offset, isKnown } = placeOf(error, prefix, proper[0]);
-  const words = inEngineWords(error.message, proper[0].slice(offset));
-  return [error.message, ...addon.explain(form, code, words, ...positionOf(offset, isKnown, proper))];
+  /* The bracket behind the code is ours. */
+  const isCut = isKnown && offset >= proper[0].trimEnd().length && /^Unexpected token '[)}]'/.test(error.message);
+  const message = isCut ? 'Unexpected end of input' : error.message;
+  const words = inEngineWords(message, proper[0].slice(offset));
+  return [message, ...addon.explain(form, code, words, ...positionOf(offset, isKnown, proper))];
 }

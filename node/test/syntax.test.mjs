@@ -87,6 +87,20 @@ describe('what JavaScript forbids', () => {
     }
   });
 
+  it('is found at the same place, with the same hint, as where it runs', async () => {
+    for (const [code, line, column, hint] of [
+      ['const a = 1 +\n', 1, 14, /^the code ends here/], ['const x = 5;\nreturn x *', 2, 11, /^the code ends here/],
+      ['if (1 &lt; 2) { return 1 }', 1, 7, /HTML entities/], ['return [1].map((x) => x &amp;&amp; 1)', 1, 25, /HTML entities/],
+    ]) {
+      const run = await engine.run({ form: 'script', code });
+      const [first] = validateSandboxCode(code, { form: 'script' }).violations;
+      for (const seen of [first, { ...run.location, hint: run.hint }]) {
+        assert.deepEqual([seen.line, seen.column], [line, column], code);
+        assert.match(seen.hint, hint);
+      }
+    }
+  });
+
   it('makes code of a forge invalid, with place and hint', () => {
     for (const [code, said] of [
       ['function execute(i) { if (i) const x = 1; }', /^line 1, column 30: Unexpected token 'const' \(a declaration cannot stand here/],

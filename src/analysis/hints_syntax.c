@@ -376,6 +376,17 @@ static bool explain_bracket(gbx_case *c, uint32_t culprit)
     return false;
 }
 
+/* The code ends in the middle: the place is behind its last token. */
+static bool explain_end(gbx_case *c)
+{
+    if (c->leaves.count == 0 || (strstr(c->message, "EOF") == NULL &&
+                                 strstr(c->message, "end of script") == NULL))
+        return false;
+    c->at = c->tree.nodes[c->leaves.nodes[c->leaves.count - 1]].end;
+    c->hint = GBX_HINT_CUT;
+    return true;
+}
+
 /* What is missing before a value, if the message does not name the context. */
 static uint32_t separator_hint(const gbx_case *c, uint32_t k)
 {
@@ -455,7 +466,7 @@ void gbx_explain_syntax(gbx_case *c)
         c->hint = GBX_HINT_ENTITY;
         return;
     }
-    if (explain_bracket(c, culprit))
+    if (explain_bracket(c, culprit) || explain_end(c))
         return;
     if (culprit != GBX_NO_LEAF) {
         explain_culprit(c, culprit);

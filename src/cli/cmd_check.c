@@ -34,24 +34,27 @@ static const gbx_opt_group groups[] = {
     {0},
 };
 
-/* What was found: by the guard, or by the worker. */
+/* What was found: by the guard, or by the worker, which then knows better. */
 typedef struct findings {
     gbx_report *report;
     gbx_result *result; /* of a worker; or NULL */
 } findings;
 
+static bool is_refused(const findings *f)
+{
+    return f->result != NULL && gbx_result_code(f->result) != GBX_CODE_VALUE;
+}
+
 static size_t count_of(const findings *f)
 {
-    bool is_refused = f->result != NULL && gbx_result_code(f->result) != GBX_CODE_VALUE;
-
-    return is_refused ? 1 : gbx_report_count(f->report);
+    return is_refused(f) ? 1 : gbx_report_count(f->report);
 }
 
 static gbx_violation violation_of(const findings *f, size_t i)
 {
     gbx_location at;
 
-    if (gbx_report_count(f->report) > 0)
+    if (!is_refused(f))
         return gbx_report_get(f->report, i);
     at = gbx_result_location(f->result);
     return (gbx_violation){.code = gbx_result_code(f->result),
@@ -137,6 +140,16 @@ static bool ask_worker(const check_args *args, gbx_policy *policy,
     return gbx_trouble_host(trouble, status);
 }
 
+/* Where the guard's parser only fails, the engine says why. */
+static bool knows_why(const gbx_report *report)
+{
+    gbx_violation first = gbx_report_count(report) > 0
+                              ? gbx_report_get(report, 0)
+                              : (gbx_violation){.code = GBX_CODE_SYNTAX, .hint = ""};
+
+    return first.code != GBX_CODE_SYNTAX || first.hint[0] != 0;
+}
+
 /* Read and check; on failure *trouble says why. */
 static bool check(const char *path, check_args *args, gbx_file_text *text,
                   findings *ret, gbx_trouble *trouble)
@@ -156,8 +169,7 @@ static bool check(const char *path, check_args *args, gbx_file_text *text,
     status = gbx_policy_check(policy, text->data, text->len, (gbx_form)args->form, NULL,
                               &ret->report, &trouble->err);
     return gbx_trouble_host(trouble, status) &&
-           (gbx_report_count(ret->report) > 0 ||
-            ask_worker(args, policy, text, ret, trouble));
+           (knows_why(ret->report) || ask_worker(args, policy, text, ret, trouble));
 }
 
 static void free_findings(findings *found)

@@ -563,78 +563,65 @@ static bool has_plain_results(gbx_realm *realm)
            gave_no(realm, answers, "structuredContent");
 }
 
-static void put_names(gbx_realm *realm, gbx_buf *to)
-{
-    JSPropertyNameArrayRef names =
-        JSObjectCopyPropertyNames(realm->ctx, realm->datasets);
-    size_t count = JSPropertyNameArrayGetCount(names);
-    char name[GBX_NAME_MAX + 1];
+#define DATASETS_BYTES GBX_KIB(20) /* of the names of as many as `compute` takes */
 
-    for (size_t i = 0; i < count; i++)
-        if (JSStringGetUTF8CString(JSPropertyNameArrayGetNameAtIndex(names, i), name,
-                                   sizeof name) > 1)
-            (void)gbx_buf_printf(to, "%s%s", to->len > 0 ? " " : "", name);
-    JSPropertyNameArrayRelease(names);
+static const char *names_of_datasets(gbx_realm *realm)
+{
+    static char names[DATASETS_BYTES];
+    JSPropertyNameArrayRef list;
+    size_t len = 0;
+
+    if (realm->datasets == NULL)
+        return NULL;
+    list = JSObjectCopyPropertyNames(realm->ctx, realm->datasets);
+    for (size_t i = 0;
+         i < JSPropertyNameArrayGetCount(list) && len + GBX_NAME_MAX < sizeof names;
+         i++) {
+        len += JSStringGetUTF8CString(JSPropertyNameArrayGetNameAtIndex(list, i),
+                                      names + len, GBX_NAME_MAX);
+        names[len - 1] = ' ';
+    }
+    names[len > 0 ? len - 1 : 0] = 0;
+    JSPropertyNameArrayRelease(list);
+    return names;
 }
 
-/* names and dataset hold what *ret refers to. */
-static void find_given(gbx_realm *realm, gbx_buf *names, char dataset[GBX_NAME_MAX + 1],
-                       gbx_given *ret)
+static gbx_given given_to(gbx_realm *realm)
 {
-    gbx_span input = (realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) != 0
-                         ? realm->in->input
-                         : (gbx_span){NULL, 0};
+    static char dataset[GBX_NAME_MAX + 1];
+    gbx_span input = realm->in->input;
+    gbx_given given = {.dataset = dataset, .datasets = names_of_datasets(realm)};
 
-    *ret = (gbx_given){.dataset = dataset};
-    (void)snprintf(dataset, GBX_NAME_MAX + 1, "%.*s", (int)realm->in->dataset.len,
+    (void)snprintf(dataset, sizeof dataset, "%.*s", (int)realm->in->dataset.len,
                    (const char *)realm->in->dataset.data);
     if (realm->data != NULL)
-        ret->flags |= GBX_GIVEN_DATA;
+        given.flags |= GBX_GIVEN_DATA;
     if (realm->data != NULL && realm->data == realm->datasets)
-        ret->flags |= GBX_GIVEN_ALL;
-    if (input.len == 0 || (input.len == 4 && memcmp(input.data, "null", 4) == 0))
-        ret->flags |= GBX_GIVEN_NO_INPUT;
+        given.flags |= GBX_GIVEN_ALL;
+    if ((realm->in->flags & GBX_CALL_WIRE_HAS_INPUT) == 0 || input.len == 0 ||
+        (input.len == 4 && memcmp(input.data, "null", 4) == 0))
+        given.flags |= GBX_GIVEN_NO_INPUT;
     else if (input.data[0] == '"')
-        ret->flags |= GBX_GIVEN_TEXT;
+        given.flags |= GBX_GIVEN_TEXT;
     if (realm->has_servers)
-        ret->flags |= GBX_GIVEN_SERVERS;
+        given.flags |= GBX_GIVEN_SERVERS;
     if (realm->has_servers && has_plain_results(realm))
-        ret->flags |= GBX_GIVEN_RESULTS;
-    if (realm->datasets == NULL)
-        return;
-    put_names(realm, names);
-    if (gbx_buf_append(names, "", 1))
-        ret->datasets = (const char *)names->data;
-}
-
-static void explain_failure(gbx_realm *realm, gbx_msg_error *error)
-{
-    char dataset[GBX_NAME_MAX + 1];
-    gbx_given given;
-    gbx_buf names;
-
-    gbx_buf_init(&names, GBX_KIB(64));
-    find_given(realm, &names, dataset, &given);
-    gbx_describe_cause(realm, &given, error);
-    gbx_buf_cleanup(&names);
+        given.flags |= GBX_GIVEN_RESULTS;
+    return given;
 }
 
 /* Its value is undefined, and that may come from how it was called. */
-static void explain_nothing(gbx_realm *realm, gbx_span code, gbx_msg_result *ret)
+static void explain_nothing(gbx_realm *realm, gbx_msg_result *ret)
 {
-    char dataset[GBX_NAME_MAX + 1];
+    gbx_span code = plain_code(realm);
+    gbx_given given = given_to(realm);
     gbx_explanation e = {.line = 0};
-    gbx_given given;
-    gbx_buf names;
 
-    gbx_buf_init(&names, GBX_KIB(64));
-    find_given(realm, &names, dataset, &given);
     gbx_explain((const char *)code.data, code.len, (gbx_form)realm->in->form,
                 GBX_ENDING_NOTHING, NULL, &given, &e);
     ret->hint = e.hint;
     ret->start = e.start;
     ret->end = e.end;
-    gbx_buf_cleanup(&names);
 }
 
 static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
@@ -651,7 +638,7 @@ static void find_hint(gbx_realm *realm, JSValueRef data, gbx_msg_result *ret)
         return;
     if (realm->prepared.uncalled_start == realm->prepared.uncalled_end) {
         if (realm->data != NULL)
-            explain_nothing(realm, plain_code(realm), ret);
+            explain_nothing(realm, ret);
         return;
     }
     ret->hint = GBX_HINT_UNCALLED;
@@ -688,8 +675,11 @@ void gbx_realm_run(gbx_realm *realm, const gbx_msg_call *call,
     }
     if (realm->rejected_count > 0)
         gbx_console_rejections(realm);
-    if (!ret->ok && may_have_cause(ret->error.failure))
-        explain_failure(realm, &ret->error);
+    if (!ret->ok && may_have_cause(ret->error.failure)) {
+        gbx_given given = given_to(realm);
+
+        gbx_describe_cause(realm, &given, &ret->error);
+    }
     if (ret->ok)
         find_hint(realm, data, &ret->result);
     gbx_prepared_code_cleanup(&realm->prepared);

@@ -44,6 +44,7 @@ static const gbx_hint_row rows[] = {
     HINT(STATEMENT, "a statement stands where a function is needed: write (data) => { "
          "...; return ...; }"),
     HINT(VALUE, "a value is missing before this"),
+    HINT(CUT, "the code ends here, and something is missing: send all of it"),
     HINT(PROMISE, "this is a promise, since it comes from an async function: write "
          "'await' before the call, and 'async' before the function around it"),
     HINT(CONST, "a const cannot be assigned to: declare it with 'let'"),

@@ -32,6 +32,7 @@ typedef enum gbx_hint {
     GBX_HINT_OBJECT,
     GBX_HINT_STATEMENT,
     GBX_HINT_VALUE,
+    GBX_HINT_CUT,
     GBX_HINT_PROMISE,
     GBX_HINT_CONST,
     GBX_HINT_MISSING,

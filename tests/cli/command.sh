@@ -193,6 +193,9 @@ want 15 '{"ok":false,"violations":\[{"code":"INVALID_CODE","line":1,*"rule":*},{
 want 15 '' 'bad.js:1:*: INVALID_CODE: *bad.js:1:*' check bad.js
 echo '(d) => { return (1; }' >syntax.js
 want 12 '' 'syntax.js:1:*: SYNTAX: *' check syntax.js
+# What the guard's parser cannot explain, a worker does, as in a run.
+printf 'const x = 5;\nreturn x *\n' >cut.js
+want 12 '' 'cut.js:2:11: SYNTAX: *end of script*hint: the code ends here, *' check cut.js --form script
 # What the grammar of the guard allows, a worker finds; it runs nothing.
 echo '(d) => { let a = 1; let a = 2; return a }' >twice_declared.js
 want 12 '' "twice_declared.js:1:25: SYNTAX: *variable twice*hint: *taken*" check twice_declared.js

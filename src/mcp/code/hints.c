@@ -148,13 +148,6 @@ static char *name_server(const gbx_code_run *run, const char *word)
     return hint;
 }
 
-/* get_user, tracker__get_user or mcp__tracker__get_user: names of a tool in other hosts. */
-static void name_tool(const gbx_code_run *run, const char *word, gbx_buf *to)
-{
-    if (strlen(word) <= GBX_TOOL_NAME_MAX)
-        gbx_code_put_call(run->code, word, to);
-}
-
 static bool is_row(const char *hint, gbx_hint row)
 {
     return strcmp(hint, gbx_hint_row_of(row)->hint) == 0;
@@ -177,8 +170,10 @@ char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
         (void)gbx_buf_printf(&to, "%s (", hint);
         gbx_code_put_servers(run->code, &to);
         (void)gbx_buf_puts(&to, ")");
-    } else if (is_row(hint, GBX_HINT_UNKNOWN_CALL)) {
-        name_tool(run, word, &to);
+    } else if (is_row(hint, GBX_HINT_UNKNOWN_CALL) &&
+               strlen(word) <= GBX_TOOL_NAME_MAX) {
+        /* get_user, tracker__get_user or mcp__tracker__get_user, as in other hosts */
+        gbx_code_put_call(run->code, word, &to);
     }
     return to.len > 0 ? gbx_buf_take_string(&to, NULL) : NULL;
 }

@@ -2,6 +2,7 @@
 /* line - what a line of the security log may never be, whatever text goes into it. */
 #include "audit/audit.h"
 #include "audit_text.h"
+#include "table.h"
 #include "test.h"
 
 #include "base/cleanup.h"
@@ -42,76 +43,38 @@ TEST(line__is_written_field_by_field)
     assert_int_equal(len, strlen((const char *)line.space));
 }
 
-#define TEXT(s) s, sizeof(s) - 1
-
 /* What a text becomes in the string that a JSON parser makes of the line. */
-static const struct {
-    const char *what;
-    const char *text;
+static void check_text(const char *what, const char *text, size_t text_len,
+                       const char *parsed)
+{
+    gbx_log_line line;
+    const char *whole;
+    json_t *root;
     size_t len;
-    const char *parsed;
-} texts[] = {
-    {"nothing", TEXT(""), ""},
-    {"plain", TEXT("db.query"), "db.query"},
-    {"a quote and what a forger adds", TEXT("x\",\"event\":\"call.ended"),
-     "x\",\"event\":\"call.ended"},
-    {"a backslash before the end", TEXT("x\\"), "x\\"},
-    {"a whole line of its own", TEXT("x\"}\n{\"time\":\"\",\"seq\":1}"),
-     "x\"}\\n{\"time\":\"\",\"seq\":1}"},
-    {"carriage return", TEXT("a\rb"), "a\\u{d}b"},
-    {"colours", TEXT("\033[31mred\033[0m"), "\\u{1b}[31mred\\u{1b}[0m"},
-    {"the title of a terminal", TEXT("\033]0;owned\007"), "\\u{1b}]0;owned\\u{7}"},
-    {"C1",
-     TEXT("\xC2\x9B"
-          "31m"),
-     "\\u{9b}31m"},
-    {"DEL and backspace", TEXT("ab\x7F\b"), "ab\\u{7f}\\u{8}"},
-    {"NUL", TEXT("a\0b"), "a\\u{0}b"},
-    {"line and paragraph separator",
-     TEXT("a\xE2\x80\xA8"
-          "b\xE2\x80\xA9"),
-     "a\\u{2028}b\\u{2029}"},
-    {"NEL",
-     TEXT("a\xC2\x85"
-          "b"),
-     "a\\u{85}b"},
-    {"right to left",
-     TEXT("gpj.\xE2\x80\xAE"
-          "exe"),
-     "gpj.\\u{202e}exe"},
-    {"isolates", TEXT("\xE2\x81\xA6x\xE2\x81\xA9"), "\\u{2066}x\\u{2069}"},
-    {"a tag character", TEXT("\xF3\xA0\x81\x81"), "\\u{e0041}"},
-    {"invalid UTF-8",
-     TEXT("a\xFF\xC0\xAF"
-          "b"),
-     "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
-     "b"},
-    {"half a character", TEXT("a\xE2\x82"), "a\xEF\xBF\xBD\xEF\xBF\xBD"},
-    {"a surrogate", TEXT("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
-    {"other writing is left alone", TEXT("h\xC3\xA9llo \xE4\xB8\xAD \xF0\x9F\x98\x80"),
-     "h\xC3\xA9llo \xE4\xB8\xAD \xF0\x9F\x98\x80"},
-};
+
+    gbx_log_line_begin(&line, &head);
+    gbx_log_line_text(&line, "target", text, text_len);
+    gbx_log_line_puts(&line, "after", "it");
+    whole = gbx_log_line_end(&line, &len);
+    root = audit_text_parse(whole, len);
+    if (strcmp(json_string_value(json_object_get(root, "target")), parsed) != 0)
+        fail_msg("%s: %s", what, whole);
+    assert_int_equal(json_object_size(root), 7);
+    assert_string_equal(json_string_value(json_object_get(root, "after")), "it");
+    json_decref(root);
+}
 
 TEST(line__cannot_be_forged)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(texts); i++) {
-        gbx_log_line line;
-        const char *whole;
-        json_t *root;
-        size_t len;
+    const table_line *rows;
+    size_t count = table_lines("unit/audit/texts.txt", "texts", true, &rows);
 
-        gbx_log_line_begin(&line, &head);
-        gbx_log_line_text(&line, "target", texts[i].text, texts[i].len);
-        gbx_log_line_puts(&line, "after", "it");
-        whole = gbx_log_line_end(&line, &len);
-        root = audit_text_parse(whole, len);
-        if (strcmp(json_string_value(json_object_get(root, "target")),
-                   texts[i].parsed) != 0)
-            fail_msg("%s: %s", texts[i].what, whole);
-        assert_int_equal(json_object_size(root), 7);
-        assert_string_equal(json_string_value(json_object_get(root, "after")), "it");
-        json_decref(root);
+    for (size_t i = 0; i < count; i++) {
+        const char *const *cell = rows[i].cell;
+
+        check_text(cell[0], cell[1], strlen(cell[1]), cell[2]);
     }
+    check_text("NUL", "a\0b", 3, "a\\u{0}b");
 }
 
 /* The parsed text of one field of len times piece. */

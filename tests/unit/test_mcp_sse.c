@@ -2,6 +2,7 @@
 /* Streams of events, without a connection: what they say, however they are cut. */
 #include "base/cleanup.h"
 #include "mcp/upstream/internal.h"
+#include "table.h"
 #include "test.h"
 
 /* All events of a text fed in pieces of so many bytes: "name:data|name:data|". */
@@ -23,43 +24,20 @@ static void events_of(const char *text, size_t len, size_t piece, gbx_buf *ret)
     (void)gbx_buf_append(ret, "", 1);
 }
 
-static const struct {
-    const char *text;
-    const char *events;
-} streams[] = {
-    {"data: one\n\n", "message:one|"},
-    {"data: one\r\n\r\n", "message:one|"},
-    {"data: one\r\rdata: two\r\r", "message:one|message:two|"},
-    {"event: endpoint\ndata: /m?x=1\n\n", "endpoint:/m?x=1|"},
-    {"data:no blank\n\n", "message:no blank|"},
-    {"data:  two blanks\n\n", "message: two blanks|"},
-    {"data: a\ndata: b\ndata\n\n", "message:a\nb\n|"},
-    {": a comment\n\n:\ndata: x\n\n", "message:x|"},
-    {"event: lonely\n\ndata: x\n\n", "message:x|"},
-    {"id: 5\nretry: 100\nunknown: y\ndatax: z\ndata: x\n\n", "message:x|"},
-    {"\xef\xbb\xbf"
-     "data: x\n\n",
-     "message:x|"},
-    {"\xef\xbb\xbf"
-     "event: endpoint\ndata: /m\n\n",
-     "endpoint:/m|"},
-    {"data: x\n\n\xef\xbb\xbf"
-     "data: y\n\ndata: z\n\n",
-     "message:x|message:z|"},
-    {"data: cut", ""},
-    {"data: cut\n", ""},
-};
-
 TEST(events__are_the_same_in_pieces_of_any_size)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(streams); i++) {
-        size_t len = strlen(streams[i].text);
+    const table_line *rows;
+    size_t count = table_lines("unit/mcp/events.txt", "streams", true, &rows);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = rows[i].cell[0];
+        size_t len = strlen(text);
 
         for (size_t piece = 1; piece <= len; piece++) {
             GBX_CLEANUP(gbx_buf_cleanup) gbx_buf found;
 
-            events_of(streams[i].text, len, piece, &found);
-            assert_string_equal((const char *)found.data, streams[i].events);
+            events_of(text, len, piece, &found);
+            assert_string_equal((const char *)found.data, rows[i].cell[1]);
         }
     }
 }

@@ -91,9 +91,9 @@ static const char *containment(gbx_link *link)
 }
 
 static const gbx_link_ops process_ops = {take,      forget,      agree, leave,
-                                         add_words, containment, false, true};
+                                         add_words, containment, true};
 static const gbx_link_ops address_ops = {take,      forget,      agree, leave,
-                                         add_words, containment, true,  false};
+                                         add_words, containment, false};
 
 static gbx_status begin(const gbx_link_options *options, const gbx_link_ops *ops,
                         gbx_link **ret)

@@ -83,7 +83,7 @@ static void print_tail(const gbx_stderr_tail *tail, const gbx_policy *secrets,
                        gbx_buf *to)
 {
     gbx_buf_init(to, GBX_KIB(64));
-    assert_true(gbx_stderr_tail_print(tail, secrets, 5, to));
+    assert_true(gbx_stderr_tail_print(tail, secrets, to));
     assert_true(gbx_buf_append(to, "", 1));
 }
 

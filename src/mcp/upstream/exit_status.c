@@ -41,49 +41,30 @@ static gbx_span without_first_line(gbx_span text)
     return (gbx_span){text.data + gone, text.len - gone};
 }
 
-/* The beginning of the line before. */
-static const char *line_before(const char *text, const char *at)
+/* After the reason may come members of an error, or usage. */
+#define LAST_LINES 8
+
+static void print_last(gbx_span text, gbx_buf *to)
 {
-    const char *line = at - 1;
+    gbx_span kept[LAST_LINES];
+    size_t count = 0;
 
-    while (line > text && line[-1] != '\n')
-        line--;
-    return line;
-}
+    while (text.len > 0) {
+        const uint8_t *newline = memchr(text.data, '\n', text.len);
+        size_t len = newline != NULL ? (size_t)(newline - text.data) : text.len;
 
-static void print_lines(const char *from, const char *end, gbx_buf *to)
-{
-    const char *separator = "";
-
-    while (from < end) {
-        const char *newline = memchr(from, '\n', (size_t)(end - from));
-        const char *stop = newline != NULL ? newline : end;
-
-        if (!is_idle(from, (size_t)(stop - from))) {
-            (void)gbx_buf_puts(to, separator);
-            separator = " | ";
-            (void)gbx_utf8_append_escaped(to, from,
-                                          stop - from < LINE_BYTES
-                                              ? (size_t)(stop - from)
-                                              : LINE_BYTES,
-                                          GBX_ESCAPE_LINE);
-        }
-        from = newline != NULL ? newline + 1 : end;
+        if (!is_idle((const char *)text.data, len))
+            kept[count++ % LAST_LINES] =
+                (gbx_span){text.data, len < LINE_BYTES ? len : LINE_BYTES};
+        len += newline != NULL;
+        text = (gbx_span){text.data + len, text.len - len};
     }
-}
-
-static void print_last(const char *text, size_t len, unsigned lines, gbx_buf *to)
-{
-    const char *end = text + len;
-    const char *from = end; /* of the last lines */
-
-    for (unsigned found = 0; from > text && found < lines;) {
-        const char *line = line_before(text, from);
-
-        found += !is_idle(line, (size_t)(from - line));
-        from = line;
+    for (size_t i = count > LAST_LINES ? count - LAST_LINES : 0, first = i; i < count;
+         i++) {
+        (void)gbx_buf_puts(to, i > first ? " | " : "");
+        (void)gbx_utf8_append_escaped(to, kept[i % LAST_LINES].data,
+                                      kept[i % LAST_LINES].len, GBX_ESCAPE_LINE);
     }
-    print_lines(from, end, to);
 }
 
 void gbx_stderr_tail_add(gbx_stderr_tail *tail, const char *data, size_t len)
@@ -103,7 +84,7 @@ void gbx_stderr_tail_add(gbx_stderr_tail *tail, const char *data, size_t len)
 }
 
 bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secrets,
-                           unsigned lines, gbx_buf *to)
+                           gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
     gbx_span text = {(const uint8_t *)tail->bytes, tail->len};
@@ -117,14 +98,11 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
         return false;
     if (changed)
         text = (gbx_span){clean.data, clean.len};
-    print_last((const char *)text.data, text.len, lines, to);
+    print_last(text, to);
     return !to->failed;
 }
 
 /* ---- the end ----------------------------------------------------------------- */
-
-/* After the reason may come members of an error, or usage. */
-#define LAST_LINES 8
 
 /* What may help if a command is not found. */
 static const char *hint_of(const gbx_exit_status *e)
@@ -189,7 +167,7 @@ void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t
     gbx_buf_init(&words, (size_t)GBX_TAIL_BYTES * 12);
     (void)gbx_buf_puts(&words, "; its last words: ");
     n = words.len;
-    if (gbx_stderr_tail_print(&ending->errors, ending->secrets, LAST_LINES, &words) &&
+    if (gbx_stderr_tail_print(&ending->errors, ending->secrets, &words) &&
         words.len > n) {
         n = gbx_utf8_cut(words.data, words.len, size - 1 - len);
         memcpy(text + len, words.data, n);

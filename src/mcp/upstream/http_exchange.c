@@ -261,14 +261,6 @@ void gbx_http_exchange_free(gbx_http_exchange *e)
         free_memory(e);
 }
 
-bool gbx_http_exchange_was_sent(const gbx_http_exchange *e)
-{
-    long request_size = 0;
-
-    (void)lib_of(e)->curl_easy_getinfo(e->easy, CURLINFO_REQUEST_SIZE, &request_size);
-    return request_size > 0;
-}
-
 const char *gbx_http_exchange_error(const gbx_http_exchange *e, CURLcode result)
 {
     if (e->header_bytes > HEADER_BYTES_MAX)
@@ -391,8 +383,6 @@ gbx_http_waiting *gbx_http_waiting_new(const gbx_link_message *message)
 
 void gbx_http_waiting_free(gbx_http_waiting *waiting)
 {
-    if (waiting == NULL)
-        return;
     explicit_bzero(waiting->text, waiting->message.len);
     free(waiting->text);
     free(waiting->name);

@@ -179,7 +179,11 @@ char *gbx_http_other_type(const gbx_http_exchange *e, const gbx_policy *secrets)
  * bad response. */
 bool gbx_http_is_unreachable(const gbx_http_exchange *e, CURLcode result)
 {
-    return !gbx_http_exchange_was_sent(e) &&
+    const gbx_libcurl *lib = &e->options.web->lib;
+    long sent = 0;
+
+    (void)lib->curl_easy_getinfo(e->easy, CURLINFO_REQUEST_SIZE, &sent);
+    return sent == 0 &&
            (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
             result == CURLE_COULDNT_RESOLVE_PROXY || gbx_http_is_lasting(result));
 }

@@ -197,10 +197,9 @@ typedef struct gbx_link_ops {
     /* What contains its processes, in words, once it is ready; constant, "" if that is
      * unknown. NULL: nothing does. */
     const char *(*containment)(gbx_link *link);
-    /* Are arguments sent as headers, too? Then only tools with sound annotations
-     * can be called. */
-    bool has_headers;
-    /* It is a child process: its output besides messages is seen, and it may end. */
+    /* It is a child process: its output besides messages is seen, and it may end. Else
+     * arguments are sent as headers, too: only tools with sound annotations can be
+     * called. */
     bool is_process;
 } gbx_link_ops;
 
@@ -265,11 +264,10 @@ typedef struct gbx_stderr_tail {
 
 void gbx_stderr_tail_add(gbx_stderr_tail *tail, const char *data, size_t len);
 
-/* Append the last lines that say something, without stack frames, at most `lines`,
- * separated by " | ". Terminal escapes and values of secrets are taken out (secrets
- * NULL: none). */
+/* Append the last eight lines that say something, without stack frames, separated by
+ * " | ". Terminal escapes and values of secrets are taken out (secrets NULL: none). */
 bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secrets,
-                           unsigned lines, gbx_buf *to);
+                           gbx_buf *to);
 
 /* A text about how a server ended. */
 
@@ -449,8 +447,8 @@ struct gbx_http_exchange {
     /* Of http_exchange.c alone. */
     CURL *easy;
     gbx_multi_entry multi_entry;
-    gbx_buf sent_body;
-    size_t sent; /* bytes of it, if is_call */
+    gbx_buf sent_body; /* the body of a POST, and a NUL; others may read it */
+    size_t sent;       /* bytes of it, if is_call */
     char error[CURL_ERROR_SIZE];
     gbx_mcp_timer turn; /* examines what has arrived; begins it after its delay */
     size_t header_bytes;
@@ -467,9 +465,6 @@ struct gbx_http_exchange {
 /* NULL: it cannot be sent. */
 gbx_http_exchange *gbx_http_exchange_start(const gbx_http_exchange_options *options);
 void gbx_http_exchange_free(gbx_http_exchange *e);
-
-/* Has any of it been sent to the server? */
-bool gbx_http_exchange_was_sent(const gbx_http_exchange *e);
 
 /* A header of the response, or "". Borrowed until the next one is asked for. */
 const char *gbx_http_exchange_header(const gbx_http_exchange *e, const char *name);
@@ -501,8 +496,8 @@ void gbx_http_client_say_farewell(gbx_http_exchange_options *options);
 char *gbx_http_resolve(const gbx_http_client *web, const char *base, const char *text,
                        size_t len);
 
-/* A copy of a message that waits to be sent, without the views; wiped when it is freed.
- * NULL is ignored. */
+/* A copy of a message that waits to be sent, without the views; wiped when it is
+ * freed. */
 typedef struct gbx_http_waiting {
     TAILQ_ENTRY(gbx_http_waiting) entry;
     gbx_link_message message;

@@ -40,10 +40,9 @@ typedef struct http {
     bool is_forgotten; /* the server says that the session does not exist */
     /* The HTTP+SSE transport: messages go where the stream's first event says. */
     bool is_sse;
-    char *endpoint;          /* NULL: not known yet; messages wait */
-    gbx_http_waiting *first; /* a copy of the first message, for that transport; or
-                              * NULL */
-    char *refusal;           /* of that message, before the stream was tried; or NULL */
+    char *endpoint;   /* NULL: not known yet; messages wait */
+    int64_t first_id; /* of the first message, which may be sent again by it */
+    char *refusal;    /* of that message, before the stream was tried; or NULL */
     /* The exchange that must end before anything else is sent, and the messages that
      * wait for it: POSTs may overtake one another. */
     gbx_http_exchange *settling;
@@ -263,7 +262,6 @@ static void free_http(http *h)
     gbx_mcp_timer_cleanup(&h->again);
     gbx_mcp_timer_cleanup(&h->settle);
     drop_waiting(h, 0);
-    gbx_http_waiting_free(h->first);
     free(h->endpoint);
     free(h->refusal);
     free(h->session);
@@ -523,17 +521,23 @@ static void take_answer(http *h, gbx_http_exchange *exchange)
  * one that is reported. */
 static bool try_transport_before(http *h, const gbx_http_exchange *exchange)
 {
+    const gbx_link_message first = {.text = (const char *)exchange->sent_body.data,
+                                    .len = exchange->options.body_len,
+                                    .id = h->first_id,
+                                    .method = "initialize"};
     long status = exchange->status;
+    gbx_http_waiting *waiting;
 
-    if (h->is_sse || h->is_modern || h->version[0] != 0 || exchange->options.id == 0 ||
-        h->first == NULL || (status != 400 && status != 404 && status != 405) ||
+    if (h->is_sse || h->is_modern || h->version[0] != 0 || first.id == 0 ||
+        exchange->options.id != first.id ||
+        (status != 400 && status != 404 && status != 405) ||
         gbx_http_is_error(exchange) || gbx_http_is_of_version(exchange))
         return false;
     free(h->refusal);
     h->refusal = gbx_http_status_text(exchange, h->secrets);
     h->is_sse = true;
-    TAILQ_INSERT_HEAD(&h->later, h->first, entry);
-    h->first = NULL;
+    waiting = gbx_http_waiting_new(&first);
+    TAILQ_INSERT_HEAD(&h->later, waiting, entry);
     return open_stream(h);
 }
 
@@ -694,14 +698,9 @@ static bool send_message(gbx_link *link, const gbx_link_message *message)
     if (is_first) {
         h->is_modern = false;
         h->version[0] = 0;
+        h->first_id = message->id;
     }
-    if (!may_go(h, message))
-        return send_later(h, message);
-    if (is_first && !h->is_sse) {
-        gbx_http_waiting_free(h->first);
-        h->first = gbx_http_waiting_new(message);
-    }
-    return post(h, message);
+    return may_go(h, message) ? post(h, message) : send_later(h, message);
 }
 
 static void forget(gbx_link *link, int64_t id)
@@ -722,8 +721,6 @@ static void agree(gbx_link *link, const char *version, bool is_modern)
 
     h->is_modern = is_modern;
     (void)snprintf(h->version, sizeof h->version, "%s", version);
-    gbx_http_waiting_free(h->first);
-    h->first = NULL;
     if (!is_modern && !h->is_sse)
         (void)open_stream(h);
 }
@@ -744,7 +741,6 @@ static const gbx_link_ops ops = {
     .forget = forget,
     .agree = agree,
     .leave = leave,
-    .has_headers = true,
 };
 
 gbx_status gbx_link_http(const gbx_link_options *options, gbx_link **ret,

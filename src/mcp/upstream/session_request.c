@@ -30,11 +30,6 @@
 /* Of its level, and of the name of the logging component. */
 #define WORD_MAX 100
 
-static const gbx_policy *secrets_of(const gbx_session *s)
-{
-    return s->server->all->yard.secrets;
-}
-
 /* Room for the arguments, plus the message around them. */
 #define MESSAGE_MAX (GBX_LINK_MESSAGE_MAX + GBX_KIB(64))
 
@@ -43,6 +38,11 @@ static const gbx_policy *secrets_of(const gbx_session *s)
 
 #define MISSING_CAPABILITY (-32021)
 #define URL_NEEDED         (-32042)
+
+static const gbx_policy *secrets_of(const gbx_session *s)
+{
+    return s->server->all->yard.secrets;
+}
 
 /* ---- requests of ours -------------------------------------------------------- */
 
@@ -574,7 +574,7 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
                               .is_repeatable = tool != NULL && tool->is_repeatable};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
 
-    if (tool != NULL && session->link->ops->has_headers)
+    if (tool != NULL && !session->is_process)
         about.schema = gbx_tools_schema(session->tools, tool);
     gbx_buf_init_secret(&text, MESSAGE_MAX);
     gbx_rpc_begin_request(&text, call->id, about.method);
@@ -610,11 +610,11 @@ const char *gbx_upstream_fault_name(gbx_upstream_fault fault)
 {
     static const char *const names[] = {
         [GBX_UPSTREAM_OK] = "OK",
-        [GBX_UPSTREAM_UNKNOWN_TOOL] = "UPSTREAM_UNKNOWN_TOOL",
+        [GBX_UPSTREAM_UNKNOWN_TOOL] = "NOT_FOUND",
         [GBX_UPSTREAM_START] = "UPSTREAM_START",
         [GBX_UPSTREAM_EXIT] = "UPSTREAM_EXIT",
         [GBX_UPSTREAM_TIMEOUT] = "UPSTREAM_TIMEOUT",
-        [GBX_UPSTREAM_CANCELLED] = "UPSTREAM_CANCELLED",
+        [GBX_UPSTREAM_CANCELLED] = "ABORTED",
         [GBX_UPSTREAM_OPEN] = "UPSTREAM_OPEN",
         [GBX_UPSTREAM_PROTOCOL] = "UPSTREAM_PROTOCOL",
         [GBX_UPSTREAM_REFUSED] = "UPSTREAM_REFUSED",

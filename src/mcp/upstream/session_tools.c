@@ -175,7 +175,7 @@ uint32_t gbx_session_tools_ttl(const gbx_session *s)
 
 void gbx_session_on_tools(gbx_session *s, const gbx_rpc_message *message)
 {
-    bool has_headers = s->is_modern && s->link->ops->has_headers;
+    bool has_headers = s->is_modern && !s->is_process;
 
     gbx_mcp_timer_clear(&s->page_timer);
     if (message->kind == GBX_RPC_ERROR) {

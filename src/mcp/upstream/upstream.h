@@ -49,7 +49,8 @@ typedef enum gbx_upstream_fault {
 /* Of server and tool. */
 #define GBX_NO_TOOL_FORMAT "the server '%.64s' has no tool '%.256s'"
 
-const char *gbx_upstream_fault_name(gbx_upstream_fault fault); /* "UPSTREAM_TIMEOUT" */
+/* As the author of the call knows it: "UPSTREAM_TIMEOUT". */
+const char *gbx_upstream_fault_name(gbx_upstream_fault fault);
 
 /* Take values of secrets out of what a server says, then cut it between characters to
  * what fits. secrets NULL: none. Fails closed. */

@@ -207,12 +207,12 @@ bool gbx_suspicion_add(gbx_suspicion *s, gbx_suspect kind, uint64_t call,
 
 typedef struct gbx_bucket {
     uint32_t size; /* full, as at the start */
-    uint32_t per_s;
+    double per_s;
     double left;
     int64_t at_ns; /* when left was up to date */
 } gbx_bucket;
 
-void gbx_bucket_init(gbx_bucket *bucket, uint32_t size, uint32_t per_s, int64_t now_ns);
+void gbx_bucket_init(gbx_bucket *bucket, uint32_t size, double per_s, int64_t now_ns);
 
 /* Take one; false if none is left. */
 bool gbx_bucket_take(gbx_bucket *bucket, int64_t now_ns);

@@ -29,7 +29,7 @@ bool gbx_audit_is_for(gbx_audit_event event, unsigned who)
 
 /* ---- a bucket of lines --------------------------------------------------- */
 
-void gbx_bucket_init(gbx_bucket *b, uint32_t size, uint32_t per_s, int64_t now_ns)
+void gbx_bucket_init(gbx_bucket *b, uint32_t size, double per_s, int64_t now_ns)
 {
     *b = (gbx_bucket){.size = size, .per_s = per_s, .left = size, .at_ns = now_ns};
 }

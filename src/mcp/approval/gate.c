@@ -168,10 +168,10 @@ gbx_gate *gbx_gate_new(gbx_mcp_loop *loop, const gbx_mcp_config *config,
     gate->standing = gbx_grants_file_new(config->path, config->trust);
     gate->upstreams = upstreams;
     TAILQ_INIT(&gate->calls);
-    gate->questions_ns = gbx_clock_now_ns();
-    gate->questions = GBX_GATE_QUESTIONS_MAX;
+    gbx_bucket_init(&gate->questions, GBX_GATE_QUESTIONS_MAX,
+                    GBX_GATE_QUESTIONS_MAX / 60.0, gbx_clock_now_ns());
     gbx_bucket_init(&gate->refusals, GBX_GATE_REFUSALS_AT_ONCE, GBX_GATE_REFUSALS_PER_S,
-                    gate->questions_ns);
+                    gbx_clock_now_ns());
     (void)!getrandom(&id, sizeof id, 0);
     (void)snprintf(gate->id, sizeof gate->id, "%08x", id);
     return gate;

@@ -136,15 +136,6 @@ void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request)
 
 /* ---- sending it --------------------------------------------------------------- */
 
-static const char *code_of(gbx_upstream_fault fault)
-{
-    if (fault == GBX_UPSTREAM_UNKNOWN_TOOL)
-        return "NOT_FOUND";
-    if (fault == GBX_UPSTREAM_CANCELLED)
-        return "ABORTED";
-    return gbx_upstream_fault_name(fault);
-}
-
 /* End the call with the redacted result. */
 static void give(gbx_tool_call *call, const gbx_gate_sifted *sifted)
 {
@@ -219,7 +210,7 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
         return;
     }
     call->retryable = gbx_upstream_is_retryable(reply);
-    gbx_gate_refuse(call, code_of(reply->fault), "%s", reply->message);
+    gbx_gate_refuse(call, gbx_upstream_fault_name(reply->fault), "%s", reply->message);
 }
 
 static void on_progress(void *user, const char *message, size_t len)

@@ -33,7 +33,7 @@ typedef struct gbx_gate_grant {
     bool allows;
     size_t rule;                      /* that asked */
     char run[GBX_TOOL_CALL_RUN_SIZE]; /* "": of the whole session */
-    char server[80];
+    gbx_upstream_id *server;
     char tool[GBX_TOOL_NAME_MAX + 1];
     uint8_t digest[GBX_SHA256_SIZE]; /* of the arguments, or of the shown rule */
 } gbx_gate_grant;
@@ -42,7 +42,7 @@ typedef struct gbx_gate_grant {
 
 /* Limit of questions at once, and then in a minute: a person who is asked too often
  * agrees to anything. */
-#define GBX_GATE_QUESTIONS_MAX 30
+#define GBX_GATE_QUESTIONS_MAX 30u
 
 /* Limits of logged refusals of one run; and of all runs at once, and then in a
  * second. */
@@ -62,8 +62,7 @@ struct gbx_gate {
     gbx_gate_grant grants[GBX_GATE_GRANTS_MAX]; /* a ring: the oldest is overwritten */
     size_t grant_count;
     gbx_grants_file *standing; /* permanent answers */
-    double questions;          /* that may be asked now; grows with time */
-    int64_t questions_ns;
+    gbx_bucket questions;      /* that may be asked now */
     void (*on_line)(void *user, const char *line, size_t len);
     void *on_line_user;
     gbx_gate_call_log *trails; /* of runs with refused calls */

@@ -244,8 +244,7 @@ static bool covers(const gbx_gate_grant *grant, const gbx_tool_call *call)
     uint8_t digest[GBX_SHA256_SIZE];
 
     return (grant->run[0] == '\0' || strcmp(grant->run, call->run) == 0) &&
-           grant->rule == call->verdict.rule &&
-           strcmp(grant->server, call->server->name) == 0 &&
+           grant->rule == call->verdict.rule && grant->server == call->server &&
            strcmp(grant->tool, call->tool) == 0 &&
            digest_of(call, grant->scope, digest) &&
            memcmp(digest, grant->digest, sizeof digest) == 0;
@@ -293,15 +292,15 @@ void gbx_gate_remember(gbx_gate *gate, const gbx_tool_call *call, gbx_gate_scope
     /* A longer name would be cut, and might then be another tool's. Without a run's
      * name, the answer covers only this call. */
     if (strlen(call->tool) >= sizeof grant->tool ||
-        strlen(call->server->name) >= sizeof grant->server ||
         (is_of_run && call->run[0] == '\0') || !digest_of(call, scope, digest))
         return;
-    *grant =
-        (gbx_gate_grant){.scope = scope, .rule = call->verdict.rule, .allows = allows};
+    *grant = (gbx_gate_grant){.scope = scope,
+                              .rule = call->verdict.rule,
+                              .server = call->server,
+                              .allows = allows};
     memcpy(grant->digest, digest, sizeof digest);
     if (is_of_run)
         (void)snprintf(grant->run, sizeof grant->run, "%s", call->run);
-    (void)snprintf(grant->server, sizeof grant->server, "%s", call->server->name);
     (void)snprintf(grant->tool, sizeof grant->tool, "%s", call->tool);
     gate->grant_count++;
 }

@@ -359,22 +359,6 @@ static void refuse_unasked(gbx_tool_call *call, const char *why)
                     rule != NULL ? rule : "");
 }
 
-/* Count a question; false if too many were asked lately. */
-static bool take_question(gbx_gate *gate)
-{
-    int64_t now = gbx_clock_now_ns();
-
-    gate->questions +=
-        (double)(now - gate->questions_ns) / 60e9 * GBX_GATE_QUESTIONS_MAX;
-    gate->questions_ns = now;
-    if (gate->questions > GBX_GATE_QUESTIONS_MAX)
-        gate->questions = GBX_GATE_QUESTIONS_MAX;
-    if (gate->questions < 1)
-        return false;
-    gate->questions -= 1;
-    return true;
-}
-
 /* ---- the answer --------------------------------------------------------- */
 
 /* CHOICES: not one of the offered answers. */
@@ -482,7 +466,7 @@ void gbx_gate_question(gbx_tool_call *call)
         refuse_unasked(call, "the client cannot ask anybody");
     else if (gbx_gate_is_busy(call->gate, call->request))
         call->state = GBX_TOOL_CALL_WAITING;
-    else if (!take_question(call->gate))
+    else if (!gbx_bucket_take(&call->gate->questions, gbx_clock_now_ns()))
         refuse_unasked(call, "there were too many questions in the last minute");
     else
         ask(call);

@@ -135,15 +135,14 @@ bool gbx_sse_next(gbx_sse *sse, gbx_sse_event *ret)
 {
     const char *text = (const char *)sse->in.data;
     size_t until = sse->start + LOOK_BYTES;
-    const char *end = text;
     bool found = false;
 
     drop_event(sse);
     while (!found && sse->start < until && sse->start < sse->in.len) {
         const char *line = text + sse->start;
         size_t from = sse->seen > sse->start ? sse->seen : sse->start;
+        const char *end = memchr(text + from, '\n', sse->in.len - from);
 
-        end = memchr(text + from, '\n', sse->in.len - from);
         sse->seen = end != NULL ? (size_t)(end - text) : sse->in.len;
         if (end == NULL)
             break;

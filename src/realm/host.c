@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE_BYTES  GBX_KIB(256)
-#define PASSED_BYTES GBX_MIB(8)
-
 /* A string's UTF-8, to be freed; an unpaired surrogate becomes U+FFFD. */
 static char *text_of(JSContextRef ctx, JSValueRef value, size_t *ret_len)
 {
@@ -40,23 +37,6 @@ static void tell_limit(gbx_realm *realm, uint8_t limit)
     realm->host->limited(realm->host->user, limit);
 }
 
-/*
- * The engine counts what its cells hold, but learns late that a text of many megabytes
- * is no longer needed. Code that passes such texts one after the other would run out of
- * memory with none of it in use. The current call's text is on the stack, where the
- * collector sees it.
- */
-static void collect_passed(gbx_realm *realm, uint64_t bytes)
-{
-    if (bytes < LARGE_BYTES)
-        return;
-    if (realm->host_passed >= PASSED_BYTES) {
-        realm->host_passed = 0;
-        JSSynchronousGarbageCollectForDebugging(realm->ctx);
-    }
-    realm->host_passed += bytes;
-}
-
 /* Outcomes of a request; host.js has the same numbers. */
 enum { SENT = 0, OVER_THE_BYTES = 1, TOO_DEEP = 2 };
 
@@ -75,7 +55,6 @@ static JSValueRef on_request(GBX_ARGUMENTS)
     bool fits = realm->host->request != NULL &&
                 args_len + msg.bytes.len <= realm->host_out_left;
 
-    collect_passed(realm, args_len + msg.bytes.len);
     if (fits && !is_deep) {
         msg.name = (gbx_span){(const uint8_t *)name, name_len};
         msg.args = (gbx_span){(const uint8_t *)args, args_len};
@@ -159,7 +138,6 @@ void gbx_host_begin(gbx_realm *realm)
     const gbx_msg_call *in = realm->in;
 
     realm->host_out_left = in->host_out_bytes;
-    realm->host_passed = 0;
     realm->host_open = 0;
     realm->host_answers = 0;
     realm->host_limited = 0;
@@ -198,8 +176,6 @@ void gbx_realm_answer(gbx_realm *realm, const gbx_msg_answer *msg)
 {
     JSContextRef ctx = realm->ctx;
     JSValueRef exception = NULL;
-
-    collect_passed(realm, msg->json.len + msg->bytes.len);
 
     JSValueRef args[] = {
         JSValueMakeNumber(ctx, msg->id),

@@ -303,7 +303,6 @@ struct gbx_realm {
     JSValueRef env;          /* NULL: the call has none */
     JSValueRef rejected[GBX_REJECTIONS_MAX][2];
     uint64_t host_out_left; /* bytes of arguments that may still go out */
-    uint64_t host_passed;   /* bytes of large texts since the last such collection */
     uint64_t host_open;     /* requests without an answer */
     uint64_t host_answers;
     JSValueRef host_exception; /* thrown past everything by an answer's reaction */
@@ -379,7 +378,6 @@ gbx_span gbx_bytes_of(JSContextRef ctx, JSValueRef value);
 /* A Uint8Array of bytes from malloc(), which it owns. */
 JSValueRef gbx_value_of_bytes(JSContextRef ctx, void *bytes, size_t len,
                               JSValueRef *exception);
-JSValueRef gbx_value_of_units(JSContextRef ctx, const JSChar *units, size_t count);
 void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
              JSPropertyAttributes attributes);
 JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name);

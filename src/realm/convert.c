@@ -330,15 +330,6 @@ void gbx_string_release(JSStringRef *text)
     *text = NULL;
 }
 
-JSValueRef gbx_value_of_units(JSContextRef ctx, const JSChar *units, size_t count)
-{
-    JSStringRef string = JSStringCreateWithCharacters(units, count);
-    JSValueRef value = JSValueMakeString(ctx, string);
-
-    JSStringRelease(string);
-    return value;
-}
-
 JSValueRef gbx_value_decoded(JSContextRef ctx, gbx_bytes_as as, gbx_span bytes)
 {
     JSStringRef text = decoded(as, bytes.data, bytes.len);

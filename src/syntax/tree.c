@@ -100,14 +100,24 @@ struct memo {
     uint32_t field_count;
 };
 
+/* Looks the kind up by its name. */
+static gbx_node_kind find_kind(TSNode node)
+{
+    const char *type = ts_node_type(node);
+
+    if (!ts_node_is_named(node))
+        return GBX_NODE_TOKEN;
+    return (gbx_node_kind)find_name(kinds, GBX_COUNTOF(kinds), type);
+}
+
 static uint8_t kind_of(const struct memo *memo, TSNode node)
 {
     TSSymbol symbol = ts_node_symbol(node);
 
     if (symbol >= memo->kind_count) /* ERROR is past the grammar's own */
-        return (uint8_t)gbx_tree_kind(node);
+        return (uint8_t)find_kind(node);
     if (memo->kinds[symbol] == 0)
-        memo->kinds[symbol] = (uint8_t)(gbx_tree_kind(node) + 1);
+        memo->kinds[symbol] = (uint8_t)(find_kind(node) + 1);
     return memo->kinds[symbol] - 1;
 }
 
@@ -197,15 +207,6 @@ void gbx_tree_flatten(gbx_tree *t)
         }
     }
     t->count = i;
-}
-
-gbx_node_kind gbx_tree_kind(TSNode node)
-{
-    const char *type = ts_node_type(node);
-
-    if (!ts_node_is_named(node))
-        return GBX_NODE_TOKEN;
-    return (gbx_node_kind)find_name(kinds, GBX_COUNTOF(kinds), type);
 }
 
 const char *gbx_tree_symbol_name(const gbx_tree *t, uint32_t i)

@@ -173,9 +173,6 @@ bool gbx_tree_parse_as(gbx_tree *t, const TSLanguage *language, const char *text
 
 void gbx_tree_flatten(gbx_tree *t);
 
-/* The kind of a node that was not flattened. */
-gbx_node_kind gbx_tree_kind(TSNode node);
-
 /* The grammar's name of node i; for a token, also a missing one, its text. */
 const char *gbx_tree_symbol_name(const gbx_tree *t, uint32_t i);
 

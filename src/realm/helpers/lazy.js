@@ -13,7 +13,7 @@
 (function (natives, evaluate) {
   'use strict';
   const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-  const { isArray } = Array, { isView } = ArrayBuffer, { slice } = String.prototype;
+  const { isArray } = Array, { isView } = ArrayBuffer, { slice } = String.prototype, { toStringTag } = Symbol;
   const ByteArray = Uint8Array, toText = String, global = globalThis;
   let isGlobal = false;
 
@@ -54,7 +54,7 @@
   natives.withCode = (error, code) => put(error, 'code', code, true);
   /* Sets what Object.prototype.toString returns. */
   natives.tag = (object, value) => {
-    defineProperty(object, Symbol.toStringTag, { __proto__: null, value, configurable: true });
+    defineProperty(object, toStringTag, { __proto__: null, value, configurable: true });
   };
 
   /* Describes a received value without running its code. */

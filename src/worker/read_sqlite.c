@@ -81,6 +81,8 @@ typedef struct reader {
     gbx_buf cell;
     char **keys; /* of the statement: "name": as JSON, one per column */
     size_t key_count;
+    char *tables[TABLES_MAX]; /* their names, if all are read */
+    size_t table_count;
     gbx_sqlite_answer answer;
 } reader;
 
@@ -408,21 +410,21 @@ static bool run(reader *r, const char *query)
     "type IN ('table','virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY " \
     "name LIMIT 256"
 
-/* The tables' names, which the caller frees; before the authorizer refuses the question. */
-static bool list_tables(reader *r, char *names[TABLES_MAX], size_t *ret)
+/* Before the authorizer refuses the question. */
+static bool list_tables(reader *r)
 {
     int status;
 
-    *ret = 0;
     if (lib.sqlite3_prepare_v3(r->db, TABLES, -1, 0, &r->statement, NULL) != SQLITE_OK)
         return fail_by(r, GBX_SQLITE_UNREADABLE);
     while ((status = lib.sqlite3_step(r->statement)) == SQLITE_ROW &&
-           *ret < TABLES_MAX) {
+           r->table_count < TABLES_MAX) {
         const void *name = lib.sqlite3_column_text(r->statement, 0);
+        char *copy = name != NULL ? strdup(name) : NULL;
 
-        names[*ret] = name != NULL ? strdup(name) : NULL;
-        if (names[(*ret)++] == NULL)
+        if (copy == NULL)
             return fail(r, GBX_SQLITE_MEMORY, "");
+        r->tables[r->table_count++] = copy;
     }
     end_statement(r);
     return status == SQLITE_DONE || fail_in_row(r);
@@ -454,31 +456,27 @@ static bool put_table(reader *r, const char *name, bool is_first)
     return true;
 }
 
-static bool read_tables(reader *r, char *const names[TABLES_MAX], size_t count)
+static bool read_tables(reader *r)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!put_table(r, names[i], i == 0))
+    for (size_t i = 0; i < r->table_count; i++)
+        if (!put_table(r, r->tables[i], i == 0))
             return false;
-    return put_text(r, count == 0 ? "{}" : "}");
+    return put_text(r, r->table_count == 0 ? "{}" : "}");
 }
 
 /* ---- the process ------------------------------------------------------------------ */
 
 static void read_database(reader *r)
 {
-    char *names[TABLES_MAX];
-    size_t count = 0;
+    bool is_whole = r->request.query_len == 0;
 
     gbx_buf_init(&r->cell, CELL_MAX * 6);
-    if (!open_database(r) ||
-        (r->request.query_len == 0 && !list_tables(r, names, &count)))
+    if (!open_database(r) || (is_whole && !list_tables(r)))
         return;
-    if (lib.sqlite3_set_authorizer(r->db, authorize, NULL) != SQLITE_OK) {
+    if (lib.sqlite3_set_authorizer(r->db, authorize, NULL) != SQLITE_OK)
         (void)fail_by(r, GBX_SQLITE_UNREADABLE);
-        return;
-    }
-    if (r->request.query_len == 0)
-        (void)read_tables(r, names, count);
+    else if (is_whole)
+        (void)read_tables(r);
     else if (run(r, r->query) && r->answer.number == 0)
         (void)put_columns(r);
 }

@@ -158,6 +158,14 @@ static int on_close(sqlite3_file *file)
     return SQLITE_OK;
 }
 
+static bool has_magic(const mapping *m)
+{
+    static const char magic[] = "SQLite format 3"; /* with its NUL */
+
+    return m->size >= (sqlite3_int64)sizeof magic &&
+           memcmp(m->data, magic, sizeof magic) == 0;
+}
+
 static int on_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
 {
     const mapping *m = ((open_file *)file)->of;
@@ -168,6 +176,10 @@ static int on_read(sqlite3_file *file, void *to, int amount, sqlite3_int64 at)
         memcpy(to, m->data + at, n);
     if (n == (size_t)amount)
         return SQLITE_OK;
+    /* SQLite would take what is missing for zeros, and its rows for valid ones. Only a
+     * database that has no pages yet is read beyond its end. */
+    if (m == &files.database && m->size > 0)
+        return has_magic(m) ? SQLITE_CORRUPT : SQLITE_NOTADB;
     memset((uint8_t *)to + n, 0, (size_t)amount - n);
     return SQLITE_IOERR_SHORT_READ;
 }

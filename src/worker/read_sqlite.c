@@ -282,6 +282,7 @@ static bool name_columns(reader *r)
     size_t count = (size_t)lib.sqlite3_column_count(r->statement);
 
     r->keys = calloc(count, sizeof *r->keys);
+    r->key_count = 0;
     if (r->keys == NULL)
         return fail(r, GBX_SQLITE_MEMORY, "");
     for (size_t i = 0; i < count; i++) {

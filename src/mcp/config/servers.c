@@ -87,21 +87,15 @@ void gbx_mcp_free_server(gbx_mcp_upstream_config *server)
 
 /* ---- names of servers: rules, code and messages use them unquoted ---------- */
 
-static bool is_letter(char c)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789_.-";
-
-    return c != '\0' && strchr(letters, c) != NULL;
-}
+static const char name_letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    "0123456789_.-";
 
 /* May a server have this name? */
 static bool is_server_name(const char *name)
 {
-    size_t len = 0;
+    size_t len = strspn(name, name_letters);
 
-    while (is_letter(name[len]))
-        len++;
     return len > 0 && len <= GBX_MCP_NAME_MAX && name[len] == '\0';
 }
 
@@ -110,7 +104,7 @@ void gbx_mcp_clean_name(const char *name, char out[GBX_MCP_NAME_MAX + 1])
     size_t len = 0;
 
     for (; *name != '\0' && len < GBX_MCP_NAME_MAX; name++)
-        if (is_letter(*name))
+        if (strchr(name_letters, *name) != NULL)
             out[len++] = *name;
         else if (len > 0 && out[len - 1] != '-')
             out[len++] = '-';

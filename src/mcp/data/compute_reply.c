@@ -160,14 +160,10 @@ static void put_value(const reply *r, gbx_buf *to)
 
     if (r->value.total == 0)
         return;
-    if (r->value.tail == NULL && r->is_text) {
-        (void)gbx_buf_puts(to, ",\"value\":");
-        (void)gbx_json_append_shown(to, r->value.head, r->value.head_len);
-        return;
-    }
     if (r->value.tail == NULL) {
         (void)gbx_buf_puts(to, ",\"value\":");
-        (void)gbx_buf_append(to, r->value.head, r->value.head_len);
+        (void)(r->is_text ? gbx_json_append_shown(to, r->value.head, r->value.head_len)
+                          : gbx_buf_append(to, r->value.head, r->value.head_len));
         return;
     }
     gbx_buf_init(&shown, ALL_MAX);

@@ -35,7 +35,7 @@ function linesOf(server, tools) {
 
 /* ---- the text ----------------------------------------------------------------------- */
 
-const HEAD = 'Run JavaScript that calls tools of several servers in one go. The code runs in a sealed '
+const HEAD = 'Run JavaScript or TypeScript that calls tools of several servers in one go. The code runs in a sealed '
   + 'process without network, files or modules; the tools are all that it reaches.';
 
 const RULES = [
@@ -45,7 +45,7 @@ const RULES = [
   'Write statements with a return, one expression, or one async function. Make independent calls together '
     + 'with Promise.all, filter before you return, and return little: only what is returned and logged comes back.',
   'There are also: console.log, sleep(ms), progress(n, total, message), artifact(name, value), input, '
-    + 'await servers.NAME.tools(query), await discover(query). No types: plain JavaScript.',
+    + 'await servers.NAME.tools(query), await discover(query).',
 ];
 
 const EXAMPLE = (name) => `Example: const [a, b] = await Promise.all([1, 2].map((id) => ${accessOf(name)}.call('get', { id }))); `
@@ -80,7 +80,7 @@ export function definitionOf({ name, timeoutMs, maxCalls }, servers, lists) {
     inputSchema: {
       type: 'object',
       properties: {
-        code: { type: 'string', description: 'JavaScript: statements with return, an expression, or one async function' },
+        code: { type: 'string', description: 'JavaScript or TypeScript: statements with return, an expression, or one async function' },
         input: { description: 'any JSON value that the code sees as input' },
         timeout_ms: { type: 'number', description: 'less time than the limit', minimum: 1, maximum: timeoutMs },
       },

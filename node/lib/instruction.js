@@ -12,7 +12,7 @@ export const SANDBOX_SYSTEM_INSTRUCTION = `\
 Pass one JavaScript function as a string: (data) => result. It may be async.
 It gets the data as its first argument and runs in a sealed process of its own: there is no
 require, no import, no process, no file system and no network.
-Write plain JavaScript: no Markdown fence, no TypeScript, no eval.
+Write JavaScript or TypeScript: no Markdown fence, no eval.
 Return a value that JSON can hold, and only what you need of it.`;
 
 /* The text about code without any capability. */

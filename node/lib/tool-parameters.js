@@ -66,10 +66,11 @@ export class Parameters {
   #properties = new Map();
   #required = [];
 
+  /* By 'this': bundlers rename the class. */
   static {
     for (const [kind, schemaOf] of Object.entries(KINDS))
       for (const [prefix, isRequired] of [['with', true], ['withOptional', false]])
-        Parameters.prototype[prefix + kind] = function add(name, ...rest) {
+        this.prototype[prefix + kind] = function add(name, ...rest) {
           needName(name, 'name');
           if (this.#properties.has(name)) throw new TypeError(`name: there is a parameter '${name}' already`);
           const schema = schemaOf(...rest);

@@ -43,9 +43,15 @@ static char *huge_from;
 /* In a worker: the part of the room before them, while it is allocated. */
 static void *volatile small_room;
 
+/* The page in which the free end of a heap begins, if the heap ends here. */
+static uintptr_t page_of_top(const char *end)
+{
+    return ((uintptr_t)end - mallinfo2().keepcost) & ~(uintptr_t)(PAGE - 1);
+}
+
 static void advise(char *end)
 {
-    uintptr_t top = ((uintptr_t)end - mallinfo2().keepcost) & ~(uintptr_t)(PAGE - 1);
+    uintptr_t top = page_of_top(end);
     uintptr_t first = (top + SMALL_BYTES + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 
     if (first >= (uintptr_t)end)
@@ -120,6 +126,11 @@ char *gbx_heap_begin(void)
         gbx_maps_free(&maps);
     }
     return begin;
+}
+
+char *gbx_heap_used_end(void)
+{
+    return (char *)page_of_top(sbrk(0));
 }
 
 char *gbx_heap_small_end(void)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define PAGE 4096u
@@ -138,26 +137,11 @@ static void replace(int file, const gbx_range *range, off_t at)
     (void)munmap(spared, spare); /* whatever was not moved */
 }
 
-/* An anonymous file in memory of that many bytes, all holes; -1: none. It must not exceed
- * the limit on a file's size, since trying would kill the process. */
-static int make_file(size_t size)
-{
-    struct rlimit limit;
-    int fd;
-
-    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < size)
-        return -1;
-    fd = memfd_create("text", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)size) < 0)
-        gbx_fd_close(&fd);
-    return fd;
-}
-
 /* Replace all chosen pieces of each mapping; adjacent ones become one mapping. */
 static void replace_chosen(const gbx_ranges *ranges, const uint8_t *chosen,
                            size_t count)
 {
-    int file = make_file(count * HUGE_PAGE);
+    int file = gbx_memfile_new("text", count * HUGE_PAGE);
     off_t at = 0;
 
     for (size_t i = 0; i < ranges->count; i++) {

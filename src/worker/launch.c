@@ -349,11 +349,13 @@ static int gbx_zygote_serve(char **argv, int argc)
         (void)fprintf(stderr, "glovebox-worker: %s\n", reason);
         return 4;
     }
+    gbx_pagemap_open();
     gbx_realm_warm(prepared.realm, 1);
     gbx_realm_settle(prepared.realm, 1);
     gbx_template_forget_handlers();
     gbx_template_make_light(prepared.realm,
                             strtoul(argv[GBX_ZYGOTE_HUGE_PAGES], NULL, 10));
+    gbx_freeze_end();
     if (!answer(control, &ready, -1))
         return 0;
     while (receive(control, &r)) {

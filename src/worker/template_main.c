@@ -638,7 +638,7 @@ int gbx_template_serve(const gbx_launch *launch, const gbx_prepared *prepared)
         return 3;
     if (*reason != 0)
         return 4;
-    gbx_pagemap_close();
+    gbx_freeze_end();
     serve(&t);
     return 0;
 }
@@ -679,4 +679,5 @@ void gbx_template_make_light(gbx_realm *realm, size_t huge_pages)
     (void)gbx_heap_begin(); /* while /proc exists */
     (void)rehearse(realm);  /* the engine must find its new places once */
     (void)gbx_text_enlarge(huge_pages, rehearse, realm);
+    gbx_freeze(rehearse, realm);
 }

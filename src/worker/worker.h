@@ -134,6 +134,35 @@ bool gbx_channel_write_fds(int fd, const void *data, size_t len, const int *fds,
  * either is, if x is infinite, or if y is zero. */
 double gbx_modulo(double x, double y);
 
+/* ---- freeze.c ------------------------------------------------------------ */
+
+/*
+ * Moves memory that calls leave alone into a file, so that a fork need not map it.
+ *
+ * A fork copies an entry for each private page of a process and removes it again when
+ * the child ends. A template has 1,100 of them in its heap and the data of its
+ * libraries; a small call touches 100. As a private mapping of a file in memory, the
+ * same contents are faulted in where they are needed, sixteen pages a fault, and no
+ * fork inherits them. For a library that no call touches, the fork copies no page table
+ * either. Only what a rehearsal touches is made the template's own again.
+ *
+ * This is only for speed: if a step here fails, forks are slower. Call in the template,
+ * single-threaded, while /proc exists.
+ */
+
+/* run does what a worker does. Leaves a descriptor open for gbx_freeze_end(). */
+void gbx_freeze(bool (*run)(void *user), void *user);
+
+/* Call when the template is sealed: unmaps what it has read of the file since then,
+ * or forks would copy those entries, too. */
+void gbx_freeze_end(void);
+
+/* An anonymous file in memory. */
+
+/* A file of that many bytes, all holes. Returns its descriptor, or -1; also -1 if it
+ * would exceed the process's file size limit, since trying would kill the process. */
+int gbx_memfile_new(const char *name, size_t size);
+
 /* ---- heap.c -------------------------------------------------------------- */
 
 /*
@@ -160,9 +189,11 @@ uint64_t gbx_heap_reserve(uint64_t bytes);
  * holes. These blocks are never freed. */
 void gbx_heap_close_holes(void);
 
-/* Where the heap begins, found while /proc exists and known from then on; and where its
- * huge pages begin, or all of it ends. NULL: unknown. */
+/* Where the heap begins, found while /proc exists and known from then on; where its
+ * used part ends; and where its huge pages begin, or all of it ends. All rounded to
+ * whole pages. NULL: unknown. */
 char *gbx_heap_begin(void);
+char *gbx_heap_used_end(void);
 char *gbx_heap_small_end(void);
 
 /* Call in a sealed worker, before something large is allocated: later allocations

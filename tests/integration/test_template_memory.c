@@ -35,9 +35,23 @@ static long kib_of(pid_t pid, const char *file, const char *field)
     return kib;
 }
 
-/* The sum of this field of the process's read-only mappings, as its smaps has them; -1 if
- * we may not look. */
-static long sum_of(pid_t pid, const char *field)
+typedef bool mapping_test(const char *mode, const char *line);
+
+static bool is_read_only(const char *mode, const char *line)
+{
+    (void)line;
+    return mode[1] != 'w';
+}
+
+static bool is_frozen(const char *mode, const char *line)
+{
+    (void)mode;
+    return strstr(line, "/memfd:frozen") != NULL;
+}
+
+/* The sum of this field of the process's mappings that are meant, as its smaps has them;
+ * -1 if we may not look. */
+static long sum_of(pid_t pid, mapping_test *is_meant, const char *field)
 {
     char path[64];
     char line[512];
@@ -51,7 +65,7 @@ static long sum_of(pid_t pid, const char *field)
         char mode[5];
 
         if (sscanf(line, "%*x-%*x %4s", mode) == 1) {
-            is_here = mode[1] != 'w';
+            is_here = is_meant(mode, line);
             sum = sum < 0 ? 0 : sum;
         } else if (is_here && strncmp(line, field, strlen(field)) == 0) {
             sum += strtol(line + strlen(field), NULL, 10);
@@ -89,9 +103,9 @@ TEST(huge_pages__are_as_many_as_the_engine_may_have)
         wait_until_full(engine);
         assert_true(proc_workers(proc_template(), workers, 8) > 0);
         /* Of a file in memory; of no file, where the kernel makes no others. */
-        have = sum_of(workers[0], "ShmemPmdMapped:");
+        have = sum_of(workers[0], is_read_only, "ShmemPmdMapped:");
         if (have == 0)
-            have = sum_of(workers[0], "AnonHugePages:");
+            have = sum_of(workers[0], is_read_only, "AnonHugePages:");
         gbx_engine_free(engine);
         if ((have < 0 && geteuid() != 0) || !may_have_huge_pages()) {
             print_message("skipped: only root may look, where there are huge pages\n");
@@ -129,6 +143,43 @@ TEST(pages_of_every_call__are_pinned_for_forks_to_copy)
     have = kib_of(proc_template(), "status", "VmPin:");
     gbx_engine_free(engine);
     assert_in_range(have, 100, 8192);
+}
+
+/* 1,100 pages before it was frozen. */
+static void check_frozen(const gbx_options *options, long own_pages)
+{
+    gbx_engine *engine = engine_start(options);
+    long own;
+    long mapped;
+
+    wait_until_full(engine);
+    own = sum_of(proc_template(), is_frozen, "Anonymous:");
+    mapped = sum_of(proc_template(), is_frozen, "Rss:");
+    gbx_engine_free(engine);
+    if (own < 0) {
+        print_message("skipped: only root may look at a template\n");
+        skip();
+    }
+    assert_in_range(own, 4, own_pages * 4);
+    /* Of the file itself hardly anything: that would be copied, too. */
+    assert_in_range(mapped - own, 0, 150 * 4);
+}
+
+static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
+    void **state)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+
+    options.zygote = GBX_ZYGOTE_OFF;
+    check_frozen(&options, 200);
+}
+
+/* What completes the realm was not yet written when the zygote was frozen. */
+static void test_what_a_fork_of_a_zygote_writes__is_little(void **state)
+{
+    gbx_engine_free(engine_start(NULL));
+    check_frozen(NULL, 400);
+    gbx_zygote_end();
 }
 
 /* KiB that a worker which has had no call has of its own; -1 if we may not look. */

@@ -28,6 +28,7 @@ gbx_test(test_realm_hashes unit 300)
 
 add_executable(test_image unit/test_image.c ${CMAKE_SOURCE_DIR}/src/worker/maps.c
     ${CMAKE_SOURCE_DIR}/src/worker/hugepage_text.c
+    ${CMAKE_SOURCE_DIR}/src/worker/freeze.c
     ${CMAKE_SOURCE_DIR}/src/worker/heap.c)
 target_link_libraries(test_image PRIVATE gbx_realm_call)
 gbx_test(test_image unit 300)

@@ -193,6 +193,71 @@ TEST(enlarge__the_engines_code_is_what_it_was)
     assert_int_equal(in_child(run_all_kinds), 0);
 }
 
+#define BLOCKS 400
+
+static unsigned char *blocks[BLOCKS];
+
+static void fill_blocks(int with)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        memset(blocks[i], (i * 7 + with) & 0xff, 4096);
+}
+
+static bool are_filled(int with)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        for (size_t k = 0; k < 4096; k++)
+            if (blocks[i][k] != ((i * 7 + with) & 0xff))
+                return false;
+    return true;
+}
+
+static bool prove_and_write(void *user)
+{
+    (void)user;
+    blocks[5][0] = blocks[5][0];
+    return gbx_realm_prove(realm);
+}
+
+static int read_then_write(void)
+{
+    if (!are_filled(1))
+        return 1;
+    fill_blocks(2);
+    return are_filled(2) ? run_all_kinds() : 2;
+}
+
+TEST(freeze__does_nothing_where_the_run_fails)
+{
+    assert_false(maps_name("/memfd:frozen"));
+
+    gbx_freeze(fails, NULL);
+    gbx_freeze_end();
+
+    assert_false(maps_name("/memfd:frozen"));
+}
+
+TEST(freeze__nothing_is_lost_and_forks_write_to_their_own)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        assert_non_null(blocks[i] = malloc(4096));
+    fill_blocks(1);
+
+    gbx_freeze(prove_and_write, NULL);
+
+    assert_true(maps_name("/memfd:frozen"));
+    assert_true(are_filled(1));
+    memset(blocks[9], 99, 4096); /* written since: must outlive the unmapping */
+    gbx_freeze_end();
+    assert_int_equal(blocks[9][17], 99);
+    memset(blocks[9], (9 * 7 + 1) & 0xff, 4096);
+    assert_true(are_filled(1));
+    assert_int_equal(in_child(read_then_write), 0);
+    assert_true(are_filled(1)); /* what the child wrote is the child's */
+    for (int i = 0; i < BLOCKS; i++)
+        free(blocks[i]);
+}
+
 TEST(close_holes__what_is_allocated_next_is_new)
 {
     void *freed[100];

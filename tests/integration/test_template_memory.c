@@ -165,8 +165,7 @@ static void check_frozen(const gbx_options *options, long own_pages)
     assert_in_range(mapped - own, 0, 150 * 4);
 }
 
-static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
-    void **state)
+TEST(what_calls_leave_alone__is_a_files_which_forks_do_not_copy)
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
@@ -175,7 +174,7 @@ static void test_what_calls_leave_alone__is_a_files_which_forks_do_not_copy(
 }
 
 /* What completes the realm was not yet written when the zygote was frozen. */
-static void test_what_a_fork_of_a_zygote_writes__is_little(void **state)
+TEST(what_a_fork_of_a_zygote_writes__is_little)
 {
     gbx_engine_free(engine_start(NULL));
     check_frozen(NULL, 400);

@@ -76,7 +76,8 @@ TEST(circuit__opens_after_five_failures_and_says_so)
     for (int i = 0; i < 5; i++)
         bad_expect_fault(s, "echo", GBX_UPSTREAM_START, "cannot open the database");
     bad_expect_fault(s, "echo", GBX_UPSTREAM_OPEN, "left alone");
-    assert_int_equal(gbx_upstreams_info(s->all, &s->list[0]).state, GBX_UPSTREAM_BROKEN);
+    assert_int_equal(gbx_upstreams_info(s->all, &s->list[0]).state,
+                     GBX_UPSTREAM_BROKEN);
     assert_in_range(gbx_upstreams_info(s->all, &s->list[0]).retry_ms, 20000, 30001);
     assert_non_null(strstr(gbx_upstreams_info(s->all, &s->list[0]).fault, "status 9"));
 }

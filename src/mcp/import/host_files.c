@@ -189,12 +189,37 @@ static void note_fault(gbx_host_files *files, const char *path, const gbx_error 
     files->fault_count++;
 }
 
+/* A worker that a file has taken over must not read what else the user can read. */
+static bool is_of_hosts(const gbx_host_files *files, const char *path)
+{
+    static const char *const names[] = {"claude_desktop_config.json",
+                                        ".claude.json",
+                                        ".mcp.json",
+                                        "mcp.json",
+                                        "settings.json",
+                                        "settings.local.json",
+                                        "managed-settings.json",
+                                        "config.toml"};
+    const char *slash = strrchr(path, '/');
+
+    for (size_t i = 0; slash != NULL && i < GBX_COUNTOF(names); i++)
+        if (strcmp(slash + 1, names[i]) == 0)
+            return true;
+    for (size_t i = 0; i < files->from_count; i++)
+        if (strcmp(files->from[i], path) == 0)
+            return true;
+    return false;
+}
+
 static void answer_file(gbx_host_files *files, const char *path, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
     gbx_error err = {0};
-    gbx_status status = gbx_host_files_read(files, path, &text, &value, &err);
+    gbx_status status =
+        is_of_hosts(files, path)
+            ? gbx_host_files_read(files, path, &text, &value, &err)
+            : gbx_fail(&err, GBX_E_DATA, "'%s' is not a file of a host", path);
     bool is_missing = err.os_errno == ENOENT || err.os_errno == ENOTDIR;
 
     gbx_json_put_open(to, NULL, '{');
@@ -240,12 +265,13 @@ static void answer_check(const char *text, gbx_buf *to)
     gbx_error err = {0};
     bool is_read = gbx_mcp_config_parse(text, strlen(text), NULL, GBX_TRUST_OWN,
                                         &config, &err) == GBX_OK;
-    const char *fault = is_read ? config->servers[0].fault : err.message;
+    bool has_one = is_read && config->server_count == 1;
+    const char *fault = has_one ? config->servers[0].fault : err.message;
 
     gbx_json_put_open(to, NULL, '{');
     if (fault != NULL)
         put_why(to, fault);
-    gbx_json_put_bool(to, "isLeft", !is_read || config->servers[0].is_malformed);
+    gbx_json_put_bool(to, "isLeft", !has_one || config->servers[0].is_malformed);
     (void)gbx_buf_puts(to, "}");
     gbx_mcp_config_free(config);
 }
@@ -328,6 +354,8 @@ gbx_status gbx_host_files_plan(gbx_host_files *files, const gbx_buf *own,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question;
     gbx_status status;
 
+    files->from = from;
+    files->from_count = from_count;
     gbx_buf_init_secret(&question, QUESTION_MAX);
     status = put_world(&question, own, from, from_count, reterr);
     for (int round = 0; status == GBX_OK && round < ROUNDS_MAX; round++) {

@@ -23,7 +23,9 @@ typedef struct gbx_host_fault {
 /* Zeroed at first. */
 typedef struct gbx_host_files {
     gbx_engine *engine;
-    gbx_trust trust; /* of all files that are read */
+    gbx_trust trust;         /* of all files that are read */
+    const char *const *from; /* files that may be read besides those of known names */
+    size_t from_count;
     gbx_host_fault *faults;
     size_t fault_count;
     gbx_result *plan; /* what gbx_host_files_plan() has returned views of */

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { hintOfCode } from '../lib/hints.js';
 
 const verdict = readFileSync(new URL('../../src/engine/verdict.c', import.meta.url), 'utf8');
-const hints = [...verdict.matchAll(/->hint = ((?:\s*"[^"\n]*")+);/g)].map(([, text]) =>
+const hints = [...verdict.matchAll(/(?:say\([^,]*,[^,]*,|hint =)((?:\s*"[^"\n]*")+)[,;]/g)].map(([, text]) =>
   [...text.matchAll(/"([^"]*)"/g)].map(([, part]) => part).join(''));
 
 describe('a hint for who wrote the code', () => {

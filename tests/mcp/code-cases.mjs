@@ -73,7 +73,7 @@ export const groups = {
     five('#!/usr/bin/env node\nconst x: number = 5;\nreturn x'),
     ['\nenum A { B }', { error: 'SYNTAX', line: 2, message: /enum/, hint: /use an object/ }],
     [`${PLACE}\nconst b = {\n  x: a\n  y: 2\n};`, { error: 'SYNTAX', line: 4, message: /Unexpected identifier 'y'/, hint: /',' is missing/ }],
-    [`${PLACE}\nnope()`, { error: 'RUNTIME', name: 'ReferenceError', line: 2, hint: /declare it/ }],
+    [`${PLACE}\nnope()`, { error: 'RUNTIME', name: 'ReferenceError', line: 2, hint: /declare this function/ }],
     [`${PLACE}\nawait servers.up.fail()`, { error: 'TOOL_ERROR', line: 2, logs: ['1'] }],
     ['const a = ;', { error: 'SYNTAX', name: 'SyntaxError', line: 1, message: /^Unexpected token ';'$/, hint: /a value is missing/ }],
     ['return 1 + 2;\\nfoo', { error: 'SYNTAX', line: 1, hint: /has \\n as two characters/ }],

@@ -49,7 +49,7 @@ TEST(filesystem__reads_what_it_may)
 
     servers_expect(s, "files", "read_text_file", args, "a note");
     servers_expect_fault(s, "files", "read_txt_file", args, GBX_UPSTREAM_UNKNOWN_TOOL,
-                         "did you mean 'read_text_file'?");
+                         "has no tool 'read_txt_file'");
 }
 
 TEST(memory__keeps_state_between_calls)

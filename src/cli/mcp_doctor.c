@@ -362,14 +362,15 @@ static int doctor(const doctor_args *args)
             gbx_mcp_config_load(path, args->trust_files ? GBX_TRUST_ALL : GBX_TRUST_OWN,
                                 &e.config, &trouble.err);
     }
-    if (!gbx_trouble_input(&trouble, status)) {
-        if (args->config == NULL && trouble.err.os_errno == ENOENT)
-            trouble.hint = "'glovebox mcp import' makes one of the servers that hosts "
-                           "have";
-    } else {
+    if (status == GBX_OK) {
         gbx_policy_print_warnings(e.config->rules->secrets);
         status = examine(&e, &trouble.err);
         (void)gbx_trouble_host(&trouble, status);
+    } else {
+        (void)gbx_trouble_input(&trouble, status);
+        if (args->config == NULL && trouble.err.os_errno == ENOENT)
+            trouble.hint = "'glovebox mcp import' makes one of the servers that hosts "
+                           "have";
     }
     if (status == GBX_OK)
         return report(args, &e);

@@ -336,7 +336,7 @@ gbx_status gbx_gate_keep_rule(gbx_tool_call *call, gbx_error *reterr)
 {
     gbx_grants_file *grants = call->gate->standing;
     GBX_CLEANUP(gbx_fd_close) int lock = -1;
-    json_t *tools;
+    json_t *tools = NULL;
     json_t *pairs;
     gbx_status status =
         open_tools(grants, call->server->name, LOCK_MS, &lock, &tools, reterr);
@@ -398,7 +398,7 @@ gbx_status gbx_grants_file_put(gbx_grants_file *grants, const char *server,
                                const char *tool, gbx_grant grant, gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_fd_close) int lock = -1; /* others read what we write */
-    json_t *tools;
+    json_t *tools = NULL;
     gbx_status status =
         open_tools(grants, server, GBX_FILE_LOCK_MS, &lock, &tools, reterr);
 

@@ -152,7 +152,7 @@ typedef struct gbx_upstream_info {
 } gbx_upstream_info;
 
 gbx_upstream_info gbx_upstreams_info(const gbx_upstreams *upstreams,
-                                     gbx_upstream_id *server);
+                                     gbx_upstream_id *id);
 
 /* What the last list of a server says of one tool; UNKNOWN: no list is known. */
 gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,

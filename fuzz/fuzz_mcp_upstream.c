@@ -33,6 +33,7 @@ typedef struct scene {
     gbx_upstreams *all;
     gbx_upstream_id *server;
     gbx_upstream_call *calls[CALLS_MAX]; /* NULL: nobody waits */
+    char tools[CALLS_MAX][32];           /* which they borrow */
 } scene;
 
 static way *newest; /* NULL: all are left */
@@ -159,7 +160,6 @@ static void on_progress(void *user, const char *message, size_t len)
 static void start_call(scene *s, const char *tool)
 {
     gbx_upstream_request request = {.server = s->server,
-                                    .tool = tool,
                                     .args = {"{\"x\": [1, \"y\"]}", 15},
                                     .progress = on_progress,
                                     .done = on_done};
@@ -170,6 +170,7 @@ static void start_call(scene *s, const char *tool)
     if (call == s->calls + CALLS_MAX)
         return;
     request.user = call;
+    request.tool = strcpy(s->tools[call - s->calls], tool);
     *call = gbx_upstream_start(s->all, &request);
     assert(*call != NULL);
 }

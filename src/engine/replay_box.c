@@ -73,7 +73,7 @@ gbx_status gbx_recording_engine(const gbx_recording *recording,
                                 gbx_error *reterr)
 {
     GBX_CLEANUP(gbx_record_head_cleanup) gbx_record_head head = {0};
-    GBX_CLEANUP(gbx_record_cursor_cleanup) gbx_record_cursor cursor;
+    GBX_CLEANUP(gbx_record_cursor_cleanup) gbx_record_cursor cursor = {0};
     gbx_settings settings;
     gbx_status status;
     const char *text;

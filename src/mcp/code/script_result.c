@@ -199,7 +199,7 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
     static const char known[] = "did you forget await? ";
     const char *hint = gbx_result_hint(run->result);
     const gbx_code_call *open = is_type_error ? find_open(run) : NULL;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
 
     if (strncmp(hint, known, sizeof known - 1) == 0)
         return strdup(hint);

@@ -284,7 +284,7 @@ static void answer_all(gbx_host_files *files, gbx_view need, gbx_buf *to)
     gbx_view question;
 
     while (gbx_view_next(need, &cursor, &name, &question)) {
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
         size_t at = 0;
         gbx_view what = {0};
         gbx_view key = {0};

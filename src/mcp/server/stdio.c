@@ -111,7 +111,7 @@ static void on_check(void *user)
 static void say_unanswered(const gbx_mcp_stdio *s)
 {
     size_t count = s->server->request_count;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
 
     if (count == 0)
         return;

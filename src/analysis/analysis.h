@@ -99,10 +99,6 @@ typedef struct gbx_given {
     const char *dataset;  /* the name of the first argument, or "" */
 } gbx_given;
 
-/* Line and column (from 1; in UTF-16 units) of a byte offset. */
-void gbx_text_place(const char *text, size_t len, size_t offset, uint32_t *ret_line,
-                    uint32_t *ret_column);
-
 /* code: JavaScript, valid UTF-8. message: the engine's, with the error's name before it, or
  * NULL. */
 void gbx_explain(const char *code, size_t len, gbx_form form, gbx_ending ending,

@@ -10,53 +10,6 @@
 
 #include <string.h>
 
-/* The failed code as the rules for hints see it. */
-
-bool gbx_message_quoted(const char *message, const char *part, const char *open,
-                        const char *close, const char **ret_text, size_t *ret_len)
-{
-    const char *at = strstr(message, part);
-    const char *end;
-
-    at = at == NULL ? NULL : strstr(at + strlen(part), open);
-    if (at == NULL)
-        return false;
-    at += strlen(open);
-    end = strstr(at, close);
-    if (end == at && end[0] != '\0') /* a quoted quote */
-        end = strstr(at + 1, close);
-    if (end == NULL || end == at)
-        return false;
-    *ret_text = at;
-    *ret_len = (size_t)(end - at);
-    return true;
-}
-
-bool gbx_case_may_walk(gbx_case *c)
-{
-    if (c->work < c->tree.count || gbx_time_budget_is_over())
-        return false;
-    c->work -= c->tree.count;
-    return true;
-}
-
-size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k)
-{
-    return c->tree.nodes[c->leaves.nodes[k]].start;
-}
-
-void gbx_case_line(const gbx_case *c, uint32_t *ret_first, uint32_t *ret_end)
-{
-    uint32_t k = 0;
-
-    while (k < c->leaves.count && gbx_case_leaf_start(c, k) < c->line_start)
-        k++;
-    *ret_first = k;
-    while (k < c->leaves.count && gbx_case_leaf_start(c, k) < c->line_end)
-        k++;
-    *ret_end = k;
-}
-
 #define WORK_MAX ((size_t)20 * 1000 * 1000) /* some 100 ms */
 
 struct question {
@@ -69,17 +22,6 @@ struct question {
     const gbx_given *given;
     gbx_explanation *explanation;
 };
-
-void gbx_text_place(const char *text, size_t len, size_t offset, uint32_t *ret_line,
-                    uint32_t *ret_column)
-{
-    size_t start = 0;
-    size_t end;
-
-    gbx_lines_position(text, len, offset, ret_line, ret_column);
-    (void)gbx_lines_find(text, len, *ret_line, &start, &end);
-    *ret_column = (uint32_t)gbx_utf16_units(text + start, offset - start) + 1;
-}
 
 static size_t column_offset(const char *text, size_t start, size_t end, uint32_t column)
 {
@@ -347,8 +289,8 @@ static void answer(void *user)
     if (q->ending == GBX_ENDING_THROWN)
         explain_unawaited(&c, without_name(q->message), q);
     if (c.at != GBX_NO_OFFSET)
-        gbx_text_place(q->text, q->len, q->region.start + c.at, &q->explanation->line,
-                       &q->explanation->column);
+        gbx_lines_place(q->text, q->len, q->region.start + c.at, &q->explanation->line,
+                        &q->explanation->column);
 }
 
 /* ---- public to the worker ------------------------------------------------------- */
@@ -358,7 +300,7 @@ static void clamp(const struct question *q)
 {
     uint32_t last_line, last_column;
 
-    gbx_text_place(q->text, q->len, q->region.end, &last_line, &last_column);
+    gbx_lines_place(q->text, q->len, q->region.end, &last_line, &last_column);
     if (q->explanation->line > last_line) {
         q->explanation->line = last_line;
         q->explanation->column = last_column;

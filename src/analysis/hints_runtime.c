@@ -21,6 +21,15 @@ static bool is_of_host(const char *name, size_t len)
            (len == 8 && memcmp(name, "readFile", 8) == 0);
 }
 
+/* Count one walk over the tree; false after too many. */
+static bool may_walk(gbx_case *c)
+{
+    if (c->work < c->tree.count || gbx_time_budget_is_over())
+        return false;
+    c->work -= c->tree.count;
+    return true;
+}
+
 /* True if the code has an async function or method of that name, or the host has a
  * function of that name and the code does not. */
 static bool is_async_name(gbx_case *c, const char *name, size_t len)
@@ -28,7 +37,7 @@ static bool is_async_name(gbx_case *c, const char *name, size_t len)
     const gbx_tree *t = &c->tree;
     bool is_own = false;
 
-    if (!gbx_case_may_walk(c))
+    if (!may_walk(c))
         return false;
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t named = t->nodes[i].parent;
@@ -81,7 +90,7 @@ static bool holds_promise(gbx_case *c, const char *name, size_t len)
 {
     const gbx_tree *t = &c->tree;
 
-    if (!gbx_case_may_walk(c))
+    if (!may_walk(c))
         return false;
     for (uint32_t i = 0; i < t->count; i++)
         if (t->nodes[i].kind == GBX_NODE_DECLARATOR &&
@@ -160,7 +169,7 @@ static uint32_t find_declared(gbx_case *c, const char *name, size_t len,
 {
     const gbx_tree *t = &c->tree;
 
-    if (!gbx_case_may_walk(c))
+    if (!may_walk(c))
         return GBX_NO_NODE;
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t parent = t->nodes[i].parent;
@@ -205,7 +214,8 @@ static uint32_t find_too_early(gbx_case *c)
     const gbx_tree *t = &c->tree;
     uint32_t k, end;
 
-    for (gbx_case_line(c, &k, &end); k < end; k++) {
+    for (gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end); k < end;
+         k++) {
         const gbx_node *n = &t->nodes[c->leaves.nodes[k]];
         uint32_t declared;
 
@@ -318,11 +328,12 @@ static void point_to(gbx_case *c, const char *name, size_t len)
 {
     uint32_t k, end;
 
-    for (gbx_case_line(c, &k, &end); k < end; k++)
+    for (gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end); k < end;
+         k++)
         if (c->tree.nodes[c->leaves.nodes[k]].kind != GBX_NODE_PROPERTY_NAME &&
-            gbx_case_leaf_start(c, k) <= c->offset &&
+            gbx_leaf_start(&c->leaves, k) <= c->offset &&
             gbx_tree_is_text(&c->tree, c->leaves.nodes[k], name, len))
-            c->at = gbx_case_leaf_start(c, k);
+            c->at = gbx_leaf_start(&c->leaves, k);
 }
 
 /* The next line was meant as a separate statement: the engine's place is the end of
@@ -342,8 +353,8 @@ static bool explain_value(gbx_case *c)
     const char *text;
     size_t len;
 
-    if (gbx_message_quoted(c->message, "is not an object", "(evaluating '", "')", &text,
-                           &len)) {
+    if (gbx_text_quoted(c->message, "is not an object", "(evaluating '", "')", &text,
+                        &len)) {
         char end = len > 0 ? text[len - 1] : '\0';
 
         c->hint = gbx_begins_with_promise(c, text, len)            ? GBX_HINT_PROMISE
@@ -353,8 +364,8 @@ static bool explain_value(gbx_case *c)
                                                                    : GBX_HINT_MISSING;
         return true;
     }
-    if (gbx_message_quoted(c->message, "is not a function", "(In '", "', '", &text,
-                           &len)) {
+    if (gbx_text_quoted(c->message, "is not a function", "(In '", "', '", &text,
+                        &len)) {
         const char *call = memchr(text, '(', len);
         size_t callee = call != NULL ? (size_t)(call - text) : len;
 

@@ -46,13 +46,14 @@ static uint32_t find_culprit(const gbx_case *c)
     uint32_t k, end;
 
     /* The expected text follows, also in single quotes. */
-    if (!gbx_message_quoted(c->message, "string literal \"", "", "\"", &text, &len) &&
-        !gbx_message_quoted(c->message, "", "'", "'", &text, &len))
+    if (!gbx_text_quoted(c->message, "string literal \"", "", "\"", &text, &len) &&
+        !gbx_text_quoted(c->message, "", "'", "'", &text, &len))
         return GBX_NO_LEAF;
-    for (gbx_case_line(c, &k, &end); k < end; k++) {
+    for (gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end); k < end;
+         k++) {
         if (!leaf_matches(c, k, text, len))
             continue;
-        if (gbx_case_leaf_start(c, k) == c->offset) /* the parser knows the place */
+        if (gbx_leaf_start(&c->leaves, k) == c->offset) /* the parser knows the place */
             return k;
         if (gbx_leaf_is_suspect(&c->leaves, k) ||
             gbx_leaf_is(&c->leaves, gbx_leaf_before(&c->leaves, k), "await"))
@@ -72,12 +73,13 @@ static size_t find_place(const gbx_case *c)
     size_t len;
     uint32_t k, end;
 
-    if (gbx_message_quoted(c->message, "Unterminated regular", "'", "'", &text, &len)) {
+    if (gbx_text_quoted(c->message, "Unterminated regular", "'", "'", &text, &len)) {
         text = memmem(c->tree.text + c->line_start, c->line_end - c->line_start, text,
                       len);
         return text == NULL ? GBX_NO_OFFSET : (size_t)(text - c->tree.text);
     }
-    for (gbx_case_line(c, &k, &end); k < end; k++) {
+    for (gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end); k < end;
+         k++) {
         const gbx_node *n = &c->tree.nodes[c->leaves.nodes[k]];
 
         if (is_number && n->kind == GBX_NODE_NUMBER &&
@@ -103,8 +105,8 @@ static size_t find_passed(const gbx_case *c)
     size_t len = 0;
     uint32_t k, end;
 
-    is_private = gbx_message_quoted(c->message, "undeclared private names", "\"", "\"",
-                                    &text, &len);
+    is_private = gbx_text_quoted(c->message, "undeclared private names", "\"", "\"",
+                                 &text, &len);
     is_regex = strstr(c->message, "Invalid regular expression") != NULL;
     if (strstr(c->message, "at least a catch") != NULL)
         text = "try";
@@ -114,11 +116,11 @@ static size_t find_passed(const gbx_case *c)
         len = strlen(text);
     if ((len == 0 && !is_regex) || (!is_private && c->offset != GBX_NO_OFFSET))
         return GBX_NO_OFFSET;
-    gbx_case_line(c, &k, &end);
+    gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end);
     for (k = is_private ? c->leaves.count : end; k > 0; k--)
         if (is_regex ? c->tree.nodes[c->leaves.nodes[k - 1]].kind == GBX_NODE_REGEX
                      : leaf_matches(c, k - 1, text, len))
-            return gbx_case_leaf_start(c, k - 1);
+            return gbx_leaf_start(&c->leaves, k - 1);
     return GBX_NO_OFFSET;
 }
 
@@ -154,9 +156,9 @@ static uint32_t find_second(const gbx_case *c)
     size_t len;
     uint32_t k, end;
 
-    if (!gbx_message_quoted(c->message, "variable", "'", "'", &text, &len))
+    if (!gbx_text_quoted(c->message, "variable", "'", "'", &text, &len))
         return GBX_NO_LEAF;
-    gbx_case_line(c, &k, &end);
+    gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end);
     for (k = 0; k < end; k++) {
         const gbx_node *n = &c->tree.nodes[c->leaves.nodes[k]];
 
@@ -174,7 +176,8 @@ static uint32_t find_open_string(const gbx_case *c)
 {
     uint32_t k, end;
 
-    for (gbx_case_line(c, &k, &end); k < end; k++)
+    for (gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end); k < end;
+         k++)
         if (gbx_leaf_is_one_of(&c->leaves, k, "' \"") ||
             gbx_tree_is_open_string(&c->tree, c->leaves.nodes[k]))
             return k;
@@ -308,12 +311,12 @@ static bool explain_types(gbx_case *c)
     if (strstr(c->message, "initializer") == NULL &&
         strstr(c->message, "parameter") == NULL)
         return false;
-    gbx_case_line(c, &k, &end);
+    gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &k, &end);
     for (uint32_t last = end - k > 1000 ? k + 1000 : end; k < last; k++) {
         if (!gbx_leaf_is_one_of(&c->leaves, k, ": ? <") ||
             !gbx_leaf_is_typescript(&c->leaves, k))
             continue;
-        c->at = gbx_case_leaf_start(c, k);
+        c->at = gbx_leaf_start(&c->leaves, k);
         c->hint = GBX_HINT_TYPES;
         return true;
     }
@@ -430,7 +433,7 @@ static void explain_culprit(gbx_case *c, uint32_t k)
         hint = separator_hint(c, k);
     if (hint != GBX_HINT_NONE)
         c->hint = hint;
-    c->at = gbx_case_leaf_start(c, k);
+    c->at = gbx_leaf_start(&c->leaves, k);
 }
 
 void gbx_explain_syntax(gbx_case *c)
@@ -440,7 +443,7 @@ void gbx_explain_syntax(gbx_case *c)
 
     c->hint = gbx_hint_find(GBX_HINT_OF_SYNTAX, c->message);
     if (strstr(c->message, "Cannot declare") != NULL && find_second(c) != GBX_NO_LEAF) {
-        c->at = gbx_case_leaf_start(c, find_second(c));
+        c->at = gbx_leaf_start(&c->leaves, find_second(c));
         return;
     }
     if (strstr(c->message, "is only valid") != NULL && find_jump(c) != GBX_NO_NODE) {
@@ -448,7 +451,7 @@ void gbx_explain_syntax(gbx_case *c)
         return;
     }
     if (strstr(c->message, "EOF") != NULL && find_open_string(c) != GBX_NO_LEAF) {
-        c->at = gbx_case_leaf_start(c, find_open_string(c));
+        c->at = gbx_leaf_start(&c->leaves, find_open_string(c));
         c->hint = GBX_HINT_STRING;
         return;
     }
@@ -472,7 +475,7 @@ void gbx_explain_syntax(gbx_case *c)
         explain_culprit(c, culprit);
         return;
     }
-    gbx_case_line(c, &first, &end);
+    gbx_leaves_between(&c->leaves, c->line_start, c->line_end, &first, &end);
     if (c->offset == GBX_NO_OFFSET && first < end)
-        c->at = gbx_case_leaf_start(c, first);
+        c->at = gbx_leaf_start(&c->leaves, first);
 }

@@ -139,19 +139,6 @@ typedef struct gbx_case {
     size_t named_end;
 } gbx_case;
 
-/* The text between open and the next close, after part, in the message. */
-bool gbx_message_quoted(const char *message, const char *part, const char *open,
-                        const char *close, const char **ret_text, size_t *ret_len);
-
-/* The leaves [*ret_first, *ret_end) that begin on the line of the case. */
-void gbx_case_line(const gbx_case *c, uint32_t *ret_first, uint32_t *ret_end);
-
-/* Where leaf k begins. */
-size_t gbx_case_leaf_start(const gbx_case *c, uint32_t k);
-
-/* Count one walk over the tree; false after too many. */
-bool gbx_case_may_walk(gbx_case *c);
-
 void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);
 /* After it: what the code is given may be the cause. */

@@ -404,8 +404,8 @@ static void make(struct work *w, struct composition *c)
 static void find_inserts(struct composition *c)
 {
     for (size_t i = 0; i < c->made->insert_count; i++)
-        gbx_text_place(c->made->code, c->made->code_len, c->inserts[i],
-                       &c->made->inserts[i].line, &c->made->inserts[i].column);
+        gbx_lines_place(c->made->code, c->made->code_len, c->inserts[i],
+                        &c->made->inserts[i].line, &c->made->inserts[i].column);
 }
 
 _Static_assert(GBX_SHAPE_RETURNS_MAX + 4 <= GBX_INSERTS_MAX, "all of them fit");

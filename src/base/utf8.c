@@ -474,3 +474,14 @@ uint32_t gbx_lines_column(const char *text, size_t len, uint32_t line, uint32_t 
     }
     return units == 0 ? 0 : column + (units - unit);
 }
+
+void gbx_lines_place(const char *text, size_t len, size_t offset, uint32_t *ret_line,
+                     uint32_t *ret_column)
+{
+    size_t start = 0;
+    size_t end;
+
+    gbx_lines_position(text, len, offset, ret_line, ret_column);
+    (void)gbx_lines_find(text, len, *ret_line, &start, &end);
+    *ret_column = (uint32_t)gbx_utf16_units(text + start, offset - start) + 1;
+}

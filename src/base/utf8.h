@@ -86,6 +86,10 @@ bool gbx_lines_find(const char *text, size_t len, uint32_t line, size_t *ret_sta
 void gbx_lines_position(const char *text, size_t len, size_t offset, uint32_t *ret_line,
                         uint32_t *ret_column);
 
+/* The same with the column in UTF-16 units, as engines count. */
+void gbx_lines_place(const char *text, size_t len, size_t offset, uint32_t *ret_line,
+                     uint32_t *ret_column);
+
 /* The column in characters, as people count, for one in UTF-16 units, as engines do; 0
  * stays 0. */
 uint32_t gbx_lines_column(const char *text, size_t len, uint32_t line, uint32_t units);

@@ -388,6 +388,24 @@ void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t)
     }
 }
 
+size_t gbx_leaf_start(const gbx_leaves *l, uint32_t k)
+{
+    return l->t->nodes[l->nodes[k]].start;
+}
+
+void gbx_leaves_between(const gbx_leaves *l, size_t start, size_t end,
+                        uint32_t *ret_first, uint32_t *ret_end)
+{
+    uint32_t k = 0;
+
+    while (k < l->count && gbx_leaf_start(l, k) < start)
+        k++;
+    *ret_first = k;
+    while (k < l->count && gbx_leaf_start(l, k) < end)
+        k++;
+    *ret_end = k;
+}
+
 bool gbx_leaf_is(const gbx_leaves *l, uint32_t k, const char *text)
 {
     return k < l->count && gbx_tree_is(l->t, l->nodes[k], text);
@@ -711,4 +729,24 @@ bool gbx_text_is_listed(const char *words, const char *text, size_t len)
             return false;
         words += word + 1;
     }
+}
+
+bool gbx_text_quoted(const char *text, const char *part, const char *open,
+                     const char *close, const char **ret_text, size_t *ret_len)
+{
+    const char *at = strstr(text, part);
+    const char *end;
+
+    at = at == NULL ? NULL : strstr(at + strlen(part), open);
+    if (at == NULL)
+        return false;
+    at += strlen(open);
+    end = strstr(at, close);
+    if (end == at && end[0] != '\0') /* a quoted quote */
+        end = strstr(at + 1, close);
+    if (end == NULL || end == at)
+        return false;
+    *ret_text = at;
+    *ret_len = (size_t)(end - at);
+    return true;
 }

@@ -224,6 +224,13 @@ typedef struct gbx_leaves {
 
 void gbx_leaves_init(gbx_leaves *l, const gbx_tree *t);
 
+/* Where leaf k, which exists, begins. */
+size_t gbx_leaf_start(const gbx_leaves *l, uint32_t k);
+
+/* The leaves [*ret_first, *ret_end) that begin in [start, end) of the text. */
+void gbx_leaves_between(const gbx_leaves *l, size_t start, size_t end,
+                        uint32_t *ret_first, uint32_t *ret_end);
+
 /* True if k is a leaf (GBX_NO_LEAF is none) and its bytes are exactly text. */
 bool gbx_leaf_is(const gbx_leaves *l, uint32_t k, const char *text);
 
@@ -324,5 +331,10 @@ void gbx_text_blank(char *to, size_t start, size_t end);
 
 /* Is the text one of the words, which are separated by single spaces? */
 bool gbx_text_is_listed(const char *words, const char *text, size_t len);
+
+/* What stands between open and the next close, after part, in a text that ends in NUL;
+ * false: nothing. */
+bool gbx_text_quoted(const char *text, const char *part, const char *open,
+                     const char *close, const char **ret_text, size_t *ret_len);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert - strings in and out of the engine.
+ * convert - what goes in and out of the engine: strings, bytes, functions, members of
+ * objects, and what scripts give.
  *
- * Two traps are handled here and nowhere else. The engine's constructor from UTF-8
+ * Two traps of strings are handled here and nowhere else. The engine's constructor from UTF-8
  * stops at a NUL, and makes an empty string of invalid UTF-8; its conversion back stops
  * at an unpaired surrogate. ASCII stays one byte a character in both directions.
  */
@@ -366,4 +367,108 @@ JSValueRef gbx_value_of_bytes(JSContextRef ctx, void *bytes, size_t len,
     return JSObjectMakeTypedArrayWithBytesNoCopy(ctx, kJSTypedArrayTypeUint8Array,
                                                  bytes, len, free_bytes, NULL,
                                                  exception);
+}
+
+/* ---- the realm of this process, and functions, members and scripts of its engine ---- */
+
+/* The one realm of the process. */
+static gbx_realm the_realm;
+
+gbx_realm *gbx_realm_self(void)
+{
+    return &the_realm;
+}
+
+JSObjectRef gbx_native(JSContextRef ctx, const char *name,
+                       JSObjectCallAsFunctionCallback fn)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+    JSObjectRef made = JSObjectMakeFunctionWithCallback(ctx, text, fn);
+
+    JSStringRelease(text);
+    return made;
+}
+
+void gbx_natives_add(JSContextRef ctx, JSObjectRef to, const gbx_native_row *rows,
+                     size_t count, JSPropertyAttributes attributes)
+{
+    for (size_t i = 0; i < count; i++)
+        gbx_set(ctx, to, rows[i].name, gbx_native(ctx, rows[i].name, rows[i].fn),
+                attributes);
+}
+
+void gbx_set(JSContextRef ctx, JSObjectRef object, const char *name, JSValueRef value,
+             JSPropertyAttributes attributes)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+
+    JSObjectSetProperty(ctx, object, text, value, attributes, NULL);
+    JSStringRelease(text);
+}
+
+JSObjectRef gbx_get_object(JSContextRef ctx, JSObjectRef object, const char *name)
+{
+    JSStringRef text = JSStringCreateWithUTF8CString(name);
+    JSValueRef value = JSObjectGetProperty(ctx, object, text, NULL);
+
+    JSStringRelease(text);
+    return value != NULL && JSValueIsObject(ctx, value) ? gbx_object(value) : NULL;
+}
+
+JSObjectRef gbx_keep(gbx_realm *realm, JSObjectRef object, const char *name)
+{
+    JSObjectRef kept = gbx_get_object(realm->ctx, object, name);
+
+    if (kept != NULL)
+        JSValueProtect(realm->ctx, kept);
+    return kept;
+}
+
+JSObjectRef gbx_share(JSContextRef ctx, JSTypedArrayType type, size_t count,
+                      void *ret_memory)
+{
+    JSObjectRef array = JSObjectMakeTypedArray(ctx, type, count, NULL);
+    void *memory;
+
+    if (array == NULL)
+        abort();
+    JSValueProtect(ctx, array);
+    memory = JSObjectGetTypedArrayBytesPtr(ctx, array, NULL);
+    memcpy(ret_memory, &memory, sizeof memory);
+    return array;
+}
+
+JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
+                     JSValueRef *exception)
+{
+    JSValueRef text = gbx_value_of_text(ctx, message, strlen(message));
+    JSObjectRef constructor = gbx_get_object(ctx, gbx_realm_self()->errors, type);
+
+    *exception = JSObjectCallAsConstructor(ctx, constructor, 1, &text, NULL);
+    return JSValueMakeUndefined(ctx);
+}
+
+JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source)
+{
+    JSStringRef text = gbx_string_new_z(source, strlen(source));
+    JSValueRef value = JSEvaluateScript(realm->ctx, text, NULL, NULL, 1, NULL);
+
+    JSStringRelease(text);
+    return value;
+}
+
+JSObjectRef gbx_call_script(gbx_realm *realm, const char *source, size_t argc,
+                            const JSValueRef argv[])
+{
+    JSValueRef fn = gbx_evaluate_script(realm, source);
+    JSValueRef exception = NULL;
+    JSValueRef made;
+
+    if (fn == NULL || !JSValueIsObject(realm->ctx, fn))
+        return NULL;
+    made = JSObjectCallAsFunction(realm->ctx, gbx_object(fn), NULL, argc, argv,
+                                  &exception);
+    if (exception != NULL || made == NULL)
+        return NULL;
+    return JSValueIsObject(realm->ctx, made) ? gbx_object(made) : realm->global;
 }

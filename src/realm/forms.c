@@ -29,61 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Converts the engine's positions in our text to positions in the caller's.
- *
- * The engine gets the first line, so line numbers are right except past the end, where
- * our suffix is. Columns are shifted by our prefix on the first line and by what was
- * inserted into a script.
- */
-
-static uint32_t count_lines(gbx_span code)
-{
-    uint32_t lines = 0;
-
-    for (size_t i = 0; i < code.len;) {
-        size_t n = gbx_lines_end((const char *)code.data + i, code.len - i);
-
-        lines += n > 0;
-        i += n > 0 ? n : 1;
-    }
-    return lines;
-}
-
-void gbx_origin_map(const gbx_origin *origin, uint32_t *line, uint32_t *column)
-{
-    if (*line == 0)
-        return;
-    if (*line < origin->first_line)
-        *line = origin->first_line;
-    if (origin->last_line != 0 && *line > origin->last_line) {
-        *line = origin->last_line;
-        *column = 0;
-    }
-    if (*column == 0)
-        return;
-    if (*line == origin->first_line)
-        *column = *column > origin->prefix ? *column - origin->prefix : 1;
-    /* From last to first: each place counts the insertions before it. */
-    for (size_t i = origin->insert_count; i > 0; i--) {
-        const gbx_insert *in = &origin->inserts[i - 1];
-
-        if (*line - origin->first_line + 1 == in->line && *column > in->column) {
-            uint32_t over = *column - in->column;
-
-            *column -= over < in->units ? over : in->units;
-        }
-    }
-    if (*line == origin->first_line)
-        *column += origin->first_column - 1;
-}
-
-void gbx_origin_close(gbx_origin *origin, gbx_span code)
-{
-    if (origin->last_line == 0)
-        origin->last_line = origin->first_line + count_lines(code);
-}
-
 #define STRICT "\"use strict\";"
 
 /* Code and bindings come in frames far smaller than this. */

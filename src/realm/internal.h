@@ -186,7 +186,7 @@ void gbx_garbage_collect(gbx_realm *realm);
 /* Learn where the engine keeps them; anything that cannot be learned stays unknown. */
 void gbx_rejections_learn(gbx_realm *realm);
 
-/* ---- forms.c: from the engine's positions to the caller's --------------- */
+/* ---- exception_text.c: from the engine's positions to the caller's ------- */
 
 typedef struct gbx_origin {
     uint32_t first_line; /* where the code begins in the caller's text */
@@ -348,7 +348,7 @@ gbx_span gbx_string_bytes(JSStringRef text, gbx_bytes_as as, uint8_t *room);
 /* Bytes as a string. */
 JSValueRef gbx_value_decoded(JSContextRef ctx, gbx_bytes_as as, gbx_span bytes);
 
-/* ---- realm.c: functions, members and scripts of the engine -------------- */
+/* Functions, members and scripts of the engine. */
 
 /* The one realm of the process: the engine passes no pointer of ours to callbacks. */
 gbx_realm *gbx_realm_self(void);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -49,21 +50,29 @@ static bool hears_soon(gbx_run *run)
     return false;
 }
 
-/* Until the channel, the clock or another thread needs attention. */
+/* Until the channel, the clock or another thread needs attention. Most calls need no
+ * descriptor for other threads: an abort closes the channel. */
 static void sleep_on(gbx_run *run)
 {
     bool hears = run->phase == GBX_RUN_STARTED;
-    struct pollfd fds[2] = {
-        {.fd = run->calls.wake_fd, .events = POLLIN},
-        {.fd = hears ? run->worker->channel : -1,
-         .events = (short)(POLLIN | (gbx_run_wants_write(run) ? POLLOUT : 0))}};
-    int64_t left_ns = gbx_run_next_ns(run) - gbx_clock_now_ns();
+    bool is_told = !hears || run->exchange.host_open > 0; /* by other threads */
+    struct pollfd fds[2] = {{.events = POLLIN}};
+    int64_t left_ns;
     struct timespec left;
     uint64_t count;
 
+    if (is_told && run->calls.wake_fd < 0) {
+        run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (run->calls.wake_fd >= 0)
+            return; /* what came before could not wake us: look again */
+    }
     if (hears && run->calls.was_answered && hears_soon(run))
         return;
-    if (fds[0].fd < 0 && left_ns > BLIND_NS)
+    fds[0].fd = run->calls.wake_fd;
+    fds[1].fd = hears ? run->worker->channel : -1;
+    fds[1].events = (short)(POLLIN | (gbx_run_wants_write(run) ? POLLOUT : 0));
+    left_ns = gbx_run_next_ns(run) - gbx_clock_now_ns();
+    if (is_told && fds[0].fd < 0 && left_ns > BLIND_NS)
         left_ns = BLIND_NS;
     left = to_timespec(left_ns);
     (void)ppoll(fds, 2, &left, NULL);
@@ -162,7 +171,9 @@ static gbx_status open_descriptors(gbx_drive *d, gbx_error *reterr)
 {
     d->fd = epoll_create1(EPOLL_CLOEXEC);
     d->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (d->fd < 0 || d->timer < 0 || !leaves_some(d->timer) ||
+    d->run.calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (d->fd < 0 || d->timer < 0 || d->run.calls.wake_fd < 0 ||
+        !leaves_some(d->run.calls.wake_fd) ||
         !watch(d, EPOLL_CTL_ADD, d->timer, EPOLLIN) ||
         !watch(d, EPOLL_CTL_ADD, d->run.calls.wake_fd, EPOLLIN))
         return gbx_fail(reterr, GBX_E_OS, "no descriptors for a call: %s",

@@ -405,7 +405,9 @@ void gbx_run_calls_end(gbx_run *run)
         return;
     if (run->exchange.last_request != 0) /* else it made no request */
         log_all(run);
-    gbx_fd_close(&run->calls.wake_fd);
+    if (run->calls.wake_fd >= 0)
+        (void)close(run->calls.wake_fd);
+    run->calls.wake_fd = -1;
     run->calls.is_open = false;
 }
 

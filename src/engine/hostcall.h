@@ -69,10 +69,10 @@ typedef struct gbx_run_calls {
     uint32_t first; /* 1 + place of a request without an answer; 0: none */
     uint32_t count; /* of them */
     gbx_reply *replies, **replies_end;
-    bool was_answered; /* driver's: an answer is on its way to the worker */
-    uint64_t in_left;  /* bytes of answers */
-    bool is_nomem;     /* an answer was lost because memory was out */
-    int wake_fd; /* wakes the driver; -1: the supervisor's, or no descriptor was left */
+    bool was_answered;          /* driver's: an answer is on its way to the worker */
+    uint64_t in_left;           /* bytes of answers */
+    bool is_nomem;              /* an answer was lost because memory was out */
+    atomic_int wake_fd;         /* wakes the driver; -1: there is no need yet */
     bool is_open;               /* driver's: between init and end */
     atomic_bool is_dispatching; /* answers by the driver itself need no wake */
     pthread_t driver;

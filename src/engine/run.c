@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -136,8 +135,6 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
     run->calls.replies_end = &run->calls.replies;
     run->calls.is_open = true;
-    if (driver != GBX_DRIVER_SUPERVISOR)
-        run->calls.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->result = gbx_result_new();
     if (run->result == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");

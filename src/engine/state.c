@@ -92,12 +92,13 @@ const gbx_policy *gbx_run_policy(const gbx_run *run)
 
 void gbx_run_notify(gbx_run *run)
 {
+    int fd = run->calls.wake_fd;
     uint64_t one = 1;
 
     if (run->driver == GBX_DRIVER_SUPERVISOR)
         gbx_engine_wake(run->engine);
-    else
-        (void)!write(run->calls.wake_fd, &one, sizeof one);
+    else if (fd >= 0) /* else the driver looks before it sleeps */
+        (void)!write(fd, &one, sizeof one);
 }
 
 void gbx_run_abort_locked(gbx_run *run)

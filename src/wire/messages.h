@@ -53,6 +53,7 @@ typedef enum gbx_msg_type {
 typedef struct gbx_header {
     uint32_t body_len;
     uint8_t type;
+    uint8_t reserved[3];
     uint64_t call_id;
 } gbx_header;
 

@@ -15,20 +15,17 @@
 
 static void wipe(const gbx_buf *buf, size_t from, size_t to)
 {
-    if (buf->is_secret && from < to)
+    if (from < to)
         explicit_bzero(buf->data + from, to - from);
 }
 
 /* Like realloc(), but leaves no copy of a secret behind. */
-static uint8_t *resize(const gbx_buf *buf, size_t capacity)
+static uint8_t *move_secret(const gbx_buf *buf, size_t capacity)
 {
-    uint8_t *data;
+    uint8_t *data = malloc(capacity);
 
-    if (!buf->is_secret || buf->data == NULL)
-        return realloc(buf->data, capacity);
-    data = malloc(capacity);
-    if (data == NULL)
-        return NULL;
+    if (data == NULL || buf->data == NULL)
+        return data;
     memcpy(data, buf->data, buf->len);
     wipe(buf, 0, buf->capacity);
     free(buf->data);
@@ -47,7 +44,8 @@ void gbx_buf_init_secret(gbx_buf *buf, size_t ceiling)
 
 void gbx_buf_cleanup(gbx_buf *buf)
 {
-    wipe(buf, 0, buf->capacity);
+    if (buf->is_secret)
+        wipe(buf, 0, buf->capacity);
     free(buf->data);
     *buf = (gbx_buf){.ceiling = buf->ceiling, .is_secret = buf->is_secret};
 }
@@ -71,7 +69,8 @@ uint8_t *gbx_buf_reserve(gbx_buf *buf, size_t n)
             capacity = 64;
         if (capacity > buf->ceiling)
             capacity = buf->ceiling;
-        data = resize(buf, capacity);
+        data =
+            buf->is_secret ? move_secret(buf, capacity) : realloc(buf->data, capacity);
         if (data == NULL) {
             buf->failed = true;
             return NULL;
@@ -167,7 +166,8 @@ void gbx_buf_consume(gbx_buf *buf, size_t n)
         return;
     memmove(buf->data, buf->data + n, buf->len - n);
     buf->len -= n;
-    wipe(buf, buf->len, buf->len + n);
+    if (buf->is_secret)
+        wipe(buf, buf->len, buf->len + n);
 }
 
 char *gbx_buf_take_string(gbx_buf *buf, size_t *ret_len)

@@ -37,7 +37,7 @@ static bool begin(entry *e, gbx_engine *engine, gbx_run *run, gbx_audit_event ev
     const gbx_options *o = &engine->settings.options;
     gbx_log_line_head head = {.event = gbx_audit_name(event),
                               .engine = engine->audit.id,
-                              .call_id = run != NULL ? run->call_id : NULL};
+                              .call_id = run != NULL ? run->result->call_id : NULL};
 
     e->engine = engine;
     e->run = run;
@@ -62,7 +62,7 @@ hand_over(entry *e, const char *format, ...)
                        .call = e->run != NULL ? e->run->ticket : 0,
                        .detail = detail,
                        .time_ms = (uint64_t)e->wall_ms,
-                       .call_id = e->run != NULL ? e->run->call_id : ""};
+                       .call_id = e->run != NULL ? e->run->result->call_id : ""};
     va_list args;
 
     if (e->is_logged) {
@@ -542,7 +542,6 @@ void gbx_audit_call_ended(gbx_run *run, gbx_status status)
         gbx_log_line_puts(&e.line, "code", gbx_code_name(run->result->code));
     else
         gbx_log_line_puts(&e.line, "status", gbx_status_name(status));
-    if (run->result != NULL)
-        put_cost(&e.line, run);
+    put_cost(&e.line, run);
     hand_over(&e, "%s", "");
 }

@@ -11,19 +11,25 @@
 #include "guard/guard.h"
 #include "policy/policy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- clean verdicts: a hash gives the place, and comparing the whole text decides -- */
 
-/* Fast, and safety does not depend on it: colliding texts are distinguished, and
- * replace each other. */
-static uint64_t hash_of(const gbx_call *call)
+/* The place of a code; NULL: not only text and form decide about it. The hash is fast,
+ * and safety does not depend on it: colliding texts are distinguished, and replace each
+ * other. */
+static gbx_known_code *place_of(gbx_guard_cache *known, const gbx_call *call,
+                                size_t max_len)
 {
     const char *at = call->code;
     size_t left = call->code_len;
     uint64_t hash = left * 8 + (uint64_t)call->form;
 
+    if (call->policy != NULL || call->replay != NULL || call->bindings_len > 0 ||
+        left == 0 || left > max_len || left > GBX_KNOWN_BYTES_MAX / 4)
+        return NULL;
     while (left > 0) {
         uint64_t word = 0;
         size_t n = left < sizeof word ? left : sizeof word;
@@ -34,22 +40,7 @@ static uint64_t hash_of(const gbx_call *call)
         at += n;
         left -= n;
     }
-    return hash;
-}
-
-/* Do only text and form decide? */
-static bool can_be_known(const gbx_call *call, size_t max_len)
-{
-    return call->policy == NULL && call->replay == NULL && call->bindings_len == 0 &&
-           call->code_len > 0 && call->code_len <= max_len &&
-           call->code_len <= GBX_KNOWN_BYTES_MAX / 4;
-}
-
-static bool is_same(const gbx_known_code *code, const gbx_call *call)
-{
-    return code->text != NULL && code->form == call->form &&
-           code->len == call->code_len &&
-           memcmp(code->text, call->code, call->code_len) == 0;
+    return &known->codes[hash % GBX_KNOWN_CODES_MAX];
 }
 
 static void forget_code(gbx_guard_cache *known, gbx_known_code *code)
@@ -92,14 +83,15 @@ gbx_status gbx_guard_cache_check(gbx_guard_cache *known, const gbx_call *call,
                                  gbx_guard_span *ret_span, gbx_report **ret_report,
                                  gbx_error *reterr)
 {
-    gbx_known_code *code = NULL;
+    gbx_known_code *code = place_of(known, call, max_len);
     bool is_known = false;
     gbx_status status;
 
-    if (can_be_known(call, max_len)) {
-        code = &known->codes[hash_of(call) % GBX_KNOWN_CODES_MAX];
+    if (code != NULL) {
         (void)pthread_mutex_lock(&known->lock);
-        is_known = is_same(code, call);
+        is_known = code->text != NULL && code->form == call->form &&
+                   code->len == call->code_len &&
+                   memcmp(code->text, call->code, call->code_len) == 0;
         if (is_known)
             *ret_span = code->span;
         (void)pthread_mutex_unlock(&known->lock);
@@ -191,16 +183,6 @@ static bool may_fetch(void *user, const char *url, size_t len,
     return run->sites == NULL || gbx_policy_may_fetch(run->sites, url, len, site);
 }
 
-gbx_guard_world gbx_run_globals(gbx_run *run)
-{
-    return (gbx_guard_world){
-        .capabilities = run->capabilities,
-        .has_name = has_name,
-        .may_fetch = may_fetch,
-        .user = run,
-    };
-}
-
 void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column)
 {
     gbx_result *r = run->result;
@@ -212,6 +194,63 @@ void gbx_run_point_at(gbx_run *run, uint32_t line, uint32_t column)
     r->frame = gbx_guard_frame(run->call.code, run->call.code_len, line, column);
     if (r->frame != NULL)
         r->location.frame = r->frame;
+}
+
+/* ---- the check of a run --------------------------------------------------------- */
+
+/* Code that does not run. */
+static gbx_status refuse(gbx_run *run, gbx_code code, const char *message,
+                         const char *hint, gbx_error *reterr)
+{
+    run->phase = GBX_RUN_ENDED;
+    return gbx_result_fail(run->result, code, message, hint)
+               ? GBX_OK
+               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
+}
+
+/* The guard's first violation is the error. */
+static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
+{
+    const gbx_violation *first = &report->list[0];
+    gbx_status status = refuse(run, first->code, first->message, first->hint, reterr);
+
+    gbx_run_point_at(run, first->line, first->column);
+    gbx_audit_guard(run, report);
+    gbx_report_free(report);
+    return status;
+}
+
+/* The one check that applies even without the guard. */
+static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
+{
+    char text[128];
+
+    (void)snprintf(text, sizeof text, "the code is %zu bytes, and %u are the limit",
+                   run->call.code_len, run->limits.code_bytes);
+    return refuse(run, GBX_CODE_INVALID_CODE, text,
+                  "shorten the code; give data as the input instead of in it", reterr);
+}
+
+gbx_status gbx_run_check_code(gbx_run *run, gbx_error *reterr)
+{
+    const gbx_call *call = &run->call;
+    gbx_guard_world world = {.capabilities = run->capabilities,
+                             .has_name = has_name,
+                             .may_fetch = may_fetch,
+                             .user = run};
+    gbx_report *report = NULL;
+    gbx_status status;
+
+    if (call->flags & GBX_CALL_NO_GUARD) {
+        run->span = (gbx_guard_span){.len = call->code_len, .line = 1, .column = 1};
+        return call->code_len <= run->limits.code_bytes ? GBX_OK
+                                                        : refuse_size(run, reterr);
+    }
+    status = gbx_guard_cache_check(&run->engine->known, call, run->limits.code_bytes,
+                                   &world, &run->span, &report, reterr);
+    if (status == GBX_OK && report != NULL)
+        status = take_report(run, report, reterr);
+    return status;
 }
 
 /* ---- code without an engine: only the policy is known ------------------------- */

@@ -450,23 +450,14 @@ static bool on_loaded(gbx_template *t, gbx_span body)
 
 /* All messages that a template may send, and their maximum length. */
 static const struct rule {
-    gbx_msg_type type;
     size_t max_len;
     bool (*handle)(gbx_template *t, gbx_span body);
 } rules[] = {
-    {GBX_MSG_EXITED, 28, on_exited},
-    {GBX_MSG_FORKED, 12, on_forked},
-    {GBX_MSG_HELLO, BODY_MAX, on_hello},
-    {GBX_MSG_LOADED, BODY_MAX, on_loaded},
+    [GBX_MSG_EXITED] = {28, on_exited},
+    [GBX_MSG_FORKED] = {12, on_forked},
+    [GBX_MSG_HELLO] = {BODY_MAX, on_hello},
+    [GBX_MSG_LOADED] = {BODY_MAX, on_loaded},
 };
-
-static bool dispatch(gbx_template *t, const gbx_header *header, gbx_span body)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(rules); i++)
-        if (rules[i].type == header->type)
-            return body.len <= rules[i].max_len && rules[i].handle(t, body);
-    return false;
-}
 
 gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
 {
@@ -485,14 +476,6 @@ gbx_status gbx_hello_read(gbx_span body, gbx_msg_hello *ret, gbx_error *reterr)
 }
 
 /* ---- receiving ------------------------------------------------------------------- */
-
-static void keep_fd(gbx_template *t, int fd)
-{
-    if (t->fd_count < GBX_COUNTOF(t->fds))
-        t->fds[t->fd_count++] = fd;
-    else
-        gbx_fd_close(&fd);
-}
 
 /* The descriptors of one recvmsg all belong to one frame: the kernel reads no
  * further than a message that carries some. If we had no room for both, -1 replaces
@@ -516,16 +499,14 @@ static void take_descriptors(gbx_template *t, struct msghdr *msg)
             int fd;
 
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (is_cut)
+            if (is_cut || t->fd_count == GBX_COUNTOF(t->fds))
                 (void)close(fd);
             else
-                keep_fd(t, fd);
+                t->fds[t->fd_count++] = fd;
         }
     }
-    if (is_cut) {
-        keep_fd(t, -1);
-        keep_fd(t, -1);
-    }
+    for (int i = 0; is_cut && i < 2 && t->fd_count < GBX_COUNTOF(t->fds); i++)
+        t->fds[t->fd_count++] = -1;
 }
 
 /* One recvmsg: bytes into t->in, at most two descriptors into t->fds. */
@@ -562,11 +543,13 @@ bool gbx_control_take_frames(gbx_template *t)
         gbx_header header;
         const uint8_t *at = t->in.data + used;
 
-        ok = gbx_header_decode(at, &header) && header.body_len <= BODY_MAX;
+        ok = gbx_header_decode(at, &header) && header.type < GBX_COUNTOF(rules) &&
+             rules[header.type].handle != NULL &&
+             header.body_len <= rules[header.type].max_len;
         if (!ok || t->in.len - used - GBX_FRAME_HEADER_SIZE < header.body_len)
             break;
-        ok = dispatch(t, &header,
-                      (gbx_span){at + GBX_FRAME_HEADER_SIZE, header.body_len});
+        ok = rules[header.type].handle(t, (gbx_span){at + GBX_FRAME_HEADER_SIZE,
+                                                     header.body_len});
         used += GBX_FRAME_HEADER_SIZE + header.body_len;
     }
     gbx_buf_consume(&t->in, used);

@@ -170,7 +170,8 @@ typedef struct gbx_settings {
 gbx_status gbx_settings_init(gbx_settings *settings, const gbx_options *options,
                              gbx_error *reterr);
 
-/* The limits of one call: the engine's, lowered by asked (which may be NULL). */
+/* The limits of one call: the engine's, which are complete, lowered by asked (which may be
+ * NULL). */
 gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
                               gbx_form form, gbx_limits *ret, gbx_error *reterr);
 
@@ -203,7 +204,7 @@ bool gbx_pidfd_is_there(int pidfd);
 bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
                         int *ret_status_fd);
 
-/* Send SIGKILL. */
+/* Send SIGKILL; -1 is ignored. */
 void gbx_pidfd_kill(int pidfd);
 
 /* A file of /proc/PID, or -1. */
@@ -381,7 +382,8 @@ typedef struct gbx_change {
     enum {
         GBX_CHANGE_START, /* the first template serves */
         GBX_CHANGE_NONE,
-        GBX_CHANGE_UPDATE,  /* the serving template has one dataset or function more */
+        GBX_CHANGE_UPDATE,  /* the serving template has one dataset or function more; it
+                               does not fork meanwhile */
         GBX_CHANGE_RENEWAL, /* a new template serves, with the engine's new contents */
     } kind;
     bool is_started; /* RENEWAL: the template is */
@@ -483,10 +485,6 @@ void gbx_engine_name(gbx_engine *engine, char ret[GBX_ENGINE_NAME_SIZE]);
 
 /* Wake the supervisor. */
 void gbx_engine_wake(gbx_engine *engine);
-
-/* Is the serving template being sent something? It does not fork meanwhile. The lock is
- * held. */
-bool gbx_engine_is_updating(const gbx_engine *engine);
 
 /* Is a thread changing datasets, preloads or functions? The lock is held. */
 bool gbx_engine_is_loading(const gbx_engine *engine);

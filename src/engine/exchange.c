@@ -109,7 +109,8 @@ static bool on_result(gbx_exchange *x, gbx_span body)
         x->is_nomem = true;
     x->hint = msg.hint;
     x->place = (gbx_code_place){msg.start, msg.end};
-    gbx_utf8_copy_line(x->field, sizeof x->field, msg.field.data, msg.field.len);
+    if (msg.field.len > 0)
+        gbx_utf8_copy_line(x->field, sizeof x->field, msg.field.data, msg.field.len);
     x->state = GBX_EXCHANGE_VALUE;
     return true;
 }
@@ -133,27 +134,18 @@ static bool on_error(gbx_exchange *x, gbx_span body)
 /* All messages that a running worker may send, and their maximum length. The call's
  * limits are added for RESULT and HOSTCALL. */
 static const struct rule {
-    gbx_msg_type type;
     size_t max_len;
     bool (*handle)(gbx_exchange *x, gbx_span body);
 } rules[] = {
-    {GBX_MSG_RESULT, 21 + GBX_NAME_MAX, on_result},
-    {GBX_MSG_HOSTCALL, GBX_NAME_MAX + 16, on_hostcall},
-    {GBX_MSG_CANCEL, 4, on_cancel},
-    {GBX_MSG_LIMITED, 1, on_limited},
-    {GBX_MSG_LOG, GBX_LOG_LINE_MAX + 6, on_log},
-    {GBX_MSG_ERROR, GBX_NAME_MAX + GBX_MESSAGE_MAX + GBX_STACK_MAX + 34, on_error},
-    {GBX_MSG_WAIT, 4, on_wait},
-    {GBX_MSG_REFUSED, 0, on_refused},
+    [GBX_MSG_RESULT] = {21 + GBX_NAME_MAX, on_result},
+    [GBX_MSG_HOSTCALL] = {GBX_NAME_MAX + 16, on_hostcall},
+    [GBX_MSG_CANCEL] = {4, on_cancel},
+    [GBX_MSG_LIMITED] = {1, on_limited},
+    [GBX_MSG_LOG] = {GBX_LOG_LINE_MAX + 6, on_log},
+    [GBX_MSG_ERROR] = {GBX_NAME_MAX + GBX_MESSAGE_MAX + GBX_STACK_MAX + 34, on_error},
+    [GBX_MSG_WAIT] = {4, on_wait},
+    [GBX_MSG_REFUSED] = {0, on_refused},
 };
-
-static const struct rule *find_rule(uint8_t type)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(rules); i++)
-        if (rules[i].type == type)
-            return &rules[i];
-    return NULL;
-}
 
 /* Is this header allowed at all? */
 static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
@@ -161,26 +153,27 @@ static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
 {
     const struct rule *rule;
     size_t max_len;
+    bool is_known;
 
     if (!gbx_header_decode(data, header)) {
         gbx_exchange_break(x, "reserved bytes of a header are set", header->type);
         return NULL;
     }
-    rule = find_rule(header->type);
-    if (rule == NULL || x->state == GBX_EXCHANGE_WAITING) {
-        gbx_exchange_break(x,
-                           rule == NULL ? "unknown message" : "message while waiting",
+    is_known = header->type < GBX_COUNTOF(rules) && rules[header->type].handle != NULL;
+    if (!is_known || x->state == GBX_EXCHANGE_WAITING) {
+        gbx_exchange_break(x, is_known ? "message while waiting" : "unknown message",
                            header->type);
         return NULL;
     }
+    rule = &rules[header->type];
     if (header->call_id != x->call_id) {
         gbx_exchange_break(x, "message of another call", header->type);
         return NULL;
     }
     max_len = rule->max_len;
-    if (rule->type == GBX_MSG_RESULT)
+    if (header->type == GBX_MSG_RESULT)
         max_len += (size_t)x->output_max;
-    if (rule->type == GBX_MSG_HOSTCALL)
+    if (header->type == GBX_MSG_HOSTCALL)
         max_len += (size_t)x->host_out_max;
     if (header->body_len > max_len) {
         gbx_exchange_break(x, "message longer than its limit", header->type);
@@ -280,7 +273,12 @@ void gbx_exchange_break(gbx_exchange *x, const char *what, unsigned type)
 
 void gbx_exchange_end(gbx_exchange *x)
 {
-    gbx_result_end_line(x->result);
+    gbx_result *r = x->result;
+
+    if (r->line != GBX_RESULT_LINE_OPEN)
+        return;
+    r->is_truncated = true;
+    r->line = GBX_RESULT_LINE_LOST;
     tell_line(x);
 }
 
@@ -311,6 +309,6 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
         return; /* bytes after the last message are ignored */
     if (x->in.len > 0)
         gbx_buf_consume(&x->in, used);
-    else if (!gbx_buf_append(&x->in, data + used, len - used))
+    else if (used < len && !gbx_buf_append(&x->in, data + used, len - used))
         x->is_nomem = true;
 }

@@ -30,13 +30,6 @@
 /* A host without descriptors cannot be woken, so it looks this often. */
 #define BLIND_NS (10 * GBX_NS_PER_MS)
 
-static struct timespec to_timespec(int64_t ns)
-{
-    if (ns < 0)
-        ns = 0;
-    return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-}
-
 static bool hears_soon(gbx_run *run)
 {
     struct pollfd fd = {.fd = run->worker->channel, .events = POLLIN};
@@ -70,24 +63,17 @@ static void sleep_on(gbx_run *run)
         return;
     fds[0].fd = run->calls.wake_fd;
     fds[1].fd = hears ? run->worker->channel : -1;
-    fds[1].events = (short)(POLLIN | (gbx_run_wants_write(run) ? POLLOUT : 0));
+    fds[1].events =
+        (short)(POLLIN | (gbx_exchange_output(&run->exchange).len > 0 ? POLLOUT : 0));
     left_ns = gbx_run_next_ns(run) - gbx_clock_now_ns();
     if (is_told && fds[0].fd < 0 && left_ns > BLIND_NS)
         left_ns = BLIND_NS;
-    left = to_timespec(left_ns);
+    if (left_ns < 0)
+        left_ns = 0;
+    left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
     (void)ppoll(fds, 2, &left, NULL);
     if (fds[0].revents != 0)
         (void)!read(fds[0].fd, &count, sizeof count);
-}
-
-static gbx_status check_engine(const gbx_engine *engine, const gbx_call *call,
-                               gbx_error *reterr)
-{
-    gbx_status status = gbx_engine_need(engine, reterr);
-
-    if (status == GBX_OK && call == NULL)
-        return gbx_fail(reterr, GBX_E_USAGE, "call is NULL");
-    return status;
 }
 
 /* Leave the run to the supervisor. */
@@ -102,10 +88,9 @@ static void hand_over(gbx_run *run)
 }
 
 /* gbx_engine_free() waits for threads between these two. */
-static gbx_status enter_engine(gbx_engine *engine, const gbx_call *call,
-                               gbx_error *reterr)
+static gbx_status enter_engine(gbx_engine *engine, gbx_error *reterr)
 {
-    gbx_status status = check_engine(engine, call, reterr);
+    gbx_status status = gbx_engine_need(engine, reterr);
     bool is_closing;
 
     if (status != GBX_OK)
@@ -195,7 +180,7 @@ static bool arm(gbx_drive *d)
         return false;
     d->armed_ns = next;
     if (run->phase == GBX_RUN_STARTED)
-        want = EPOLLIN | (gbx_run_wants_write(run) ? EPOLLOUT : 0);
+        want = EPOLLIN | (gbx_exchange_output(&run->exchange).len > 0 ? EPOLLOUT : 0);
     if (want != d->watched && !watch(d,
                                      d->watched == 0 ? EPOLL_CTL_ADD
                                      : want == 0     ? EPOLL_CTL_DEL
@@ -261,7 +246,7 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
 
     if (ret_result == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "ret_result is missing");
-    status = enter_engine(engine, call, reterr);
+    status = enter_engine(engine, reterr);
     if (status != GBX_OK)
         return status;
     status = gbx_run_init(&run, engine, call, GBX_DRIVER_CALLER, reterr);
@@ -279,7 +264,7 @@ gbx_status gbx_execute(gbx_engine *engine, const gbx_call *call,
 gbx_status gbx_submit(gbx_engine *engine, const gbx_call *call, gbx_done_fn on_done,
                       void *user, gbx_ticket *ret_ticket, gbx_error *reterr)
 {
-    gbx_status status = check_engine(engine, call, reterr);
+    gbx_status status = gbx_engine_need(engine, reterr);
     gbx_run *run;
 
     if (status != GBX_OK)
@@ -319,7 +304,7 @@ gbx_status gbx_drive_new(gbx_engine *engine, const gbx_call *call,
 
     if (ret_drive == NULL)
         return gbx_fail(reterr, GBX_E_USAGE, "ret_drive is missing");
-    status = enter_engine(engine, call, reterr);
+    status = enter_engine(engine, reterr);
     if (status != GBX_OK)
         return status;
     d = calloc(1, sizeof *d);

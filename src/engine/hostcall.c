@@ -384,7 +384,7 @@ gbx_reply *gbx_hostcall_log(gbx_run *run, gbx_reply *reply)
 }
 
 /* First the open ones: once none is left, answers can no longer arrive. */
-static void log_all(gbx_run *run)
+void gbx_run_calls_end(gbx_run *run)
 {
     gbx_reply never = {.is_missing = true};
     gbx_reply *replies;
@@ -397,18 +397,6 @@ static void log_all(gbx_run *run)
     replies = gbx_hostcall_replies(run);
     while (replies != NULL)
         replies = gbx_hostcall_log(run, replies);
-}
-
-void gbx_run_calls_end(gbx_run *run)
-{
-    if (!run->calls.is_open)
-        return;
-    if (run->exchange.last_request != 0) /* else it made no request */
-        log_all(run);
-    if (run->calls.wake_fd >= 0)
-        (void)close(run->calls.wake_fd);
-    run->calls.wake_fd = -1;
-    run->calls.is_open = false;
 }
 
 gbx_request gbx_hostcall_open(gbx_run *run, const char *name, bool is_ours,
@@ -469,8 +457,7 @@ void gbx_hostcall_cancel(gbx_run *run, uint32_t wire_id)
 
 static bool is_waiting(const gbx_run *run)
 {
-    return run->calls.is_open && run->has_exchange &&
-           run->exchange.state == GBX_EXCHANGE_WAITING;
+    return run->has_exchange && run->exchange.state == GBX_EXCHANGE_WAITING;
 }
 
 bool gbx_hostcall_can_deliver(gbx_run *run)

@@ -73,7 +73,6 @@ typedef struct gbx_run_calls {
     uint64_t in_left;           /* bytes of answers */
     bool is_nomem;              /* an answer was lost because memory was out */
     atomic_int wake_fd;         /* wakes the driver; -1: there is no need yet */
-    bool is_open;               /* driver's: between init and end */
     atomic_bool is_dispatching; /* answers by the driver itself need no wake */
     pthread_t driver;
 } gbx_run_calls;
@@ -86,7 +85,7 @@ bool gbx_hostcalls_names(gbx_engine *engine, const gbx_policy *policy, bool with
                          gbx_buf *to, uint32_t *ret_serial);
 
 /* The run no longer waits: open requests are forgotten, arrived answers dropped, and
- * both logged. Driver only; a second call does nothing. */
+ * both logged. Driver only. */
 void gbx_run_calls_end(struct gbx_run *run);
 
 /* A place for a request; 0 if none is left. name lives as long as the engine; NULL:

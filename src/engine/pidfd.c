@@ -44,7 +44,8 @@ static bool is_pidfd(int fd)
            errno == ECHILD;
 }
 
-static pid_t number_in(int fd, const char *name)
+/* The number after a name in a file of /proc; 0: it is not there. */
+static uint64_t number_in(int fd, const char *name)
 {
     char text[2048];
     const char *at;
@@ -54,7 +55,7 @@ static pid_t number_in(int fd, const char *name)
         return 0;
     text[n] = 0;
     at = strstr(text, name);
-    return at != NULL ? (pid_t)strtol(at + strlen(name), NULL, 10) : 0;
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
 /* Its number in our /proc, which may be mounted for another pid namespace. */
@@ -65,7 +66,7 @@ static pid_t number_in_proc(int pidfd)
 
     (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    return fd >= 0 ? number_in(fd, "\nPid:") : 0;
+    return fd >= 0 ? (pid_t)number_in(fd, "\nPid:") : 0;
 }
 
 /* Does /proc use our pid namespace? */
@@ -106,7 +107,8 @@ bool gbx_pidfd_is_there(int pidfd)
 
 void gbx_pidfd_kill(int pidfd)
 {
-    (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+    if (pidfd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
 bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
@@ -129,7 +131,7 @@ bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
         pid = number_in_proc(pidfd);
         status_fd = open_in_proc(pid, "status");
         if (status_fd >= 0)
-            is_child = number_in(status_fd, "\nPPid:") ==
+            is_child = (pid_t)number_in(status_fd, "\nPPid:") ==
                        (is_ours ? parent->pid : number_in_proc(parent->pidfd));
         else /* /proc hides the process, so its parent is unknown */
             is_child = pid > 0 && errno == ENOENT;
@@ -183,23 +185,7 @@ char gbx_process_state(const gbx_spawned *process)
     return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
 }
 
-static uint64_t field_kib(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-
-    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak)
 {
-    char text[2048];
-    ssize_t n;
-
-    if (worker->status_fd < 0)
-        return 0;
-    n = pread(worker->status_fd, text, sizeof text - 1, 0);
-    if (n <= 0)
-        return 0;
-    text[n] = 0;
-    return field_kib(text, peak ? "VmHWM:" : "VmRSS:");
+    return number_in(worker->status_fd, peak ? "VmHWM:" : "VmRSS:");
 }

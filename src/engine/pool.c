@@ -30,12 +30,6 @@
 /* Overlapping calls at shorter intervals than this use all processors. */
 #define LOAD_NS (INT64_C(2) * GBX_NS_PER_MS)
 
-static void kill_worker(gbx_worker *w)
-{
-    if (w->pidfd >= 0)
-        gbx_pidfd_kill(w->pidfd);
-}
-
 void gbx_worker_free(gbx_worker *w)
 {
     if (w->ready != NULL)
@@ -79,20 +73,16 @@ static bool is_coming(const gbx_engine *engine, const gbx_worker *w)
            w->load_seq == engine->load_seq;
 }
 
-static void remove_ready(gbx_engine *engine, gbx_worker *w)
-{
-    LIST_REMOVE(w, ready_link);
-    engine->ready_count--;
-}
-
 static void spend(gbx_engine *engine, gbx_worker *w)
 {
     if (is_coming(engine, w))
         engine->coming--;
-    if (w->state == GBX_WORKER_READY)
-        remove_ready(engine, w);
+    if (w->state == GBX_WORKER_READY) {
+        LIST_REMOVE(w, ready_link);
+        engine->ready_count--;
+    }
     w->state = GBX_WORKER_SPENT;
-    kill_worker(w);
+    gbx_pidfd_kill(w->pidfd);
 }
 
 /* A worker ended before it got a call. */
@@ -102,8 +92,12 @@ static void waste(gbx_engine *engine)
         engine->fork_ns = gbx_clock_now_ns() + ABSTAINS_NS;
 }
 
-static void give(gbx_worker *w, gbx_run *run)
+static void give(gbx_engine *engine, gbx_worker *w, gbx_run *run)
 {
+    if (w->state == GBX_WORKER_READY) {
+        LIST_REMOVE(w, ready_link);
+        engine->ready_count--;
+    }
     w->state = GBX_WORKER_BUSY;
     w->run = run;
     run->worker = w;
@@ -148,20 +142,13 @@ static size_t forks_wanted(const gbx_engine *engine)
     size_t want = may_wait_for_pause(engine) ? 0 : size_for_now(engine);
 
     want += engine->waiting.count;
-    if (t == NULL || engine->is_closing || gbx_engine_is_updating(engine) ||
+    if (t == NULL || engine->is_closing || engine->change.kind == GBX_CHANGE_UPDATE ||
         have >= want || engine->alive >= o->max_workers ||
         t->forks >= o->recycle_calls ||
         (engine->fork_ns != 0 && gbx_clock_now_ns() < engine->fork_ns))
         return 0;
     return least(want - have,
                  least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
-}
-
-/* More concurrent calls than the pool was made for, so that each waits for a fork. A
- * few calls, or one caller's, would notice that their workers have proved nothing. */
-static bool is_under_load(const gbx_engine *engine)
-{
-    return engine->load > engine->settings.options.pool_size;
 }
 
 gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
@@ -174,17 +161,6 @@ gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
     return w;
 }
 
-static gbx_worker *take_ready(gbx_engine *engine, gbx_run *run)
-{
-    gbx_worker *w = LIST_FIRST(&engine->ready);
-
-    if (w == NULL)
-        return NULL;
-    remove_ready(engine, w);
-    give(w, run);
-    return w;
-}
-
 void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
 {
     w->run->worker = NULL;
@@ -192,7 +168,7 @@ void gbx_pool_release(gbx_engine *engine, gbx_worker *w)
     w->state = GBX_WORKER_SPENT;
     engine->wasted = 0;
     engine->fork_ns = 0;
-    kill_worker(w);
+    gbx_pidfd_kill(w->pidfd);
     if (w->has_exited) { /* no later report will trigger filling the pool */
         free_worker(engine, w);
         gbx_pool_fill(engine);
@@ -204,7 +180,11 @@ void gbx_pool_fill(gbx_engine *engine)
     const gbx_options *o = &engine->settings.options;
     gbx_template *t = engine->current;
     size_t count = forks_wanted(engine);
-    size_t hurried = is_under_load(engine) ? count : engine->waiting.count;
+    /* More concurrent calls than the pool was made for, so that each waits for a fork.
+     * A few calls, or one caller's, would notice that their workers have proved
+     * nothing. */
+    bool is_loaded = engine->load > o->pool_size;
+    size_t hurried = is_loaded ? count : engine->waiting.count;
     gbx_buf buf;
 
     if (count == 0)
@@ -264,13 +244,13 @@ void gbx_pool_ready(gbx_engine *engine, gbx_worker *w)
     w->from->was_useful = true;
     run = gbx_queue_pop(&engine->waiting);
     if (run != NULL) {
-        give(w, run);
+        give(engine, w, run);
         gbx_run_notify(run);
         return;
     }
     if (engine->ready_count >= size_for_now(engine)) {
         w->state = GBX_WORKER_SPENT; /* the call that it was for no longer waits */
-        kill_worker(w);
+        gbx_pidfd_kill(w->pidfd);
         return;
     }
     w->state = GBX_WORKER_READY;
@@ -320,17 +300,24 @@ static void note_call(gbx_engine *engine, int64_t now_ns)
         engine->place++;
     engine->called_ns = now_ns;
     engine->demand_ns = now_ns;
-    engine->kept = (uint32_t)least(size, engine->kept > 0 ? 2 * engine->kept : 1);
+    engine->kept = engine->kept == 0 ? 1 : 2 * engine->kept;
+    if (engine->kept > size)
+        engine->kept = size;
 }
 
 void gbx_queue_enter(gbx_engine *engine, gbx_run *run)
 {
+    gbx_worker *w;
+
     run->queued_ns = gbx_clock_now_ns();
     note_call(engine, run->queued_ns);
     run->deadline_ns = run->queued_ns + (int64_t)run->limits.timeout_ms * GBX_NS_PER_MS;
     if (atomic_load(&run->is_aborted))
         return;
-    if (take_ready(engine, run) == NULL) {
+    w = LIST_FIRST(&engine->ready);
+    if (w != NULL) {
+        give(engine, w, run);
+    } else {
         if (engine->failed_starts >= GBX_FAILED_STARTS_MAX)
             run->unserved = GBX_END_NO_WORKER;
         else if (engine->waiting.count >= engine->settings.options.queue_length)

@@ -141,14 +141,6 @@ bool gbx_result_add_log(gbx_result *r, gbx_log_level level, double time_ms,
     return true;
 }
 
-void gbx_result_end_line(gbx_result *r)
-{
-    if (r->line != GBX_RESULT_LINE_OPEN)
-        return;
-    r->is_truncated = true;
-    r->line = GBX_RESULT_LINE_LOST;
-}
-
 bool gbx_result_take_unseen_log(gbx_result *r, gbx_log *ret)
 {
     if (r->log_seen + (r->line == GBX_RESULT_LINE_OPEN) >= r->log_count)

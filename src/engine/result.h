@@ -78,9 +78,6 @@ gbx_result *gbx_result_new(void);
 bool gbx_result_add_log(gbx_result *result, gbx_log_level level, double time_ms,
                         gbx_span text, uint32_t log_max, uint8_t flags);
 
-/* End of the console text: an unfinished line ends here, and the result is marked. */
-void gbx_result_end_line(gbx_result *result);
-
 /* The next whole line that the live callback has not received; false if there is
  * none. */
 bool gbx_result_take_unseen_log(gbx_result *result, gbx_log *ret);

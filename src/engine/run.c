@@ -43,66 +43,6 @@ static gbx_status take_policy(gbx_run *run, gbx_policy *own, gbx_error *reterr)
     return GBX_OK;
 }
 
-/* Code that does not run. */
-static gbx_status refuse(gbx_run *run, gbx_code code, const char *message,
-                         const char *hint, gbx_error *reterr)
-{
-    run->phase = GBX_RUN_ENDED;
-    return gbx_result_fail(run->result, code, message, hint)
-               ? GBX_OK
-               : gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
-}
-
-/* The guard's first violation is the error. */
-static gbx_status take_report(gbx_run *run, gbx_report *report, gbx_error *reterr)
-{
-    const gbx_violation *first = &report->list[0];
-    gbx_status status = refuse(run, first->code, first->message, first->hint, reterr);
-
-    gbx_run_point_at(run, first->line, first->column);
-    gbx_audit_guard(run, report);
-    gbx_report_free(report);
-    return status;
-}
-
-/* The one check that applies even without the guard. */
-static gbx_status refuse_size(gbx_run *run, gbx_error *reterr)
-{
-    char text[128];
-
-    (void)snprintf(text, sizeof text, "the code is %zu bytes, and %u are the limit",
-                   run->call.code_len, run->limits.code_bytes);
-    return refuse(run, GBX_CODE_INVALID_CODE, text,
-                  "shorten the code; give data as the input instead of in it", reterr);
-}
-
-static gbx_status run_guard(gbx_run *run, gbx_error *reterr)
-{
-    const gbx_call *call = &run->call;
-    gbx_guard_world world = gbx_run_globals(run);
-    gbx_report *report = NULL;
-    gbx_status status;
-
-    if (call->flags & GBX_CALL_NO_GUARD) {
-        run->span = (gbx_guard_span){.len = call->code_len, .line = 1, .column = 1};
-        return call->code_len <= run->limits.code_bytes ? GBX_OK
-                                                        : refuse_size(run, reterr);
-    }
-    status = gbx_guard_cache_check(&run->engine->known, call, run->limits.code_bytes,
-                                   &world, &run->span, &report, reterr);
-    if (status == GBX_OK && report != NULL)
-        status = take_report(run, report, reterr);
-    return status;
-}
-
-static bool end(gbx_run *run, gbx_end how)
-{
-    /* Not the start time of a step: the worker may have run since. */
-    gbx_run_finish(run, how, gbx_clock_now_ns());
-    run->phase = GBX_RUN_ENDED;
-    return true;
-}
-
 gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
                         gbx_run_driver driver, gbx_error *reterr)
 {
@@ -113,6 +53,8 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
     run->engine = engine;
     run->driver = driver;
     run->cpu_start_ns = -1;
+    run->calls.wake_fd = -1;
+    run->calls.replies_end = &run->calls.replies;
     run->host = &gbx_live_host;
     run->capabilities = engine->settings.options.capabilities;
     run->sites = engine->settings.options.policy;
@@ -132,25 +74,22 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
         status = gbx_recorder_begin(run, reterr);
     if (status != GBX_OK)
         return status;
-    run->calls = (gbx_run_calls){.wake_fd = -1, .in_left = run->limits.host_in_bytes};
-    run->calls.replies_end = &run->calls.replies;
-    run->calls.is_open = true;
+    run->calls.in_left = run->limits.host_in_bytes;
     run->result = gbx_result_new();
     if (run->result == NULL)
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the result");
     run->result->stats.input_bytes = run->call.input_len;
     run->ticket = ++engine->next_ticket;
-    gbx_call_id(engine, run->ticket, run->call_id);
     run->result->call = run->ticket;
-    memcpy(run->result->call_id, run->call_id, sizeof run->call_id);
+    gbx_call_id(engine, run->ticket, run->result->call_id);
     if (engine->audit.is_heard)
         gbx_audit_call_started(run);
     if (run->call.signal != NULL && !gbx_signal_attach(run->call.signal, run)) {
         run->call.signal = NULL;
-        (void)end(run, GBX_END_ABORT);
+        (void)gbx_run_finish(run, GBX_END_ABORT);
         return GBX_OK;
     }
-    return run_guard(run, reterr);
+    return gbx_run_check_code(run, reterr);
 }
 
 /* Copy what the call borrows. */
@@ -370,7 +309,7 @@ static bool is_over_cpu(gbx_run *run, int64_t now_ns)
     int64_t limit = (int64_t)run->limits.cpu_ms * GBX_NS_PER_MS;
     int64_t cpu;
 
-    if (now_ns < run->cpu_check_ns || run->cpu_start_ns < 0)
+    if (run->cpu_start_ns < 0)
         return false;
     cpu = gbx_pidfd_cpu_ns(run->worker->pidfd, run->worker->pid);
     if (cpu < 0)
@@ -387,7 +326,7 @@ static void step_waiting(gbx_run *run, int64_t now_ns)
 {
     bool asked_one = run->exchange.last_request - run->woken_request == 1;
 
-    if (run->exchange.state != GBX_EXCHANGE_WAITING || !run->host->wake(run, now_ns))
+    if (!run->host->wake(run, now_ns))
         return;
     run->wake_ns = 0;
     run->woken_request = run->exchange.last_request;
@@ -405,30 +344,32 @@ static bool step_started(gbx_run *run, int64_t now_ns)
     heard what;
 
     if (atomic_load(&run->is_aborted))
-        return end(run, GBX_END_ABORT);
+        return gbx_run_finish(run, GBX_END_ABORT);
     can_read = send_some(run);
     what = receive_some(run);
     if (run->exchange.state == GBX_EXCHANGE_BROKEN)
-        return end(run, GBX_END_BROKEN);
+        return gbx_run_finish(run, GBX_END_BROKEN);
     if (gbx_exchange_has_ended(&run->exchange) || run->exchange.is_nomem)
-        return end(run, GBX_END_SAID);
+        return gbx_run_finish(run, GBX_END_SAID);
     if (atomic_load(&run->is_aborted))
-        return end(run, GBX_END_ABORT);
+        return gbx_run_finish(run, GBX_END_ABORT);
     if (what != HEARD_END) {
         if (now_ns >= run->deadline_ns)
-            return end(run, GBX_END_DEADLINE);
-        if (is_over_cpu(run, now_ns))
-            return end(run, GBX_END_CPU);
+            return gbx_run_finish(run, GBX_END_DEADLINE);
+        if (now_ns >= run->cpu_check_ns && is_over_cpu(run, now_ns))
+            return gbx_run_finish(run, GBX_END_CPU);
     }
     if (what == HEARD_END || !can_read) {
         run->phase = GBX_RUN_DYING;
         run->grace_ns = now_ns + gbx_timeout_ns(GBX_TIMEOUT_CLOSED);
         return false;
     }
+    if (run->exchange.state != GBX_EXCHANGE_WAITING)
+        return false;
     step_waiting(run, now_ns);
     /* If an answer is lost, nothing would wake us. */
     return (run->exchange.is_nomem || gbx_exchange_has_ended(&run->exchange)) &&
-           end(run, GBX_END_SAID);
+           gbx_run_finish(run, GBX_END_SAID);
 }
 
 static bool step_dying(gbx_run *run, int64_t now_ns)
@@ -439,7 +380,7 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     int status;
 
     if (atomic_load(&run->is_aborted))
-        return end(run, GBX_END_ABORT);
+        return gbx_run_finish(run, GBX_END_ABORT);
     (void)pthread_mutex_lock(&run->engine->lock);
     has_exited = run->worker->has_exited;
     is_lost = run->worker->is_lost;
@@ -448,13 +389,13 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
     (void)pthread_mutex_unlock(&run->engine->lock);
     if (has_exited) {
         if (is_ours && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-            return end(run, GBX_END_CLOSED);
-        return end(run, is_lost ? GBX_END_LOST : GBX_END_DIED);
+            return gbx_run_finish(run, GBX_END_CLOSED);
+        return gbx_run_finish(run, is_lost ? GBX_END_LOST : GBX_END_DIED);
     }
     if (now_ns < run->grace_ns)
         return false;
     if (run->was_closed)
-        return end(run, GBX_END_LOST);
+        return gbx_run_finish(run, GBX_END_LOST);
     /* An ending process keeps its own status; one that only closed its channel gets
      * this one. */
     run->was_closed = true;
@@ -465,11 +406,19 @@ static bool step_dying(gbx_run *run, int64_t now_ns)
 
 /* ---- what all drivers do ------------------------------------------------------------ */
 
-static gbx_status link_run(gbx_run *run, gbx_error *reterr)
+gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
 {
     gbx_engine *engine = run->engine;
+    gbx_status status = run->driver != GBX_DRIVER_CALLER ? own(run, reterr) : GBX_OK;
     bool is_closing;
 
+    if (status == GBX_OK && run->phase == GBX_RUN_QUEUED &&
+        engine->runner.execute != NULL)
+        status = gbx_outcome_run(run, reterr);
+    /* The supervisor finds what it must deliver in the engine's list. */
+    if (status != GBX_OK ||
+        (run->phase == GBX_RUN_ENDED && run->driver != GBX_DRIVER_SUPERVISOR))
+        return status;
     (void)pthread_mutex_lock(&engine->lock);
     is_closing = engine->is_closing;
     if (!is_closing) {
@@ -482,20 +431,6 @@ static gbx_status link_run(gbx_run *run, gbx_error *reterr)
     (void)pthread_mutex_unlock(&engine->lock);
     return is_closing ? gbx_fail(reterr, GBX_E_CLOSED, "the engine is being freed")
                       : GBX_OK;
-}
-
-gbx_status gbx_run_enter(gbx_run *run, gbx_error *reterr)
-{
-    gbx_status status = run->driver != GBX_DRIVER_CALLER ? own(run, reterr) : GBX_OK;
-
-    if (status == GBX_OK && run->phase == GBX_RUN_QUEUED &&
-        run->engine->runner.execute != NULL)
-        status = gbx_outcome_run(run, reterr);
-    /* The supervisor finds what it must deliver in the engine's list. */
-    if (status == GBX_OK &&
-        (run->phase == GBX_RUN_QUEUED || run->driver == GBX_DRIVER_SUPERVISOR))
-        status = link_run(run, reterr);
-    return status;
 }
 
 void gbx_run_begin(gbx_run *run)
@@ -521,7 +456,7 @@ void gbx_run_begin(gbx_run *run)
         start(run, gbx_clock_now_ns());
         (void)send_some(run); /* a failure will recur in the first step */
     } else if (how != GBX_END_SAID) {
-        (void)end(run, how);
+        (void)gbx_run_finish(run, how);
     }
 }
 
@@ -543,7 +478,7 @@ bool gbx_run_pump(gbx_run *run)
 void gbx_run_end_nomem(gbx_run *run)
 {
     run->exchange.is_nomem = true;
-    (void)end(run, GBX_END_SAID);
+    (void)gbx_run_finish(run, GBX_END_SAID);
 }
 
 gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
@@ -563,13 +498,16 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status)
     }
     if (run->host->close != NULL)
         run->host->close(run, status);
-    gbx_run_calls_end(run); /* logs requests without answer: before the end */
+    if (run->exchange.last_request != 0) /* logs those without answer: before the end */
+        gbx_run_calls_end(run);
     if (run->audit.is_open)
         gbx_audit_call_ended(run, status);
     if (run->call.policy != NULL)
         gbx_policy_free(run->call.policy);
     if (run->has_exchange)
         gbx_exchange_cleanup(&run->exchange);
+    if (run->calls.wake_fd >= 0)
+        (void)close(run->calls.wake_fd);
     free(run->copy);
     run->result = NULL;
     if (status == GBX_OK)
@@ -605,9 +543,4 @@ bool gbx_run_takes_turns(const gbx_run *run)
     is_alone = engine->running.count == 1;
     (void)pthread_mutex_unlock(&engine->lock);
     return is_alone;
-}
-
-bool gbx_run_wants_write(const gbx_run *run)
-{
-    return run->phase == GBX_RUN_STARTED && gbx_exchange_output(&run->exchange).len > 0;
 }

@@ -68,7 +68,6 @@ struct gbx_run {
     gbx_engine *engine;
     gbx_run_driver driver;
     gbx_ticket ticket;
-    char call_id[GBX_CALL_ID_SIZE];
     gbx_call call; /* pointers borrowed, or into copy */
     gbx_limits limits;
     uint32_t capabilities;   /* GBX_CAP_* bits that are on for it */
@@ -113,8 +112,8 @@ gbx_status gbx_run_init(gbx_run *run, gbx_engine *engine, const gbx_call *call,
 /* What the run may reach: its own policy or the engine's; NULL: exposed functions. */
 const gbx_policy *gbx_run_policy(const gbx_run *run);
 
-/* What its code will find; borrows the run. */
-gbx_guard_world gbx_run_globals(gbx_run *run);
+/* The guard's objection ends the run. */
+gbx_status gbx_run_check_code(gbx_run *run, gbx_error *reterr);
 
 /* Does the name of an exposed function that it may use begin with this name? */
 bool gbx_run_exposes(const gbx_run *run, const char *name);
@@ -143,7 +142,6 @@ gbx_result *gbx_run_close(gbx_run *run, gbx_status status);
 
 /* When to step again even if the channel is silent. */
 int64_t gbx_run_next_ns(const gbx_run *run);
-bool gbx_run_wants_write(const gbx_run *run);
 
 /* Does the stepping thread wait for the worker, or the worker for one answer at
  * most? False with several runs, since the thread may not get to this one for long. */
@@ -158,9 +156,9 @@ void gbx_run_notify(gbx_run *run);
 
 /* ---- verdict.c -------------------------------------------------------------- */
 
-/* Judge and fill the result; the worker, if any, is still alive or its end was
- * reported. */
-void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns);
+/* End it: judge, and fill the result; the worker, if any, is still alive or its end was
+ * reported. Returns true: it has ended. */
+bool gbx_run_finish(gbx_run *run, gbx_end how);
 
 /* ---- state.c: the link between runs and gbx_signal ------------------------- */
 

@@ -200,12 +200,19 @@ gbx_status gbx_settings_init(gbx_settings *s, const gbx_options *options,
 gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
                               gbx_form form, gbx_limits *ret, gbx_error *reterr)
 {
-    gbx_limits complete;
-    gbx_limits l = {0};
-    gbx_status status = GBX_OK;
+    gbx_limits complete = *engine;
+    gbx_limits l;
+    gbx_status status;
 
-    if (asked != NULL)
-        status = import(asked, &l, sizeof l, "call.limits", reterr);
+    if (complete.code_bytes == 0)
+        complete.code_bytes = form == GBX_FORM_SCRIPT ? SCRIPT_CODE_BYTES : 65536;
+    if (asked == NULL) { /* the engine's were checked when it was made */
+        if (complete.cpu_ms > complete.timeout_ms)
+            complete.cpu_ms = complete.timeout_ms;
+        *ret = complete;
+        return GBX_OK;
+    }
+    status = import(asked, &l, sizeof l, "call.limits", reterr);
     if (status != GBX_OK)
         return status;
     if (l.cpu_ms == 0) {
@@ -213,9 +220,6 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
         if (l.cpu_ms > engine->cpu_ms)
             l.cpu_ms = engine->cpu_ms;
     }
-    complete = *engine;
-    if (complete.code_bytes == 0)
-        complete.code_bytes = form == GBX_FORM_SCRIPT ? SCRIPT_CODE_BYTES : 65536;
 #define LOWER(field, name, standard, least, most)                                    \
     if (l.field == 0)                                                                \
         l.field = complete.field;                                                    \
@@ -234,8 +238,11 @@ gbx_status gbx_limits_resolve(const gbx_limits *engine, const gbx_limits *asked,
 
 gbx_status gbx_call_import(const gbx_call *given, gbx_call *ret, gbx_error *reterr)
 {
-    gbx_status status = import(given, ret, sizeof *ret, "call", reterr);
+    gbx_status status;
 
+    if (given == NULL)
+        return gbx_fail(reterr, GBX_E_USAGE, "call is NULL");
+    status = import(given, ret, sizeof *ret, "call", reterr);
     if (status != GBX_OK)
         return status;
     if (ret->form > GBX_FORM_SCRIPT)

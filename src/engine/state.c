@@ -25,7 +25,7 @@ gbx_status gbx_engine_need(const gbx_engine *engine, gbx_error *reterr)
 {
     if (engine == NULL || engine->magic != GBX_ENGINE_MAGIC)
         return gbx_fail(reterr, GBX_E_USAGE, "engine is not an engine");
-    if (!gbx_engine_is_ours(engine))
+    if (engine->owner != getpid())
         return gbx_fail(reterr, GBX_E_USAGE,
                         "the engine belongs to the process that made it: a child of "
                         "fork() makes one of its own");
@@ -44,11 +44,6 @@ void gbx_engine_wake(gbx_engine *engine)
     uint64_t one = 1;
 
     (void)!write(engine->wake_fd, &one, sizeof one);
-}
-
-bool gbx_engine_is_updating(const gbx_engine *engine)
-{
-    return engine->change.kind == GBX_CHANGE_UPDATE;
 }
 
 bool gbx_engine_is_loading(const gbx_engine *engine)

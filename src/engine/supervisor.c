@@ -61,7 +61,8 @@ static bool arm(gbx_run *run)
     struct event_base *base = run->engine->base;
     struct timeval tv = until(gbx_run_next_ns(run));
     bool hears = run->phase == GBX_RUN_STARTED;
-    short want = (short)(EV_READ | (gbx_run_wants_write(run) ? EV_WRITE : 0));
+    bool writes = gbx_exchange_output(&run->exchange).len > 0;
+    short want = (short)(EV_READ | (writes ? EV_WRITE : 0));
 
     if (run->phase == GBX_RUN_QUEUED) /* a wake or a tick looks after it */
         return true;

@@ -319,7 +319,7 @@ void gbx_watch_templates(gbx_engine *engine)
 
         (void)pthread_mutex_lock(&engine->lock);
         asked_ns = t->state == GBX_TEMPLATE_DEAD ? 0 : gbx_pool_oldest_fork(engine, t);
-        if (t == engine->current && gbx_engine_is_updating(engine))
+        if (t == engine->current && engine->change.kind == GBX_CHANGE_UPDATE)
             asked_ns = 0; /* FORKs are answered after that */
         is_waited_for = t == engine->current && engine->waiting.count > 0;
         (void)pthread_mutex_unlock(&engine->lock);

@@ -8,6 +8,7 @@
  */
 #include "engine/engine.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/json_view.h"
 #include "base/utf8.h"
@@ -504,8 +505,10 @@ static void fill(gbx_run *run, gbx_verdict *v)
         gbx_result_clear_thrown(r);
 }
 
-void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
+bool gbx_run_finish(gbx_run *run, gbx_end how)
 {
+    /* Not the start time of a step: the worker may have run since. */
+    int64_t now_ns = gbx_clock_now_ns();
     gbx_evidence evidence = {.end = how,
                              .exchange = run->has_exchange ? &run->exchange : NULL,
                              .limits = &run->limits,
@@ -515,6 +518,7 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     gbx_verdict verdict;
     char lack[sizeof run->engine->lack];
 
+    run->phase = GBX_RUN_ENDED;
     r->jit = "";
     if (run->worker != NULL && run->has_exchange) {
         static const char *const jits[] = {"", "full", "baseline", "off"};
@@ -525,10 +529,10 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
     }
     if (run->has_exchange && run->exchange.is_nomem) {
         gbx_result_fail(r, GBX_CODE_UNAVAILABLE, "the host is out of memory", "");
-        return;
+        return true;
     }
     if (run->has_exchange && run->exchange.state == GBX_EXCHANGE_STOPPED)
-        return;
+        return true;
     if (how == GBX_END_NO_WORKER) {
         evidence.is_late = now_ns >= run->deadline_ns;
         evidence.lack = copy_lack(run->engine, lack);
@@ -541,11 +545,12 @@ void gbx_run_finish(gbx_run *run, gbx_end how, int64_t now_ns)
         r->stats.output_bytes = r->value_len;
         if (run->has_exchange && run->exchange.hint != GBX_HINT_NONE)
             r->hint = hint_of(run);
-        return;
+        return true;
     }
     say_formatter(run, &verdict);
     say_what_it_awaited(run, &verdict);
     fill(run, &verdict);
     if (run->audit.is_open)
         gbx_audit_verdict(run, how, &verdict);
+    return true;
 }

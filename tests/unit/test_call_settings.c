@@ -13,6 +13,10 @@ static const gbx_limits engine_limits = {
     .output_bytes = 5000,
     .code_bytes = 0,
     .log_bytes = 3000,
+    .host_calls = 10000,
+    .host_calls_at_once = 256,
+    .host_out_bytes = 16 << 20,
+    .host_in_bytes = 64 << 20,
 };
 
 static gbx_status resolve(const gbx_limits *asked, gbx_limits *ret, gbx_error *error)

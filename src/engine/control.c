@@ -87,7 +87,7 @@ static uint64_t ready_rss_kib(const gbx_worker *w)
     gbx_template *t = w->from;
 
     if (t->ready_rss_kib == 0 || t->ready_load_seq != w->load_seq) {
-        t->ready_rss_kib = gbx_worker_rss_kib(w, false);
+        t->ready_rss_kib = gbx_proc_number(w->status_fd, "\nVmRSS:");
         t->ready_load_seq = w->load_seq;
     }
     return t->ready_rss_kib;

@@ -213,6 +213,9 @@ int gbx_pidfd_open_proc(int pidfd, pid_t pid, const char *name);
 /* Processor time; -1 if unknown. */
 int64_t gbx_pidfd_cpu_ns(int pidfd, pid_t pid);
 
+/* The number after a name in an open file of /proc; 0: it is not there. */
+uint64_t gbx_proc_number(int fd, const char *name);
+
 /* ---- recorder.c ---------------------------------------------------------- */
 
 /* The call is checked and has its limits and policy: fix its seed and clock, record its
@@ -453,11 +456,6 @@ struct gbx_engine {
     uint64_t calls_ended;
     uint64_t templates_started;
 };
-
-/* ---- pidfd.c: a worker -------------------------------------------------- */
-
-/* Resident memory of a live worker, as the kernel reports it; 0: unknown. */
-uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak);
 
 /* The state letter in /proc/PID/stat; 0 if it cannot be read. */
 char gbx_process_state(const gbx_spawned *process);

@@ -182,25 +182,13 @@ static const struct rule *check_header(gbx_exchange *x, const uint8_t *data,
     return rule;
 }
 
-/* Handle one whole frame at the front of data; 0 if it is incomplete. */
-static size_t take_frame(gbx_exchange *x, const uint8_t *data, size_t len)
-{
-    const struct rule *rule;
-    gbx_header header;
-
-    if (len < GBX_FRAME_HEADER_SIZE)
-        return 0;
-    rule = check_header(x, data, &header);
-    if (rule == NULL || len - GBX_FRAME_HEADER_SIZE < header.body_len)
-        return 0;
-    if (!rule->handle(x, (gbx_span){data + GBX_FRAME_HEADER_SIZE, header.body_len}))
-        gbx_exchange_break(x, "malformed message", header.type);
-    return GBX_FRAME_HEADER_SIZE + header.body_len;
-}
-
 void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limits,
                        gbx_result *result)
 {
+    uint64_t longest = limits->output_bytes > limits->host_out_bytes
+                           ? limits->output_bytes
+                           : limits->host_out_bytes;
+
     *x = (gbx_exchange){.call_id = call_id,
                         .output_max = limits->output_bytes,
                         .log_max = limits->log_bytes,
@@ -208,13 +196,10 @@ void gbx_exchange_init(gbx_exchange *x, uint64_t call_id, const gbx_limits *limi
                         .host_open_max = limits->host_calls_at_once,
                         .host_out_left = limits->host_out_bytes,
                         .host_out_max = limits->host_out_bytes,
-                        .result = result};
+                        .result = result,
+                        .head = {.ceiling = GBX_MIB(64)}};
     /* Room for the longest frame without its last byte, plus one more piece. */
-    gbx_buf_init(&x->in, (size_t)(limits->output_bytes > limits->host_out_bytes
-                                      ? limits->output_bytes
-                                      : limits->host_out_bytes) +
-                             GBX_LOG_LINE_MAX + GBX_EXCHANGE_FEED_MAX + 512);
-    gbx_buf_init(&x->head, GBX_MIB(64));
+    x->in.ceiling = (size_t)longest + GBX_LOG_LINE_MAX + GBX_EXCHANGE_FEED_MAX + 512;
 }
 
 void gbx_exchange_cleanup(gbx_exchange *x)
@@ -298,12 +283,18 @@ void gbx_exchange_feed(gbx_exchange *x, const uint8_t *data, size_t len, int64_t
         data = x->in.data;
         len = x->in.len;
     }
-    while (!gbx_exchange_has_ended(x) && !x->is_nomem) {
-        size_t n = take_frame(x, data + used, len - used);
+    while (!gbx_exchange_has_ended(x) && !x->is_nomem &&
+           len - used >= GBX_FRAME_HEADER_SIZE) {
+        gbx_header header;
+        const struct rule *rule = check_header(x, data + used, &header);
+        size_t size = GBX_FRAME_HEADER_SIZE + (size_t)header.body_len;
 
-        if (n == 0)
+        if (rule == NULL || len - used < size)
             break;
-        used += n;
+        if (!rule->handle(x, (gbx_span){data + used + GBX_FRAME_HEADER_SIZE,
+                                        header.body_len}))
+            gbx_exchange_break(x, "malformed message", header.type);
+        used += size;
     }
     if (gbx_exchange_has_ended(x))
         return; /* bytes after the last message are ignored */

@@ -44,8 +44,7 @@ static bool is_pidfd(int fd)
            errno == ECHILD;
 }
 
-/* The number after a name in a file of /proc; 0: it is not there. */
-static uint64_t number_in(int fd, const char *name)
+uint64_t gbx_proc_number(int fd, const char *name)
 {
     char text[2048];
     const char *at;
@@ -66,7 +65,7 @@ static pid_t number_in_proc(int pidfd)
 
     (void)snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    return fd >= 0 ? (pid_t)number_in(fd, "\nPid:") : 0;
+    return fd >= 0 ? (pid_t)gbx_proc_number(fd, "\nPid:") : 0;
 }
 
 /* Does /proc use our pid namespace? */
@@ -131,7 +130,7 @@ bool gbx_pidfd_is_child(int pidfd, const gbx_spawned *parent, pid_t *ret_pid,
         pid = number_in_proc(pidfd);
         status_fd = open_in_proc(pid, "status");
         if (status_fd >= 0)
-            is_child = (pid_t)number_in(status_fd, "\nPPid:") ==
+            is_child = (pid_t)gbx_proc_number(status_fd, "\nPPid:") ==
                        (is_ours ? parent->pid : number_in_proc(parent->pidfd));
         else /* /proc hides the process, so its parent is unknown */
             is_child = pid > 0 && errno == ENOENT;
@@ -183,9 +182,4 @@ char gbx_process_state(const gbx_spawned *process)
     text[n] = 0;
     end = strrchr(text, ')'); /* end of its name, which may contain anything */
     return (char)(end != NULL && end[1] == ' ' ? end[2] : '\0');
-}
-
-uint64_t gbx_worker_rss_kib(const gbx_worker *worker, bool peak)
-{
-    return number_in(worker->status_fd, peak ? "VmHWM:" : "VmRSS:");
 }

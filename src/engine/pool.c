@@ -103,11 +103,6 @@ static void give(gbx_engine *engine, gbx_worker *w, gbx_run *run)
     run->worker = w;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static bool is_in_use(const gbx_engine *engine)
 {
     int64_t now = gbx_clock_now_ns();
@@ -147,8 +142,10 @@ static size_t forks_wanted(const gbx_engine *engine)
         t->forks >= o->recycle_calls ||
         (engine->fork_ns != 0 && gbx_clock_now_ns() < engine->fork_ns))
         return 0;
-    return least(want - have,
-                 least(o->max_workers - engine->alive, o->recycle_calls - t->forks));
+    want -= have;
+    if (want > o->max_workers - engine->alive)
+        want = o->max_workers - engine->alive;
+    return want < o->recycle_calls - t->forks ? want : o->recycle_calls - t->forks;
 }
 
 gbx_worker *gbx_pool_find(gbx_engine *engine, uint64_t worker_id)
@@ -185,12 +182,11 @@ void gbx_pool_fill(gbx_engine *engine)
      * nothing. */
     bool is_loaded = engine->load > o->pool_size;
     size_t hurried = is_loaded ? count : engine->waiting.count;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = count * FORK_FRAME_SIZE};
 
     if (count == 0)
         return;
     /* Room for all frames at once: a worker that is counted must also be requested. */
-    gbx_buf_init(&buf, count * FORK_FRAME_SIZE);
     if (gbx_buf_reserve(&buf, count * FORK_FRAME_SIZE) == NULL)
         return; /* the supervisor's tick tries again */
     for (size_t i = 0; i < count; i++) {

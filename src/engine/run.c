@@ -192,11 +192,10 @@ static void start(gbx_run *run, int64_t now_ns)
         uint64_t seed;
         uint8_t entropy[GBX_ENTROPY_SIZE];
     } random = {0};
-    gbx_buf withheld, env;
+    gbx_buf withheld = {.ceiling = GBX_CONFIG_MAX};
+    gbx_buf env = {.ceiling = GBX_CONFIG_MAX};
     bool has_random;
 
-    gbx_buf_init(&withheld, GBX_CONFIG_MAX);
-    gbx_buf_init(&env, GBX_CONFIG_MAX);
     run->host->open(run, &withheld, &env);
     msg.withheld = (gbx_span){withheld.data, withheld.len};
     msg.env = (gbx_span){env.data, env.len};
@@ -462,12 +461,18 @@ void gbx_run_begin(gbx_run *run)
 
 bool gbx_run_pump(gbx_run *run)
 {
-    if (run->phase == GBX_RUN_QUEUED)
+    bool begins = run->phase == GBX_RUN_QUEUED;
+
+    if (begins)
         gbx_run_begin(run);
     if (run->leaves_few && run->phase != GBX_RUN_QUEUED)
         gbx_pool_fill_for(run); /* the worker has its call and runs by now */
     switch (run->phase) {
-    case GBX_RUN_STARTED: return step_started(run, gbx_clock_now_ns());
+    case GBX_RUN_STARTED:
+        if (begins && !run->exchange.is_nomem &&
+            !gbx_exchange_has_ended(&run->exchange))
+            return false; /* the worker cannot have answered yet */
+        return step_started(run, gbx_clock_now_ns());
     case GBX_RUN_DYING: return step_dying(run, gbx_clock_now_ns());
     case GBX_RUN_QUEUED: return false;
     case GBX_RUN_ENDED: return true;

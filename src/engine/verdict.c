@@ -262,7 +262,7 @@ static void measure(gbx_run *run, int64_t now_ns, gbx_evidence *evidence)
         (void)pthread_mutex_unlock(&run->engine->lock);
     } else {
         (void)pthread_mutex_unlock(&run->engine->lock);
-        peak_kib = gbx_worker_rss_kib(w, true);
+        peak_kib = gbx_proc_number(w->status_fd, "\nVmHWM:");
         cpu_ns = gbx_pidfd_cpu_ns(w->pidfd, w->pid);
     }
     if (cpu_ns >= 0 && run->cpu_start_ns >= 0 && cpu_ns > run->cpu_start_ns)

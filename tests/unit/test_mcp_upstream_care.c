@@ -257,15 +257,15 @@ TEST(many__have_their_time_from_when_they_are_sent)
 TEST(many__without_end_are_refused)
 {
     servers *s = *state;
-    answer *answers = calloc(1100, sizeof *answers);
+    answer *answers = calloc(5100, sizeof *answers);
     unsigned busy = 0;
 
     assert_non_null(answers);
     servers_add_bad(s, "bad", "")->calls_at_once = 64;
     servers_start(s);
-    for (int i = 0; i < 1100; i++)
+    for (int i = 0; i < 5100; i++)
         (void)servers_begin(s, "bad", "echo", "{}", &answers[i]);
-    for (int i = 0; i < 1100; i++) {
+    for (int i = 0; i < 5100; i++) {
         servers_wait(s, &answers[i]);
         busy += answers[i].fault == GBX_UPSTREAM_BUSY;
         answer_cleanup(&answers[i]);

@@ -43,7 +43,6 @@ typedef struct gbx_gate_reply {
 
 /* The step that a call has reached. */
 typedef enum gbx_tool_call_state {
-    GBX_TOOL_CALL_QUEUED, /* its author has not given it to the gate */
     GBX_TOOL_CALL_NEW,
     GBX_TOOL_CALL_LISTING, /* waits for the server's list of tools */
     GBX_TOOL_CALL_WAITING, /* another question of the same request is open */
@@ -114,7 +113,7 @@ void gbx_gate_on_audit(gbx_gate *gate,
                        void *user);
 
 void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call);
-/* done is called with the code "ABORTED". Only between gbx_gate_start() and done. */
+/* done is called later, with the code "ABORTED", unless it was already. */
 void gbx_gate_cancel(gbx_tool_call *call);
 /* Its author, or a callback, needs it no longer. */
 void gbx_tool_call_release(gbx_tool_call *call);

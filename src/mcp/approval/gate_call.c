@@ -247,6 +247,7 @@ static void make_call(gbx_tool_call *call, gbx_view args)
     gbx_upstream_request request = {
         .server = call->server,
         .tool = call->tool,
+        .author = call->request,
         .args = args,
         .timeout_ms = call->timeout_ms,
         .hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN,
@@ -282,7 +283,7 @@ void gbx_gate_pass(gbx_tool_call *call)
 
 void gbx_gate_cancel(gbx_tool_call *call)
 {
-    if (call->cancelled)
+    if (call->cancelled || call->state == GBX_TOOL_CALL_DONE)
         return;
     call->cancelled = true;
     /* The server is notified, and its callback ends the call; others are

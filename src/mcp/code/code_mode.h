@@ -443,26 +443,16 @@ void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
 /* The code of a call that was given up before it was sent to its server. */
 #define GBX_CODE_CALL_NOT_SENT "NOT_SENT"
 
-/* The calls of one run to one server. A server that does not answer, or a person who
- * takes time, delays only the calls queued behind it here. upstream limits the calls of
- * all runs to a server. */
-typedef struct gbx_call_queue {
-    uint32_t flying; /* no longer queued: with the gate */
-    TAILQ_HEAD(, gbx_code_call) waiting;
-} gbx_call_queue;
-
 typedef struct gbx_code_call {
     gbx_tool_call base;
     gbx_mcp_code *code;
-    int64_t queued_ns;
+    int64_t made_ns;
     LIST_ENTRY(gbx_code_call) in_code; /* of the tool `call` */
 
     /* Of a call that code makes; it is kept until its run has reported it. */
     struct gbx_code_run *run;   /* NULL: the tool `call` */
     gbx_request asked;          /* by the worker */
     struct gbx_code_call *next; /* of the run, in the order of the calls */
-    gbx_call_queue *queue;      /* of the run */
-    TAILQ_ENTRY(gbx_code_call) in_queue;
     bool raw;
     bool was_open; /* when the code had ended: its result is reported, not answered */
     bool is_remarked;   /* its result had more than the code got, and the log says so */
@@ -473,14 +463,11 @@ typedef struct gbx_code_call {
     char gave[GBX_VALUE_SKETCH_SIZE]; /* or "" */
 } gbx_code_call;
 
-/* Its author still has to fill server, tool and arguments, and what it is of. */
-gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client);
-
-/* Start a call that is in the list of its run. May answer the worker at once. */
-void gbx_code_call_start(gbx_code_call *call);
-
-/* End it without an answer, at once if queued; nothing if it has ended. */
-void gbx_code_call_cancel(gbx_code_call *call);
+/* What its author, code or a model, gave: two strings and an object. NULL: message has
+ * the reason, and *ret_code its code. */
+gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
+                                 gbx_view server, gbx_view tool, gbx_view args,
+                                 gbx_buf *message, const char **ret_code);
 
 /* Code mode ends: leave it to the gate. */
 void gbx_code_call_abandon(gbx_code_call *call);
@@ -514,8 +501,7 @@ typedef struct gbx_code_run {
     double paused_ms; /* while waiting for a person */
     double seen_ms;   /* time of the last check */
     bool is_late;
-    gbx_call_queue *queues; /* one per server of the configuration */
-    gbx_code_call *calls;   /* all of them, in call order */
+    gbx_code_call *calls; /* all of them, in call order */
     gbx_code_call **calls_end;
     size_t call_count;
     size_t open; /* calls that have not ended */

@@ -62,42 +62,6 @@ static void refuse_by(const gbx_guest_request *a, const char *code, gbx_buf *mes
 
 /* ---- call ------------------------------------------------------------------------ */
 
-/* NULL: why has the reason, or memory is out; *ret_code is its code. */
-static gbx_code_call *read_call(const gbx_guest_request *a, gbx_buf *why,
-                                const char **ret_code)
-{
-    GBX_CLEANUP(gbx_free) char *server = take_text(a->args[0], 64);
-    GBX_CLEANUP(gbx_free) char *tool = take_text(a->args[1], GBX_TOOL_NAME_MAX);
-    gbx_view args = a->args[2];
-    const gbx_mcp_upstream_config *found;
-    gbx_code_call *call;
-
-    *ret_code = "INVALID_ARGS";
-    if (server == NULL || tool == NULL || gbx_view_kind(args) != '{') {
-        (void)gbx_buf_puts(why, gbx_code_is_long_name(a->args[1])
-                                    ? GBX_CODE_LONG_NAME
-                                    : "a call has a server, a tool and an object");
-        return NULL;
-    }
-    found = gbx_code_find_server(a->run->code, server, why, ret_code);
-    if (found == NULL)
-        return NULL;
-    call = gbx_code_call_new(a->run->code, a->run->request);
-    call->run = a->run;
-    call->asked = a->request;
-    call->base.server = found;
-    call->base.tool = tool;
-    call->base.args_text = gbx_need(gbx_copy_bytes(args.at, args.len));
-    call->base.args_len = args.len;
-    tool = NULL;
-    (void)gbx_code_take_count(gbx_view_member(a->args[3], "line"), LINE_NUMBER_MAX,
-                              &call->base.line);
-    (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
-                              &call->base.timeout_ms);
-    call->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
-    return call;
-}
-
 /* Use the run's name in the engine's log for the gate, too, until the run ends. */
 static void take_name(gbx_code_run *run)
 {
@@ -113,9 +77,10 @@ static void on_call(const gbx_guest_request *a)
 {
     gbx_code_run *run = a->run;
     const char *why;
-    gbx_buf message;
     gbx_code_call *call;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
 
+    gbx_buf_init(&message, GBX_KIB(8));
     if (run->call_count == 0)
         take_name(run);
     if (run->call_count >= run->code->settings->calls) {
@@ -123,18 +88,25 @@ static void on_call(const gbx_guest_request *a)
                "the limit on calls of one execute is reached: ask for more at once");
         return;
     }
-    gbx_buf_init(&message, GBX_KIB(8));
-    call = read_call(a, &message, &why);
-    if (call != NULL) {
-        run->call_count++;
-        run->open++;
-        *run->calls_end = call;
-        run->calls_end = &call->next;
-        gbx_code_call_start(call);
-    } else {
+    call = gbx_code_call_new(run->code, run->request, a->args[0], a->args[1],
+                             a->args[2], &message, &why);
+    if (call == NULL) {
         refuse_by(a, why, &message);
+        return;
     }
-    gbx_buf_cleanup(&message);
+    call->run = run;
+    call->asked = a->request;
+    (void)snprintf(call->base.run, sizeof call->base.run, "%s", run->id);
+    (void)gbx_code_take_count(gbx_view_member(a->args[3], "line"), LINE_NUMBER_MAX,
+                              &call->base.line);
+    (void)gbx_code_take_count(gbx_view_member(a->args[3], "timeoutMs"), UINT32_MAX,
+                              &call->base.timeout_ms);
+    call->raw = gbx_view_is_true(gbx_view_member(a->args[3], "raw"));
+    run->call_count++;
+    run->open++;
+    *run->calls_end = call;
+    run->calls_end = &call->next;
+    gbx_gate_start(run->code->gate, &call->base);
 }
 
 /* ---- tools and discover ---------------------------------------------------------- */

@@ -64,7 +64,6 @@ static void free_run(gbx_code_run *run)
     for (size_t i = 0; i < run->remark_count; i++)
         free(run->remarks[i]);
     free(run->artifacts);
-    free(run->queues);
     free(run->text);
     free(run);
 }
@@ -102,15 +101,14 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     gbx_code_run_drop_questions(run);
     if (was_stopped(run))
         gbx_code_run_drop_keepings(run);
-    run->holders++; /* cancelling the last call must not free the run */
     for (gbx_code_call *n = run->calls; n != NULL; n = n->next) {
         n->was_open = n->base.state != GBX_TOOL_CALL_DONE;
         if (n->was_open && (was_stopped(run) || !gbx_gate_was_sent(&n->base)))
-            gbx_code_call_cancel(n);
+            gbx_gate_cancel(&n->base);
     }
     if (run->open == 0 || was_stopped(run))
         unwatch(run);
-    gbx_code_run_release(run);
+    finish_if_over(run);
 }
 
 static bool waits(void *user)
@@ -154,7 +152,6 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     run->start_ns = gbx_clock_now_ns();
     run->text = gbx_need(gbx_copy_bytes(text->data, text->len));
     run->text_len = text->len;
-    run->queues = gbx_need(calloc(code->config->server_count + 1, sizeof *run->queues));
     LIST_INSERT_HEAD(&code->runs, run, in_code);
     return run;
 }
@@ -179,7 +176,7 @@ static void stop(gbx_code_run *run)
     if (run->box_run != NULL)
         gbx_box_abort(run->box_run);
     for (gbx_code_call *n = run->is_ending ? run->calls : NULL; n != NULL; n = n->next)
-        gbx_code_call_cancel(n);
+        gbx_gate_cancel(&n->base);
 }
 
 /* The client cancelled the request, or is gone. */

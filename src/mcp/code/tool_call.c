@@ -59,7 +59,7 @@ static void put_fault(const gbx_code_call *call, const gbx_gate_reply *reply,
 
 static double elapsed_ms(const gbx_code_call *call)
 {
-    return (double)(gbx_clock_now_ns() - call->queued_ns) / (double)GBX_NS_PER_MS;
+    return (double)(gbx_clock_now_ns() - call->made_ns) / (double)GBX_NS_PER_MS;
 }
 
 static void drop(gbx_tool_call *base)
@@ -70,12 +70,34 @@ static void drop(gbx_tool_call *base)
 
 static void on_done(gbx_tool_call *base, const gbx_gate_reply *reply);
 
-gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client)
+gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
+                                 gbx_view server, gbx_view tool, gbx_view args,
+                                 gbx_buf *message, const char **ret_code)
 {
-    gbx_code_call *call = gbx_need(calloc(1, sizeof *call));
+    const gbx_mcp_upstream_config *found;
+    gbx_code_call *call;
+    char server_name[GBX_CODE_SERVER_SIZE];
+    char tool_name[GBX_TOOL_NAME_MAX + 1];
 
+    if (!gbx_code_take_name(server, server_name, sizeof server_name) ||
+        !gbx_code_take_name(tool, tool_name, sizeof tool_name) ||
+        gbx_view_kind(args) != '{') {
+        *ret_code = "INVALID_ARGS";
+        (void)gbx_buf_puts(message, gbx_code_is_long_name(tool)
+                                        ? GBX_CODE_LONG_NAME
+                                        : "give server, tool and args, an object");
+        return NULL;
+    }
+    found = gbx_code_find_server(code, server_name, message, ret_code);
+    if (found == NULL)
+        return NULL;
+    call = gbx_need(calloc(1, sizeof *call));
     call->code = code;
-    call->queued_ns = gbx_clock_now_ns();
+    call->made_ns = gbx_clock_now_ns();
+    call->base.server = found;
+    call->base.tool = gbx_need(strdup(tool_name));
+    call->base.args_text = gbx_need(gbx_copy_bytes(args.at, args.len));
+    call->base.args_len = args.len;
     call->base.request = client;
     call->base.holders = 1;
     call->base.done = on_done;
@@ -283,76 +305,23 @@ static void note_outcome(gbx_code_call *call, const gbx_gate_reply *reply)
     }
 }
 
-/* ---- the call of code, until it ends -------------------------------------------- */
-
-static void end(gbx_code_call *call)
-{
-    call->ms = elapsed_ms(call);
-    free(call->base.args_text);
-    call->base.args_text = NULL;
-}
-
-/* The run may end with the call. */
-static void settle(gbx_code_run *run)
-{
-    run->open--;
-    run->may_end(run);
-}
-
-static void start_waiting(gbx_call_queue *queue)
-{
-    gbx_code_call *call;
-
-    while ((call = TAILQ_FIRST(&queue->waiting)) != NULL &&
-           queue->flying < call->code->settings->calls_at_once) {
-        TAILQ_REMOVE(&queue->waiting, call, in_queue);
-        queue->flying++;
-        (void)snprintf(call->base.run, sizeof call->base.run, "%s", call->run->id);
-        gbx_gate_start(call->code->gate, &call->base);
-    }
-}
-
-/* The run lives as long as this call is open. */
+/* The run lives as long as this call is open, and may end with it. */
 static void end_for_code(gbx_code_call *call, const gbx_gate_reply *reply)
 {
-    if (call->run->is_ending)
+    gbx_code_run *run = call->run;
+
+    if (run->is_ending)
         note_outcome(call, reply);
     else if (reply->code == NULL)
         answer_value(call, reply->result);
     else
         answer_fault(call, reply);
-    if (reply->code == NULL)
-        call->bytes = reply->result.len;
-    end(call);
-    call->queue->flying--;
-    start_waiting(call->queue);
-    settle(call->run);
-}
-
-void gbx_code_call_start(gbx_code_call *call)
-{
-    gbx_code_run *run = call->run;
-    gbx_call_queue *queue =
-        &run->queues[call->base.server - call->code->config->servers];
-
-    call->queue = queue;
-    if (queue->waiting.tqh_last == NULL)
-        TAILQ_INIT(&queue->waiting);
-    TAILQ_INSERT_TAIL(&queue->waiting, call, in_queue);
-    start_waiting(queue);
-}
-
-void gbx_code_call_cancel(gbx_code_call *call)
-{
-    if (call->base.state == GBX_TOOL_CALL_QUEUED) {
-        TAILQ_REMOVE(&call->queue->waiting, call, in_queue);
-        call->base.state = GBX_TOOL_CALL_DONE;
-        end(call);
-        call->failed = GBX_CODE_CALL_NOT_SENT;
-        settle(call->run);
-    } else if (call->base.state != GBX_TOOL_CALL_DONE) {
-        gbx_gate_cancel(&call->base);
-    }
+    call->bytes = reply->result.len;
+    call->ms = elapsed_ms(call);
+    free(call->base.args_text);
+    call->base.args_text = NULL;
+    run->open--;
+    run->may_end(run);
 }
 
 /* ---- the tool `call` ------------------------------------------------------------ */
@@ -487,45 +456,17 @@ static void on_cancel(void *user)
     gbx_gate_cancel(user);
 }
 
-/* NULL: message has the reason, and *ret_code its code. */
-static gbx_code_call *read_call(gbx_mcp_code *code, gbx_mcp_request *request,
-                                gbx_view arguments, gbx_buf *message,
-                                const char **ret_code)
+/* Some models write the object as a string; text then holds it. */
+static gbx_view take_args(gbx_view args, gbx_buf *text)
 {
-    gbx_view args = gbx_view_member(arguments, "args");
-    gbx_view tool = gbx_view_member(arguments, "tool");
-    const gbx_mcp_upstream_config *found;
-    gbx_code_call *call;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    char server[GBX_CODE_SERVER_SIZE];
-    char name[GBX_TOOL_NAME_MAX + 1];
-
-    gbx_buf_init_secret(&text, args.len);
-    *ret_code = "INVALID_ARGS";
-    /* Some models write the object as a string. */
+    gbx_buf_init_secret(text, args.len);
     if (gbx_view_kind(args) == '"' &&
-        (!gbx_view_take_text(args, &text) ||
-         !gbx_view_open((const char *)text.data, text.len, &args)))
-        args = (gbx_view){"\"\"", 2};
+        (!gbx_view_take_text(args, text) ||
+         !gbx_view_open((const char *)text->data, text->len, &args)))
+        return (gbx_view){"\"\"", 2};
     if (args.at == NULL || gbx_view_kind(args) == 'n')
-        args = (gbx_view){"{}", 2};
-    if (!gbx_code_take_name(gbx_view_member(arguments, "server"), server,
-                            sizeof server) ||
-        !gbx_code_take_name(tool, name, sizeof name) || gbx_view_kind(args) != '{') {
-        (void)gbx_buf_puts(message, gbx_code_is_long_name(tool)
-                                        ? GBX_CODE_LONG_NAME
-                                        : "give server, tool and args, an object");
-        return NULL;
-    }
-    found = gbx_code_find_server(code, server, message, ret_code);
-    if (found == NULL)
-        return NULL;
-    call = gbx_code_call_new(code, request);
-    call->base.server = found;
-    call->base.tool = gbx_need(strdup(name));
-    call->base.args_text = gbx_need(gbx_copy_bytes(args.at, args.len));
-    call->base.args_len = args.len;
-    return call;
+        return (gbx_view){"{}", 2};
+    return args;
 }
 
 void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments)
@@ -533,6 +474,7 @@ void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments
     static const char *const names[] = {"server", "tool", "args", NULL};
     gbx_mcp_code *code = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     gbx_code_call *call;
     const char *why;
 
@@ -540,7 +482,10 @@ void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments
     gbx_code_look_at_file(code);
     if (gbx_code_refuse_names(code, request, arguments, names))
         return;
-    call = read_call(code, request, arguments, &message, &why);
+    call = gbx_code_call_new(code, request, gbx_view_member(arguments, "server"),
+                             gbx_view_member(arguments, "tool"),
+                             take_args(gbx_view_member(arguments, "args"), &text),
+                             &message, &why);
     if (call == NULL) {
         gbx_code_say_wrong(code, request, "%s: %.*s", why, (int)message.len,
                            (char *)message.data);

@@ -30,6 +30,7 @@ struct gbx_upstream_call {
     int64_t armed_ns;     /* when its time began, or 0 */
     bool was_extended;
     int64_t since_ns; /* when it began to wait */
+    size_t rank;      /* number of calls of its author that waited then */
     bool was_retried;
     bool was_sent; /* and may have had an effect */
     gbx_mcp_timer timer;
@@ -270,9 +271,8 @@ struct gbx_server {
     const gbx_mcp_upstream_config *config;
     gbx_session *sessions[GBX_PROCESSES_MAX]; /* lost ones are freed in the next turn */
     size_t session_count;
-    gbx_call_list waiting;
+    gbx_call_list waiting; /* by rank */
     size_t waiting_count;
-    size_t waiting_bytes;
     size_t in_flight;
     unsigned failures; /* consecutive */
     int64_t retry_ns;  /* no try before this */

@@ -285,19 +285,33 @@ static void unlink_call(gbx_upstream_call *call)
         on_call_end(session);
     } else if (call->list != &call->all->ended) {
         server->waiting_count--;
-        server->waiting_bytes -= call->request.args.len;
     }
     call->list = NULL;
 }
 
+/* The authors take turns: many calls of one do not hold up the first of another. */
 void gbx_call_enqueue(gbx_upstream_call *call)
 {
     gbx_server *server = call->server;
+    gbx_upstream_call *other;
 
     call->since_ns = gbx_clock_now_ns();
-    append(call, &server->waiting);
+    call->rank = 0;
+    TAILQ_FOREACH(other, &server->waiting, entry)
+    {
+        call->rank += other->request.author == call->request.author;
+    }
+    TAILQ_FOREACH(other, &server->waiting, entry)
+    {
+        if (other->rank > call->rank)
+            break;
+    }
+    if (other != NULL)
+        TAILQ_INSERT_BEFORE(other, call, entry);
+    else
+        TAILQ_INSERT_TAIL(&server->waiting, call, entry);
+    call->list = &server->waiting;
     server->waiting_count++;
-    server->waiting_bytes += call->request.args.len;
 }
 
 void gbx_call_end(gbx_upstream_call *call, const gbx_upstream_reply *reply)

@@ -107,6 +107,7 @@ typedef const gbx_mcp_upstream_config gbx_upstream_id;
 typedef struct gbx_upstream_request {
     gbx_upstream_id *server;
     const char *tool;    /* NULL: of gbx_upstream_learn() */
+    const void *author;  /* calls of different ones take turns when they must wait */
     gbx_view args;       /* JSON object */
     uint32_t timeout_ms; /* 0: the server's, which progress of the tool extends */
     const char *meta;    /* JSON members for _meta without braces, or NULL */

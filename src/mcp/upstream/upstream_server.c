@@ -22,9 +22,8 @@
 
 #define FAILURES_MAX 5
 
-/* Calls that wait for one server; a script with more does not await them. */
-#define WAITING_MAX       1000
-#define WAITING_BYTES_MAX GBX_MIB(64)
+/* Calls that wait for one server: more than one script can have open. */
+#define WAITING_MAX 5000
 
 static uint32_t or_else(uint32_t value, uint32_t otherwise)
 {
@@ -339,7 +338,7 @@ static bool has_room(const gbx_server *server)
                or_else(server->all->config->settings.calls_at_once, 32);
 }
 
-/* Send it, unless the limits are reached or the tool has changed. */
+/* Send it, unless the tool has changed. */
 static void try_to_send(gbx_server *server, gbx_session *session,
                         gbx_upstream_call *call)
 {
@@ -359,7 +358,7 @@ static void try_to_send(gbx_server *server, gbx_session *session,
         take_tools(server, session); /* the known list may come from another process */
         gbx_call_end_later(call, GBX_UPSTREAM_CHANGED,
                            "the server says another thing of this tool than before");
-    } else if (has_room(server)) {
+    } else {
         gbx_call_send(call, session);
     }
 }
@@ -370,12 +369,12 @@ static void send_waiting(gbx_server *server)
 
     for (gbx_upstream_call *call = TAILQ_FIRST(&server->waiting); call != NULL;
          call = next) {
-        gbx_session *session = pick(server);
+        gbx_session *session;
 
         next = TAILQ_NEXT(call, entry);
         if (call->request.tool == NULL)
             learn(server, call);
-        else if (session != NULL)
+        else if (has_room(server) && (session = pick(server)) != NULL)
             try_to_send(server, session, call);
     }
 }
@@ -559,8 +558,7 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
     call->all = upstreams;
     call->server = server;
     call->request = *request;
-    if (server->waiting_count >= WAITING_MAX ||
-        request->args.len > WAITING_BYTES_MAX - server->waiting_bytes) {
+    if (server->waiting_count >= WAITING_MAX) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "too many calls wait for it");
     } else {
         gbx_call_enqueue(call);

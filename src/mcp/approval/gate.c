@@ -134,25 +134,17 @@ static void go_on(gbx_tool_call *call)
     follow(call);
 }
 
-static void begin(gbx_tool_call *call)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
-
-    gbx_buf_init(&why, GBX_KIB(1));
-    if (gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why))
-        go_on(call);
-    else
-        gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
-}
-
 static void on_later(void *user)
 {
     gbx_tool_call *call = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
 
+    gbx_buf_init(&why, GBX_KIB(1));
     if (call->cancelled)
         gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
-    else if (call->state == GBX_TOOL_CALL_NEW)
-        begin(call);
+    else if (call->state == GBX_TOOL_CALL_NEW &&
+             !gbx_gate_args_open(call->args_text, call->args_len, &call->args, &why))
+        gbx_gate_refuse(call, "INVALID_ARGS", "%.*s", (int)why.len, (char *)why.data);
     else
         go_on(call);
 }

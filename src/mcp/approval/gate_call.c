@@ -137,10 +137,14 @@ void gbx_gate_next_question(gbx_gate *gate, gbx_mcp_request *request)
 /* ---- sending it --------------------------------------------------------------- */
 
 /* End the call with the redacted result. */
-static void give(gbx_tool_call *call, const gbx_gate_sifted *sifted)
+static void on_sifted(void *user, const gbx_gate_sifted *sifted)
 {
+    gbx_tool_call *call = user;
     gbx_gate_reply reply = {.message = "", .result = sifted->text};
 
+    call->sift = NULL;
+    if (!gbx_gate_called_back(call))
+        return;
     if (!sifted->done)
         gbx_gate_refuse(call, "UPSTREAM_PROTOCOL",
                         "the answer is too large to be looked through for secrets");
@@ -152,15 +156,6 @@ static void give(gbx_tool_call *call, const gbx_gate_sifted *sifted)
         call->fate = GBX_GATE_ANSWERED;
         gbx_gate_finish(call, &reply);
     }
-}
-
-static void on_sifted(void *user, const gbx_gate_sifted *sifted)
-{
-    gbx_tool_call *call = user;
-
-    call->sift = NULL;
-    if (gbx_gate_called_back(call))
-        give(call, sifted);
 }
 
 /* Uses the server's present statement about the tool: the decision may not
@@ -242,19 +237,30 @@ static char *print_meta(const gbx_tool_call *call)
     return to.len > 0 ? gbx_need(gbx_buf_take_string(&to, NULL)) : NULL;
 }
 
-static void make_call(gbx_tool_call *call, gbx_view args)
+void gbx_gate_pass(gbx_tool_call *call)
 {
+    gbx_span args = {(const uint8_t *)call->args.at, call->args.len};
     gbx_upstream_request request = {
         .server = call->server,
         .tool = call->tool,
         .author = call->request,
-        .args = args,
+        .args = call->args,
         .timeout_ms = call->timeout_ms,
         .hint = call->verdict.used_hint ? call->verdict.hint : GBX_GATE_HINT_UNKNOWN,
         .progress = call->progress != NULL ? on_progress : NULL,
         .done = on_reply,
         .user = call};
+    gbx_error err = {0};
 
+    if (gbx_secrets_are_in(args)) {
+        if (gbx_secrets_fill_json(call->gate->config->rules->secrets,
+                                  call->server->name, args, &call->filled,
+                                  &err) != GBX_OK) {
+            gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
+            return;
+        }
+        request.args = (gbx_view){(const char *)call->filled.data, call->filled.len};
+    }
     free(call->meta);
     request.meta = call->meta = print_meta(call);
     call->state = GBX_TOOL_CALL_SENT;
@@ -264,21 +270,6 @@ static void make_call(gbx_tool_call *call, gbx_view args)
         call->holders--;
         gbx_gate_refuse(call, "UPSTREAM_BUSY", "the server is ending");
     }
-}
-
-void gbx_gate_pass(gbx_tool_call *call)
-{
-    gbx_span args = {(const uint8_t *)call->args.at, call->args.len};
-    gbx_error err = {0};
-
-    if (!gbx_secrets_are_in(args))
-        make_call(call, call->args);
-    else if (gbx_secrets_fill_json(call->gate->config->rules->secrets,
-                                   call->server->name, args, &call->filled,
-                                   &err) != GBX_OK)
-        gbx_gate_refuse(call, "INVALID_ARGS", "%s", err.message);
-    else
-        make_call(call, (gbx_view){(const char *)call->filled.data, call->filled.len});
 }
 
 void gbx_gate_cancel(gbx_tool_call *call)

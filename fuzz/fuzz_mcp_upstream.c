@@ -307,8 +307,15 @@ static void play(scene *s, const char *at, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char name[] = "s";
-    gbx_mcp_upstream_config server = {.name = name, .timeout_ms = 60000, .eager = true};
-    gbx_mcp_config config = {.servers = &server, .server_count = 1};
+    gbx_mcp_upstream_config server = {.name = name,
+                                      .timeout_ms = 60000,
+                                      .start_ms = 30000,
+                                      .calls_at_once = 8,
+                                      .processes = 1,
+                                      .eager = true};
+    gbx_mcp_config config = {.servers = &server,
+                             .server_count = 1,
+                             .settings.calls_at_once = 32};
     scene s = {.loop = gbx_mcp_loop_new(), .server = &server};
     gbx_upstream_hooks hooks = {&s, on_changed, on_log};
 

@@ -442,7 +442,11 @@ typedef enum gbx_secret_text {
 bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span data,
                        gbx_buf *out, bool *ret_changed);
 
-/* The same; gives up and returns false soon after *stop is true. */
+/* Append data without the values of secrets, whether or not there were any. */
+bool gbx_secrets_append_clean(const gbx_policy *policy, gbx_secret_text kind,
+                              gbx_span data, gbx_buf *to);
+
+/* As gbx_secrets_strip(); gives up and returns false soon after *stop is true. */
 bool gbx_secrets_strip_until(const gbx_policy *policy, gbx_secret_text kind,
                              gbx_span data, const atomic_bool *stop, gbx_buf *out,
                              bool *ret_changed);

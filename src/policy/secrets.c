@@ -285,6 +285,15 @@ bool gbx_secrets_strip(const gbx_policy *policy, gbx_secret_text kind, gbx_span 
     return gbx_secrets_strip_until(policy, kind, data, NULL, out, ret_changed);
 }
 
+bool gbx_secrets_append_clean(const gbx_policy *policy, gbx_secret_text kind,
+                              gbx_span data, gbx_buf *to)
+{
+    bool changed;
+
+    return gbx_secrets_strip(policy, kind, data, to, &changed) &&
+           (changed || gbx_buf_append(to, data.data, data.len));
+}
+
 bool gbx_secrets_strip_until(const gbx_policy *policy, gbx_secret_text kind,
                              gbx_span data, const atomic_bool *stop, gbx_buf *out,
                              bool *ret_changed)

@@ -67,6 +67,7 @@ int servers_set_up(void **state)
     assert_non_null(mkdtemp(s->directory));
     assert_int_equal(setenv("XDG_CACHE_HOME", s->directory, 1), 0);
     s->config.servers = s->list;
+    s->config.settings.calls_at_once = 32;
     *state = s;
     return 0;
 }
@@ -111,6 +112,10 @@ gbx_mcp_upstream_config *servers_add_command(servers *s, const char *name,
     s->mark[strcspn(s->mark, "=")] = 0; /* its name and its value, until the start */
     c->env[0] = (gbx_mcp_variable){s->mark, s->mark + strlen(s->mark) + 1};
     c->env_count = 1;
+    c->timeout_ms = 60000;
+    c->start_ms = 30000;
+    c->calls_at_once = 8;
+    c->processes = 1;
     return c;
 }
 

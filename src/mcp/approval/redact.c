@@ -171,15 +171,8 @@ void gbx_gate_redact_end_all(gbx_gate *gate)
 
 bool gbx_gate_redact(const gbx_gate *gate, const char *text, size_t len, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out;
-    bool changed;
-
-    gbx_buf_init(&out, gbx_gate_redact_ceiling(len));
-    if (!gbx_secrets_strip(gate->config->rules->secrets, GBX_SECRET_LINE,
-                           (gbx_span){(const uint8_t *)text, len}, &out, &changed))
-        return false;
-    return changed ? gbx_buf_append(to, out.data, out.len)
-                   : gbx_buf_append(to, text, len);
+    return gbx_secrets_append_clean(gate->config->rules->secrets, GBX_SECRET_LINE,
+                                    (gbx_span){(const uint8_t *)text, len}, to);
 }
 
 void gbx_gate_forget(gbx_gate_sift *sift)

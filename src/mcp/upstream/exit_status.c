@@ -88,17 +88,14 @@ bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secret
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
     gbx_span text = {(const uint8_t *)tail->bytes, tail->len};
-    bool changed;
 
     /* Redact before lines are cut: half a secret would not be found. */
     if (secrets != NULL && tail->is_cut)
         text = without_first_line(text);
     gbx_buf_init(&clean, (size_t)GBX_TAIL_BYTES * 8);
-    if (!gbx_secrets_strip(secrets, GBX_SECRET_LINE, text, &clean, &changed))
+    if (!gbx_secrets_append_clean(secrets, GBX_SECRET_LINE, text, &clean))
         return false;
-    if (changed)
-        text = (gbx_span){clean.data, clean.len};
-    print_last(text, to);
+    print_last((gbx_span){clean.data, clean.len}, to);
     return !to->failed;
 }
 

@@ -3,6 +3,7 @@
 #ifndef GBX_MCP_UPSTREAM_INTERNAL_H
 #define GBX_MCP_UPSTREAM_INTERNAL_H
 
+#include "audit/audit.h"
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/json_view.h"
@@ -22,15 +23,6 @@
 
 typedef struct gbx_yard gbx_yard;               /* all child processes */
 typedef struct gbx_http_client gbx_http_client; /* what all links over HTTP share */
-
-/* Lines that go into our log: a noisy server must not flood it. */
-typedef struct gbx_log_burst {
-    int64_t since_ns;
-    unsigned left;
-} gbx_log_burst;
-
-/* May one more be logged? So many may, then a second of silence. */
-bool gbx_log_burst_take(gbx_log_burst *burst, unsigned most);
 
 /* ---- tool_list.c --------------------------------------------------------- */
 
@@ -104,10 +96,6 @@ gbx_tool *gbx_tools_find(const gbx_tools *tools, const char *name);
 const char *gbx_tools_nearest(const gbx_tools *tools, const char *name);
 gbx_view gbx_tools_view(const gbx_tools *tools); /* no value until it is closed */
 bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b);
-
-/* The whole text without values of secrets; NULL if that fails. free() it. See
- * gbx_redact_copy(). */
-char *gbx_redact_text(const gbx_policy *secrets, const char *text);
 
 /* ---- process.c, link_http.c: links ----------------------------------------- */
 

@@ -37,8 +37,8 @@
 /* From the end of its output to the report of its end. */
 #define LAST_REPORT_MS 200
 
-#define ERROR_LINE_MAX    2000
-#define ERROR_LINES_BURST 100 /* logged, then a second of silence */
+#define ERROR_LINE_MAX 2000
+#define ERROR_LINES    100 /* logged at once, and then in a second */
 
 /* The steps by which a server is ended. */
 typedef enum gbx_stop_step {
@@ -66,7 +66,7 @@ struct gbx_process {
     size_t head_len;
     gbx_stderr_tail long_tail;
     gbx_exit_status ending;
-    gbx_log_burst logged; /* lines of its standard error */
+    gbx_bucket logged; /* lines of its standard error */
     gbx_stop_step stopping;
     bool is_told; /* lost was called, or nobody wants it */
 };
@@ -173,7 +173,7 @@ static void tell_error_line(gbx_process *p, const char *line, size_t len)
 {
     gbx_buf text;
 
-    if (p->is_told || !gbx_log_burst_take(&p->logged, ERROR_LINES_BURST))
+    if (p->is_told || !gbx_bucket_take(&p->logged, gbx_clock_now_ns()))
         return;
     gbx_buf_init_secret(&text, (size_t)ERROR_LINE_MAX * 8);
     (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
@@ -392,6 +392,7 @@ gbx_status gbx_link_stdio(const gbx_link_options *options, gbx_link **ret,
     p->at = at;
     p->link.ops = &ops;
     p->hooks = options->hooks;
+    gbx_bucket_init(&p->logged, ERROR_LINES, ERROR_LINES, gbx_clock_now_ns());
     p->ending.config = options->config;
     p->ending.secrets = options->yard->secrets;
     set_up(p, options->loop);

@@ -165,8 +165,8 @@ struct gbx_session {
     bool is_deaf; /* it has closed its input, and may be about to end */
 
     int64_t started_ns;
-    gbx_log_burst logged; /* by us */
-    gbx_log_burst said;   /* by the server, to be logged */
+    gbx_bucket logged; /* lines of ours in our log */
+    gbx_bucket said;   /* the server's */
     gbx_mcp_timer start_timer;
     gbx_mcp_timer list_timer;   /* limits how often changes make us read the list */
     gbx_mcp_timer page_timer;   /* once it is ready: the next page is late */
@@ -218,8 +218,6 @@ void gbx_session_on_says(gbx_session *s, gbx_view params);
 
 /* ---- session_start.c: eras ------------------------------------------------ */
 
-/* How long it may take to be ready. */
-uint32_t gbx_session_start_ms(const gbx_session *s);
 bool gbx_session_begin(gbx_session *s);
 void gbx_session_on_discover(gbx_session *s, const gbx_rpc_message *message);
 void gbx_session_on_initialize(gbx_session *s, const gbx_rpc_message *message);

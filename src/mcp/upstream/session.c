@@ -25,6 +25,11 @@
 /* A longer message with invalid UTF-8 is read only if it is an awaited answer. */
 #define LOSSY_MAX GBX_KIB(64)
 
+/* Limits of lines in our log about a server, at once and then in a second: of ours, and of
+ * its own log messages. */
+#define LOG_LINES  20
+#define SAID_LINES 100
+
 /* Of a line that is not a message. Secrets are removed before it is cut. */
 #define STRAY_MAX GBX_KIB(4)
 
@@ -473,7 +478,7 @@ static void on_start_timer(void *user)
     } else {
         (void)snprintf(why, sizeof why,
                        "it was not ready after %" PRIu32 " ms (startMs)",
-                       gbx_session_start_ms(s));
+                       s->server->config->start_ms);
         if (s->link->ops->add_words != NULL)
             s->link->ops->add_words(s->link, why, sizeof why);
         add_stray(s, why, sizeof why);
@@ -527,13 +532,15 @@ gbx_status gbx_session_new(gbx_server *server, const gbx_session_hooks *hooks,
     s->server = server;
     s->hooks = hooks;
     s->started_ns = gbx_clock_now_ns();
+    gbx_bucket_init(&s->logged, LOG_LINES, LOG_LINES, s->started_ns);
+    gbx_bucket_init(&s->said, SAID_LINES, SAID_LINES, s->started_ns);
     TAILQ_INIT(&s->calls);
     gbx_mcp_timer_init(&s->start_timer, loop, on_start_timer, s);
     gbx_mcp_timer_init(&s->list_timer, loop, on_list_timer, s);
     gbx_mcp_timer_init(&s->page_timer, loop, on_page_timer, s);
     gbx_mcp_timer_init(&s->listen_timer, loop, on_listen_timer, s);
     gbx_mcp_timer_init(&s->check_timer, loop, on_check_timer, s);
-    gbx_mcp_timer_set(&s->start_timer, gbx_session_start_ms(s));
+    gbx_mcp_timer_set(&s->start_timer, s->server->config->start_ms);
     status = server->config->transport == GBX_MCP_STDIO
                  ? gbx_link_stdio(&link, &s->link, reterr)
                  : gbx_link_http(&link, &s->link, reterr);

@@ -17,11 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits of lines in our log about a server in a second, then comes silence: of ours, and
- * of its own log messages. */
-#define LOG_BURST  20
-#define SAYS_BURST 100
-
 /* Limit of one log message, since a longer one is not searched for secrets and so not
  * logged; and limit of the part that is logged. */
 #define SAID_MAX GBX_KIB(64)
@@ -170,18 +165,6 @@ bool gbx_session_is_checked(const gbx_session *s)
 
 /* ---- logs -------------------------------------------------------------------- */
 
-bool gbx_log_burst_take(gbx_log_burst *burst, unsigned most)
-{
-    int64_t now = gbx_clock_now_ns();
-
-    if (now - burst->since_ns > 1000 * GBX_NS_PER_MS)
-        *burst = (gbx_log_burst){.since_ns = now, .left = most};
-    if (burst->left == 0)
-        return false;
-    burst->left--;
-    return true;
-}
-
 void gbx_server_log(const gbx_server *server, const char *line)
 {
     if (server->all->hooks.log != NULL)
@@ -193,7 +176,7 @@ void gbx_session_log(gbx_session *s, const char *format, ...)
     char line[256];
     va_list args;
 
-    if (!gbx_log_burst_take(&s->logged, LOG_BURST))
+    if (!gbx_bucket_take(&s->logged, gbx_clock_now_ns()))
         return;
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
@@ -240,7 +223,7 @@ void gbx_session_on_says(gbx_session *s, gbx_view params)
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {0};
     char clean[TOLD_MAX + 1];
 
-    if (!gbx_log_burst_take(&s->said, SAYS_BURST))
+    if (!gbx_bucket_take(&s->said, gbx_clock_now_ns()))
         return;
     gbx_buf_init_secret(&text, SAID_MAX);
     gbx_buf_init(&line, (size_t)TOLD_MAX * 8);
@@ -390,17 +373,18 @@ void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
 static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    GBX_CLEANUP(gbx_free) char *clean = NULL;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
 
     gbx_buf_init_secret(&text, data.len + 1);
+    gbx_buf_init(&clean, data.len * 8 + GBX_KIB(4));
     if (gbx_view_kind(data) == '"')
         (void)gbx_view_append_text(data, &text);
     else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
         (void)gbx_json_append_line(&text, data.at, data.len);
-    if (gbx_buf_append(&text, "", 1))
-        clean = gbx_redact_text(secrets, (const char *)text.data);
-    if (clean != NULL)
-        (void)gbx_utf8_append_ends(to, clean, strlen(clean), DATA_MAX);
+    if (!text.failed &&
+        gbx_secrets_append_clean(secrets, GBX_SECRET_LINE,
+                                 (gbx_span){text.data, text.len}, &clean))
+        (void)gbx_utf8_append_ends(to, clean.data, clean.len, DATA_MAX);
 }
 
 /* Its message, code and data: some servers say more by the latter two than by words. */
@@ -487,10 +471,8 @@ void gbx_call_on_answer(gbx_upstream_call *call, const gbx_rpc_message *message)
 
 static uint32_t timeout_of(const gbx_upstream_call *call)
 {
-    if (call->request.timeout_ms != 0)
-        return call->request.timeout_ms;
-    return call->server->config->timeout_ms != 0 ? call->server->config->timeout_ms
-                                                 : GBX_UPSTREAM_TIMEOUT_MS;
+    return call->request.timeout_ms != 0 ? call->request.timeout_ms
+                                         : call->server->config->timeout_ms;
 }
 
 static void on_timeout(void *user)

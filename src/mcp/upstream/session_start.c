@@ -16,8 +16,6 @@
 
 #define UNSUPPORTED_VERSION (-32022)
 
-#define START_MS 30000 /* without startMs */
-
 static const char *const legacy_versions[] = {
     "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07",
 };
@@ -103,7 +101,7 @@ static void fail_version(gbx_session *s, gbx_view supported)
 static void become(gbx_session *s, const char *version, bool is_modern)
 {
     if (s->misframed != NULL) /* the framing turned out to be right */
-        gbx_mcp_timer_set(&s->start_timer, gbx_session_start_ms(s) + 1000);
+        gbx_mcp_timer_set(&s->start_timer, s->server->config->start_ms + 1000);
     s->misframed = NULL;
     s->is_lasting = false;
     s->is_modern = is_modern;
@@ -123,11 +121,6 @@ static bool begins_with_initialize(const gbx_session *s)
 }
 
 /* ---- the rest of the session ---------------------------------------------- */
-
-uint32_t gbx_session_start_ms(const gbx_session *s)
-{
-    return s->server->config->start_ms != 0 ? s->server->config->start_ms : START_MS;
-}
 
 bool gbx_session_begin(gbx_session *s)
 {

@@ -18,12 +18,10 @@
 /* Before the session is ready, one timer limits all pages together. */
 static void ask_page(gbx_session *s, const char *params)
 {
-    uint32_t ms = s->server->config->timeout_ms;
-
     if (!gbx_session_ask(s, GBX_ASK_TOOLS, "tools/list", params))
         gbx_session_lose(s, "it does not read its input");
     else if (s->phase == GBX_PHASE_READY)
-        gbx_mcp_timer_set(&s->page_timer, ms != 0 ? ms : GBX_UPSTREAM_TIMEOUT_MS);
+        gbx_mcp_timer_set(&s->page_timer, s->server->config->timeout_ms);
 }
 
 static void begin_list(gbx_session *s)

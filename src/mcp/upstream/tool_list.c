@@ -261,25 +261,17 @@ bool gbx_tools_same(const gbx_tools *a, const gbx_tools *b)
 
 /* ---- texts without secrets --------------------------------------------------- */
 
-char *gbx_redact_text(const gbx_policy *secrets, const char *text)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf out = {0};
-    gbx_span span = {(const uint8_t *)text, strlen(text)};
-    bool changed;
-
-    gbx_buf_init(&out, ceiling_of(span.len));
-    if (!gbx_secrets_strip(secrets, GBX_SECRET_LINE, span, &out, &changed))
-        return NULL;
-    return changed ? gbx_buf_take_string(&out, NULL) : strdup(text);
-}
-
 void gbx_redact_copy(const gbx_policy *secrets, const char *text, char *ret,
                      size_t size)
 {
-    GBX_CLEANUP(gbx_free) char *clean = gbx_redact_text(secrets, text);
-    size_t len = clean != NULL ? gbx_utf8_cut(clean, strlen(clean), size - 1) : 0;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    gbx_span span = {(const uint8_t *)text, strlen(text)};
+    size_t len = 0;
 
+    gbx_buf_init(&clean, ceiling_of(span.len));
+    if (gbx_secrets_append_clean(secrets, GBX_SECRET_LINE, span, &clean))
+        len = gbx_utf8_cut((const char *)clean.data, clean.len, size - 1);
     if (len > 0)
-        memcpy(ret, clean, len);
+        memcpy(ret, clean.data, len);
     ret[len] = '\0';
 }

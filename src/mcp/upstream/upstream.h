@@ -18,9 +18,6 @@
 #define GBX_TOOLS_MAX     4096
 #define GBX_TOOL_NAME_MAX 256
 
-/* Of a server without a configured timeout. */
-#define GBX_UPSTREAM_TIMEOUT_MS 60000
-
 /* Progress extends the time of a call up to this many times its timeout. */
 #define GBX_UPSTREAM_PROGRESS_TIMES 10
 

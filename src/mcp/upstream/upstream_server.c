@@ -25,18 +25,6 @@
 /* Calls that wait for one server: more than one script can have open. */
 #define WAITING_MAX 5000
 
-static uint32_t or_else(uint32_t value, uint32_t otherwise)
-{
-    return value != 0 ? value : otherwise;
-}
-
-static size_t processes_of(const gbx_server *server)
-{
-    uint32_t wanted = or_else(server->config->processes, 1);
-
-    return wanted < GBX_PROCESSES_MAX ? wanted : GBX_PROCESSES_MAX;
-}
-
 static bool is_open(const gbx_server *server)
 {
     return server->failures >= FAILURES_MAX && gbx_clock_now_ns() < server->retry_ns;
@@ -333,9 +321,8 @@ static gbx_session *pick(const gbx_server *server)
 
 static bool has_room(const gbx_server *server)
 {
-    return server->in_flight < or_else(server->config->calls_at_once, 8) &&
-           server->all->in_flight <
-               or_else(server->all->config->settings.calls_at_once, 32);
+    return server->in_flight < server->config->calls_at_once &&
+           server->all->in_flight < server->all->config->settings.calls_at_once;
 }
 
 /* Send it, unless the tool has changed. */
@@ -384,7 +371,7 @@ static void widen(gbx_server *server)
 {
     const gbx_session *best = pick(server);
 
-    if (count_live(server) < processes_of(server) && best != NULL &&
+    if (count_live(server) < server->config->processes && best != NULL &&
         best->call_count > 0 && count_ready(server) == count_live(server) &&
         may_start(server))
         start_server(server);

@@ -48,6 +48,7 @@ static const char *write_blocks(world *w, const char *content, size_t len)
 
     assert_true(gbx_view_open(content, len, &view));
     w->blocks.len = w->left_out.len = 0;
+    assert_true(gbx_buf_puts(&w->blocks, "["));
     gbx_blocks_write(view, &room, &w->blocks, &w->left_out);
     assert_true(gbx_buf_append(&w->blocks, "", 1));
     assert_true(gbx_buf_append(&w->left_out, "", 1));
@@ -125,7 +126,7 @@ TEST_WITH(set_up, tear_down, block__that_no_client_knows_becomes_text)
 
         (void)snprintf(content, sizeof content, "[%s]", rows[i].cell[0]);
         blocks = write_blocks(*state, content, strlen(content));
-        assert_int_equal(strncmp(blocks, ",{\"type\":\"text\",\"text\":\"", 24), 0);
+        assert_int_equal(strncmp(blocks, "[{\"type\":\"text\",\"text\":\"", 24), 0);
         assert_int_equal(count_of(blocks, "\"type\":\""), 1);
     }
 }
@@ -166,7 +167,7 @@ TEST_WITH(set_up, tear_down, block__loses_the_members_that_are_not_as_they_must_
         "\"title\":null,\"icons\":5}]";
 
     assert_string_equal(write_blocks(*state, content, sizeof content - 1),
-                        ",{\"type\":\"text\",\"text\":\"a\",\"annotations\":{}},"
+                        "[{\"type\":\"text\",\"text\":\"a\",\"annotations\":{}},"
                         "{\"type\":\"resource_link\",\"uri\":\"u:a\",\"name\":\"n\"}");
 }
 

@@ -117,6 +117,17 @@ void gbx_excerpt_append(const gbx_excerpt *cut, gbx_escape how, gbx_buf *to);
 /* Does the text have such a mark in place of a part? */
 bool gbx_excerpt_is_marked(const char *text);
 
+/* ---- content_blocks.c ---------------------------------------------------- */
+
+/* Append a block of text to an array, for people and models. */
+void gbx_block_text(gbx_buf *to, const void *text, size_t len);
+/* Append a block that links to a resource. */
+void gbx_block_link(gbx_buf *to, const char *uri, const char *name,
+                    const char *mime_type, size_t bytes);
+/* The same for the whole of a cut text, if it was kept. */
+void gbx_excerpt_link(const gbx_excerpt *cut, const char *name, const char *mime_type,
+                      gbx_buf *to);
+
 /* ---- parsing on the loop -------------------------------------------------- */
 
 /* The time that the loop has for parsing one text of code, by gbx_time_budget_begin(). It

@@ -94,7 +94,7 @@ typedef struct gbx_blocks_room {
     int64_t now_ns;
 } gbx_blocks_room;
 
-/* Append a comma and a block for each block of content. If they do not fit, join all
+/* Append a block for each block of content. If they do not fit, join all
  * texts into one whose middle is left out, put it before the other blocks, and append
  * what was left out to `left_out`, as lines of text. */
 void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
@@ -103,9 +103,6 @@ void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to
 /* The same for a value that is not a list of blocks: its JSON becomes one text. */
 void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
                      gbx_buf *left_out);
-
-/* Append a comma and a block of text. */
-void gbx_blocks_text(gbx_buf *to, const void *text, size_t len);
 
 /* ---- script_reply.c ------------------------------------------------------ */
 
@@ -201,10 +198,6 @@ gbx_code_call_outcome gbx_code_call_outcome_of(const struct gbx_code_call *call)
 
 /* Append "up.write (line 3)". */
 void gbx_reply_put_call(const struct gbx_code_call *call, gbx_buf *to);
-
-/* Append a comma and a block that links to a resource. */
-void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
-                    const char *mime_type, size_t bytes);
 
 /* ---- value.c ------------------------------------------------------------- */
 

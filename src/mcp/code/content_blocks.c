@@ -237,9 +237,7 @@ static bool put_members(gbx_view object, const member *members, writer *w)
                 return false;
             continue;
         }
-        (void)gbx_buf_printf(w->to,
-                             "%s\"%s\":", w->to->data[w->to->len - 1] == '{' ? "" : ",",
-                             names[i]);
+        gbx_json_put_key(w->to, names[i]);
         if (!put_value(values[i], members[i].kind, w))
             return false;
     }
@@ -254,8 +252,7 @@ static bool put_object(gbx_view view, const member *members, writer *w)
 
 /* ---- blocks ---------------------------------------------------------------------- */
 
-/* Append a comma and the block. False: not valid in that version, and nothing
- * appended. */
+/* Append the block. False: not valid in that version, and nothing appended. */
 static bool put_block(gbx_view block, const char *version, gbx_buf *to,
                       size_t *ret_data_len)
 {
@@ -267,8 +264,9 @@ static bool put_block(gbx_view block, const char *version, gbx_buf *to,
         if (!gbx_view_is_text(type, types[i].name) ||
             strcmp(version, types[i].since) < 0)
             continue;
-        if (gbx_buf_printf(to, ",{\"type\":\"%s\"", types[i].name) &&
-            put_members(block, types[i].members, &w) &&
+        gbx_json_put_open(to, NULL, '{');
+        gbx_json_put_text(to, "type", types[i].name);
+        if (!to->failed && put_members(block, types[i].members, &w) &&
             put_members(block, common, &w) && gbx_buf_puts(to, "}")) {
             *ret_data_len = w.data_len;
             return true;
@@ -286,7 +284,7 @@ static void put_as_text(gbx_view value, gbx_buf *to)
 
     gbx_buf_init(&text, CONTENT_MAX);
     (void)gbx_view_append_json(value, &text);
-    gbx_blocks_text(to, text.data, text.len);
+    gbx_block_text(to, text.data, text.len);
     to->failed = to->failed || text.failed;
 }
 
@@ -363,9 +361,9 @@ static void put_text(const gbx_buf *text, gbx_escape how, size_t max,
     gbx_buf_init(&shown, CONTENT_MAX);
     gbx_excerpt_say(&cut, "result", room->max, left_out);
     gbx_excerpt_append(&cut, how, &shown);
-    gbx_blocks_text(to, shown.data, shown.len);
-    if (cut.uri[0] != 0 && strcmp(room->version, GBX_MCP_LINKS_SINCE) >= 0)
-        gbx_reply_link(to, cut.uri, room->name, "text/plain", cut.total);
+    gbx_block_text(to, shown.data, shown.len);
+    if (strcmp(room->version, GBX_MCP_LINKS_SINCE) >= 0)
+        gbx_excerpt_link(&cut, room->name, "text/plain", to);
     to->failed = to->failed || shown.failed;
 }
 
@@ -385,7 +383,10 @@ static void put_cut(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
     if (without > 0)
         (void)gbx_buf_printf(left_out, "[%zu more images or files are left out]\n",
                              without);
-    (void)gbx_buf_append(to, files.data, files.len);
+    if (files.len > 0) {
+        gbx_json_put_key(to, NULL);
+        (void)gbx_buf_append(to, files.data, files.len);
+    }
     to->failed = to->failed || texts.failed || files.failed;
 }
 
@@ -411,9 +412,29 @@ void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
     to->failed = to->failed || text.failed;
 }
 
-void gbx_blocks_text(gbx_buf *to, const void *text, size_t len)
+void gbx_block_text(gbx_buf *to, const void *text, size_t len)
 {
-    (void)gbx_buf_puts(to, ",{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_shown(to, text, len);
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_text(to, "type", "text");
+    gbx_json_put_shown(to, "text", text != NULL ? text : "", len);
     (void)gbx_buf_puts(to, "}");
+}
+
+void gbx_block_link(gbx_buf *to, const char *uri, const char *name,
+                    const char *mime_type, size_t bytes)
+{
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_text(to, "type", "resource_link");
+    gbx_json_put_shown(to, "uri", uri, strlen(uri));
+    gbx_json_put_shown(to, "name", name, strlen(name));
+    gbx_json_put_shown(to, "mimeType", mime_type, strlen(mime_type));
+    gbx_json_put_integer(to, "size", (int64_t)bytes);
+    (void)gbx_buf_puts(to, "}");
+}
+
+void gbx_excerpt_link(const gbx_excerpt *cut, const char *name, const char *mime_type,
+                      gbx_buf *to)
+{
+    if (cut->uri[0] != 0)
+        gbx_block_link(to, cut->uri, name, mime_type, cut->total);
 }

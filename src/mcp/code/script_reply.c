@@ -7,7 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/json_view.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The excerpts shown of long texts. */
@@ -45,15 +47,9 @@ void gbx_reply_put_call(const gbx_code_call *call, gbx_buf *to)
 #define CALLS_MAX 100
 #define PREVIEW   120
 
-static void put_text(gbx_buf *to, const char *text)
-{
-    (void)gbx_json_append_shown(to, text, strlen(text));
-}
-
 static void put_member(gbx_buf *to, const char *name, const char *text)
 {
-    (void)gbx_buf_printf(to, ",\"%s\":", name);
-    put_text(to, text);
+    gbx_json_put_shown(to, name, text, strlen(text));
 }
 
 static bool is_text(const gbx_script_reply *r)
@@ -72,7 +68,7 @@ static void put_result(const gbx_script_reply *r, const gbx_excerpt *cut, gbx_bu
 {
     gbx_buf shown;
 
-    (void)gbx_buf_puts(to, ",\"result\":");
+    gbx_json_put_key(to, "result");
     if (cut->tail == NULL) {
         (void)gbx_buf_append(to, r->value, r->value_len);
         return;
@@ -98,20 +94,19 @@ static void put_logs(const gbx_script_reply *r, size_t cap, gbx_buf *to)
         first = r->log_count;
     for (used = 0; last > first && used + r->logs[last - 1].len + 8 <= cap / 2; last--)
         used += r->logs[last - 1].len + 8;
-    (void)gbx_buf_puts(to, ",\"logs\":[");
+    gbx_json_put_open(to, "logs", '[');
     for (size_t i = 0; i < r->log_count; i++) {
         size_t len = r->logs[i].len;
 
-        if (i > 0)
-            (void)gbx_buf_puts(to, ",");
         if (i == first && last > first) {
+            gbx_json_put_key(to, NULL);
             (void)gbx_buf_printf(to, "\"[... %zu lines ...]\"", last - first);
             i = last - 1;
             continue;
         }
         if (len > cap / 2)
             len = gbx_utf8_cut(r->logs[i].text, len, cap / 2);
-        (void)gbx_json_append_shown(to, r->logs[i].text, len);
+        gbx_json_put_shown(to, NULL, r->logs[i].text, len);
     }
     (void)gbx_buf_puts(to, "]");
 }
@@ -120,21 +115,22 @@ static void put_calls(const gbx_script_reply *r, gbx_buf *to)
 {
     size_t count = 0;
 
-    (void)gbx_buf_puts(to, ",\"calls\":[");
+    gbx_json_put_open(to, "calls", '[');
     for (const gbx_code_call *c = r->calls; c != NULL && count < CALLS_MAX;
          c = c->next) {
         bool is_doubtful = c->base.fate == GBX_GATE_DOUBTFUL;
 
-        (void)gbx_buf_puts(to, count++ > 0 ? ",{\"server\":" : "{\"server\":");
-        put_text(to, c->base.server->name);
+        count++;
+        gbx_json_put_open(to, NULL, '{');
+        put_member(to, "server", c->base.server->name);
         put_member(to, "tool", c->base.tool);
-        (void)gbx_buf_puts(to, ",\"ms\":");
-        (void)gbx_json_append_number(to, c->ms);
-        (void)gbx_buf_printf(to, ",\"ok\":%s,\"bytes\":%zu,\"line\":%u",
-                             is_doubtful         ? "null"
-                             : c->failed == NULL ? "true"
-                                                 : "false",
-                             c->bytes, c->base.line);
+        gbx_json_put_number(to, "ms", c->ms);
+        if (is_doubtful)
+            gbx_json_put_json(to, "ok", "null", 4);
+        else
+            gbx_json_put_bool(to, "ok", c->failed == NULL);
+        gbx_json_put_integer(to, "bytes", (int64_t)c->bytes);
+        gbx_json_put_integer(to, "line", c->base.line);
         if (c->failed != NULL)
             put_member(to, "code", c->failed);
         if (is_doubtful)
@@ -144,30 +140,30 @@ static void put_calls(const gbx_script_reply *r, gbx_buf *to)
     (void)gbx_buf_puts(to, "]");
 }
 
-static void put_artifact(gbx_buf *to, bool *is_first, const char *uri, const char *name,
-                         const char *mime_type, size_t bytes)
+/* head: how a cut text begins, or NULL. */
+static void put_artifact(gbx_buf *to, const gbx_script_reply_artifact *a,
+                         const char *head, size_t head_len)
 {
-    (void)gbx_buf_puts(to, *is_first ? "{\"uri\":" : ",{\"uri\":");
-    *is_first = false;
-    put_text(to, uri);
-    put_member(to, "name", name);
-    put_member(to, "mimeType", mime_type);
-    (void)gbx_buf_printf(to, ",\"bytes\":%zu", bytes);
+    gbx_json_put_open(to, NULL, '{');
+    put_member(to, "uri", a->uri);
+    put_member(to, "name", a->name);
+    put_member(to, "mimeType", a->mime_type);
+    gbx_json_put_integer(to, "bytes", (int64_t)a->bytes);
+    gbx_json_put_shown(to, "preview", head, gbx_utf8_cut(head, head_len, PREVIEW));
+    (void)gbx_buf_puts(to, "}");
 }
 
-/* How a cut text begins; an artifact of code has no head. */
-static void put_cut(gbx_buf *to, bool *is_first, const gbx_excerpt *cut,
-                    const char *name, const char *mime_type)
+static void put_cut(gbx_buf *to, const gbx_excerpt *cut, const char *name,
+                    const char *mime_type)
 {
-    size_t len;
+    gbx_script_reply_artifact a = {.bytes = cut->total};
 
     if (cut->uri[0] == 0)
         return;
-    put_artifact(to, is_first, cut->uri, name, mime_type, cut->total);
-    len = gbx_utf8_cut(cut->head, cut->head_len, PREVIEW);
-    (void)gbx_buf_puts(to, ",\"preview\":");
-    (void)gbx_json_append_shown(to, cut->head, len);
-    (void)gbx_buf_puts(to, "}");
+    memcpy(a.uri, cut->uri, sizeof a.uri);
+    (void)snprintf(a.name, sizeof a.name, "%s", name);
+    (void)snprintf(a.mime_type, sizeof a.mime_type, "%s", mime_type);
+    put_artifact(to, &a, cut->head, cut->head_len);
 }
 
 static const char *value_type(const gbx_script_reply *r)
@@ -177,12 +173,14 @@ static const char *value_type(const gbx_script_reply *r)
 
 static void put_error(const gbx_script_reply_error *e, gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, ",\"error\":{\"code\":");
-    put_text(to, e->code);
+    gbx_json_put_open(to, "error", '{');
+    put_member(to, "code", e->code);
     put_member(to, "name", e->name);
     put_member(to, "message", e->message);
-    if (e->line > 0)
-        (void)gbx_buf_printf(to, ",\"line\":%u,\"column\":%u", e->line, e->column);
+    if (e->line > 0) {
+        gbx_json_put_integer(to, "line", e->line);
+        gbx_json_put_integer(to, "column", e->column);
+    }
     put_member(to, "frame", e->frame);
     put_member(to, "hint", e->hint);
     (void)gbx_buf_puts(to, "}");
@@ -190,15 +188,14 @@ static void put_error(const gbx_script_reply_error *e, gbx_buf *to)
 
 static void put_usage(const gbx_script_reply *r, gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, ",\"usage\":{\"cpu_ms\":");
-    (void)gbx_json_append_number(to, r->cpu_ms);
-    (void)gbx_buf_puts(to, ",\"wall_ms\":");
-    (void)gbx_json_append_number(to, r->wall_ms);
-    (void)gbx_buf_printf(to,
-                         ",\"memory_bytes\":%llu,\"calls\":%zu,\"calls_left\":%u,"
-                         "\"ms_left\":%.0f}",
-                         (unsigned long long)r->memory_bytes, r->call_count,
-                         r->calls_left, r->ms_left);
+    gbx_json_put_open(to, "usage", '{');
+    gbx_json_put_number(to, "cpu_ms", r->cpu_ms);
+    gbx_json_put_number(to, "wall_ms", r->wall_ms);
+    gbx_json_put_integer(to, "memory_bytes", (int64_t)r->memory_bytes);
+    gbx_json_put_integer(to, "calls", (int64_t)r->call_count);
+    gbx_json_put_integer(to, "calls_left", r->calls_left);
+    gbx_json_put_integer(to, "ms_left", (int64_t)(r->ms_left + 0.5));
+    (void)gbx_buf_puts(to, "}");
 }
 
 static bool is_truncated(const gbx_script_reply *r, const struct cuts *cuts)
@@ -211,27 +208,24 @@ static void put_structure(const gbx_script_reply *r, const struct cuts *cuts,
                           gbx_buf *to)
 {
     const gbx_excerpt *logs = &cuts->logs;
-    bool is_first = true;
 
-    (void)gbx_buf_printf(to, "{\"ok\":%s", r->error.code == NULL ? "true" : "false");
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_bool(to, "ok", r->error.code == NULL);
     if (r->value_len > 0)
         put_result(r, &cuts->value, to);
     put_logs(r, logs->tail == NULL ? SIZE_MAX : logs->head_len + logs->tail_len, to);
     put_calls(r, to);
-    (void)gbx_buf_printf(to, ",\"truncated\":%s,\"artifacts\":[",
-                         is_truncated(r, cuts) ? "true" : "false");
-    for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++) {
-        put_artifact(to, &is_first, r->artifacts[i].uri, r->artifacts[i].name,
-                     r->artifacts[i].mime_type, r->artifacts[i].bytes);
-        (void)gbx_buf_puts(to, "}");
-    }
-    put_cut(to, &is_first, &cuts->value, "result", value_type(r));
-    put_cut(to, &is_first, &cuts->message, "error", "text/plain");
-    put_cut(to, &is_first, logs, "logs", "text/plain");
+    gbx_json_put_bool(to, "truncated", is_truncated(r, cuts));
+    gbx_json_put_open(to, "artifacts", '[');
+    for (size_t i = 0; i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX; i++)
+        put_artifact(to, &r->artifacts[i], NULL, 0);
+    put_cut(to, &cuts->value, "result", value_type(r));
+    put_cut(to, &cuts->message, "error", "text/plain");
+    put_cut(to, logs, "logs", "text/plain");
     (void)gbx_buf_puts(to, "]");
     if (r->artifact_count > GBX_REPLY_ARTIFACTS_MAX)
-        (void)gbx_buf_printf(to, ",\"artifacts_left_out\":%zu",
-                             r->artifact_count - GBX_REPLY_ARTIFACTS_MAX);
+        gbx_json_put_integer(to, "artifacts_left_out",
+                             (int64_t)(r->artifact_count - GBX_REPLY_ARTIFACTS_MAX));
     if (r->error.code != NULL)
         put_error(&r->error, to);
     put_usage(r, to);
@@ -240,39 +234,21 @@ static void put_structure(const gbx_script_reply *r, const struct cuts *cuts,
 
 /* ---- the blocks of content -------------------------------------------------- */
 
-void gbx_reply_link(gbx_buf *to, const char *uri, const char *name,
-                    const char *mime_type, size_t bytes)
-{
-    (void)gbx_buf_puts(to, ",{\"type\":\"resource_link\",\"uri\":");
-    put_text(to, uri);
-    put_member(to, "name", name);
-    put_member(to, "mimeType", mime_type);
-    (void)gbx_buf_printf(to, ",\"size\":%zu}", bytes);
-}
-
-static void put_link(gbx_buf *to, const gbx_excerpt *cut, const char *name,
-                     const char *mime_type)
-{
-    if (cut->uri[0] != 0)
-        gbx_reply_link(to, cut->uri, name, mime_type, cut->total);
-}
-
 static void put_blocks(const gbx_script_reply *r, const gbx_buf *text,
                        const struct cuts *cuts, gbx_buf *to)
 {
-    (void)gbx_buf_puts(to, "[{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_shown(to, text->data, text->len);
-    (void)gbx_buf_puts(to, "}");
+    (void)gbx_buf_puts(to, "[");
+    gbx_block_text(to, text->data, text->len);
     if (r->images != NULL)
         (void)gbx_buf_append(to, r->images->data, r->images->len);
     for (size_t i = 0;
          i < r->artifact_count && i < GBX_REPLY_ARTIFACTS_MAX && !r->has_no_links; i++)
-        gbx_reply_link(to, r->artifacts[i].uri, r->artifacts[i].name,
+        gbx_block_link(to, r->artifacts[i].uri, r->artifacts[i].name,
                        r->artifacts[i].mime_type, r->artifacts[i].bytes);
     if (!r->has_no_links) {
-        put_link(to, &cuts->value, "result", value_type(r));
-        put_link(to, &cuts->message, "error", "text/plain");
-        put_link(to, &cuts->logs, "logs", "text/plain");
+        gbx_excerpt_link(&cuts->value, "result", value_type(r), to);
+        gbx_excerpt_link(&cuts->message, "error", "text/plain", to);
+        gbx_excerpt_link(&cuts->logs, "logs", "text/plain", to);
     }
     (void)gbx_buf_puts(to, "]");
 }

@@ -334,7 +334,7 @@ static void put_reason(const gbx_value_parts *parts, gbx_buf *to)
 
     gbx_buf_init(&message, GBX_KIB(16));
     (void)gbx_value_of_result(parts, NULL, NULL, &message);
-    gbx_blocks_text(to, message.data, message.len);
+    gbx_block_text(to, message.data, message.len);
 }
 
 /* A server's links work only there: a client that follows one would ask us. */
@@ -404,20 +404,26 @@ static void answer_content(gbx_code_call *call, gbx_view result)
         put_reason(&parts, &blocks);
     else if (parts.structured.at != NULL && blocks.len == 0)
         gbx_blocks_json(parts.structured, &room, &blocks, &first);
+    (void)gbx_buf_puts(&all, "[");
     if (first.len > 0)
-        gbx_blocks_text(&all, first.data, first.len);
-    (void)gbx_buf_append(&all, blocks.data, blocks.len);
-    (void)gbx_buf_printf(
-        &all, ",{\"type\":\"text\",\"text\":\"(1 call; %.0f ms; %zu bytes%s)\"}]",
-        elapsed_ms(call), result.len,
-        blocks.len == 0            ? "; the tool gave nothing back"
-        : has_links(parts.content) ? "; links of that server cannot be read here"
-                                   : "");
+        gbx_block_text(&all, first.data, first.len);
+    if (blocks.len > 0) {
+        gbx_json_put_key(&all, NULL);
+        (void)gbx_buf_append(&all, blocks.data, blocks.len);
+    }
+    first.len = 0;
+    (void)gbx_buf_printf(&first, "(1 call; %.0f ms; %zu bytes%s)", elapsed_ms(call),
+                         result.len,
+                         blocks.len == 0 ? "; the tool gave nothing back"
+                         : has_links(parts.content)
+                             ? "; links of that server cannot be read here"
+                             : "");
+    gbx_block_text(&all, first.data, first.len);
+    (void)gbx_buf_puts(&all, "]");
     if (all.failed || blocks.failed) {
         gbx_mcp_fail(call->base.request, GBX_MCP_INTERNAL_ERROR, "memory is out");
         return;
     }
-    all.data[0] = '['; /* replaces the first comma */
     out.content = (char *)all.data;
     out.content_len = all.len;
     gbx_mcp_finish(call->base.request, &out);

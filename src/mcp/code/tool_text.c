@@ -179,10 +179,9 @@ static void say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *tex
     result.text = shown.data != NULL ? (char *)shown.data : "";
     result.text_len = shown.len;
     if (cut.uri[0] != 0 && gbx_mcp_takes_links(request)) {
-        (void)gbx_buf_puts(&blocks, "[{\"type\":\"text\",\"text\":");
-        (void)gbx_json_append_shown(&blocks, shown.data, shown.len);
-        (void)gbx_buf_puts(&blocks, "}");
-        gbx_reply_link(&blocks, cut.uri, "reply", "text/plain", cut.total);
+        (void)gbx_buf_puts(&blocks, "[");
+        gbx_block_text(&blocks, shown.data, shown.len);
+        gbx_excerpt_link(&cut, "reply", "text/plain", &blocks);
         (void)gbx_buf_puts(&blocks, "]");
         result.content = blocks.failed ? NULL : (char *)blocks.data;
         result.content_len = blocks.len;

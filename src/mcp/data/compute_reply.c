@@ -46,24 +46,6 @@ static const char *level_of(const gbx_log *log)
 
 /* ---- text ------------------------------------------------------------------------ */
 
-static void put_text_block(gbx_buf *to, const gbx_buf *text)
-{
-    (void)gbx_buf_puts(to, "{\"type\":\"text\",\"text\":");
-    (void)gbx_json_append_shown(to, text->data, text->len);
-    (void)gbx_buf_puts(to, "}");
-}
-
-static void put_link(gbx_buf *to, const gbx_excerpt *cut, const char *name,
-                     const char *mime_type)
-{
-    if (cut->uri[0] != 0)
-        (void)gbx_buf_printf(
-            to,
-            ",{\"type\":\"resource_link\",\"uri\":\"%s\",\"name\":\"%s\","
-            "\"mimeType\":\"%s\",\"size\":%zu}",
-            cut->uri, name, mime_type, cut->total);
-}
-
 /* 1234567 as 1,234,567. */
 static void put_count(gbx_buf *to, size_t count)
 {
@@ -125,7 +107,7 @@ static void put_content(const reply *r, gbx_buf *to)
         say_error(&text, gbx_code_name(gbx_result_code(r->result)),
                   gbx_result_error(r->result), &r->at, r->hint);
     (void)gbx_buf_puts(to, "[");
-    put_text_block(to, &text);
+    gbx_block_text(to, text.data, text.len);
     if (gbx_result_log_count(r->result) > 0) {
         text.len = 0;
         gbx_excerpt_say(&r->logs, "log", PAGE_BYTES, &text);
@@ -135,12 +117,11 @@ static void put_content(const reply *r, gbx_buf *to)
                                         "is lost:\n"
                                       : ":\n");
         gbx_excerpt_append(&r->logs, GBX_ESCAPE_TEXT, &text);
-        (void)gbx_buf_puts(to, ",");
-        put_text_block(to, &text);
+        gbx_block_text(to, text.data, text.len);
     }
     if (r->has_links) {
-        put_link(to, &r->value, "result", "application/json");
-        put_link(to, &r->logs, "log", "text/plain");
+        gbx_excerpt_link(&r->value, "result", "application/json", to);
+        gbx_excerpt_link(&r->logs, "log", "text/plain", to);
     }
     (void)gbx_buf_puts(to, "]");
     gbx_buf_cleanup(&text);
@@ -150,8 +131,7 @@ static void put_content(const reply *r, gbx_buf *to)
 
 static void put_string(gbx_buf *to, const char *name, const char *text)
 {
-    (void)gbx_buf_printf(to, ",\"%s\":", name);
-    (void)gbx_json_append_shown(to, text, strlen(text));
+    gbx_json_put_shown(to, name, text, strlen(text));
 }
 
 static void put_value(const reply *r, gbx_buf *to)
@@ -161,19 +141,19 @@ static void put_value(const reply *r, gbx_buf *to)
     if (r->value.total == 0)
         return;
     if (r->value.tail == NULL) {
-        (void)gbx_buf_puts(to, ",\"value\":");
+        gbx_json_put_key(to, "value");
         (void)(r->is_text ? gbx_json_append_shown(to, r->value.head, r->value.head_len)
                           : gbx_buf_append(to, r->value.head, r->value.head_len));
         return;
     }
     gbx_buf_init(&shown, ALL_MAX);
     gbx_excerpt_append(&r->value, GBX_ESCAPE_JSON, &shown);
-    (void)gbx_buf_printf(to, ",\"truncated\":{\"bytes\":%zu,\"shown\":%zu,",
-                         r->value.total, r->value.head_len + r->value.tail_len);
+    gbx_json_put_open(to, "truncated", '{');
+    gbx_json_put_integer(to, "bytes", (int64_t)r->value.total);
+    gbx_json_put_integer(to, "shown", (int64_t)(r->value.head_len + r->value.tail_len));
     if (r->value.uri[0] != 0)
-        (void)gbx_buf_printf(to, "\"resource\":\"%s\",", r->value.uri);
-    (void)gbx_buf_puts(to, "\"preview\":");
-    (void)gbx_json_append_shown(to, shown.data, shown.len);
+        gbx_json_put_text(to, "resource", r->value.uri);
+    gbx_json_put_shown(to, "preview", (const char *)shown.data, shown.len);
     (void)gbx_buf_puts(to, "}");
     gbx_buf_cleanup(&shown);
 }
@@ -186,8 +166,9 @@ static void put_error(gbx_buf *to, const char *code, const char *error,
     put_string(to, "hint", hint);
     if (at->line == 0)
         return;
-    (void)gbx_buf_printf(to, ",\"location\":{\"line\":%u,\"column\":%u", at->line,
-                         at->column);
+    gbx_json_put_open(to, "location", '{');
+    gbx_json_put_integer(to, "line", at->line);
+    gbx_json_put_integer(to, "column", at->column);
     put_string(to, "frame", at->frame != NULL ? at->frame : "");
     (void)gbx_buf_puts(to, "}");
 }
@@ -199,27 +180,28 @@ static void put_logs(const reply *r, gbx_buf *to)
     size_t until = to->len + LOGS_MAX;
     size_t i;
 
-    (void)gbx_buf_puts(to, ",\"logs\":[");
+    gbx_json_put_open(to, "logs", '[');
     for (i = 0; i < count; i++) {
         gbx_log log = gbx_result_log(r->result, i);
 
         if (to->len + log.text_len > until)
             break;
-        (void)gbx_buf_printf(to, "%s{\"level\":\"%s\",\"text\":", i > 0 ? "," : "",
-                             level_of(&log));
-        (void)gbx_json_append_shown(to, log.text, log.text_len);
+        gbx_json_put_open(to, NULL, '{');
+        gbx_json_put_text(to, "level", level_of(&log));
+        gbx_json_put_shown(to, "text", log.text, log.text_len);
         (void)gbx_buf_puts(to, "}");
     }
     (void)gbx_buf_puts(to, "]");
     if (i < count)
-        (void)gbx_buf_printf(to, ",\"logsLeftOut\":%zu", count - i);
+        gbx_json_put_integer(to, "logsLeftOut", (int64_t)(count - i));
 }
 
 static void put_structured(const reply *r, gbx_buf *to)
 {
     gbx_stats stats = gbx_result_stats(r->result);
 
-    (void)gbx_buf_printf(to, "{\"ok\":%s", r->ok ? "true" : "false");
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_bool(to, "ok", r->ok);
     if (r->ok) {
         put_value(r, to);
         if (r->hint[0] != 0)
@@ -229,13 +211,12 @@ static void put_structured(const reply *r, gbx_buf *to)
                   gbx_result_error(r->result), &r->at, r->hint);
     }
     put_logs(r, to);
-    (void)gbx_buf_puts(to, ",\"stats\":{\"wallMs\":");
-    (void)gbx_json_append_number(to, stats.wall_ms);
-    (void)gbx_buf_puts(to, ",\"cpuMs\":");
-    (void)gbx_json_append_number(to, stats.cpu_ms);
-    (void)gbx_buf_printf(to, ",\"peakMemoryBytes\":%llu,\"outputBytes\":%llu}}",
-                         (unsigned long long)stats.peak_memory_bytes,
-                         (unsigned long long)stats.output_bytes);
+    gbx_json_put_open(to, "stats", '{');
+    gbx_json_put_number(to, "wallMs", stats.wall_ms);
+    gbx_json_put_number(to, "cpuMs", stats.cpu_ms);
+    gbx_json_put_integer(to, "peakMemoryBytes", (int64_t)stats.peak_memory_bytes);
+    gbx_json_put_integer(to, "outputBytes", (int64_t)stats.output_bytes);
+    (void)gbx_buf_puts(to, "}}");
 }
 
 /* ---- parts of a reply ------------------------------------------------------------ */

@@ -248,15 +248,16 @@ static uint32_t find_const_assignment(gbx_case *c)
 {
     const gbx_tree *t = &c->tree;
     size_t from = c->offset != GBX_NO_OFFSET ? c->offset : c->line_start;
+    /* The object is what is read-only, unless the property is read to be assigned. */
+    bool is_property =
+        c->offset < t->len && strchr(".[(?", t->text[c->offset]) != NULL &&
+        t->text[c->offset] != '\0' && c->offset > 0 && t->text[c->offset - 1] != ' ';
 
-    /* There the engine's place is a property: the object is what is read-only. */
-    if (c->offset < t->len && strchr(".[(?", t->text[c->offset]) != NULL &&
-        t->text[c->offset] != '\0' && c->offset > 0 && t->text[c->offset - 1] != ' ')
-        return GBX_NO_NODE;
     for (uint32_t i = 0; i < t->count; i++) {
         uint32_t to = assigned_name(t, i);
 
-        if (to == GBX_NO_NODE || t->nodes[i].end <= from)
+        if (to == GBX_NO_NODE || t->nodes[i].end <= from ||
+            (is_property && t->nodes[i].start > from))
             continue;
         if (find_declared(c, t->text + t->nodes[to].start,
                           t->nodes[to].end - t->nodes[to].start,
@@ -336,16 +337,34 @@ static void point_to(gbx_case *c, const char *name, size_t len)
             c->at = gbx_leaf_start(&c->leaves, k);
 }
 
-/* The next line was meant as a separate statement: the engine's place is the end of
- * what it tried to call. */
-static bool is_line_called(const gbx_case *c)
+/* Does '[' on the line continue the line before, which was meant to end? */
+static bool is_line_indexed(const gbx_case *c)
+{
+    const gbx_tree *t = &c->tree;
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t object = t->nodes[i].kind == GBX_NODE_SUBSCRIPT
+                              ? gbx_tree_child(t, i, GBX_FIELD_OBJECT)
+                              : GBX_NO_NODE;
+
+        if (object != GBX_NO_NODE && t->nodes[object].end < c->line_start &&
+            t->nodes[i].end > c->line_start && t->nodes[i].end <= c->offset)
+            return true;
+    }
+    return false;
+}
+
+/* The next line was meant as a separate statement. If it begins with '(', the engine's
+ * place is the end of what it tried to call. */
+static bool is_line_continued(const gbx_case *c)
 {
     size_t at = c->offset;
     bool has_break = false;
 
     while (at < c->tree.len && strchr(" \t\r\n", c->tree.text[at]) != NULL)
         has_break |= c->tree.text[at++] == '\n';
-    return has_break && at < c->tree.len && c->tree.text[at] == '(';
+    return (has_break && at < c->tree.len && c->tree.text[at] == '(') ||
+           is_line_indexed(c);
 }
 
 static bool explain_value(gbx_case *c)
@@ -369,7 +388,7 @@ static bool explain_value(gbx_case *c)
         const char *call = memchr(text, '(', len);
         size_t callee = call != NULL ? (size_t)(call - text) : len;
 
-        if (is_line_called(c)) {
+        if (is_line_continued(c)) {
             c->hint = GBX_HINT_SEMICOLON;
             return true;
         }

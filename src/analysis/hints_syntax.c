@@ -417,6 +417,9 @@ static uint32_t separator_hint(const gbx_case *c, uint32_t k)
 static void explain_culprit(gbx_case *c, uint32_t k)
 {
     uint32_t hint = foreign(c, &k);
+    bool is_statement = k == 0 && c->form == GBX_FORM_FUNCTION &&
+                        (strstr(c->message, "Unexpected keyword") != NULL ||
+                         gbx_leaf_is_one_of(&c->leaves, k, ";"));
 
     if (hint == GBX_HINT_NONE && is_bare_object(&c->leaves, k)) {
         hint = GBX_HINT_OBJECT;
@@ -426,8 +429,7 @@ static void explain_culprit(gbx_case *c, uint32_t k)
         gbx_leaf_is_one_of(&c->leaves, gbx_leaf_before(&c->leaves, k), OPERATORS) &&
         gbx_leaf_is_one_of(&c->leaves, k, "; , ) ] } : =>"))
         hint = GBX_HINT_VALUE;
-    if (hint == GBX_HINT_NONE && k == 0 && c->form == GBX_FORM_FUNCTION &&
-        strstr(c->message, "Unexpected keyword") != NULL)
+    if (hint == GBX_HINT_NONE && is_statement)
         hint = GBX_HINT_STATEMENT;
     if (hint == GBX_HINT_NONE)
         hint = separator_hint(c, k);

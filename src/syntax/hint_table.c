@@ -58,8 +58,8 @@ static const gbx_hint_row rows[] = {
          "and test for null"),
     HINT(ARRAY, "the value has no such method: it is not an array; look at what the "
          "input is, e.g. data.items or Object.values(data)"),
-    HINT(SEMICOLON, "a ';' is missing at the end of this line: the '(' on the next one "
-         "makes it a call"),
+    HINT(SEMICOLON, "a ';' is missing at the end of this line: the '(' or '[' on the "
+         "next one continues it"),
     HINT(METHOD, "no such function: check its name and what the value is"),
     HINT(FILES, "of fs there is readFile(path, encoding) alone, which gives a promise: "
          "nothing waits, lists or writes here; write await fs.readFile(path, 'utf8')"),
@@ -172,6 +172,8 @@ static const gbx_hint_row rows[] = {
     SYNTAX("at least a catch or finally", "add catch (e) { ... } after the try block"),
     SYNTAX("Expected ':' in ternary", "a ? b : c needs its third part"),
     SYNTAX("start a for-loop header", "write for (const x of list) { ... }"),
+    SYNTAX("Unexpected identifier 'and'", "write && in place of 'and'"),
+    SYNTAX("Unexpected identifier 'or'", "write || in place of 'or'"),
     SYNTAX("to end an argument list",
            "a ',' or ')' is missing before this, in the arguments of a call"),
     SYNTAX("to end an object literal", "a ',' is missing before this, in an object"),

@@ -46,7 +46,7 @@ static bool check_case(char *head, char *code, size_t len)
 
 TEST(explain__knows_what_is_in_the_table)
 {
-    table_check("unit/guard/explain.txt", check_case, 131);
+    table_check("unit/guard/explain.txt", check_case, 136);
 }
 
 TEST(explain__counts_lines_that_a_table_cannot_show)

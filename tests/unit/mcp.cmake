@@ -22,12 +22,10 @@ gbx_unit_test(mcp_hidden gbx_mcp_config gbx_parsed_config)
 gbx_unit_test(mcp_rules gbx_rule_rows gbx_mcp_config)
 gbx_unit_test(mcp_spellings gbx_rule_rows gbx_mcp_config)
 # Its servers and its person are played by the test.
-add_library(gbx_mcp_stage STATIC unit/mcp_stage.c)
-target_include_directories(gbx_mcp_stage PUBLIC unit)
-target_link_libraries(gbx_mcp_stage PUBLIC gbx_mcp_approval gbx_mcp_rpc gbx_flags gbx_sanitize
-    PkgConfig::CMOCKA)
+add_executable(mcp_approval unit/mcp_approval.c unit/mcp_stage.c)
+target_link_libraries(mcp_approval PRIVATE gbx_mcp_approval gbx_mcp_rpc gbx_steps)
 foreach(part gate questions secrets shown)
-    gbx_unit_test(mcp_${part} gbx_mcp_stage gbx_mcp_approval gbx_mcp_stage gbx_mcp_rpc)
+    gbx_test(test_mcp_${part} unit 600 mcp_approval unit/mcp/${part}.txt)
 endforeach()
 target_compile_definitions(test_mcp_config PRIVATE
     MCP_MANUAL="${PROJECT_SOURCE_DIR}/docs/mcp-reference.md")
@@ -40,8 +38,7 @@ if(GLOVEBOX_NODE AND EXISTS ${GLOVEBOX_GRAMMARS}/ajv/package.json)
 endif()
 # A client and the server in one process: one table of conversations for each test.
 add_executable(mcp_conversation unit/mcp_conversation.c)
-target_link_libraries(mcp_conversation PRIVATE gbx_mcp_server gbx_flags gbx_sanitize gbx_table
-    PkgConfig::CMOCKA)
+target_link_libraries(mcp_conversation PRIVATE gbx_mcp_server gbx_steps)
 foreach(part eras lists requests hold ask)
     gbx_test(test_mcp_${part} unit 600 mcp_conversation unit/mcp/${part}.txt)
 endforeach()

@@ -5,24 +5,20 @@
  *
  *     mcp_conversation FILE
  *
- * Each case has a server of its own. Its lines:
+ * Each case has a server of its own. Its verbs are those of verbs[], of steps.h, and:
  *
  *     > LINE                  the client says it
- *     < LINE                  that is all that it has heard since; "< " lines that follow each
- *                             other are heard together; "<" alone: nothing
+ *     < LINE                  the next line that it has heard; "<" alone: it has heard nothing
  *     ~ TEXT                  a part of what it has heard
  *     count LEAST MOST TEXT   how often that is in what it has heard
  *     initialize VERSION [CAPABILITIES]   and its answer
- *     for FIRST LAST LINE     the line once for each number, which is $N
  *     is NAME VALUE           see values[] and on_is(); "let NAME VALUE" sets a number
  *     wait [NAME VALUE]       until something is heard, or until a number has that value
  *
- * and those of verbs[] and checks[]. The tools "wait" and "ask" last until "finish WORK TEXT": WORK counts
- * their calls from 1. In a line, the words of words[] stand for texts; $STATE1 is the first
- * requestState that was heard ("#1" where it was heard), $WRONG the last one with one digit
- * changed.
+ * The tools "wait" and "ask" last until "finish WORK TEXT": WORK counts their calls from 1. A
+ * requestState is "#1" where it was heard and $STATE1 where it is said.
  */
-#include "table.h"
+#include "steps.h"
 #include "test.h"
 
 #include "base/cleanup.h"
@@ -47,6 +43,7 @@ static struct scene {
     gbx_mcp_request *works[WORKS_MAX]; /* NULL: finished */
     char states[STATES_MAX][GBX_MCP_HANDLE_SIZE];
     int state_count;
+    char *unread;        /* lines that were heard with others, or NULL */
     char arguments[256]; /* of the last call */
     char trace[64];      /* its traceparent */
     char answers[256];   /* a word each */
@@ -82,16 +79,6 @@ static int *value_of(const char *name)
     return NULL;
 }
 
-static int number(const char *text)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-
-    if (end == text || *end != '\0')
-        fail_msg("'%s' is not a number", text);
-    return (int)value;
-}
-
 /* ---- words --------------------------------------------------------------------- */
 
 #define MODERN(capabilities)                                                 \
@@ -110,56 +97,28 @@ static const char *const words[][2] = {
               "\"properties\":{}}"},
     {"$A128", A32 A32 A32 A32},
     {"$DONE", "\"content\":[{\"type\":\"text\",\"text\":\"done\"}],\"isError\":false"},
-    {"$NL", "\n"},
+    {NULL},
 };
 
-/* Appends what a word that begins at *at stands for; false: none does. */
-static bool append_word(gbx_buf *to, const char **at, const char *n)
+/* $STATE1 is the first requestState that was heard, $WRONG the last with one digit changed. */
+static bool print_state(FILE *to, const char **at)
 {
     char handle[GBX_MCP_HANDLE_SIZE];
     char *end;
+    long which;
 
-    for (size_t i = 0; i < GBX_COUNTOF(words); i++) {
-        size_t len = strlen(words[i][0]);
-
-        if (strncmp(*at, words[i][0], len) == 0) {
-            *at += len;
-            return gbx_buf_puts(to, words[i][1]);
-        }
-    }
-    if (strncmp(*at, "$STATE", 6) == 0) {
-        bool is_n = n != NULL && strncmp(*at + 6, "$N", 2) == 0;
-        long which = is_n ? number(n) : strtol(*at + 6, &end, 10);
-
-        assert_in_range(which, 1, s.state_count);
-        *at = is_n ? *at + 8 : end;
-        return gbx_buf_puts(to, s.states[which - 1]);
-    }
     if (strncmp(*at, "$WRONG", 6) == 0) {
         *at += 6;
         memcpy(handle, s.states[s.state_count - 1], sizeof handle);
         handle[30] = handle[30] == 'a' ? 'b' : 'a';
-        return gbx_buf_puts(to, handle);
+        return fputs(handle, to) >= 0;
     }
-    if (strncmp(*at, "$LARGE", 6) == 0) {
-        *at += 6;
-        return gbx_buf_printf(to, "%*s", (int)GBX_MIB(12), "x");
-    }
-    if (n == NULL || strncmp(*at, "$N", 2) != 0)
+    if (strncmp(*at, "$STATE", 6) != 0)
         return false;
-    *at += 2;
-    return gbx_buf_puts(to, n);
-}
-
-/* The line with its words replaced; the caller frees it. n: of "for", or NULL. */
-static char *expand(const char *line, const char *n)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MIB(16)};
-
-    while (*line != '\0')
-        if (*line != '$' || !append_word(&to, &line, n))
-            assert_true(gbx_buf_append(&to, line++, 1));
-    return gbx_buf_take_string(&to, NULL);
+    which = strtol(*at + 6, &end, 10);
+    assert_in_range(which, 1, s.state_count);
+    *at = end;
+    return fputs(s.states[which - 1], to) >= 0;
 }
 
 /* ---- the client ---------------------------------------------------------------- */
@@ -208,11 +167,13 @@ static void keep_states(char *heard)
 }
 
 /* What was said since the last call, without the newline at its end. */
-static const char *hear(void)
+static char *hear(void)
 {
     static char heard[65536];
     size_t len;
 
+    if (s.unread != NULL)
+        fail_msg("it was heard, too: %s", s.unread);
     /* Only what is active now. */
     for (int i = 0; i < 5; i++)
         (void)event_base_loop(gbx_mcp_loop_base(s.now->loop), EVLOOP_NONBLOCK);
@@ -391,12 +352,19 @@ static bool set_resource(char *rest)
 
 static gbx_mcp_request **named_work(char **rest)
 {
-    return &s.works[number(table_word(rest, " ")) - 1];
+    return &s.works[steps_number(rest) - 1];
 }
 
 static void on_say(char *rest)
 {
     say(rest);
+}
+
+static void on_heard(char *rest)
+{
+    if (s.unread == NULL)
+        s.unread = hear();
+    assert_string_equal(strsep(&s.unread, "\n"), rest);
 }
 
 static void on_part(char *rest)
@@ -409,8 +377,8 @@ static void on_part(char *rest)
 
 static void on_count(char *rest)
 {
-    int least = number(table_word(&rest, " "));
-    int most = number(table_word(&rest, " "));
+    int least = (int)steps_number(&rest);
+    int most = (int)steps_number(&rest);
     int count = 0;
 
     for (const char *at = hear(); (at = strstr(at, rest)) != NULL; at++)
@@ -460,35 +428,37 @@ static void on_let(char *rest)
 {
     int *value = value_of(table_word(&rest, " "));
 
-    *value = number(rest);
+    *value = (int)steps_number(&rest);
 }
 
 static void on_wait(char *rest)
 {
     const char *name = table_word(&rest, " ");
+    const int *value = *name != '\0' ? value_of(name) : NULL;
+    int wanted = value != NULL ? (int)steps_number(&rest) : 0;
 
-    while (*name != '\0' ? *value_of(name) != number(rest) : s.now->told.len == 0)
+    while (value != NULL ? *value != wanted : s.now->told.len == 0)
         (void)event_base_loop(gbx_mcp_loop_base(s.now->loop), EVLOOP_ONCE);
 }
 
 /* The server does not look at its clock meanwhile. */
 static void on_sleep(char *rest)
 {
-    int ms = number(rest);
+    int ms = (int)steps_number(&rest);
 
     (void)nanosleep(&(struct timespec){ms / 1000, (long)(ms % 1000) * 1000000}, NULL);
 }
 
 static void on_client(char *rest)
 {
-    use_client(number(rest));
+    use_client((int)steps_number(&rest));
 }
 
 /* "OPTION MS": instead of the one that the case has begun with */
 static void on_server(char *rest)
 {
     const char *option = table_word(&rest, " ");
-    uint32_t ms = (uint32_t)number(rest);
+    uint32_t ms = (uint32_t)steps_number(&rest);
 
     if (strcmp(option, "ask_ms") == 0)
         s.options.ask_ms = ms;
@@ -602,146 +572,60 @@ static bool is_heard(char *rest)
                                          : gbx_mcp_hears_line(work, level_of(rest));
 }
 
-static const struct {
-    const char *name;
-    void (*run)(char *rest);
-} verbs[] = {
-    {">", on_say},
-    {"~", on_part},
-    {"count", on_count},
-    {"initialize", on_initialize},
-    {"is", on_is},
-    {"let", on_let},
-    {"wait", on_wait},
-    {"sleep", on_sleep},
-    {"client", on_client},
-    {"server", on_server},
-    {"too long", on_too_long},
-    {"instructions", on_instructions},
-    {"updated", on_updated},
-    {"hold", on_hold},
-    {"release", on_release},
-    {"end", on_end},
-    {"finish", on_finish},
-    {"structured", on_structured},
-    {"minds", on_minds},
-    {"progress", on_progress},
-    {"log", on_log},
+static const steps_verb verbs[] = {
+    {">", on_say, NULL},
+    {"<", on_heard, NULL},
+    {"~", on_part, NULL},
+    {"count", on_count, NULL},
+    {"initialize", on_initialize, NULL},
+    {"is", on_is, NULL},
+    {"let", on_let, NULL},
+    {"wait", on_wait, NULL},
+    {"sleep", on_sleep, NULL},
+    {"client", on_client, NULL},
+    {"server", on_server, NULL},
+    {"too long", on_too_long, NULL},
+    {"instructions", on_instructions, NULL},
+    {"updated", on_updated, NULL},
+    {"hold", on_hold, NULL},
+    {"release", on_release, NULL},
+    {"end", on_end, NULL},
+    {"finish", on_finish, NULL},
+    {"structured", on_structured, NULL},
+    {"minds", on_minds, NULL},
+    {"progress", on_progress, NULL},
+    {"log", on_log, NULL},
+    {"tool", NULL, set_tool},
+    {"resource", NULL, set_resource},
+    {"hears", NULL, is_heard},
+    {NULL},
 };
 
-/* "no" in front: it fails. */
-static const struct {
-    const char *name;
-    bool (*holds)(char *rest);
-} checks[] = {
-    {"tool", set_tool},
-    {"resource", set_resource},
-    {"hears", is_heard},
-};
-
-/* What follows the name in the line; NULL: it begins otherwise. */
-static char *after(char *line, const char *name)
+static void set_up(void)
 {
-    size_t len = strlen(name);
-
-    if (strncmp(line, name, len) != 0 || (line[len] != ' ' && line[len] != '\0'))
-        return NULL;
-    return line + len + (line[len] == ' ');
-}
-
-static void run_line(const char *line, const char *n)
-{
-    char *text = expand(line, n);
-    char *plain = after(text, "no");
-    bool is_run = false;
-    char *rest;
-
-    for (size_t i = 0; !is_run && i < GBX_COUNTOF(verbs); i++)
-        if ((rest = after(text, verbs[i].name)) != NULL) {
-            verbs[i].run(rest);
-            is_run = true;
-        }
-    for (size_t i = 0; !is_run && i < GBX_COUNTOF(checks); i++)
-        if ((rest = after(plain != NULL ? plain : text, checks[i].name)) != NULL) {
-            if (checks[i].holds(rest) != (plain == NULL))
-                fail_msg("it does not hold: %s", line);
-            is_run = true;
-        }
-    if (!is_run)
-        fail_msg("no such verb: '%s'", line);
-    free(text);
-}
-
-static void run_for(char *rest)
-{
-    int first = number(table_word(&rest, " "));
-    int last = number(table_word(&rest, " "));
-
-    for (int i = first; i <= last; i++) {
-        char n[16];
-
-        (void)snprintf(n, sizeof n, "%d", i);
-        run_line(rest, n);
-    }
-}
-
-/* The line and those behind it that begin with "<" are what was heard. */
-static void check_heard(const char *line, char **lines)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf wanted = {.ceiling = GBX_MIB(1)};
-
-    for (;;) {
-        char *text = expand(line[1] == ' ' ? line + 2 : "", NULL);
-
-        assert_true(gbx_buf_puts(&wanted, text));
-        free(text);
-        if (**lines != '<')
-            break;
-        assert_true(gbx_buf_puts(&wanted, "\n"));
-        line = table_word(lines, "\n");
-    }
-    assert_true(gbx_buf_append(&wanted, "", 1));
-    assert_string_equal(hear(), (const char *)wanted.data);
-}
-
-static bool check_case(char *claim, char *lines, size_t len)
-{
-    print_message("%s\n", claim);
-    assert_true(len > 0);
     s = (struct scene){.options = {.name = "test", .version = "1", .ask_ms = 60000},
                        .asks = 1,
                        .ends_when_answered = true,
                        .ends_when_cancelled = true};
     use_client(1);
-    while (*lines != '\0') {
-        char *line = table_word(&lines, "\n");
+}
 
-        if (*line == '<')
-            check_heard(line, &lines);
-        else if (strncmp(line, "for ", 4) == 0)
-            run_for(line + 4);
-        else
-            run_line(line, NULL);
-    }
+static void tear_down(void)
+{
     for (int i = 0; i < s.calls; i++)
         if (s.works[i] != NULL)
             finish_text(&s.works[i], "end", true);
     for (int i = 0; i < CLIENTS; i++)
         close_client(&s.clients[i]);
-    return true;
-}
-
-static const char *file;
-
-TEST(conversations__are_as_the_file_has_them)
-{
-    table_check(file, check_case, 1);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 2)
-        return 2;
-    file = argv[1];
-    return tests_run(NULL, NULL);
+    static const steps_program program = {.verbs = verbs,
+                                          .words = words,
+                                          .word = print_state,
+                                          .set_up = set_up,
+                                          .tear_down = tear_down};
+
+    return steps_main(argc, argv, &program);
 }

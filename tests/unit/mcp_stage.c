@@ -3,10 +3,9 @@
 #include "mcp_stage.h"
 #include "test.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base/cleanup.h"
 
-/* ---- servers that are played ----------------------------------------------------- */
+/* ---- the server ------------------------------------------------------------------- */
 
 gbx_upstreams played;
 
@@ -134,7 +133,7 @@ bool gbx_upstream_was_sent(const gbx_upstream_call *call)
     return !call->is_learning;
 }
 
-/* ---- a person who is played --------------------------------------------------------- */
+/* ---- the person ------------------------------------------------------------------- */
 
 typedef struct question {
     struct event *event;
@@ -207,197 +206,4 @@ gbx_view gbx_mcp_request_meta(const gbx_mcp_request *request, const char *name)
 
     return strcmp(name, "traceparent") == 0 ? (gbx_view){trace, sizeof trace - 1}
                                             : (gbx_view){0};
-}
-
-/* ---- the stage ------------------------------------------------------------------------ */
-
-static gbx_mcp_loop *loop;
-static gbx_mcp_config *config;
-gbx_gate *gate;
-char lines[16384];
-static char folder[] = "/tmp/gbx-gate-XXXXXX";
-char path[64];
-
-static void on_line(void *user, const char *line, size_t len)
-{
-    (void)user;
-    (void)strncat(lines, line, len);
-}
-
-static void keep_end(gbx_view result, outcome *to)
-{
-    const char *comma = result.len > 0 ? memrchr(result.at, ',', result.len) : NULL;
-
-    if (comma != NULL)
-        (void)snprintf(to->end, sizeof to->end, "%.*s",
-                       (int)(result.len - (size_t)(comma + 1 - result.at)), comma + 1);
-}
-
-/* A call, and where its end is noted. */
-typedef struct played_call {
-    gbx_tool_call call;
-    outcome *to;
-} played_call;
-
-static outcome *outcome_of(gbx_tool_call *call)
-{
-    return ((played_call *)(void *)call)->to;
-}
-
-static void on_done(gbx_tool_call *call, const gbx_gate_reply *reply)
-{
-    outcome *to = outcome_of(call);
-
-    to->count++;
-    to->retryable = reply->retryable;
-    (void)snprintf(to->code, sizeof to->code, "%s",
-                   reply->code != NULL ? reply->code : "");
-    (void)snprintf(to->message, sizeof to->message, "%s", reply->message);
-    (void)snprintf(to->result, sizeof to->result, "%.*s", (int)reply->result.len,
-                   reply->result.at != NULL ? reply->result.at : "");
-    keep_end(reply->result, to);
-    gbx_tool_call_release(call);
-}
-
-static void on_progress(gbx_tool_call *call, const char *message, size_t len)
-{
-    outcome *to = outcome_of(call);
-
-    (void)snprintf(to->progress, sizeof to->progress, "%.*s", (int)len, message);
-}
-
-static void on_drop(gbx_tool_call *call)
-{
-    free(call);
-}
-
-void write_config(const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-/* A gate over a configuration whose own key holds what is given. */
-void open_gate(const char *ours)
-{
-    static const char tools[] =
-        "[{\"name\":\"read_file\",\"annotations\":{\"readOnlyHint\":true}},"
-        "{\"name\":\"write_file\",\"annotations\":{\"readOnlyHint\":false}},"
-        "{\"name\":\"lies\",\"annotations\":{\"readOnlyHint\":\"true\"}},"
-        "{\"name\":\"plain\"}]";
-    char text[2048];
-    gbx_error err = {0};
-
-    (void)snprintf(text, sizeof text,
-                   "{ // mine\n  \"mcpServers\": {\"files\": {\"command\": \"x\"}},\n"
-                   "  \"glovebox\": {%s}\n}\n",
-                   ours);
-    write_config(text);
-    if (gbx_mcp_config_load(path, GBX_TRUST_OWN, &config, &err) != GBX_OK)
-        fail_msg("%s", err.message);
-    loop = gbx_mcp_loop_new();
-    assert_non_null(loop);
-    played =
-        (gbx_upstreams){.base = gbx_mcp_loop_base(loop), .result = "{\"content\":[]}"};
-    assert_true(gbx_view_open(tools, strlen(tools), &played.tools));
-    gate = gbx_gate_new(loop, config, &played);
-    gbx_gate_on_audit(gate, on_line, NULL);
-    lines[0] = '\0';
-}
-
-void close_gate(void)
-{
-    gbx_gate_free(gate);
-    gate = NULL;
-    /* A server may say something between our end and its own. */
-    for (size_t i = 0; i < played.started; i++)
-        if (played.calls[i]->event != NULL)
-            played.calls[i]->request.progress(played.calls[i]->request.user, "late", 4);
-    (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
-    for (size_t i = 0; i < played.started; i++) {
-        if (played.calls[i]->event != NULL)
-            event_free(played.calls[i]->event);
-        free(played.calls[i]->args);
-        free(played.calls[i]->meta);
-        free(played.calls[i]);
-    }
-    gbx_mcp_loop_free(loop);
-    gbx_mcp_config_free(config);
-}
-
-gbx_tool_call *start(outcome *to, gbx_mcp_request *request, const char *tool,
-                     const char *args, const char *run)
-{
-    played_call *call = calloc(1, sizeof *call);
-
-    assert_non_null(call);
-    call->to = to;
-    call->call = (gbx_tool_call){.server = gbx_mcp_config_server(config, "files"),
-                                 .tool = strdup(tool),
-                                 .args_text = strdup(args),
-                                 .args_len = strlen(args),
-                                 .request = request,
-                                 .line = 7,
-                                 .holders = 1,
-                                 .done = on_done,
-                                 .drop = on_drop,
-                                 .progress = on_progress};
-    (void)snprintf(call->call.run, sizeof call->call.run, "%s", run);
-    gbx_gate_start(gate, &call->call);
-    assert_int_equal(to->count, 0);
-    return &call->call;
-}
-
-void settle(void)
-{
-    for (int i = 0; i < 50; i++)
-        (void)event_base_loop(played.base, EVLOOP_NONBLOCK);
-}
-
-/* One call to its end. */
-outcome call(gbx_mcp_request *request, const char *tool, const char *args,
-             const char *run)
-{
-    outcome to = {.count = 0};
-
-    (void)start(&to, request, tool, args, run);
-    settle();
-    assert_int_equal(to.count, 1);
-    return to;
-}
-
-gbx_mcp_request person(const char *answer)
-{
-    return (gbx_mcp_request){.can_ask = true,
-                             .how = GBX_MCP_ANSWER_ACCEPT,
-                             .content = answer};
-}
-
-int stage_setup(void **state)
-{
-    (void)umask(077);
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    (void)snprintf(path, sizeof path, "%s/mcp.json", folder);
-    return setenv("XDG_STATE_HOME", folder, 1); /* nobody's grants but the test's */
-}
-
-void forget_grants(void)
-{
-    char grants[80];
-
-    (void)snprintf(grants, sizeof grants, "%s/glovebox/grants.json", folder);
-    (void)unlink(grants);
-    (void)snprintf(grants, sizeof grants, "%s/glovebox", folder);
-    (void)rmdir(grants);
-}
-
-int stage_teardown(void **state)
-{
-    (void)unlink(path);
-    forget_grants();
-    return rmdir(folder);
 }

@@ -385,14 +385,3 @@ void bad_start(servers *s, const char *words)
     (void)servers_add_bad(s, "bad", words);
     servers_start(s);
 }
-
-void bad_expect(servers *s, const char *tool, const char *text)
-{
-    servers_expect(s, "bad", tool, "{}", text);
-}
-
-void bad_expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
-                      const char *words)
-{
-    servers_expect_fault(s, "bad", tool, "{}", fault, words);
-}

@@ -92,10 +92,7 @@ void servers_expect_fault(servers *s, const char *server, const char *tool,
                           const char *args, gbx_upstream_fault fault,
                           const char *words);
 
-/* One server alone, "bad", that misbehaves as told; its tools without arguments. */
+/* One server alone, "bad", that misbehaves as told. */
 void bad_start(servers *s, const char *words);
-void bad_expect(servers *s, const char *tool, const char *text);
-void bad_expect_fault(servers *s, const char *tool, gbx_upstream_fault fault,
-                      const char *words);
 
 #endif

@@ -16,9 +16,11 @@ target_link_libraries(gbx_servers PUBLIC gbx_mcp_upstream gbx_support gbx_flags 
     PkgConfig::CMOCKA)
 add_dependencies(gbx_servers glovebox-keeper)
 
-gbx_unit_test(mcp_upstream gbx_servers)
-gbx_unit_test(mcp_upstream_care gbx_servers)
-gbx_unit_test(mcp_upstream_odd gbx_servers)
+add_executable(mcp_upstreams unit/mcp_upstreams.c)
+target_link_libraries(mcp_upstreams PRIVATE gbx_servers gbx_steps)
+foreach(part upstream upstream_care upstream_odd)
+    gbx_test(test_mcp_${part} integration 600 mcp_upstreams unit/mcp/${part}.txt)
+endforeach()
 gbx_unit_test(mcp_upstream_clean gbx_mcp_upstream)
 gbx_unit_test(mcp_upstream_parts gbx_mcp_upstream)
 gbx_unit_test(mcp_sse gbx_mcp_upstream)
@@ -34,7 +36,7 @@ endif()
 # They start programs and wait for them.
 foreach(name mcp_process mcp_turns mcp_places mcp_upstream mcp_upstream_care mcp_upstream_hostile
     mcp_upstream_odd mcp_servers mcp_upstream_sdk)
-    if(TARGET test_${name})
+    if(TEST test_${name})
         set_tests_properties(test_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 600)
     endif()
 endforeach()

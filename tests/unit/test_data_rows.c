@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* From --data to JSON: databases, of which a query can only read. */
+/* From --data to JSON: databases, of which a query can only read. The cases are those of
+ * data/rows.txt, with the verbs of verbs[] and of steps.h, and the tests in this file. */
 #include "base/cleanup.h"
 #include "mcp/data/datasets.h"
 #include "sources.h"
+#include "steps.h"
 #include "test.h"
 #include "wire/wire.h"
 #include "worker/worker.h"
@@ -83,119 +85,8 @@ static const char schema[] =
     "CREATE VIEW v AS SELECT id FROM t;"
     "CREATE VIEW bad AS SELECT load_extension('/tmp/x.so') AS x;";
 
-TEST(a_database__whose_log_is_empty_is_read_without_a_trace)
-{
-    place *p = *state;
-    FILE *log;
-
-    make_database(
-        p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
-    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1}]");
-    assert_false(is_beside(p, "-wal") || is_beside(p, "-shm"));
-    (void)snprintf(p->spec, sizeof p->spec, "%s-wal", p->path);
-    log = fopen(p->spec, "w");
-    assert_int_equal(fclose(log), 0);
-    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1}]");
-    becomes(query(p, "SELECT a FROM t WHERE 0"), "[]");
-    refused(query(p, "SELECT b FROM t"), GBX_E_DATA, "no such column: b");
-    assert_false(is_beside(p, "-shm"));
-}
-
 static const char with_log[] =
     "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)";
-
-TEST(a_database__is_read_with_its_log)
-{
-    place *p = *state;
-    char shared[160];
-
-    make_database(p, with_log);
-    copy_midway(p, "INSERT INTO t VALUES (2)", "-wal");
-    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1},\n{\"a\":2}]");
-    /* As where nothing may be written. */
-    (void)snprintf(shared, sizeof shared, "%s-shm", p->path);
-    assert_int_equal(symlink("nowhere", shared), 0);
-    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1},\n{\"a\":2}]");
-}
-
-TEST(a_database__that_is_in_use_is_read_as_it_is_now)
-{
-    place *p = *state;
-    sqlite3 *writer;
-
-    make_database(p, with_log);
-    writer = open_database(p);
-    run(writer, "INSERT INTO t VALUES (2); PRAGMA wal_checkpoint");
-    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1},\n{\"a\":2}]");
-    run(writer, "INSERT INTO t VALUES (3); BEGIN; INSERT INTO t VALUES (4)");
-    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1},\n{\"a\":2},\n{\"a\":3}]");
-    assert_int_equal(sqlite3_close(writer), SQLITE_OK);
-}
-
-TEST(a_database__that_a_writer_holds_is_told_as_busy)
-{
-    place *p = *state;
-    sqlite3 *writer;
-    gbx_source source;
-    gbx_error error = {0};
-
-    make_database(p, schema);
-    writer = open_database(p);
-    run(writer, "BEGIN IMMEDIATE; INSERT INTO t(id) VALUES (7)");
-    becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
-    run(writer, "COMMIT; BEGIN EXCLUSIVE");
-    assert_int_equal(read_spec(p->spec, &source, &error), GBX_E_DATA);
-    assert_int_equal(error.os_errno, EBUSY);
-    assert_string_equal(error.message, "the database is locked");
-    assert_int_equal(sqlite3_close(writer), SQLITE_OK);
-    becomes(p->spec, "[{\"n\":4}]");
-}
-
-TEST(a_database__whose_change_was_interrupted_is_refused)
-{
-    place *p = *state;
-
-    make_database(p, schema);
-    copy_midway(
-        p,
-        "PRAGMA cache_size=1; BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
-        "SELECT i+1 FROM n WHERE i < 5000) INSERT INTO t(s) SELECT "
-        "hex(zeroblob(100)) FROM n",
-        "-journal");
-    refused(query(p, "SELECT id FROM t"), GBX_E_DATA, "was interrupted");
-}
-
-TEST(a_database__without_a_query_is_an_object_of_its_tables)
-{
-    static const char all[] =
-        "{\"a\":[{\"x\":1},\n{\"x\":2}],\n\"b \\\"c\\\"\":[],\n\"f\":[{\"body\":\"hi\"}]}";
-    place *p = *state;
-
-    make_database(p, "CREATE TABLE a(x); INSERT INTO a VALUES (1), (2);"
-                     "CREATE TABLE \"b \"\"c\"\"\"(y); CREATE VIEW v AS SELECT 1;"
-                     "CREATE VIRTUAL TABLE f USING fts5(body);"
-                     "INSERT INTO f VALUES ('hi')");
-    (void)snprintf(p->spec, sizeof p->spec, "d=sqlite:%s", p->path);
-    becomes(p->spec, all);
-    (void)snprintf(p->spec, sizeof p->spec, "d=%s", p->path);
-    becomes(p->spec, all);
-    make_database(p, "DROP TABLE a; DROP TABLE \"b \"\"c\"\"\"; DROP TABLE f");
-    becomes(p->spec, "{}");
-}
-
-TEST(a_database__may_have_any_path)
-{
-    place *p = *state;
-    char from[128];
-
-    make_database(
-        p, "PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES (1)");
-    (void)snprintf(from, sizeof from, "%s", p->path);
-    (void)snprintf(p->path, sizeof p->path, "%s/a b?#&=\xc3\xa9+.db", p->folder);
-    assert_int_equal(rename(from, p->path), 0);
-    becomes(query(p, "SELECT a FROM t"), "[{\"a\":1}]");
-    assert_false(is_beside(p, "-shm"));
-}
 
 typedef struct toucher {
     const char *path;
@@ -264,20 +155,20 @@ TEST(a_database__cannot_be_written_while_it_is_read)
     place *p = *state;
     slow_reading s = {.place = p};
     pthread_t thread;
-    sqlite3 *writer;
+    sqlite3 *other;
 
     make_database(p, schema);
-    writer = open_database(p);
+    other = open_database(p);
     assert_int_equal(pthread_create(&thread, NULL, read_slowly, &s), 0);
-    while (sqlite3_exec(writer, "INSERT INTO t(id) VALUES (1)", NULL, NULL, NULL) ==
+    while (sqlite3_exec(other, "INSERT INTO t(id) VALUES (1)", NULL, NULL, NULL) ==
            SQLITE_OK)
         continue;
-    assert_int_equal(sqlite3_errcode(writer), SQLITE_BUSY);
+    assert_int_equal(sqlite3_errcode(other), SQLITE_BUSY);
     atomic_store(&s.stop, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(s.status, GBX_E_CLOSED);
-    run(writer, "INSERT INTO t(id) VALUES (1)");
-    assert_int_equal(sqlite3_close(writer), SQLITE_OK);
+    run(other, "INSERT INTO t(id) VALUES (1)");
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
 /* As another process sees it; len 0: to the end. */
@@ -310,28 +201,28 @@ TEST(a_log__is_not_copied_into_the_database_that_is_read)
     slow_reading s = {.place = p};
     char index[160];
     pthread_t thread;
-    sqlite3 *writer;
+    sqlite3 *other;
     int in_log = 0;
     int copied = 0;
 
     make_database(p, with_log);
     (void)snprintf(index, sizeof index, "%s-shm", p->path);
-    writer = open_database(p);
-    run(writer, "SELECT a FROM t"); /* the index is there, and the log is empty */
+    other = open_database(p);
+    run(other, "SELECT a FROM t"); /* the index is there, and the log is empty */
     assert_int_equal(pthread_create(&thread, NULL, read_slowly, &s), 0);
     while (!is_locked_at(index, 123, 2))
         continue;
-    run(writer, "INSERT INTO t VALUES (2)");
-    (void)sqlite3_wal_checkpoint_v2(writer, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log,
+    run(other, "INSERT INTO t VALUES (2)");
+    (void)sqlite3_wal_checkpoint_v2(other, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log,
                                     &copied);
     assert_true(in_log > 0 && copied == 0);
     atomic_store(&s.stop, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(sqlite3_wal_checkpoint_v2(writer, NULL, SQLITE_CHECKPOINT_PASSIVE,
+    assert_int_equal(sqlite3_wal_checkpoint_v2(other, NULL, SQLITE_CHECKPOINT_PASSIVE,
                                                &in_log, &copied),
                      SQLITE_OK);
     assert_true(in_log > 0 && copied == in_log);
-    assert_int_equal(sqlite3_close(writer), SQLITE_OK);
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
 static void *read_again(void *user)
@@ -344,7 +235,7 @@ TEST(a_database__that_is_opened_and_written_meanwhile_is_read_once_more)
 {
     place *p = *state;
     pthread_t thread;
-    sqlite3 *writer;
+    sqlite3 *other;
 
     make_database(p, with_log); /* closed: neither log nor index is there */
     (void)query(p, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE "
@@ -353,21 +244,10 @@ TEST(a_database__that_is_opened_and_written_meanwhile_is_read_once_more)
     assert_int_equal(pthread_create(&thread, NULL, read_again, p), 0);
     while (!is_locked(p->path))
         continue;
-    writer = open_database(p);
-    run(writer, "INSERT INTO t VALUES (2); PRAGMA wal_checkpoint");
-    assert_int_equal(sqlite3_close(writer), SQLITE_OK);
+    other = open_database(p);
+    run(other, "INSERT INTO t VALUES (2); PRAGMA wal_checkpoint");
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
     assert_int_equal(pthread_join(thread, NULL), 0);
-}
-
-TEST(a_log__that_cannot_be_opened_is_an_error)
-{
-    place *p = *state;
-    char log[160];
-
-    make_database(p, with_log);
-    (void)snprintf(log, sizeof log, "%s-wal", p->path);
-    assert_int_equal(symlink(log, log), 0); /* root may open any other */
-    refused(query(p, "SELECT a FROM t"), GBX_E_OS, "cannot read the database");
 }
 
 TEST(a_folder__is_no_database)
@@ -396,191 +276,6 @@ TEST(a_reading__takes_no_lock_of_ours_away)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-TEST(rows__keep_infinities)
-{
-    place *p = *state;
-
-    make_database(p, schema);
-    becomes(query(p, "SELECT 9e999 AS a, -9e999 AS b"), "[{\"a\":1e999,\"b\":-1e999}]");
-}
-
-TEST(rows__with_text_that_is_not_utf8_are_refused)
-{
-    place *p = *state;
-
-    make_database(p, schema);
-    refused(query(p,
-                  "SELECT 1 AS a, 'b' AS b UNION ALL SELECT 2, CAST(x'c328' AS TEXT)"),
-            GBX_E_DATA, "row 2, column 2: the text is not UTF-8");
-    becomes(query(p, "SELECT x'c328' AS a"), "[{\"a\":\"wyg=\"}]");
-}
-
-TEST(rows__are_objects)
-{
-    place *p = *state;
-
-    make_database(p, schema);
-    becomes(query(p, "SELECT * FROM t ORDER BY rowid"),
-            "[{\"id\":1,\"x\":0.10000000000000001,\"s\":\"a\\\"b\",\"b\":\"AQI=\"},\n"
-            "{\"id\":\"9007199254740993\",\"x\":1e+20,\"s\":null,\"b\":\"\"},\n"
-            "{\"id\":-5,\"x\":2,\"s\":\"\xc3\xa9\",\"b\":null}]");
-    becomes(query(p, "SELECT id, id, id AS id_3 FROM v LIMIT 1"),
-            "[{\"id\":1,\"id_2\":1,\"id_3\":1}]");
-    becomes(query(p, "SELECT id FROM t WHERE s LIKE '%b' ;\n"), "[{\"id\":1}]");
-    becomes(query(p, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n "
-                     "WHERE i<3) SELECT sum(i) AS s FROM n"),
-            "[{\"s\":6}]");
-    becomes(query(p, "SELECT id FROM t WHERE 0"), "[]");
-    becomes(query(p, "SELECT 1 AS a; -- end"), "[{\"a\":1}]");
-    becomes(query(p, "SELECT 1 AS a /* b */; ;/* end\n*/ -- here"), "[{\"a\":1}]");
-}
-
-TEST(a_query__can_only_read)
-{
-    static const char *const queries[] = {
-        "INSERT INTO t VALUES (1,2,3,4)",
-        "DELETE FROM t",
-        "UPDATE t SET id = 0 RETURNING id",
-        "DROP TABLE t",
-        "CREATE TABLE u(a)",
-        "CREATE TEMP TABLE u AS SELECT * FROM t",
-        "ATTACH '/etc/passwd' AS p",
-        "ATTACH ':memory:' AS p",
-        "DETACH main",
-        "PRAGMA table_info(t)",
-        "PRAGMA writable_schema=1",
-        "PRAGMA data_version=1",
-        "SELECT * FROM pragma_table_info('t')",
-        "VACUUM INTO '/tmp/gbx-copy.db'",
-        "SELECT load_extension('/tmp/x.so')",
-        "SELECT LOAD_EXTENSION('/tmp/x.so')",
-        "SELECT fts3_tokenizer('simple')",
-        "SELECT * FROM bad",
-        "BEGIN",
-        "EXPLAIN DELETE FROM t",
-        "REINDEX",
-        "ANALYZE",
-        "UPDATE sqlite_master SET type = 'x'",
-        "UPDATE sqlite_schema SET sql = '' RETURNING 1",
-        "UPDATE sqlite_temp_master SET type = 'x'",
-        "DELETE FROM sqlite_master",
-    };
-    place *p = *state;
-
-    make_database(p, schema);
-    for (size_t i = 0; i < GBX_COUNTOF(queries); i++) {
-        gbx_source source;
-        gbx_error error = {0};
-
-        if (read_spec(query(p, queries[i]), &source, &error) != GBX_E_DATA)
-            fail_msg("%s", queries[i]);
-    }
-    refused(query(p, "DELETE FROM t"), GBX_E_DATA, "not authorized");
-    refused(query(p, "SELECT 1; DELETE FROM t"), GBX_E_DATA, "more than one statement");
-    refused(query(p, "SELECT 1; -- x\n SELECT 2"), GBX_E_DATA, "more than one");
-    refused(query(p, "SELECT 1; nonsense"), GBX_E_DATA, "more than one statement");
-    refused(query(p, " "), GBX_E_DATA, "empty");
-    becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
-}
-
-TEST(a_query__has_bounded_memory)
-{
-    static const char hoards[] =
-        "WITH RECURSIVE c(n, x) AS (SELECT 0, '' UNION ALL SELECT n + 1, n || "
-        "hex(zeroblob(4000000)) FROM c WHERE n < 1000) "
-        "SELECT n FROM c ORDER BY x";
-    place *p = *state;
-
-    make_database(p, schema);
-    refused(query(p, hoards), GBX_E_DATA, "needs more than 512 MiB");
-    becomes(query(p, "SELECT count(*) AS n FROM t"), "[{\"n\":3}]");
-}
-
-/* They only read, but about the host, or they reach its code: nothing else refuses them. */
-TEST(a_query__is_refused_by_the_authorizer)
-{
-    static const char *const queries[] = {
-        "PRAGMA database_list",
-        "PRAGMA compile_options",
-        "SELECT file FROM pragma_database_list",
-        "SELECT name FROM pragma_function_list",
-        "SELECT (SELECT count(*) FROM pragma_module_list) AS n FROM t",
-        "WITH f AS (SELECT file FROM pragma_database_list) SELECT * FROM f",
-        "SELECT load_extension('/tmp/x.so')",
-        "SELECT fts3_tokenizer('simple')",
-        "SELECT id FROM t WHERE fts3_tokenizer('simple') IS NULL",
-    };
-    place *p = *state;
-
-    make_database(p, schema);
-    for (size_t i = 0; i < GBX_COUNTOF(queries); i++)
-        refused(query(p, queries[i]), GBX_E_DATA, "authoriz");
-}
-
-TEST(a_query__with_a_parameter_is_refused)
-{
-    static const char *const queries[] = {
-        "SELECT id FROM t WHERE id = ?",
-        "SELECT id FROM t WHERE id = :id",
-        "SELECT id FROM t LIMIT $n",
-        "SELECT @a AS a",
-    };
-    place *p = *state;
-
-    make_database(p, schema);
-    for (size_t i = 0; i < GBX_COUNTOF(queries); i++)
-        refused(query(p, queries[i]), GBX_E_DATA, "has a parameter");
-    becomes(query(p, "SELECT ':id?' AS a"), "[{\"a\":\":id?\"}]");
-}
-
-TEST(a_query__may_use_virtual_tables_and_write_to_none)
-{
-    static const char *const queries[] = {
-        "INSERT INTO f VALUES ('x')",
-        "INSERT INTO f(f) VALUES ('optimize')",
-        "UPDATE f SET body = 'x'",
-        "DELETE FROM f",
-        "DROP TABLE f",
-        "CREATE VIRTUAL TABLE g USING fts5(body)",
-        "CREATE VIRTUAL TABLE temp.g USING fts5(body)",
-    };
-    place *p = *state;
-
-    make_database(p, "CREATE VIRTUAL TABLE f USING fts5(body);"
-                     "INSERT INTO f VALUES ('hello world'), ('good bye');"
-                     "CREATE TABLE t(j); INSERT INTO t VALUES ('{\"a\":[1,2]}')");
-    becomes(query(p, "SELECT body FROM f WHERE f MATCH 'hello'"),
-            "[{\"body\":\"hello world\"}]");
-    becomes(query(p, "SELECT e.value FROM t, json_each(t.j, '$.a') e"),
-            "[{\"value\":1},\n{\"value\":2}]");
-    becomes(query(p, "SELECT fullkey FROM t, json_tree(t.j) WHERE atom = 2"),
-            "[{\"fullkey\":\"$.a[1]\"}]");
-    for (size_t i = 0; i < GBX_COUNTOF(queries); i++)
-        refused(query(p, queries[i]), GBX_E_DATA, "not authorized");
-}
-
-TEST(a_query__that_is_wrong_is_told_with_its_place)
-{
-    gbx_source source;
-    gbx_error error = {0};
-    place *p = *state;
-
-    make_database(p, schema);
-    assert_int_equal(read_spec(query(p, "SELECT id,\n  nme FROM t"), &source, &error),
-                     GBX_E_DATA);
-    assert_int_equal(error.line, 2);
-    assert_int_equal(error.column, 3);
-    assert_non_null(strstr(error.message, "no such column: nme"));
-}
-
-TEST(a_database__that_is_none_is_refused)
-{
-    place *p = *state;
-
-    (void)write_file(p, "t.db", "this is no database, whatever its name says here", 48);
-    refused(query(p, "SELECT 1 FROM sqlite_master"), GBX_E_DATA, "not a database");
-}
-
 TEST(a_query__without_end_is_stopped)
 {
     atomic_bool stop = true;
@@ -595,50 +290,6 @@ TEST(a_query__without_end_is_stopped)
                                      &source, &error),
                      GBX_E_CLOSED);
     gbx_spec_cleanup(&spec);
-}
-
-TEST(columns__are_told_where_no_row_tells_them)
-{
-    place *p = *state;
-    gbx_source source;
-
-    make_database(p, schema);
-    assert_int_equal(read_spec(query(p,
-                                     "SELECT id, id, s AS \"a\"\"b\" FROM t WHERE 0"),
-                               &source, NULL),
-                     GBX_OK);
-    assert_int_equal(source.rows.text_len, 2);
-    assert_memory_equal(source.rows.columns, "[\"id\",\"id_2\",\"a\\\"b\"]",
-                        source.rows.columns_len);
-    gbx_source_cleanup(&source);
-    assert_int_equal(read_spec(query(p, "SELECT id FROM t"), &source, NULL), GBX_OK);
-    assert_int_equal(source.rows.columns_len, 0);
-    gbx_source_cleanup(&source);
-}
-
-TEST(a_row__that_cannot_be_read_is_not_quoted)
-{
-    static const char *const queries[] = {
-        "SELECT json_extract('{}', k) FROM t",
-        "SELECT json_set('{}', k, 1) FROM t",
-        "SELECT x FROM f WHERE x MATCH (SELECT k FROM t WHERE n = 2)",
-    };
-    place *p = *state;
-
-    make_database(p,
-                  "CREATE TABLE t(n, k);"
-                  "INSERT INTO t VALUES (1, '$.a'), (2, 'geheim hunter2 \"');"
-                  "CREATE VIRTUAL TABLE f USING fts5(x); INSERT INTO f VALUES ('a')");
-    for (size_t i = 0; i < GBX_COUNTOF(queries); i++) {
-        gbx_source source;
-        gbx_error error = {0};
-
-        assert_int_equal(read_spec(query(p, queries[i]), &source, &error), GBX_E_DATA);
-        if (strstr(error.message, "hunter2") != NULL ||
-            strstr(error.message, i < 2 ? "cannot read row 2: SQL logic error"
-                                        : "cannot read row 1: ") == NULL)
-            fail_msg("%s", error.message);
-    }
 }
 
 /* In the sealed process. test_sqlite_damage tries many more. */
@@ -744,4 +395,192 @@ TEST(a_reader__that_was_taken_over_can_do_nothing_else)
     assert_int_equal(breaches, 0);
 }
 
-TEST_MAIN_EACH(enter_place, leave_place)
+/* ---- the cases of data/rows.txt -------------------------------------------------- */
+
+static place *here;
+static sqlite3 *writer;
+static gbx_error last; /* of what was refused */
+
+static void on_database(char *rest)
+{
+    make_database(here, rest);
+}
+
+/* "wal SQL" or "journal SQL" */
+static void on_midway(char *rest)
+{
+    char beside[16];
+
+    (void)snprintf(beside, sizeof beside, "-%s", table_word(&rest, " "));
+    copy_midway(here, rest, beside);
+}
+
+/* What another does to the database, which it keeps open. */
+static void on_writer(char *rest)
+{
+    if (writer == NULL)
+        writer = open_database(here);
+    run(writer, rest);
+}
+
+static void on_writer_ends(char *rest)
+{
+    (void)rest;
+    assert_int_equal(sqlite3_close(writer), SQLITE_OK);
+    writer = NULL;
+}
+
+/* "SQL => JSON" */
+static void on_query(char *rest)
+{
+    char *json = rest;
+
+    (void)table_word(&json, " => ");
+    becomes(query(here, rest), json);
+}
+
+/* "SQL => PART" of the message */
+static void refuse(char *rest, gbx_status status)
+{
+    char *part = rest;
+    gbx_source source;
+
+    (void)table_word(&part, " => ");
+    last = (gbx_error){0};
+    if (read_spec(query(here, rest), &source, &last) != status)
+        fail_msg("%s: status %d", rest, last.status);
+    if (strstr(last.message, part) == NULL)
+        fail_msg("%s: %s", rest, last.message);
+}
+
+static void on_refuse(char *rest)
+{
+    refuse(rest, GBX_E_DATA);
+}
+
+static void on_refuse_os(char *rest)
+{
+    refuse(rest, GBX_E_OS);
+}
+
+/* "LINE COLUMN" of what was refused, or "busy" */
+static bool is_error(char *rest)
+{
+    if (strcmp(rest, "busy") == 0)
+        return last.os_errno == EBUSY;
+    return last.line == steps_number(&rest) && last.column == steps_number(&rest);
+}
+
+static bool has_said(char *rest)
+{
+    return strstr(last.message, rest) != NULL;
+}
+
+/* Without a query: "PREFIX => JSON" */
+static void on_whole(char *rest)
+{
+    char *json = rest;
+
+    (void)table_word(&json, " => ");
+    (void)snprintf(here->spec, sizeof here->spec, "%s%s", rest, here->path);
+    becomes(here->spec, json);
+}
+
+/* "COUNT SQL => COLUMNS" of a source with so many bytes */
+static void on_columns(char *rest)
+{
+    long len = steps_number(&rest);
+    char *columns = rest;
+    gbx_source source;
+
+    (void)table_word(&columns, " => ");
+    assert_int_equal(read_spec(query(here, rest), &source, NULL), GBX_OK);
+    if (len > 0)
+        assert_int_equal(source.rows.text_len, len);
+    assert_int_equal(source.rows.columns_len, strlen(columns));
+    assert_memory_equal(source.rows.columns, columns, strlen(columns));
+    gbx_source_cleanup(&source);
+}
+
+static bool is_there(char *rest)
+{
+    char ending[16];
+
+    (void)snprintf(ending, sizeof ending, "-%s", rest);
+    return is_beside(here, ending);
+}
+
+/* "ENDING TARGET": a link beside the database; to nothing: an empty file */
+static void on_put(char *rest)
+{
+    char file[160];
+
+    (void)snprintf(file, sizeof file, "%s-%s", here->path, table_word(&rest, " "));
+    if (*rest == '\0')
+        assert_int_equal(fclose(fopen(file, "w")), 0);
+    else
+        assert_int_equal(symlink(strcmp(rest, "itself") == 0 ? file : rest, file), 0);
+}
+
+static void on_rename(char *rest)
+{
+    char from[128];
+
+    (void)snprintf(from, sizeof from, "%s", here->path);
+    (void)snprintf(here->path, sizeof here->path, "%s/%s", here->folder, rest);
+    assert_int_equal(rename(from, here->path), 0);
+}
+
+static void on_file(char *rest)
+{
+    (void)write_file(here, "t.db", rest, strlen(rest));
+}
+
+static const steps_verb verbs[] = {
+    {"database", on_database, NULL},
+    {"midway", on_midway, NULL},
+    {"writer ends", on_writer_ends, NULL},
+    {"writer", on_writer, NULL},
+    {"query", on_query, NULL},
+    {"refuse os", on_refuse_os, NULL},
+    {"refuse", on_refuse, NULL},
+    {"error", NULL, is_error},
+    {"said", NULL, has_said},
+    {"whole", on_whole, NULL},
+    {"columns", on_columns, NULL},
+    {"beside", NULL, is_there},
+    {"put", on_put, NULL},
+    {"rename", on_rename, NULL},
+    {"file", on_file, NULL},
+    {NULL},
+};
+
+static void set_up(void)
+{
+    void *state;
+
+    assert_int_equal(enter_place(&state), 0);
+    here = state;
+}
+
+static void tear_down(void)
+{
+    void *state = here;
+
+    assert_null(writer);
+    (void)leave_place(&state);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const words[][2] = {{"$SCHEMA", schema},
+                                           {"$WITH_LOG", with_log},
+                                           {NULL}};
+    static const steps_program program = {.verbs = verbs,
+                                          .words = words,
+                                          .set_up = set_up,
+                                          .tear_down = tear_down};
+
+    tests_each(enter_place, leave_place);
+    return steps_main(argc, argv, &program);
+}

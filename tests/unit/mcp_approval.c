@@ -142,6 +142,7 @@ static void close_gate(void)
         free(played.calls[i]->meta);
         free(played.calls[i]);
     }
+    played.started = 0;
     gbx_mcp_loop_free(loop);
     gbx_mcp_config_free(config);
 }

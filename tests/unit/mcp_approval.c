@@ -599,7 +599,7 @@ static const steps_verb verbs[] = {
     {"begins", NULL, begins_so},
     {"logged", NULL, is_logged},
     {"same configuration", NULL, is_same_config},
-    {NULL},
+    {NULL, NULL, NULL},
 };
 
 static const char *const words[][2] = {

@@ -598,7 +598,7 @@ static const steps_verb verbs[] = {
     {"tool", NULL, set_tool},
     {"resource", NULL, set_resource},
     {"hears", NULL, is_heard},
-    {NULL},
+    {NULL, NULL, NULL},
 };
 
 static void set_up(void)

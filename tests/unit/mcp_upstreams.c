@@ -517,7 +517,7 @@ static const steps_verb verbs[] = {
     {"until has", on_until_has, NULL},
     {"until", on_until, NULL},
     {"orphan", on_orphan, NULL},
-    {NULL},
+    {NULL, NULL, NULL},
 };
 
 static void set_up(void)

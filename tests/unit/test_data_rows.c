@@ -552,7 +552,7 @@ static const steps_verb verbs[] = {
     {"put", on_put, NULL},
     {"rename", on_rename, NULL},
     {"file", on_file, NULL},
-    {NULL},
+    {NULL, NULL, NULL},
 };
 
 static void set_up(void)

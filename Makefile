@@ -15,6 +15,7 @@
 #   make vm         control groups on Debian's kernel and systemd, in a virtual machine
 #   make asan       the tests with the host side under AddressSanitizer and UBSan
 #   make fuzz       every fuzz target for FUZZ_SECONDS=60 each
+#   make mutants    remove the mechanism of each claim of SECURITY.md: do its tests fail?
 #   make types      TypeScript of ten npm packages: are its types removed as others do it?
 #   make fresh      `make run` and `make test` in a Debian 12 that has nothing else: before
 #                   every release, as root
@@ -41,7 +42,7 @@ configured = $(BUILD)/cmake_install.cmake
 # Half of the tests wait most of the time: two for each processor.
 ctest_flags = --output-on-failure --no-tests=error --parallel $$((2 * $$(nproc)))
 
-.PHONY: all run test test-all node install bench soak race check asan vm fuzz types fresh deps clean
+.PHONY: all run test test-all node install bench soak race check asan vm fuzz types mutants fresh deps clean
 .NOTPARALLEL:
 
 all: $(configured)
@@ -132,6 +133,10 @@ fuzz:
 	    -DGLOVEBOX_BENCH=OFF
 	@cmake --build build-fuzz --parallel
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+
+mutants:
+	@tools/install-deps build test
+	@mkdir -p $(BUILD) && CMAKEFLAGS='$(CMAKEFLAGS)' tools/mutants.mjs $(BUILD)
 
 types:
 	@tools/install-deps build test types

@@ -29,8 +29,9 @@ const claims = [...read('SECURITY.md').matchAll(/^\| (\d+) \|/gm)].map(([, numbe
 
 /** Rows `claim | symbol | change | tests`. */
 const rows = read('tests/mutants/mutants.txt').split('\n').filter((line) => /^\d/.test(line)).map((line) => {
-  const [claim, symbol, change, tests] = line.split(' | ').map((cell) => cell.trim());
-  return { claim, symbol, change, tests: tests.split(/,\s*/) };
+  const [claim, symbol, ...rest] = line.split(' | ').map((cell) => cell.trim());
+  const tests = rest.pop().split(/,\s*/);
+  return { claim, symbol, change: rest.join(' | '), tests };
 });
 
 function sameAsCopied(path) {
@@ -80,9 +81,11 @@ const definitions = (name) => [
   new RegExp(`^#define ${name}\\b((?:[^\\n]*\\\\\\n)*[^\\n]*)`, 'm'),
 ];
 
-/** The one place in the tree that defines `symbol`: its file, and where its text is. */
-function findDefinition(symbol) {
-  const found = tracked.filter((path) => /^(src|node\/(lib|src))\/.*\.(c|h|js|mjs)$/.test(path)).flatMap((path) => {
+/** The one place in the tree that defines `name`, or PATH:SYMBOL: its file, and where its text is. */
+function findDefinition(name) {
+  const [symbol, only] = name.split(':').reverse();
+  const sources = tracked.filter((path) => /^(src|node\/(lib|src))\/.*\.(c|h|js|mjs)$/.test(path));
+  const found = sources.filter((path) => only === undefined || path === only).flatMap((path) => {
     const text = read(path);
     const match = text.includes(symbol) && definitions(symbol).map((form) => form.exec(text)).find(Boolean);
     if (!match) return [];
@@ -90,7 +93,7 @@ function findDefinition(symbol) {
     const from = match.index + match[0].lastIndexOf(body);
     return [{ path, text, from, to: from + body.length }];
   });
-  if (found.length !== 1) throw new Error(`${symbol} is defined in ${found.length} places`);
+  if (found.length !== 1) throw new Error(`${name} is defined in ${found.length} places`);
   return found[0];
 }
 

@@ -108,7 +108,7 @@ function changed(body, change) {
 
 // ---- building and running ----------------------------------------------------------
 
-const programs = ['glovebox-command', 'glovebox-worker', 'node'];
+const programs = ['glovebox-command', 'glovebox-worker', 'glovebox-keeper', 'glovebox-runner-memory', 'mcp-fixture', 'node'];
 
 /** The programs of a test: `test_realm` runs as test_realm_forms, replay_mcp names a dozen. */
 function targetsOf(test) {

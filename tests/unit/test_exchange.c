@@ -147,6 +147,58 @@ TEST(refused__is_noted_once)
     assert_string_equal(p.x.reason, "malformed message (message 4)");
 }
 
+/* ---- requests for functions of the host ----------------------------------------- */
+
+static void count_request(void *user, const gbx_msg_hostcall *msg)
+{
+    (void)msg;
+    ++*(size_t *)user;
+}
+
+static void ask(peer *p, uint32_t id)
+{
+    gbx_msg_hostcall msg = {.id = id,
+                            .name = {(const uint8_t *)"f", 1},
+                            .args = {(const uint8_t *)"[12345678]", 10}};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
+
+    gbx_buf_init(&said, 256);
+    assert_true(gbx_msg_put_hostcall(&said, GOLDEN_CALL_ID, &msg));
+    peer_feed(p, said.data, said.len, said.len);
+}
+
+/* The worker's script keeps within the limits: these are for one that does not. */
+TEST(request__third_past_a_limit_breaks_it)
+{
+    static const struct {
+        uint32_t calls, at_once, bytes;
+        uint32_t third; /* its number */
+        gbx_exchange_state is;
+    } limits[] = {
+        {8, 8, 30, 3, GBX_EXCHANGE_RUNNING}, {2, 8, 30, 3, GBX_EXCHANGE_BROKEN},
+        {8, 2, 30, 3, GBX_EXCHANGE_BROKEN},  {8, 8, 29, 3, GBX_EXCHANGE_BROKEN},
+        {8, 8, 30, 2, GBX_EXCHANGE_BROKEN},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(limits); i++) {
+        size_t heard = 0;
+        GBX_CLEANUP(peer_cleanup) peer p;
+
+        peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
+        p.x.host_calls_left = limits[i].calls;
+        p.x.host_open_max = limits[i].at_once;
+        p.x.host_out_left = p.x.host_out_max = limits[i].bytes;
+        p.x.on_request = count_request;
+        p.x.request_user = &heard;
+        ask(&p, 1);
+        ask(&p, 2);
+        assert_int_equal(p.x.state, GBX_EXCHANGE_RUNNING);
+        ask(&p, limits[i].third);
+        assert_int_equal(p.x.state, limits[i].is);
+        assert_int_equal(heard, limits[i].is == GBX_EXCHANGE_RUNNING ? 3 : 2);
+    }
+}
+
 /* ---- what the host says -------------------------------------------------------- */
 
 /* Everything there is to send, taken in pieces. */

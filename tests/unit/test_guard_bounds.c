@@ -4,7 +4,10 @@
  * caller gets: the report, its frames, the public functions.
  */
 #include "analysis/analysis.h"
+#include "base/clock.h"
 #include "guard/guard.h"
+#include "syntax/arena.h"
+#include "syntax/tree.h"
 #include "table.h"
 #include "test.h"
 
@@ -56,6 +59,18 @@ static void expect_rule(gbx_report *report, const char *rule, uint32_t line,
     assert_int_equal(v.column, column);
     assert_true(*v.message != '\0' && *v.hint != '\0');
     gbx_report_free(report);
+}
+
+/* Code of LIMIT bytes may have 115 ms of processor time; without a bound some takes a
+ * minute. */
+static void expect_bounded_time(const char *code, size_t len)
+{
+    int64_t from_ns = gbx_time_budget_now_ns();
+
+    gbx_report_free(check(GBX_FORM_SCRIPT, code, len, LIMIT));
+    if (gbx_time_budget_now_ns() - from_ns > 5000 * GBX_NS_PER_MS)
+        fail_msg("%.20s... takes %d ms", code,
+                 (int)((gbx_time_budget_now_ns() - from_ns) / GBX_NS_PER_MS));
 }
 
 static size_t rows_of(const char *section, const table_line **ret_rows)
@@ -149,7 +164,7 @@ TEST(guard_bounds__survives_any_nesting)
         gbx_explanation advice = {.line = 1};
         gbx_report *report = NULL;
 
-        gbx_report_free(check(GBX_FORM_SCRIPT, code, strlen(code), LIMIT));
+        expect_bounded_time(code, strlen(code));
         assert_int_equal(gbx_guard_full(code, strlen(code), GBX_FORM_FUNCTION, LIMIT,
                                         NULL, &report, NULL),
                          GBX_OK);
@@ -171,6 +186,27 @@ TEST(guard_bounds__survives_300000_parentheses)
 
     free(code);
     free(open);
+}
+
+static void take_too_much(void *user)
+{
+    size_t *taken = user;
+
+    for (size_t size = 16; size < MIB / 2; size *= 2) {
+        (void)gbx_arena_malloc(size);
+        *taken += size;
+    }
+}
+
+TEST(guard_bounds__gives_up_what_needs_more_memory_than_its_share)
+{
+    size_t taken = 0;
+
+    assert_int_equal(gbx_arena_run(MIB, take_too_much, &taken), GBX_ARENA_DONE);
+    taken = 0;
+    assert_int_equal(gbx_arena_run(MIB / 4, take_too_much, &taken),
+                     GBX_ARENA_ABANDONED);
+    assert_true(taken <= MIB / 4);
 }
 
 TEST(guard_bounds__keeps_the_first_violations_of_many)

@@ -5,8 +5,8 @@
 //
 //     tools/mutants.mjs BUILD [CLAIM ...]
 //
-// Works on a copy of the tree in BUILD/mutants. Each row of tests/mutants/mutants.txt is one change
-// there; the tests that it names must pass without the change and fail with it. Prints a line for
+// Works on a copy of the tree in BUILD/mutants. Each row of tests/mutants/mutants.txt removes one
+// mechanism there; the tests that it names must pass without that and fail with it. Prints a line for
 // each row. The exit status is 1 if a mechanism can be removed unseen, or a claim has no row.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -27,12 +27,13 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 /** The claims' numbers. */
 const claims = [...read('SECURITY.md').matchAll(/^\| (\d+) \|/gm)].map(([, number]) => number);
 
-/** Rows `claim | symbol | change | tests`. */
-const rows = read('tests/mutants/mutants.txt').split('\n').filter((line) => /^\d/.test(line)).map((line) => {
+/** Rows `claim | symbol | change | tests`, each with its lines `+ | symbol | change`. */
+const rows = [];
+for (const line of read('tests/mutants/mutants.txt').split('\n').filter((text) => /^[\d+]/.test(text))) {
   const [claim, symbol, ...rest] = line.split(' | ').map((cell) => cell.trim());
-  const tests = rest.pop().split(/,\s*/);
-  return { claim, symbol, change: rest.join(' | '), tests };
-});
+  if (claim !== '+') rows.push({ claim, symbol, changes: [], tests: rest.pop().split(/,\s*/) });
+  rows.at(-1).changes.push({ symbol, change: rest.join(' | ') });
+}
 
 function sameAsCopied(path) {
   try {
@@ -74,19 +75,20 @@ const definitions = (name) => [
   // A function in C: its body begins and ends in the first column.
   new RegExp(`^(?:[a-zA-Z_][^;{}]*?)?\\b${name}\\([^;{}]*\\)\\n\\{\\n([^]*?)^\\}`, 'm'),
   // A table in C.
-  new RegExp(`^[a-zA-Z_][^;\\n(]*\\b${name}\\b[^;\\n]*=\\s*\\{\\n?([^]*?)^\\};`, 'm'),
+  new RegExp(`^[a-zA-Z_}][^;\\n(]*\\b${name}\\b[^;\\n]*=\\s*\\{\\n?([^]*?)^\\};`, 'm'),
   // A function in JavaScript: its end is indented as its begin is.
   new RegExp(`^( *)(?:export )?(?:async )?function\\*? ${name}\\([^\\n]*\\{\\n([^]*?)^\\1\\}`, 'm'),
   // A macro.
   new RegExp(`^#define ${name}\\b((?:[^\\n]*\\\\\\n)*[^\\n]*)`, 'm'),
 ];
 
-/** The one place in the tree that defines `name`, or PATH:SYMBOL: its file, and where its text is. */
-function findDefinition(name) {
+/** The one place in the tree that defines `name`, or PATH:SYMBOL, or all of PATH:. */
+function findDefinition(name, texts) {
   const [symbol, only] = name.split(':').reverse();
   const sources = tracked.filter((path) => /^(src|node\/(lib|src))\/.*\.(c|h|js|mjs)$/.test(path));
   const found = sources.filter((path) => only === undefined || path === only).flatMap((path) => {
-    const text = read(path);
+    const text = texts.get(path) ?? read(path);
+    if (symbol === '') return [{ path, text, from: 0, to: text.length }];
     const match = text.includes(symbol) && definitions(symbol).map((form) => form.exec(text)).find(Boolean);
     if (!match) return [];
     const body = match[2] ?? match[1];
@@ -101,7 +103,7 @@ function findDefinition(name) {
 function changed(body, change) {
   const [, kind, rest] = /^(body|text) ?([^]*)$/.exec(change) ?? [];
   if (kind === 'body') return `${rest}\n`;
-  const [old, next] = (rest ?? '').split(' => ');
+  const [, old, next] = /^([^]*?) =>(?: ([^]*))?$/.exec(rest ?? '') ?? [];
   if (kind !== 'text' || body.split(old).length !== 2) throw new Error(`${JSON.stringify(old)} is not there once`);
   return body.replace(old, () => next ?? '');
 }
@@ -127,22 +129,28 @@ function buildFor(tests) {
   return ok ? '' : text;
 }
 
-/** Do all of the tests whose names begin so pass? */
+let listed;
+/** Does the test of this name pass, or if there is none, do all whose names begin so? */
 function passes(test) {
-  return run('ctest', ['--test-dir', objects, '--no-tests=error', '--parallel', '2', '-R', `^${test}`]);
+  listed ??= run('ctest', ['--test-dir', objects, '-N']).text;
+  const end = new RegExp(`: ${test}$`, 'm').test(listed) ? '$' : '';
+  return run('ctest', ['--test-dir', objects, '--no-tests=error', '--parallel', '2', '-R', `^${test}${end}`]);
 }
 
-function verdictOf({ symbol, change, tests }) {
-  const { path, text, from, to } = findDefinition(symbol);
-  const mutant = text.slice(0, from) + changed(text.slice(from, to), change) + text.slice(to);
+function verdictOf({ changes, tests }) {
+  const texts = new Map();
+  for (const { symbol, change } of changes) {
+    const { path, text, from, to } = findDefinition(symbol, texts);
+    texts.set(path, text.slice(0, from) + changed(text.slice(from, to), change) + text.slice(to));
+  }
   try {
-    writeFileSync(join(copy, path), mutant);
+    for (const [path, text] of texts) writeFileSync(join(copy, path), text);
     const fault = buildFor(tests);
     if (fault) return `does not build:\n${fault.slice(-1500)}`;
     const unseen = tests.filter((test) => passes(test).ok);
     return unseen.length > 0 ? `NOT SEEN by ${unseen.join(', ')}` : '';
   } finally {
-    writeFileSync(join(copy, path), text);
+    for (const path of texts.keys()) writeFileSync(join(copy, path), read(path));
   }
 }
 
@@ -162,6 +170,7 @@ for (const test of named) {
   bad += 1;
 }
 for (const row of selected) {
+  const start = Date.now();
   let verdict;
   try {
     verdict = verdictOf(row);
@@ -169,7 +178,8 @@ for (const row of selected) {
     verdict = error.message;
   }
   if (verdict) bad += 1;
-  console.log(`${row.claim} ${row.symbol}: ${verdict || `seen by ${row.tests.join(', ')}`}`);
+  const seconds = Math.round((Date.now() - start) / 1000);
+  console.log(`${row.claim} ${row.symbol}: ${verdict || `seen by ${row.tests.join(', ')}`} (${seconds} s)`);
 }
 for (const claim of claims.filter((number) => !rows.some((row) => row.claim === number))) {
   if (chosen.length > 0) break;

@@ -134,6 +134,30 @@ TEST(policy__of_a_call_narrows_the_engines)
     gbx_engine_free(other);
 }
 
+/* A worker's script leaves out what the policy does not list. One that has been taken
+ * over asks for it all the same: "echo" with []. */
+TEST(policy__holds_for_a_worker_that_asks_for_everything)
+{
+    static const char *const policies[] = {"{\"functions\": [\"echo\"]}",
+                                           "{\"functions\": [\"fail\"]}"};
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        gbx_options options = hostile_options("");
+        gbx_call call =
+            script_of("frame 7 01000000040000006563686f020000005b5d00000000\n"
+                      "wait 1000\nawait\nresult 7");
+        gbx_engine *other;
+        host_functions own;
+
+        options.policy = policy_of(policies[i]);
+        other = engine_start(&options);
+        gbx_policy_free(options.policy);
+        host_functions_expose(&own, other);
+        check_code(other, &call, GBX_CODE_VALUE);
+        assert_int_equal(own.called, i == 0); /* by the first alone */
+        gbx_engine_free(other);
+    }
+}
+
 TEST(warming__of_capabilities_takes_no_calls_from_the_code)
 {
     gbx_options options = GBX_OPTIONS_INIT;

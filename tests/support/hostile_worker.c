@@ -417,7 +417,7 @@ static int serve(void)
             continue;
         if (!get_frame(&header, body, sizeof body))
             return 0;
-        if (header.type == GBX_MSG_LOAD)
+        if (header.type == GBX_MSG_LOAD || header.type == GBX_MSG_EXPOSE)
             load((gbx_span){body, header.body_len});
         else if (gbx_msg_get_fork((gbx_span){body, header.body_len}, &worker_id))
             fork_worker(worker_id);

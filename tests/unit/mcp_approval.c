@@ -160,7 +160,8 @@ static void on_open(char *ours)
 
     close_gate();
     (void)snprintf(written, sizeof written,
-                   "{ // mine\n  \"mcpServers\": {\"files\": {\"command\": \"x\"}},\n"
+                   "{ // mine\n  \"mcpServers\": {\"files\": {\"command\": \"x\"}, "
+                   "\"web\": {\"command\": \"y\"}},\n"
                    "  \"glovebox\": {%s}\n}\n",
                    ours);
     assert_non_null(file);

@@ -240,6 +240,21 @@ TEST(servers__that_are_far_too_many_are_refused_soon)
     assert_int_equal(try_text((const char *)text.data, text.len, NULL), GBX_E_POLICY);
 }
 
+TEST(a_configuration__is_at_most_four_mebibytes)
+{
+    size_t len = GBX_MIB(4);
+    GBX_CLEANUP(gbx_free) char *text = malloc(len + 1);
+    gbx_error error = {0};
+
+    assert_non_null(text);
+    memset(text, ' ', len + 1);
+    memcpy(text, "{}", 2);
+    assert_int_equal(try_text(text, len, &error), GBX_OK);
+    assert_int_equal(try_text(text, len + 1, &error), GBX_E_POLICY);
+    assert_string_equal(error.message,
+                        "the configuration is larger than 4194304 bytes");
+}
+
 TEST(comments__and_last_commas_are_blanks_and_places_stay)
 {
     static const char text[] =

@@ -162,6 +162,7 @@ static const struct {
 
 TEST(bad_secret__is_not_kept)
 {
+    static char too_long[GBX_SECRET_MAX + 2];
     gbx_policy *policy = gbx_policy_new();
 
     assert_int_equal(gbx_policy_secret(policy, "OLD", "hunter2hunter2", "a.example",
@@ -180,6 +181,9 @@ TEST(bad_secret__is_not_kept)
         assert_null(strstr(e.message, "hunter2hunter2"));
         assert_int_equal(policy->secret_count, 1);
     }
+    memset(too_long, 'v', GBX_SECRET_MAX + 1);
+    assert_int_equal(gbx_policy_secret(policy, "A", too_long, "a.example", NULL, NULL),
+                     GBX_E_POLICY);
     gbx_policy_free(policy);
 }
 

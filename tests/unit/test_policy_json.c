@@ -265,20 +265,69 @@ TEST(a_policy__is_at_most_a_mebibyte)
 
 TEST(a_list__has_at_most_a_thousand_entries)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
-    gbx_policy *policy = NULL;
-    gbx_error error = {0};
+    static const struct {
+        const char *begin, *before, *after, *end; /* before and after a number */
+        const char *message;
+    } rows[] = {
+        {"{\"fetch\": {\"allow\": [", "\"h", ".example\"", "]}}",
+         "fetch.allow[1000]: there are more than 1000 sites"},
+        {"{\"fetch\": {\"networks\": [", "\"fd00::", "\"", "]}}",
+         "fetch.networks[1000]: there are more than 1000 networks"},
+        {"{\"fetch\": {\"nameservers\": [", "\"[fd00::", "]\"", "]}}",
+         "fetch.nameservers[1000]: there are more than 1000 name servers"},
+        {"{\"functions\": [", "\"f", "\"", "]}",
+         "functions[1000]: there are more than 1000 functions"},
+        {"{\"env\": {", "\"V", "\": \"\"", "}}",
+         "env.V1000: there are more than 1000 variables"},
+        {"{\"secrets\": {", "\"S",
+         "\": {\"value\": \"abcdefgh\", \"sites\": [\"a.b\"]}", "}}",
+         "secrets.S1000: there are more than 1000 secrets"},
+    };
 
-    gbx_buf_init(&json, GBX_MIB(1));
-    (void)gbx_buf_puts(&json, "{\"fetch\": {\"allow\": [");
-    for (int i = 0; i < 1001; i++)
-        (void)gbx_buf_printf(&json, "%s\"h%d.example\"", i > 0 ? "," : "", i);
-    assert_true(gbx_buf_puts(&json, "]}}"));
-    assert_int_equal(gbx_policy_parse((char *)json.data, json.len, base, &policy,
-                                      &error),
-                     GBX_E_POLICY);
-    assert_string_equal(error.message,
-                        "fetch.allow[1000]: there are more than 1000 sites");
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
+        gbx_policy *policy = NULL;
+        gbx_error error = {0};
+
+        gbx_buf_init(&json, GBX_MIB(1));
+        for (int n = 0; n < 1001; n++)
+            (void)gbx_buf_printf(&json, "%s%s%d%s", n == 0 ? rows[i].begin : ",",
+                                 rows[i].before, n, rows[i].after);
+        assert_true(gbx_buf_puts(&json, rows[i].end));
+        assert_int_equal(gbx_policy_parse((char *)json.data, json.len, base, &policy,
+                                          &error),
+                         GBX_E_POLICY);
+        assert_string_equal(error.message, rows[i].message);
+    }
+}
+
+TEST(variables__are_bounded_each_and_together)
+{
+    static const struct {
+        int len; /* of each value */
+        int count;
+        const char *message; /* "": they are taken */
+    } rows[] = {
+        {65536, 1, ""},
+        {65537, 1, "env.V0: the value is not UTF-8, or longer than 65536 bytes"},
+        {65534, 2, ""},
+        {65535, 2, "env.V1: the variables are longer than 131072 bytes together"},
+    };
+
+    for (size_t i = 0; i < GBX_COUNTOF(rows); i++) {
+        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json;
+        gbx_policy *policy = NULL;
+        gbx_error error = {0};
+
+        gbx_buf_init(&json, GBX_MIB(1));
+        for (int v = 0; v < rows[i].count; v++)
+            (void)gbx_buf_printf(&json, "%s\"V%d\": \"%0*d\"",
+                                 v == 0 ? "{\"env\": {" : ",", v, rows[i].len, 0);
+        assert_true(gbx_buf_puts(&json, "}}"));
+        (void)gbx_policy_parse((char *)json.data, json.len, base, &policy, &error);
+        assert_string_equal(error.message, rows[i].message);
+        gbx_policy_free(policy);
+    }
 }
 
 TEST(a_value__never_enters_a_message)

@@ -150,4 +150,23 @@ TEST(strip__of_a_value_with_blanks_at_its_ends_does_without_them)
     gbx_policy_free(own);
 }
 
+/* In forms a plus is written for a space, and read as one. */
+TEST(strip__of_a_value_that_begins_with_a_plus_finds_a_space)
+{
+    gbx_policy *own = gbx_policy_new();
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    bool changed;
+    assert_int_equal(gbx_policy_secret(own, "A", "+1-555-0100", "a.b", NULL, NULL),
+                     GBX_OK);
+    gbx_buf_init(&buf, 1000);
+
+    assert_true(gbx_secrets_strip(own, GBX_SECRET_LINE, span_of("call 1-555-0100"),
+                                  &buf, &changed));
+
+    assert_true(changed);
+    assert_true(gbx_buf_append(&buf, "", 1));
+    assert_string_equal((const char *)buf.data, "call{{secret:A}}");
+    gbx_policy_free(own);
+}
+
 TEST_MAIN(set_up, tear_down)

@@ -73,6 +73,15 @@ TEST(a_call_that_is_gone__is_found)
     free(once);
 }
 
+TEST(a_call_that_has_another_id__is_found)
+{
+    char *once = edited(text, "\"request\",\"id\":3", "\"request\",\"id\":4");
+
+    check_edit(edited(once, "\"answer\",\"id\":3", "\"answer\",\"id\":4"), 3,
+               "made other calls before", "third");
+    free(once);
+}
+
 /* ---- calls that were stopped --------------------------------------------------- */
 
 static void check_up_to(gbx_call *call, gbx_code ended, unsigned host_calls)

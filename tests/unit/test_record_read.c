@@ -131,7 +131,7 @@ static bool is_refused(char *head, char *other, size_t len)
 
 TEST(what_is_no_recording__is_refused_at_its_place)
 {
-    table_check("unit/replay/records.txt", is_refused, 48);
+    table_check("unit/replay/records.txt", is_refused, 50);
 }
 
 TEST(what_follows_the_end__is_refused)
@@ -178,6 +178,30 @@ TEST(requests_without_end__are_bounded)
                                       &error),
                      GBX_E_DATA);
     assert_int_equal(error.line, 5 + 4097);
+}
+
+TEST(datasets_without_end__are_bounded)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    gbx_error error = {0};
+    bool is_whole;
+
+    gbx_buf_init(&text, GBX_MIB(1));
+    for (size_t i = 0; i < 4 + 1025; i++)
+        (void)gbx_buf_printf(&text, "%s\n", lines[i < 4 ? i : 4]);
+    assert_int_equal(gbx_record_check((const char *)text.data, text.len, &is_whole,
+                                      &error),
+                     GBX_E_DATA);
+    assert_int_equal(error.line, 4 + 1025);
+}
+
+TEST(a_text_that_is_too_long__is_not_looked_at)
+{
+    gbx_recording *recording = NULL;
+    gbx_error error = {0};
+
+    assert_int_equal(gbx_recording_load("", SIZE_MAX, &recording, &error), GBX_E_DATA);
+    assert_non_null(strstr(error.message, " are the limit"));
 }
 
 TEST(what_is_written__is_read_to_the_byte)

@@ -3,6 +3,8 @@
  * hints - the core's advice in the terms of this package: an option of the engine replaces
  * each flag of the command.
  */
+import { addon } from './native.js';
+
 const OPTIONS = {
   '--allow fetch=HOST': "the engine's option fetch: ['HOST']",
   '--allow fetch=SITE': "the engine's option fetch: ['SITE']",
@@ -11,12 +13,9 @@ const OPTIONS = {
   '--allow env=NAME': "the engine's option env: ['NAME']",
 };
 
-/* Advice that only the engine's owner can follow, in each wording of the hints. */
+/* Advice of this package that only the engine's owner can follow. */
 const OF_THE_ENGINE = [
   [/allow (it|them) with [^,]*, or /, ''],
-  [/^raise the memory limit, or load the data as a dataset$/, 'give the code less data at once'],
-  [/, or raise [^,]*$/, ''],
-  [/^the host lacks .*$/, 'whoever runs this must free some of what is lacking, or raise its limit'],
   [/^expose\(\) gives .*$/, 'the input is data alone: leave functions out of it'],
   [/^load\(\) parts of it .*$/, 'give the code less data at once'],
 ];
@@ -30,5 +29,5 @@ export function hintOfEngine(hint) {
 
 /** The hint for the author of the code, who can change nothing else. */
 export function hintOfCode(hint = '') {
-  return OF_THE_ENGINE.reduce((text, [about, instead]) => text.replace(about, instead), hint);
+  return OF_THE_ENGINE.reduce((text, [about, instead]) => text.replace(about, instead), addon?.advise(hint) ?? hint);
 }

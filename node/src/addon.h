@@ -41,6 +41,7 @@
     XX("check", check)              \
     XX("proper", proper)            \
     XX("explain", explain)          \
+    XX("advise", advise)            \
     XX("gather", gather)            \
     XX("append", append)            \
     XX("drain", drain)              \

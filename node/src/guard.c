@@ -172,3 +172,19 @@ napi_value gbx_node_explain(napi_env env, napi_callback_info info)
     gbx_node_text_cleanup(&code);
     return list;
 }
+
+/* (hint) -> the hint for the author of code, who cannot change settings */
+napi_value gbx_node_advise(napi_env env, napi_callback_info info)
+{
+    napi_value argv[1];
+    gbx_node_text hint;
+    const char *advice;
+    napi_value text = NULL;
+
+    if (!gbx_node_args(env, info, 1, argv) || !gbx_node_text_take(env, argv[0], &hint))
+        return NULL;
+    advice = gbx_hint_for_code(hint.data);
+    text = gbx_node_utf8(env, advice, strlen(advice));
+    gbx_node_text_cleanup(&hint);
+    return text;
+}

@@ -107,7 +107,7 @@ describe('a forged tool', () => {
       ['return fetch', 'RUNTIME', /Hint: fetch is off: make the request outside$/], ['return fs', 'RUNTIME', /Hint: files are off: give the data as the input$/],
       ['return crypto', 'RUNTIME', /Hint: hashing is off: compute the hash outside$/], ['return env', 'RUNTIME', /Hint: variables are off/],
       ['return [1n]', 'RUNTIME', /Hint: JSON has no BigInt: return String\(n\)/],
-      ['for (const a = [];;) a.push(new Uint8Array(1e7).fill(1))', 'MEMORY', /Hint: work on the data in smaller pieces$/],
+      ['for (const a = [];;) a.push(new Uint8Array(1e7).fill(1))', 'MEMORY', /Hint: work on the data in smaller pieces, and keep/],
     ]) {
       const result = await forge.execute({ code: `function execute() { ${body}; }` });
       assert.equal(result.code, code, body);

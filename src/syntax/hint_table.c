@@ -333,9 +333,41 @@ static const gbx_hint_row rows[] = {
 };
 /* clang-format on */
 
+/* Hints that only the operator could follow, and what they mean for the author of code.
+ * In order: specific ones before general ones. */
+static const struct {
+    const char *part;
+    const char *advice;
+} settings[] = {
+    {"--allow fetch=SITE", "ask a site that is allowed, or do without this request"},
+    {"--allow fetch", "fetch is off here: use the tools and data that there are"},
+    {"--allow file", "files are off here: use the tools and data that there are"},
+    {"--allow crypto", "hashing is off here: do without it"},
+    {"--allow env", "variables are off here: write the value into the code"},
+    {"base64 is not built in",
+     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there"},
+    {"or load the data as a dataset", "give the code less data at once"},
+    {"raise the memory limit",
+     "work on the data in smaller pieces, and keep only what is needed"},
+    {"loop that does not end", "look for a loop that does not end, or do less at once"},
+    {"or raise the limit", "the host did not answer in time: try again"},
+    {"the host lacks", "whoever runs this must free some of what is lacking, or raise "
+                       "its limit"},
+    {"find who killed it", "the process of the code was killed: try again"},
+    {"run fewer calls at once", "too many calls run: run fewer at once, or try later"},
+};
+
 const gbx_hint_row *gbx_hint_row_of(uint32_t number)
 {
     return &rows[number < GBX_COUNTOF(rows) ? number : GBX_HINT_NONE];
+}
+
+const char *gbx_hint_for_code(const char *hint)
+{
+    for (size_t i = 0; i < GBX_COUNTOF(settings); i++)
+        if (strstr(hint, settings[i].part) != NULL)
+            return settings[i].advice;
+    return hint;
 }
 
 uint32_t gbx_hint_find(gbx_hint_kind kind, const char *message)

@@ -99,6 +99,10 @@ typedef struct gbx_hint_row {
 /* The row of that number; a number without a row has an empty hint. */
 const gbx_hint_row *gbx_hint_row_of(uint32_t number);
 
+/* The hint for the author of code, who cannot change settings: a constant, or the hint
+ * itself. */
+const char *gbx_hint_for_code(const char *hint);
+
 /* The first row of that kind whose pattern is part of the message, or GBX_HINT_NONE. */
 uint32_t gbx_hint_find(gbx_hint_kind kind, const char *message);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* code_advice - the engine's hints, as who can change nothing but code is told them. */
 #include "engine/verdict.h"
-#include "mcp/code/code.h"
+#include "syntax/hint_table.h"
 #include "test.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@ static const char *told(gbx_evidence e)
     e.limits = &limits;
     gbx_verdict_decide(&e, &v);
     assert_string_not_equal(v.hint, "");
-    return gbx_advice_for_hint(v.hint);
+    return gbx_hint_for_code(v.hint);
 }
 
 TEST(limits__are_nothing_that_code_can_raise)
@@ -41,7 +41,7 @@ TEST(what_the_host_lacks__is_for_who_runs_the_server)
 {
     gbx_evidence e = {.end = GBX_END_NO_WORKER, .lack = "too many open files"};
 
-    assert_memory_equal(told(e), "whoever runs this server must ", 30);
+    assert_memory_equal(told(e), "whoever runs this must ", 23);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -169,9 +169,6 @@ void gbx_granted_say(const gbx_policy *policy, const char *prefix, gbx_buf *to);
 const char *gbx_code_advice(const char *message, const char *hint, const char *line,
                             size_t line_len);
 
-/* With or without upstream servers: a constant, or the hint itself. */
-const char *gbx_advice_for_hint(const char *hint);
-
 /* ---- code.c -------------------------------------------------------------- */
 
 typedef struct gbx_mcp_code gbx_mcp_code;

@@ -53,31 +53,6 @@ static const struct {
 #define OTHER_SITE \
     "ask a site that is allowed, or call a tool of a server, servers.NAME.tool(args)"
 
-/* Hints that only the operator of the server could follow, and what they mean for a
- * script. In order: specific ones before general ones. */
-static const struct {
-    const char *part;
-    const char *told;
-} settings[] = {
-    {"--allow fetch=SITE", "ask a site that is allowed, or do without this request"},
-    {"--allow fetch", "fetch is off here: use the tools and data that there are"},
-    {"--allow file", "files are off here: use the tools and data that there are"},
-    {"--allow crypto", "hashing is off here: do without it"},
-    {"--allow env", "variables are off here: write the value into the code"},
-    {"base64 is not built in",
-     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there"},
-    {"or load the data as a dataset", "give the code less data at once"},
-    {"raise the memory limit",
-     "use less memory: work on the data in smaller pieces, and keep only what is needed"},
-    {"loop that does not end", "look for a loop that does not end, or do less at once"},
-    {"or raise the limit", "the host did not answer in time: try again"},
-    {"the host lacks", "whoever runs this server must free some of what is lacking, or "
-                       "raise its limit"},
-    {"find who killed it", "the server's process for the code was killed: try again"},
-    {"run fewer calls at once",
-     "the server is busy: run fewer calls at once, or try later"},
-};
-
 /* Does the text use one of the words (separated by single spaces) as a name? */
 static bool has_one_of(const char *words, const char *text, size_t len)
 {
@@ -101,14 +76,6 @@ static const char *topic_of(const char *text, size_t len)
     return NULL;
 }
 
-const char *gbx_advice_for_hint(const char *hint)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(settings); i++)
-        if (strstr(hint, settings[i].part) != NULL)
-            return settings[i].told;
-    return hint;
-}
-
 const char *gbx_code_advice(const char *message, const char *hint, const char *line,
                             size_t line_len)
 {
@@ -120,7 +87,7 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
     if (is_module && has_one_of(OURS, line, line_len))
         return THERE;
     if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)
-        return gbx_advice_for_hint(hint);
+        return gbx_hint_for_code(hint);
     if (strstr(hint, "ask a site") != NULL)
         found = OTHER_SITE;
     else if (is_module)

@@ -12,6 +12,7 @@
 #include "mcp/code/code.h"
 #include "mcp/data/datasets.h"
 #include "mcp/rpc/rpc.h"
+#include "syntax/hint_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,7 +268,7 @@ static const char *hint_for(const gbx_result *result)
 
 static void take_error(reply *r, const char *advice)
 {
-    r->hint = advice[0] != 0 ? advice : gbx_advice_for_hint(gbx_result_hint(r->result));
+    r->hint = advice[0] != 0 ? advice : gbx_hint_for_code(gbx_result_hint(r->result));
     if (r->hint[0] == 0)
         r->hint = hint_for(r->result);
     r->at = gbx_result_location(r->result);

@@ -482,11 +482,16 @@ static void read_database(reader *r)
         (void)put_columns(r);
 }
 
-/* Nothing of the database was looked at before. */
+/* In a fork, which keeps one descriptor. Nothing of the database was looked at before. */
+static void enter_seal(const gbx_seal *seal, int kept)
+{
+    if (!gbx_seal_worker(seal, kept))
+        _exit(4);
+}
+
 static _Noreturn void be_sealed(reader *r, const gbx_seal *seal)
 {
-    if (!gbx_seal_worker(seal, GBX_CONTROL_FD))
-        _exit(4);
+    enter_seal(seal, GBX_CONTROL_FD);
     read_database(r);
     _exit(gbx_channel_write(GBX_CHANNEL_FD, &r->answer, sizeof r->answer) ? 0 : 1);
 }
@@ -494,8 +499,7 @@ static _Noreturn void be_sealed(reader *r, const gbx_seal *seal)
 /* Its note goes to the error output, which nobody reads any more. */
 static _Noreturn void attack(const gbx_seal *seal, uint32_t index)
 {
-    if (!gbx_seal_worker(seal, STDERR_FILENO))
-        _exit(4);
+    enter_seal(seal, STDERR_FILENO);
     gbx_attack_run(index);
     _exit(5);
 }

@@ -4,6 +4,7 @@
 // mutants - remove the mechanism behind each claim of SECURITY.md, and see its tests fail.
 //
 //     tools/mutants.mjs BUILD [CLAIM ...]
+//     tools/mutants.mjs --check     only whether each row fits the tree; nothing is built
 //
 // Works on a copy of the tree in BUILD/mutants. Each row of tests/mutants/mutants.txt removes one
 // mechanism there; the tests that it names must pass without that and fail with it. Prints a line for
@@ -124,8 +125,10 @@ function allTargets() {
   return known;
 }
 
+/** A test whose program has another name needs all of them. */
 function buildFor(tests) {
-  const { ok, text } = run('ninja', ['-C', objects, ...new Set([...programs, ...tests.flatMap(targetsOf)])]);
+  const targets = tests.every((test) => targetsOf(test).length > 0 || !test.startsWith('test_')) ? tests.flatMap(targetsOf) : ['all'];
+  const { ok, text } = run('ninja', ['-C', objects, ...new Set([...programs, ...targets])]);
   return ok ? '' : text;
 }
 
@@ -137,12 +140,18 @@ function passes(test) {
   return run('ctest', ['--test-dir', objects, '--no-tests=error', '--parallel', '2', '-R', `^${test}${end}`]);
 }
 
-function verdictOf({ changes, tests }) {
+/** The files that the changes make. */
+function textsOf(changes) {
   const texts = new Map();
   for (const { symbol, change } of changes) {
     const { path, text, from, to } = findDefinition(symbol, texts);
     texts.set(path, text.slice(0, from) + changed(text.slice(from, to), change) + text.slice(to));
   }
+  return texts;
+}
+
+function verdictOf({ changes, tests }) {
+  const texts = textsOf(changes);
   try {
     for (const [path, text] of texts) writeFileSync(join(copy, path), text);
     const fault = buildFor(tests);
@@ -154,13 +163,43 @@ function verdictOf({ changes, tests }) {
   }
 }
 
+let bad = 0;
+function report(row, verdict, end = '') {
+  if (verdict) bad += 1;
+  console.log(`${row.claim} ${row.symbol}: ${verdict || `seen by ${row.tests.join(', ')}`}${end}`);
+}
+
+/** Calls `judge` with a row; what it throws is the verdict, too. */
+function tryRow(row, judge) {
+  try {
+    return judge(row);
+  } catch (error) {
+    return error.message;
+  }
+}
+
+function reportClaims() {
+  for (const claim of claims.filter((number) => !rows.some((row) => row.claim === number))) {
+    console.log(`${claim}: no mutant`);
+    bad += 1;
+  }
+}
+
+if (build === '--check') {
+  for (const row of rows) {
+    const fault = tryRow(row, ({ changes }) => void textsOf(changes));
+    if (fault) report(row, fault);
+  }
+  reportClaims();
+  process.exit(bad === 0 ? 0 : 1);
+}
+
 copyTree();
 mustRun('cmake', ['-S', copy, '-B', objects, '-G', 'Ninja', '--log-level=WARNING', '-DCMAKE_BUILD_TYPE=Release',
   '-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF', '-DGLOVEBOX_TESTS=ON', '-DGLOVEBOX_ADDON=ON',
   ...(process.env.CMAKEFLAGS?.split(' ') ?? [])]);
 const selected = rows.filter(({ claim }) => chosen.length === 0 || chosen.includes(claim));
 const named = [...new Set(selected.flatMap(({ tests }) => tests))];
-let bad = 0;
 const broken = buildFor(named);
 if (broken) throw new Error(broken.slice(-3000));
 for (const test of named) {
@@ -171,21 +210,9 @@ for (const test of named) {
 }
 for (const row of selected) {
   const start = Date.now();
-  let verdict;
-  try {
-    verdict = verdictOf(row);
-  } catch (error) {
-    verdict = error.message;
-  }
-  if (verdict) bad += 1;
-  const seconds = Math.round((Date.now() - start) / 1000);
-  console.log(`${row.claim} ${row.symbol}: ${verdict || `seen by ${row.tests.join(', ')}`} (${seconds} s)`);
+  report(row, tryRow(row, verdictOf), ` (${Math.round((Date.now() - start) / 1000)} s)`);
 }
-for (const claim of claims.filter((number) => !rows.some((row) => row.claim === number))) {
-  if (chosen.length > 0) break;
-  console.log(`${claim}: no mutant`);
-  bad += 1;
-}
+if (chosen.length === 0) reportClaims();
 rmSync(join(copy, 'build/Testing'), { recursive: true, force: true });
 console.log(bad === 0 ? `${selected.length} mutants, all seen` : `${bad} faults`);
 process.exit(bad === 0 ? 0 : 1);

@@ -324,7 +324,9 @@ TEST(variables__are_bounded_each_and_together)
             (void)gbx_buf_printf(&json, "%s\"V%d\": \"%0*d\"",
                                  v == 0 ? "{\"env\": {" : ",", v, rows[i].len, 0);
         assert_true(gbx_buf_puts(&json, "}}"));
-        (void)gbx_policy_parse((char *)json.data, json.len, base, &policy, &error);
+        assert_int_equal(gbx_policy_parse((char *)json.data, json.len, base, &policy,
+                                          &error),
+                         rows[i].message[0] == '\0' ? GBX_OK : GBX_E_POLICY);
         assert_string_equal(error.message, rows[i].message);
         gbx_policy_free(policy);
     }

@@ -34,8 +34,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CALLS_MAX 1200
-#define TEXTS_MAX 4096
+#define CALLS_MAX 5200
+#define TEXTS_MAX (4 * CALLS_MAX)
 
 static struct {
     servers *servers;
@@ -249,6 +249,7 @@ static void on_ask(char *rest)
 {
     long number = steps_number(&rest);
 
+    assert_in_range(number, 1, CALLS_MAX - 1);
     s.calls[number] = begin(rest, &s.answers[number]);
 }
 

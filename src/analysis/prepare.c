@@ -447,12 +447,13 @@ static void read_text(struct work *w)
     w->fault = (gbx_types_fault){GBX_HINT_NONE, 0};
 }
 
-static bool prepare(struct work *w, gbx_prepared_code *ret)
+/* text: as it was given. */
+static bool prepare(struct work *w, const char *text, gbx_prepared_code *ret)
 {
     struct composition c = {.made = ret};
 
     read_text(w);
-    ret->is_changed = memcmp(w->copy, w->text, w->len) != 0;
+    ret->is_changed = w->len > 0 && memcmp(w->copy, text, w->len) != 0;
     ret->fault = w->fault.hint;
     ret->fault_at = (uint32_t)(w->region.start + w->fault.offset);
     if (w->form == GBX_FORM_SCRIPT) {
@@ -488,7 +489,7 @@ bool gbx_prepare(const char *text, size_t len, size_t indent, gbx_form form,
     if (len > 0)
         memcpy(given, text, len);
     given[len] = 0;
-    if (!prepare(&w, ret))
+    if (!prepare(&w, text, ret))
         return false;
     ret->plain = copy;
     ret->plain_len = len;

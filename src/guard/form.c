@@ -49,7 +49,7 @@ static struct top look(const gbx_tree *t)
 
         top.comments += gbx_tree_is_comment(t, i);
         if (gbx_tree_is_comment(t, i) || kind == GBX_NODE_EMPTY ||
-            kind == GBX_NODE_TOKEN)
+            kind == GBX_NODE_HASH_BANG || kind == GBX_NODE_TOKEN)
             continue;
         if (top.count++ == 0)
             top.first = i;

@@ -59,7 +59,7 @@ TEST(every_call__is_replayed_to_the_byte_with_nothing_behind)
 }
 
 /* Which answer is first is the machine's choice each time. */
-TEST(a_race__is_decided_by_the_recording_a_hundred_times)
+TEST(a_race__is_decided_by_the_recording_each_time)
 {
     world *w = *state;
     gbx_call call = call_of(
@@ -68,7 +68,7 @@ TEST(a_race__is_decided_by_the_recording_a_hundred_times)
         ": echo(i)).then(() => order.push(i)))); clearInterval(t); "
         "return [order, Math.random(), Date.now()]; }");
 
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 20; i++)
         check_replay(w->engine, &call, 0, true);
 }
 

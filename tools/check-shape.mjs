@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 98150,
-  'lines in src/mcp': 32800,
-  'lines in src/mcp/code': 9250,
-  'lines in src/mcp/data': 4250,
-  'lines in tests and node/test': 74150,
+  'lines in src': 97900,
+  'lines in src/mcp': 32550,
+  'lines in src/mcp/code': 9100,
+  'lines in src/mcp/data': 4200,
+  'lines in tests and node/test': 72000,
   'files in src': 338,
   'headers in src': 68,
   'C files under 60 lines': 5,
@@ -27,7 +27,7 @@ const BARS = {
   'pages in docs': 9,
   'words in pages of docs': 14000,
   'words in ARCHITECTURE.md': 2500,
-  'call cycles between files of src': 2,
+  'call cycles between files of src': 0,
 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));

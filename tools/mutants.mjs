@@ -22,7 +22,7 @@ if (!build) {
 }
 const copy = resolve(build, 'mutants');
 const objects = join(copy, 'build');
-const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+const tracked = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
 const read = (path) => readFileSync(join(root, path), 'utf8');
 
 /** The claims' numbers. */

@@ -127,7 +127,9 @@ function allTargets() {
 
 /** A test whose program has another name needs all of them. */
 function buildFor(tests) {
-  const targets = tests.every((test) => targetsOf(test).length > 0 || !test.startsWith('test_')) ? tests.flatMap(targetsOf) : ['all'];
+  const hasProgram = (test) => allTargets().some((name) => test === name || test.startsWith(`${name}_`));
+  const isBuilt = (test) => hasProgram(test) || !test.startsWith('test_');
+  const targets = tests.every(isBuilt) ? tests.flatMap(targetsOf) : ['all'];
   const { ok, text } = run('ninja', ['-C', objects, ...new Set([...programs, ...targets])]);
   return ok ? '' : text;
 }

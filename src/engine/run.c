@@ -469,9 +469,11 @@ bool gbx_run_pump(gbx_run *run)
         gbx_pool_fill_for(run); /* the worker has its call and runs by now */
     switch (run->phase) {
     case GBX_RUN_STARTED:
-        if (begins && !run->exchange.is_nomem &&
+        /* The worker cannot have answered yet. An abort may have come before the run had
+         * this worker: then nothing else tells of it. */
+        if (begins && !run->exchange.is_nomem && !atomic_load(&run->is_aborted) &&
             !gbx_exchange_has_ended(&run->exchange))
-            return false; /* the worker cannot have answered yet */
+            return false;
         return step_started(run, gbx_clock_now_ns());
     case GBX_RUN_DYING: return step_dying(run, gbx_clock_now_ns());
     case GBX_RUN_QUEUED: return false;

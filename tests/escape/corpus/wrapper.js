@@ -83,8 +83,9 @@ a) ; globalThis.evil = 1; (b
 --> nothing
 
 //// W017 hashbang
-//: why: a comment at the very beginning only, which our prefix takes
-//: guard: INVALID_CODE
+//: why: a comment where the code begins, as in a file: the engine gets it blanked
+//: expect: VALUE
+//: value: 1
 #!/usr/bin/env node
 (d) => 1
 

@@ -332,17 +332,20 @@ void gbx_template_retire(gbx_template *t)
 static bool serves(gbx_template *t)
 {
     gbx_engine *engine = t->engine;
+    bool makes_better = t->is_renewal;
 
     if (t->content_seq != engine->content_seq)
         return false;
     gbx_change_end(engine, t, NULL);
     t->state = GBX_TEMPLATE_SERVING;
-    if (engine->current != NULL)
+    if (engine->current != NULL) {
+        makes_better = makes_better || engine->current->is_cold;
         gbx_template_retire(engine->current);
+    }
     engine->current = t;
     engine->wasted = 0;
     engine->fork_ns = 0;
-    if (t->is_renewal) { /* workers with the old contents are of no use */
+    if (makes_better) { /* workers of the old one lack contents, or are slow */
         engine->load_seq++;
         engine->coming = 0;
         gbx_pool_discard_stale(engine);

@@ -43,15 +43,19 @@ static void put_layers(gbx_buf *to, const gbx_engine_facts *facts)
 static void put_pool(gbx_buf *to, const gbx_engine *engine)
 {
     const gbx_options *o = &engine->settings.options;
+    size_t cold = 0;
 
+    for (const gbx_template *t = engine->templates; t != NULL; t = t->next)
+        cold += t->is_cold;
     (void)gbx_buf_printf(
         to,
         ",\"pool\":{\"size\":%u,\"kept\":%u,\"ready\":%u,\"workers\":%u,\"maxWorkers\":%u,"
-        "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu}",
+        "\"running\":%zu,\"waiting\":%zu,\"callsEnded\":%llu,\"templatesStarted\":%llu,"
+        "\"coldTemplates\":%zu}",
         o->pool_size, engine->kept, engine->ready_count, engine->alive, o->max_workers,
         engine->running.count, engine->waiting.count,
         (unsigned long long)engine->calls_ended,
-        (unsigned long long)engine->templates_started);
+        (unsigned long long)engine->templates_started, cold);
     (void)gbx_buf_printf(
         to,
         ",\"limits\":{\"timeoutMs\":%u,\"cpuMs\":%u,\"memoryBytes\":%llu,"

@@ -258,7 +258,8 @@ static gbx_status put_dataset(gbx_engine *engine, const gbx_dataset *d,
     gbx_error error = {0};
     gbx_status status;
 
-    if (engine->current->replaced_bytes + cost > REPLACED_MAX) {
+    if (engine->current->is_cold ||
+        engine->current->replaced_bytes + cost > REPLACED_MAX) {
         status = restart(engine, &error);
         return status == GBX_OK ? GBX_OK
                                 : gbx_fail_at(reterr, status, error.line, error.column,

@@ -139,6 +139,10 @@ static void look_after_runs(gbx_engine *engine)
     } while (run != NULL);
 }
 
+/* A template that has not warmed up serves for this long: a first call, and whatever an
+ * engine for one call is asked. */
+#define COLD_NS (INT64_C(100) * GBX_NS_PER_MS)
+
 /* Is a new template due: none serves, or the serving one is used up? */
 static bool needs_template(gbx_engine *engine, int64_t now)
 {
@@ -157,7 +161,8 @@ static bool needs_template(gbx_engine *engine, int64_t now)
         (gbx_change_is_open(engine, GBX_CHANGE_START) && engine->templates_started > 0))
         return false;
     return t == NULL || t->forks >= o->recycle_calls ||
-           now - t->born_ns >= (int64_t)o->recycle_ms * GBX_NS_PER_MS;
+           now - t->born_ns >=
+               (t->is_cold ? COLD_NS : (int64_t)o->recycle_ms * GBX_NS_PER_MS);
 }
 
 static void fail_start(gbx_engine *engine, const gbx_error *error)

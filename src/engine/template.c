@@ -133,7 +133,7 @@ static bool send_config(gbx_template *t)
     gbx_msg_config config = {
         .version = GBX_WIRE_VERSION,
         .globals = (uint8_t)o->globals,
-        .warm = o->pool_size > 1 || o->fresh == GBX_FRESH_EXEC ? 1 : 0,
+        .warm = (o->pool_size > 1 || o->fresh == GBX_FRESH_EXEC) && !t->is_cold ? 1 : 0,
         .huge_pages = (uint8_t)o->huge_pages,
         .flags = o->speculation == GBX_SPECULATION_GUARDED
                      ? GBX_CONFIG_GUARD_SPECULATION
@@ -175,6 +175,17 @@ static bool may_fork_from_zygote(const gbx_engine *engine)
            o->pool_size > 1 && engine->current == NULL;
 }
 
+/* Warming up takes three quarters of a start. The first template of an engine serves
+ * without it, so that the first call does not wait, and is soon replaced. A preload
+ * would have to run twice. */
+static bool may_start_cold(const gbx_engine *engine)
+{
+    const gbx_options *o = &engine->settings.options;
+
+    return o->pool_size > 1 && o->fresh == GBX_FRESH_FORK &&
+           engine->templates_started == 0 && engine->preloads == NULL;
+}
+
 gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
 {
     struct timeval patience = gbx_timeout_timeval(GBX_TIMEOUT_HELLO);
@@ -197,8 +208,10 @@ gbx_status gbx_template_start(gbx_engine *engine, gbx_error *reterr)
     if (engine->worker_uids[0] == 0)
         gbx_worker_uid_choose(o->worker_uid, engine->worker_uids);
     t->content_seq = engine->content_seq;
-    if (!may_fork_from_zygote(engine) || !gbx_zygote_spawn(&options, &t->process))
+    if (!may_fork_from_zygote(engine) || !gbx_zygote_spawn(&options, &t->process)) {
+        t->is_cold = may_start_cold(engine);
         status = gbx_spawn(&options, &t->process, &err);
+    }
     if (status == GBX_OK)
         status = check_pidfds(&t->process, &err);
     if (status == GBX_OK && (!send_config(t) || !send_preloads(t)))

@@ -107,6 +107,12 @@ static pid_t template_beside(pid_t serving)
     return 0;
 }
 
+static bool is_alone(void *pid)
+{
+    *(pid_t *)pid = proc_template();
+    return *(pid_t *)pid > 0;
+}
+
 static bool is_another_begun(void *user)
 {
     return template_beside(*(pid_t *)user) != 0;
@@ -121,8 +127,7 @@ TEST(load__of_a_large_one_in_the_place_of_another_holds_up_nobody)
 
     assert_int_equal(gbx_engine_load(r.engine, "d", "[1]", 3, GBX_DATA_JSON, NULL),
                      GBX_OK);
-    serving = proc_template();
-    assert_true(serving > 0);
+    assert_true(until(is_alone, &serving, 60000)); /* the first one has ended */
     assert_int_equal(pthread_create(&loader, NULL, load_large, &r), 0);
     assert_true(until(is_another_begun, &serving, 60000));
     for (int i = 0; i < 50; i++) /* far more than there are workers ready */

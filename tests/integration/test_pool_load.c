@@ -230,6 +230,7 @@ TEST(workers__killed_at_any_moment_harm_their_own_call_alone)
     static killing k;
 
     k.engine = engine_start(&options);
+    wait_until_full(k.engine);
     k.template_pid = proc_template();
     assert_int_not_equal(k.template_pid, 0);
     threads_run(4, call_while_killed, &k);
@@ -330,6 +331,7 @@ TEST(max_workers__is_never_passed)
     options.max_workers = 3;
     options.limits.timeout_ms = 20000;
     c.engine = engine_start(&options);
+    wait_until_full(c.engine);
     c.template_pid = proc_template();
     threads_run(13, call_in_a_crowd, &c);
 

@@ -149,6 +149,11 @@ CHILD_TEST(unavailable__says_that_descriptors_are_out)
     return true;
 }
 
+static bool is_full(void *engine)
+{
+    return pool_is_full(engine);
+}
+
 /* Calls for which there is nothing left, beside one that runs. */
 CHILD_TEST(calls__that_run_when_descriptors_are_out_go_on)
 {
@@ -164,7 +169,7 @@ CHILD_TEST(calls__that_run_when_descriptors_are_out_go_on)
 
     inbox_init(&box, 100);
     CHECK(child_engine(&engine));
-    CHECK(child_is_alive(engine));
+    CHECK(until(is_full, engine, 60000));
     pid = proc_template();
     CHECK(gbx_submit(engine, &longer, inbox_done, &box, &ticket, NULL) == GBX_OK);
     CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -247,6 +252,7 @@ CHILD_TEST(host__that_runs_out_of_processes)
     pid_t pid;
 
     CHECK(child_engine(&engine));
+    CHECK(until(is_full, engine, 60000));
     pid = proc_template();
     CHECK(pid > 1);
     if (prlimit(pid, RLIMIT_NPROC, NULL, &limit) != 0) {

@@ -139,7 +139,7 @@ TEST(pages_of_every_call__are_pinned_for_forks_to_copy)
         skip();
     }
     engine = engine_start(&options);
-    check_alive(engine);
+    wait_until_full(engine);
     have = kib_of(proc_template(), "status", "VmPin:");
     gbx_engine_free(engine);
     assert_in_range(have, 100, 8192);

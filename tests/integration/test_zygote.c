@@ -281,7 +281,7 @@ static _Noreturn void be_host(int out)
     pid_t pids[3];
 
     pids[0] = start_zygote();
-    (void)engine_start(NULL);
+    wait_until_full(engine_start(NULL));
     pids[1] = proc_template();
     pids[2] = 0;
     (void)!write(out, pids, sizeof pids);

@@ -178,7 +178,8 @@ bool pool_is_full(gbx_engine *engine)
     double kept = report_number(engine, "kept");
 
     return report_number(engine, "ready") == kept &&
-           report_number(engine, "workers") == report_number(engine, "ready");
+           report_number(engine, "workers") == report_number(engine, "ready") &&
+           report_number(engine, "coldTemplates") == 0;
 }
 
 static bool is_full(void *user)

@@ -54,7 +54,7 @@ void check_one_line(const char *text);        /* it has no control characters */
 /* A number of gbx_engine_report(), by its key. */
 double report_number(gbx_engine *engine, const char *key);
 
-/* True once the pool is full and nothing else lives. */
+/* True once the pool is full, nothing else lives, and the template is one to last. */
 bool pool_is_full(gbx_engine *engine);
 void wait_until_full(gbx_engine *engine);  /* asserts */
 void wait_until_taken(gbx_engine *engine); /* no worker is ready; asserts */

@@ -34,7 +34,8 @@ TEST(every_call__can_fail)
     }
 
     print_message("%zu calls of %zu kinds failed, one at a time\n", total, kinds);
-    assert_true(kinds >= failing_calls_count - 4);
+    /* event_assign() is needed only where a worker does not answer at once. */
+    assert_true(kinds >= failing_calls_count - 1);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -60,10 +60,6 @@ const failing_call failing_calls[] = {
     {"getrandom", ENOSYS},
     {"clock_gettime", EINVAL},
     {"pthread_create", EAGAIN},
-    {"pthread_mutex_init", ENOMEM},
-    {"pthread_condattr_init", ENOMEM},
-    {"pthread_cond_init", EAGAIN},
-    {"event_base_new", ENOMEM},
     {"event_new", ENOMEM},
     {"event_add", ENOMEM},
     {"event_assign", EINVAL},
@@ -159,22 +155,10 @@ WRAP_RETURNING(pthread_create,
                (pthread_t * thread, const pthread_attr_t *attr, void *(*fn)(void *),
                 void *user),
                thread, attr, fn, user)
-WRAP_RETURNING(pthread_mutex_init,
-               (pthread_mutex_t * mutex, const pthread_mutexattr_t *attr), mutex, attr)
-WRAP_RETURNING(pthread_condattr_init, (pthread_condattr_t * attr), attr)
-WRAP_RETURNING(pthread_cond_init,
-               (pthread_cond_t * cond, const pthread_condattr_t *attr), cond, attr)
 WRAP_POINTER(struct event *, event_new,
              (struct event_base * base, evutil_socket_t fd, short what,
               event_callback_fn fn, void *user),
              base, fd, what, fn, user)
-
-struct event_base *__real_event_base_new(void);
-struct event_base *__wrap_event_base_new(void);
-struct event_base *__wrap_event_base_new(void)
-{
-    return is_due("event_base_new") ? NULL : __real_event_base_new();
-}
 
 /* Of the clocks only other processes' can be missing. */
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);

@@ -41,9 +41,7 @@ gbx_failing(malloc malloc calloc realloc reallocarray strdup strndup asprintf
     __asprintf_chk)
 gbx_failing(calls socketpair pipe2 mmap memfd_create eventfd open fstat readlink
     read pread write send sendmsg recv recvmsg ppoll fcntl dup3 setsockopt syscall
-    waitid getrandom clock_gettime pthread_create pthread_mutex_init
-    pthread_condattr_init pthread_cond_init event_base_new event_new event_add
-    event_assign)
+    waitid getrandom clock_gettime pthread_create event_new event_add event_assign)
 
 gbx_host_test(cleanup)
 gbx_host_test(fail)

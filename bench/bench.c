@@ -7,8 +7,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static int ascending(const void *a, const void *b)
@@ -26,6 +28,17 @@ static gbx_bench_row *add_row(gbx_bench *bench, const char *id, const char *labe
     assert(bench->count <= GBX_BENCH_ROWS_MAX);
     *row = (gbx_bench_row){.id = id, .label = label};
     return row;
+}
+
+/* The first template of a process is soon replaced by a warm one. */
+static bool is_cold(gbx_engine *engine)
+{
+    char *json = NULL;
+    bool is_cold = gbx_engine_report(engine, &json, NULL) == GBX_OK &&
+                   strstr(json, "\"coldTemplates\":0") == NULL;
+
+    gbx_string_free(json);
+    return is_cold;
 }
 
 /* ---- public to other modules -------------------------------------------- */
@@ -56,7 +69,11 @@ gbx_engine *gbx_bench_engine(const gbx_bench *bench, const gbx_limits *limits,
     options.capabilities |= capabilities;
     if (limits != NULL)
         options.limits = *limits;
-    return gbx_engine_new(&options, &engine, reterr) == GBX_OK ? engine : NULL;
+    if (gbx_engine_new(&options, &engine, reterr) != GBX_OK)
+        return NULL;
+    for (int i = 0; i < 500 && is_cold(engine); i++)
+        gbx_bench_settle(10);
+    return engine;
 }
 
 void gbx_bench_settle(unsigned ms)

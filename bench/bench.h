@@ -34,7 +34,7 @@ void gbx_bench_add(gbx_bench *bench, const char *id, const char *label, double v
 void gbx_bench_skip(gbx_bench *bench, const char *id, const char *label,
                     const char *reason);
 
-/* An engine of the options with these limits and capabilities, or NULL with *reterr
+/* A warm engine of the options with these limits and capabilities, or NULL with *reterr
  * filled. */
 gbx_engine *gbx_bench_engine(const gbx_bench *bench, const gbx_limits *limits,
                              uint32_t capabilities, gbx_error *reterr);
@@ -50,6 +50,9 @@ double gbx_bench_call(gbx_engine *engine, gbx_call *call, gbx_code expected,
 /* Sorts values; share is from 0 to 1. NaN for no value. */
 double gbx_bench_percentile(double *values, size_t count, double share);
 
+/* How many processes are below this one, and their memory in MiB (PSS); -1: may not be read. */
+double gbx_bench_descendants(size_t *ret_count);
+
 /* The groups, in the order in which they must run: the first needs a process that has
  * run nothing yet. */
 void gbx_bench_calls(gbx_bench *bench);
@@ -57,5 +60,6 @@ void gbx_bench_ends(gbx_bench *bench);
 void gbx_bench_data(gbx_bench *bench);
 void gbx_bench_compute(gbx_bench *bench);
 void gbx_bench_processes(gbx_bench *bench);
+void gbx_bench_engines(gbx_bench *bench);
 
 #endif

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define COLD_RUNS 21
-#define PIDS_MAX  256
+#define PIDS_MAX  1024
 
 static void free_engine(gbx_engine **engine)
 {
@@ -189,6 +189,28 @@ static void memory(gbx_bench *bench)
 }
 
 /* ---- public to other modules -------------------------------------------- */
+
+double gbx_bench_descendants(size_t *ret_count)
+{
+    static pid_t levels[2][PIDS_MAX];
+    pid_t self = getpid();
+    size_t count = children_of(&self, 1, levels[0]);
+    double kib = 0;
+
+    *ret_count = 0;
+    for (size_t level = 0; count > 0; level++) {
+        const pid_t *pids = levels[level % 2];
+
+        *ret_count += count;
+        for (size_t i = 0; i < count && kib >= 0; i++) {
+            double own = pss_of(pids[i]);
+
+            kib = own < 0 ? -1 : kib + own;
+        }
+        count = children_of(pids, count, levels[(level + 1) % 2]);
+    }
+    return kib < 0 ? -1 : kib / 1024;
+}
 
 void gbx_bench_processes(gbx_bench *bench)
 {

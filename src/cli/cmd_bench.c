@@ -34,7 +34,7 @@ static const struct {
 } stages[] = {
     {"calls", gbx_bench_calls},          {"deadlines and aborts", gbx_bench_ends},
     {"100,000 records", gbx_bench_data}, {"computing", gbx_bench_compute},
-    {"processes", gbx_bench_processes},
+    {"processes", gbx_bench_processes},  {"engines", gbx_bench_engines},
 };
 
 static void print_json(const gbx_term *out, const gbx_bench *bench,

@@ -378,6 +378,14 @@ static void warm_preloads(gbx_realm *realm, const char *shape)
     gbx_warm_preloads(realm, code);
 }
 
+/* What the realm keeps of the last match would tell calls what has run before them. */
+static void forget_match(gbx_realm *realm)
+{
+    gbx_realm_outcome outcome;
+
+    run(realm, "() => /(?:)/.test('')", GBX_FORM_FUNCTION, &outcome);
+}
+
 void gbx_realm_warm(gbx_realm *realm, int how_much)
 {
     gbx_realm_outcome outcome;
@@ -387,9 +395,9 @@ void gbx_realm_warm(gbx_realm *realm, int how_much)
     if (how_much > 0) {
         warm_all(realm);
         warm_common(realm, COMMON_TIMES);
-    }
-    if (how_much > 0)
         gbx_helpers_warm(realm);
+        forget_match(realm);
+    }
 }
 
 void gbx_realm_warm_own(gbx_realm *realm, int how_much)
@@ -398,6 +406,8 @@ void gbx_realm_warm_own(gbx_realm *realm, int how_much)
         gbx_warm_capabilities(realm, realm->capabilities);
     if (how_much > 0 && realm->preload_warm != NULL)
         gbx_warm_preloads(realm, NULL);
+    if (how_much > 0)
+        forget_match(realm);
 }
 
 void gbx_realm_settle_again(gbx_realm *realm)

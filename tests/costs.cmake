@@ -24,14 +24,10 @@ set_property(GLOBAL PROPERTY gbx_test_costs
     test_bombs_2 25
     test_bombs_3 25
     test_bombs_4 25
-    test_bombs_5 25
-    test_bombs_6 25
     test_corpus_1 25
     test_corpus_2 25
     test_corpus_3 25
     test_corpus_4 25
-    test_corpus_5 25
-    test_corpus_6 25
     test_hostile_template 25
     test_preloads 25
     test_mcp_upstream_sdk 20

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CASES_MAX 1024
+#define CASES_MAX  1024
+#define GROUP_SIZE 16
 
 typedef struct kept_text {
     struct kept_text *next;
@@ -398,6 +399,7 @@ int cases_run(const char *folder, CMUnitTestFunction fn, const struct CMUnitTest
               size_t own_count, CMFixtureFunction start, CMFixtureFunction stop)
 {
     struct CMUnitTest *tests;
+    test_case *last = NULL;
     size_t count = 0;
     int failed;
 
@@ -408,14 +410,17 @@ int cases_run(const char *folder, CMUnitTestFunction fn, const struct CMUnitTest
 
         if (!is_in_shard(i))
             continue;
-        if (c == NULL)
-            tests[count] = own[i];
-        else
-            tests[count] = (struct CMUnitTest){.name = c->name,
-                                               .test_func = fn,
-                                               .initial_state = c};
-        count++;
+        if (c == NULL) {
+            tests[count++] = own[i];
+            continue;
+        }
+        tests[count++] =
+            (struct CMUnitTest){.name = c->name, .test_func = fn, .initial_state = c};
+        c->ends_group = count % GROUP_SIZE == 0;
+        last = c;
     }
+    if (last != NULL)
+        last->ends_group = true;
     failed = _cmocka_run_group_tests(folder, tests, count, start, stop);
     free(tests);
     return failed;

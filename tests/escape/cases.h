@@ -32,6 +32,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -82,12 +83,14 @@ typedef struct test_case {
     uint32_t memories[CASE_MEMORIES_MAX]; /* MiB; the first is 0: the default */
     case_step steps[CASE_STEPS_MAX];
     size_t step_count;
+    bool ends_group; /* of those that the tests look back at together */
 } test_case;
 
 /* Run a cmocka test for each case of every *.js in GBX_ESCAPE/folder, by name of file,
  * after those of own (may be NULL); *state of each is its test_case. With
  * GLOVEBOX_SHARD=2/6 in the environment every sixth of them, beginning with the second.
- * Returns how many failed. Ends the program with the place if a file is not as above. */
+ * Every sixteenth case ends a group, and so does the last. Returns how many failed. Ends
+ * the program with the place if a file is not as above. */
 int cases_run(const char *folder, CMUnitTestFunction fn, const struct CMUnitTest *own,
               size_t own_count, CMFixtureFunction start, CMFixtureFunction stop);
 

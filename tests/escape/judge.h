@@ -4,9 +4,10 @@
  * its answer came of it. Asserts; one thread.
  *
  * After every call: exactly one answer, valid JSON within its limits, in time, memory
- * within its limit, and nothing of the host in it. After every case: the engine is
- * right, the realm of the next call is what it always was, and this process has no
- * other children, descriptors or control groups than before.
+ * within its limit, and nothing of the host in it. After every group of cases: the realm
+ * of the next call is what it always was, and this process has no other children,
+ * descriptors or control groups than before. That an engine answers after a case is seen
+ * by the next.
  */
 #ifndef GBX_TESTS_JUDGE_H
 #define GBX_TESTS_JUDGE_H
@@ -20,10 +21,11 @@ void judge_stop(void);
 /* The calls of a case, with one memory limit (MiB; 0: the default), and what must be
  * so after each. Every call is made twice at the same time: blocking without the
  * structural check, and submitted with it. What the check refuses must be stopped
- * without it too. */
+ * without it too. Where memory or time stops a case and the check does not, one call is
+ * enough. */
 void judge_calls(const test_case *c, uint32_t memory_mib);
 
-/* What must be so after a case. */
+/* What must be so after a group of cases, if this case ends one. */
 void judge_after(const test_case *c);
 
 /* Engine of a world, for tests that make calls of their own. */

@@ -15,13 +15,11 @@ function(gbx_cases_test name shards)
         gbx_test(test_${name}_${shard} escape 600 test_${name})
         set_property(TEST test_${name}_${shard} APPEND PROPERTY
             ENVIRONMENT GLOVEBOX_SHARD=${shard}/${shards})
-        # Each case runs twice at once.
-        set_property(TEST test_${name}_${shard} PROPERTY PROCESSORS 2)
     endforeach()
 endfunction()
 
-gbx_cases_test(corpus 6)
-gbx_cases_test(bombs 6)
+gbx_cases_test(corpus 4)
+gbx_cases_test(bombs 4)
 gbx_cases_test(ordinary 2)
 
 # The values expected of ordinary code are the language's: Node has the same. It is the newest

@@ -3,6 +3,7 @@
 // most 48 MiB past its limit, whether the engine throws or dies of it.
 //: form: function
 //: layer: memory
+//: memory: 64
 //: expect: MEMORY
 
 //// M01 objects
@@ -228,6 +229,7 @@ async () => { const a = []; for (;;) a.push(new Promise(() => {})); }
 
 //// M51 memory in a getter of an exception
 //: why: so is describing an error
+//: memory: 128
 () => { throw { get message() { const a = []; for (;;) a.push({ x: [1, 2, 3] }); } }; }
 
 //// M52 memory in a timer

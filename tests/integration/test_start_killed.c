@@ -7,6 +7,7 @@
 #include "calls.h"
 #include "test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -217,27 +219,64 @@ static long number_in_status(pid_t pid, const char *key, int index)
     return found;
 }
 
-/* Could a process of that user, with no capability, read its memory? What the kernel asks
- * for tracing, it asks for this. */
-static bool may_be_traced_by(pid_t pid, uid_t uid)
+/* Answers for each process whether it could read the memory of it. */
+static _Noreturn void be_prober(int channel, uid_t uid)
 {
-    int status = 0;
-    pid_t prober = fork();
+    pid_t pid;
 
-    if (prober == 0) {
+    if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
+        setresuid(uid, uid, uid) < 0)
+        _exit(2);
+    while (read(channel, &pid, sizeof pid) == sizeof pid) {
         char byte;
         struct iovec ours = {&byte, 1};
         struct iovec theirs = {(void *)(uintptr_t)1, 1};
 
-        if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
-            setresuid(uid, uid, uid) < 0)
-            _exit(2);
         (void)process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
-        _exit(errno == EFAULT ? 1 : 0); /* allowed, and nothing is mapped there */
+        byte = errno == EFAULT; /* allowed, and nothing is mapped there */
+        (void)!write(channel, &byte, 1);
     }
-    assert_true(prober > 0 && waitpid(prober, &status, 0) == prober);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
-    return WEXITSTATUS(status) == 1;
+    _exit(0);
+}
+
+/* A process of that user, with no capability; it lives as long as this one. */
+static int prober_of(uid_t uid)
+{
+    static struct {
+        uid_t uid;
+        int channel;
+    } probers[4];
+    static size_t count;
+    int ends[2];
+    pid_t pid;
+
+    for (size_t i = 0; i < count; i++)
+        if (probers[i].uid == uid)
+            return probers[i].channel;
+    assert_true(count < sizeof probers / sizeof probers[0]);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)close(ends[0]);
+        be_prober(ends[1], uid);
+    }
+    (void)close(ends[1]);
+    probers[count].uid = uid;
+    probers[count].channel = ends[0];
+    return probers[count++].channel;
+}
+
+/* Could a process of that user, with no capability, read its memory? What the kernel asks
+ * for tracing, it asks for this. */
+static bool may_be_traced_by(pid_t pid, uid_t uid)
+{
+    int channel = prober_of(uid);
+    char byte = 0;
+
+    assert_int_equal(write(channel, &pid, sizeof pid), sizeof pid);
+    assert_int_equal(read(channel, &byte, 1), 1);
+    return byte == 1;
 }
 
 /* Not where few ids are mapped. */
@@ -252,37 +291,33 @@ static bool can_become(uid_t uid)
     return status == 0;
 }
 
-/* A descriptor of that number; the file's name, "" if it is none. */
-static bool has_fd(pid_t pid, int fd, char target[256])
+/* A descriptor from that number on, of this file (NULL: of anything). */
+static bool has_open(pid_t pid, long from, const char *file)
 {
     char path[64];
-    ssize_t n;
+    bool found = false;
+    DIR *dir;
 
-    (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-    n = readlink(path, target, 255);
-    target[n > 0 ? n : 0] = 0;
-    return n > 0;
-}
+    (void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    dir = opendir(path);
+    if (dir == NULL)
+        return false;
+    for (const struct dirent *e = readdir(dir); e != NULL && !found; e = readdir(dir)) {
+        char target[256] = "";
 
-static bool has_open(pid_t pid, const char *file)
-{
-    char target[256];
-
-    for (int fd = 0; fd < 256; fd++)
-        if (has_fd(pid, fd, target) && strcmp(target, file) == 0)
-            return true;
-    return false;
+        if (*e->d_name == '.' || strtol(e->d_name, NULL, 10) < from)
+            continue;
+        found = readlinkat(dirfd(dir), e->d_name, target, sizeof target - 1) > 0 &&
+                (file == NULL || strcmp(target, file) == 0);
+    }
+    (void)closedir(dir);
+    return found;
 }
 
 /* One socket, to the process that has forked it. */
 static bool has_nothing(pid_t pid)
 {
-    char target[256];
-
-    for (int fd = 1; fd < 256; fd++)
-        if (has_fd(pid, fd, target))
-            return false;
-    return true;
+    return !has_open(pid, 1, NULL);
 }
 
 /* Of a fork of the host and of this test, until it executes. */
@@ -312,7 +347,7 @@ static void look_for_leaks(trace *t, pid_t pid)
     t->became[who] = uid;
     if (may_be_traced_by(pid, uid == 0 ? 65534 : uid))
         assert_true(who == HELPER && has_nothing(pid));
-    if (has_our_memory(pid) || has_open(pid, secret_file)) {
+    if (has_our_memory(pid) || has_open(pid, 0, secret_file)) {
         t->looks_at_hosts++;
         assert_int_equal(uid, t->uid);
     }

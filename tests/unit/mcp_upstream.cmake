@@ -17,7 +17,7 @@ target_link_libraries(gbx_servers PUBLIC gbx_mcp_upstream gbx_support gbx_flags 
 add_dependencies(gbx_servers glovebox-keeper)
 
 add_executable(mcp_upstreams unit/mcp_upstreams.c)
-target_link_libraries(mcp_upstreams PRIVATE gbx_servers gbx_steps)
+target_link_libraries(mcp_upstreams PRIVATE gbx_servers gbx_steps gbx_scaled_timeouts)
 foreach(part upstream upstream_care upstream_odd)
     gbx_test(test_mcp_${part} integration 600 mcp_upstreams unit/mcp/${part}.txt)
 endforeach()

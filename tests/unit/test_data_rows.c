@@ -227,7 +227,7 @@ TEST(a_log__is_not_copied_into_the_database_that_is_read)
 
 static void *read_again(void *user)
 {
-    becomes(((place *)user)->spec, "[{\"t\":2,\"n\":5000000}]");
+    becomes(((place *)user)->spec, "[{\"t\":2,\"n\":3000000}]");
     return NULL;
 }
 
@@ -239,7 +239,7 @@ TEST(a_database__that_is_opened_and_written_meanwhile_is_read_once_more)
 
     make_database(p, with_log); /* closed: neither log nor index is there */
     (void)query(p, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE "
-                   "i < 5000000) SELECT (SELECT count(*) FROM t) AS t, (SELECT "
+                   "i < 3000000) SELECT (SELECT count(*) FROM t) AS t, (SELECT "
                    "count(*) FROM n) AS n");
     assert_int_equal(pthread_create(&thread, NULL, read_again, p), 0);
     while (!is_locked(p->path))

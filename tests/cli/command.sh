@@ -14,14 +14,22 @@ umask 077 # files that decide are refused if others may write them
 failed=0
 count=0
 
+# read_text FILE: $text is all of it but the line ends behind it. It starts no process.
+read_text() {
+    IFS= read -r -d '' text <"$1"
+    text=${text%"${text##*[!$'\n']}"}
+}
+
 # want STATUS STDOUT STDERR words...: the two are glob patterns that must match all of it.
 want() {
-    local status=$1 out=$2 err=$3 got_status got_out got_err
+    local status=$1 out=$2 err=$3 got_status got_out got_err text
     shift 3
     "$glovebox" "$@" >out 2>err </dev/null
     got_status=$?
-    got_out=$(cat out)
-    got_err=$(cat err)
+    read_text out
+    got_out=$text
+    read_text err
+    got_err=$text
     count=$((count + 1))
     # shellcheck disable=SC2053
     if [[ $got_status != "$status" || $got_out != $out || $got_err != $err ]]; then

@@ -67,9 +67,9 @@ all_gone() {
 }
 
 # What is sent to all but the command itself changes nothing of the call.
-spare_the_call() { # signal
+spare_the_call() { # signal, code
     local pid status family
-    setsid "$glovebox" run '() => { for (;;) {} }' --timeout 1500 2>"$err" >/dev/null &
+    setsid "$glovebox" run "$2" --timeout 1500 2>"$err" >/dev/null &
     pid=$!
     wait_for_worker "$pid" || fail "$1: no worker was seen"
     family=$(descendants "$pid")
@@ -107,8 +107,11 @@ interrupt HUP 17 command
 interrupt INT 17 command
 # A terminal sends Ctrl-C to every process of the group.
 interrupt INT 17 group
-for signal in INT QUIT HUP TERM; do
-    spare_the_call $signal
+for signal in INT QUIT; do
+    spare_the_call $signal '() => { for (;;) {} }'
+done
+for signal in HUP TERM; do
+    spare_the_call $signal 'async () => { await sleep(20000) }'
 done
 # Nothing can be caught here: the kernel must clean up.
 interrupt KILL 137 command

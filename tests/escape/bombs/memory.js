@@ -70,7 +70,7 @@
 
 //// M15 Map
 //: why: a table that doubles
-//: memory: 16 128 512
+//: memory: 16 128 256
 () => { const m = new Map(); for (let i = 0; ; i++) m.set(i, { i }); }
 
 //// M16 Set
@@ -93,7 +93,7 @@
 
 //// M20 closures
 //: why: functions and their scopes
-//: memory: 16 128 512
+//: memory: 16 128 256
 () => { const a = []; for (;;) a.push(() => a); }
 
 //// M21 symbols

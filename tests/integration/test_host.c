@@ -74,6 +74,7 @@ CHILD_TEST(host__that_waits_for_any_child)
     CHECK(pthread_create(&thread, NULL, reap_for_ever, &is_over) == 0);
     lived = child_life() && child_life();
     is_over = true;
+    gbx_zygote_end(); /* it would be waited for until it ends by itself */
     (void)pthread_join(thread, NULL);
     return lived;
 }

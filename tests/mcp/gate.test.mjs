@@ -64,34 +64,50 @@ async function open(way, ours, person, ...options) {
     },
     glovebox: { audit: log, ...ours },
   }));
-  const asked = [];
+  const box = { person, asked: [], before: { calls: 0, lines: 0 } };
   const transport = { command, args: ['mcp', '--config', config, ...options], stderr: 'pipe',
     env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } };
   const client = await ways[way](person && (async (request) => {
-    asked.push(request.params);
-    return person(request.params);
+    box.asked.push(request.params);
+    return box.person(request.params);
   }), transport);
   clients.push(client);
   const run = (file, args, input = '') => spawnSync(file, args, { input, encoding: 'utf8',
     env: { ...process.env, GATE_TEST_TOKEN: SECRET, XDG_STATE_HOME: at } });
-  return {
-    client, asked, config, transport,
+  const read = (path) => readFileSync(path, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  return Object.assign(box, {
+    client, config, transport,
     glovebox: (...args) => run(command, ['mcp', ...args, '--config', config]),
     inTerminal: (input, ...args) => run('script', ['-qec', [command, 'mcp', ...args, '--config', config].join(' '), '/dev/null'], input),
-    reached: () => readFileSync(calls, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
-    lines: () => readFileSync(log, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)),
+    reached: () => read(calls).slice(box.before.calls),
+    lines: () => read(log).slice(box.before.lines),
     log: () => readFileSync(log, 'utf8'),
     call: (tool, args = {}) => client.callTool({ name: 'call', arguments: { server: 'counting', tool, args } }),
     execute: (code) => client.callTool({ name: 'execute', arguments: { code } }),
-  };
+    /** Another person, and nothing has been asked, called or logged yet. */
+    renew(next) {
+      Object.assign(box, { person: next, asked: [], before: { calls: read(calls).length, lines: read(log).length } });
+      return box;
+    },
+  });
+}
+
+const shared = {};
+
+/** The glovebox without rules of that way, one for all tests that change nothing in it. */
+async function share(way, person) {
+  shared[way] ??= await open(way, {}, person);
+  return shared[way].renew(person);
 }
 
 const text = (result) => result.content.map((block) => block.text ?? '').join('\n');
 const accept = (answer) => () => ({ action: 'accept', content: { answer } });
 
+const rule = '{"action":"allow","server":"counting","tool":"change"}';
+
 for (const way of Object.keys(ways)) {
   test(`${way}: a question is asked for nested and direct calls alike, and the run goes on`, async () => {
-    const box = await open(way, {}, accept('allow this call'));
+    const box = await share(way, accept('allow this call'));
     const nested = await box.execute(`
       const before = await servers.counting.look({ n: 1 });
       const made = await servers.counting.change({ n: 2 });
@@ -108,7 +124,6 @@ for (const way of Object.keys(ways)) {
     assert.ok(!direct.isError, text(direct));
     assert.equal(box.asked.length, 2);
     assert.deepEqual(box.reached().map((c) => c.args.n), [1, 2, 3]);
-    await box.client.close();
     const lines = box.lines().filter((line) => line.event === 'mcp.call');
     assert.deepEqual(lines.map((l) => [l.tool, l.decision, l.answer, l.ok, l.line]),
       [['look', 'allow', undefined, true, 2], ['change', 'ask', 'once', true, 3],
@@ -121,7 +136,7 @@ for (const way of Object.keys(ways)) {
     const answers = [{ action: 'decline' }, { action: 'cancel' },
       { action: 'accept', content: { answer: 'deny' } }, { action: 'accept', content: {} }];
     let answer;
-    const box = await open(way, {}, () => structuredClone(answer));
+    const box = await share(way, () => structuredClone(answer));
     for (answer of answers) {
       const nested = await box.execute(`
         try { await servers.counting.change({}); return 'made'; }
@@ -133,14 +148,12 @@ for (const way of Object.keys(ways)) {
       assert.deepEqual(box.reached(), []);
     }
     assert.equal(box.asked.length, 2 * answers.length);
-    await box.client.close();
   });
 
-  test(`${way}: without anybody to ask the refusal has the rule, and the rule works`, async () => {
+  test(`${way}: without anybody to ask the refusal has the rule`, async () => {
     const box = await open(way, {}, null);
     const nested = await box.execute('return servers.counting.change({})');
     const direct = await box.call('change');
-    const rule = '{"action":"allow","server":"counting","tool":"change"}';
     for (const result of [nested, direct]) {
       assert.equal(result.isError, true);
       assert.match(text(result), /NEEDS_APPROVAL/);
@@ -150,12 +163,15 @@ for (const way of Object.keys(ways)) {
     }
     assert.deepEqual(box.reached(), []);
     await box.client.close();
-    const then = await open(way, { rules: [JSON.parse(rule)] }, null);
-    assert.ok(!(await then.call('change')).isError);
-    assert.equal(then.reached().length, 1);
-    await then.client.close();
   });
 }
+
+test('rules: the rule that a refusal has works', async () => {
+  const box = await open('v1', { rules: [JSON.parse(rule)] }, null);
+  assert.ok(!(await box.call('change')).isError);
+  assert.equal(box.reached().length, 1);
+  await box.client.close();
+});
 
 test('rules: a denial by argument holds for every way to write it, nested and directly', async () => {
   const rules = [{ action: 'deny', args: { path: '/etc/**' } }, { action: 'allow' }];
@@ -175,7 +191,7 @@ test('rules: a denial by argument holds for every way to write it, nested and di
 });
 
 test('grants: an answer for the run settles its other calls, in parallel too', async () => {
-  const box = await open('v2 modern', {}, accept('allow for this run'));
+  const box = await share('v2 modern', accept('allow for this run'));
   const code = `const made = await Promise.all([1, 2, 3, 4].map((n) => servers.counting.change({ n })));
     return made.length;`;
   assert.match(text(await box.execute(code)), /4/);
@@ -183,16 +199,14 @@ test('grants: an answer for the run settles its other calls, in parallel too', a
   assert.match(text(await box.execute(code)), /4/);
   assert.equal(box.asked.length, 2);
   assert.equal(box.reached().length, 8);
-  await box.client.close();
 });
 
 test('grants: an answer for the same arguments asks again for others', async () => {
-  const box = await open('v2 modern', {}, accept('allow for this run, with the same arguments'));
+  const box = await share('v2 modern', accept('allow for this run, with the same arguments'));
   const code = 'for (const n of [1, 1, 2, 1, 2]) await servers.counting.change({ n });';
   assert.ok(!(await box.execute(code)).isError);
   assert.deepEqual(box.asked.map(({ message }) => /"n": (\d)/.exec(message)[1]), ['1', '2']);
   assert.equal(box.reached().length, 5);
-  await box.client.close();
   assert.deepEqual(box.lines().filter((l) => l.event === 'mcp.call').map((l) => l.answer),
     ['same', 'before', 'same', 'before', 'before']);
 });
@@ -240,23 +254,12 @@ test('allow and deny: a person says so in a terminal, and it is in effect withou
   assert.equal(box.reached().length, 2);
 });
 
-test('the configuration has changed when its contents have', async () => {
-  const box = await open('v1', {}, null);
-  const discover = async () => text(await box.client.callTool({ name: 'discover', arguments: {} }));
-  const before = readFileSync(box.config, 'utf8');
-  writeFileSync(box.config, before);
-  assert.doesNotMatch(await discover(), /has changed since this server started/);
-  writeFileSync(box.config, `${before}\n`);
-  assert.match(await discover(), /has changed since this server started/);
-  await box.client.close();
-});
-
 test('concurrency: a question that is open holds up no other call', async () => {
   let answerNow;
   const answered = new Promise((resolve) => { answerNow = resolve; });
   let isAsked;
   const asked = new Promise((resolve) => { isAsked = resolve; });
-  const box = await open('v1', {}, async () => {
+  const box = await share('v1', async () => {
     isAsked();
     await answered;
     return { action: 'accept', content: { answer: 'allow this call' } };
@@ -269,7 +272,6 @@ test('concurrency: a question that is open holds up no other call', async () => 
   answerNow();
   assert.match(text(await waiting), /\[\s*1,\s*2\s*\]/);
   assert.equal(box.reached().at(-1).args.n, 1);
-  await box.client.close();
 });
 
 test('concurrency: as many questions as calls may be open stop no other script', async () => {
@@ -330,7 +332,7 @@ test('cancellation: a call that is taken back while a person thinks is never mad
   const asked = new Promise((resolve) => { isAsked = resolve; });
   let answerNow;
   const answered = new Promise((resolve) => { answerNow = resolve; });
-  const box = await open('v1', {}, async () => {
+  const box = await share('v1', async () => {
     isAsked();
     await answered;
     return { action: 'accept', content: { answer: 'allow this call' } };
@@ -344,7 +346,6 @@ test('cancellation: a call that is taken back while a person thinks is never mad
   answerNow();
   assert.ok(!(await box.call('look', { n: 1 })).isError);
   assert.deepEqual(box.reached().map((c) => c.tool), ['look']);
-  await box.client.close();
   const line = box.lines().find((l) => l.event === 'mcp.call' && l.tool === 'change');
   assert.deepEqual([line?.code, line?.answer], ['ABORTED', undefined], JSON.stringify(line));
 });

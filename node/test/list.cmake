@@ -14,7 +14,7 @@ endif()
 
 # ARGN are options of add_test().
 function(gbx_node_test name program file)
-    add_test(NAME ${name} COMMAND ${program} --test ${file} ${ARGN})
+    add_test(NAME ${name} COMMAND ${program} ${file} ${ARGN})
     set_tests_properties(${name} PROPERTIES LABELS node TIMEOUT 600
         ENVIRONMENT "${node_tests_environment}")
     gbx_test_cost(${name})

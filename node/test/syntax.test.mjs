@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* What the engine takes for a syntax error is no valid code, and the other way round. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import vm from 'node:vm';
 
 import { SandboxEngine, SandboxedToolForge, validateSandboxCode } from '../lib/index.js';
 
@@ -122,7 +122,7 @@ describe('nothing that runs is refused', () => {
         const source = readFileSync(`${root}${folder}/${name}`, 'utf8').replace(/^(import|export) [^;]*from .*$|^export \{[^}]*\};/gm, '');
         const code = source.replace(/^export (default )?/gm, '').replaceAll('import.meta', 'meta').replaceAll('import(', 'load(');
         try {
-          execFileSync(process.execPath, ['--check', '-'], { input: `"use strict"; async () => {${code}\n}`, stdio: ['pipe', 'pipe', 'pipe'] });
+          new vm.Script(`"use strict"; async () => {${code}\n}`);
         } catch {
           continue;
         }

@@ -14,7 +14,7 @@ target_link_libraries(mcp-fixture PRIVATE gbx_mcp_server gbx_flags gbx_sanitize)
 # Whatever the umask here is: a configuration is refused that others may write.
 function(gbx_mcp_test name)
     add_test(NAME mcp_${name}
-        COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} --test --test-reporter=tap
+        COMMAND sh -c "umask 022 && exec \"$@\"" sh ${mcp_node} --test-reporter=tap
             ${CMAKE_CURRENT_SOURCE_DIR}/mcp/${name}.test.mjs)
     set_tests_properties(mcp_${name} PROPERTIES LABELS "integration;mcp" TIMEOUT 600
         ENVIRONMENT "GLOVEBOX=$<TARGET_FILE:glovebox-command>;GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>;FIXTURE=$<TARGET_FILE:mcp-fixture>;SANITIZED=${GLOVEBOX_SANITIZE}")

@@ -33,15 +33,16 @@ async function answers(wire, count, name, code) {
 test(`${MANY} calls at once are answered`, async () => {
   const wire = new Wire(process.env.GLOVEBOX, served);
   await wire.initialize();
-  assert.deepEqual(await answers(wire, MANY, 'compute', 'data.length'), { 2: MANY });
-  assert.deepEqual(await answers(wire, MANY, 'execute', 'return 2'), { 2: MANY });
+  const half = MANY / 2;
+  assert.deepEqual(await Promise.all([answers(wire, half, 'compute', 'data.length'), answers(wire, half, 'execute', 'return 2')]),
+    [{ 2: half }, { 2: half }]);
   await wire.close();
 });
 
 test('where the soft limit of descriptors is low the hard one counts, and servers get what there was', async () => {
   const wire = new Wire('sh', ['-c', 'ulimit -Sn 256 && exec "$0" "$@"', process.env.GLOVEBOX, ...served]);
   await wire.initialize();
-  assert.deepEqual(await answers(wire, 500, 'execute', 'return 2'), { 2: 500 });
+  assert.deepEqual(await answers(wire, 300, 'execute', 'return 2'), { 2: 300 });
   await wire.call('provision', { server: 'limited' });
   assert.equal(readFileSync(join(folder, 'limit'), 'utf8').trim(), '256');
   await wire.close();

@@ -176,6 +176,7 @@ test('scripts find the datasets of compute, and what a preload declares', async 
   const quick = async (code) => (await slow.call('execute', { code })).result.structuredContent;
   assert.equal((await quick('return 1')).result, 1); // waits for no dataset
   assert.equal((await quick('return orders.length')).result, 9);
+  await slow.close(); // its query takes a processor
 });
 
 test('the description of execute fits, however many servers there are', async () => {

@@ -123,7 +123,7 @@ test('a client that does not read costs a bounded amount, and is served when it 
   await wire.initialize();
   const full = filled(wire);
   wire.child.stdout.pause();
-  const calls = Array.from({ length: 300 }, () => wire.call('big', { bytes: 1 << 20 }));
+  const calls = Array.from({ length: 200 }, () => wire.call('big', { bytes: 1 << 20 }));
   // Its pipe is full, its queue too: it has stopped reading, and what it holds is bounded.
   await until(full);
   const { pid } = wire.child;

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from './box.mjs';
-import { until, within } from './processes.mjs';
+import { isAlive, until, within } from './processes.mjs';
 
 /** Processes that have this text in their environment, zombies not counted. */
 function marked(mark) {
@@ -32,8 +32,9 @@ async function inTheMiddle(server) {
     .catch(() => {});
   await wire.hear((m) => m.method === 'notifications/progress' && m.params.message === 'called');
   await new Promise((resolve) => setTimeout(resolve, 200));
-  assert.ok(marked(mark).length > 0);
-  return { wire, mark };
+  const started = marked(mark);
+  assert.ok(started.length > 0);
+  return { wire, mark, started };
 }
 
 const bad = join(import.meta.dirname, 'bad-upstream.mjs');
@@ -56,10 +57,11 @@ for (const [end, bring] of Object.entries(ends))
   for (const [name, server] of Object.entries(servers))
     test(`${name} is gone a second after ${end}`, async () => {
       await within(1500, async () => {
-        const { wire, mark } = await inTheMiddle(server);
+        const { wire, mark, started } = await inTheMiddle(server);
         const start = performance.now();
 
         bring(wire);
+        await until(() => !started.some(isAlive)); // a look at all processes takes long
         await until(() => marked(mark).length === 0);
         await wire.exited;
         return performance.now() - start;

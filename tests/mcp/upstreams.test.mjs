@@ -157,7 +157,7 @@ for (const [name, { edit, says }] of Object.entries(edits))
     const ask = async (tool, args) => (await other.call(tool, args)).result.content[0].text;
     assert.doesNotMatch(await ask('discover', {}), CHANGED);
     edit(path);
-    assert.doesNotMatch(await ask('execute', { code: 'return 1' }), CHANGED);
+    if (name === 'is replaced') assert.doesNotMatch(await ask('execute', { code: 'return 1' }), CHANGED); // starts an engine
     const first = await ask('discover', { server: 'more' });
     assert.equal(CHANGED.test(first), says, first);
     assert.match(first, /unknown server 'more'/); // what runs goes by what was read
@@ -447,14 +447,18 @@ test('calls that are made while a server starts reach it in their order', async 
   assert.deepEqual(lines.map((line) => JSON.parse(line).args.n), [0, 1, 2, 3, 4]);
 });
 
+const clients = {};
+
+/** A client of that version, one for all tests that leave its server as it is. */
+const ofVersion = (version) => (clients[version] ??= open(allow({ up: told(`[${TOOL}]`) }), { version }));
+
 test('a link or a sound goes to clients whose version has it, and is text to others', async () => {
   const result = { content: [{ type: 'resource_link', uri: 'demo://1', name: 'one' },
     { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' }] };
   for (const [version, types] of [['2024-11-05', ['text', 'text']], ['2025-03-26', ['text', 'audio']],
     ['2025-06-18', ['resource_link', 'audio']]]) {
-    const other = await open(allow({ up: told(`[${TOOL}]`) }), { version });
+    const other = await ofVersion(version);
     const { content } = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
-    await other.close();
     assert.deepEqual(content.slice(0, -1).map(({ type }) => type), types);
     assert.match(content.at(-1).text, /links of that server cannot be read here/);
   }
@@ -463,9 +467,8 @@ test('a link or a sound goes to clients whose version has it, and is text to oth
 test('a value that has no block is told as text, too, in every version', async () => {
   const result = { content: [], structuredContent: { sum: 2 } };
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-    const other = await open(allow({ up: told(`[${TOOL}]`) }), { version });
+    const other = await ofVersion(version);
     const answer = (await other.call('call', { server: 'up', tool: 'tell', args: { result } })).result;
-    await other.close();
     assert.deepEqual(answer.structuredContent, { sum: 2 });
     assert.deepEqual(answer.content[0], { type: 'text', text: '{"sum":2}' });
     assert.equal(answer.content.length, 2);

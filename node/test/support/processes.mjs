@@ -21,21 +21,20 @@ export function look(pid) {
   }
 }
 
-/** Those that live, below `root`. */
-export function descendants(root = process.pid) {
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(look)
-    .filter((one) => one !== undefined && one.state !== 'Z' && one.state !== 'X');
-  const found = [];
-  const add = (parent) => {
-    for (const one of all) {
-      if (one.parent !== parent) continue;
-      found.push(one);
-      add(one.pid);
-    }
-  };
-  add(root);
-  return found;
+/** The children of all threads of a process: to read those is cheap, where /proc as a whole is not. */
+function children(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean));
+  } catch {
+    return []; // it is gone
+  }
 }
+
+/** Those that live, below `root`. */
+export const descendants = (root = process.pid) =>
+  children(root).map(look).filter((one) => one !== undefined && one.state !== 'Z' && one.state !== 'X')
+    .flatMap((one) => [one, ...descendants(one.pid)]);
 
 /** Templates and workers of this process. */
 export const boxes = (root = process.pid) =>

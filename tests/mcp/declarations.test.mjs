@@ -31,7 +31,7 @@ function compile(declarations, code = '') {
     return libraries[file] ??= getSourceFile.call(host, file, version);
   };
   const program = ts.createProgram([name], {
-    strict: true, noEmit: true, target: ts.ScriptTarget.ES2022, types: [], lib: ['lib.es2015.d.ts'],
+    strict: true, noEmit: true, skipLibCheck: true, target: ts.ScriptTarget.ES2022, types: [], lib: ['lib.es2015.d.ts'],
   }, host);
   return ts.getPreEmitDiagnostics(program)
     .map((d) => ts.flattenDiagnosticMessageText(d.messageText, '\n'));

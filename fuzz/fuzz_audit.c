@@ -22,7 +22,7 @@ static void check_plain(const uint8_t *data, size_t len)
     gbx_buf_cleanup(&again);
 }
 
-static void write_field(gbx_log_line *line, gbx_reader *in, size_t *depth)
+static void write_field(gbx_log_line *line, fuzz_input *in, size_t *depth)
 {
     uint8_t kind = fuzz_u8(in);
     gbx_span text = fuzz_bytes(in, fuzz_u8(in) * 4u);
@@ -51,13 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gbx_log_line_head head = {.event = "host.call", .engine = "9f3a61c2"};
     gbx_log_line line;
-    gbx_reader in;
+    fuzz_input in;
     size_t depth = 0;
     size_t len;
     const char *text;
     char small[64];
 
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     head.call_id = fuzz_u8(&in) % 2 == 0 ? "9f3a61c2-1" : NULL;
     gbx_log_line_begin(&line, &head);
     while (in.left > 0)

@@ -27,7 +27,7 @@ static void say(stage *s, gbx_span bytes)
 }
 
 /* A frame of one of the four types that a template has, with any body. */
-static void say_frame(stage *s, gbx_reader *in)
+static void say_frame(stage *s, fuzz_input *in)
 {
     uint8_t type = (uint8_t)(GBX_MSG_HELLO + fuzz_u8(in) % 5);
     gbx_span body = fuzz_bytes(in, fuzz_u8(in));
@@ -37,7 +37,7 @@ static void say_frame(stage *s, gbx_reader *in)
     say(s, body);
 }
 
-static void say_something_fitting(stage *s, gbx_reader *in)
+static void say_something_fitting(stage *s, fuzz_input *in)
 {
     uint8_t kind = fuzz_u8(in);
     uint64_t id = fuzz_u8(in) % 16;
@@ -52,7 +52,7 @@ static void say_something_fitting(stage *s, gbx_reader *in)
     }
 }
 
-static void worker_speaks(stage *s, gbx_reader *in)
+static void worker_speaks(stage *s, fuzz_input *in)
 {
     size_t n = fuzz_u8(in);
     gbx_span bytes = fuzz_bytes(in, fuzz_u8(in) % 32);
@@ -68,7 +68,7 @@ static void worker_speaks(stage *s, gbx_reader *in)
 }
 
 /* A call takes a worker, waits for one, or gives it back. */
-static void use_run(stage *s, gbx_reader *in)
+static void use_run(stage *s, fuzz_input *in)
 {
     gbx_engine *e = &s->p.engine;
     gbx_run *run = &s->runs[fuzz_u8(in) % RUNS];
@@ -85,7 +85,7 @@ static void use_run(stage *s, gbx_reader *in)
 }
 
 /* What the end of a load does to the pool. */
-static void load(stage *s, gbx_reader *in)
+static void load(stage *s, fuzz_input *in)
 {
     gbx_engine *e = &s->p.engine;
     bool is_loading;
@@ -105,7 +105,7 @@ static void load(stage *s, gbx_reader *in)
     (void)pthread_mutex_unlock(&e->lock);
 }
 
-static void step(stage *s, gbx_reader *in)
+static void step(stage *s, fuzz_input *in)
 {
     gbx_engine *e = &s->p.engine;
 
@@ -138,9 +138,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gbx_options options = GBX_OPTIONS_INIT;
     stage s = {.is_heard = true};
-    gbx_reader in;
+    fuzz_input in;
 
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     options.pool_size = 3;
     options.max_workers = 6;
     options.queue_length = 2;

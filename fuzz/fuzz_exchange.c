@@ -51,7 +51,7 @@ static void feed(worker *w, gbx_span bytes)
 }
 
 /* A frame with a true header but for what the step says of it. */
-static void say_frame(worker *w, gbx_reader *in, bool is_honest)
+static void say_frame(worker *w, fuzz_input *in, bool is_honest)
 {
     uint8_t type = fuzz_u8(in);
     gbx_span body = fuzz_bytes(in, (size_t)fuzz_u8(in) * (is_honest ? 1 : 64));
@@ -68,7 +68,7 @@ static void say_frame(worker *w, gbx_reader *in, bool is_honest)
 }
 
 /* A well-made message of a worker, with the input's bytes as its texts. */
-static void say_message(worker *w, gbx_reader *in)
+static void say_message(worker *w, fuzz_input *in)
 {
     uint8_t kind = fuzz_u8(in);
     gbx_span text = fuzz_bytes(in, fuzz_u8(in));
@@ -98,7 +98,7 @@ static void say_message(worker *w, gbx_reader *in)
     gbx_buf_cleanup(&buf);
 }
 
-static void step(worker *w, gbx_reader *in)
+static void step(worker *w, fuzz_input *in)
 {
     switch (fuzz_u8(in) % 8) {
     case 0: feed(w, fuzz_bytes(in, fuzz_u8(in))); break;
@@ -117,7 +117,7 @@ static void step(worker *w, gbx_reader *in)
 }
 
 /* As the run would: judge, fill, and give the JSON to whoever asked. */
-static void finish(worker *w, gbx_reader *in)
+static void finish(worker *w, fuzz_input *in)
 {
     gbx_result *r = w->result;
     gbx_evidence evidence = {.end = (gbx_end)(fuzz_u8(in) % (GBX_END_QUEUE_FULL + 1)),
@@ -157,9 +157,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     worker w = {
         .limits = {.timeout_ms = 5000, .cpu_ms = 100, .memory_bytes = 64 << 20}};
     gbx_msg_call call = {.code = {(const uint8_t *)"c", 1}};
-    gbx_reader in;
+    fuzz_input in;
 
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     w.limits.output_bytes = 1u + fuzz_u8(&in);
     w.limits.log_bytes = 1u + fuzz_u8(&in) * 16u;
     w.piece = 1u + fuzz_u8(&in);

@@ -80,10 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gbx_redirect_mode mode;
     gbx_response response;
     gbx_fault fault = {0};
-    gbx_reader in;
+    fuzz_input in;
     gbx_head head;
 
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     mode = (gbx_redirect_mode)(fuzz_u8(&in) % 3);
     gbx_response_init(&response, BODY_MAX);
     gbx_head_init(&head, &response, "gzip, deflate, br", &fault);

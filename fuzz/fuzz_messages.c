@@ -126,12 +126,12 @@ static void check_header(gbx_span body)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gbx_reader in;
+    fuzz_input in;
     again_fn again;
     gbx_span body;
     gbx_buf buf;
 
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     again = decoders[fuzz_u8(&in) % GBX_COUNTOF(decoders)];
     body = fuzz_bytes(&in, SIZE_MAX);
     check_header(body);

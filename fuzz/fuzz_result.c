@@ -19,7 +19,7 @@ static void check_text(const char *text, size_t len)
     assert(gbx_utf8_valid((const uint8_t *)text, len, NULL));
 }
 
-static void add_part(gbx_result *r, gbx_reader *in, uint32_t log_max)
+static void add_part(gbx_result *r, fuzz_input *in, uint32_t log_max)
 {
     uint8_t kind = fuzz_u8(in);
     gbx_span text = fuzz_bytes(in, fuzz_u8(in));
@@ -52,11 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gbx_result *r = gbx_result_new();
     uint32_t log_max;
     const char *json;
-    gbx_reader in;
+    fuzz_input in;
     size_t len;
 
     assert(r != NULL);
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     log_max = 1u + fuzz_u8(&in) * 8u;
     while (in.left > 0)
         add_part(r, &in, log_max);

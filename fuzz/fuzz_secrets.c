@@ -52,7 +52,7 @@ static void put_byte(gbx_buf *data, uint8_t byte, uint8_t how)
     }
 }
 
-static void put_value(gbx_buf *data, gbx_reader *in, uint8_t op)
+static void put_value(gbx_buf *data, fuzz_input *in, uint8_t op)
 {
     const char *value = values[op & 3];
     size_t len = strlen(value);
@@ -65,7 +65,7 @@ static void put_value(gbx_buf *data, gbx_reader *in, uint8_t op)
                  (how & 0x80) != 0 ? (uint8_t)(fuzz_u8(in) & 31) : (how & 31));
 }
 
-static void put_base64(gbx_buf *data, gbx_reader *in, uint8_t op)
+static void put_base64(gbx_buf *data, fuzz_input *in, uint8_t op)
 {
     static const char alphabets[2][65] = {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
@@ -88,10 +88,10 @@ static void put_base64(gbx_buf *data, gbx_reader *in, uint8_t op)
     }
 }
 
-static void build(gbx_reader *in, gbx_buf *data)
+static void build(fuzz_input *in, gbx_buf *data)
 {
     gbx_buf_init(data, DATA_MAX);
-    while (in->left > 0 && !in->failed && !data->failed) {
+    while (in->left > 0 && !data->failed) {
         uint8_t op = fuzz_u8(in);
 
         if (op < 64) {
@@ -245,11 +245,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     gbx_buf built;
     gbx_buf json;
-    gbx_reader in;
+    fuzz_input in;
 
     if (policy == NULL)
         make_policy();
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     build(&in, &built);
     gbx_buf_init(&json, DATA_MAX * 8);
     (void)gbx_buf_puts(&json, "[1,");

@@ -52,14 +52,14 @@ static void put_big(uint8_t *to, uint32_t value)
 /* Of words of which the first byte is the lowest, as the magic below says. */
 static void add(uint32_t sum[2], const uint8_t *data, size_t len)
 {
-    gbx_reader in;
+    fuzz_input in;
     uint32_t word;
 
-    gbx_reader_init(&in, data, len);
+    in = (fuzz_input){data, len};
     for (size_t i = 0; i < len / 8; i++) {
-        gbx_read_u32(&in, &word);
+        word = fuzz_u32(&in);
         sum[0] += word + sum[1];
-        gbx_read_u32(&in, &word);
+        word = fuzz_u32(&in);
         sum[1] += word + sum[0];
     }
 }
@@ -140,7 +140,7 @@ static void *copy(gbx_span span)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    gbx_reader in;
+    fuzz_input in;
     uint32_t len = 0;
     uint8_t choice, query;
     gbx_span database, log;
@@ -149,9 +149,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gbx_sqlite_answer answer;
 
     assert(rows != NULL);
-    gbx_reader_init(&in, data, size);
+    in = (fuzz_input){data, size};
     choice = fuzz_u8(&in);
-    gbx_read_u32(&in, &len);
+    len = fuzz_u32(&in);
     database = fuzz_bytes(&in, len);
     log = fuzz_bytes(&in, in.left);
     database_copy = copy(database);

@@ -11,13 +11,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97900,
+  'lines in src': 97850,
   'lines in src/mcp': 32550,
-  'lines in src/mcp/code': 9100,
+  'lines in src/mcp/code': 9090,
   'lines in src/mcp/data': 4200,
-  'lines in tests and node/test': 72000,
-  'files in src': 338,
-  'headers in src': 68,
+  'lines in tests and node/test': 71850,
+  'files in src': 337,
+  'headers in src': 67,
   'C files under 60 lines': 5,
   'C files over 800 lines': 0,
   'functions over 80 lines': 0,

@@ -17,6 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes of somebody else. */
+typedef struct gbx_span {
+    const uint8_t *data;
+    size_t len;
+} gbx_span;
+
 typedef struct gbx_buf {
     uint8_t *data; /* NULL while nothing was appended */
     size_t len;

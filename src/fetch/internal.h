@@ -7,7 +7,6 @@
 #include "fetch/fetch.h"
 #include "fetch/libcurl.h"
 #include "policy/policy.h"
-#include "wire/reader.h"
 
 #include <glovebox/fetch.h>
 #include <netinet/in.h>

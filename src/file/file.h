@@ -16,7 +16,6 @@
 #include "base/buf.h"
 #include "policy/policy.h"
 #include "wire/messages.h"
-#include "wire/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>

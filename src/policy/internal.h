@@ -4,7 +4,6 @@
 #define GBX_POLICY_INTERNAL_H
 
 #include "policy/policy.h"
-#include "wire/reader.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -16,7 +16,6 @@
 #include "base/cleanup.h"
 #include "base/fail.h"
 #include "base/sha256.h"
-#include "wire/reader.h"
 
 #include <glovebox/policy.h>
 #include <stdatomic.h>

@@ -14,7 +14,6 @@
 #include "base/json_view.h"
 #include "base/sha256.h"
 #include "wire/messages.h"
-#include "wire/reader.h"
 
 #include <glovebox/record.h>
 

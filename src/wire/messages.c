@@ -273,15 +273,46 @@ static bool put(gbx_buf *to, gbx_msg_type type, uint64_t call_id, table t,
 
 /* ---- reading ------------------------------------------------------------------- */
 
-/* The first field that does not fit, or is over its maximum, fails the reader. */
-static void read_fields(gbx_reader *r, table t, size_t given, void *ret)
+/* Bytes that came from a hostile process. */
+typedef struct reader {
+    const uint8_t *next;
+    size_t left;
+    bool failed;
+} reader;
+
+/* Only this checks bounds. Keep it that way: the next n bytes, or NULL if there are
+ * fewer; after that NULL for ever. */
+static const uint8_t *take(reader *r, size_t n)
+{
+    const uint8_t *at = r->next;
+
+    if (r->failed || n > r->left) {
+        r->failed = true;
+        return NULL;
+    }
+    if (n > 0) {
+        r->next += n;
+        r->left -= n;
+    }
+    return at;
+}
+
+/* True if every field fitted and no byte is left over. */
+static bool is_done(const reader *r)
+{
+    return !r->failed && r->left == 0;
+}
+
+/* The first field that does not fit, or is over its maximum, fails the reader. Spans point
+ * into the body. */
+static void read_fields(reader *r, table t, size_t given, void *ret)
 {
     for (size_t i = 0; i < t.count; i++) {
         const field *f = &t.fields[i];
         void *at = (char *)ret + f->offset;
         uint64_t most = f->width == 0 && f->most == GIVEN ? given : f->most;
         size_t width = f->width > 0 ? f->width : sizeof(uint32_t);
-        const uint8_t *data = gbx_reader_take(r, width);
+        const uint8_t *data = take(r, width);
         uint64_t value = 0;
 
         if (data != NULL)
@@ -292,7 +323,7 @@ static void read_fields(gbx_reader *r, table t, size_t given, void *ret)
             (void)memcpy(at, &value, width);
             continue;
         }
-        data = gbx_reader_take(r, value);
+        data = take(r, value);
         *(gbx_span *)at = (gbx_span){data, data != NULL ? value : 0};
     }
 }
@@ -300,10 +331,10 @@ static void read_fields(gbx_reader *r, table t, size_t given, void *ret)
 /* Is the body these fields and nothing else? */
 static bool get(gbx_span body, table t, size_t given, void *ret)
 {
-    gbx_reader r = {.next = body.data, .left = body.len};
+    reader r = {.next = body.data, .left = body.len};
 
     read_fields(&r, t, given, ret);
-    return gbx_reader_done(&r);
+    return is_done(&r);
 }
 
 /* ---- the messages ---------------------------------------------------------------- */
@@ -435,11 +466,11 @@ bool gbx_msg_put_attack(gbx_buf *to, uint64_t worker_id, const gbx_msg_attack *m
 
 bool gbx_msg_get_attack(gbx_span body, uint64_t *ret_worker_id, gbx_msg_attack *ret)
 {
-    gbx_reader r = {.next = body.data, .left = body.len};
+    reader r = {.next = body.data, .left = body.len};
 
     read_fields(&r, TABLE(one_u64), 0, ret_worker_id);
     read_fields(&r, TABLE(attack_fields), 0, ret);
-    return gbx_reader_done(&r);
+    return is_done(&r);
 }
 
 bool gbx_msg_put_hello(gbx_buf *to, const gbx_msg_hello *msg)
@@ -470,7 +501,7 @@ bool gbx_msg_get_hello_version(gbx_span body, uint32_t *ret)
 
 bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
 {
-    gbx_reader r = {.next = body.data, .left = body.len};
+    reader r = {.next = body.data, .left = body.len};
 
     read_fields(&r, TABLE(hello_fields), 0, ret);
     if (r.failed)
@@ -480,7 +511,7 @@ bool gbx_msg_get_hello(gbx_span body, gbx_msg_hello *ret)
     ret->user = ret->layout = ret->speculation = ret->time_zones = (gbx_span){0};
     if (r.left > 0)
         read_fields(&r, TABLE(hello_texts), 0, ret);
-    return gbx_reader_done(&r);
+    return is_done(&r);
 }
 
 bool gbx_header_decode(const uint8_t *data, gbx_header *ret)

@@ -14,7 +14,6 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "wire/reader.h"
 
 #define GBX_FRAME_HEADER_SIZE 16
 

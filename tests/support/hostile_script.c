@@ -424,9 +424,7 @@ _Noreturn void hostile_script_serve(int channel, uint64_t worker_id)
                 .split = -1};
     uint8_t head[GBX_FRAME_HEADER_SIZE];
     size_t fixed_len = size_of_fixed();
-    uint8_t length[4];
     gbx_header header;
-    gbx_reader r;
     uint32_t len;
     char *code;
 
@@ -437,12 +435,10 @@ _Noreturn void hostile_script_serve(int channel, uint64_t worker_id)
         _exit(93);
     s.own_id = s.id = header.call_id;
     skip(&s, fixed_len);
-    get(&s, length, sizeof length);
-    gbx_reader_init(&r, length, sizeof length);
-    gbx_read_u32(&r, &len);
+    get(&s, &len, sizeof len);
     code = calloc(1, len + 1);
     get(&s, code, len);
-    s.unread = header.body_len - fixed_len - sizeof length - len;
+    s.unread = header.body_len - fixed_len - sizeof len - len;
     hostile_plan_step("call", worker_id);
     run(&s, code);
     hostile_plan_step("end", worker_id);

@@ -46,7 +46,6 @@ gbx_failing(calls socketpair pipe2 mmap memfd_create eventfd open fstat readlink
 gbx_host_test(cleanup)
 gbx_host_test(fail)
 gbx_host_test(buf)
-gbx_host_test(reader)
 gbx_host_test(messages gbx_golden)
 gbx_host_test(message_ranges gbx_golden)
 gbx_host_test(utf8)

@@ -9,18 +9,6 @@
 
 #include <string.h>
 
-/*
- * Is a value a promise because an await is missing? Decided by names
- * alone: a call by the name of one of the code's async functions gives a promise.
- */
-
-/* Functions of capabilities: each returns a promise. */
-static bool is_of_host(const char *name, size_t len)
-{
-    return (len == 5 && memcmp(name, "fetch", 5) == 0) ||
-           (len == 8 && memcmp(name, "readFile", 8) == 0);
-}
-
 /* Count one walk over the tree; false after too many. */
 static bool may_walk(gbx_case *c)
 {
@@ -28,137 +16,6 @@ static bool may_walk(gbx_case *c)
         return false;
     c->work -= c->tree.count;
     return true;
-}
-
-/* True if the code has an async function or method of that name, or the host has a
- * function of that name and the code does not. */
-static bool is_async_name(gbx_case *c, const char *name, size_t len)
-{
-    const gbx_tree *t = &c->tree;
-    bool is_own = false;
-
-    if (!may_walk(c))
-        return false;
-    for (uint32_t i = 0; i < t->count; i++) {
-        uint32_t named = t->nodes[i].parent;
-        bool is_it;
-
-        if (!gbx_tree_is_function(t, i))
-            continue;
-        is_it =
-            gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len) ||
-            (t->nodes[i].field == GBX_FIELD_VALUE && named != GBX_NO_NODE &&
-             gbx_tree_is_text(t, gbx_tree_child(t, named, GBX_FIELD_NAME), name, len));
-        if (is_it && gbx_tree_is_async(t, i))
-            return true;
-        is_own = is_own || is_it;
-    }
-    return !is_own && is_of_host(name, len);
-}
-
-/* True if expression i, as it stands, gives a promise. */
-static bool gives_promise(gbx_case *c, uint32_t i)
-{
-    const gbx_tree *t = &c->tree;
-    uint32_t callee, part;
-
-    if (i == GBX_NO_NODE)
-        return false;
-    if (t->nodes[i].kind == GBX_NODE_NEW) {
-        callee = gbx_tree_child(t, i, GBX_FIELD_CONSTRUCTOR);
-        return gbx_tree_is_text(t, callee, "Promise", 7);
-    }
-    if (t->nodes[i].kind != GBX_NODE_CALL)
-        return false;
-    callee = gbx_tree_child(t, i, GBX_FIELD_FUNCTION);
-    if (callee == GBX_NO_NODE)
-        return false;
-    if (t->nodes[callee].kind == GBX_NODE_MEMBER) {
-        part = gbx_tree_child(t, callee, GBX_FIELD_OBJECT);
-        if (gbx_tree_is_text(t, part, "Promise", 7))
-            return true;
-        callee = gbx_tree_child(t, callee, GBX_FIELD_PROPERTY);
-    }
-    if (callee == GBX_NO_NODE)
-        return false;
-    return is_async_name(c, t->text + t->nodes[callee].start,
-                         t->nodes[callee].end - t->nodes[callee].start);
-}
-
-/* True if a variable of that name is initialised with a promise. */
-static bool holds_promise(gbx_case *c, const char *name, size_t len)
-{
-    const gbx_tree *t = &c->tree;
-
-    if (!may_walk(c))
-        return false;
-    for (uint32_t i = 0; i < t->count; i++)
-        if (t->nodes[i].kind == GBX_NODE_DECLARATOR &&
-            gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), name, len) &&
-            gives_promise(c, gbx_tree_child(t, i, GBX_FIELD_VALUE)))
-            return true;
-    return false;
-}
-
-static bool gbx_begins_with_promise(gbx_case *c, const char *text, size_t len)
-{
-    size_t name = 0; /* the last of a.b.c( */
-    size_t end = 0;
-
-    while (end < len &&
-           (gbx_text_is_name((unsigned char)text[end]) || text[end] == '.'))
-        if (text[end++] == '.')
-            name = end;
-    if (end > name && end < len && text[end] == '(')
-        return is_async_name(c, text + name, end - name);
-    for (end = 0; end < len && gbx_text_is_name((unsigned char)text[end]);)
-        end++;
-    return end > 0 && holds_promise(c, text, end);
-}
-
-/* hints_promise.c: true if the expression, as the engine quotes it, begins with a
- * promise; or if a pattern, a loop or a spread on the line gets one. */
-static bool gbx_line_spreads_promise(gbx_case *c)
-{
-    const gbx_tree *t = &c->tree;
-
-    for (uint32_t i = 0; i < t->count; i++) {
-        const gbx_node *n = &t->nodes[i];
-        uint32_t value = GBX_NO_NODE;
-
-        if (n->end <= c->line_start || n->start > c->line_end)
-            continue;
-        if (n->kind == GBX_NODE_DECLARATOR)
-            value = gbx_tree_child(t, i, GBX_FIELD_VALUE);
-        else if (n->kind == GBX_NODE_FOR_IN)
-            value = gbx_tree_child(t, i, GBX_FIELD_RIGHT);
-        else if (n->kind == GBX_NODE_SPREAD)
-            value = gbx_tree_inner(t, i);
-        if (value == GBX_NO_NODE)
-            continue;
-        if (gives_promise(c, value) ||
-            (t->nodes[value].kind == GBX_NODE_IDENTIFIER &&
-             holds_promise(c, t->text + t->nodes[value].start,
-                           t->nodes[value].end - t->nodes[value].start)))
-            return true;
-    }
-    return false;
-}
-
-/* True if a call on the line has a promise among its arguments. */
-static bool gbx_line_passes_promise(gbx_case *c)
-{
-    const gbx_tree *t = &c->tree;
-
-    for (uint32_t i = 0; i < t->count; i++) {
-        const gbx_node *n = &t->nodes[i];
-
-        if (n->end > c->line_start && n->start <= c->line_end &&
-            n->kind == GBX_NODE_CALL && n->parent != GBX_NO_NODE &&
-            t->nodes[n->parent].kind == GBX_NODE_ARGUMENTS && gives_promise(c, i))
-            return true;
-    }
-    return false;
 }
 
 /* ---- names ------------------------------------------------------------------ */
@@ -376,8 +233,7 @@ static bool explain_value(gbx_case *c)
                         &len)) {
         char end = len > 0 ? text[len - 1] : '\0';
 
-        c->hint = gbx_begins_with_promise(c, text, len)            ? GBX_HINT_PROMISE
-                  : end == ']' && *text == '['                     ? GBX_HINT_PATTERN
+        c->hint = end == ']' && *text == '['                       ? GBX_HINT_PATTERN
                   : end == '}' && *text == '{'                     ? GBX_HINT_PATTERN
                   : end == ')' && strncmp(text, "Object.", 7) == 0 ? GBX_HINT_ARGUMENT
                                                                    : GBX_HINT_MISSING;
@@ -393,9 +249,7 @@ static bool explain_value(gbx_case *c)
             return true;
         }
         point_to_name(c);
-        c->hint = gbx_begins_with_promise(c, text, len) || gbx_line_spreads_promise(c)
-                      ? GBX_HINT_PROMISE
-                  : strncmp(text, "fs.", 3) == 0 && !is_declared_anywhere(c, "fs", 2)
+        c->hint = strncmp(text, "fs.", 3) == 0 && !is_declared_anywhere(c, "fs", 2)
                       ? GBX_HINT_FILES
                   : is_list_method(text, callee) ? GBX_HINT_ARRAY
                                                  : GBX_HINT_METHOD;
@@ -403,7 +257,7 @@ static bool explain_value(gbx_case *c)
     }
     if (strstr(c->message, "is not a function (near '") != NULL ||
         strstr(c->message, "Spread syntax requires") != NULL) {
-        c->hint = gbx_line_spreads_promise(c) ? GBX_HINT_PROMISE : GBX_HINT_ITERATE;
+        c->hint = GBX_HINT_ITERATE;
         return true;
     }
     return false;
@@ -440,12 +294,262 @@ static bool explain_name(gbx_case *c)
 
 void gbx_explain_runtime(gbx_case *c)
 {
-    if (explain_name(c) || explain_value(c))
+    if (!explain_name(c) && !explain_value(c))
+        c->hint = gbx_hint_find(GBX_HINT_OF_FAILURE, c->message);
+}
+
+/* ---- a promise without await ------------------------------------------------ */
+
+/* The engine's message says that something of a promise is missing. The tree shows which
+ * call that promise came from, and that no await precedes it. Names decide: a call by the
+ * name of one of the code's async functions gives a promise. */
+
+struct search {
+    gbx_case *c;
+    const char *used; /* the expression that failed, as the engine quotes it */
+    size_t used_len;
+    bool is_root;   /* it begins with the wrong value; else that is inside it */
+    bool is_parsed; /* JSON.parse() got something that is not text */
+};
+
+static bool has_word(const char *text, size_t len, const char *word, size_t word_len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t start = i;
+
+        while (i < len && gbx_text_is_name((unsigned char)text[i]))
+            i++;
+        if (i - start == word_len && memcmp(text + start, word, word_len) == 0)
+            return true;
+        i += i == start;
+    }
+    return false;
+}
+
+static bool is_used(const struct search *s, const char *name, size_t len)
+{
+    if (!s->is_root)
+        return has_word(s->used, s->used_len, name, len);
+    return s->used_len > len && memcmp(s->used, name, len) == 0 &&
+           !gbx_text_is_name((unsigned char)s->used[len]);
+}
+
+/* The expression without its members and calls: servers in servers["NAME"].tool(). */
+static uint32_t root_of(const gbx_tree *t, uint32_t i, unsigned *ret_depth)
+{
+    for (*ret_depth = 0; i != GBX_NO_NODE; (*ret_depth)++) {
+        if (t->nodes[i].kind != GBX_NODE_MEMBER &&
+            t->nodes[i].kind != GBX_NODE_SUBSCRIPT)
+            break;
+        i = gbx_tree_child(t, i, GBX_FIELD_OBJECT);
+    }
+    return i;
+}
+
+/* servers.NAME.tool(...), servers["NAME"].call(...), discover(...), artifact(...) */
+static bool is_of_host(const gbx_tree *t, uint32_t callee)
+{
+    unsigned depth;
+    uint32_t root = root_of(t, callee, &depth);
+
+    if (depth == 0)
+        return gbx_tree_is(t, root, "discover") || gbx_tree_is(t, root, "artifact");
+    return depth >= 2 && gbx_tree_is(t, root, "servers");
+}
+
+/* Has the code an async function or method of that name, or a capability, where the code
+ * has none of that name? */
+static bool is_async_name(gbx_case *c, uint32_t name)
+{
+    const gbx_tree *t = &c->tree;
+    const char *text;
+    size_t len;
+    bool is_own = false;
+
+    if (name == GBX_NO_NODE || !may_walk(c))
+        return false;
+    text = t->text + t->nodes[name].start;
+    len = t->nodes[name].end - t->nodes[name].start;
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t named = t->nodes[i].parent;
+        bool is_it;
+
+        if (!gbx_tree_is_function(t, i))
+            continue;
+        is_it =
+            gbx_tree_is_text(t, gbx_tree_child(t, i, GBX_FIELD_NAME), text, len) ||
+            (t->nodes[i].field == GBX_FIELD_VALUE && named != GBX_NO_NODE &&
+             gbx_tree_is_text(t, gbx_tree_child(t, named, GBX_FIELD_NAME), text, len));
+        if (is_it && gbx_tree_is_async(t, i))
+            return true;
+        is_own = is_own || is_it;
+    }
+    return !is_own && gbx_text_is_listed("fetch readFile", text, len);
+}
+
+/* Does call i, of that callee, give a promise? */
+static bool gives_promise(gbx_case *c, uint32_t i, uint32_t callee)
+{
+    const gbx_tree *t = &c->tree;
+    unsigned depth;
+
+    if (gbx_tree_is(t, root_of(t, callee, &depth), "Promise"))
+        return true;
+    if (t->nodes[i].kind != GBX_NODE_CALL || callee == GBX_NO_NODE)
+        return false;
+    return is_of_host(t, callee) ||
+           is_async_name(c, t->nodes[callee].kind == GBX_NODE_MEMBER
+                                ? gbx_tree_child(t, callee, GBX_FIELD_PROPERTY)
+                                : callee);
+}
+
+/* The node that uses the value of node i; parentheses are skipped. */
+static uint32_t taker_of(const gbx_tree *t, uint32_t *i)
+{
+    uint32_t up = t->nodes[*i].parent;
+
+    while (up != GBX_NO_NODE && t->nodes[up].kind == GBX_NODE_PARENTHESIZED) {
+        *i = up;
+        up = t->nodes[up].parent;
+    }
+    return up;
+}
+
+/* list.map((item) => CALL): the call of map, which gives a list of promises. */
+static uint32_t mapped(const gbx_tree *t, uint32_t arrow)
+{
+    uint32_t arguments = t->nodes[arrow].parent;
+    uint32_t callee;
+
+    if (arguments == GBX_NO_NODE || t->nodes[arguments].kind != GBX_NODE_ARGUMENTS)
+        return GBX_NO_NODE;
+    callee = gbx_tree_child(t, t->nodes[arguments].parent, GBX_FIELD_FUNCTION);
+    if (callee == GBX_NO_NODE || t->nodes[callee].kind != GBX_NODE_MEMBER ||
+        !gbx_tree_is(t, gbx_tree_child(t, callee, GBX_FIELD_PROPERTY), "map"))
+        return GBX_NO_NODE;
+    return t->nodes[arguments].parent;
+}
+
+static bool binds(const struct search *s, uint32_t pattern)
+{
+    const gbx_tree *t = &s->c->tree;
+
+    if (pattern == GBX_NO_NODE)
+        return false;
+    for (uint32_t i = pattern; i < t->nodes[pattern].next && !gbx_time_budget_is_over();
+         i++)
+        if ((t->nodes[i].kind == GBX_NODE_IDENTIFIER ||
+             t->nodes[i].kind == GBX_NODE_SHORTHAND_PATTERN) &&
+            is_used(s, t->text + t->nodes[i].start,
+                    t->nodes[i].end - t->nodes[i].start))
+            return true;
+    return false;
+}
+
+static bool is_on_line(const struct search *s, const gbx_node *node)
+{
+    return node->end > s->c->line_start && node->start < s->c->line_end;
+}
+
+/* Did the value of node i cause the failure? i is what that callee gives, or a list. */
+static bool is_culprit(const struct search *s, uint32_t i, uint32_t callee)
+{
+    const gbx_tree *t = &s->c->tree;
+    uint32_t by = taker_of(t, &i);
+    unsigned depth;
+    uint32_t root = root_of(t, callee, &depth);
+    bool is_itself;
+    uint32_t property;
+
+    if (by == GBX_NO_NODE || root == GBX_NO_NODE)
+        return false;
+    is_itself = is_used(s, t->text + t->nodes[root].start,
+                        t->nodes[root].end - t->nodes[root].start);
+    switch ((unsigned)t->nodes[by].kind) {
+    case GBX_NODE_DECLARATOR: return binds(s, gbx_tree_child(t, by, GBX_FIELD_NAME));
+    case GBX_NODE_ASSIGNMENT: return binds(s, gbx_tree_child(t, by, GBX_FIELD_LEFT));
+    case GBX_NODE_FOR_IN:
+    case GBX_NODE_SPREAD:
+        return (!s->is_root || is_itself) && is_on_line(s, &t->nodes[i]);
+    case GBX_NODE_ARGUMENTS: return s->is_parsed && is_on_line(s, &t->nodes[i]);
+    case GBX_NODE_MEMBER:
+        property = gbx_tree_child(t, by, GBX_FIELD_PROPERTY);
+        return s->is_root && is_itself && is_on_line(s, &t->nodes[by]) &&
+               !gbx_tree_is(t, property, "then") &&
+               !gbx_tree_is(t, property, "catch") &&
+               !gbx_tree_is(t, property, "finally");
+    default: return false;
+    }
+}
+
+/* Find in the message the expression that failed, or take its whole line. */
+static bool read_message(const char *message, struct search *s)
+{
+    static const struct {
+        const char *part;
+        bool is_root;
+    } quotes[] = {{"(evaluating '", true}, {"(In '", true}, {"(near '", false}};
+
+    for (size_t i = 0; i < GBX_COUNTOF(quotes); i++) {
+        const char *at = strstr(message, quotes[i].part);
+
+        if (at == NULL)
+            continue;
+        s->used = at + strlen(quotes[i].part);
+        s->is_root = quotes[i].is_root;
+        at = strstr(s->used, " of "); /* 'i of items' */
+        if (s->is_root && at != NULL && at == s->used + gbx_text_name_length(s->used))
+            s->used = at + 4;
+        s->used_len = strlen(s->used);
+        return true;
+    }
+    s->used = s->c->tree.text + s->c->line_start;
+    s->used_len = s->c->line_end - s->c->line_start;
+    s->is_parsed = strstr(message, "Unexpected identifier \"object\"") != NULL;
+    return s->is_parsed || strstr(message, "Spread syntax requires") != NULL;
+}
+
+/* A promise that was used as a value fails as one of these. */
+static const char *without_name(const char *message)
+{
+    static const char *const names[] = {"TypeError: ", "SyntaxError: "};
+
+    for (size_t i = 0; i < GBX_COUNTOF(names); i++)
+        if (strncmp(message, names[i], strlen(names[i])) == 0)
+            return message + strlen(names[i]);
+    return NULL;
+}
+
+void gbx_explain_unawaited(gbx_case *c)
+{
+    const gbx_tree *t = &c->tree;
+    const char *message = without_name(c->message);
+    struct search s = {.c = c};
+
+    if (message == NULL || !c->is_placed || !read_message(message, &s))
         return;
-    if (strstr(c->message, "Unexpected identifier \"object\"") != NULL &&
-        gbx_line_passes_promise(c)) {
-        c->hint = GBX_HINT_PROMISE;
+    for (uint32_t i = 0; i < t->count; i++) {
+        bool is_new = t->nodes[i].kind == GBX_NODE_NEW;
+        uint32_t callee =
+            gbx_tree_child(t, i, is_new ? GBX_FIELD_CONSTRUCTOR : GBX_FIELD_FUNCTION);
+        uint32_t value = i;
+        uint32_t by;
+        bool is_list;
+
+        if (t->nodes[i].kind != GBX_NODE_CALL && !is_new)
+            continue;
+        by = taker_of(t, &value);
+        is_list = by != GBX_NO_NODE && t->nodes[by].kind == GBX_NODE_ARROW;
+        if (is_list)
+            value = mapped(t, by);
+        if (value == GBX_NO_NODE || !is_culprit(&s, value, callee) ||
+            !gives_promise(c, i, callee))
+            continue;
+        c->hint = is_list                 ? GBX_HINT_UNAWAITED_LIST
+                  : is_of_host(t, callee) ? GBX_HINT_UNAWAITED
+                                          : GBX_HINT_PROMISE;
+        c->named_start = t->nodes[callee].start;
+        c->named_end = t->nodes[callee].end;
         return;
     }
-    c->hint = gbx_hint_find(GBX_HINT_OF_FAILURE, c->message);
 }

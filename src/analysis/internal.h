@@ -129,9 +129,10 @@ typedef struct gbx_case {
     const char *message;
     size_t line_start; /* bytes of the line that the engine named */
     size_t line_end;
-    size_t offset; /* where the engine says, or GBX_NO_OFFSET */
-    bool past_end; /* that line is the last of the code, or after it */
-    size_t work;   /* nodes that lookups may still visit */
+    size_t offset;  /* where the engine says, or GBX_NO_OFFSET */
+    bool is_placed; /* the engine named a line */
+    bool past_end;  /* that line is the last of the code, or after it */
+    size_t work;    /* nodes that lookups may still visit */
     const gbx_given *given;
     size_t at;          /* out: where it really is, or GBX_NO_OFFSET to leave it */
     uint32_t hint;      /* out */
@@ -143,6 +144,8 @@ void gbx_explain_syntax(gbx_case *c);
 void gbx_explain_runtime(gbx_case *c);
 /* After it: what the code is given may be the cause. */
 void gbx_explain_given(gbx_case *c);
+/* After that: a promise may have been used in place of its value. */
+void gbx_explain_unawaited(gbx_case *c);
 void gbx_explain_nothing(gbx_case *c);
 
 #endif

@@ -11,9 +11,9 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97720,
-  'lines in src/mcp': 32550,
-  'lines in src/mcp/code': 9090,
+  'lines in src': 97700,
+  'lines in src/mcp': 32475,
+  'lines in src/mcp/code': 9040,
   'lines in src/mcp/data': 4200,
   'lines in tests and node/test': 71810,
   'files in src': 337,

@@ -183,7 +183,7 @@ napi_value gbx_node_advise(napi_env env, napi_callback_info info)
 
     if (!gbx_node_args(env, info, 1, argv) || !gbx_node_text_take(env, argv[0], &hint))
         return NULL;
-    advice = gbx_hint_for_code(hint.data);
+    advice = gbx_hint_for_code(hint.data, false);
     text = gbx_node_utf8(env, advice, strlen(advice));
     gbx_node_text_cleanup(&hint);
     return text;

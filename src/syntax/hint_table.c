@@ -278,8 +278,10 @@ static const gbx_hint_row rows[] = {
     FAILURE("WeakMap keys", "use Map: its keys can be anything"),
     FAILURE("Array length must be", "a length is a whole number from 0 to 4294967295"),
     /* Names that do not exist here. */
-    NAMES("fetch Request Response Headers AbortController AbortSignal",
+    NAMES("fetch Request Response Headers",
           "fetch is off: allow it with --allow fetch=HOST, or make the request outside"),
+    NAMES("AbortController AbortSignal",
+          "it comes with fetch: allow that with --allow fetch=HOST, or do without it"),
     NAMES("XMLHttpRequest WebSocket EventSource axios http https",
           "code has no network: make the request outside and give its answer as the "
           "input"),
@@ -317,7 +319,6 @@ static const gbx_hint_row rows[] = {
     NAMES("TextEncoder TextDecoder",
           "use encodeURIComponent(), or codePointAt() in a loop"),
     NAMES("atob btoa", "base64 is not built in: decode it outside"),
-    NAMES("crypto", "use Math.random() for numbers; keys and hashes are made outside"),
     NAMES("performance", "use Date.now()"),
     NAMES("Temporal", "use Date and Intl.DateTimeFormat"),
     NAMES("SharedArrayBuffer Atomics", "there is one thread: use ArrayBuffer"),
@@ -333,28 +334,52 @@ static const gbx_hint_row rows[] = {
 };
 /* clang-format on */
 
+#define BASE64 \
+    "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there"
+#define NETWORK_TOOL                                                                \
+    "code has no network: call a tool that has it, servers.NAME.tool(args); await " \
+    "discover(\"fetch url\") finds one"
+#define FILE_TOOL                                                                   \
+    "code has no files: call a tool that has them, servers.NAME.tool(args); await " \
+    "discover(\"read file\") finds one, and await artifact(name, value) keeps a value"
+
 /* Hints that only the operator could follow, and what they mean for the author of code.
  * In order: specific ones before general ones. */
 static const struct {
     const char *part;
-    const char *advice;
+    const char *advice; /* NULL: the hint itself */
+    const char
+        *with_tools; /* the same in code mode, whose scripts have tools; or NULL */
 } settings[] = {
-    {"--allow fetch=SITE", "ask a site that is allowed, or do without this request"},
-    {"--allow fetch", "fetch is off here: use the tools and data that there are"},
-    {"--allow file", "files are off here: use the tools and data that there are"},
-    {"--allow crypto", "hashing is off here: do without it"},
-    {"--allow env", "variables are off here: write the value into the code"},
-    {"base64 is not built in",
-     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there"},
-    {"or load the data as a dataset", "give the code less data at once"},
+    {"--allow fetch=SITE", "ask a site that is allowed, or do without this request",
+     "ask a site that is allowed, or call a tool of a server, servers.NAME.tool(args)"},
+    {"it comes with fetch", "it comes with fetch, which is off here: do without it",
+     "a call is bounded by its options, servers.NAME.tool(args, { timeoutMs: 5000 }), "
+     "and the first of several is await Promise.race([...])"},
+    {"--allow fetch", "fetch is off here: use the tools and data that there are",
+     NETWORK_TOOL},
+    {"make the request outside", NULL, NETWORK_TOOL},
+    {"--allow file", "files are off here: use the tools and data that there are",
+     FILE_TOOL},
+    {"write it outside", NULL, FILE_TOOL},
+    {"--allow crypto", "hashing is off here: do without it",
+     "no hashes are computed in the code: call a tool that does, if await "
+     "discover(\"hash\") finds one"},
+    {"--allow env", "variables are off here: write the value into the code",
+     "give the value to the code as its input"},
+    {"base64 is not built in", BASE64,
+     BASE64 "; await artifact(name, bytes) keeps bytes as they are"},
+    {"or load the data as a dataset", "give the code less data at once", NULL},
     {"raise the memory limit",
-     "work on the data in smaller pieces, and keep only what is needed"},
-    {"loop that does not end", "look for a loop that does not end, or do less at once"},
-    {"or raise the limit", "the host did not answer in time: try again"},
-    {"the host lacks", "whoever runs this must free some of what is lacking, or raise "
-                       "its limit"},
-    {"find who killed it", "the process of the code was killed: try again"},
-    {"run fewer calls at once", "too many calls run: run fewer at once, or try later"},
+     "work on the data in smaller pieces, and keep only what is needed", NULL},
+    {"loop that does not end", "look for a loop that does not end, or do less at once",
+     NULL},
+    {"or raise the limit", "the host did not answer in time: try again", NULL},
+    {"the host lacks",
+     "whoever runs this must free some of what is lacking, or raise its limit", NULL},
+    {"find who killed it", "the process of the code was killed: try again", NULL},
+    {"run fewer calls at once", "too many calls run: run fewer at once, or try later",
+     NULL},
 };
 
 const gbx_hint_row *gbx_hint_row_of(uint32_t number)
@@ -362,11 +387,15 @@ const gbx_hint_row *gbx_hint_row_of(uint32_t number)
     return &rows[number < GBX_COUNTOF(rows) ? number : GBX_HINT_NONE];
 }
 
-const char *gbx_hint_for_code(const char *hint)
+const char *gbx_hint_for_code(const char *hint, bool has_tools)
 {
-    for (size_t i = 0; i < GBX_COUNTOF(settings); i++)
-        if (strstr(hint, settings[i].part) != NULL)
-            return settings[i].advice;
+    for (size_t i = 0; i < GBX_COUNTOF(settings); i++) {
+        if (strstr(hint, settings[i].part) == NULL)
+            continue;
+        if (has_tools && settings[i].with_tools != NULL)
+            return settings[i].with_tools;
+        return settings[i].advice != NULL ? settings[i].advice : hint;
+    }
     return hint;
 }
 

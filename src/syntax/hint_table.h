@@ -9,6 +9,7 @@
 #ifndef GBX_SYNTAX_HINT_TABLE_H
 #define GBX_SYNTAX_HINT_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -100,8 +101,8 @@ typedef struct gbx_hint_row {
 const gbx_hint_row *gbx_hint_row_of(uint32_t number);
 
 /* The hint for the author of code, who cannot change settings: a constant, or the hint
- * itself. */
-const char *gbx_hint_for_code(const char *hint);
+ * itself. has_tools: it is a script of code mode. */
+const char *gbx_hint_for_code(const char *hint, bool has_tools);
 
 /* The first row of that kind whose pattern is part of the message, or GBX_HINT_NONE. */
 uint32_t gbx_hint_find(gbx_hint_kind kind, const char *message);

@@ -15,7 +15,7 @@ static const char *told(gbx_evidence e)
     e.limits = &limits;
     gbx_verdict_decide(&e, &v);
     assert_string_not_equal(v.hint, "");
-    return gbx_hint_for_code(v.hint);
+    return gbx_hint_for_code(v.hint, false);
 }
 
 TEST(limits__are_nothing_that_code_can_raise)

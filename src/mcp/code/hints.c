@@ -14,44 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- in place of the guard's hints ------------------------------------------------ */
-
 /* The globals that exist only in code mode. */
 #define OURS "servers glovebox discover artifact show progress ToolError"
-
-#define THERE                                                                          \
-    "servers, discover, artifact, progress, sleep and input are there already: leave " \
-    "this line out"
-
-static const struct {
-    const char *words; /* separated by single spaces */
-    const char *hint;
-} topics[] = {
-    {"fetch axios XMLHttpRequest WebSocket EventSource Request Response Headers http https "
-     "http2 undici net tls dns dgram",
-     "code has no network: call a tool that has it, servers.NAME.tool(args); "
-     "await discover(\"fetch url\") finds one"},
-    {"fs fsPromises readFileSync writeFileSync promises readFile",
-     "code has no files: call a tool that has them, servers.NAME.tool(args); "
-     "await discover(\"read file\") finds one, and await artifact(name, value) keeps a value"},
-    {"crypto createHash createHmac",
-     "no hashes are computed in the code: call a tool that does, if await "
-     "discover(\"hash\") finds one"},
-    {"AbortController AbortSignal",
-     "a call is bounded by its options, servers.NAME.tool(args, { timeoutMs: 5000 }), and "
-     "the first of several is await Promise.race([...])"},
-    {"btoa atob",
-     "new Uint8Array(bytes).toBase64() and Uint8Array.fromBase64(text) are there; await "
-     "artifact(name, bytes) keeps bytes as they are"},
-    {"env process", "give the value to the code as its input"},
-};
-
-#define OTHERWISE                                                                       \
-    "call a tool of a server for it, servers.NAME.tool(args); await discover(\"...\") " \
-    "finds one"
-
-#define OTHER_SITE \
-    "ask a site that is allowed, or call a tool of a server, servers.NAME.tool(args)"
 
 /* Does the text use one of the words (separated by single spaces) as a name? */
 static bool has_one_of(const char *words, const char *text, size_t len)
@@ -68,33 +32,16 @@ static bool has_one_of(const char *words, const char *text, size_t len)
     return false;
 }
 
-static const char *topic_of(const char *text, size_t len)
-{
-    for (size_t i = 0; i < GBX_COUNTOF(topics); i++)
-        if (has_one_of(topics[i].words, text, len))
-            return topics[i].hint;
-    return NULL;
-}
-
 const char *gbx_code_advice(const char *message, const char *hint, const char *line,
                             size_t line_len)
 {
     bool is_module =
         strncmp(message, "'import", 7) == 0 || strncmp(message, "'require", 8) == 0;
-    const char *found;
 
-    /* The line imports or requires a global that exists anyway. */
     if (is_module && has_one_of(OURS, line, line_len))
-        return THERE;
-    if (strstr(hint, "--allow") == NULL && strstr(hint, "outside") == NULL)
-        return gbx_hint_for_code(hint);
-    if (strstr(hint, "ask a site") != NULL)
-        found = OTHER_SITE;
-    else if (is_module)
-        found = topic_of(line, line_len);
-    else
-        found = topic_of(message, strlen(message));
-    return found != NULL ? found : OTHERWISE;
+        return "servers, discover, artifact, progress, sleep and input are there "
+               "already: leave this line out";
+    return gbx_hint_for_code(hint, true);
 }
 
 /* ---- names of servers and tools -------------------------------------------------- */

@@ -268,7 +268,8 @@ static const char *hint_for(const gbx_result *result)
 
 static void take_error(reply *r, const char *advice)
 {
-    r->hint = advice[0] != 0 ? advice : gbx_hint_for_code(gbx_result_hint(r->result));
+    r->hint =
+        advice[0] != 0 ? advice : gbx_hint_for_code(gbx_result_hint(r->result), false);
     if (r->hint[0] == 0)
         r->hint = hint_for(r->result);
     r->at = gbx_result_location(r->result);

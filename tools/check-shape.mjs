@@ -11,10 +11,10 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97700,
-  'lines in src/mcp': 32475,
-  'lines in src/mcp/code': 9040,
-  'lines in src/mcp/data': 4200,
+  'lines in src': 97520,
+  'lines in src/mcp': 32360,
+  'lines in src/mcp/code': 8970,
+  'lines in src/mcp/data': 4190,
   'lines in tests and node/test': 71810,
   'files in src': 337,
   'headers in src': 67,

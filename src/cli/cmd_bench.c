@@ -40,9 +40,8 @@ static const struct {
 static void print_json(const gbx_term *out, const gbx_bench *bench,
                        const struct utsname *machine, long cpus)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = JSON_MAX};
 
-    gbx_buf_init(&buf, JSON_MAX);
     gbx_json_put_open(&buf, NULL, '{');
     gbx_json_put_text(&buf, "version", gbx_version());
     gbx_json_put_text(&buf, "kernel", machine->release);

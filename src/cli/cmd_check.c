@@ -70,10 +70,9 @@ static gbx_violation violation_of(const findings *f, size_t i)
 
 static void print_json(const gbx_term *out, const findings *found)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = JSON_MAX};
     size_t count = count_of(found);
 
-    gbx_buf_init(&buf, JSON_MAX);
     gbx_json_put_open(&buf, NULL, '{');
     gbx_json_put_bool(&buf, "ok", count == 0);
     gbx_json_put_open(&buf, "violations", '[');

@@ -309,10 +309,9 @@ static void matrix_print(const gbx_term *out, const gbx_matrix *matrix)
 
 static void matrix_print_json(const gbx_term *out, const gbx_matrix *matrix)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = JSON_MAX};
     matrix_sum sum = matrix_add_up(matrix);
 
-    gbx_buf_init(&buf, JSON_MAX);
     (void)gbx_buf_puts(&buf, "{\"attacks\":[");
     for (size_t i = 0; i < GBX_ATTACK_COUNT; i++) {
         const gbx_attack_info *info = gbx_attack_info_get(i);
@@ -355,9 +354,8 @@ typedef struct layer_count {
 
 static int print_text(const gbx_term *out, gbx_view view)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = TEXT_MAX};
 
-    gbx_buf_init(&buf, TEXT_MAX);
     if (!gbx_view_append_text(view, &buf) || buf.len == 0)
         return 0;
     gbx_term_foreign(out, (const char *)buf.data, buf.len, GBX_ESCAPE_LINE);

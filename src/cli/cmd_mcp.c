@@ -62,11 +62,9 @@ static void say(gbx_buf *text)
 static void on_log(void *user, const char *server, const char *line)
 {
     const servers_of_code *servers = user;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_KIB(64)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
 
-    gbx_buf_init(&clean, GBX_KIB(64));
-    gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_printf(&text, "glovebox: %s: ", server);
     if (servers->gate != NULL &&
         gbx_gate_redact(servers->gate, line, strlen(line), &clean) &&
@@ -77,9 +75,8 @@ static void on_log(void *user, const char *server, const char *line)
 /* Not an error: a host may start us before the first server is there. */
 static void say_none(const char *path)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
 
-    gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_printf(&text,
                          "glovebox: no servers in '%s': they belong under "
                          "\"mcpServers\", or \"servers\", at its top",
@@ -395,9 +392,8 @@ static bool offer_data(serving *s)
 
 static void instruct(const serving *s)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
 
-    gbx_buf_init(&text, GBX_KIB(64));
     if (s->servers.code != NULL)
         gbx_mcp_code_put_instructions(s->servers.code, &text);
     if (s->data != NULL)

@@ -307,9 +307,8 @@ static void put_finding(gbx_buf *to, const gbx_mcp_upstream_config *server,
 
 static void print_json(const gbx_term *out, const examination *e, bool ok)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = GBX_MIB(1)};
 
-    gbx_buf_init(&buf, GBX_MIB(1));
     gbx_json_put_open(&buf, NULL, '{');
     gbx_json_put_bool(&buf, "ok", ok);
     gbx_json_put_open(&buf, "servers", '[');

@@ -79,10 +79,9 @@ void gbx_trouble_print(const gbx_term *term, const gbx_trouble *trouble)
 
 void gbx_trouble_print_json(const gbx_term *term, const gbx_trouble *trouble)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = JSON_MAX};
     const gbx_error *err = &trouble->err;
 
-    gbx_buf_init(&buf, JSON_MAX);
     (void)gbx_buf_puts(&buf, "{\"ok\":false");
     gbx_json_put_text(&buf, "code", trouble->code);
     gbx_json_put_text(&buf, "status", trouble->code == NULL ? trouble->name : NULL);

@@ -51,10 +51,9 @@ void gbx_term_paint(const gbx_term *term, gbx_paint paint, const char *format, .
 void gbx_term_foreign(const gbx_term *term, const char *text, size_t len,
                       gbx_escape how)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = len * 6 + 1};
 
     /* One byte becomes at most six: "\u{1b}". */
-    gbx_buf_init(&buf, len * 6 + 1);
     if (!gbx_utf8_append_escaped(&buf, text, len, how))
         (void)fputs("[no memory to print this]", term->stream);
     else if (buf.len > 0)

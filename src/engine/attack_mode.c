@@ -92,9 +92,8 @@ static gbx_status greet(gbx_attack_session *s, uint32_t layers_off, gbx_error *r
     gbx_msg_hello hello;
     gbx_header header;
     gbx_status status;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = 256};
 
-    gbx_buf_init(&buf, 256);
     (void)gbx_msg_put_config(&buf, &config);
     if (!send_all(s, &buf) ||
         !receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds) ||
@@ -183,10 +182,9 @@ gbx_attack_outcome gbx_attack_try(gbx_attack_session *s, uint32_t index,
     int fds[2] = {-1, -1};
     gbx_msg_exited exited;
     gbx_header header;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = 256};
 
     *ret_detail = -1;
-    gbx_buf_init(&buf, 256);
     (void)gbx_msg_put_attack(&buf, ++s->next_id, &attack);
     if (!send_all(s, &buf) ||
         !receive_frame(s, &header, GBX_TIMEOUT_ATTACK_FRAME, fds) ||

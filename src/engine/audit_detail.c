@@ -54,11 +54,10 @@ static void put_text(char *to, size_t size, const uint8_t *data, size_t len)
  * out. */
 static char *text_of(gbx_view view)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = view.len + 1};
     size_t len;
     char *text;
 
-    gbx_buf_init(&buf, view.len + 1);
     (void)gbx_view_append_text(view, &buf);
     text = gbx_buf_take_string(&buf, &len);
     for (size_t i = 0; text != NULL && i < len; i++)

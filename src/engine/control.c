@@ -40,10 +40,9 @@ static bool send_with(gbx_template *t, gbx_buf *buf, int fd)
 
 bool gbx_template_send_expose(gbx_template *t, const char *name)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = 512};
     bool sent;
 
-    gbx_buf_init(&buf, 512);
     sent = gbx_msg_put_expose(&buf, (gbx_span){(const uint8_t *)name, strlen(name)}) &&
            send(t->process.control, buf.data, buf.len, MSG_NOSIGNAL | MSG_DONTWAIT) ==
                (ssize_t)buf.len;
@@ -53,9 +52,8 @@ bool gbx_template_send_expose(gbx_template *t, const char *name)
 
 bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *d)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = 512};
 
-    gbx_buf_init(&buf, 512);
     (void)gbx_msg_put_preload(&buf,
                               &(gbx_msg_preload){.size = d->size, .name = name_of(d)});
     return send_with(t, &buf, d->memfd);
@@ -63,9 +61,8 @@ bool gbx_template_send_preload(gbx_template *t, const gbx_dataset *d)
 
 bool gbx_template_send_load(gbx_template *t, const gbx_dataset *d)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = 512};
 
-    gbx_buf_init(&buf, 512);
     (void)gbx_msg_put_load(&buf, &(gbx_msg_load){.size = d->size,
                                                  .format = d->format,
                                                  .name = name_of(d)});

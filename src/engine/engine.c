@@ -249,7 +249,7 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
     const gbx_engine_facts *facts;
     struct utsname uts = {.release = ""};
     gbx_status status = gbx_engine_need(engine, reterr);
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = GBX_MIB(1)};
 
     if (status != GBX_OK)
         return status;
@@ -258,7 +258,6 @@ gbx_status gbx_engine_report(gbx_engine *engine, char **ret_json, gbx_error *ret
     o = &engine->settings.options;
     facts = &engine->facts;
     (void)uname(&uts);
-    gbx_buf_init(&buf, GBX_MIB(1));
     (void)pthread_mutex_lock(&engine->lock);
     gbx_json_put_open(&buf, NULL, '{');
     gbx_json_put_text(&buf, "version", GBX_VERSION);

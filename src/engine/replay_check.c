@@ -46,12 +46,11 @@ static gbx_status check_capabilities(const gbx_run *run, const gbx_record_head *
 static gbx_status check_functions(const gbx_run *run, const gbx_record_head *h,
                                   gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = GBX_CONFIG_MAX};
     gbx_span wanted = h->functions;
     char quoted[GBX_QUOTE_SIZE];
     gbx_span one;
 
-    gbx_buf_init(&names, GBX_CONFIG_MAX);
     if (!gbx_hostcalls_names(run->engine, gbx_run_policy(run), false, &names, NULL))
         return gbx_fail(reterr, GBX_E_NOMEM, "no memory for the replay");
     while (gbx_record_next_name(&wanted, &one))
@@ -173,10 +172,9 @@ gbx_status gbx_replay_check(const gbx_run *run, const gbx_record_head *h,
 
 void gbx_replay_put_withheld(const gbx_run *run, const gbx_record_head *h, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = GBX_CONFIG_MAX};
     gbx_span left, one;
 
-    gbx_buf_init(&names, GBX_CONFIG_MAX);
     if (!gbx_hostcalls_names(run->engine, gbx_run_policy(run), false, &names, NULL))
         to->failed = true;
     left = (gbx_span){names.data, names.len};

@@ -253,16 +253,14 @@ static void refuse(gbx_run *run, const char *what, uint32_t host_call,
                    const gbx_record_event *event)
 {
     gbx_replayer *p = run->replayer;
-    gbx_buf recorded;
-    gbx_buf came;
+    gbx_buf recorded = {.ceiling = COMPARED_MAX};
+    gbx_buf came = {.ceiling = COMPARED_MAX};
 
     if (is_stopped(p)) {
         run->result->replay.how = GBX_REPLAYED_UP_TO;
         stop(run);
         return;
     }
-    gbx_buf_init(&recorded, COMPARED_MAX);
-    gbx_buf_init(&came, COMPARED_MAX);
     describe_event(&p->next, &recorded);
     describe_event(event, &came);
     /* They differ in a part that is not shown. */
@@ -422,10 +420,9 @@ static void end_as_recorded(gbx_run *run)
 {
     const gbx_record_end *end = &run->replayer->next.end;
     gbx_result *r = run->result;
-    gbx_buf text;
+    gbx_buf text = {.ceiling = GBX_RECORD_KEPT * 3};
     char *message;
 
-    gbx_buf_init(&text, GBX_RECORD_KEPT * 3);
     (void)gbx_utf8_append_lossy(&text, end->error.data, end->error.len);
     message = gbx_buf_take_string(&text, NULL);
     r->replay.how = GBX_REPLAYED_UP_TO;

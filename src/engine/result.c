@@ -15,9 +15,8 @@
 /* A NUL-terminated copy of hostile text with invalid bytes and NULs replaced. */
 static char *copy_text(gbx_span text, size_t *ret_len)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = text.len * 3 + 1};
 
-    gbx_buf_init(&buf, text.len * 3 + 1);
     for (size_t i = 0; i < text.len;) {
         const uint8_t *nul = memchr(text.data + i, 0, text.len - i);
         size_t n = nul != NULL ? (size_t)(nul - text.data) - i : text.len - i;
@@ -32,9 +31,8 @@ static char *copy_text(gbx_span text, size_t *ret_len)
 
 static char *copy_line(const char *text)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = strlen(text) * 12 + 1};
 
-    gbx_buf_init(&buf, strlen(text) * 12 + 1);
     (void)gbx_utf8_append_escaped(&buf, text, strlen(text), GBX_ESCAPE_LINE);
     return gbx_buf_take_string(&buf, NULL);
 }

@@ -110,14 +110,13 @@ gbx_status gbx_outcome_value(gbx_outcome *outcome, const char *json, size_t json
 {
     gbx_run *run = outcome->run;
     gbx_result *r = run->result;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf value = {.ceiling = json_len};
     bool filled;
 
     if (outcome->is_filled ||
         (json != NULL && !gbx_json_check(json, json_len, GBX_JSON_DEPTH_MAX, NULL)))
         return GBX_E_USAGE;
     outcome->is_filled = true;
-    gbx_buf_init(&value, json_len);
     filled = gbx_json_append_compact(&value, json, json_len);
     if (filled && value.len > run->limits.output_bytes)
         filled = gbx_result_fail(r, GBX_CODE_OUTPUT_TOO_LARGE,

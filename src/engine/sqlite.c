@@ -128,9 +128,9 @@ static bool send_request(reading *r, size_t attacks)
                                       (uint32_t)(r->query != NULL ? strlen(r->query)
                                                                   : 0),
                                   .attacks = (uint32_t)attacks};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf buf = {.ceiling = sizeof request + GBX_SQLITE_QUERY_MAX};
 
-    gbx_buf_init(&buf, sizeof request + GBX_SQLITE_QUERY_MAX);
     (void)gbx_buf_append(&buf, &request, sizeof request);
     (void)gbx_buf_append(&buf, r->query != NULL ? r->query : "", request.query_len);
     return !buf.failed && send(r->process.control, buf.data, buf.len, MSG_NOSIGNAL) ==

@@ -142,13 +142,11 @@ static bool send_config(gbx_template *t)
         .memory_bytes = o->limits.memory_bytes,
         .cpu_s = o->limits.cpu_ms / 1000 + 2,
     };
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = GBX_CONFIG_MAX / 2};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = GBX_CONFIG_MAX};
 
     for (const gbx_dataset *d = t->engine->preloads; d != NULL; d = d->next)
         config.preloads++;
-    gbx_buf_init(&names, GBX_CONFIG_MAX / 2);
-    gbx_buf_init(&buf, GBX_CONFIG_MAX);
     if (!gbx_hostcalls_names(t->engine, o->policy, false, &names, &t->function_serial))
         return false;
     config.functions = (gbx_span){names.data, names.len};

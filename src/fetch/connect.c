@@ -101,10 +101,9 @@ static bool pin(gbx_easy *easy, const gbx_hop *hop)
 {
     const gbx_libcurl *lib = easy->lib;
     char text[GBX_IP_TEXT_MAX];
-    gbx_buf entry;
+    gbx_buf entry = {.ceiling = GBX_KIB(8)};
     bool fine;
 
-    gbx_buf_init(&entry, GBX_KIB(8));
     (void)gbx_buf_printf(&entry, "*:%u:", (unsigned)hop->url->port);
     for (size_t i = 0; i < hop->address_count; i++) {
         gbx_ip_text(&hop->addresses[i], text);

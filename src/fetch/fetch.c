@@ -112,11 +112,11 @@ static gbx_span span_of(const char *text)
 /* Frees fetch. */
 static void finish(gbx_fetch *fetch)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf json = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf json = {.ceiling = GBX_MIB(1), .is_secret = true};
     gbx_msg_answer answer = {0};
 
     abandon(fetch);
-    gbx_buf_init_secret(&json, GBX_MIB(1));
     if (fetch->fault.code == GBX_FAULT_NONE &&
         !gbx_response_write(&fetch->response, fetch->url.text, fetch->redirects > 0,
                             &json))

@@ -60,13 +60,12 @@ static bool holds_placeholder(const char *text, size_t len)
 static bool read_text(gbx_view view, size_t max, char **ret, size_t *ret_len,
                       gbx_fault *fault, const char *what)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = max};
     bool is_text = gbx_view_kind(view) == '"';
     bool is_long;
 
     if (!is_text)
         return refuse_shape(fault, what);
-    gbx_buf_init(&text, max);
     is_long = !gbx_view_append_text(view, &text);
     if (is_long ||
         memchr(text.data != NULL ? text.data : (uint8_t *)"", '\0', text.len) != NULL) {
@@ -345,13 +344,12 @@ static bool fill_one(const gbx_policy *policy, const gbx_url *url, gbx_field *fr
                                 .scheme = url->scheme};
     gbx_span text = {.data = (const uint8_t *)from->value, .len = strlen(from->value)};
     gbx_error error = {0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf filled = {.ceiling = FILLED_MAX};
     gbx_status status;
 
     if (!gbx_secrets_are_in(text))
         return add(to, from, text, fault);
     from->is_secret = true;
-    gbx_buf_init(&filled, FILLED_MAX);
     status = gbx_secrets_fill(policy, &target, text, &filled, &error);
     if (status == GBX_OK)
         return add(to, from, (gbx_span){filled.data, filled.len}, fault);

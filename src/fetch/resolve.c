@@ -137,9 +137,8 @@ static void free_list(server_list *list)
 
 static char *make_key(char *const *servers, size_t count)
 {
-    gbx_buf key;
+    gbx_buf key = {.ceiling = 4096};
 
-    gbx_buf_init(&key, 4096);
     for (size_t i = 0; i < count; i++)
         (void)gbx_buf_printf(&key, "%s\n", servers[i]);
     return gbx_buf_take_string(&key, NULL);

@@ -221,9 +221,8 @@ bool gbx_response_add_header(gbx_response *response, const char *name, size_t na
 /* Bytes as the characters U+0000 to U+00FF, which is how the standard decodes headers. */
 static void write_bytes(gbx_buf *to, const char *bytes)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = strlen(bytes) * 2, .is_secret = true};
 
-    gbx_buf_init_secret(&text, strlen(bytes) * 2);
     for (; *bytes != '\0'; bytes++) {
         uint8_t point[4];
 

@@ -136,11 +136,10 @@ static char *write_text(CURLU *handle, const gbx_url *url)
     bool is_v6 = url->is_literal && url->address.is_v6;
     char *path = NULL;
     char *query = NULL;
-    gbx_buf text;
+    gbx_buf text = {.ceiling = GBX_URL_MAX + 16};
 
     (void)lib->curl_url_get(handle, CURLUPART_PATH, &path, 0);
     (void)lib->curl_url_get(handle, CURLUPART_QUERY, &query, 0);
-    gbx_buf_init(&text, GBX_URL_MAX + 16);
     (void)gbx_buf_printf(&text, "%s://%s%s%s", gbx_scheme_name(url->scheme),
                          is_v6 ? "[" : "", url->host, is_v6 ? "]" : "");
     if (url->port != gbx_scheme_port(url->scheme))
@@ -217,9 +216,8 @@ static bool join_path(const gbx_url *base, const char *path, gbx_url *ret,
 /* A Location as servers write it, with spaces and non-ASCII characters escaped. */
 static char *escape_location(const char *location)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = (size_t)GBX_URL_MAX * 3};
 
-    gbx_buf_init(&text, (size_t)GBX_URL_MAX * 3);
     for (const char *at = location; *at != '\0'; at++) {
         uint8_t c = (uint8_t)*at;
 
@@ -321,10 +319,9 @@ static bool is_bad_port(uint16_t port)
 static void write_sites(const gbx_fetch_policy *policy, char *text, size_t size)
 {
     char site[GBX_SITE_TEXT_SIZE];
-    gbx_buf list;
+    gbx_buf list = {.ceiling = size - 32};
     size_t shown = 0;
 
-    gbx_buf_init(&list, size - 32);
     while (shown < policy->site_count) {
         size_t before = list.len;
 

@@ -108,10 +108,9 @@ static void put_line(gbx_buf *buf, const char *text, size_t len, uint32_t number
 
 char *gbx_guard_frame(const char *code, size_t len, uint32_t line, uint32_t column)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = FRAME_MAX};
     size_t start, end;
 
-    gbx_buf_init(&buf, FRAME_MAX);
     if (line == 0 || code == NULL || !gbx_lines_find(code, len, line, &start, &end))
         return strdup("");
     put_line(&buf, code, len, line - 1, line, column);
@@ -174,13 +173,12 @@ void gbx_findings_add(gbx_findings *f, gbx_code code, const char *rule, size_t o
 gbx_status gbx_findings_report(const gbx_findings *f, const char *text, size_t len,
                                gbx_report **ret, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = TEXT_MAX};
     size_t at[GBX_GUARD_VIOLATIONS_MAX][2];
     char *strings = NULL;
     gbx_report *report;
     bool ok;
 
-    gbx_buf_init(&buf, TEXT_MAX);
     if (f->count == 0) {
         *ret = NULL;
         return GBX_OK;

@@ -242,10 +242,9 @@ static gbx_status nomem(gbx_error *reterr)
 static gbx_status add_variable(gbx_policy *policy, gbx_view name, gbx_view value,
                                gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = value.len + 1};
     gbx_entry entry = {.name = name.at + 1, .name_len = name.len - 2};
 
-    gbx_buf_init(&text, value.len + 1);
     (void)gbx_view_append_text(value, &text);
     entry.value_len = text.len;
     if (!gbx_buf_append(&text, "", 1))

@@ -161,10 +161,9 @@ static uint32_t column_of(const char *text, size_t offset)
 
 const char *gbx_quote(char out[GBX_QUOTE_SIZE], const char *text, size_t len)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = GBX_QUOTE_SIZE - sizeof CUT};
     size_t at = 0;
 
-    gbx_buf_init(&buf, GBX_QUOTE_SIZE - sizeof CUT);
     while (at < len) {
         size_t n = gbx_utf8_sequence((const uint8_t *)text + at, len - at);
 

@@ -116,9 +116,9 @@ bool gbx_secrets_are_in(gbx_span text)
  * the string. */
 static void put_value(const gbx_secret *secret, bool is_json, gbx_buf *out)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf quoted;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf quoted = {.ceiling = GBX_SECRET_MAX * 6 + 2, .is_secret = true};
 
-    gbx_buf_init_secret(&quoted, GBX_SECRET_MAX * 6 + 2);
     if (!is_json)
         (void)gbx_buf_append(out, secret->value, secret->value_len);
     else if (gbx_json_append_string(&quoted, secret->value, secret->value_len))

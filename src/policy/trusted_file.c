@@ -75,9 +75,8 @@ static void append_path(gbx_buf *to, const char *path)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_./-+,:@%";
     const char *quote = path[strspn(path, plain)] == '\0' ? "" : "'";
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf word;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf word = {.ceiling = PATHS_SIZE};
 
-    gbx_buf_init(&word, PATHS_SIZE);
     (void)gbx_buf_printf(&word, " %s%s", *path == '-' ? "./" : "", quote);
     for (; *path != '\0'; path++)
         (void)(*path == '\'' ? gbx_buf_puts(&word, "'\\''")

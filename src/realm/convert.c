@@ -248,7 +248,7 @@ size_t gbx_string_copy(JSStringRef text, char *to, size_t size)
     size_t length = JSStringGetLength(text);
     size_t used = JSStringGetUTF8CString(text, to, size);
     const JSChar *units;
-    gbx_buf out;
+    gbx_buf out = {.ceiling = size - 1};
 
     used = used > 0 ? used - 1 : 0;
     to[used] = 0;
@@ -256,7 +256,6 @@ size_t gbx_string_copy(JSStringRef text, char *to, size_t size)
     if (used + 4 >= size || gbx_utf16_units(to, used) == length)
         return used;
     units = JSStringGetCharactersPtr(text);
-    gbx_buf_init(&out, size - 1);
     gbx_utf8_append_utf16(&out, units, length < size ? length : size);
     if (out.len > 0)
         memcpy(to, out.data, out.len);

@@ -90,9 +90,8 @@ static JSValueRef read_lines(gbx_realm *realm, const char *text, size_t len,
     JSValueRef value = NULL;
     gbx_json_fault json = {0};
     size_t joined;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = len * 2 + 16};
 
-    gbx_buf_init(&buf, len * 2 + 16);
     if (join(text, len, format, &buf, &joined, &json))
         value = parse(realm, (const char *)buf.data, buf.len, fault);
     else if (json.message != NULL)

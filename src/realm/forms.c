@@ -45,10 +45,9 @@ typedef struct source {
 /* prefix, code, suffix as one string. The code is known to be UTF-8. */
 static JSStringRef compose(const char *prefix, gbx_span code, const char *suffix)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = SOURCE_MAX};
     JSStringRef made;
 
-    gbx_buf_init(&text, SOURCE_MAX);
     gbx_buf_puts(&text, prefix);
     gbx_buf_append(&text, code.data, code.len);
     gbx_buf_append(&text, suffix, strlen(suffix) + 1);
@@ -253,12 +252,11 @@ static bool is_async_body(source *s, const char *params, gbx_span body)
 static bool compile_async(source *s, const char *params, gbx_span body,
                           gbx_compiled *ret)
 {
-    gbx_buf open;
+    gbx_buf open = {.ceiling = SOURCE_MAX};
     JSStringRef text;
     JSValueRef value = NULL;
     bool ok;
 
-    gbx_buf_init(&open, SOURCE_MAX);
     gbx_buf_puts(&open, STRICT "(async function(");
     gbx_buf_puts(&open, params);
     gbx_buf_append(&open, "){", sizeof "){");
@@ -361,10 +359,9 @@ static bool bind_all(source *s, gbx_span json, gbx_buf *params, gbx_compiled *re
 static bool compile_body(source *s, JSValueRef input, gbx_compiled *ret)
 {
     const gbx_msg_call *call = s->realm->in;
-    gbx_buf params;
+    gbx_buf params = {.ceiling = GBX_KIB(64)};
     bool ok = true;
 
-    gbx_buf_init(&params, GBX_KIB(64));
     gbx_buf_puts(&params, "params,env");
     ret->argv[1] = input;
     ret->argv[2] =

@@ -273,9 +273,8 @@ static JSValueRef read_digits(gbx_realm *realm, JSStringRef text)
     gbx_span code = realm->in->code;
     gbx_span input = realm->in->input;
     JSValueRef args[3];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf literals;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf literals = {.ceiling = GBX_MIB(1)};
 
-    gbx_buf_init(&literals, GBX_MIB(1));
     if (realm->preload_input == NULL || text == NULL ||
         (!gbx_literals_find((const char *)code.data, code.len, &literals) &&
          !gbx_json_has_digits((const char *)input.data, input.len)))

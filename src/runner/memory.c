@@ -75,10 +75,9 @@ static gbx_status report_error(gbx_outcome *outcome, const gbx_msg_error *error)
 {
     gbx_code code = error->is_out_of_memory ? GBX_CODE_MEMORY : code_of(error->failure);
     gbx_status status;
-    gbx_buf text;
+    gbx_buf text = {.ceiling = GBX_NAME_MAX + GBX_MESSAGE_MAX + 8};
     char *message;
 
-    gbx_buf_init(&text, GBX_NAME_MAX + GBX_MESSAGE_MAX + 8);
     (void)gbx_buf_append(&text, error->name.data, error->name.len);
     if (error->name.len > 0 && error->message.len > 0)
         (void)gbx_buf_puts(&text, ": ");

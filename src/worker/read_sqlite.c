@@ -434,9 +434,8 @@ static bool list_tables(reader *r)
 /* SELECT * FROM "name", where a quote in the name is doubled. */
 static char *select_all(const char *name)
 {
-    gbx_buf query;
+    gbx_buf query = {.ceiling = GBX_SQLITE_QUERY_MAX};
 
-    gbx_buf_init(&query, GBX_SQLITE_QUERY_MAX);
     (void)gbx_buf_puts(&query, "SELECT * FROM \"");
     for (const char *c = name; *c != 0; c++)
         (void)gbx_buf_printf(&query, *c == '"' ? "\"\"" : "%c", *c);

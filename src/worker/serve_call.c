@@ -111,10 +111,9 @@ static void on_limited(void *user, uint8_t limit)
 static void on_log(void *user, const gbx_msg_log *line)
 {
     session *s = user;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = line->text.len + 64};
 
     send_requests(s);
-    gbx_buf_init(&buf, line->text.len + 64);
     (void)gbx_msg_put_log(&buf, s->call_id, line);
     send_buf(&buf);
     gbx_buf_cleanup(&buf);
@@ -258,9 +257,8 @@ static uint64_t memory_left(const session *s, const gbx_msg_call *call, uint64_t
 
 static void send_result(const session *s, const gbx_msg_result *result)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = ONE_WRITE_MAX + 64};
 
-    gbx_buf_init(&buf, ONE_WRITE_MAX + 64);
     (void)gbx_msg_put_result_head(&buf, s->call_id, result);
     if (result->json.len <= ONE_WRITE_MAX) {
         (void)gbx_buf_append(&buf, result->json.data, result->json.len);

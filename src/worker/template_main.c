@@ -284,7 +284,7 @@ static void look_at_self(gbx_msg_hello *hello)
 
 static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
 {
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = GBX_KIB(64)};
 
     hello->version = GBX_WIRE_VERSION;
     hello->landlock_abi = t->seal.landlock_abi;
@@ -303,7 +303,6 @@ static bool say_hello(template *t, gbx_msg_hello *hello, const char *failure)
                                               .stands = state->stands,
                                               .reason = text_span(state->reason)};
     }
-    gbx_buf_init(&buf, GBX_KIB(64));
     (void)gbx_msg_put_hello(&buf, hello);
     return send_all(t, &buf);
 }
@@ -326,10 +325,9 @@ static bool fork_child(template *t, uint64_t worker_id, gbx_session_proof proof,
     int pair[2] = {-1, -1};
     int pidfd = -1;
     pid_t pid = -1;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = 256};
     bool sent;
 
-    gbx_buf_init(&buf, 256);
     if (gbx_children_full(&t->children)) {
         errno = EAGAIN;
     } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
@@ -394,7 +392,7 @@ static bool load(template *t, gbx_span body, int fd)
     gbx_realm_fault fault = {.line = 0};
     gbx_msg_loaded loaded = {0};
     gbx_msg_load msg;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = GBX_KIB(16)};
     void *data = NULL;
 
     if (!gbx_msg_get_load(body, &msg) || fd < 0 || msg.size > SIZE_MAX)
@@ -425,7 +423,6 @@ static bool load(template *t, gbx_span body, int fd)
     loaded.line = fault.line;
     loaded.column = fault.column;
     loaded.message = text_span(fault.message);
-    gbx_buf_init(&buf, GBX_KIB(16));
     (void)gbx_msg_put_loaded(&buf, &loaded);
     return send_all(t, &buf);
 }
@@ -434,14 +431,13 @@ static bool expose(template *t, gbx_span body)
 {
     gbx_msg_loaded loaded = {0};
     gbx_span name;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = GBX_KIB(1)};
 
     if (!gbx_msg_get_expose(body, &name))
         return false;
     loaded.ok = gbx_realm_expose(t->realm, name);
     if (!loaded.ok)
         loaded.message = text_span("the name is taken");
-    gbx_buf_init(&buf, GBX_KIB(1));
     (void)gbx_msg_put_loaded(&buf, &loaded);
     return send_all(t, &buf);
 }
@@ -487,10 +483,9 @@ static bool report_exits(template *t)
 {
     struct signalfd_siginfo info;
     gbx_msg_exited exited;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = GBX_MIB(1)};
 
     (void)!read(t->signals, &info, sizeof info);
-    gbx_buf_init(&buf, GBX_MIB(1));
     while (gbx_children_reap(&t->children, &exited))
         (void)gbx_msg_put_exited(&buf, &exited);
     return buf.len == 0 || send_all(t, &buf);

@@ -11,10 +11,9 @@ int main(int argc, char **argv)
 {
     FILE *f = argc == 2 ? fopen(argv[1], "we") : NULL;
     gbx_zones zones;
-    gbx_buf buf;
+    gbx_buf buf = {.ceiling = GBX_ZONES_SIZE};
     bool ok = f != NULL;
 
-    gbx_buf_init(&buf, GBX_ZONES_SIZE);
     if (ok && gbx_zones_read(GBX_ZONES_DIR, &zones))
         ok = gbx_buf_append(&buf, zones.version, sizeof zones.version) &&
              gbx_zones_write(&zones, &buf) &&

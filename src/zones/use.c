@@ -110,14 +110,13 @@ bool gbx_zones_choose(const char *dir, gbx_buf *to)
 
 void gbx_zones_use(char ret[static 64])
 {
-    gbx_buf package;
+    gbx_buf package = {.ceiling = GBX_ZONES_SIZE};
     int error = 0;
     icu_functions icu;
 
     (void)snprintf(ret, 64, "those of ICU, of unknown age");
     if (!find_functions(&icu))
         return;
-    gbx_buf_init(&package, GBX_ZONES_SIZE);
     if (put_head(&package, icu_version()) && gbx_zones_choose(GBX_ZONES_DIR, &package))
         icu.set_common_data(package.data, &error); /* ICU owns it from here on */
     error = 0;

@@ -137,9 +137,8 @@ static void go_on(gbx_tool_call *call)
 static void on_later(void *user)
 {
     gbx_tool_call *call = user;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {.ceiling = GBX_KIB(1)};
 
-    gbx_buf_init(&why, GBX_KIB(1));
     if (call->cancelled)
         gbx_gate_refuse(call, "ABORTED", "the call was cancelled");
     else if (call->state == GBX_TOOL_CALL_NEW &&
@@ -211,7 +210,7 @@ void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call)
 
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = GBX_TOOL_NAME_MAX + 1};
     gbx_view reads =
         gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint");
     gbx_view no_args = {0};
@@ -221,7 +220,6 @@ const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view too
     const char *name;
     bool depends;
 
-    gbx_buf_init(&buf, GBX_TOOL_NAME_MAX + 1);
     if (!gbx_view_append_text(gbx_view_member(tool, "name"), &buf) ||
         !gbx_buf_append(&buf, "", 1) || !gbx_view_open("{}", 2, &no_args))
         return "";

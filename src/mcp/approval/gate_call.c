@@ -64,14 +64,12 @@ void gbx_gate_finish(gbx_tool_call *call, const gbx_gate_reply *reply)
 void gbx_gate_refuse(gbx_tool_call *call, const char *code, const char *format, ...)
 {
     gbx_gate_reply reply = {.code = code, .message = "", .retryable = call->retryable};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = WORDS_MAX, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = WORDS_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = MESSAGE_MAX * 4};
     va_list args;
 
-    gbx_buf_init_secret(&text, WORDS_MAX);
-    gbx_buf_init(&clean, WORDS_MAX);
-    gbx_buf_init(&shown, MESSAGE_MAX * 4);
     va_start(args, format);
     (void)gbx_buf_vprintf(&text, format, args);
     va_end(args);
@@ -211,9 +209,9 @@ static void on_reply(void *user, const gbx_upstream_reply *reply)
 static void on_progress(void *user, const char *message, size_t len)
 {
     gbx_tool_call *call = user;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf clean = {.ceiling = gbx_gate_redact_ceiling(len)};
 
-    gbx_buf_init(&clean, gbx_gate_redact_ceiling(len));
     if (call->state == GBX_TOOL_CALL_SENT && call->progress != NULL &&
         gbx_mcp_hears_progress(call->request) &&
         gbx_gate_redact(call->gate, message, len, &clean))

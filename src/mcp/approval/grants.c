@@ -262,9 +262,8 @@ static const char *text_that_asked(const gbx_gate *gate, const gbx_gate_verdict 
 static char *rule_for(const gbx_gate *gate, const gbx_gate_verdict *asked,
                       const char *server, const char *tool, gbx_view args)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf rule = {.ceiling = GBX_GATE_RULE_MAX};
 
-    gbx_buf_init(&rule, GBX_GATE_RULE_MAX);
     return gbx_gate_rule_for(gate->config->rules, asked, server, tool, args, &rule)
                ? gbx_buf_take_string(&rule, NULL)
                : NULL;

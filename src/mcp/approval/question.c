@@ -96,11 +96,9 @@ static void put_line(sheet *s, size_t depth)
 
 static void put_shortened(gbx_buf *to, gbx_view text, size_t limit)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf whole;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf whole = {.ceiling = text.len};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf ends = {.ceiling = text.len + GBX_KIB(1)};
 
-    gbx_buf_init(&whole, text.len);
-    gbx_buf_init(&ends, text.len + GBX_KIB(1));
     if (!gbx_view_append_text(text, &whole) ||
         !gbx_utf8_append_ends(&ends, whole.data, whole.len, limit))
         to->failed = true;
@@ -168,12 +166,11 @@ static bool print(gbx_view args, size_t limit, size_t ceiling, gbx_buf *to)
 /* Append the arguments, escaped, on several lines. False if any part is left out. */
 static bool show_args(gbx_view args, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = SHOWN_ARGS};
     size_t shown;
     bool is_whole;
     bool fits;
 
-    gbx_buf_init(&text, SHOWN_ARGS);
     /* A longer text cannot fit, however it is escaped. */
     is_whole =
         args.len <= (size_t)SHOWN_ARGS * 6 && print(args, SIZE_MAX, SHOWN_ARGS, &text);
@@ -324,10 +321,9 @@ static void put_word(gbx_buf *to, const char *word)
 /* Refuse, naming the command and the rule that would let the call pass. */
 static void refuse_unasked(gbx_tool_call *call, const char *why)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf how = {.ceiling = GBX_KIB(16)};
     GBX_CLEANUP(gbx_free) char *rule = gbx_gate_rule_of(call);
 
-    gbx_buf_init(&how, GBX_KIB(16));
     call->answer = "nobody";
     if (call->gate->config->path != NULL) {
         (void)gbx_buf_puts(&how, "do not allow it yourself: ask the person to run `");
@@ -434,11 +430,9 @@ static void on_answer(void *user, gbx_mcp_answer answer, gbx_view content)
 
 static void ask(gbx_tool_call *call)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf schema;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = MESSAGE_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf schema = {.ceiling = 1024};
 
-    gbx_buf_init(&message, MESSAGE_MAX);
-    gbx_buf_init(&schema, 1024);
     if (!put_message(&message, call) || !put_schema(&schema, call)) {
         refuse_unasked(call, "it cannot be shown");
         return;

@@ -48,9 +48,8 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
 static void on_read(void *user, gbx_mcp_request *request, const char *uri)
 {
     gbx_mcp_code *code = user;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents = {.ceiling = GBX_MIB(512)};
 
-    gbx_buf_init(&contents, GBX_MIB(512));
     if (gbx_artifacts_read(code->artifacts, uri, gbx_clock_now_ns(), &contents))
         gbx_mcp_finish_resource(request, (char *)contents.data, contents.len);
     else
@@ -120,12 +119,11 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     size_t count = 0;
     char *source;
     size_t len;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(1)};
 
     for (size_t i = 0; i < code->config->server_count && count < SERVERS_MAX; i++)
         if (gbx_code_is_listed(&code->config->servers[i]))
             names[count++] = code->config->servers[i].name;
-    gbx_buf_init(&text, GBX_MIB(1));
     (void)gbx_code_preload(&text, names, count, code->settings->sleep_ms);
     source = gbx_buf_take_string(&text, &len);
     if (source == NULL)

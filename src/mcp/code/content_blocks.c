@@ -96,11 +96,10 @@ typedef struct writer {
 /* In the form that every client reads, however the server wrote it. */
 static bool put_base64(gbx_view view, writer *w)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {.ceiling = CONTENT_MAX};
     size_t before = w->to->len;
     bool is_put;
 
-    gbx_buf_init(&data, CONTENT_MAX);
     is_put = gbx_view_take_text(view, &data) &&
              (data.len == 0 || gbx_base64_undo(&data)) && gbx_buf_puts(w->to, "\"") &&
              gbx_base64_append(w->to, data.data, data.len) && gbx_buf_puts(w->to, "\"");
@@ -280,9 +279,8 @@ static bool put_block(gbx_view block, const char *version, gbx_buf *to,
 /* JSON as text. */
 static void put_as_text(gbx_view value, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = CONTENT_MAX};
 
-    gbx_buf_init(&text, CONTENT_MAX);
     (void)gbx_view_append_json(value, &text);
     gbx_block_text(to, text.data, text.len);
     to->failed = to->failed || text.failed;
@@ -354,11 +352,10 @@ static size_t part(gbx_view content, const gbx_blocks_room *room, gbx_buf *texts
 static void put_text(const gbx_buf *text, gbx_escape how, size_t max,
                      const gbx_blocks_room *room, gbx_buf *to, gbx_buf *left_out)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = CONTENT_MAX};
     gbx_excerpt cut = gbx_excerpt_text((char *)text->data, text->len, max, room->store,
                                        room->name, "text/plain", room->now_ns);
 
-    gbx_buf_init(&shown, CONTENT_MAX);
     gbx_excerpt_say(&cut, "result", room->max, left_out);
     gbx_excerpt_append(&cut, how, &shown);
     gbx_block_text(to, shown.data, shown.len);
@@ -370,13 +367,11 @@ static void put_text(const gbx_buf *text, gbx_escape how, size_t max,
 static void put_cut(gbx_view content, const gbx_blocks_room *room, gbx_buf *to,
                     gbx_buf *left_out)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf texts = {0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf files = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf texts = {.ceiling = CONTENT_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf files = {.ceiling = CONTENT_MAX};
     size_t used;
     size_t without;
 
-    gbx_buf_init(&texts, CONTENT_MAX);
-    gbx_buf_init(&files, CONTENT_MAX);
     without = part(content, room, &texts, &files, &used);
     if (texts.len > 0)
         put_text(&texts, GBX_ESCAPE_TEXT, room->max - used, room, to, left_out);
@@ -404,9 +399,8 @@ void gbx_blocks_write(gbx_view content, const gbx_blocks_room *room, gbx_buf *to
 void gbx_blocks_json(gbx_view value, const gbx_blocks_room *room, gbx_buf *to,
                      gbx_buf *left_out)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = CONTENT_MAX};
 
-    gbx_buf_init(&text, CONTENT_MAX);
     (void)gbx_view_append_json(value, &text);
     put_text(&text, GBX_ESCAPE_JSON, room->max, room, to, left_out);
     to->failed = to->failed || text.failed;

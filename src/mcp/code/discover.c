@@ -105,9 +105,8 @@ static void put_docs(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf 
 static void put_absent(const gbx_mcp_code *code, const gbx_code_query *query,
                        gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {.ceiling = GBX_KIB(64)};
 
-    gbx_buf_init(&names, GBX_KIB(64));
     for (size_t i = 0; i < code->config->server_count; i++)
         if (is_absent(code, query, i))
             (void)gbx_buf_printf(&names, "%s%s", names.len > 0 ? ", " : "",
@@ -153,10 +152,9 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     struct gbx_discovery_run *run = user;
     gbx_code code = result != NULL ? gbx_result_code(result) : GBX_CODE_CRASHED;
     bool is_text = code == GBX_CODE_VALUE;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = REPLY_MAX};
     gbx_view value = {NULL, 0};
 
-    gbx_buf_init(&text, REPLY_MAX);
     if (is_text) {
         value.at = gbx_result_value(result, &value.len);
         (void)gbx_view_append_text(value, &text);
@@ -299,10 +297,9 @@ static void on_text(void *user, gbx_buf *text, bool is_text)
 static void on_listed(void *user, const gbx_upstream_reply *failure)
 {
     struct discovery *d = user;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(256)};
 
     (void)failure; /* the server's known state says the same */
-    gbx_buf_init(&text, GBX_MIB(256));
     gbx_buf_init(&d->absent, REPLY_MAX);
     write_absent(d->code, &d->query, &d->absent);
     if (d->query.tool[0] != 0)
@@ -334,9 +331,8 @@ void gbx_code_discover(void *user, gbx_mcp_request *request, gbx_view arguments)
     gbx_mcp_code *code = user;
     struct discovery *d = new_discovery(code, request);
     const char *why;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&message, GBX_KIB(8));
     if (gbx_code_check_names(arguments, names, &message) &&
         gbx_code_read_query(code, gbx_view_member(arguments, "query"),
                             gbx_view_member(arguments, "server"), arguments, &d->query,
@@ -385,10 +381,9 @@ static void on_provided(void *user, const gbx_upstream_reply *failure)
     struct discovery *p = user;
     gbx_upstream_info info = gbx_code_info(p->code, p->query.server);
     bool is_ready = info.state == GBX_UPSTREAM_READY;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(1)};
 
     (void)failure; /* the server's known state says the same */
-    gbx_buf_init(&text, GBX_MIB(1));
     if (is_ready) {
         write_facts(&info, &text);
         write_tools(info.tools, &text);
@@ -412,11 +407,9 @@ void gbx_code_provision(void *user, gbx_mcp_request *request, gbx_view arguments
     struct discovery *p;
     const char *why = "INVALID_ARGS";
     char name[GBX_CODE_SERVER_SIZE];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(16)};
 
-    gbx_buf_init(&message, GBX_KIB(8));
-    gbx_buf_init(&text, GBX_KIB(16));
     if (gbx_code_refuse_names(code, request, arguments, names))
         return;
     if (!gbx_code_take_name(gbx_view_member(arguments, "server"), name, sizeof name)) {

@@ -33,9 +33,8 @@ typedef struct gbx_guest_request {
 /* The text of a string of at most max bytes without NUL, to be freed; else NULL. */
 static char *take_text(gbx_view view, size_t max)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = max};
 
-    gbx_buf_init(&text, max);
     if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
         memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
             NULL)
@@ -78,9 +77,8 @@ static void on_call(const gbx_guest_request *a)
     gbx_code_run *run = a->run;
     const char *why;
     gbx_code_call *call;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&message, GBX_KIB(8));
     if (run->call_count == 0)
         take_name(run);
     if (run->call_count >= run->code->settings->calls) {
@@ -124,9 +122,8 @@ static void answer_tools(const gbx_question *q)
         "the list is longer than 64 MiB: ask for one server, or "
         "with a query";
     gbx_mcp_code *code = q->run->code;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = GBX_MIB(64)};
 
-    gbx_buf_init(&answer, GBX_MIB(64));
     gbx_code_answer_query(code, &q->query, &answer);
     if (!answer.failed)
         gbx_box_answer(code->box, q->request, (char *)answer.data, answer.len);
@@ -140,9 +137,8 @@ static void refuse_unlisted(const gbx_question *q, const gbx_upstream_reply *fai
 {
     const char *error_code = gbx_upstream_fault_name(failure->fault);
     const char *message = "the server cannot be started";
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_MIB(1)};
 
-    gbx_buf_init(&clean, GBX_MIB(1));
     if (gbx_gate_redact(q->run->code->gate, failure->message, strlen(failure->message),
                         &clean) &&
         gbx_buf_append(&clean, "", 1))
@@ -155,9 +151,8 @@ static void refuse_unlisted(const gbx_question *q, const gbx_upstream_reply *fai
 static void answer_question(const gbx_question *q)
 {
     gbx_guest_request a = {.run = q->run, .request = q->request};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&message, GBX_KIB(8));
     if (q->query.tool[0] != 0)
         gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
     if (message.len > 0 && gbx_buf_append(&message, "", 1))
@@ -218,9 +213,8 @@ static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
     gbx_question *q = gbx_need(calloc(1, sizeof *q));
     gbx_code_run *run = a->run;
     const char *why;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&message, GBX_KIB(8));
     if (!gbx_code_read_query(run->code, words, server, settings, &q->query, &message,
                              &why)) {
         refuse_by(a, why, &message);
@@ -356,9 +350,8 @@ static void keep(const gbx_keeping *k, gbx_view text)
     gbx_code_run *run = k->asked.run;
     bool has_name = k->name != NULL && k->name[0] != 0;
     char why[GBX_RUN_WHY_SIZE];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = GBX_KIB(4)};
 
-    gbx_buf_init(&answer, GBX_KIB(4));
     (void)gbx_buf_puts(&answer, "{\"value\":");
     if (text.at == NULL) {
         refuse_artifact(&k->asked, "INVALID_ARGS",
@@ -558,11 +551,9 @@ static void on_progress(const gbx_guest_request *a)
     bool is_heard = gbx_mcp_hears_progress(client);
     double at = number_of(a->args[0]);
     double total = number_of(a->args[1]);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(16)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_KIB(64)};
 
-    gbx_buf_init(&text, GBX_KIB(16));
-    gbx_buf_init(&clean, GBX_KIB(64));
     if (is_heard && gbx_view_kind(a->args[2]) == '"')
         (void)gbx_view_append_text(a->args[2], &text);
     if (is_heard)

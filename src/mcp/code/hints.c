@@ -75,9 +75,8 @@ char *gbx_code_name_meant(const gbx_code_run *run, const char *message,
     GBX_CLEANUP(gbx_free)
     char *word = gbx_need(strndup(name, gbx_text_name_length(name)));
     char *server = word[0] != 0 ? name_server(run, word) : NULL;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&to, GBX_KIB(8));
     if (server != NULL)
         return server;
     if (is_row(hint, GBX_HINT_TOOLS)) {

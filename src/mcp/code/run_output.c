@@ -27,11 +27,10 @@ void gbx_code_run_log(void *user, gbx_log_level level, const char *text, size_t 
     gbx_code_run *run = user;
     const char *said;
     size_t text_at;
-    gbx_buf line;
+    gbx_buf line = {.ceiling = GBX_KIB(64)};
 
     if (!gbx_mcp_hears_line(run->request, level))
         return;
-    gbx_buf_init(&line, GBX_KIB(64));
     (void)gbx_buf_puts(&line, prefixes[level <= GBX_LOG_ERROR ? level : 0]);
     text_at = line.len;
     (void)gbx_gate_redact(run->code->gate, text,
@@ -47,15 +46,13 @@ void gbx_code_run_log(void *user, gbx_log_level level, const char *text, size_t 
 
 void gbx_code_run_remark(gbx_code_run *run, const char *format, ...)
 {
-    gbx_buf text;
-    gbx_buf clean;
+    gbx_buf text = {.ceiling = GBX_KIB(4)};
+    gbx_buf clean = {.ceiling = GBX_KIB(64)};
     va_list args;
     char *remark = NULL;
 
     if (run->remark_count == GBX_RUN_REMARKS_MAX)
         return;
-    gbx_buf_init(&text, GBX_KIB(4));
-    gbx_buf_init(&clean, GBX_KIB(64));
     va_start(args, format);
     (void)gbx_buf_vprintf(&text, format, args);
     va_end(args);
@@ -152,10 +149,9 @@ void gbx_code_run_keep(gbx_code_run *run, const char *name, const char *mime_typ
 {
     bool has_secrets = run->code->config->rules->secrets->secret_count > 0;
     bool is_bytes = has_secrets && len > TEXT_BYTES;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = len * 8 + GBX_KIB(4)};
     char why[GBX_RUN_WHY_SIZE];
 
-    gbx_buf_init(&clean, len * 8 + GBX_KIB(4));
     if (has_secrets && !is_bytes && gbx_artifacts_is_text(mime_type, data, len)) {
         is_bytes = !gbx_gate_redact(run->code->gate, data, len, &clean);
         data = is_bytes || clean.len == 0 ? data : clean.data;

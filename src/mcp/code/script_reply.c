@@ -66,14 +66,14 @@ static gbx_escape escape_of(const gbx_script_reply *r)
 /* The value if it is shown whole, else the shown part as text. */
 static void put_result(const gbx_script_reply *r, const gbx_excerpt *cut, gbx_buf *to)
 {
-    gbx_buf shown;
+    gbx_buf shown = {.ceiling =
+                         GBX_CUT_SHOWN_MAX * (cut->head_len + cut->tail_len) + 100};
 
     gbx_json_put_key(to, "result");
     if (cut->tail == NULL) {
         (void)gbx_buf_append(to, r->value, r->value_len);
         return;
     }
-    gbx_buf_init(&shown, GBX_CUT_SHOWN_MAX * (cut->head_len + cut->tail_len) + 100);
     gbx_excerpt_append(cut, escape_of(r), &shown);
     (void)gbx_json_append_string(to, shown.data, shown.len);
     gbx_buf_cleanup(&shown);

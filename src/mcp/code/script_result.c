@@ -74,9 +74,8 @@ static void split_message(const char *text, struct material *m)
 
 static char *escaped(const char *text, gbx_escape how)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MIB(1)};
 
-    gbx_buf_init(&to, GBX_MIB(1));
     (void)gbx_utf8_append_escaped(&to, text, strlen(text), how);
     return gbx_buf_take_string(&to, NULL);
 }
@@ -111,10 +110,9 @@ static bool is_aggregate(const char *error)
 static void explain_aggregate(const gbx_code_run *run, struct material *m,
                               gbx_location *at)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
     size_t told = 0;
 
-    gbx_buf_init(&text, GBX_KIB(64));
     (void)gbx_buf_puts(&text, "every promise was rejected");
     for (const gbx_code_call *n = run->calls; n != NULL && told < REASONS_MAX;
          n = n->next) {
@@ -199,13 +197,12 @@ static char *await_hint(const gbx_code_run *run, bool is_type_error,
     static const char known[] = "did you forget await? ";
     const char *hint = gbx_result_hint(run->result);
     const gbx_code_call *open = is_type_error ? find_open(run) : NULL;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(4)};
 
     if (strncmp(hint, known, sizeof known - 1) == 0)
         return strdup(hint);
     if (open == NULL)
         return NULL;
-    gbx_buf_init(&text, GBX_KIB(4));
     (void)gbx_buf_puts(&text, known);
     gbx_reply_put_call(open, &text);
     (void)gbx_buf_printf(&text, " had not ended when the code failed%s%s",
@@ -268,9 +265,8 @@ static void take_error(gbx_code_run *run, struct material *m,
     gbx_location at = gbx_result_location(run->result);
     const char *thrown = gbx_result_thrown_message(run->result);
     const char *code;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_MIB(1)};
 
-    gbx_buf_init(&clean, GBX_MIB(1));
     split_message(gbx_result_error(run->result), m);
     if (is_aggregate(gbx_result_error(run->result)))
         explain_aggregate(run, m, &at);
@@ -384,9 +380,8 @@ static void note_unkept(const gbx_code_run *run, gbx_buf *to)
 static void take_doubt(const gbx_code_run *run, struct material *m,
                        gbx_script_reply *ret)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf doubt;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf doubt = {.ceiling = GBX_KIB(16)};
 
-    gbx_buf_init(&doubt, GBX_KIB(16));
     put_outcome(run, true, GBX_CALL_DOUBTFUL, &doubt);
     if (doubt.len > 0)
         m->message = gbx_buf_take_string(&doubt, NULL);

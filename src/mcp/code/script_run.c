@@ -115,13 +115,12 @@ static bool waits(void *user)
 {
     gbx_code_run *run = user;
     const gbx_code_data *data = &run->code->data;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {.ceiling = GBX_KIB(8)};
 
     if (data->count == 0)
         return false;
     if (data->is_pending(data->user, run->text, run->text_len))
         return true;
-    gbx_buf_init(&why, GBX_KIB(8));
     data->say_missing(data->user, run->text, run->text_len, &why);
     if (why.len > 0)
         gbx_code_run_remark(run, "%.*s", (int)why.len, (const char *)why.data);

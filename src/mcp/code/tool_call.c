@@ -139,9 +139,8 @@ void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
     static const char no_memory[] =
         "{\"error\":{\"code\":\"UNAVAILABLE\",\"message\":\"" GBX_RUN_NO_MEMORY
         "\",\"retryable\":true}}";
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = GBX_MIB(1)};
 
-    gbx_buf_init(&answer, GBX_MIB(1));
     (void)gbx_buf_printf(&answer,
                          "{\"error\":{\"code\":\"%s\",\"message\":", error_code);
     (void)gbx_json_append_string(&answer, message, len);
@@ -164,9 +163,8 @@ static void keep_bytes(void *user, const char *mime_type, const void *data, size
 static char *copy_message(const char *message, size_t len)
 {
     const char *nul;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(1)};
 
-    gbx_buf_init(&text, GBX_MIB(1));
     for (; len > 0 && (nul = memchr(message, 0, len)) != NULL; message = nul + 1) {
         (void)gbx_buf_append(&text, message, (size_t)(nul - message));
         (void)gbx_buf_puts(&text, "\xEF\xBF\xBD");
@@ -231,9 +229,8 @@ static void remark_error(gbx_code_call *call, const gbx_value_parts *parts)
 /* value: JSON. The worker reads integers beyond 2^53 - 1 itself. */
 static void send_value(gbx_code_call *call, gbx_view value, const gbx_buf *answer)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = 2 * ANSWER_MAX};
 
-    gbx_buf_init(&text, 2 * ANSWER_MAX);
     if (!gbx_json_has_digits(value.at, value.len)) {
         gbx_box_answer(call->code->box, call->asked, (char *)answer->data, answer->len);
         return;
@@ -252,11 +249,9 @@ static void answer_value(gbx_code_call *call, gbx_view result)
     const size_t start = sizeof before - 1;
     gbx_value_keeper keeper = {keep_bytes, call};
     gbx_value_parts parts = gbx_value_parts_of(result);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = ANSWER_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
 
-    gbx_buf_init(&answer, ANSWER_MAX);
-    gbx_buf_init(&message, GBX_KIB(16));
     (void)gbx_buf_puts(&answer, before);
     if (call->raw)
         (void)gbx_buf_append(&answer, result.at, result.len);
@@ -280,9 +275,8 @@ static void answer_value(gbx_code_call *call, gbx_view result)
 
 static void answer_fault(gbx_code_call *call, const gbx_gate_reply *reply)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
 
-    gbx_buf_init(&message, GBX_KIB(16));
     put_fault(call, reply, &message);
     fail(call, reply->code, (char *)message.data, message.len, reply->retryable);
 }
@@ -291,9 +285,8 @@ static void answer_fault(gbx_code_call *call, const gbx_gate_reply *reply)
 static void note_outcome(gbx_code_call *call, const gbx_gate_reply *reply)
 {
     gbx_value_parts parts = gbx_value_parts_of(reply->result);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
 
-    gbx_buf_init(&message, GBX_KIB(16));
     if (reply->code == NULL && parts.is_error) {
         (void)gbx_value_of_result(&parts, NULL, NULL, &message);
         note_failure(call, "TOOL_ERROR", (char *)message.data, message.len);
@@ -330,9 +323,8 @@ static void end_for_code(gbx_code_call *call, const gbx_gate_reply *reply)
  * without one looks empty. */
 static void put_reason(const gbx_value_parts *parts, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(16)};
 
-    gbx_buf_init(&message, GBX_KIB(16));
     (void)gbx_value_of_result(parts, NULL, NULL, &message);
     gbx_block_text(to, message.data, message.len);
 }
@@ -384,15 +376,11 @@ static void answer_content(gbx_code_call *call, gbx_view result)
                             .name = call->base.tool,
                             .version = gbx_mcp_request_version(call->base.request),
                             .now_ns = gbx_clock_now_ns()};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf all;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf blocks = {.ceiling = CONTENT_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first = {.ceiling = GBX_KIB(16)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf all = {.ceiling = CONTENT_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf meta = {.ceiling = META_MAX};
 
-    gbx_buf_init(&meta, META_MAX);
-    gbx_buf_init(&blocks, CONTENT_MAX);
-    gbx_buf_init(&first, GBX_KIB(16));
-    gbx_buf_init(&all, CONTENT_MAX);
     put_meta(gbx_view_member(result, "_meta"), &meta);
     out.meta = (char *)meta.data;
     gbx_blocks_write(parts.content, &room, &blocks, &first);
@@ -479,12 +467,11 @@ void gbx_code_call_tool(void *user, gbx_mcp_request *request, gbx_view arguments
 {
     static const char *const names[] = {"server", "tool", "args", NULL};
     gbx_mcp_code *code = user;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
     gbx_code_call *call;
     const char *why;
 
-    gbx_buf_init(&message, GBX_KIB(8));
     gbx_code_look_at_file(code);
     if (gbx_code_refuse_names(code, request, arguments, names))
         return;

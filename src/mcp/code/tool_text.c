@@ -57,11 +57,10 @@ static const char *meant_by(const char *word, const char *const *names, size_t c
 static void say_unknown(gbx_view key, const char *const *names, size_t count,
                         gbx_buf *message)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name = {.ceiling = key.len + 1};
     const char *word = "";
     const char *meant;
 
-    gbx_buf_init(&name, key.len + 1);
     if (gbx_view_append_text(key, &name) && gbx_buf_append(&name, "", 1))
         word = (const char *)name.data;
     meant = meant_by(word, names, count);
@@ -109,10 +108,9 @@ bool gbx_code_check_names(gbx_view arguments, const char *const *names,
 
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = size - 1};
     bool ok;
 
-    gbx_buf_init(&text, size - 1);
     ok = gbx_view_kind(view) == '"' && gbx_view_append_text(view, &text) &&
          text.len > 0 && memchr(text.data, 0, text.len) == NULL;
     if (ok) {
@@ -124,12 +122,11 @@ bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
 
 bool gbx_code_is_long_name(gbx_view view)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = GBX_TOOL_NAME_MAX};
     bool fits;
 
     if (gbx_view_kind(view) != '"' || view.len - 2 <= GBX_TOOL_NAME_MAX)
         return false;
-    gbx_buf_init(&text, GBX_TOOL_NAME_MAX);
     fits = gbx_view_append_text(view, &text);
     gbx_buf_cleanup(&text);
     return !fits;
@@ -207,9 +204,9 @@ void gbx_code_say_wrong(gbx_mcp_code *code, gbx_mcp_request *request,
 void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
                            const char *tool, const char *message, size_t len)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf line = {.ceiling = GBX_KIB(8) + (size_t)GBX_CODE_PROGRESS_MAX * 6};
 
-    gbx_buf_init(&line, GBX_KIB(8) + (size_t)GBX_CODE_PROGRESS_MAX * 6);
     (void)gbx_buf_printf(&line, "%s.", server);
     (void)gbx_utf8_append_escaped(&line, tool, strlen(tool), GBX_ESCAPE_LINE);
     (void)gbx_buf_puts(&line, ": ");
@@ -223,9 +220,8 @@ void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
 bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
                            gbx_view arguments, const char *const *names)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&message, GBX_KIB(8));
     if (gbx_code_check_names(arguments, names, &message))
         return false;
     gbx_code_say_wrong(code, request, "INVALID_ARGS: %.*s", (int)message.len,
@@ -235,9 +231,8 @@ bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
 
 void gbx_code_put_fault(const gbx_mcp_code *code, const char *fault, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_KIB(64)};
 
-    gbx_buf_init(&clean, GBX_KIB(64));
     if (gbx_gate_redact(code->gate, fault, strlen(fault), &clean))
         (void)gbx_utf8_append_escaped(to, clean.data, clean.len, GBX_ESCAPE_LINE);
     else
@@ -259,9 +254,8 @@ static void put_change(const gbx_mcp_code *code, gbx_buf *to)
 
 void gbx_code_look_at_file(gbx_mcp_code *code)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = LINE_MAX_BYTES};
 
-    gbx_buf_init(&line, LINE_MAX_BYTES);
     if (code->file_changed || !gbx_config_has_changed(code->config))
         return;
     code->file_changed = true;
@@ -274,10 +268,9 @@ void gbx_code_look_at_file(gbx_mcp_code *code)
 void gbx_code_say_changed(gbx_mcp_code *code, gbx_mcp_request *request,
                           const gbx_buf *text, bool is_error)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf both;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf both = {.ceiling = text->len + GBX_KIB(64)};
 
     gbx_code_look_at_file(code);
-    gbx_buf_init(&both, text->len + GBX_KIB(64));
     if (code->file_changed && !code->change_told) {
         (void)gbx_buf_puts(&both, "[");
         put_change(code, &both);

@@ -254,9 +254,8 @@ static void on_declared(void *user, gbx_buf *text, bool is_text)
 static void declare(gbx_mcp_code *code)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf none = {0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf docs;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf docs = {.ceiling = GBX_MIB(64)};
 
-    gbx_buf_init(&docs, GBX_MIB(64));
     if (put_eager_docs(code, &docs) && !docs.failed)
         gbx_code_ask_discover(code, GBX_DISCOVER_JS ".declare(input)", &docs,
                               on_declared, code);
@@ -308,10 +307,9 @@ static void write_how(const gbx_mcp_code *code, gbx_buf *to)
 static char *describe_execute(const gbx_mcp_code *code)
 {
     const gbx_mcp_settings *s = code->settings;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf to = {.ceiling = GBX_MIB(1)};
     size_t start;
 
-    gbx_buf_init(&to, GBX_MIB(1));
     (void)gbx_buf_puts(&to, what);
     write_how(code, &to);
     (void)gbx_buf_printf(
@@ -401,9 +399,8 @@ static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
                           gbx_view arguments)
 {
     static const char *const names[] = {"code", "input", "timeout_ms", NULL};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&message, GBX_KIB(8));
     if (gbx_code_check_names(arguments, names, &message))
         return false;
     wrong(code, request, "INVALID_ARGS",

@@ -118,9 +118,8 @@ static bool append_list(gbx_view content, gbx_buf *to)
 /* For content whose blocks are all texts. */
 static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf list = {.ceiling = BYTES_MAX};
 
-    gbx_buf_init(&list, BYTES_MAX);
     if (append_list(content, &list))
         (void)gbx_buf_append(to, list.data, list.len);
     else
@@ -132,9 +131,8 @@ static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to
 /* The type that the server gives, if it is valid. */
 static void copy_mime(gbx_view view, char ret[GBX_ARTIFACT_MIME_SIZE])
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(1)};
 
-    gbx_buf_init(&text, GBX_KIB(1));
     if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
         !gbx_buf_append(&text, "", 1) || strlen((char *)text.data) + 1 != text.len ||
         !gbx_artifacts_mime((char *)text.data, ret))
@@ -145,10 +143,9 @@ static void append_bytes(gbx_view data, gbx_view mime, const gbx_value_keeper *k
                          gbx_buf *to)
 {
     char mime_type[GBX_ARTIFACT_MIME_SIZE];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = BYTES_MAX};
 
     copy_mime(mime, mime_type);
-    gbx_buf_init(&text, BYTES_MAX);
     if (gbx_view_kind(data) == '"' && gbx_view_append_text(data, &text) &&
         (text.len == 0 || gbx_base64_undo(&text)))
         keeper->keep(keeper->user, mime_type, text.len > 0 ? (char *)text.data : "",
@@ -207,9 +204,8 @@ static void append_content(gbx_view content, const gbx_value_keeper *keeper,
 {
     size_t blocks;
     size_t texts;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = BYTES_MAX};
 
-    gbx_buf_init(&text, BYTES_MAX);
     append_texts(content, &text, &blocks, &texts);
     if (blocks == 0)
         (void)gbx_buf_puts(to, "null");
@@ -297,9 +293,8 @@ static json_t *load(gbx_view value)
 
 static bool is_text_of(gbx_view scalar, const gbx_buf *text)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own = {.ceiling = scalar.len + 1};
 
-    gbx_buf_init(&own, scalar.len + 1);
     return gbx_view_append_text(scalar, &own) && own.len == text->len &&
            (own.len == 0 || memcmp(own.data, text->data, own.len) == 0);
 }
@@ -330,11 +325,10 @@ static bool is_within(const json_t *value, const gbx_buf *text, gbx_view structu
 /* Does the text repeat the structured content, or a member of it? */
 static bool is_repeated(gbx_view content, const gbx_buf *text, gbx_view structured)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf own = {.ceiling = BYTES_MAX};
     json_t *value;
     bool same;
 
-    gbx_buf_init(&own, BYTES_MAX);
     if (text->len + structured.len > COMPARED_MAX || is_text_of(structured, text))
         return true;
     append_text_value(content, text, &own);
@@ -447,7 +441,7 @@ bool gbx_value_of_result(const gbx_value_parts *parts, const gbx_value_keeper *k
 
 bool gbx_value_has_more(const gbx_value_parts *parts)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = BYTES_MAX};
     size_t blocks;
     size_t texts;
     size_t cursor = 0;
@@ -469,7 +463,6 @@ bool gbx_value_has_more(const gbx_value_parts *parts)
     }
     if (!has_text || has_more)
         return has_more;
-    gbx_buf_init(&text, BYTES_MAX);
     append_texts(parts->content, &text, &blocks, &texts);
     has_more = !is_repeated(parts->content, &text, parts->structured);
     gbx_buf_cleanup(&text);
@@ -482,9 +475,8 @@ void gbx_value_sketch(gbx_view value, char ret[GBX_VALUE_SKETCH_SIZE])
     size_t cursor = 0;
     gbx_view name;
     gbx_view item = value;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_VALUE_SKETCH_SIZE};
 
-    gbx_buf_init(&text, GBX_VALUE_SKETCH_SIZE);
     (void)gbx_buf_puts(&text, is_list ? "[" : "");
     if (!is_list || gbx_view_next(value, &cursor, &name, &item)) {
         if (gbx_view_kind(item) == '{')

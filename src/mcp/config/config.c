@@ -381,7 +381,8 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config
 {
     const gbx_trusted_file file = {path, "the configuration ", O_RDONLY, trust, false};
     GBX_CLEANUP(gbx_fd_close) int fd = -1;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf buf = {.ceiling = CONFIG_BYTES_MAX + 1, .is_secret = true};
     gbx_status status;
 
     if (path == NULL)
@@ -389,7 +390,6 @@ gbx_status gbx_mcp_config_load(const char *path, gbx_trust trust, gbx_mcp_config
     status = gbx_trusted_file_open(&file, &fd, NULL, reterr);
     if (status != GBX_OK)
         return status;
-    gbx_buf_init_secret(&buf, CONFIG_BYTES_MAX + 1);
     if (!gbx_buf_read(&buf, fd))
         return gbx_fail(reterr, GBX_E_OS, "cannot read the configuration '%s': %s",
                         path, gbx_fail_reason(errno));

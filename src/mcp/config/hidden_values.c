@@ -182,13 +182,13 @@ static const char *text_of(gbx_view string, gbx_buf *to)
 /* {"Authorization": "Bearer abc"}: some servers take all their settings so. */
 static gbx_status hide_json(const hider *h, const char *name, gbx_view value)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = value.len + 1, .is_secret = true};
     gbx_status status = GBX_OK;
     size_t cursor = 0;
     gbx_view key;
     gbx_view inner;
 
-    gbx_buf_init_secret(&text, value.len + 1);
     if (gbx_view_kind(value) == '"')
         return hide_text(h, name, text_of(value, &text));
     while (status == GBX_OK && gbx_view_next(value, &cursor, &key, &inner)) {

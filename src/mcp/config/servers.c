@@ -391,10 +391,10 @@ static bool is_own(const char *name)
 /* Leave out the headers that the transport sets itself, but keep their names. */
 static void drop_own_headers(gbx_mcp_upstream_config *server)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf names = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf names = {.ceiling = server->header_count * (NAME_MAX_SHOWN + 2) + 1};
     size_t kept = 0;
 
-    gbx_buf_init(&names, server->header_count * (NAME_MAX_SHOWN + 2) + 1);
     for (size_t i = 0; i < server->header_count; i++) {
         gbx_mcp_variable *header = &server->headers[i];
 

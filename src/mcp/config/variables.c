@@ -115,10 +115,10 @@ static const char *copy_plain(const char *text, gbx_buf *to)
 gbx_status gbx_variables_fill(const char *text, gbx_variable_fn used, void *user,
                               char **ret, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf buf = {.ceiling = GBX_MCP_TEXT_MAX, .is_secret = true};
     gbx_status status = GBX_OK;
 
-    gbx_buf_init_secret(&buf, GBX_MCP_TEXT_MAX);
     (void)gbx_buf_puts(&buf, "");
     while (status == GBX_OK && (text = copy_plain(text, &buf)) != NULL) {
         reference ref;

@@ -158,9 +158,8 @@ static void advise(const gbx_compute *c, gbx_buf *to)
 static void ended(void *arg)
 {
     gbx_compute *c = arg;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice = {.ceiling = GBX_KIB(4)};
 
-    gbx_buf_init(&advice, GBX_KIB(4));
     if (!c->is_question)
         advise(c, &advice);
     gbx_compute_reply(c->data, c->request,
@@ -342,7 +341,7 @@ static bool check_names(gbx_compute *c)
 static void refuse_name(gbx_compute *c, const char *name)
 {
     const gbx_mcp_data *d = c->data;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf error;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf error = {.ceiling = GBX_KIB(4)};
     const char *names[GBX_DATASETS_MAX];
     const char *near;
     char hint[160];
@@ -350,7 +349,6 @@ static void refuse_name(gbx_compute *c, const char *name)
     for (size_t i = 0; i < d->count; i++)
         names[i] = d->sets[i].spec.name;
     near = gbx_nearest(name, names, d->count);
-    gbx_buf_init(&error, GBX_KIB(4));
     (void)gbx_buf_puts(&error, "unknown dataset '");
     (void)gbx_utf8_append_escaped(&error, name,
                                   gbx_utf8_cut(name, strlen(name), GBX_SPEC_NAME_MAX),
@@ -370,10 +368,9 @@ static void refuse_name(gbx_compute *c, const char *name)
 static bool choose_dataset(gbx_compute *c)
 {
     const gbx_mcp_data *d = c->data;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name = {.ceiling = NAME_BYTES};
     char kind = gbx_view_kind(gbx_view_member(c->arguments, "dataset"));
 
-    gbx_buf_init(&name, NAME_BYTES);
     if (kind == 0 || kind == 'n') { /* some clients send null for a missing argument */
         c->set = d->count == 1 ? &d->sets[0] : NULL;
     } else {

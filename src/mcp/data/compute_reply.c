@@ -99,9 +99,8 @@ static void say_error(gbx_buf *to, const char *code, const char *error,
 
 static void put_content(const reply *r, gbx_buf *to)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = ALL_MAX};
 
-    gbx_buf_init(&text, ALL_MAX);
     if (r->ok)
         say_value(r, &text);
     else
@@ -137,7 +136,7 @@ static void put_string(gbx_buf *to, const char *name, const char *text)
 
 static void put_value(const reply *r, gbx_buf *to)
 {
-    gbx_buf shown;
+    gbx_buf shown = {.ceiling = ALL_MAX};
 
     if (r->value.total == 0)
         return;
@@ -147,7 +146,6 @@ static void put_value(const reply *r, gbx_buf *to)
                           : gbx_buf_append(to, r->value.head, r->value.head_len));
         return;
     }
-    gbx_buf_init(&shown, ALL_MAX);
     gbx_excerpt_append(&r->value, GBX_ESCAPE_JSON, &shown);
     gbx_json_put_open(to, "truncated", '{');
     gbx_json_put_integer(to, "bytes", (int64_t)r->value.total);

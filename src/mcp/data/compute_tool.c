@@ -207,10 +207,9 @@ static void put_instruction(const gbx_policy *policy, gbx_buf *to)
     const char *at = strstr(gbx_sandbox_instruction, lacks);
     bool has_net = gbx_granted(policy, GBX_CAP_FETCH);
     bool has_files = gbx_granted(policy, GBX_CAP_FILE);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said = {.ceiling = TEXT_MAX};
 
     assert(at != NULL); /* the text is a constant of ours */
-    gbx_buf_init(&said, TEXT_MAX);
     gbx_granted_say(policy, "", &said);
     if (said.len == 0) {
         (void)gbx_buf_puts(to, gbx_sandbox_instruction);
@@ -357,9 +356,8 @@ static void read_dataset(void *user, gbx_mcp_request *request, const char *uri)
 static void read_artifact(void *user, gbx_mcp_request *request, const char *uri)
 {
     gbx_mcp_data *d = user;
-    gbx_buf contents;
+    gbx_buf contents = {.ceiling = GBX_MIB(256)};
 
-    gbx_buf_init(&contents, GBX_MIB(256));
     if (gbx_artifacts_read(d->artifacts, uri, gbx_clock_now_ns(), &contents))
         gbx_mcp_finish_resource(request, (const char *)contents.data, contents.len);
     else

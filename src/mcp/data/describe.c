@@ -82,9 +82,8 @@ static const char *path_at(const gbx_description *of, long index)
 static char *take_text(gbx_view result, const char *name, size_t max)
 {
     gbx_view member = gbx_view_member(result, name);
-    gbx_buf text;
+    gbx_buf text = {.ceiling = max};
 
-    gbx_buf_init(&text, max);
     if (member.at == NULL || !gbx_view_append_text(member, &text))
         text.failed = true;
     (void)gbx_utf8_escape(&text, 0, GBX_ESCAPE_JSON | GBX_ESCAPE_ALL);
@@ -127,9 +126,8 @@ static gbx_status describe(gbx_engine *engine, const gbx_description *of,
     gbx_call call = GBX_CALL_INIT;
     gbx_result *result = NULL;
     gbx_status status = GBX_E_NOMEM;
-    gbx_buf options;
+    gbx_buf options = {.ceiling = GBX_MIB(16)};
 
-    gbx_buf_init(&options, GBX_MIB(16));
     if (put_options(of, records, false, &options)) {
         call.flags = GBX_CALL_NO_GUARD;
         call.code = gbx_script_describe;

@@ -123,8 +123,9 @@ static gbx_status parse(gbx_host_files *files, const char *path, const gbx_buf *
 {
     static const char *const names[] = {"value", "message", "line", "column"};
     GBX_CLEANUP(release_result) gbx_result *result = NULL;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf question = {.ceiling = QUESTION_MAX, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_ERROR_MESSAGE_SIZE};
     const char *bytes = text->data != NULL ? (const char *)text->data : "";
     gbx_view answer = {0};
     gbx_view m[GBX_COUNTOF(names)];
@@ -133,8 +134,6 @@ static gbx_status parse(gbx_host_files *files, const char *path, const gbx_buf *
     uint32_t column;
     size_t at;
 
-    gbx_buf_init_secret(&question, QUESTION_MAX);
-    gbx_buf_init(&message, GBX_ERROR_MESSAGE_SIZE);
     if (!gbx_utf8_valid(text->data, text->len, &at)) {
         gbx_utf8_position(bytes, text->len, at, &line, &column);
         return gbx_fail_at(reterr, GBX_E_DATA, line, column, "invalid UTF-8");
@@ -351,12 +350,12 @@ gbx_status gbx_host_files_plan(gbx_host_files *files, const gbx_buf *own,
                                const char *const *from, size_t from_count,
                                gbx_view *ret, gbx_error *reterr)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf question;
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf question = {.ceiling = QUESTION_MAX, .is_secret = true};
     gbx_status status;
 
     files->from = from;
     files->from_count = from_count;
-    gbx_buf_init_secret(&question, QUESTION_MAX);
     status = put_world(&question, own, from, from_count, reterr);
     for (int round = 0; status == GBX_OK && round < ROUNDS_MAX; round++) {
         GBX_CLEANUP(release_result) gbx_result *result = NULL;

@@ -80,11 +80,9 @@ static int compare_bytes(const void *a, size_t a_len, const void *b, size_t b_le
 
 static int compare_names(gbx_view a, gbx_view b)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf second;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf first = {.ceiling = a.len};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf second = {.ceiling = b.len};
 
-    gbx_buf_init(&first, a.len);
-    gbx_buf_init(&second, b.len);
     if (!has_escapes(a) && !has_escapes(b))
         return compare_bytes(a.at, a.len, b.at, b.len);
     (void)gbx_view_append_text(a, &first);
@@ -128,9 +126,8 @@ static void close_object(reading *r)
 static void read_name(reading *r, gbx_view name)
 {
     member m = {.at = (uint32_t)(name.at - r->text)};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = name.len};
 
-    gbx_buf_init(&text, name.len);
     if (gbx_view_is_text(name, "__proto__")) {
         object_to(r, name.at, "cannot have that name");
         return;
@@ -232,9 +229,8 @@ static bool holds_place(gbx_view view, const char *place)
 
 static void put_step(gbx_view name, size_t index, gbx_buf *path)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = WHERE_MAX};
 
-    gbx_buf_init(&text, WHERE_MAX);
     if (name.at == NULL) {
         (void)gbx_buf_printf(path, "[%zu]", index);
         return;
@@ -272,9 +268,8 @@ static void find_path(const char *text, size_t len, size_t place, gbx_buf *path)
 static void say_why(const char *text, size_t len, size_t place, const char *fault,
                     gbx_buf *why)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf path = {.ceiling = WHERE_MAX};
 
-    gbx_buf_init(&path, WHERE_MAX);
     find_path(text, len, place, &path);
     if (path.failed || path.len == 0)
         (void)gbx_buf_printf(why, "an argument %s", fault);

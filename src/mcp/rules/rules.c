@@ -36,9 +36,8 @@ typedef struct looking {
  * "pass". */
 static bool is_twin(gbx_view name, const char *wanted)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = name.len};
 
-    gbx_buf_init(&text, name.len);
     return name.len - 2 <= LETTER_MAX * strlen(wanted) &&
            gbx_view_append_text(name, &text) && gbx_buf_append(&text, "", 1) &&
            gbx_casefold_same((const char *)text.data, wanted);
@@ -74,10 +73,9 @@ static bool literal_holds(const looking *l, gbx_view value)
 
 static bool leaf_holds(looking *l, gbx_view value)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = value.len};
     bool holds = false;
 
-    gbx_buf_init(&text, value.len);
     if (l->condition->literal != 0)
         return literal_holds(l, value);
     if (gbx_view_kind(value) != '"')
@@ -218,9 +216,8 @@ static void free_rule(gbx_gate_rule *rule)
 /* A name as a pattern that matches nothing else. */
 static void append_exact(const char *name, gbx_buf *to)
 {
-    gbx_buf plain;
+    gbx_buf plain = {.ceiling = to->ceiling};
 
-    gbx_buf_init(&plain, to->ceiling);
     for (const char *c = name; *c != '\0'; c++) {
         if (strchr("*?\\", *c) != NULL)
             (void)gbx_buf_puts(&plain, "\\");

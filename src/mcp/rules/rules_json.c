@@ -260,12 +260,11 @@ static gbx_status read_rule(gbx_json_reader *r, gbx_view value, void *target)
         {.name = "readOnly", .read = read_hint},
         {.name = "reason", .read = read_reason},
     };
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = value.len};
     gbx_gate_rules *rules = target;
     gbx_gate_rule *rule;
     gbx_status status;
 
-    gbx_buf_init(&text, value.len);
     if (rules->count == GBX_GATE_RULES_MAX)
         return gbx_json_refuse(r, "there are more than %d rules", GBX_GATE_RULES_MAX);
     rule = gbx_need(gbx_list_room(&rules->items, rules->count, sizeof *rule));

@@ -42,9 +42,8 @@ void gbx_mcp_send(gbx_mcp_server *server, gbx_buf *message)
 void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *message,
                     const char *data)
 {
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_append_error(&to, id, code, message, data);
     gbx_mcp_send(server, &to);
 }
@@ -54,9 +53,8 @@ void gbx_mcp_refuse(gbx_mcp_server *server, gbx_view id, int code, const char *m
 /* The client need not wait for its person any longer. */
 static void withdraw(gbx_mcp_server *server, const gbx_mcp_ask_entry *ask)
 {
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/cancelled");
     gbx_json_put_integer(&to, "requestId", ask->rpc_id);
     gbx_rpc_end(&to);
@@ -303,9 +301,8 @@ static void send_answer(gbx_mcp_request *request, gbx_buf *answer)
 /* JSON as text. */
 static void add_shown(gbx_buf *to, const char *json, size_t len)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = len + 1};
 
-    gbx_buf_init(&shown, len + 1);
     (void)gbx_view_append_json((gbx_view){json, len}, &shown);
     gbx_json_put_shown(to, "text", (const char *)shown.data, shown.len);
     to->failed = to->failed || shown.failed;

@@ -94,12 +94,11 @@ static void take_result(gbx_mcp_ask_entry *ask, gbx_view result)
 static void send_legacy(gbx_mcp_ask_entry *ask)
 {
     gbx_mcp_server *server = ask->request->server;
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
     ask->is_sent = true;
     ask->rpc_id = ++server->last_rpc_id;
     ask->until_ns = gbx_clock_now_ns() + (int64_t)server->ask_ms * GBX_NS_PER_MS;
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_request(&to, ask->rpc_id, "elicitation/create");
     (void)gbx_buf_puts(&to, ask->params);
     gbx_rpc_end(&to);

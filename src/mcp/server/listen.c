@@ -63,9 +63,8 @@ static void put_subscription(gbx_buf *to, const gbx_mcp_listen *listen,
 static void notify(gbx_mcp_server *server, const gbx_mcp_listen *listen,
                    const char *method, const char *uri)
 {
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, method);
     if (listen->id_len > 0)
         put_subscription(&to, listen, NULL);
@@ -128,9 +127,8 @@ static bool read_filter(gbx_mcp_listen *listen, gbx_view filter)
 
 static void acknowledge(gbx_mcp_server *server, const gbx_mcp_listen *listen)
 {
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/subscriptions/acknowledged");
     put_subscription(&to, listen, NULL);
     gbx_json_put_open(&to, "notifications", '{');
@@ -150,9 +148,8 @@ static void acknowledge(gbx_mcp_server *server, const gbx_mcp_listen *listen)
 
 static void close_listen(gbx_mcp_server *server, const gbx_mcp_listen *listen)
 {
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_result(&to, (gbx_view){listen->id, listen->id_len});
     gbx_json_put_text(&to, "resultType", "complete");
     put_subscription(&to, listen, server->info);

@@ -83,7 +83,7 @@ bool gbx_mcp_wants_progress(const gbx_mcp_request *request)
 void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total,
                          const char *message, size_t message_len)
 {
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
     /* Three decimals are sent: smaller changes do not count as growth. */
     progress = progress >= 0 && progress < FIGURE_END ? floor(progress * 1000) / 1000
@@ -99,7 +99,6 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
         return;
     request->progress = progress;
     request->said_ns = gbx_clock_now_ns();
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/progress");
     gbx_json_put_json(&to, "progressToken", request->token, request->token_len);
     gbx_json_put_number(&to, "progress", progress);
@@ -147,11 +146,10 @@ bool gbx_mcp_hears_progress(gbx_mcp_request *request)
 void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char *text,
                       size_t len)
 {
-    gbx_buf to;
+    gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
     if (!asked_for(request, level_of(level)) || !take_room(request))
         return;
-    gbx_buf_init(&to, GBX_MCP_MESSAGE_MAX);
     gbx_rpc_begin_notification(&to, "notifications/message");
     gbx_json_put_text(&to, "level", gbx_mcp_level_name(level_of(level)));
     gbx_json_put_text(&to, "logger", "console");

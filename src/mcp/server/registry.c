@@ -211,11 +211,9 @@ static void fail_unknown(gbx_mcp_request *request, const char *name)
 {
     const gbx_mcp_server *server = request->server;
     const char *nearest = nearest_key(&server->lists[GBX_MCP_TOOLS], name);
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice = {.ceiling = GBX_KIB(4)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(8)};
 
-    gbx_buf_init(&advice, GBX_KIB(4));
-    gbx_buf_init(&text, GBX_KIB(8));
     if (server->advise != NULL)
         server->advise(server->advise_user, name, &advice);
     (void)gbx_buf_printf(&text, "unknown tool '%s'", name);

@@ -257,9 +257,8 @@ void gbx_mcp_server_name_oldest(const gbx_mcp_server *server, gbx_buf *to)
 {
     const gbx_mcp_request *oldest = NULL;
     const gbx_mcp_request *r;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name = {.ceiling = SHOWN_NAME_MAX};
 
-    gbx_buf_init(&name, SHOWN_NAME_MAX);
     LIST_FOREACH(r, &server->requests, entry)
     if (r->id_len > 0)
         oldest = r;

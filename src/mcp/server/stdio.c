@@ -111,11 +111,10 @@ static void on_check(void *user)
 static void say_unanswered(const gbx_mcp_stdio *s)
 {
     size_t count = s->server->request_count;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(1)};
 
     if (count == 0)
         return;
-    gbx_buf_init(&text, GBX_KIB(1));
     (void)gbx_buf_printf(&text,
                          "glovebox: the input ended; %zu request%s not answered (",
                          count, count == 1 ? " was" : "s were");

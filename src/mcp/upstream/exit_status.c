@@ -86,13 +86,13 @@ void gbx_stderr_tail_add(gbx_stderr_tail *tail, const char *data, size_t len)
 bool gbx_stderr_tail_print(const gbx_stderr_tail *tail, const gbx_policy *secrets,
                            gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf clean = {.ceiling = (size_t)GBX_TAIL_BYTES * 8};
     gbx_span text = {(const uint8_t *)tail->bytes, tail->len};
 
     /* Redact before lines are cut: half a secret would not be found. */
     if (secrets != NULL && tail->is_cut)
         text = without_first_line(text);
-    gbx_buf_init(&clean, (size_t)GBX_TAIL_BYTES * 8);
     if (!gbx_secrets_append_clean(secrets, GBX_SECRET_LINE, text, &clean))
         return false;
     print_last((gbx_span){clean.data, clean.len}, to);
@@ -158,10 +158,9 @@ void gbx_exit_status_note(gbx_exit_status *ending, const gbx_keeper_report *repo
 void gbx_exit_status_add_words(const gbx_exit_status *ending, char *text, size_t size)
 {
     size_t len = strlen(text);
-    gbx_buf words;
+    gbx_buf words = {.ceiling = (size_t)GBX_TAIL_BYTES * 12};
     size_t n;
 
-    gbx_buf_init(&words, (size_t)GBX_TAIL_BYTES * 12);
     (void)gbx_buf_puts(&words, "; its last words: ");
     n = words.len;
     if (gbx_stderr_tail_print(&ending->errors, ending->secrets, &words) &&

@@ -57,9 +57,9 @@ void gbx_http_header_add(gbx_http_headers *headers, const char *name, const char
 void gbx_http_header_add_value(gbx_http_headers *headers, const char *name,
                                const char *value, size_t len)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = GBX_KIB(64), .is_secret = true};
 
-    gbx_buf_init_secret(&text, GBX_KIB(64));
     if (is_plain(value, len)) {
         (void)gbx_buf_append(&text, value, len);
     } else {
@@ -137,14 +137,14 @@ static void note(walk *w, gbx_view property, gbx_view annotation)
 static void add_header(const walk *w, const char *name, gbx_view value)
 {
     char header[sizeof GBX_PARAM_PREFIX + PARAM_NAME_MAX];
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = GBX_KIB(16), .is_secret = true};
     char kind = gbx_view_kind(value);
 
     /* null counts as missing; objects and arrays are not allowed. */
     if (kind != '"' && kind != '0' && kind != 't' && kind != 'f')
         return;
     (void)snprintf(header, sizeof header, "%s%s", GBX_PARAM_PREFIX, name);
-    gbx_buf_init_secret(&text, GBX_KIB(16));
     if (gbx_view_append_text(value, &text))
         gbx_http_header_add_value(w->headers, header, (const char *)text.data,
                                   text.len);

@@ -171,11 +171,10 @@ static void take_output(gbx_process *p, const char *chunk, size_t len)
  * the last ones. */
 static void tell_error_line(gbx_process *p, const char *line, size_t len)
 {
-    gbx_buf text;
+    gbx_buf text = {.ceiling = (size_t)ERROR_LINE_MAX * 8, .is_secret = true};
 
     if (p->is_told || !gbx_bucket_take(&p->logged, gbx_clock_now_ns()))
         return;
-    gbx_buf_init_secret(&text, (size_t)ERROR_LINE_MAX * 8);
     (void)gbx_utf8_append_escaped(&text, line, len, GBX_ESCAPE_LINE);
     (void)gbx_buf_append(&text, "", 1);
     if (!text.failed)

@@ -180,13 +180,12 @@ static void on_response(gbx_session *s, const gbx_rpc_message *message, int64_t 
  * one; an address could not receive a reply. */
 static void on_request(gbx_session *s, const gbx_rpc_message *message)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(4)};
 
     if (s->is_modern && !s->is_process) {
         gbx_session_log(s, "a request was dropped: servers of this era have none");
         return;
     }
-    gbx_buf_init(&text, GBX_KIB(4));
     if (strcmp(message->method, "ping") == 0) {
         gbx_rpc_begin_result(&text, message->id);
         gbx_rpc_end(&text);

@@ -73,9 +73,8 @@ static void put_meta(const gbx_session *s, int64_t progress_token, const char *m
 static bool send_method(gbx_session *s, int64_t id, const char *method,
                         const char *params)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
 
-    gbx_buf_init(&text, GBX_KIB(64));
     if (id != 0)
         gbx_rpc_begin_request(&text, id, method);
     else
@@ -219,14 +218,13 @@ static bool put_said(gbx_view params, gbx_buf *to)
 
 void gbx_session_on_says(gbx_session *s, gbx_view params)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = SAID_MAX, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = (size_t)TOLD_MAX * 8};
     char clean[TOLD_MAX + 1];
 
     if (!gbx_bucket_take(&s->said, gbx_clock_now_ns()))
         return;
-    gbx_buf_init_secret(&text, SAID_MAX);
-    gbx_buf_init(&line, (size_t)TOLD_MAX * 8);
     if (!put_said(params, &text)) {
         gbx_session_log(s, "a log message of %zu bytes was dropped", params.len);
         return;
@@ -372,11 +370,10 @@ void gbx_call_answer(gbx_upstream_call *call, gbx_upstream_reply reply)
  * if that fails. */
 static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = data.len + 1, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = data.len * 8 + GBX_KIB(4)};
 
-    gbx_buf_init_secret(&text, data.len + 1);
-    gbx_buf_init(&clean, data.len * 8 + GBX_KIB(4));
     if (gbx_view_kind(data) == '"')
         (void)gbx_view_append_text(data, &text);
     else if (gbx_view_kind(data) != 0 && gbx_view_kind(data) != 'n')
@@ -391,12 +388,12 @@ static void put_data(const gbx_policy *secrets, gbx_view data, gbx_buf *to)
 static void put_refusal(const gbx_policy *secrets, gbx_view error, int code,
                         gbx_buf *to)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf words = {0};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf data = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf words = {.ceiling = WORDS_MAX, .is_secret = true};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf data = {.ceiling = DATA_MAX + GBX_KIB(1), .is_secret = true};
     bool has_words;
 
-    gbx_buf_init_secret(&words, WORDS_MAX);
-    gbx_buf_init_secret(&data, DATA_MAX + GBX_KIB(1));
     (void)gbx_view_append_text(gbx_rpc_error_message(error), &words);
     blank_nuls(&words);
     put_data(secrets, gbx_view_member(error, "data"), &data);
@@ -417,11 +414,11 @@ static void answer_error(gbx_upstream_call *call, gbx_view error)
 {
     gbx_upstream_reply reply = {.fault = GBX_UPSTREAM_REFUSED,
                                 .code = gbx_rpc_error_code(error)};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = WORDS_MAX + DATA_MAX + GBX_KIB(2), .is_secret = true};
 
     if (reply.code == MISSING_CAPABILITY || reply.code == URL_NEEDED)
         reply.fault = GBX_UPSTREAM_INPUT;
-    gbx_buf_init_secret(&text, WORDS_MAX + DATA_MAX + GBX_KIB(2));
     put_refusal(call->all->yard.secrets, error, reply.code, &text);
     reply.message = text.failed ? "no reason was given" : (const char *)text.data;
     gbx_call_answer(call, reply);
@@ -546,9 +543,9 @@ static bool put_progress(gbx_view params, gbx_buf *to)
 
 void gbx_call_on_progress(gbx_upstream_call *call, gbx_view params)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = GBX_KIB(64), .is_secret = true};
 
-    gbx_buf_init_secret(&text, GBX_KIB(64));
     if (!put_progress(params, &text))
         return;
     extend(call);
@@ -568,11 +565,11 @@ static bool send_request(gbx_upstream_call *call, gbx_session *session)
                               .args = request->args,
                               .is_again = call->was_retried,
                               .is_repeatable = tool != NULL && tool->is_repeatable};
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {0};
+    GBX_CLEANUP(gbx_buf_cleanup)
+    gbx_buf text = {.ceiling = MESSAGE_MAX, .is_secret = true};
 
     if (tool != NULL && !session->is_process)
         about.schema = gbx_tools_schema(session->tools, tool);
-    gbx_buf_init_secret(&text, MESSAGE_MAX);
     gbx_rpc_begin_request(&text, call->id, about.method);
     gbx_json_put_text(&text, "name", request->tool);
     gbx_json_put_json(&text, "arguments", request->args.at, request->args.len);

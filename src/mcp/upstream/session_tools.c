@@ -57,7 +57,7 @@ static bool ask_next(gbx_session *s, gbx_view result)
 {
     gbx_view cursor = gbx_view_member(result, "nextCursor");
     GBX_CLEANUP(gbx_free) char *text = NULL;
-    gbx_buf params;
+    gbx_buf params = {.ceiling = CURSOR_MAX + 64};
 
     if (gbx_view_kind(cursor) != '"' || cursor.len <= 2)
         return false;
@@ -67,7 +67,6 @@ static bool ask_next(gbx_session *s, gbx_view result)
                         gbx_tools_is_full(s->coming);
     if (s->coming->is_cut)
         return false;
-    gbx_buf_init(&params, CURSOR_MAX + 64);
     gbx_json_put_json(&params, "cursor", cursor.at, cursor.len);
     text = gbx_need(gbx_buf_take_string(&params, NULL));
     ask_page(s, text);

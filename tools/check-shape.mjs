@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97520,
-  'lines in src/mcp': 32360,
-  'lines in src/mcp/code': 8970,
-  'lines in src/mcp/data': 4190,
-  'lines in tests and node/test': 71810,
+  'lines in src': 97480,
+  'lines in src/mcp': 32320,
+  'lines in src/mcp/code': 8945,
+  'lines in src/mcp/data': 4175,
+  'lines in tests and node/test': 71820,
   'files in src': 337,
   'headers in src': 67,
   'C files under 60 lines': 5,

@@ -2,6 +2,7 @@
 /* json_view - everything here relies on the text having passed gbx_json_check(). */
 #include "base/json_view.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -281,19 +282,18 @@ bool gbx_view_append_text(gbx_view view, gbx_buf *to)
 
 bool gbx_view_take_text(gbx_view view, gbx_buf *to)
 {
-    size_t end = view.len - 1;
+    return gbx_view_kind(view) == '"' && !gbx_view_has_half(view) &&
+           gbx_view_append_text(view, to);
+}
 
-    if (gbx_view_kind(view) != '"')
-        return false;
-    for (size_t i = 1; i < end;) {
-        i += append_plain(to, view.at + i, end - i);
-        if (i == end)
-            break;
-        if (is_unpaired(view.at + i + 1, end - i - 1))
-            return false;
-        i += 1 + append_escape(to, view.at + i + 1, end - i - 1);
-    }
-    return !to->failed;
+char *gbx_view_string(gbx_view view, size_t max)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = max};
+
+    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
+        (text.len > 0 && memchr(text.data, '\0', text.len) != NULL))
+        return NULL;
+    return gbx_buf_take_string(&text, NULL);
 }
 
 bool gbx_view_has_half(gbx_view view)

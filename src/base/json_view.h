@@ -55,6 +55,10 @@ bool gbx_view_append_text(gbx_view view, gbx_buf *to);
  * and if the buffer has no room; what was appended is then of no use. */
 bool gbx_view_take_text(gbx_view view, gbx_buf *to);
 
+/* A string's characters, at most max bytes of them, to be freed; NULL: another value, or a
+ * longer one, or one with NUL. */
+char *gbx_view_string(gbx_view view, size_t max);
+
 /* A string with an unpaired surrogate? */
 bool gbx_view_has_half(gbx_view view);
 

@@ -195,6 +195,19 @@ TEST(half_a_pair__is_mended_in_place)
     }
 }
 
+TEST(a_string__is_copied_without_nul_and_up_to_its_limit)
+{
+    GBX_CLEANUP(gbx_free)
+    char *text = gbx_view_string(open_text("\"\\u00e9b\""), 3);
+
+    assert_string_equal(text, "\xC3\xA9"
+                              "b");
+    assert_null(gbx_view_string(open_text("\"\\u00e9b\""), 2));
+    assert_null(gbx_view_string(open_text("\"a\\u0000\""), 9));
+    assert_null(gbx_view_string(open_text("12"), 9));
+    assert_null(gbx_view_string((gbx_view){0}, 9));
+}
+
 TEST(what_is_not_json__is_not_opened)
 {
     static const char *const texts[] = {"", "{", "[1,]", "nul", "\"", "1 2"};

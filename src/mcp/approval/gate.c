@@ -210,20 +210,18 @@ void gbx_gate_start(gbx_gate *gate, gbx_tool_call *call)
 
 const char *gbx_gate_mark(const gbx_gate *gate, const char *server, gbx_view tool)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf buf = {.ceiling = GBX_TOOL_NAME_MAX + 1};
+    GBX_CLEANUP(gbx_free)
+    char *name = gbx_view_string(gbx_view_member(tool, "name"), GBX_TOOL_NAME_MAX);
     gbx_view reads =
         gbx_view_member(gbx_view_member(tool, "annotations"), "readOnlyHint");
     gbx_view no_args = {0};
     gbx_grant grant = GBX_GRANT_NONE;
     gbx_gate_verdict verdict;
     gbx_error err = {0};
-    const char *name;
     bool depends;
 
-    if (!gbx_view_append_text(gbx_view_member(tool, "name"), &buf) ||
-        !gbx_buf_append(&buf, "", 1) || !gbx_view_open("{}", 2, &no_args))
+    if (name == NULL || !gbx_view_open("{}", 2, &no_args))
         return "";
-    name = (const char *)buf.data;
     if (gbx_grants_file_find(gate->standing, server, name, &grant, &err) != GBX_OK ||
         grant == GBX_GRANT_DENY)
         return "denied";

@@ -45,16 +45,15 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
 
 /* ---- artifacts ------------------------------------------------------------------- */
 
-static void on_read(void *user, gbx_mcp_request *request, const char *uri)
+void gbx_artifacts_answer(void *user, gbx_mcp_request *request, const char *uri)
 {
-    gbx_mcp_code *code = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents = {.ceiling = GBX_MIB(512)};
+    gbx_artifacts *store = user;
 
-    if (gbx_artifacts_read(code->artifacts, uri, gbx_clock_now_ns(), &contents))
-        gbx_mcp_finish_resource(request, (char *)contents.data, contents.len);
+    if (gbx_artifacts_read(store, uri, gbx_clock_now_ns(), &contents))
+        gbx_mcp_finish_resource(request, (const char *)contents.data, contents.len);
     else
-        gbx_mcp_fail_no_resource(request, uri,
-                                 gbx_artifacts_fault(code->artifacts, uri));
+        gbx_mcp_fail_no_resource(request, uri, gbx_artifacts_fault(store, uri));
 }
 
 static bool offer_artifacts(gbx_mcp_code *code)
@@ -66,8 +65,8 @@ static bool offer_artifacts(gbx_mcp_code *code)
         .title = "What was too long to be shown, or kept by code",
         .description = "Pages by offset and length in bytes; kept for a while",
         .mime_type = "application/octet-stream",
-        .read = on_read,
-        .user = code};
+        .read = gbx_artifacts_answer,
+        .user = code->artifacts};
 
     return gbx_mcp_server_set_resource(code->server, &resource);
 }

@@ -171,6 +171,9 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 
 /* ---- code.c -------------------------------------------------------------- */
 
+/* gbx_mcp_read_fn of artifacts; user is the gbx_artifacts. */
+void gbx_artifacts_answer(void *user, gbx_mcp_request *request, const char *uri);
+
 typedef struct gbx_mcp_code gbx_mcp_code;
 
 /* Everything is borrowed and must outlive the object. options: of the engine; its

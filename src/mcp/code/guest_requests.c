@@ -30,18 +30,6 @@ typedef struct gbx_guest_request {
     gbx_view args[GUEST_ARGS]; /* after the operation */
 } gbx_guest_request;
 
-/* The text of a string of at most max bytes without NUL, to be freed; else NULL. */
-static char *take_text(gbx_view view, size_t max)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = max};
-
-    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
-        memchr(text.data != NULL ? text.data : (const uint8_t *)"", 0, text.len) !=
-            NULL)
-        text.failed = true;
-    return gbx_buf_take_string(&text, NULL);
-}
-
 /* Answer the request with an error. */
 static void refuse(const gbx_guest_request *a, const char *code, const char *message)
 {
@@ -312,7 +300,7 @@ static bool take_mime(const gbx_guest_request *a, bool is_bytes,
     const char *usual = is_bytes                           ? "application/octet-stream"
                         : gbx_view_kind(a->args[1]) == '"' ? "text/plain"
                                                            : "application/json";
-    GBX_CLEANUP(gbx_free) char *given = take_text(a->args[2], GBX_KIB(1));
+    GBX_CLEANUP(gbx_free) char *given = gbx_view_string(a->args[2], GBX_KIB(1));
 
     if (gbx_view_kind(a->args[2]) != '"' || (given != NULL && given[0] == 0))
         given = strdup(usual);
@@ -327,7 +315,7 @@ static gbx_keeping *take_artifact(const gbx_guest_request *a)
     gbx_buf_init(&k->bytes, VALUE_MAX);
     k->asked = (gbx_guest_request){.run = a->run, .request = a->request};
     k->is_bytes = gbx_view_is_true(gbx_view_member(a->args[3], "bytes"));
-    k->name = take_text(a->args[0], 200);
+    k->name = gbx_view_string(a->args[0], 200);
     if (!take_mime(a, k->is_bytes, k->mime_type)) {
         refuse_artifact(a, "INVALID_ARGS",
                         "mimeType is a type and a subtype, as in \"text/csv\"");
@@ -435,7 +423,8 @@ void gbx_code_run_drop_keepings(gbx_code_run *run)
 static const gbx_artifact *find_artifact(const gbx_guest_request *a)
 {
     gbx_artifacts *store = a->run->code->artifacts;
-    GBX_CLEANUP(gbx_free) char *uri = take_text(a->args[0], GBX_ARTIFACT_URI_SIZE);
+    GBX_CLEANUP(gbx_free)
+    char *uri = gbx_view_string(a->args[0], GBX_ARTIFACT_URI_SIZE);
     const gbx_artifact *found =
         uri != NULL ? gbx_artifacts_find(store, uri, gbx_clock_now_ns()) : NULL;
 
@@ -574,7 +563,7 @@ static void on_fault(const gbx_guest_request *a)
     static const char *const codes[] = {"NOT_FOUND", "INVALID_ARGS", "CALL_LIMIT",
                                         "INPUT_TOO_LARGE"};
     GBX_CLEANUP(gbx_free)
-    char *message = take_text(a->args[1], GBX_KIB(4));
+    char *message = gbx_view_string(a->args[1], GBX_KIB(4));
 
     for (size_t i = 0; message != NULL && i < GBX_COUNTOF(codes); i++)
         if (gbx_view_is_text(a->args[0], codes[i]))

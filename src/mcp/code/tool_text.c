@@ -108,28 +108,14 @@ bool gbx_code_check_names(gbx_view arguments, const char *const *names,
 
 bool gbx_code_take_name(gbx_view view, char *ret, size_t size)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = size - 1};
-    bool ok;
-
-    ok = gbx_view_kind(view) == '"' && gbx_view_append_text(view, &text) &&
-         text.len > 0 && memchr(text.data, 0, text.len) == NULL;
-    if (ok) {
-        memcpy(ret, text.data, text.len);
-        ret[text.len] = 0;
-    }
-    return ok;
+    return gbx_rpc_copy_text(view, ret, size) && ret[0] != 0;
 }
 
 bool gbx_code_is_long_name(gbx_view view)
 {
-    gbx_buf text = {.ceiling = GBX_TOOL_NAME_MAX};
-    bool fits;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_TOOL_NAME_MAX};
 
-    if (gbx_view_kind(view) != '"' || view.len - 2 <= GBX_TOOL_NAME_MAX)
-        return false;
-    fits = gbx_view_append_text(view, &text);
-    gbx_buf_cleanup(&text);
-    return !fits;
+    return gbx_view_kind(view) == '"' && !gbx_view_append_text(view, &text);
 }
 
 bool gbx_code_take_count(gbx_view view, uint32_t max, uint32_t *ret)

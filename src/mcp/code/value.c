@@ -131,11 +131,9 @@ static void append_text_value(gbx_view content, const gbx_buf *text, gbx_buf *to
 /* The type that the server gives, if it is valid. */
 static void copy_mime(gbx_view view, char ret[GBX_ARTIFACT_MIME_SIZE])
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(1)};
+    GBX_CLEANUP(gbx_free) char *given = gbx_view_string(view, GBX_KIB(1));
 
-    if (gbx_view_kind(view) != '"' || !gbx_view_append_text(view, &text) ||
-        !gbx_buf_append(&text, "", 1) || strlen((char *)text.data) + 1 != text.len ||
-        !gbx_artifacts_mime((char *)text.data, ret))
+    if (given == NULL || !gbx_artifacts_mime(given, ret))
         (void)gbx_artifacts_mime("application/octet-stream", ret);
 }
 

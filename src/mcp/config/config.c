@@ -291,19 +291,16 @@ static gbx_status check_typos(const gbx_json_reader *r, gbx_view root)
     size_t cursor = 0;
 
     while (gbx_view_next(root, &cursor, &name, &value)) {
-        GBX_CLEANUP(gbx_buf_cleanup) gbx_buf plain;
+        GBX_CLEANUP(gbx_free) char *plain = gbx_view_string(name, name.len);
         char quote[GBX_QUOTE_SIZE];
         const char *meant = NULL;
 
-        gbx_buf_init(&plain, name.len + 1);
-        if (gbx_view_take_text(name, &plain) && gbx_buf_append(&plain, "", 1))
-            meant = gbx_mcp_typo_of((const char *)plain.data, top_keys,
-                                    GBX_COUNTOF(top_keys), TOP_LOOSE);
+        if (plain != NULL)
+            meant = gbx_mcp_typo_of(plain, top_keys, GBX_COUNTOF(top_keys), TOP_LOOSE);
         if (meant == NULL)
             continue;
         (void)gbx_refuse(r->err, "", 0, "%s: unknown key: did you mean '%s'?",
-                         gbx_quote(quote, (const char *)plain.data, plain.len - 1),
-                         meant);
+                         gbx_quote(quote, plain, strlen(plain)), meant);
         gbx_utf8_position(r->text, r->len, (size_t)(name.at - r->text), &r->err->line,
                           &r->err->column);
         return GBX_E_POLICY;

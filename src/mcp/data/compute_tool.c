@@ -353,18 +353,6 @@ static void read_dataset(void *user, gbx_mcp_request *request, const char *uri)
     gbx_buf_cleanup(&contents);
 }
 
-static void read_artifact(void *user, gbx_mcp_request *request, const char *uri)
-{
-    gbx_mcp_data *d = user;
-    gbx_buf contents = {.ceiling = GBX_MIB(256)};
-
-    if (gbx_artifacts_read(d->artifacts, uri, gbx_clock_now_ns(), &contents))
-        gbx_mcp_finish_resource(request, (const char *)contents.data, contents.len);
-    else
-        gbx_mcp_fail_no_resource(request, uri, gbx_artifacts_fault(d->artifacts, uri));
-    gbx_buf_cleanup(&contents);
-}
-
 static void offer_resources(gbx_mcp_data *d)
 {
     for (size_t i = 0; i < d->count; i++)
@@ -391,8 +379,8 @@ static void offer_resources(gbx_mcp_data *d)
             .description = "Pages by offset and length in bytes; kept for an "
                            "hour",
             .mime_type = "application/json",
-            .read = read_artifact,
-            .user = d});
+            .read = gbx_artifacts_answer,
+            .user = d->artifacts});
 }
 
 void gbx_mcp_data_put_instructions(const gbx_mcp_data *d, gbx_buf *to)

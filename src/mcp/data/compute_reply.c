@@ -26,8 +26,9 @@
 
 typedef struct reply {
     gbx_mcp_data *data;
-    gbx_result *result;
-    bool ok;
+    gbx_result *result; /* NULL: nothing ran */
+    const char *code;   /* of the error; NULL: there is a value */
+    const char *error;
     bool is_text;   /* the value is a text for the model */
     bool has_links; /* the client supports them */
     gbx_buf json;   /* of the value */
@@ -85,30 +86,28 @@ static void say_value(const reply *r, gbx_buf *to)
         (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
 }
 
-static void say_error(gbx_buf *to, const char *code, const char *error,
-                      const gbx_location *at, const char *hint)
+static void say_error(const reply *r, gbx_buf *to)
 {
-    (void)gbx_buf_printf(to, "%s: %s", code, error);
-    if (at->line > 0)
-        (void)gbx_buf_printf(to, "\nat line %u, column %u", at->line, at->column);
-    if (at->frame != NULL && at->frame[0] != 0)
-        (void)gbx_buf_printf(to, "\n%s", at->frame);
-    if (hint[0] != 0)
-        (void)gbx_buf_printf(to, "\nhint: %s", hint);
+    (void)gbx_buf_printf(to, "%s: %s", r->code, r->error);
+    if (r->at.line > 0)
+        (void)gbx_buf_printf(to, "\nat line %u, column %u", r->at.line, r->at.column);
+    if (r->at.frame != NULL && r->at.frame[0] != 0)
+        (void)gbx_buf_printf(to, "\n%s", r->at.frame);
+    if (r->hint[0] != 0)
+        (void)gbx_buf_printf(to, "\nhint: %s", r->hint);
 }
 
 static void put_content(const reply *r, gbx_buf *to)
 {
-    gbx_buf text = {.ceiling = ALL_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = ALL_MAX};
 
-    if (r->ok)
+    if (r->code == NULL)
         say_value(r, &text);
     else
-        say_error(&text, gbx_code_name(gbx_result_code(r->result)),
-                  gbx_result_error(r->result), &r->at, r->hint);
+        say_error(r, &text);
     (void)gbx_buf_puts(to, "[");
     gbx_block_text(to, text.data, text.len);
-    if (gbx_result_log_count(r->result) > 0) {
+    if (r->result != NULL && gbx_result_log_count(r->result) > 0) {
         text.len = 0;
         gbx_excerpt_say(&r->logs, "log", PAGE_BYTES, &text);
         put_log_count(r, &text);
@@ -124,7 +123,6 @@ static void put_content(const reply *r, gbx_buf *to)
         gbx_excerpt_link(&r->logs, "log", "text/plain", to);
     }
     (void)gbx_buf_puts(to, "]");
-    gbx_buf_cleanup(&text);
 }
 
 /* ---- structured content ---------------------------------------------------------- */
@@ -136,7 +134,7 @@ static void put_string(gbx_buf *to, const char *name, const char *text)
 
 static void put_value(const reply *r, gbx_buf *to)
 {
-    gbx_buf shown = {.ceiling = ALL_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf shown = {.ceiling = ALL_MAX};
 
     if (r->value.total == 0)
         return;
@@ -154,28 +152,26 @@ static void put_value(const reply *r, gbx_buf *to)
         gbx_json_put_text(to, "resource", r->value.uri);
     gbx_json_put_shown(to, "preview", (const char *)shown.data, shown.len);
     (void)gbx_buf_puts(to, "}");
-    gbx_buf_cleanup(&shown);
 }
 
-static void put_error(gbx_buf *to, const char *code, const char *error,
-                      const gbx_location *at, const char *hint)
+static void put_error(const reply *r, gbx_buf *to)
 {
-    put_string(to, "code", code);
-    put_string(to, "error", error);
-    put_string(to, "hint", hint);
-    if (at->line == 0)
+    put_string(to, "code", r->code);
+    put_string(to, "error", r->error);
+    put_string(to, "hint", r->hint);
+    if (r->at.line == 0)
         return;
     gbx_json_put_open(to, "location", '{');
-    gbx_json_put_integer(to, "line", at->line);
-    gbx_json_put_integer(to, "column", at->column);
-    put_string(to, "frame", at->frame != NULL ? at->frame : "");
+    gbx_json_put_integer(to, "line", r->at.line);
+    gbx_json_put_integer(to, "column", r->at.column);
+    put_string(to, "frame", r->at.frame != NULL ? r->at.frame : "");
     (void)gbx_buf_puts(to, "}");
 }
 
 /* The first lines, as many as fit; the text says where the rest is. */
 static void put_logs(const reply *r, gbx_buf *to)
 {
-    size_t count = gbx_result_log_count(r->result);
+    size_t count = r->result != NULL ? gbx_result_log_count(r->result) : 0;
     size_t until = to->len + LOGS_MAX;
     size_t i;
 
@@ -195,27 +191,32 @@ static void put_logs(const reply *r, gbx_buf *to)
         gbx_json_put_integer(to, "logsLeftOut", (int64_t)(count - i));
 }
 
-static void put_structured(const reply *r, gbx_buf *to)
+static void put_stats(const gbx_result *result, gbx_buf *to)
 {
-    gbx_stats stats = gbx_result_stats(r->result);
+    gbx_stats stats = gbx_result_stats(result);
 
-    gbx_json_put_open(to, NULL, '{');
-    gbx_json_put_bool(to, "ok", r->ok);
-    if (r->ok) {
-        put_value(r, to);
-        if (r->hint[0] != 0)
-            put_string(to, "hint", r->hint);
-    } else {
-        put_error(to, gbx_code_name(gbx_result_code(r->result)),
-                  gbx_result_error(r->result), &r->at, r->hint);
-    }
-    put_logs(r, to);
     gbx_json_put_open(to, "stats", '{');
     gbx_json_put_number(to, "wallMs", stats.wall_ms);
     gbx_json_put_number(to, "cpuMs", stats.cpu_ms);
     gbx_json_put_integer(to, "peakMemoryBytes", (int64_t)stats.peak_memory_bytes);
     gbx_json_put_integer(to, "outputBytes", (int64_t)stats.output_bytes);
-    (void)gbx_buf_puts(to, "}}");
+    (void)gbx_buf_puts(to, "}");
+}
+
+static void put_structured(const reply *r, gbx_buf *to)
+{
+    gbx_json_put_open(to, NULL, '{');
+    gbx_json_put_bool(to, "ok", r->code == NULL);
+    if (r->code != NULL)
+        put_error(r, to);
+    else
+        put_value(r, to);
+    if (r->code == NULL && r->hint[0] != 0)
+        put_string(to, "hint", r->hint);
+    put_logs(r, to);
+    if (r->result != NULL)
+        put_stats(r->result, to);
+    (void)gbx_buf_puts(to, "}");
 }
 
 /* ---- parts of a reply ------------------------------------------------------------ */
@@ -266,6 +267,8 @@ static const char *hint_for(const gbx_result *result)
 
 static void take_error(reply *r, const char *advice)
 {
+    r->code = gbx_code_name(gbx_result_code(r->result));
+    r->error = gbx_result_error(r->result);
     r->hint =
         advice[0] != 0 ? advice : gbx_hint_for_code(gbx_result_hint(r->result), false);
     if (r->hint[0] == 0)
@@ -273,66 +276,53 @@ static void take_error(reply *r, const char *advice)
     r->at = gbx_result_location(r->result);
 }
 
+/* False: it is too long, or memory is out. */
+static bool send_reply(const reply *r, gbx_mcp_request *request)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf content = {.ceiling = ALL_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf structured = {.ceiling = ALL_MAX};
+
+    put_content(r, &content);
+    put_structured(r, &structured);
+    if (content.failed || structured.failed || r->json.failed)
+        return false;
+    gbx_mcp_finish(request,
+                   &(gbx_mcp_result){.content = (const char *)content.data,
+                                     .content_len = content.len,
+                                     .structured = (const char *)structured.data,
+                                     .structured_len = structured.len,
+                                     .is_error = r->code != NULL});
+    return true;
+}
+
 void gbx_compute_reply(gbx_mcp_data *data, gbx_mcp_request *request, const char *advice,
                        bool is_text, gbx_result *result)
 {
+    bool has_value = gbx_result_code(result) == GBX_CODE_VALUE;
     reply r = {.data = data,
                .result = result,
-               .is_text = is_text && gbx_result_code(result) == GBX_CODE_VALUE,
+               .is_text = is_text && has_value,
                .has_links = gbx_mcp_takes_links(request),
-               .hint = ""};
-    gbx_buf content, structured;
+               .json = {.ceiling = ALL_MAX},
+               .printed = {.ceiling = ALL_MAX},
+               .hint = advice[0] != 0 ? advice : gbx_result_hint(result)};
 
-    gbx_buf_init(&r.json, ALL_MAX);
-    gbx_buf_init(&r.printed, ALL_MAX);
-    gbx_buf_init(&content, ALL_MAX);
-    gbx_buf_init(&structured, ALL_MAX);
-    r.ok = gbx_result_code(result) == GBX_CODE_VALUE;
-    if (r.ok) {
+    if (has_value)
         take_value(&r);
-        r.hint = advice[0] != 0 ? advice : gbx_result_hint(result);
-    } else {
-        take_error(&r, advice);
-    }
-    take_logs(&r);
-    put_content(&r, &content);
-    put_structured(&r, &structured);
-    if (content.failed || structured.failed || r.json.failed)
-        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the reply", "");
     else
-        gbx_mcp_finish(request,
-                       &(gbx_mcp_result){.content = (const char *)content.data,
-                                         .content_len = content.len,
-                                         .structured = (const char *)structured.data,
-                                         .structured_len = structured.len,
-                                         .is_error = !r.ok});
+        take_error(&r, advice);
+    take_logs(&r);
+    if (!send_reply(&r, request))
+        gbx_compute_refuse(request, "UNAVAILABLE", "no memory for the reply", "");
     gbx_buf_cleanup(&r.json);
     gbx_buf_cleanup(&r.printed);
-    gbx_buf_cleanup(&content);
-    gbx_buf_cleanup(&structured);
 }
 
 void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *error,
                         const char *hint)
 {
-    static const gbx_location nowhere = {.line = 0};
-    gbx_buf text, structured;
+    reply r = {.code = code, .error = error, .hint = hint};
 
-    gbx_buf_init(&text, GBX_KIB(64));
-    gbx_buf_init(&structured, GBX_KIB(64));
-    say_error(&text, code, error, &nowhere, hint);
-    (void)gbx_buf_puts(&structured, "{\"ok\":false");
-    put_error(&structured, code, error, &nowhere, hint);
-    (void)gbx_buf_puts(&structured, ",\"logs\":[]}");
-    if (text.failed || structured.failed)
+    if (!send_reply(&r, request))
         gbx_mcp_fail(request, GBX_RPC_INTERNAL_ERROR, "memory is out");
-    else
-        gbx_mcp_finish(request,
-                       &(gbx_mcp_result){.text = (const char *)text.data,
-                                         .text_len = text.len,
-                                         .structured = (const char *)structured.data,
-                                         .structured_len = structured.len,
-                                         .is_error = true});
-    gbx_buf_cleanup(&text);
-    gbx_buf_cleanup(&structured);
 }

@@ -195,25 +195,24 @@ static bool is_ascii(const void *text, size_t len)
     return (all & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* NULL if this engine lacks the function: then use the usual way. */
-static JSStringRef from_ascii(const char *text, size_t len)
+typedef gbx_engine_ref maker(const uint8_t *latin1, size_t len);
+
+/* NULL if it is not ASCII, or this engine lacks a function: then use the usual way. */
+static JSStringRef from_ascii(const void *text, size_t len, maker *make)
 {
     void *impl;
 
-    if (gbx_engine_string_impl == NULL || gbx_engine_string == NULL)
+    if (make == NULL || gbx_engine_string == NULL || len == 0 || !is_ascii(text, len))
         return NULL;
-    impl = gbx_engine_string_impl((const uint8_t *)text, len).pointer;
+    impl = make(text, len).pointer;
     return impl != NULL ? gbx_engine_string(&impl).pointer : NULL;
 }
 
-JSStringRef gbx_string_new_z(const char *text, size_t len)
+/* text[len] is 0. */
+static JSStringRef from_utf8(const char *text, size_t len)
 {
-    JSStringRef made = NULL;
+    JSStringRef made;
 
-    if (len > 0 && is_ascii(text, len))
-        made = from_ascii(text, len);
-    if (made != NULL)
-        return made;
     if (memchr(text, 0, len) != NULL)
         return gbx_utf8_valid((const uint8_t *)text, len, NULL)
                    ? decoded(GBX_BYTES_UTF8, (const uint8_t *)text, len)
@@ -226,18 +225,30 @@ JSStringRef gbx_string_new_z(const char *text, size_t len)
     return made;
 }
 
+JSStringRef gbx_string_lent(const char *text, size_t len)
+{
+    maker *make = gbx_engine_string_lent != NULL ? gbx_engine_string_lent
+                                                 : gbx_engine_string_impl;
+    JSStringRef made = from_ascii(text, len, make);
+
+    return made != NULL ? made : from_utf8(text, len);
+}
+
 JSStringRef gbx_string_new(const void *data, size_t len)
 {
+    JSStringRef made = from_ascii(data, len, gbx_engine_string_impl);
     char small[512];
-    char *copy = len < sizeof small ? small : malloc(len + 1);
-    JSStringRef made;
+    char *copy;
 
+    if (made != NULL)
+        return made;
+    copy = len < sizeof small ? small : malloc(len + 1);
     if (copy == NULL)
         abort();
     if (len > 0)
         memcpy(copy, data, len);
     copy[len] = 0;
-    made = gbx_string_new_z(copy, len);
+    made = from_utf8(copy, len);
     if (copy != small)
         free(copy);
     return made;
@@ -449,7 +460,7 @@ JSValueRef gbx_throw(JSContextRef ctx, const char *type, const char *message,
 
 JSValueRef gbx_evaluate_script(gbx_realm *realm, const char *source)
 {
-    JSStringRef text = gbx_string_new_z(source, strlen(source));
+    JSStringRef text = gbx_string_new(source, strlen(source));
     JSValueRef value = JSEvaluateScript(realm->ctx, text, NULL, NULL, 1, NULL);
 
     JSStringRelease(text);

@@ -50,10 +50,10 @@ static JSStringRef compose(const char *prefix, gbx_span code, const char *suffix
 
     gbx_buf_puts(&text, prefix);
     gbx_buf_append(&text, code.data, code.len);
-    gbx_buf_append(&text, suffix, strlen(suffix) + 1);
+    gbx_buf_puts(&text, suffix);
     if (text.failed)
         abort();
-    made = gbx_string_new_z((const char *)text.data, text.len - 1);
+    made = gbx_string_new(text.data, text.len);
     gbx_buf_cleanup(&text);
     assert(made != NULL);
     return made;

@@ -59,7 +59,7 @@ static bool knows_urls(void)
     bool ok = gbx_engine_parse_url != NULL && gbx_engine_string != NULL;
 
     for (size_t i = 0; ok && i < GBX_COUNTOF(samples); i++) {
-        JSStringRef text = gbx_string_new_z(samples[i].text, strlen(samples[i].text));
+        JSStringRef text = gbx_string_new(samples[i].text, strlen(samples[i].text));
         JSStringRef made;
 
         ok = parse_url(text, NULL, &made) == (samples[i].written != NULL) &&

@@ -68,6 +68,10 @@ typedef struct gbx_engine_ref {
 extern GBX_WEAK gbx_engine_ref
 gbx_engine_string_impl(const uint8_t *latin1, size_t len) __asm__(
     "_ZN3WTF10StringImpl6createESt4spanIKhLm18446744073709551615EE");
+/* Uses the text where it lies. */
+extern GBX_WEAK gbx_engine_ref
+gbx_engine_string_lent(const uint8_t *latin1, size_t len) __asm__(
+    "_ZN3WTF10StringImpl28createWithoutCopyingNonEmptyESt4spanIKhLm18446744073709551615EE");
 /* Moves out of *impl. */
 extern GBX_WEAK gbx_engine_ref
 gbx_engine_string(void **impl) __asm__("_ZN14OpaqueJSString9tryCreateEON3WTF6StringE");
@@ -319,8 +323,9 @@ struct gbx_realm {
 
 /* Counted UTF-8 as a string; NULL if it is not valid UTF-8. Release it. */
 JSStringRef gbx_string_new(const void *data, size_t len);
-/* The same where data[len] is 0: only the engine copies. */
-JSStringRef gbx_string_new_z(const char *text, size_t len);
+/* The same where text[len] is 0. The text must stay until the string is released: ASCII
+ * is not copied. */
+JSStringRef gbx_string_lent(const char *text, size_t len);
 /* As much of text as fits in size - 1 bytes, without splitting a character, and a
  * NUL; an unpaired surrogate becomes U+FFFD. Returns bytes without the NUL. */
 size_t gbx_string_copy(JSStringRef text, char *to, size_t size);

@@ -159,6 +159,13 @@ static void *take_block(void)
     return s->start + (size_t)bit * BLOCK_BYTES;
 }
 
+void gbx_realm_leave_slabs(void)
+{
+    for (size_t i = 0; i < slabs.count; i++)
+        slabs.list[i].free = 0;
+    slabs.free = 0;
+}
+
 /* False if it is not such a block. */
 static bool give_block(void *block)
 {

@@ -152,6 +152,10 @@ bool gbx_realm_rehearse_more(gbx_realm *realm);
  * engine needs text in that form, and a copy would cost as much memory as the text. */
 #define GBX_REALM_LARGE_INPUT GBX_KIB(64)
 
+/* Take the next cells from new memory, not from what is left of the template's: a page of
+ * that costs more than a part of a huge page. */
+void gbx_realm_leave_slabs(void);
+
 /* Allow the process to allocate this many more bytes: garbage is collected before it
  * fills them. */
 void gbx_realm_limit_memory(uint64_t bytes);

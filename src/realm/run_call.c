@@ -299,7 +299,7 @@ static bool read_input(gbx_realm *realm, JSValueRef *ret, gbx_msg_error *ret_err
                                            : JSValueMakeNull(realm->ctx);
         return true;
     }
-    text = ends ? gbx_string_new_z((const char *)in.data, in.len)
+    text = ends ? gbx_string_lent((const char *)in.data, in.len)
                 : gbx_string_new(in.data, in.len);
     *ret = read_digits(realm, text);
     if (*ret == NULL && text != NULL)

@@ -417,10 +417,13 @@ void gbx_realm_settle_again(gbx_realm *realm)
 
 void gbx_realm_settle(gbx_realm *realm, int how_much)
 {
+    gbx_realm_outcome outcome;
+
     gbx_garbage_collect(realm);
     /* After a collection, the first allocation of each kind sweeps a block, or
      * searches all blocks for one. Do it here, or every fork copies those pages. */
     if (how_much > 0) {
+        run(realm, many_code, GBX_FORM_FUNCTION, &outcome);
         warm_common(realm, COMMON_TIMES_AGAIN);
         (void)gbx_realm_rehearse(realm);
     }

@@ -16,8 +16,8 @@
 #define ONE_WRITE_MAX GBX_KIB(32)
 
 /* A CALL of this size is worth huge pages, if the room is several times the part
- * that is skipped for it. */
-#define LARGE_CALL GBX_KIB(128)
+ * that is skipped for it. Its text, a copy and its cells are 130 small pages. */
+#define LARGE_CALL GBX_KIB(64)
 #define LARGE_ROOM GBX_MIB(16)
 
 /* Requests are gathered and sent with the WAIT that follows them. In a long sequence
@@ -275,8 +275,10 @@ static uint8_t *read_call(const session *s, const gbx_header *header)
 {
     uint8_t *body;
 
-    if (header->body_len >= LARGE_CALL && s->room_bytes >= LARGE_ROOM)
+    if (header->body_len >= LARGE_CALL && s->room_bytes >= LARGE_ROOM) {
         gbx_heap_skip_small();
+        gbx_realm_leave_slabs();
+    }
     body = malloc((size_t)header->body_len + 1);
     if (body == NULL)
         end_for_memory(s);

@@ -13,29 +13,20 @@ import { addon } from './native.js';
 
 export { BOUND, InvalidData } from './lost.js';
 
-/** Texts up to here are handed over at once: that takes less than 1 ms. */
-const MEDIUM = 262144;
-
-/** Characters of longer texts handed over at once: below 1 ms. */
-const PIECE = 1048576;
-
-/** Characters in one call of the addon, which copies ASCII texts. */
-const PART = 16384;
+/** Characters or bytes handed over at once: that takes less than 1 ms. */
+const PIECE = 262144;
 
 const { stringify } = JSON;
 
 /** Copy a large text to the addon's memory. */
 async function handOver(text) {
-  const gather = addon.gather(text.length + 3 * PART);
-  for (let at = 0; at < text.length;) {
+  const gather = addon.gather(text.length);
+  for (let at = 0, end; at < text.length; at = end) {
     await turn(); // JSON.stringify has just taken long
-    for (const until = at + PIECE; at < until && at < text.length;) {
-      let end = Math.min(at + PART, text.length);
-      // Do not cut between the halves of a character.
-      if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
-      addon.append(gather, text.slice(at, end));
-      at = end;
-    }
+    end = Math.min(at + PIECE, text.length);
+    // Do not cut between the halves of a character.
+    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+    addon.append(gather, text.slice(at, end));
   }
   return gather;
 }
@@ -125,14 +116,14 @@ export function jsonOf(value, place) {
 export function snapshot(value, place = INPUT, wrap = (text) => text) {
   if (value === undefined) return { text: undefined, ready: undefined };
   const text = jsonOf(value, place);
-  if (text.length <= MEDIUM) return { text: wrap(text), ready: undefined };
+  if (text.length <= PIECE) return { text: wrap(text), ready: undefined };
   return { text: undefined, ready: quiet(handOver(wrap(text))) };
 }
 
 /** The same for JSON: a string, or bytes. */
 export function given(json, name = 'inputJson') {
   if (typeof json === 'string') {
-    if (json.length <= MEDIUM) return { text: json, ready: undefined };
+    if (json.length <= PIECE) return { text: json, ready: undefined };
     return { text: undefined, ready: quiet(handOver(json)) };
   }
   if (types.isUint8Array(json)) {

@@ -23,27 +23,36 @@ bool gbx_node_is_undefined(napi_env env, napi_value value)
            (type == napi_undefined || type == napi_null);
 }
 
+/* Write a string of len bytes of UTF-8, and a NUL. ASCII is copied: the general way looks at
+ * every character. */
+static bool write_text(napi_env env, napi_value value, char *to, size_t len)
+{
+    size_t units = 0;
+
+    return napi_get_value_string_utf16(env, value, NULL, 0, &units) == napi_ok &&
+           (units == len
+                ? napi_get_value_string_latin1
+                : napi_get_value_string_utf8)(env, value, to, len + 1, &len) == napi_ok;
+}
+
 char *gbx_node_string(napi_env env, napi_value value, size_t *ret_len)
 {
-    size_t units;
-    size_t len;
-    char *data;
     napi_status status;
+    char *data;
 
     *ret_len = 0;
     if (gbx_node_is_undefined(env, value))
         return NULL;
-    status = napi_get_value_string_utf8(env, value, NULL, 0, &len);
+    status = napi_get_value_string_utf8(env, value, NULL, 0, ret_len);
     if (status != napi_ok) {
         refuse(env, status);
         return NULL;
     }
-    units = len + 1;
-    data = malloc(units);
+    data = malloc(*ret_len + 1);
     if (data == NULL)
         refuse(env, napi_generic_failure);
     else
-        (void)napi_get_value_string_utf8(env, value, data, units, ret_len);
+        (void)write_text(env, value, data, *ret_len);
     return data;
 }
 
@@ -155,13 +164,6 @@ void gbx_node_throw(napi_env env, const gbx_error *error)
 
 /* ---- large texts ----------------------------------------------------------- */
 
-/* A character of a string is at most three bytes of UTF-8; two make one of four. */
-#define BYTES_PER_UNIT 3
-
-/* Longer strings are not looked at for being ASCII. input.js gives 16,384 and at most one
- * more, so as not to part two that are one character. */
-#define PIECE_MAX 16385
-
 static void on_collected(napi_env env, void *data, void *hint)
 {
     (void)env;
@@ -170,39 +172,17 @@ static void on_collected(napi_env env, void *data, void *hint)
     free(data);
 }
 
-/* Of the text of a piece, if all of it is ASCII: a copy, where the general way looks at
- * every character. */
-static bool narrow(char *to, const char16_t *from, size_t count)
-{
-    char16_t all = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        all |= from[i];
-        to[i] = (char)from[i];
-    }
-    return all < 0x80;
-}
-
 static bool append_string(napi_env env, gbx_buf *to, napi_value value)
 {
-    char16_t piece[PIECE_MAX + 1];
-    size_t units = 0;
-    size_t written = 0;
+    size_t len = 0;
     char *at;
 
-    if (napi_get_value_string_utf16(env, value, NULL, 0, &units) != napi_ok)
+    if (napi_get_value_string_utf8(env, value, NULL, 0, &len) != napi_ok)
         return false;
-    at = (char *)gbx_buf_reserve(to, units * BYTES_PER_UNIT + 1);
-    if (at == NULL)
+    at = (char *)gbx_buf_reserve(to, len + 1);
+    if (at == NULL || !write_text(env, value, at, len))
         return false;
-    if (units <= PIECE_MAX &&
-        napi_get_value_string_utf16(env, value, piece, units + 1, &units) == napi_ok &&
-        narrow(at, piece, units))
-        written = units;
-    else if (napi_get_value_string_utf8(env, value, at, units * BYTES_PER_UNIT + 1,
-                                        &written) != napi_ok)
-        return false;
-    to->len += written;
+    to->len += len;
     return true;
 }
 

@@ -35,10 +35,6 @@ static struct {
     footprint quiet;
     size_t groups;
     const char *since; /* the first case since the last look at what is left */
-    struct {
-        double value;
-        const char *name;
-    } latest, highest, slowest;
 } judge;
 
 /* ---- the worlds ------------------------------------------------------------- */
@@ -239,10 +235,6 @@ static void check_answer(const test_case *c, const case_step *step,
         WRONG(c, step, "the answer has '%s'", word);
     if (past_mib > MORE_MIB)
         WRONG(c, step, "memory was %.0f MiB past its limit", past_mib);
-    if (past_mib > judge.highest.value) {
-        judge.highest.value = past_mib;
-        judge.highest.name = c->name;
-    }
 }
 
 /* What the case itself says. */
@@ -277,18 +269,9 @@ static void check_time(const test_case *c, const case_step *step, const gbx_call
                        gbx_result *result, double wall_ms)
 {
     double late_ms = wall_ms - call->limits->timeout_ms;
-    gbx_code code = gbx_result_code(result);
 
     if (late_ms > LATE_MS)
         WRONG(c, step, "%.0f ms past its time limit", late_ms);
-    if (code == GBX_CODE_TIMEOUT && late_ms > judge.latest.value) {
-        judge.latest.value = late_ms;
-        judge.latest.name = c->name;
-    }
-    if (code == GBX_CODE_MEMORY && wall_ms > judge.slowest.value) {
-        judge.slowest.value = wall_ms;
-        judge.slowest.name = c->name;
-    }
 }
 
 /* ---- one call --------------------------------------------------------------- */
@@ -504,14 +487,4 @@ gbx_engine *judge_engine(case_world world)
 const char *judge_secret(void)
 {
     return judge.secret;
-}
-
-void judge_report(void)
-{
-    print_message("longest time past a time limit: %.1f ms (%s)\n", judge.latest.value,
-                  judge.latest.name != NULL ? judge.latest.name : "none");
-    print_message("longest time to MEMORY: %.0f ms (%s)\n", judge.slowest.value,
-                  judge.slowest.name != NULL ? judge.slowest.name : "none");
-    print_message("highest memory past a limit: %.1f MiB (%s)\n", judge.highest.value,
-                  judge.highest.name != NULL ? judge.highest.name : "none");
 }

@@ -34,8 +34,4 @@ gbx_engine *judge_engine(case_world world);
 /* A secret of the host: in its memory and its environment, and nowhere else. */
 const char *judge_secret(void);
 
-/* Print the longest time past a time limit, the highest memory past a memory limit and
- * the longest time to a MEMORY. */
-void judge_report(void);
-
 #endif

@@ -6,11 +6,9 @@
  */
 #include "judge.h"
 #include "test.h"
-#include "until.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -19,10 +17,7 @@
 static struct {
     pthread_t thread;
     atomic_bool ended;
-    size_t calls;
     size_t wrong;
-    double slowest_ms;
-    double median_ms[4096];
 } neighbour;
 
 static void ask(void)
@@ -30,7 +25,6 @@ static void ask(void)
     static const char code[] = "(d) => d.map((x) => x * 2).join()";
     gbx_call call = GBX_CALL_INIT;
     gbx_result *result = NULL;
-    double from_ms = now_ms();
 
     call.code = code;
     call.code_len = sizeof code - 1;
@@ -40,10 +34,6 @@ static void ask(void)
         strcmp(gbx_result_value(result, NULL), "\"2,4,6\"") != 0)
         neighbour.wrong++;
     gbx_result_free(result);
-    from_ms = now_ms() - from_ms;
-    if (from_ms > neighbour.slowest_ms)
-        neighbour.slowest_ms = from_ms;
-    neighbour.median_ms[neighbour.calls++ % 4096] = from_ms;
 }
 
 static void *ask_on(void *user)
@@ -86,14 +76,6 @@ static void test_case_ends_as_it_must(void **state)
     judge_after(c);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double *x = a;
-    const double *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static int start(void **state)
 {
     judge_start(1U << WORLD_STANDARD);
@@ -102,13 +84,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    size_t count = neighbour.calls < 4096 ? neighbour.calls : 4096;
-
-    qsort(neighbour.median_ms, count, sizeof neighbour.median_ms[0], compare);
-    print_message(
-        "neighbour: %zu calls, %.2f ms at the median, %.1f ms at the longest\n",
-        neighbour.calls, neighbour.median_ms[count / 2], neighbour.slowest_ms);
-    judge_report();
     judge_stop();
     return 0;
 }

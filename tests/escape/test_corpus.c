@@ -10,9 +10,7 @@
 #include "proc_memory.h"
 #include "test.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -137,7 +135,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    judge_report();
     judge_stop();
     return 0;
 }

@@ -131,7 +131,7 @@ void gbx_queue_unlink(gbx_engine *engine, gbx_run *run)
     engine->running.count--;
     engine->ended_ns = gbx_clock_now_ns();
     engine->calls_ended++;
-    if (engine->is_closing)
+    if (engine->is_closing || (engine->current != NULL && engine->current->is_cold))
         gbx_engine_wake(engine);
 }
 

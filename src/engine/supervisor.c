@@ -160,7 +160,8 @@ static bool needs_template(gbx_engine *engine, int64_t now)
         gbx_engine_is_loading(engine) || now < engine->retry_ns ||
         (gbx_change_is_open(engine, GBX_CHANGE_START) && engine->templates_started > 0))
         return false;
-    if (t != NULL && t->is_cold && (engine->calls_ended > 0 || now - t->born_ns >= COLD_NS))
+    if (t != NULL && t->is_cold &&
+        (engine->calls_ended > 0 || now - t->born_ns >= COLD_NS))
         return true;
     return t == NULL || t->forks >= o->recycle_calls ||
            now - t->born_ns >= (int64_t)o->recycle_ms * GBX_NS_PER_MS;

@@ -41,12 +41,12 @@ static void one_by_one(gbx_bench *bench, bool are_first, const char *id,
     double ms[RUNS];
 
     gbx_zygote_end();
-    for (size_t i = 0; i < RUNS + 3; i++) { /* the third one waits for the zygote */
+    for (size_t i = 0; i < RUNS + 2; i++) { /* the second one starts the zygote */
         gbx_engine *engine;
 
         if (are_first)
             gbx_zygote_end();
-        engine = make_and_call(bench->options, &ms[i < 3 ? 0 : i - 3], &err);
+        engine = make_and_call(bench->options, &ms[i < 2 ? 0 : i - 2], &err);
         if (engine == NULL) {
             gbx_bench_skip(bench, id, label, err.message);
             return;

@@ -281,8 +281,8 @@ void gbx_worker_uid_choose(uint32_t asked, char to[GBX_WORKER_UIDS_SIZE]);
  * that thread. Any thread may call.
  */
 
-/* A template, as gbx_spawn() gives it. Waits for a zygote that another request has
- * started. False: without a zygote to fork from, execute the program. */
+/* A template, as gbx_spawn() gives it. Waits for a starting zygote. False: without a
+ * zygote to fork from, execute the program. */
 bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret);
 
 typedef enum gbx_worker_state {

@@ -341,7 +341,6 @@ bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
     family *f = mine();
     zygote *z;
     likeness of;
-    bool may_wait = true;
     bool ok = false;
 
     *ret = GBX_SPAWNED_INIT;
@@ -354,12 +353,11 @@ bool gbx_zygote_spawn(const gbx_spawn_options *options, gbx_spawned *ret)
         end(z);
     if (z != NULL && z->state == IDLE && is_in_demand(z, now) && has_keeper(f)) {
         z->state = WANTED;
-        may_wait = false; /* a cold start is quicker; the next ones gain from it */
         (void)pthread_cond_broadcast(&f->changed);
     }
     if (z != NULL)
         z->asked_ns = now;
-    while (may_wait && z != NULL && z->state == WANTED && wait_changed(f, until))
+    while (z != NULL && z->state == WANTED && wait_changed(f, until))
         continue;
     /* Another may have taken its place meanwhile. */
     if (z != NULL && z->state == READY && memcmp(&z->of, &of, sizeof of) == 0)

@@ -139,8 +139,8 @@ static void look_after_runs(gbx_engine *engine)
     } while (run != NULL);
 }
 
-/* A template that has not warmed up serves for this long: a first call, and whatever an
- * engine for one call is asked. */
+/* A template that has not warmed up serves for this long, or for two calls: an engine for
+ * one call then starts no other. */
 #define COLD_NS (INT64_C(100) * GBX_NS_PER_MS)
 
 /* Is a new template due: none serves, or the serving one is used up? */
@@ -161,7 +161,7 @@ static bool needs_template(gbx_engine *engine, int64_t now)
         (gbx_change_is_open(engine, GBX_CHANGE_START) && engine->templates_started > 0))
         return false;
     if (t != NULL && t->is_cold &&
-        (engine->calls_ended > 0 || now - t->born_ns >= COLD_NS))
+        (engine->calls_ended > 1 || now - t->born_ns >= COLD_NS))
         return true;
     return t == NULL || t->forks >= o->recycle_calls ||
            now - t->born_ns >= (int64_t)o->recycle_ms * GBX_NS_PER_MS;

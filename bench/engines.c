@@ -132,6 +132,7 @@ static void tenants(gbx_bench *bench)
                           "MiB");
     } else {
         gbx_bench_skip(bench, "idle_engines_processes", label, err.message);
+        gbx_bench_skip(bench, "idle_engine_pss", label_of_memory, err.message);
     }
     while (made > 0)
         gbx_engine_free(engines[--made]);

@@ -345,7 +345,7 @@ typedef struct gbx_template {
     uint32_t function_serial; /* of the last function that its CONFIG names */
     uint64_t content_seq;     /* of the preloads and datasets it has */
     bool is_renewal;          /* a thread waits for it: loader.c */
-    bool is_cold;             /* it has run nothing yet: see gbx_template_start() */
+    bool is_cold;             /* not warmed up, and soon replaced: template.c */
     uint64_t replaced_bytes;  /* of replaced datasets: memory that it cannot reuse */
     int64_t born_ns;
     int64_t watched_ns;     /* when the FORK was sent that is watched */

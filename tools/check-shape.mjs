@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97540,
-  'lines in src/mcp': 32310,
-  'lines in src/mcp/code': 8945,
-  'lines in src/mcp/data': 4165,
-  'lines in tests and node/test': 71870,
+  'lines in src': 97389,
+  'lines in src/mcp': 32154,
+  'lines in src/mcp/code': 8959,
+  'lines in src/mcp/data': 3995,
+  'lines in tests and node/test': 71867,
   'files in src': 337,
   'headers in src': 67,
   'C files under 60 lines': 5,

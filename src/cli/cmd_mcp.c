@@ -301,6 +301,7 @@ static bool read_servers(serving *s)
 static gbx_status start_servers(serving *s)
 {
     servers_of_code *servers = &s->servers;
+    gbx_options options;
     gbx_upstream_hooks hooks = {.user = servers,
                                 .tools_changed = on_tools,
                                 .log = on_log};
@@ -311,9 +312,11 @@ static gbx_status start_servers(serving *s)
     gbx_security_log_use(&s->security_log, &s->options);
     if (s->options.on_audit != NULL)
         gbx_gate_on_audit(servers->gate, s->options.on_audit, s->options.audit_user);
+    options = s->options;
+    if (s->args->data.count > 0)
+        options.limits = gbx_mcp_data_limits(&s->options);
     return gbx_mcp_code_new(s->loop, s->server, servers->config, servers->upstreams,
-                            servers->gate, &s->options, &servers->code,
-                            &s->trouble.err);
+                            servers->gate, &options, &servers->code, &s->trouble.err);
 }
 
 /* The file's log applies if no option names one. */

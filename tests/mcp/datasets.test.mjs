@@ -170,6 +170,8 @@ test('scripts find the datasets of compute, and what a preload declares', async 
   for (const { description } of tools) assert.ok(description.length <= 2000);
   const compute = (await wire.call('compute', { code: 'taxed(data.length)', dataset: 'orders' })).result;
   assert.equal(compute.structuredContent.value, 18);
+  const reaching = (await wire.call('compute', { code: '() => servers.up.list_items()', dataset: 'orders' })).result;
+  assert.match(reaching.structuredContent.error, /^ToolError: only scripts reach servers: use execute$/);
 
   const slow = await open(allow({ up: upstream('plain') }), { args: ['--data', `orders=${put('orders.json', orders)}`,
     '--data', `slow=sqlite:${put('empty.db', '')}?query=${endless}`] });

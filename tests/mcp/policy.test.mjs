@@ -147,7 +147,7 @@ test('the security log of the configuration has the calls of compute, and what d
   await wire.close();
   const lines = readFileSync(join(folder, 'calls.log'), 'utf8').trim().split('\n').map((l) => JSON.parse(l));
   const of = (event) => lines.filter((line) => line.event === event);
-  assert.deepEqual(['engine.started', 'call.started', 'mcp.call'].map((event) => of(event).length), [2, 3, 1]);
+  assert.deepEqual(['engine.started', 'call.started', 'mcp.call'].map((event) => of(event).length), [1, 3, 1]);
 });
 
 test('a model is told the limits of the policy, or lower ones of the options', async () => {

@@ -24,16 +24,13 @@ struct gbx_box_run {
     gbx_box *box;
     const gbx_box_hooks *hooks;
     void *user;
-    char *code;
-    size_t code_len;
-    char *input;
-    size_t input_len;
-    gbx_limits limits;
-    gbx_drive *drive; /* NULL: waits for the engine */
+    gbx_call call;
+    gbx_limits limits; /* of the call */
+    gbx_drive *drive;  /* NULL: waits for the engine */
     struct event *event;
     gbx_ticket ticket;
     gbx_error error; /* from making it */
-    bool is_waiting; /* for datasets */
+    bool is_waiting; /* for its turn */
     bool is_aborted;
     bool is_over;          /* done was called, or will be by the post */
     gbx_mcp_post end_post; /* for a run that ends without the engine, with its error */
@@ -53,12 +50,12 @@ struct gbx_box {
     gbx_engine *engine; /* owned by the starter until is_ready */
     bool is_ready;
     bool was_started;  /* before, with or without success */
-    gbx_error outcome; /* of a start; owned by the starter until its post arrives */
+    gbx_error outcome; /* of a start; owned by the starter while is_starting */
     gbx_mcp_post start_post;
     gbx_error failure; /* of the last start; GBX_OK unless it failed */
     gbx_backoff backoff;
     TAILQ_HEAD(, gbx_box_run) runs; /* in the order of their arrival */
-    pthread_mutex_t lock; /* protects id, is_starting, and engine for threads */
+    pthread_mutex_t lock; /* protects id, is_starting; engine, outcome for threads */
     pthread_cond_t started;
     bool is_starting;
     char id[16]; /* of the engine, once its log has begun */
@@ -95,11 +92,11 @@ static void *start_engine(void *arg)
     gbx_engine *engine = NULL;
 
     error->status = gbx_engine_new(&box->options, &engine, error);
-    if (error->status == GBX_OK)
+    if (error->status == GBX_OK && box->preload.source != NULL)
         error->status =
             gbx_engine_expose(engine, GBX_CODE_HOST_NAME, on_request, box, error);
     /* Last, so that the template made here has the function, and both are warm. */
-    if (error->status == GBX_OK)
+    if (error->status == GBX_OK && box->preload.source != NULL)
         error->status =
             gbx_engine_preload(engine, box->preload.name, box->preload.source,
                                box->preload.source_len, error);
@@ -122,8 +119,6 @@ static void free_run(gbx_box_run *run)
     if (run->event != NULL)
         event_free(run->event);
     gbx_drive_free(run->drive);
-    free(run->code);
-    free(run->input);
     free(run);
 }
 
@@ -177,31 +172,34 @@ static void on_step(evutil_socket_t fd, short what, void *arg)
 
 static void make_drive(gbx_box_run *run)
 {
-    gbx_time_budget budget = gbx_code_budget(run->code_len);
-    gbx_call call = GBX_CALL_INIT;
+    gbx_time_budget budget = gbx_code_budget(run->call.code_len);
 
-    call.form = GBX_FORM_SCRIPT;
-    call.flags = GBX_CALL_LENT;
-    call.code = run->code;
-    call.code_len = run->code_len;
-    call.input = run->input;
-    call.input_len = run->input_len;
-    call.limits = &run->limits;
-    call.on_log = on_log;
-    call.log_user = run;
     gbx_time_budget_begin(&budget);
-    run->error.status =
-        gbx_drive_new(run->box->engine, &call, &run->drive, &run->ticket, &run->error);
+    run->error.status = gbx_drive_new(run->box->engine, &run->call, &run->drive,
+                                      &run->ticket, &run->error);
     gbx_time_budget_end(&budget);
+}
+
+static void end_unbegun(gbx_box_run *run)
+{
+    gbx_error error;
+
+    (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
+    end_later(run, &error);
 }
 
 /* The engine is ready. */
 static void begin(gbx_box_run *run)
 {
     struct event_base *base = gbx_mcp_loop_base(run->box->loop);
+    gbx_box_turn turn = run->hooks->turn != NULL
+                            ? run->hooks->turn(run->user, &run->call)
+                            : GBX_BOX_GOES;
 
-    run->is_waiting = run->hooks->waits != NULL && run->hooks->waits(run->user);
-    if (run->is_waiting)
+    run->is_waiting = turn == GBX_BOX_WAITS;
+    if (turn == GBX_BOX_ENDS)
+        end_unbegun(run);
+    if (turn != GBX_BOX_GOES)
         return;
     make_drive(run);
     if (run->error.status == GBX_OK) {
@@ -240,16 +238,12 @@ static void on_ready(void *arg)
 
 static bool start(gbx_box *box)
 {
-    int error;
-
-    box->outcome = (gbx_error){.status = GBX_OK};
     (void)pthread_mutex_lock(&box->lock);
-    box->is_starting = true;
-    (void)pthread_mutex_unlock(&box->lock);
+    box->outcome = (gbx_error){.status = GBX_OK};
     box->start_post = (gbx_mcp_post){.run = on_ready, .arg = box};
-    error = gbx_thread_start(&box->starter, start_engine, box);
-    box->has_starter = error == 0;
-    errno = error;
+    errno = gbx_thread_start(&box->starter, start_engine, box);
+    box->has_starter = box->is_starting = errno == 0;
+    (void)pthread_mutex_unlock(&box->lock);
     return box->has_starter;
 }
 
@@ -283,9 +277,12 @@ static gbx_box_run *find_run(gbx_box *box, gbx_ticket ticket)
     return run;
 }
 
-/* Inside gbx_drive_step(). */
+/* Inside gbx_drive_step(). Code of `compute` finds the function of scripts, too. */
 static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call)
 {
+    static const char refused[] =
+        "{\"error\":{\"code\":\"DENIED\",\"message\":\"only scripts reach servers: use "
+        "execute\",\"retryable\":false}}";
     gbx_box *box = user;
     gbx_box_run *run = find_run(box, call->call);
     gbx_view args;
@@ -294,6 +291,8 @@ static void on_request(void *user, gbx_engine *engine, const gbx_host_call *call
     if (run != NULL && run->hooks->request != NULL &&
         gbx_view_open(call->args, call->args_len, &args))
         run->hooks->request(run->user, call->request, args);
+    else
+        gbx_box_answer(box, call->request, refused, sizeof refused - 1);
 }
 
 gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options, char *preload,
@@ -319,18 +318,22 @@ gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options, char *prelo
     return NULL;
 }
 
+void gbx_box_drop(gbx_box_run *run)
+{
+    if (run == NULL)
+        return;
+    TAILQ_REMOVE(&run->box->runs, run, in_box);
+    free_run(run);
+}
+
 void gbx_box_free(gbx_box *box)
 {
-    gbx_box_run *run;
-
     if (box == NULL)
         return;
     if (box->has_starter)
         (void)pthread_join(box->starter, NULL);
-    while ((run = TAILQ_FIRST(&box->runs)) != NULL) { /* before the engine */
-        TAILQ_REMOVE(&box->runs, run, in_box);
-        free_run(run);
-    }
+    while (!TAILQ_EMPTY(&box->runs)) /* before the engine */
+        gbx_box_drop(TAILQ_FIRST(&box->runs));
     gbx_engine_free(box->engine);
     (void)pthread_cond_destroy(&box->started);
     (void)pthread_mutex_destroy(&box->lock);
@@ -338,8 +341,7 @@ void gbx_box_free(gbx_box *box)
     free(box);
 }
 
-gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
-                           gbx_view input, const gbx_limits *limits,
+gbx_box_run *gbx_box_start(gbx_box *box, const gbx_call *call,
                            const gbx_box_hooks *hooks, void *user)
 {
     gbx_box_run *run = gbx_need(calloc(1, sizeof *run));
@@ -347,11 +349,12 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     run->box = box;
     run->hooks = hooks;
     run->user = user;
-    run->code = gbx_need(gbx_copy_bytes(code, code_len));
-    run->code_len = code_len;
-    run->input = gbx_need(gbx_copy_bytes(input.at, input.len));
-    run->input_len = input.len;
-    run->limits = *limits;
+    run->call = *call;
+    run->call.flags |= GBX_CALL_LENT;
+    run->call.on_log = on_log;
+    run->call.log_user = run;
+    run->limits = *call->limits;
+    run->call.limits = &run->limits;
     if (box->options.policy != NULL) /* a call's limits may not exceed the engine's */
         gbx_limits_lower(&run->limits, &box->options.policy->limits);
     TAILQ_INSERT_TAIL(&box->runs, run, in_box);
@@ -364,8 +367,7 @@ gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
     return run;
 }
 
-gbx_status gbx_box_load(gbx_box *box, const gbx_code_dataset *dataset,
-                        gbx_error *reterr)
+gbx_engine *gbx_box_engine(gbx_box *box, gbx_error *reterr)
 {
     gbx_engine *engine;
 
@@ -373,11 +375,10 @@ gbx_status gbx_box_load(gbx_box *box, const gbx_code_dataset *dataset,
     while (box->is_starting)
         (void)pthread_cond_wait(&box->started, &box->lock);
     engine = box->engine;
-    (void)pthread_mutex_unlock(&box->lock);
     if (engine == NULL)
-        return gbx_fail(reterr, GBX_E_CLOSED, "the engine of scripts could not start");
-    return gbx_engine_load(engine, dataset->name, dataset->text, dataset->len,
-                           dataset->format, reterr);
+        *reterr = box->outcome;
+    (void)pthread_mutex_unlock(&box->lock);
+    return engine;
 }
 
 void gbx_box_on_restart(gbx_box *box, void (*restarted)(void *user), void *user)
@@ -399,17 +400,13 @@ void gbx_box_go_on(gbx_box *box)
 
 void gbx_box_abort(gbx_box_run *run)
 {
-    gbx_error error;
-
     if (run->is_aborted || run->is_over)
         return;
     run->is_aborted = true;
-    if (run->ticket != 0) {
+    if (run->ticket != 0)
         gbx_abort(run->box->engine, run->ticket);
-        return;
-    }
-    (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
-    end_later(run, &error);
+    else
+        end_unbegun(run);
 }
 
 void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE])

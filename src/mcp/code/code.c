@@ -78,12 +78,23 @@ static uint64_t at_most(uint64_t value, uint64_t max)
     return value < max ? value : max;
 }
 
+/* Raise limits to what scripts may have. */
+static void raise_limits(const gbx_limits *by, gbx_limits *limits)
+{
+#define RAISE(field, name, standard, least, most) \
+    if (limits->field < by->field)                \
+        limits->field = by->field;
+    GBX_LIMIT_MAP(RAISE)
+#undef RAISE
+}
+
 /* Enough for all hot code of the engine; the workers of one engine share them. */
 #define HUGE_PAGES 16
 
-/* Limits of a run. We enforce those of calls; the engine's are far higher. */
+/* Limits of a run. We enforce those of calls; they are far higher. */
 static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 {
+    *limits = (gbx_limits)GBX_LIMITS_INIT;
     limits->timeout_ms = TIMEOUT_MAX; /* of each run: script_run.c */
     limits->cpu_ms = (uint32_t)at_most(s->timeout_ms, TIMEOUT_MAX);
     limits->memory_bytes = s->memory_bytes;
@@ -99,8 +110,7 @@ static void set_limits(const gbx_mcp_settings *s, gbx_limits *limits)
 /* servers.js calls a host function like any other. A policy that does not list it would
  * leave code without servers. The policy would also lack the secrets of the
  * configuration, which are filled in only after the rules have decided. So add it to
- * the command's own policy, which no engine has yet; other engines of the command have
- * no function of that name. */
+ * the command's own policy, which no engine has yet. */
 static gbx_status allow_asking(const gbx_options *options, gbx_error *reterr)
 {
     if (options->policy == NULL)
@@ -127,7 +137,8 @@ static bool start_box(gbx_mcp_code *code, const gbx_options *options)
     source = gbx_buf_take_string(&text, &len);
     if (source == NULL)
         return false;
-    set_limits(code->settings, &own.limits);
+    set_limits(code->settings, &code->limits);
+    raise_limits(&code->limits, &own.limits);
     own.huge_pages = HUGE_PAGES;
     code->box = gbx_box_new(code->loop, &own, source, len);
     return code->box != NULL;
@@ -201,19 +212,12 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
 void gbx_mcp_code_use_data(gbx_mcp_code *code, const gbx_code_data *data)
 {
     code->data = *data;
-    gbx_box_on_restart(code->box, data->reload, data->user);
     (void)gbx_code_register(code);
 }
 
-gbx_status gbx_mcp_code_load(gbx_mcp_code *code, const gbx_code_dataset *dataset,
-                             gbx_error *reterr)
+gbx_box *gbx_mcp_code_box(const gbx_mcp_code *code)
 {
-    return gbx_box_load(code->box, dataset, reterr);
-}
-
-void gbx_mcp_code_data_changed(gbx_mcp_code *code)
-{
-    gbx_box_go_on(code->box);
+    return code->box;
 }
 
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)
@@ -230,13 +234,13 @@ void gbx_mcp_code_free(gbx_mcp_code *code)
     if (code == NULL)
         return;
     gbx_mcp_server_on_unknown_tool(code->server, NULL, NULL);
+    gbx_box_free(code->box); /* borrows from runs */
     gbx_code_list_tools_end(code);
     while (!LIST_EMPTY(&code->calls))
         gbx_code_call_abandon(LIST_FIRST(&code->calls));
     while (!LIST_EMPTY(&code->runs))
         gbx_code_run_abandon(LIST_FIRST(&code->runs));
     gbx_code_discover_end(code);
-    gbx_box_free(code->box);
     free(code->declared);
     gbx_artifacts_free(code->artifacts);
     free(code);

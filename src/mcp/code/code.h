@@ -15,6 +15,7 @@
 #include "syntax/tree.h"
 
 #include <glovebox/glovebox.h>
+#include <glovebox/host.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/queue.h>
@@ -139,6 +140,70 @@ static inline gbx_time_budget gbx_code_budget(size_t code_len)
         .left_ns = code_len <= GBX_KIB(8) ? INT64_C(8) * GBX_NS_PER_MS : 0};
 }
 
+/* ---- box.c --------------------------------------------------------------- */
+
+/*
+ * The engine as the loop sees it: scripts and calls of `compute` run in one. Runs begin and
+ * end on the loop's thread; requests and log lines of code arrive there, too.
+ *
+ * The engine starts on a thread of its own because that takes a while; runs that begin
+ * earlier wait for it. If it could not start, a later run starts it again.
+ */
+
+typedef struct gbx_box gbx_box;
+typedef struct gbx_box_run gbx_box_run;
+
+typedef enum gbx_box_turn {
+    GBX_BOX_GOES,
+    GBX_BOX_WAITS, /* for data: gbx_box_go_on() asks again */
+    GBX_BOX_ENDS,  /* as if aborted */
+} gbx_box_turn;
+
+/* All are called on the loop's thread; user is that of the run. All but done may be
+ * NULL. */
+typedef struct gbx_box_hooks {
+    /* args: the arguments of the host function, an array, borrowed until this returns.
+     * Answer once, with gbx_box_answer(). NULL: every request is refused. */
+    void (*request)(void *user, gbx_request request, gbx_view args);
+    void (*log)(void *user, gbx_log_level level, const char *text, size_t len);
+    /* The engine is there. The input may still be set. */
+    gbx_box_turn (*turn)(void *user, gbx_call *call);
+    /* The last call, made once. It takes ownership of result, which is NULL if nothing
+     * ran; error then says why: GBX_E_CLOSED if the run was aborted. */
+    void (*done)(void *user, gbx_result *result, const gbx_error *error);
+} gbx_box_hooks;
+
+/* options are copied. What they point to is borrowed until gbx_box_free(). The preload,
+ * servers.js, is taken over; NULL: no code asks us. NULL if no thread can be started. */
+gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options, char *preload,
+                     size_t preload_len);
+
+/* Call after the loop has ended. done is not called for open runs. NULL is ignored. */
+void gbx_box_free(gbx_box *box);
+
+/* All but code and input is copied; they, and hooks, are borrowed until done. call has
+ * limits. done is not called from inside. */
+gbx_box_run *gbx_box_start(gbx_box *box, const gbx_call *call,
+                           const gbx_box_hooks *hooks, void *user);
+/* After the loop has ended: done is not called. NULL is ignored. */
+void gbx_box_drop(gbx_box_run *run);
+/* The engine, once it has started; NULL: it could not. Blocks; any other thread than the
+ * loop's. */
+gbx_engine *gbx_box_engine(gbx_box *box, gbx_error *reterr);
+/* restarted is called on the loop when there is an engine at last; datasets could not be
+ * loaded before. */
+void gbx_box_on_restart(gbx_box *box, void (*restarted)(void *user), void *user);
+/* Ask runs that wait for data again. */
+void gbx_box_go_on(gbx_box *box);
+/* done is still called, but not from inside this call. */
+void gbx_box_abort(gbx_box_run *run);
+
+/* The run's name in the engine's security log; "" without a log. */
+#define GBX_BOX_NAME_SIZE 40
+void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE]);
+
+void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len);
+
 /* ---- tools.c ------------------------------------------------------------- */
 
 /*
@@ -176,8 +241,8 @@ void gbx_artifacts_answer(void *user, gbx_mcp_request *request, const char *uri)
 
 typedef struct gbx_mcp_code gbx_mcp_code;
 
-/* Everything is borrowed and must outlive the object. options: of the engine; its
- * policy, if any, must still be the caller's alone, since the host function by which
+/* Everything is borrowed and must outlive the object. options: of the engine, with the
+ * limits of `compute`; its policy, if any, must still be the caller's alone, since the host function by which
  * code asks us is added to it. */
 gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const gbx_mcp_config *config, gbx_upstreams *upstreams,
@@ -189,14 +254,6 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
 /* Append what a model is told at first. */
 void gbx_mcp_code_put_instructions(const gbx_mcp_code *code, gbx_buf *to);
 
-/* A dataset as a text, borrowed. */
-typedef struct gbx_code_dataset {
-    const char *name;
-    const char *text;
-    size_t len;
-    gbx_data_format format;
-} gbx_code_dataset;
-
 /* What scripts need to know of datasets; all is borrowed until the object is freed. */
 typedef struct gbx_code_data {
     size_t count;
@@ -205,18 +262,13 @@ typedef struct gbx_code_data {
     bool (*is_pending)(void *user, const char *code, size_t len);
     /* Why the code finds one as undefined; "": all are there. */
     void (*say_missing)(void *user, const char *code, size_t len, gbx_buf *to);
-    /* All must be loaded again. */
-    void (*reload)(void *user);
     void *user;
 } gbx_code_data;
 
 /* Scripts find datasets, too. Before the loop runs. */
 void gbx_mcp_code_use_data(gbx_mcp_code *code, const gbx_code_data *data);
-/* Let scripts have a dataset. Blocks; any thread but the loop's. */
-gbx_status gbx_mcp_code_load(gbx_mcp_code *code, const gbx_code_dataset *dataset,
-                             gbx_error *reterr);
-/* A dataset has been loaded or has failed: on the loop. */
-void gbx_mcp_code_data_changed(gbx_mcp_code *code);
+/* Where scripts run, for `compute`, too; borrowed. */
+gbx_box *gbx_mcp_code_box(const gbx_mcp_code *code);
 
 /* The hook of gbx_upstream_hooks.tools_changed. */
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server);

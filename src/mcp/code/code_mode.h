@@ -20,62 +20,6 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
-/* ---- box.c --------------------------------------------------------------- */
-
-/*
- * The engine as the loop sees it. Runs begin and end on the loop's thread; requests and
- * log lines of code arrive there, too.
- *
- * The engine starts on a thread of its own because that takes a while; runs that begin
- * earlier wait for it. Events of the engine's threads reach the loop in order.
- */
-
-typedef struct gbx_box gbx_box;
-typedef struct gbx_box_run gbx_box_run;
-
-/* All are called on the loop's thread; user is that of the run. All but done may be
- * NULL. */
-typedef struct gbx_box_hooks {
-    /* args: the arguments of the host function, an array, borrowed until this returns.
-     * Answer once, with gbx_box_answer(). */
-    void (*request)(void *user, gbx_request request, gbx_view args);
-    void (*log)(void *user, gbx_log_level level, const char *text, size_t len);
-    /* Must the run wait for its datasets? gbx_box_go_on() asks again. */
-    bool (*waits)(void *user);
-    /* The last call, made once. It takes ownership of result, which is NULL if nothing
-     * ran; error then says why. */
-    void (*done)(void *user, gbx_result *result, const gbx_error *error);
-} gbx_box_hooks;
-
-/* options are copied. What they point to is borrowed until gbx_box_free(). The preload,
- * servers.js, is taken over. */
-gbx_box *gbx_box_new(gbx_mcp_loop *loop, const gbx_options *options, char *preload,
-                     size_t preload_len);
-
-/* Call after the loop has ended. done is not called for open runs. NULL is ignored. */
-void gbx_box_free(gbx_box *box);
-
-/* code and input are copied. hooks are borrowed until done. */
-gbx_box_run *gbx_box_start(gbx_box *box, const char *code, size_t code_len,
-                           gbx_view input, const gbx_limits *limits,
-                           const gbx_box_hooks *hooks, void *user);
-/* Load a dataset for all runs that begin afterwards. Blocks, also until the engine has
- * started; any other thread than the loop's. */
-gbx_status gbx_box_load(gbx_box *box, const gbx_code_dataset *dataset,
-                        gbx_error *reterr);
-/* restarted is called on the loop when another engine, without datasets, is there. */
-void gbx_box_on_restart(gbx_box *box, void (*restarted)(void *user), void *user);
-/* Begin the runs whose datasets are there now. */
-void gbx_box_go_on(gbx_box *box);
-/* done is still called, but not from inside this call. */
-void gbx_box_abort(gbx_box_run *run);
-
-/* The run's name in the engine's security log; "" without a log. */
-#define GBX_BOX_NAME_SIZE 40
-void gbx_box_name(gbx_box_run *run, char ret[GBX_BOX_NAME_SIZE]);
-
-void gbx_box_answer(gbx_box *box, gbx_request request, const char *json, size_t len);
-
 /* ---- content_blocks.c ---------------------------------------------------- */
 
 /*
@@ -260,6 +204,7 @@ struct gbx_mcp_code {
     gbx_upstreams *upstreams;
     gbx_gate *gate;
     gbx_box *box;
+    gbx_limits limits; /* of a run, in the engine */
     gbx_artifacts *artifacts;
     gbx_code_data data; /* count 0: scripts have no datasets */
     LIST_HEAD(, gbx_code_run) runs;
@@ -364,9 +309,9 @@ void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query
 /* text: of the script's value, or, if not is_text, why it has none; NULL: code mode
  * ends. */
 typedef void (*gbx_discovered_fn)(void *user, gbx_buf *text, bool is_text);
-/* Let the box run a script of ours over input, JSON. done is called once, never from
+/* Let the box run a script of ours over input, JSON, which is taken over. done is called once, never from
  * inside. */
-void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
+void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, gbx_buf *input,
                            gbx_discovered_fn done, void *user);
 /* Code mode ends: nothing is answered any more. */
 void gbx_code_discover_end(gbx_mcp_code *code);

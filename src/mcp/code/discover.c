@@ -141,11 +141,18 @@ void gbx_code_answer_query(const gbx_mcp_code *code, const gbx_code_query *query
 
 /* A run of it; nobody's code runs with it. */
 struct gbx_discovery_run {
-    gbx_mcp_code *code;
+    gbx_buf input;
     gbx_discovered_fn done;
     void *user;
     LIST_ENTRY(gbx_discovery_run) in_code;
 };
+
+static void discovery_run_free(struct gbx_discovery_run *run)
+{
+    LIST_REMOVE(run, in_code);
+    gbx_buf_cleanup(&run->input);
+    free(run);
+}
 
 static void on_done(void *user, gbx_result *result, const gbx_error *error)
 {
@@ -163,24 +170,30 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
                            result != NULL ? gbx_result_error(result) : error->message);
         text.failed |= code == GBX_CODE_OUTPUT_TOO_LARGE;
     }
-    LIST_REMOVE(run, in_code);
     run->done(run->user, &text, is_text && !text.failed);
     gbx_result_free(result);
-    free(run);
+    discovery_run_free(run);
 }
 
-void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, const gbx_buf *input,
+void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, gbx_buf *input,
                            gbx_discovered_fn done, void *user)
 {
     static const gbx_box_hooks hooks = {.done = on_done};
     struct gbx_discovery_run *run = gbx_need(calloc(1, sizeof *run));
-    gbx_limits limits = GBX_LIMITS_INIT;
-    gbx_view view = {(const char *)input->data, input->len};
+    gbx_limits limits = code->limits;
+    gbx_call call = GBX_CALL_INIT;
 
-    *run = (struct gbx_discovery_run){.code = code, .done = done, .user = user};
+    *run = (struct gbx_discovery_run){.input = *input, .done = done, .user = user};
+    *input = (gbx_buf){0};
     limits.timeout_ms = SCRIPT_MS;
-    (void)gbx_box_start(code->box, script, strlen(script), view, &limits, &hooks, run);
+    call.form = GBX_FORM_SCRIPT;
+    call.code = script;
+    call.code_len = strlen(script);
+    call.input = (const char *)run->input.data;
+    call.input_len = run->input.len;
+    call.limits = &limits;
     LIST_INSERT_HEAD(&code->discoveries, run, in_code);
+    (void)gbx_box_start(code->box, &call, &hooks, run);
 }
 
 void gbx_code_discover_end(gbx_mcp_code *code)
@@ -188,9 +201,8 @@ void gbx_code_discover_end(gbx_mcp_code *code)
     struct gbx_discovery_run *run;
 
     while ((run = LIST_FIRST(&code->discoveries)) != NULL) {
-        LIST_REMOVE(run, in_code);
         run->done(run->user, NULL, false);
-        free(run);
+        discovery_run_free(run);
     }
 }
 

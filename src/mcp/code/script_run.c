@@ -111,25 +111,26 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     finish_if_over(run);
 }
 
-static bool waits(void *user)
+static gbx_box_turn take_turn(void *user, gbx_call *call)
 {
     gbx_code_run *run = user;
     const gbx_code_data *data = &run->code->data;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf why = {.ceiling = GBX_KIB(8)};
 
+    (void)call;
     if (data->count == 0)
-        return false;
+        return GBX_BOX_GOES;
     if (data->is_pending(data->user, run->text, run->text_len))
-        return true;
+        return GBX_BOX_WAITS;
     data->say_missing(data->user, run->text, run->text_len, &why);
     if (why.len > 0)
         gbx_code_run_remark(run, "%.*s", (int)why.len, (const char *)why.data);
-    return false;
+    return GBX_BOX_GOES;
 }
 
 static const gbx_box_hooks run_hooks = {.request = gbx_code_run_request,
                                         .log = gbx_code_run_log,
-                                        .waits = waits,
+                                        .turn = take_turn,
                                         .done = on_done};
 
 /* ---- the code, until it runs ----------------------------------------------------- */
@@ -158,13 +159,19 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
 static void begin(gbx_code_run *run)
 {
     gbx_mcp_code *code = run->code;
-    gbx_limits limits = GBX_LIMITS_INIT;
+    gbx_limits limits = code->limits;
+    gbx_call call = GBX_CALL_INIT;
 
     (void)snprintf(run->id, sizeof run->id, "%s-%llu", code->id,
                    (unsigned long long)++code->run_count);
     limits.cpu_ms = run->timeout_ms; /* the clock is checked by on_tick() */
-    run->box_run = gbx_box_start(code->box, run->text, run->text_len, run->input,
-                                 &limits, &run_hooks, run);
+    call.form = GBX_FORM_SCRIPT;
+    call.code = run->text;
+    call.code_len = run->text_len;
+    call.input = run->input.at;
+    call.input_len = run->input.len;
+    call.limits = &limits;
+    run->box_run = gbx_box_start(code->box, &call, &run_hooks, run);
 }
 
 /* ---- the time limit -------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compute - a call of the tool: its arguments, its code, its console lines on their way to
- * the client, and its end. The engine's thread does two things with a call: it appends lines
- * under a lock, and posts the result.
+ * the client, and its end.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -18,13 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Console lines waiting for the loop; those that do not fit are still in the result. */
-#define LINES_MAX GBX_KIB(64)
-
 #define CODE_MAX GBX_MIB(1)
-
-/* The library's default for this form. */
-#define CODE_BYTES 51200
 
 #define NAME_BYTES 256
 
@@ -32,40 +25,24 @@
 #define DESCRIBED_MAX 3000
 
 struct gbx_compute {
-    gbx_compute *next; /* in data->calls */
+    LIST_ENTRY(gbx_compute) in_data;
     gbx_mcp_data *data;
     gbx_mcp_request *request;
     gbx_view arguments;
     gbx_buf code;
     const gbx_dataset_state *set;   /* the dataset to call it with; NULL: all of them */
     const gbx_dataset_state *needs; /* the dataset it waits for; NULL: all of them */
-    gbx_ticket ticket;              /* 0: not submitted */
-    gbx_result *result;
-    gbx_buf lines;    /* under data->log_lock; per line: level, text, NUL */
+    gbx_box_run *run;
     bool is_question; /* for a description of the dataset: code is the input for it */
-    bool is_begun;    /* it no longer waits for data */
-    gbx_mcp_post lines_post;
-    gbx_mcp_post end_post;
 };
 
 /* ---- life ------------------------------------------------------------------------ */
 
-static void release(gbx_compute *c)
-{
-    gbx_result_free(c->result);
-    gbx_buf_cleanup(&c->code);
-    gbx_buf_cleanup(&c->lines);
-    free(c);
-}
-
 static void forget(gbx_compute *c)
 {
-    gbx_compute **at = &c->data->calls;
-
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    release(c);
+    LIST_REMOVE(c, in_data);
+    gbx_buf_cleanup(&c->code);
+    free(c);
 }
 
 static void refuse_call(gbx_compute *c, const char *code, const char *error,
@@ -77,55 +54,19 @@ static void refuse_call(gbx_compute *c, const char *code, const char *error,
 
 static void on_cancel(void *user)
 {
-    gbx_compute *c = user;
+    const gbx_compute *c = user;
 
-    if (c->ticket != 0)
-        gbx_abort(c->data->engine, c->ticket); /* it then ends like any other call */
-    else
-        refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
+    gbx_box_abort(c->run); /* it then ends like any other call */
 }
 
-/* ---- what the engine sends ---------------------------------------------------- */
+/* ---- its end --------------------------------------------------------------------- */
 
-static void lines_arrived(void *arg)
+static void on_log(void *user, gbx_log_level level, const char *text, size_t len)
 {
-    gbx_compute *c = arg;
-    gbx_buf lines;
+    const gbx_compute *c = user;
 
-    (void)pthread_mutex_lock(&c->data->log_lock);
-    lines = c->lines;
-    gbx_buf_init(&c->lines, LINES_MAX);
-    (void)pthread_mutex_unlock(&c->data->log_lock);
-    for (size_t at = 0; at < lines.len;) {
-        gbx_log_level level = (gbx_log_level)lines.data[at];
-        const char *line = (const char *)lines.data + at + 1;
-        size_t len = strlen(line);
-
-        gbx_mcp_progress(c->request, -1, line, len);
-        gbx_mcp_log_line(c->request, level, line, len);
-        at += 1 + len + 1;
-    }
-    gbx_buf_cleanup(&lines);
-}
-
-/* Posts run in order: the one for the end comes after all of these. */
-static void on_log(void *user, const gbx_log *log)
-{
-    gbx_compute *c = user;
-    uint8_t level = (uint8_t)log->level;
-    bool must_post = false;
-
-    (void)pthread_mutex_lock(&c->data->log_lock);
-    if (gbx_buf_reserve(&c->lines, log->text_len + 2) != NULL) {
-        (void)gbx_buf_append(&c->lines, &level, 1);
-        (void)gbx_buf_append(&c->lines, log->text, log->text_len + 1);
-        must_post = true;
-    } else {
-        c->lines.failed = false; /* full: shorter lines may still fit */
-    }
-    (void)pthread_mutex_unlock(&c->data->log_lock);
-    if (must_post)
-        gbx_mcp_loop_post(c->data->loop, &c->lines_post);
+    gbx_mcp_progress(c->request, -1, text, len);
+    gbx_mcp_log_line(c->request, level, text, len);
 }
 
 /* A dataset that could not be read is missing, and code that reads it may not notice. */
@@ -143,10 +84,10 @@ static void say_unread(const gbx_compute *c, gbx_buf *to)
 }
 
 /* What only the host knows of a failure. */
-static void advise(const gbx_compute *c, gbx_buf *to)
+static void advise(const gbx_compute *c, const gbx_result *result, gbx_buf *to)
 {
     static const char unknown[] = "unknown dataset '";
-    const char *hint = gbx_result_hint(c->result);
+    const char *hint = gbx_result_hint(result);
 
     say_unread(c, to);
     if (to->len > 0 || strncmp(hint, unknown, sizeof unknown - 1) != 0)
@@ -155,45 +96,49 @@ static void advise(const gbx_compute *c, gbx_buf *to)
     gbx_data_say_names(c->data, to);
 }
 
-static void ended(void *arg)
+static bool is_unread(const gbx_compute *c)
 {
-    gbx_compute *c = arg;
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice = {.ceiling = GBX_KIB(4)};
-
-    if (!c->is_question)
-        advise(c, &advice);
-    gbx_compute_reply(c->data, c->request,
-                      gbx_buf_append(&advice, "", 1) ? (char *)advice.data : "",
-                      c->is_question, c->result);
-    forget(c);
+    return c->set != NULL && c->set->is_settled && !c->set->is_loaded;
 }
 
-static void on_done(void *user, gbx_ticket ticket, gbx_result *result)
-{
-    gbx_compute *c = user;
-
-    (void)ticket;
-    c->result = result;
-    gbx_mcp_loop_post(c->data->loop, &c->end_post);
-}
-
-/* ---- a dataset that could not be read -------------------------------------------- */
-
-static void refuse_unread(gbx_compute *c, const gbx_dataset_state *set)
+static void refuse_unread(gbx_compute *c)
 {
     char error[GBX_ERROR_MESSAGE_SIZE + 160];
 
     (void)snprintf(error, sizeof error, "dataset '%s' could not be read: %s",
-                   set->spec.name, set->problem);
+                   c->set->spec.name, c->set->problem);
     refuse_call(c, "UNAVAILABLE", error,
-                set->is_held ? "somebody holds the database: try again in some seconds"
-                             : GBX_ADVICE_MEND);
+                c->set->is_held
+                    ? "somebody holds the database: try again in some seconds"
+                    : GBX_ADVICE_MEND);
 }
 
-/* ---- with the engine ------------------------------------------------------------- */
+static void on_done(void *user, gbx_result *result, const gbx_error *error)
+{
+    gbx_compute *c = user;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf advice = {.ceiling = GBX_KIB(4)};
+
+    if (result == NULL && error->status != GBX_E_CLOSED) {
+        refuse_call(c, "UNAVAILABLE", error->message, GBX_ADVICE_MEND);
+    } else if (result == NULL && is_unread(c)) {
+        refuse_unread(c);
+    } else if (result == NULL) {
+        refuse_call(c, "ABORTED", "the call was cancelled before it began", "");
+    } else {
+        if (!c->is_question)
+            advise(c, result, &advice);
+        gbx_compute_reply(c->data, c->request,
+                          gbx_buf_append(&advice, "", 1) ? (char *)advice.data : "",
+                          c->is_question, result);
+        gbx_result_free(result);
+        forget(c);
+    }
+}
+
+/* ---- its beginning --------------------------------------------------------------- */
 
 /* Its data has been loaded. */
-static void ask_for_description(gbx_compute *c)
+static void ask_for_description(gbx_compute *c, gbx_call *call)
 {
     const gbx_told *told = &c->set->told;
     const gbx_description of = {
@@ -206,55 +151,48 @@ static void ask_for_description(gbx_compute *c)
     };
 
     (void)gbx_describe_whole(&of, &c->code);
+    call->input = (const char *)c->code.data;
+    call->input_len = c->code.len;
 }
 
-static void submit(gbx_compute *c)
+static gbx_box_turn take_turn(void *user, gbx_call *call)
 {
-    gbx_time_budget budget = gbx_code_budget(c->code.len);
+    gbx_compute *c = user;
+
+    if (!gbx_data_is_ready(c->data, c->needs))
+        return GBX_BOX_WAITS;
+    if (is_unread(c))
+        return GBX_BOX_ENDS;
+    if (c->is_question)
+        ask_for_description(c, call);
+    return GBX_BOX_GOES;
+}
+
+static void start(gbx_compute *c)
+{
+    static const gbx_box_hooks hooks = {.log = on_log,
+                                        .turn = take_turn,
+                                        .done = on_done};
     gbx_view input = gbx_view_member(c->arguments, "input");
     gbx_call call = GBX_CALL_INIT;
-    gbx_status status;
-    gbx_error error;
 
-    if (c->is_question)
-        ask_for_description(c);
-    call.form = GBX_FORM_SCRIPT;
-    call.code = (const char *)c->code.data;
-    call.code_len = c->code.len;
     call.dataset = c->set != NULL ? c->set->spec.name : "*";
     if (c->is_question) {
         call.form = GBX_FORM_FUNCTION;
         call.flags = GBX_CALL_NO_GUARD;
         call.code = gbx_script_describe;
         call.code_len = strlen(gbx_script_describe);
-        call.input = (const char *)c->code.data;
-        call.input_len = c->code.len;
-    } else if (input.at != NULL) {
+        call.limits = &c->data->describing;
+    } else {
+        call.form = GBX_FORM_SCRIPT;
+        call.code = (const char *)c->code.data;
+        call.code_len = c->code.len;
         call.input = input.at;
         call.input_len = input.len;
+        call.limits = &c->data->options.limits;
     }
-    call.limits = c->is_question ? NULL : &c->data->options.limits;
-    call.on_log = on_log;
-    call.log_user = c;
-    gbx_time_budget_begin(&budget);
-    status = gbx_submit(c->data->engine, &call, on_done, c, &c->ticket, &error);
-    gbx_time_budget_end(&budget);
-    if (status != GBX_OK)
-        refuse_call(c, "UNAVAILABLE", error.message, "");
-}
-
-/* The data it waited for is ready. */
-static void begin(gbx_compute *c)
-{
-    c->is_begun = true;
-    if (c->data->engine == NULL) {
-        refuse_call(c, "UNAVAILABLE", c->data->engine_problem, GBX_ADVICE_MEND);
-        return;
-    }
-    if (c->set != NULL && !c->set->is_loaded)
-        refuse_unread(c, c->set);
-    else
-        submit(c);
+    c->run = gbx_box_start(c->data->box, &call, &hooks, c);
+    gbx_mcp_on_cancel(c->request, on_cancel, c);
 }
 
 /* ---- arguments ------------------------------------------------------------------- */
@@ -297,8 +235,6 @@ static bool check_length(gbx_compute *c)
     uint32_t most = c->data->options.limits.code_bytes;
     char error[128];
 
-    if (most == 0)
-        most = CODE_BYTES;
     if (c->code.len <= most)
         return true;
     (void)snprintf(error, sizeof error, "the code is %zu bytes, and %u are the limit",
@@ -410,44 +346,22 @@ void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments)
 {
     gbx_mcp_data *d = user;
     gbx_compute *c = gbx_need(calloc(1, sizeof *c));
-    gbx_compute **at = &d->calls;
 
     c->data = d;
     c->request = request;
     c->arguments = arguments;
     gbx_buf_init(&c->code, CODE_MAX);
-    gbx_buf_init(&c->lines, LINES_MAX);
-    c->lines_post = (gbx_mcp_post){.run = lines_arrived, .arg = c};
-    c->end_post = (gbx_mcp_post){.run = ended, .arg = c};
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = c;
-    gbx_mcp_on_cancel(request, on_cancel, c);
-    if (!check_names(c) || !take_code(c) || !choose_dataset(c))
-        return;
-    gbx_data_try_again(d);
-    if (gbx_data_is_ready(d, c->needs))
-        begin(c);
-}
-
-void gbx_compute_go_on(gbx_mcp_data *d)
-{
-    gbx_compute *next;
-
-    for (gbx_compute *c = d->calls; c != NULL; c = next) {
-        next = c->next; /* this may free the call, but no other */
-        if (!c->is_begun && gbx_data_is_ready(d, c->needs))
-            begin(c);
-    }
+    LIST_INSERT_HEAD(&d->calls, c, in_data);
+    if (check_names(c) && take_code(c) && choose_dataset(c))
+        start(c);
 }
 
 void gbx_compute_end_all(gbx_mcp_data *d)
 {
     gbx_compute *c;
 
-    while ((c = d->calls) != NULL) {
-        d->calls = c->next;
-        gbx_compute_refuse(c->request, "ABORTED", "the server has ended", "");
-        release(c);
+    while ((c = LIST_FIRST(&d->calls)) != NULL) {
+        gbx_box_drop(c->run);
+        refuse_call(c, "ABORTED", "the server has ended", "");
     }
 }

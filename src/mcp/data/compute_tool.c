@@ -15,10 +15,6 @@
 
 #define TEXT_MAX GBX_MIB(4)
 
-/* The engine's defaults; see glovebox.h. */
-#define TIMEOUT_MS   5000
-#define MEMORY_BYTES (UINT64_C(128) << 20)
-
 extern const char gbx_sandbox_instruction[];
 
 static const char output_schema[] =
@@ -64,13 +60,10 @@ static void put_convention(const gbx_mcp_data *d, gbx_buf *to)
 /* So that nobody has to find them out. */
 static void put_limits(const gbx_mcp_data *d, gbx_buf *to)
 {
-    uint32_t timeout_ms = d->options.limits.timeout_ms;
-    uint64_t bytes = d->options.limits.memory_bytes;
-
     (void)gbx_buf_printf(
         to, "Limits of a call: %g s, %llu MiB of memory beyond the data. Of a result ",
-        (timeout_ms != 0 ? timeout_ms : TIMEOUT_MS) / 1000.0,
-        (unsigned long long)((bytes != 0 ? bytes : MEMORY_BYTES) >> 20));
+        d->options.limits.timeout_ms / 1000.0,
+        (unsigned long long)(d->options.limits.memory_bytes >> 20));
     (void)gbx_buf_puts(to, "more than 40 kB only its beginning and end are shown.\n");
 }
 

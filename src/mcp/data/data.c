@@ -28,9 +28,14 @@
 #define ARTIFACT_BYTES (UINT64_C(64) << 20)
 #define ARTIFACT_MS    3600000
 
-/* The engine's output limit if the caller sets none: replies are cut, the rest is
- * kept. */
+/* The output limit if the caller sets none: replies are cut, the rest is kept. */
 #define OUTPUT_BYTES (UINT64_C(10) << 20)
+#define CODE_BYTES   51200
+
+/* Limits of a description, at least. */
+#define DESCRIBE_MS         10000
+#define DESCRIBE_BYTES      GBX_MIB(4)
+#define DESCRIBE_CODE_BYTES 65536
 
 static bool all_settled(const gbx_mcp_data *d)
 {
@@ -101,8 +106,6 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     if (set->is_held && !evtimer_pending(d->again, NULL))
         (void)evtimer_add(d->again, &while_held);
     gbx_offer_all(d);
-    if (d->scripts != NULL)
-        gbx_mcp_code_data_changed(d->scripts);
     if (was_loaded && (o->kind != GBX_LOAD_UNCHANGED || had_problem))
         gbx_mcp_server_resource_updated(d->server, set->uri);
 }
@@ -150,11 +153,15 @@ static void say_missing(void *user, const char *code, size_t len, gbx_buf *to)
                                  d->sets[i].problem);
 }
 
+/* Without an engine, nothing was loaded. */
 static void reload(void *user)
 {
     gbx_mcp_data *d = user;
 
-    gbx_data_loader_give_again(&d->loader);
+    for (size_t i = 0; i < d->count; i++) {
+        d->sets[i].is_settled = false;
+        gbx_data_loader_want(&d->loader, i, GBX_SOURCE_WHOLE);
+    }
 }
 
 /* ---- making one ------------------------------------------------------------------ */
@@ -203,34 +210,70 @@ static gbx_status check_shown(const gbx_mcp_data *d, gbx_error *reterr)
 
 static void arrived(gbx_mcp_data *d, gbx_load_outcome *o)
 {
-    if (o->kind == GBX_LOAD_ENGINE) {
-        d->is_engine_done = true;
-        (void)pthread_mutex_lock(&d->loader.lock);
-        d->engine = d->loader.engine;
-        (void)pthread_mutex_unlock(&d->loader.lock);
-        memcpy(d->engine_problem, o->problem, sizeof d->engine_problem);
-        if (d->engine == NULL) {
-            gbx_backoff_fail(&d->backoff, gbx_clock_now_ns());
-            warn("glovebox: %s\n", d->engine_problem);
-        }
-    } else {
-        take_dataset(d, o);
-    }
+    take_dataset(d, o);
     if (d->is_held && all_settled(d)) {
         d->is_held = false;
         gbx_mcp_server_release(d->server);
     }
-    gbx_compute_go_on(d);
+    gbx_box_go_on(d->box);
+}
+
+/* ---- limits ----------------------------------------------------------------------- */
+
+/* Of a call of `compute`: an option, or the policy, or a default. */
+static gbx_limits limits_of(const gbx_options *options)
+{
+    gbx_limits limits = options->limits;
+
+    if (options->policy != NULL)
+        gbx_limits_lower(&limits, &options->policy->limits);
+    if (limits.output_bytes == 0)
+        limits.output_bytes = OUTPUT_BYTES;
+    if (limits.code_bytes == 0)
+        limits.code_bytes = CODE_BYTES;
+#define COMPLETE(field, name, standard, least, most) \
+    if (limits.field == 0)                           \
+        limits.field = (standard);
+    GBX_LIMIT_MAP(COMPLETE)
+#undef COMPLETE
+    if (limits.cpu_ms == 0)
+        limits.cpu_ms = limits.timeout_ms;
+    return limits;
+}
+
+gbx_limits gbx_mcp_data_limits(const gbx_options *options)
+{
+    gbx_limits limits = limits_of(options);
+
+#define RAISE(name, least)     \
+    if (limits.name < (least)) \
+    limits.name = (least)
+    RAISE(timeout_ms, DESCRIBE_MS);
+    RAISE(cpu_ms, DESCRIBE_MS);
+    RAISE(output_bytes, DESCRIBE_BYTES);
+    RAISE(code_bytes, DESCRIBE_CODE_BYTES);
+#undef RAISE
+    if (options->policy != NULL)
+        gbx_limits_lower(&limits, &options->policy->limits);
+    return limits;
 }
 
 static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
 {
     const gbx_spec *specs[GBX_DATASETS_MAX];
+    gbx_options own = d->options;
     gbx_status status;
 
+    d->is_box_own = d->box == NULL;
+    if (d->is_box_own) {
+        own.limits = d->describing;
+        d->box = gbx_box_new(d->loop, &own, NULL, 0);
+    }
+    if (d->box == NULL)
+        return gbx_fail(reterr, GBX_E_OS, "cannot start a thread for an engine");
+    gbx_box_on_restart(d->box, reload, d);
     d->artifacts = gbx_artifacts_new("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
     d->again = gbx_need(evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d));
-    d->log_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     d->loader.room = DESCRIPTIONS_MAX / d->count;
     if (d->loader.room < DESCRIPTION_MIN)
         d->loader.room = DESCRIPTION_MIN;
@@ -279,13 +322,11 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     d = gbx_need(calloc(1, sizeof *d));
     d->loop = loop;
     d->server = server;
-    d->scripts = scripts;
+    d->box = scripts != NULL ? gbx_mcp_code_box(scripts) : NULL;
     d->options = *options;
     d->shown = *shown;
-    if (d->options.limits.output_bytes == 0)
-        d->options.limits.output_bytes = OUTPUT_BYTES;
-    if (options->policy != NULL)
-        gbx_limits_lower(&d->options.limits, &options->policy->limits);
+    d->describing = gbx_mcp_data_limits(options);
+    d->options.limits = limits_of(options);
     status = take_specs(d, specs, count, reterr);
     if (status == GBX_OK)
         status = check_shown(d, reterr);
@@ -296,7 +337,6 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                                                         .name = name_at,
                                                         .is_pending = is_pending,
                                                         .say_missing = say_missing,
-                                                        .reload = reload,
                                                         .user = d});
     if (status == GBX_OK)
         *ret = d;
@@ -312,6 +352,8 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     gbx_data_watch_free(d->watch);
     gbx_data_loader_stop(&d->loader);
     gbx_compute_end_all(d);
+    if (d->is_box_own)
+        gbx_box_free(d->box);
     if (d->again != NULL)
         event_free(d->again);
     for (size_t i = 0; i < d->count; i++) {

@@ -32,7 +32,8 @@ typedef struct gbx_shown {
  * reads wait for the data that they use.
  *
  * specs: "NAME=FILE" as in --data. options: of the engine. shown: which values clients
- * may see. scripts: get the datasets, too; or NULL. All are borrowed until freed. GBX_E_USAGE names the fault of a spec, or a
+ * may see. scripts: get the datasets, too, and have an engine with gbx_mcp_data_limits(); or
+ * NULL. All are borrowed until freed. GBX_E_USAGE names the fault of a spec, or a
  * path in shown that belongs to no dataset.
  */
 gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
@@ -40,6 +41,9 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
                             const gbx_options *options, const gbx_shown *shown,
                             struct gbx_mcp_code *scripts, gbx_mcp_data **ret,
                             gbx_error *reterr);
+/* What an engine must allow with those options: for `compute`, and for describing datasets,
+ * which may need more. */
+gbx_limits gbx_mcp_data_limits(const gbx_options *options);
 /* Append what a model is told at first. */
 void gbx_mcp_data_put_instructions(const gbx_mcp_data *data, gbx_buf *to);
 void gbx_mcp_data_free(gbx_mcp_data *data);

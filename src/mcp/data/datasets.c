@@ -2,7 +2,7 @@
 /*
  * datasets - which datasets there are, and the threads that load them.
  *
- * One thread starts the engine while others read files; results are posted to the loop.
+ * The engine starts while threads read files; results are posted to the loop.
  *
  * A query may take a minute, so one reader never runs queries.
  */
@@ -16,11 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Limits of a description, at least. */
-#define DESCRIBE_MS         10000
-#define DESCRIBE_BYTES      GBX_MIB(4)
-#define DESCRIBE_CODE_BYTES 65536
 
 #define NAMED_MAX 20 /* datasets named in a list */
 
@@ -65,52 +60,12 @@ static void tell(gbx_data_loader *l, size_t index, gbx_load_kind kind, gbx_told 
     gbx_mcp_loop_post(l->data->loop, &l->arrival);
 }
 
-/* ---- the engine's thread --------------------------------------------------------- */
+/* ---- a dataset's turn with the engine ---------------------------------------------- */
 
-/* engine NULL: problem says why. */
-static void end_engine(gbx_data_loader *l, gbx_engine *engine, const char *problem)
-{
-    (void)pthread_mutex_lock(&l->lock);
-    l->engine = engine;
-    l->is_engine_done = true;
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->lock);
-    tell(l, 0, GBX_LOAD_ENGINE, NULL, problem);
-}
-
-/* Limits that are set for calls of `compute` are theirs (compute.c): a description may
- * need more. One that is not set is the engine's for both. */
-static void raise_limits(gbx_limits *limits)
-{
-#define RAISE(name, least)                           \
-    if (limits->name != 0 && limits->name < (least)) \
-    limits->name = (least)
-    RAISE(timeout_ms, DESCRIBE_MS);
-    RAISE(cpu_ms, DESCRIBE_MS);
-    RAISE(output_bytes, DESCRIBE_BYTES);
-    RAISE(code_bytes, DESCRIBE_CODE_BYTES);
-#undef RAISE
-}
-
-static void *make_engine(void *user)
-{
-    gbx_data_loader *l = user;
-    gbx_options options = l->data->options;
-    gbx_error error = {0};
-    gbx_engine *engine = NULL;
-    gbx_status status;
-
-    raise_limits(&options.limits);
-    status = gbx_engine_new(&options, &engine, &error);
-
-    end_engine(l, engine, status == GBX_OK ? "" : error.message);
-    return NULL;
-}
-
-/* Has the engine started or failed, and is it this dataset's turn? With the lock. */
+/* Does no earlier dataset wait, and is no other being loaded? With the lock. */
 static bool is_turn(const gbx_data_loader *l, size_t index)
 {
-    if (!l->is_engine_done || l->is_giving)
+    if (l->is_giving)
         return false;
     for (size_t i = 0; i < index; i++)
         if (l->slots[i].is_waiting)
@@ -123,17 +78,19 @@ static bool is_turn(const gbx_data_loader *l, size_t index)
  * has its members in that order; a slow one does not hold up others. NULL: without an
  * engine.
  */
-static gbx_engine *take_turn(gbx_data_loader *l, size_t index)
+static gbx_engine *take_turn(gbx_data_loader *l, size_t index, gbx_error *reterr)
 {
     gbx_engine *engine;
 
     (void)pthread_mutex_lock(&l->lock);
     l->slots[index].is_waiting = true;
+    (void)pthread_mutex_unlock(&l->lock);
+    engine = gbx_box_engine(l->data->box, reterr);
+    (void)pthread_mutex_lock(&l->lock);
     while (!is_turn(l, index))
         (void)pthread_cond_wait(&l->changed, &l->lock);
     l->slots[index].is_waiting = false;
     l->is_giving = true;
-    engine = l->engine;
     (void)pthread_mutex_unlock(&l->lock);
     return engine;
 }
@@ -154,8 +111,8 @@ static void say_undescribed(gbx_told *told, const char *why)
     told->statistics = gbx_need(strdup("[]"));
 }
 
-static void make_told(gbx_data_loader *l, size_t index, const gbx_source *source,
-                      gbx_told *told)
+static void make_told(gbx_data_loader *l, gbx_engine *engine, size_t index,
+                      const gbx_source *source, gbx_told *told)
 {
     bool is_table = source->format == GBX_SPEC_CSV || source->format == GBX_SPEC_TSV ||
                     source->format == GBX_SPEC_SQLITE;
@@ -166,12 +123,13 @@ static void make_told(gbx_data_loader *l, size_t index, const gbx_source *source
         .columns_len = source->rows.columns_len,
         .brief = l->room / 2,
         .is_table = is_table,
+        .limits = &l->data->describing,
         .signal = l->signal,
     };
     gbx_error error = {0};
 
     *told = (gbx_told){0};
-    if (gbx_describe(l->engine, &of, told, &error) != GBX_OK)
+    if (gbx_describe(engine, &of, told, &error) != GBX_OK)
         say_undescribed(told, error.message);
     told->file_bytes = source->file_bytes;
     told->json_bytes = source->rows.text_len;
@@ -191,39 +149,26 @@ static gbx_status give(gbx_engine *engine, const char *name, const gbx_source *s
                            gbx_source_data_format(source), reterr);
 }
 
-static gbx_status give_to_scripts(gbx_mcp_code *scripts, const char *name,
-                                  const gbx_source *source, gbx_error *reterr)
+/* The engine that has it now; NULL: it is refused. */
+static gbx_engine *put_into_engine(gbx_data_loader *l, size_t index, gbx_source *source,
+                                   gbx_error *reterr)
 {
-    gbx_view text = gbx_source_text(source);
-    const gbx_code_dataset dataset = {name, text.at, text.len,
-                                      gbx_source_data_format(source)};
-
-    return gbx_mcp_code_load(scripts, &dataset, reterr);
-}
-
-static gbx_status put_into_engine(gbx_data_loader *l, size_t index, gbx_source *source,
-                                  gbx_error *reterr)
-{
-    gbx_engine *engine = take_turn(l, index);
+    gbx_engine *engine = take_turn(l, index, reterr);
     const char *name = l->data->sets[index].spec.name;
     bool is_guess = source->format == GBX_SPEC_GUESS;
-    gbx_status status;
+    gbx_status status = GBX_E_CLOSED;
 
-    if (engine == NULL || atomic_load(&l->stop))
-        status = gbx_fail(reterr, GBX_E_CLOSED, "no engine");
-    else
+    if (engine != NULL && !atomic_load(&l->stop))
         status = give(engine, name, source, reterr);
     if (is_guess)
         source->format = status == GBX_E_DATA ? GBX_SPEC_NDJSON : GBX_SPEC_JSON;
     if (is_guess && status == GBX_E_DATA)
         status = give(engine, name, source, reterr);
-    if (status == GBX_OK && l->data->scripts != NULL)
-        status = give_to_scripts(l->data->scripts, name, source, reterr);
     (void)pthread_mutex_lock(&l->lock);
     l->is_giving = false;
     (void)pthread_cond_broadcast(&l->changed);
     (void)pthread_mutex_unlock(&l->lock);
-    return status;
+    return status == GBX_OK ? engine : NULL;
 }
 
 static void digest(const gbx_source *source, uint8_t ret[GBX_SHA256_SIZE])
@@ -247,39 +192,29 @@ static const char *reason_of(const gbx_error *error)
     return end != NULL ? end + 3 : error->message;
 }
 
-static bool take_lost(gbx_data_loader *l, gbx_load_slot *slot)
-{
-    bool is_lost;
-
-    (void)pthread_mutex_lock(&l->lock);
-    is_lost = slot->is_lost;
-    slot->is_lost = false;
-    (void)pthread_mutex_unlock(&l->lock);
-    return is_lost;
-}
-
 /* A file was read: report and load it unless it is unchanged. */
 static void take_source(gbx_data_loader *l, size_t index, gbx_source *source)
 {
     gbx_load_slot *slot = &l->slots[index];
-    bool is_lost = take_lost(l, slot);
     uint8_t sum[GBX_SHA256_SIZE];
     gbx_error error = {0};
     gbx_told told = {0};
+    gbx_engine *engine;
 
-    if (slot->was_loaded && !is_lost) {
+    if (slot->was_loaded) {
         digest(source, sum);
         if (memcmp(sum, slot->loaded, sizeof sum) == 0) {
             tell(l, index, GBX_LOAD_UNCHANGED, NULL, "");
             return;
         }
     }
-    if (put_into_engine(l, index, source, &error) != GBX_OK) {
+    engine = put_into_engine(l, index, source, &error);
+    if (engine == NULL) {
         tell(l, index, GBX_LOAD_REFUSED, NULL, reason_of(&error));
         return;
     }
     slot->was_loaded = true;
-    make_told(l, index, source, &told);
+    make_told(l, engine, index, source, &told);
     tell(l, index, GBX_LOAD_LOADED, &told, "");
     digest(source, slot->loaded); /* nobody waits any more */
 }
@@ -394,9 +329,7 @@ gbx_status gbx_data_loader_start(gbx_data_loader *l, gbx_mcp_data *data,
     while (l->reader_count < GBX_LOADER_READERS && l->reader_count < data->count &&
            gbx_thread_start(&l->readers[l->reader_count], read_wanted, l) == 0)
         l->reader_count++;
-    if (l->reader_count > 0) /* fewer readers are only slower */
-        l->has_engine_thread = gbx_thread_start(&l->engine_thread, make_engine, l) == 0;
-    return l->has_engine_thread
+    return l->reader_count > 0 /* fewer readers are only slower */
                ? GBX_OK
                : gbx_fail(reterr, GBX_E_OS, "cannot start a thread for datasets");
 }
@@ -410,15 +343,6 @@ void gbx_data_loader_want(gbx_data_loader *l, size_t index, gbx_source_extent ex
     (void)pthread_mutex_unlock(&l->lock);
 }
 
-void gbx_data_loader_give_again(gbx_data_loader *l)
-{
-    (void)pthread_mutex_lock(&l->lock);
-    for (size_t i = 0; i < l->data->count; i++)
-        l->slots[i].is_lost = l->slots[i].is_wanted = true;
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->lock);
-}
-
 void gbx_data_loader_stop(gbx_data_loader *l)
 {
     gbx_load_outcome *o;
@@ -428,14 +352,10 @@ void gbx_data_loader_stop(gbx_data_loader *l)
     atomic_store(&l->stop, true);
     gbx_signal_abort(l->signal);
     (void)pthread_mutex_lock(&l->lock);
-    l->is_engine_done |= !l->has_engine_thread; /* no thread will set it */
     (void)pthread_cond_broadcast(&l->changed);
     (void)pthread_mutex_unlock(&l->lock);
-    if (l->has_engine_thread)
-        (void)pthread_join(l->engine_thread, NULL);
     for (size_t i = 0; i < l->reader_count; i++)
         (void)pthread_join(l->readers[i], NULL);
-    gbx_engine_free(l->engine);
     gbx_signal_free(l->signal);
     while ((o = take_found(l)) != NULL)
         outcome_free(o);
@@ -443,29 +363,6 @@ void gbx_data_loader_stop(gbx_data_loader *l)
     (void)pthread_mutex_destroy(&l->lock);
     free(l->slots);
     l->slots = NULL;
-}
-
-void gbx_data_try_again(gbx_mcp_data *d)
-{
-    gbx_data_loader *l = &d->loader;
-
-    if (!d->is_engine_done || d->engine != NULL ||
-        !gbx_backoff_is_over(&d->backoff, gbx_clock_now_ns()))
-        return;
-    d->is_engine_done = false;
-    if (l->has_engine_thread) /* it has posted its end, or soon will */
-        (void)pthread_join(l->engine_thread, NULL);
-    (void)pthread_mutex_lock(&l->lock);
-    l->is_engine_done = false;
-    for (size_t i = 0; i < d->count; i++) { /* without an engine, nothing was loaded */
-        d->sets[i].is_settled = false;
-        l->slots[i].is_wanted = true;
-    }
-    (void)pthread_cond_broadcast(&l->changed);
-    (void)pthread_mutex_unlock(&l->lock);
-    l->has_engine_thread = gbx_thread_start(&l->engine_thread, make_engine, l) == 0;
-    if (!l->has_engine_thread)
-        end_engine(l, NULL, "cannot start a thread for datasets");
 }
 
 /* ---- their state ----------------------------------------------------------------- */
@@ -490,8 +387,6 @@ bool gbx_code_mentions(const char *code, size_t code_len, const char *name)
 
 bool gbx_data_is_ready(const gbx_mcp_data *d, const gbx_dataset_state *set)
 {
-    if (!d->is_engine_done || d->engine == NULL)
-        return d->is_engine_done;
     if (set != NULL)
         return set->is_settled;
     for (size_t i = 0; i < d->count; i++)

@@ -106,14 +106,15 @@ typedef struct gbx_description {
     const gbx_shown *shown;
     const char *columns; /* of a table without records: names, a JSON array */
     size_t columns_len;  /* 0: of anything else */
-    size_t brief;       /* characters, about, for the short type and for the examples */
-    bool is_table;      /* rows of CSV or of a database: names are never data */
-    gbx_signal *signal; /* ends it */
+    size_t brief;  /* characters, about, for the short type and for the examples */
+    bool is_table; /* rows of CSV or of a database: names are never data */
+    const gbx_limits *limits; /* of each attempt */
+    gbx_signal *signal;       /* ends it */
 } gbx_description;
 
 /*
  * Let a worker describe a dataset: its type, size, examples and statistics. Of more than
- * 100,000 records so many are described, of fewer if that exceeds the engine's limits;
+ * 100,000 records so many are described, of fewer if that exceeds the limits;
  * the size says so. Texts come from the data: they are quoted, cut and bounded, and must
  * not be read as instructions. Blocks. Sets these texts and `lost`; clean up *ret on
  * success alone.
@@ -135,7 +136,6 @@ typedef enum gbx_load_kind {
     GBX_LOAD_UNCHANGED, /* the file has the same content */
     GBX_LOAD_REFUSED,   /* problem says why; the loaded data stays */
     GBX_LOAD_HELD,      /* the same, because another process locks the database */
-    GBX_LOAD_ENGINE,    /* problem says why it failed; "": it is ready */
 } gbx_load_kind;
 
 typedef struct gbx_load_outcome {
@@ -153,7 +153,6 @@ typedef struct gbx_load_slot {
     bool is_busy;    /* a thread reads it; others must not */
     bool is_waiting; /* for its turn with the engine */
     bool was_loaded;
-    bool is_lost;                    /* scripts lack it: load what is unchanged, too */
     gbx_source_extent extent;        /* to read next; with the lock */
     gbx_source_past past;            /* of the file */
     uint8_t loaded[GBX_SHA256_SIZE]; /* digest of what is loaded */
@@ -168,19 +167,15 @@ typedef void gbx_load_arrived_fn(gbx_mcp_data *data, gbx_load_outcome *outcome);
 typedef struct gbx_data_loader {
     gbx_mcp_data *data;
     gbx_load_arrived_fn *arrived;
-    pthread_t engine_thread;
-    bool has_engine_thread;
     pthread_t readers[GBX_LOADER_READERS];
     size_t reader_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     atomic_bool stop;
-    gbx_signal *signal;  /* ends what workers do for us */
-    bool is_engine_done; /* with the lock: engine is ready, or failed */
-    gbx_engine *engine;  /* with the lock; the loop has its own copy after the post */
-    bool is_giving;      /* with the lock: the engine is being given a dataset */
-    size_t queries;      /* with the lock: queries that are running */
-    size_t next;         /* with the lock: where to look first for work */
+    gbx_signal *signal; /* ends what workers do for us */
+    bool is_giving;     /* with the lock: the engine is being given a dataset */
+    size_t queries;     /* with the lock: queries that are running */
+    size_t next;        /* with the lock: where to look first for work */
     gbx_load_slot *slots;
     gbx_load_outcome *found; /* with the lock: results for the loop, in order */
     gbx_load_outcome **found_last;
@@ -193,9 +188,7 @@ gbx_status gbx_data_loader_start(gbx_data_loader *loader, gbx_mcp_data *data,
 /* Request that a dataset be read, or read again. From the loop. */
 void gbx_data_loader_want(gbx_data_loader *loader, size_t index,
                           gbx_source_extent extent);
-/* The engine of scripts has no dataset any more: load all again. From the loop. */
-void gbx_data_loader_give_again(gbx_data_loader *loader);
-/* Join the threads and free the engine; calls in flight end as aborted. */
+/* Join the threads. */
 void gbx_data_loader_stop(gbx_data_loader *loader);
 
 /* ---- file_watcher.c: files that change ------------------------------------------- */
@@ -216,9 +209,7 @@ typedef struct gbx_dataset_state gbx_dataset_state;
 
 /* The tool's handler. */
 void gbx_compute_call(void *user, gbx_mcp_request *request, gbx_view arguments);
-/* Something became ready: continue the calls that wait for it. */
-void gbx_compute_go_on(gbx_mcp_data *data);
-/* Call after the loop has ended and the engine was freed. */
+/* Call after the loop has ended. */
 void gbx_compute_end_all(gbx_mcp_data *data);
 
 /* ---- compute_reply.c: what is answered ------------------------------------------- */
@@ -256,22 +247,19 @@ struct gbx_dataset_state {
 struct gbx_mcp_data {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
-    gbx_mcp_code *scripts; /* or NULL */
-    gbx_options options;
+    gbx_box *box;        /* where calls run */
+    bool is_box_own;     /* else scripts run there, too */
+    gbx_options options; /* with the limits of a call, complete */
+    gbx_limits describing;
     gbx_shown shown;
     gbx_dataset_state *sets;
     size_t count;
     gbx_data_loader loader;
     gbx_data_watch *watch;
     gbx_artifacts *artifacts;
-    gbx_engine *engine; /* NULL: not ready, or engine_problem says why */
-    bool is_engine_done;
-    char engine_problem[GBX_ERROR_MESSAGE_SIZE];
-    gbx_backoff backoff; /* between attempts to start it */
     bool is_held;        /* tool and resource lists wait for us */
     struct event *again; /* for locked databases */
-    gbx_compute *calls;
-    pthread_mutex_t log_lock;
+    LIST_HEAD(, gbx_compute) calls;
 };
 
 /* ---- datasets.c: their state ------------------------------------------------------ */
@@ -285,12 +273,7 @@ bool gbx_code_mentions(const char *code, size_t len, const char *name);
 /* Append the first names: "there are orders, customers". */
 void gbx_data_say_names(const gbx_mcp_data *data, gbx_buf *to);
 
-/* Without an engine, start one again if the last attempt is a while ago; calls then
- * wait for it. */
-void gbx_data_try_again(gbx_mcp_data *data);
-
-/* Has the engine started or failed, and has the first load of the dataset (set NULL: of
- * all) ended? */
+/* Has the first load of the dataset (set NULL: of all) ended? */
 bool gbx_data_is_ready(const gbx_mcp_data *data, const gbx_dataset_state *set);
 
 #endif

@@ -135,6 +135,7 @@ static gbx_status describe(gbx_engine *engine, const gbx_description *of,
         call.dataset = of->name;
         call.input = (const char *)options.data;
         call.input_len = options.len;
+        call.limits = of->limits;
         call.signal = of->signal;
         status = gbx_execute(engine, &call, &result, reterr);
     }

@@ -183,8 +183,8 @@ static gbx_status examine(examination *e, gbx_error *reterr)
                            e->config->servers[i].fault);
         if (e->config->servers[i].disabled)
             continue;
-        (void)gbx_upstream_learn(e->upstreams, &e->config->servers[i], on_learned,
-                                 &e->findings[i]);
+        gbx_upstream_learn(e->upstreams, &e->config->servers[i], on_learned,
+                           &e->findings[i]);
         e->open++;
     }
     if (e->open > 0)

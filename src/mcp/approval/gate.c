@@ -43,11 +43,7 @@ static void learn(gbx_tool_call *call)
     }
     call->state = GBX_TOOL_CALL_LISTING;
     call->holders++;
-    if (gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call))
-        return;
-    call->holders--;
-    call->retryable = true;
-    gbx_gate_refuse(call, "UPSTREAM_BUSY", "the server is ending");
+    gbx_upstream_learn(call->gate->upstreams, call->server, on_learned, call);
 }
 
 /* A person's permanent answer has priority over the rules, except over denials. False:

@@ -264,10 +264,6 @@ void gbx_gate_pass(gbx_tool_call *call)
     call->state = GBX_TOOL_CALL_SENT;
     call->holders++;
     call->upstream = gbx_upstream_start(call->gate->upstreams, &request);
-    if (call->upstream == NULL) {
-        call->holders--;
-        gbx_gate_refuse(call, "UPSTREAM_BUSY", "the server is ending");
-    }
 }
 
 void gbx_gate_cancel(gbx_tool_call *call)

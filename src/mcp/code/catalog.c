@@ -302,7 +302,6 @@ struct gbx_tool_listing {
     struct event *timer;
     unsigned pending; /* servers that have not answered yet */
     bool is_of_one;
-    bool is_short; /* memory was out, so one could not be asked */
     bool is_told;
 };
 
@@ -339,13 +338,11 @@ static void on_timer(evutil_socket_t fd, short what, void *user)
 {
     static const gbx_upstream_reply late = {.fault = GBX_UPSTREAM_START,
                                             .message = "it has not started yet"};
-    static const gbx_upstream_reply lack = {.fault = GBX_UPSTREAM_BUSY,
-                                            .message = "no memory is left to ask it"};
     struct gbx_tool_listing *l = user;
 
     (void)fd;
     (void)what;
-    tell(l, l->pending > 0 ? &late : l->is_short ? &lack : NULL);
+    tell(l, l->pending > 0 ? &late : NULL);
 }
 
 static void on_cancel(void *user)
@@ -366,12 +363,12 @@ static void ask(struct gbx_tool_listing *l, gbx_mcp_code *code,
             return;
         l->is_of_one = false;
     }
-    if (!l->is_of_one && info.fault[0] != 0)
+    if (!l->is_of_one && info.fault[0] != 0) {
         gbx_upstream_retry(code->upstreams, server);
-    else if (gbx_upstream_learn(code->upstreams, server, on_listed, l))
-        l->pending++;
-    else
-        l->is_short = true;
+        return;
+    }
+    gbx_upstream_learn(code->upstreams, server, on_listed, l);
+    l->pending++;
 }
 
 void gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,

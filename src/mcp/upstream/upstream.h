@@ -116,7 +116,6 @@ typedef struct gbx_upstream_request {
     void *user;
 } gbx_upstream_request;
 
-/* NULL: we are closing, and done is not called. */
 gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
                                       const gbx_upstream_request *request);
 /* Notify the server and call done with CANCELLED. Do not call it after done. */
@@ -163,8 +162,8 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
                                        gbx_upstream_id *server, const char *tool);
 
 /* Start the server if need be and learn its tools; reply.result is the array of
- * tools. False: we are closing, and done is not called. */
-bool gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
+ * tools. */
+void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user);
 
 /* Restart a failed server as soon as it may be, although no call waits for it. Cheap,

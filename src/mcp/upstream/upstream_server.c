@@ -539,13 +539,14 @@ gbx_upstream_call *gbx_upstream_start(gbx_upstreams *upstreams,
     gbx_server *server = server_of(upstreams, request->server);
     gbx_upstream_call *call;
 
-    if (upstreams->is_closing)
-        return NULL;
     call = gbx_need(calloc(1, sizeof *call));
     call->all = upstreams;
     call->server = server;
     call->request = *request;
-    if (server->waiting_count >= WAITING_MAX) {
+    if (upstreams->is_closing) {
+        gbx_call_end_later(call, GBX_UPSTREAM_CANCELLED,
+                           "the servers are being stopped");
+    } else if (server->waiting_count >= WAITING_MAX) {
         gbx_call_end_later(call, GBX_UPSTREAM_BUSY, "too many calls wait for it");
     } else {
         gbx_call_enqueue(call);
@@ -612,16 +613,16 @@ const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,
     return gbx_tools_nearest(server_of(upstreams, server)->tools, tool);
 }
 
-bool gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
+void gbx_upstream_learn(gbx_upstreams *upstreams, gbx_upstream_id *server,
                         gbx_upstream_done_fn done, void *user)
 {
-    gbx_upstream_request request = {.server = server, .done = done, .user = user};
-
-    return gbx_upstream_start(upstreams, &request) != NULL;
+    (void)gbx_upstream_start(upstreams, &(gbx_upstream_request){.server = server,
+                                                                .done = done,
+                                                                .user = user});
 }
 
 void gbx_upstream_retry(gbx_upstreams *upstreams, gbx_upstream_id *server)
 {
     if (server_of(upstreams, server)->waiting_count == 0)
-        (void)gbx_upstream_learn(upstreams, server, NULL, NULL);
+        gbx_upstream_learn(upstreams, server, NULL, NULL);
 }

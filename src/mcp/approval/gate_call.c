@@ -79,9 +79,8 @@ void gbx_gate_refuse(gbx_tool_call *call, const char *code, const char *format, 
      * message is left empty. */
     if (!text.failed &&
         gbx_gate_redact(call->gate, (const char *)text.data, text.len, &clean) &&
-        gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX) &&
-        gbx_buf_append(&shown, "", 1))
-        reply.message = (const char *)shown.data;
+        gbx_utf8_append_ends(&shown, clean.data, clean.len, MESSAGE_MAX))
+        reply.message = gbx_rpc_string(&shown);
     gbx_gate_finish(call, &reply);
 }
 

@@ -24,10 +24,8 @@
 
 char *gbx_copy_bytes(const void *data, size_t len)
 {
-    char *made = malloc(len + 1);
+    char *made = gbx_need(malloc(len + 1));
 
-    if (made == NULL)
-        return NULL;
     if (len > 0)
         memcpy(made, data, len);
     made[len] = 0;
@@ -226,19 +224,15 @@ gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
                                 int64_t now_ns)
 {
     gbx_artifact *a;
-    char *copy;
 
     expire(store, now_ns);
     if (len > store->max_bytes)
-        return NULL;
-    copy = gbx_copy_bytes(data, len);
-    if (copy == NULL)
         return NULL;
     a = gbx_need(calloc(1, sizeof *a));
     a->name = gbx_need(strndup(name, gbx_utf8_cut(name, strlen(name), NAME_BYTES)));
     a->mime_type = gbx_need(
         strndup(mime_type, gbx_utf8_cut(mime_type, strlen(mime_type), NAME_BYTES)));
-    a->data = copy;
+    a->data = gbx_copy_bytes(data, len);
     a->len = len;
     a->is_text = gbx_artifacts_is_text(mime_type, a->data, len);
     a->expires_ns = now_ns + store->keep_ns;

@@ -56,8 +56,7 @@ void gbx_artifacts_free(gbx_artifacts *store);
  * contain. */
 bool gbx_artifacts_is_text(const char *mime_type, const void *data, size_t len);
 
-/* Everything is copied. NULL if it is larger than the whole store may be, or memory is
- * out. The result is borrowed until the next change; the caller may set is_text. */
+/* Everything is copied. NULL if it is larger than the whole store may be. The result is borrowed until the next change; the caller may set is_text. */
 gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
                                 const char *mime_type, const void *data, size_t len,
                                 int64_t now_ns);
@@ -81,7 +80,7 @@ const char *gbx_artifacts_fault(const gbx_artifacts *store, const char *uri);
  * printable ASCII, without spaces around those. False if text is not a MIME type. */
 bool gbx_artifacts_mime(const char *text, char ret[GBX_ARTIFACT_MIME_SIZE]);
 
-/* A copy with a final NUL; NULL: memory is out. */
+/* A copy with a final NUL. */
 char *gbx_copy_bytes(const void *data, size_t len);
 
 /* The head and tail of a long text, and where the whole is kept. */

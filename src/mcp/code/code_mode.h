@@ -373,9 +373,6 @@ void gbx_code_say_progress(gbx_mcp_request *request, const char *server,
 /* servers.js says this beyond the limit of requests to the host. */
 #define GBX_RUN_ASKED_MAX "the limit on questions of one run is reached: ask less often"
 
-/* The text of a refusal when memory for its own text is out. */
-#define GBX_RUN_NO_MEMORY "the host is out of memory"
-
 /* ---- tool_call.c --------------------------------------------------------- */
 
 /* The code of a call that was given up before it was sent to its server. */

@@ -38,15 +38,6 @@ static void refuse(const gbx_guest_request *a, const char *code, const char *mes
                           false);
 }
 
-/* Without memory for the reason, refuse for that. */
-static void refuse_by(const gbx_guest_request *a, const char *code, gbx_buf *message)
-{
-    bool has_words = message->len > 0 && gbx_buf_append(message, "", 1);
-
-    refuse(a, has_words ? code : "UNAVAILABLE",
-           has_words ? (char *)message->data : GBX_RUN_NO_MEMORY);
-}
-
 /* ---- call ------------------------------------------------------------------------ */
 
 /* Use the run's name in the engine's log for the gate, too, until the run ends. */
@@ -77,7 +68,7 @@ static void on_call(const gbx_guest_request *a)
     call = gbx_code_call_new(run->code, run->request, a->args[0], a->args[1],
                              a->args[2], &message, &why);
     if (call == NULL) {
-        refuse_by(a, why, &message);
+        refuse(a, why, gbx_rpc_string(&message));
         return;
     }
     call->run = run;
@@ -128,9 +119,8 @@ static void refuse_unlisted(const gbx_question *q, const gbx_upstream_reply *fai
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_MIB(1)};
 
     if (gbx_gate_redact(q->run->code->gate, failure->message, strlen(failure->message),
-                        &clean) &&
-        gbx_buf_append(&clean, "", 1))
-        message = (char *)clean.data;
+                        &clean))
+        message = gbx_rpc_string(&clean);
     gbx_code_run_fault(q->run, error_code, message);
     gbx_code_answer_error(q->run->code, q->request, error_code, message,
                           strlen(message), gbx_upstream_is_retryable(failure));
@@ -143,8 +133,8 @@ static void answer_question(const gbx_question *q)
 
     if (q->query.tool[0] != 0)
         gbx_code_no_tool(q->run->code, q->query.server, q->query.tool, &message);
-    if (message.len > 0 && gbx_buf_append(&message, "", 1))
-        refuse(&a, "NOT_FOUND", (char *)message.data);
+    if (message.len > 0)
+        refuse(&a, "NOT_FOUND", gbx_rpc_string(&message));
     else
         answer_tools(q);
 }
@@ -205,7 +195,7 @@ static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
 
     if (!gbx_code_read_query(run->code, words, server, settings, &q->query, &message,
                              &why)) {
-        refuse_by(a, why, &message);
+        refuse(a, why, gbx_rpc_string(&message));
         free(q);
         return;
     }

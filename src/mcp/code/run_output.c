@@ -124,10 +124,6 @@ bool gbx_code_run_try_keep(gbx_code_run *run, const char *name, const char *mime
     a = next_artifact(run);
     kept = gbx_artifacts_add(run->code->artifacts, name, mime_type, data, len,
                              gbx_clock_now_ns());
-    if (kept == NULL) {
-        (void)snprintf(why, GBX_RUN_WHY_SIZE, "no memory is left for it");
-        return false;
-    }
     kept->is_text = kept->is_text && !is_bytes;
     memcpy(a->uri, kept->uri, sizeof a->uri);
     (void)snprintf(a->name, sizeof a->name, "%.*s",

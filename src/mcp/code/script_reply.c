@@ -482,9 +482,7 @@ static void cut_error(gbx_script_reply *shown, struct parts *p, size_t cap,
     p->cuts.message = gbx_excerpt_text(message, len, most > cap / 16 ? most : cap / 16,
                                        store, "error", "text/plain", now_ns);
     gbx_excerpt_append(&p->cuts.message, GBX_ESCAPE_TEXT, &p->message);
-    if (!gbx_buf_append(&p->message, "", 1))
-        return;
-    shown->error.message = (char *)p->message.data;
+    shown->error.message = gbx_rpc_string(&p->message);
     p->error.len = 0;
     write_error(shown, &p->error);
 }

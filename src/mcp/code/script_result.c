@@ -54,8 +54,6 @@ static const char *thrown_code(const gbx_code_run *run, const char *message)
     /* Reporting that fault was itself beyond the limit. */
     if (found == NULL && strcmp(message, GBX_RUN_ASKED_MAX) == 0)
         found = "CALL_LIMIT";
-    if (found == NULL && strcmp(message, GBX_RUN_NO_MEMORY) == 0)
-        found = "UNAVAILABLE";
     return found;
 }
 
@@ -137,7 +135,7 @@ static void explain_aggregate(const gbx_code_run *run, struct material *m,
     free(m->name);
     free(m->message);
     m->name = gbx_need(strdup("AggregateError"));
-    m->message = gbx_buf_take_string(&text, NULL);
+    m->message = gbx_need(gbx_buf_take_string(&text, NULL));
 }
 
 /* The line of the code with that number, from 1; the last one for a number past the
@@ -271,20 +269,18 @@ static void take_error(gbx_code_run *run, struct material *m,
     if (is_aggregate(gbx_result_error(run->result)))
         explain_aggregate(run, m, &at);
     ret->code = gbx_code_name(gbx_result_code(run->result));
-    if (m->message == NULL)
-        return;
     code = strcmp(m->name, "ToolError") == 0 ? thrown_code(run, thrown) : NULL;
     if (code != NULL)
         ret->code = code;
     keep_lines(thrown, m);
     if (gbx_gate_redact(run->code->gate, m->message, strlen(m->message), &clean)) {
         free(m->message);
-        m->message = gbx_buf_take_string(&clean, NULL);
+        m->message = gbx_need(gbx_buf_take_string(&clean, NULL));
     }
     if (at.line > 0)
         m->frame = gbx_guard_frame(run->text, run->text_len, at.line, at.column);
     ret->name = m->name;
-    ret->message = m->message != NULL ? m->message : "";
+    ret->message = m->message;
     ret->line = at.line;
     ret->column = at.column;
     ret->frame = m->frame != NULL ? m->frame : "";
@@ -383,10 +379,9 @@ static void take_doubt(const gbx_code_run *run, struct material *m,
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf doubt = {.ceiling = GBX_KIB(16)};
 
     put_outcome(run, true, GBX_CALL_DOUBTFUL, &doubt);
-    if (doubt.len > 0)
-        m->message = gbx_buf_take_string(&doubt, NULL);
-    if (m->message == NULL)
+    if (doubt.len == 0)
         return;
+    m->message = gbx_need(gbx_buf_take_string(&doubt, NULL));
     m->is_doubt = true;
     ret->error.code = "CANCELLED";
     ret->error.message = m->message;
@@ -408,7 +403,7 @@ static void take_result(gbx_code_run *run, struct material *m, gbx_script_reply 
     }
     if (run->is_value_lost) { /* a lost value differs from a missing one */
         ret->error.code = "UNAVAILABLE";
-        ret->error.message = GBX_RUN_NO_MEMORY ": the value is lost";
+        ret->error.message = "the host is out of memory: the value is lost";
         return;
     }
     take_doubt(run, m, ret);
@@ -429,8 +424,7 @@ static void take_note(const gbx_code_run *run, struct material *m,
                            " in the value is a promise, such as a call gives");
     if (run->result != NULL && gbx_result_code(run->result) == GBX_CODE_VALUE)
         note_unkept(run, &m->note);
-    if (gbx_buf_append(&m->note, "", 1))
-        ret->note = (char *)m->note.data;
+    ret->note = gbx_rpc_string(&m->note);
 }
 
 /* ---- the reply ------------------------------------------------------------------- */

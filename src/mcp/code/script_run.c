@@ -150,7 +150,7 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     gbx_buf_init(&run->printed, PRINTED_MAX);
     gbx_buf_init(&run->images, GBX_RUN_IMAGES_MAX);
     run->start_ns = gbx_clock_now_ns();
-    run->text = gbx_need(gbx_copy_bytes(text->data, text->len));
+    run->text = gbx_copy_bytes(text->data, text->len);
     run->text_len = text->len;
     LIST_INSERT_HEAD(&code->runs, run, in_code);
     return run;

@@ -96,7 +96,7 @@ gbx_code_call *gbx_code_call_new(gbx_mcp_code *code, gbx_mcp_request *client,
     call->made_ns = gbx_clock_now_ns();
     call->base.server = found;
     call->base.tool = gbx_need(strdup(tool_name));
-    call->base.args_text = gbx_need(gbx_copy_bytes(args.at, args.len));
+    call->base.args_text = gbx_copy_bytes(args.at, args.len);
     call->base.args_len = args.len;
     call->base.request = client;
     call->base.holders = 1;
@@ -136,19 +136,14 @@ void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
                            const char *error_code, const char *message, size_t len,
                            bool retryable)
 {
-    static const char no_memory[] =
-        "{\"error\":{\"code\":\"UNAVAILABLE\",\"message\":\"" GBX_RUN_NO_MEMORY
-        "\",\"retryable\":true}}";
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = GBX_MIB(1)};
 
     (void)gbx_buf_printf(&answer,
                          "{\"error\":{\"code\":\"%s\",\"message\":", error_code);
     (void)gbx_json_append_string(&answer, message, len);
     (void)gbx_buf_printf(&answer, ",\"retryable\":%s}}", retryable ? "true" : "false");
-    if (!answer.failed)
-        gbx_box_answer(code->box, request, (char *)answer.data, answer.len);
-    else /* unanswered code waits until its time is up */
-        gbx_box_answer(code->box, request, no_memory, sizeof no_memory - 1);
+    (void)gbx_need(answer.failed ? NULL : &answer);
+    gbx_box_answer(code->box, request, (char *)answer.data, answer.len);
 }
 
 static void keep_bytes(void *user, const char *mime_type, const void *data, size_t len,

@@ -58,11 +58,11 @@ static void say_unknown(gbx_view key, const char *const *names, size_t count,
                         gbx_buf *message)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf name = {.ceiling = key.len + 1};
-    const char *word = "";
+    const char *word;
     const char *meant;
 
-    if (gbx_view_append_text(key, &name) && gbx_buf_append(&name, "", 1))
-        word = (const char *)name.data;
+    (void)gbx_view_append_text(key, &name);
+    word = gbx_rpc_string(&name);
     meant = meant_by(word, names, count);
 
     (void)gbx_buf_puts(message, "unknown argument '");
@@ -154,12 +154,7 @@ static void say(gbx_mcp_code *code, gbx_mcp_request *request, const gbx_buf *tex
     gbx_buf_init(&blocks, GBX_CUT_JSON_MAX * cap + 16384);
     gbx_excerpt_say(&cut, "reply", cap, &shown);
     gbx_excerpt_append(&cut, GBX_ESCAPE_TEXT, &shown);
-    if (shown.failed ||
-        (is_error && shown.len == 0)) { /* memory was out for the text */
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "memory is out");
-        return;
-    }
-    result.text = shown.data != NULL ? (char *)shown.data : "";
+    result.text = gbx_rpc_string(&shown);
     result.text_len = shown.len;
     if (cut.uri[0] != 0 && gbx_mcp_takes_links(request)) {
         (void)gbx_buf_puts(&blocks, "[");

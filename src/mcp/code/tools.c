@@ -403,8 +403,7 @@ static bool refuse_others(gbx_mcp_code *code, gbx_mcp_request *request,
 
     if (gbx_code_check_names(arguments, names, &message))
         return false;
-    wrong(code, request, "INVALID_ARGS",
-          gbx_buf_append(&message, "", 1) ? (char *)message.data : "memory is out",
+    wrong(code, request, "INVALID_ARGS", gbx_rpc_string(&message),
           "values for the code go into 'input'");
     return true;
 }

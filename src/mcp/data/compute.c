@@ -127,9 +127,8 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     } else {
         if (!c->is_question)
             advise(c, result, &advice);
-        gbx_compute_reply(c->data, c->request,
-                          gbx_buf_append(&advice, "", 1) ? (char *)advice.data : "",
-                          c->is_question, result);
+        gbx_compute_reply(c->data, c->request, gbx_rpc_string(&advice), c->is_question,
+                          result);
         gbx_result_free(result);
         forget(c);
     }
@@ -294,10 +293,7 @@ static void refuse_name(gbx_compute *c, const char *name)
     (void)snprintf(hint, sizeof hint, "%s%s%s",
                    near != NULL ? "did you mean '" : "leave 'dataset' out",
                    near != NULL ? near : "", near != NULL ? "'?" : " for all of them");
-    refuse_call(c, "INVALID_ARGS",
-                gbx_buf_append(&error, "", 1) ? (const char *)error.data
-                                              : "unknown dataset",
-                hint);
+    refuse_call(c, "INVALID_ARGS", gbx_rpc_string(&error), hint);
 }
 
 /* False: the dataset does not exist, and the call was refused. */

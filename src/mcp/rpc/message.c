@@ -220,6 +220,14 @@ bool gbx_rpc_integer(gbx_view view, int64_t *ret)
     return true;
 }
 
+const char *gbx_rpc_string(gbx_buf *text)
+{
+    if (!gbx_buf_append(text, "", 1))
+        return "";
+    text->len--;
+    return (const char *)text->data;
+}
+
 bool gbx_rpc_copy_text(gbx_view view, char *ret, size_t size)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = size - 1};

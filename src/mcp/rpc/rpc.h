@@ -135,6 +135,8 @@ bool gbx_rpc_is_id(gbx_view view);
 bool gbx_rpc_same_id(gbx_view a, gbx_view b);
 /* Read an id, or another integer, as a number. */
 bool gbx_rpc_integer(gbx_view view, int64_t *ret);
+/* What was written, as a string; borrowed until the next change; "" if it was too long. */
+const char *gbx_rpc_string(gbx_buf *text);
 /* Copy a string's characters and a NUL. False, and nothing is written, if it is not a
  * string, holds a NUL, or does not fit into size bytes. */
 bool gbx_rpc_copy_text(gbx_view view, char *ret, size_t size);

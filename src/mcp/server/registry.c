@@ -221,8 +221,7 @@ static void fail_unknown(gbx_mcp_request *request, const char *name)
         (void)gbx_buf_printf(&text, ": %.*s", (int)advice.len, (char *)advice.data);
     else if (nearest != NULL)
         (void)gbx_buf_printf(&text, ": did you mean '%s'?", nearest);
-    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS,
-                 gbx_buf_append(&text, "", 1) ? (char *)text.data : "there is none");
+    gbx_mcp_fail(request, GBX_RPC_INVALID_PARAMS, gbx_rpc_string(&text));
 }
 
 /* The resource or template of params.uri, which is copied, or "" if it is too long. */

@@ -221,6 +221,13 @@ bool gbx_granted_writes(const gbx_policy *policy);
  * none. The same policy gives the same bytes. */
 void gbx_granted_say(const gbx_policy *policy, const char *prefix, gbx_buf *to);
 
+/* ---- tool_text.c --------------------------------------------------------- */
+
+/* Are all members of the arguments among names, a NULL-terminated list? If not, message
+ * names the unknown member and what it may have meant. */
+bool gbx_code_check_names(gbx_view arguments, const char *const *names,
+                          gbx_buf *message);
+
 /* ---- hints.c ------------------------------------------------------------- */
 
 /* Advice for a model in place of hints for the user who starts the command. */

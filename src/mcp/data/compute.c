@@ -246,31 +246,14 @@ static bool check_length(gbx_compute *c)
 /* Refuse unknown arguments: the model meant one of ours. */
 static bool check_names(gbx_compute *c)
 {
-    static const char *const known[] = {"code", "dataset", "input"};
-    size_t cursor = 0;
-    gbx_view key, value;
+    static const char *const names[] = {"code", "dataset", "input", NULL};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf message = {.ceiling = GBX_KIB(8)};
 
-    while (gbx_view_next(c->arguments, &cursor, &key, &value)) {
-        char name[64], error[160], hint[160];
-        const char *near;
-
-        if (!gbx_rpc_copy_text(key, name, sizeof name))
-            (void)snprintf(name, sizeof name, "%.*s",
-                           (int)(key.len - 2 < 60 ? key.len - 2 : 60), key.at + 1);
-        if (strcmp(name, known[0]) == 0 || strcmp(name, known[1]) == 0 ||
-            strcmp(name, known[2]) == 0)
-            continue;
-        near = gbx_nearest(name, known, GBX_COUNTOF(known));
-        (void)snprintf(error, sizeof error, "unknown argument '%s'", name);
-        (void)snprintf(hint, sizeof hint, "%s%s%s",
-                       near != NULL ? "did you mean '"
-                                    : "the arguments are code, dataset",
-                       near != NULL ? near : " and input",
-                       near != NULL ? "'?" : "; values for the code go into input");
-        refuse_call(c, "INVALID_ARGS", error, hint);
-        return false;
-    }
-    return true;
+    if (gbx_code_check_names(c->arguments, names, &message))
+        return true;
+    refuse_call(c, "INVALID_ARGS", gbx_rpc_string(&message),
+                "values for the code go into 'input'");
+    return false;
 }
 
 static void refuse_name(gbx_compute *c, const char *name)

@@ -15,13 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event2/event.h>
-
 #define SERVERS_MAX 512 /* searched for the nearest name */
 #define NAMED_MAX   20  /* named in one message */
 #define MEANT_MAX   5
 #define NAME_SIZE   (GBX_TOOL_NAME_MAX + 1)
-#define PATIENCE_S  15 /* the longest wait for servers that start */
+#define PATIENCE_MS 15000 /* the longest wait for servers that start */
 
 /* ---- servers --------------------------------------------------------------------- */
 
@@ -294,14 +292,17 @@ void gbx_code_advise_call(void *user, const char *word, gbx_buf *to)
  * delays the answer for a limited time. A server whose last start failed does not delay
  * it at all; it is started again for later requests. */
 struct gbx_tool_listing {
+    gbx_mcp_code *code;
     gbx_mcp_request *request; /* ends the wait when it is cancelled; or NULL */
     gbx_listed_fn done;
     void (*drop)(void *user);
     void *user;
     LIST_ENTRY(gbx_tool_listing) in_code;
-    struct event *timer;
+    TAILQ_ENTRY(gbx_tool_listing) in_listed;
+    gbx_mcp_timer late;
     unsigned pending; /* servers that have not answered yet */
     bool is_of_one;
+    bool is_listed; /* waits for its turn */
     bool is_told;
 };
 
@@ -310,8 +311,10 @@ static void detach(struct gbx_tool_listing *l)
     l->is_told = true;
     if (l->request != NULL)
         gbx_mcp_on_cancel(l->request, NULL, NULL);
-    event_free(l->timer);
+    gbx_mcp_timer_cleanup(&l->late);
     LIST_REMOVE(l, in_code);
+    if (l->is_listed)
+        TAILQ_REMOVE(&l->code->listed, l, in_listed);
 }
 
 /* Report once; freed when the last server has answered. */
@@ -319,30 +322,51 @@ static void tell(struct gbx_tool_listing *l, const gbx_upstream_reply *failure)
 {
     if (!l->is_told) {
         detach(l);
-        l->done(l->user, l->is_of_one ? failure : NULL);
+        l->done(l->user, failure);
     }
     if (l->pending == 0)
         free(l);
+}
+
+static void on_turn(void *user)
+{
+    gbx_mcp_code *code = user;
+
+    if (!TAILQ_EMPTY(&code->listed)) /* it may have been cancelled */
+        tell(TAILQ_FIRST(&code->listed), NULL);
+    if (!TAILQ_EMPTY(&code->listed))
+        gbx_mcp_timer_set(&code->turn, 0);
+}
+
+/* What is made of a list takes time in proportion to the tools, and code may ask thousands
+ * of times at once: give each its own turn of the loop. */
+static void line_up(struct gbx_tool_listing *l)
+{
+    l->is_listed = true;
+    gbx_mcp_timer_clear(&l->late);
+    TAILQ_INSERT_TAIL(&l->code->listed, l, in_listed);
+    gbx_mcp_timer_set(&l->code->turn, 0);
 }
 
 static void on_listed(void *user, const gbx_upstream_reply *reply)
 {
     struct gbx_tool_listing *l = user;
 
-    if (--l->pending == 0)
-        tell(l, reply->fault != GBX_UPSTREAM_OK ? reply : NULL);
+    if (--l->pending > 0)
+        return;
+    if (l->is_told || (l->is_of_one && reply->fault != GBX_UPSTREAM_OK))
+        tell(l, reply);
+    else
+        line_up(l);
 }
 
-/* The time is up, or no server had to be asked. */
-static void on_timer(evutil_socket_t fd, short what, void *user)
+static void on_late(void *user)
 {
     static const gbx_upstream_reply late = {.fault = GBX_UPSTREAM_START,
                                             .message = "it has not started yet"};
     struct gbx_tool_listing *l = user;
 
-    (void)fd;
-    (void)what;
-    tell(l, l->pending > 0 ? &late : NULL);
+    tell(l, l->is_of_one ? &late : NULL);
 }
 
 static void on_cancel(void *user)
@@ -376,14 +400,14 @@ void gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *serv
                          void (*drop)(void *user), void *user)
 {
     struct gbx_tool_listing *l = gbx_need(calloc(1, sizeof *l));
-    struct timeval wait = {PATIENCE_S, 0};
 
+    l->code = code;
     l->request = request;
     l->done = done;
     l->drop = drop;
     l->user = user;
     l->is_of_one = server != NULL;
-    l->timer = gbx_need(event_new(gbx_mcp_loop_base(code->loop), -1, 0, on_timer, l));
+    gbx_mcp_timer_init(&l->late, code->loop, on_late, l);
     LIST_INSERT_HEAD(&code->listings, l, in_code);
     for (size_t i = 0; i < code->config->server_count; i++) {
         const gbx_mcp_upstream_config *c = &code->config->servers[i];
@@ -392,10 +416,17 @@ void gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *serv
             ask(l, code, c, starts);
     }
     if (l->pending == 0)
-        wait.tv_sec = 0;
-    (void)event_add(l->timer, &wait);
+        line_up(l);
+    else
+        gbx_mcp_timer_set(&l->late, PATIENCE_MS);
     if (request != NULL)
         gbx_mcp_on_cancel(request, on_cancel, l);
+}
+
+void gbx_code_list_tools_begin(gbx_mcp_code *code)
+{
+    TAILQ_INIT(&code->listed);
+    gbx_mcp_timer_init(&code->turn, code->loop, on_turn, code);
 }
 
 void gbx_code_list_tools_end(gbx_mcp_code *code)
@@ -409,4 +440,5 @@ void gbx_code_list_tools_end(gbx_mcp_code *code)
         if (l->pending == 0)
             free(l);
     }
+    gbx_mcp_timer_cleanup(&code->turn);
 }

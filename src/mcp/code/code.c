@@ -194,6 +194,7 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     code->policy = options->policy;
     code->upstreams = upstreams;
     code->gate = gate;
+    gbx_code_list_tools_begin(code);
     (void)!getrandom(&salt, sizeof salt, 0);
     (void)snprintf(code->id, sizeof code->id, "%08x", salt);
     code->artifacts = gbx_artifacts_new("", config->settings.artifact_bytes,

@@ -209,6 +209,8 @@ struct gbx_mcp_code {
     gbx_code_data data; /* count 0: scripts have no datasets */
     LIST_HEAD(, gbx_code_run) runs;
     LIST_HEAD(, gbx_tool_listing) listings;
+    TAILQ_HEAD(, gbx_tool_listing) listed; /* of them: to be told, one a turn */
+    gbx_mcp_timer turn;
     LIST_HEAD(, gbx_code_call) calls; /* of the tool `call` */
     LIST_HEAD(, gbx_discovery_run) discoveries;
     char
@@ -278,6 +280,7 @@ typedef void (*gbx_listed_fn)(void *user, const gbx_upstream_reply *failure);
 void gbx_code_list_tools(gbx_mcp_code *code, const gbx_mcp_upstream_config *server,
                          bool starts, gbx_mcp_request *request, gbx_listed_fn done,
                          void (*drop)(void *user), void *user);
+void gbx_code_list_tools_begin(gbx_mcp_code *code);
 /* Code mode ends: call drop, if not NULL, instead of done. */
 void gbx_code_list_tools_end(gbx_mcp_code *code);
 
@@ -332,11 +335,7 @@ void gbx_code_declare(gbx_mcp_code *code);
 
 /* The arguments of our tools, and replies that are text alone. */
 
-/* Are all members of the arguments among names, a NULL-terminated list? If not, message
- * names the unknown member and what it may have meant. */
-bool gbx_code_check_names(gbx_view arguments, const char *const *names,
-                          gbx_buf *message);
-/* The same; true: there was an unknown member, and the request has ended. */
+/* As gbx_code_check_names(); true: there was an unknown member, and the request has ended. */
 bool gbx_code_refuse_names(gbx_mcp_code *code, gbx_mcp_request *request,
                            gbx_view arguments, const char *const *names);
 /* A string of 1 to size - 1 bytes without NUL. */
@@ -442,8 +441,6 @@ typedef struct gbx_code_run {
     size_t open; /* calls that have not ended */
     STAILQ_HEAD(, gbx_keeping)
     keepings; /* future artifacts; the first is being redacted */
-    STAILQ_HEAD(, gbx_question) questions; /* about known tools; the first is next */
-    struct event *turn;                    /* of the first question */
     gbx_script_reply_artifact *artifacts;
     size_t artifact_count;
     size_t artifact_room;
@@ -519,9 +516,6 @@ void gbx_code_run_redact(gbx_code_run *run);
 
 /* Handle a request of the code; user is the run. */
 void gbx_code_run_request(void *user, gbx_request request, gbx_view args);
-
-/* Drop questions whose answers nobody awaits any more. */
-void gbx_code_run_drop_questions(gbx_code_run *run);
 
 /* Drop artifacts that are not kept yet. */
 void gbx_code_run_drop_keepings(gbx_code_run *run);

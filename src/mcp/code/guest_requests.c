@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <event2/event.h>
-
 #define GUEST_ARGS      5
 #define LINE_NUMBER_MAX 10000000
 #define VALUE_MAX       GBX_MIB(256)
@@ -92,7 +90,6 @@ typedef struct gbx_question {
     gbx_code_run *run;
     gbx_request request;
     gbx_code_query query;
-    STAILQ_ENTRY(gbx_question) in_run;
 } gbx_question;
 
 static void answer_tools(const gbx_question *q)
@@ -139,46 +136,13 @@ static void answer_question(const gbx_question *q)
         answer_tools(q);
 }
 
-static void wait_for_turn(gbx_code_run *run)
-{
-    static const struct timeval now = {0, 0};
-
-    (void)event_add(run->turn, &now);
-}
-
-static void on_turn(evutil_socket_t fd, short what, void *user)
-{
-    gbx_code_run *run = user;
-    gbx_question *q = STAILQ_FIRST(&run->questions);
-
-    (void)fd;
-    (void)what;
-    STAILQ_REMOVE_HEAD(&run->questions, in_run);
-    if (!STAILQ_EMPTY(&run->questions))
-        wait_for_turn(run);
-    answer_question(q);
-    free(q);
-    gbx_code_run_release(run);
-}
-
-/* An answer takes time in proportion to the tools, and code may ask thousands at once:
- * give each its own turn of the loop. */
-static void line_up(gbx_question *q)
-{
-    if (STAILQ_EMPTY(&q->run->questions))
-        wait_for_turn(q->run);
-    STAILQ_INSERT_TAIL(&q->run->questions, q, in_run);
-}
-
 static void on_listed(void *user, const gbx_upstream_reply *failure)
 {
     gbx_question *q = user;
 
-    if (!q->run->is_ending && failure == NULL) {
-        line_up(q);
-        return;
-    }
-    if (!q->run->is_ending)
+    if (!q->run->is_ending && failure == NULL)
+        answer_question(q);
+    else if (!q->run->is_ending)
         refuse_unlisted(q, failure);
     gbx_code_run_release(q->run);
     free(q);
@@ -199,9 +163,6 @@ static void ask(const gbx_guest_request *a, gbx_view words, gbx_view server,
         free(q);
         return;
     }
-    if (run->turn == NULL)
-        run->turn = gbx_need(
-            event_new(gbx_mcp_loop_base(run->code->loop), -1, 0, on_turn, run));
     q->run = run;
     q->request = a->request;
     run->holders++;
@@ -221,20 +182,6 @@ static void on_tools(const gbx_guest_request *a)
 static void on_discover(const gbx_guest_request *a)
 {
     ask(a, a->args[0], gbx_view_member(a->args[1], "server"), a->args[1]);
-}
-
-void gbx_code_run_drop_questions(gbx_code_run *run)
-{
-    gbx_question *q;
-
-    while ((q = STAILQ_FIRST(&run->questions)) != NULL) {
-        STAILQ_REMOVE_HEAD(&run->questions, in_run);
-        run->holders--;
-        free(q);
-    }
-    if (run->turn != NULL)
-        event_free(run->turn);
-    run->turn = NULL;
 }
 
 /* ---- artifact -------------------------------------------------------------------- */

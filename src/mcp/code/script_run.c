@@ -49,7 +49,6 @@ static void free_run(gbx_code_run *run)
     unwatch(run);
     gbx_gate_forget(run->sift);
     gbx_code_run_drop_keepings(run);
-    gbx_code_run_drop_questions(run);
     for (gbx_code_call *n = run->calls, *next; n != NULL; n = next) {
         next = n->next;
         gbx_tool_call_release(&n->base);
@@ -98,7 +97,6 @@ static void on_done(void *user, gbx_result *result, const gbx_error *error)
     run->result = result;
     run->error = *error;
     run->is_ending = true;
-    gbx_code_run_drop_questions(run);
     if (was_stopped(run))
         gbx_code_run_drop_keepings(run);
     for (gbx_code_call *n = run->calls; n != NULL; n = n->next) {
@@ -145,7 +143,6 @@ static gbx_code_run *make(gbx_mcp_code *code, gbx_mcp_request *request,
     run->calls_end = &run->calls;
     run->may_end = finish_if_over;
     STAILQ_INIT(&run->keepings);
-    STAILQ_INIT(&run->questions);
     gbx_buf_init(&run->value, VALUE_MAX);
     gbx_buf_init(&run->printed, PRINTED_MAX);
     gbx_buf_init(&run->images, GBX_RUN_IMAGES_MAX);

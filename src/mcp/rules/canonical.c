@@ -5,6 +5,7 @@
  */
 #include "mcp/rules/rules.h"
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/utf8.h"
 
@@ -226,14 +227,6 @@ static size_t scheme_len(const char *text, size_t len)
     return n > 0 && n < len && text[n] == ':' ? n + 1 : 0;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The character at *at with all levels of percent escapes undone; *at moves past it. */
 static char decoded(const char *text, size_t len, size_t *at)
 {
@@ -241,9 +234,11 @@ static char decoded(const char *text, size_t len, size_t *at)
     size_t next = *at + 1;
 
     for (int i = 0; i < DECODE_MAX && c == '%' && next + 1 < len &&
-                    hex(text[next]) >= 0 && hex(text[next + 1]) >= 0;
+                    gbx_hex_digit((uint8_t)text[next]) >= 0 &&
+                    gbx_hex_digit((uint8_t)text[next + 1]) >= 0;
          i++) {
-        c = (char)(hex(text[next]) << 4 | hex(text[next + 1]));
+        c = (char)(gbx_hex_digit((uint8_t)text[next]) << 4 |
+                   gbx_hex_digit((uint8_t)text[next + 1]));
         next += 2;
     }
     *at = next;

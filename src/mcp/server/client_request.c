@@ -94,6 +94,8 @@ gbx_mcp_request *gbx_mcp_request_new(gbx_mcp_server *server, const char *text,
     request->text_len = len;
     request->server = server;
     request->era.log_level = -1;
+    gbx_bucket_init(&request->rate, GBX_MCP_RATE_BURST, GBX_MCP_RATE_PER_SECOND,
+                    gbx_clock_now_ns());
     server->request_bytes += len;
     gbx_buf_init(&request->outcome, GBX_MCP_MESSAGE_MAX);
     LIST_INSERT_HEAD(&server->requests, request, entry);

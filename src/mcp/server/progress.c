@@ -17,33 +17,19 @@
  * figures. */
 #define SIGN_OF_LIFE 0.0015
 
-/* Limit of progress and logs: a burst, then as much as a person can read. */
-#define RATE_BURST      100
-#define RATE_PER_SECOND 50
-
 /* Does the client read, and may one more be sent now? */
-static bool has_room(gbx_mcp_request *request)
+static bool take(const gbx_mcp_request *request, gbx_bucket *rate)
 {
     const gbx_mcp_client_hooks *hooks = &request->server->hooks;
-    gbx_mcp_rate *rate = &request->rate;
-    int64_t now = gbx_clock_now_ns();
 
-    if (rate->at_ns == 0)
-        rate->left = RATE_BURST;
-    else
-        rate->left += (double)(now - rate->at_ns) / 1e9 * RATE_PER_SECOND;
-    rate->at_ns = now;
-    if (rate->left > RATE_BURST)
-        rate->left = RATE_BURST;
-    return rate->left >= 1 && !hooks->is_full(hooks->user);
+    return !hooks->is_full(hooks->user) && gbx_bucket_take(rate, gbx_clock_now_ns());
 }
 
-static bool take_room(gbx_mcp_request *request)
+static bool has_room(const gbx_mcp_request *request)
 {
-    if (!has_room(request))
-        return false;
-    request->rate.left -= 1;
-    return true;
+    gbx_bucket copy = request->rate;
+
+    return take(request, &copy);
 }
 
 static bool asked_for(const gbx_mcp_request *request, int level)
@@ -95,7 +81,7 @@ void gbx_mcp_progress_at(gbx_mcp_request *request, double progress, double total
         progress = next_figure(request);
         total = -1;
     }
-    if (!gbx_mcp_wants_progress(request) || !take_room(request))
+    if (!gbx_mcp_wants_progress(request) || !take(request, &request->rate))
         return;
     request->progress = progress;
     request->said_ns = gbx_clock_now_ns();
@@ -148,7 +134,7 @@ void gbx_mcp_log_line(gbx_mcp_request *request, gbx_log_level level, const char 
 {
     gbx_buf to = {.ceiling = GBX_MCP_MESSAGE_MAX};
 
-    if (!asked_for(request, level_of(level)) || !take_room(request))
+    if (!asked_for(request, level_of(level)) || !take(request, &request->rate))
         return;
     gbx_rpc_begin_notification(&to, "notifications/message");
     gbx_json_put_text(&to, "level", gbx_mcp_level_name(level_of(level)));

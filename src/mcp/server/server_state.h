@@ -11,6 +11,7 @@
 #ifndef GBX_MCP_SERVER_SERVER_STATE_H
 #define GBX_MCP_SERVER_SERVER_STATE_H
 
+#include "audit/audit.h"
 #include "mcp/rpc/rpc.h"
 #include "mcp/server/server.h"
 
@@ -100,14 +101,12 @@ typedef struct gbx_mcp_registry {
 
 typedef struct gbx_mcp_method gbx_mcp_method;
 
+/* Limit of progress and logs: a burst, then as much as a person can read in a second. */
+#define GBX_MCP_RATE_BURST      100
+#define GBX_MCP_RATE_PER_SECOND 50
+
 /* Nothing was sent yet: any figure is an increase. */
 #define GBX_MCP_NO_PROGRESS (-1.0)
-
-/* A rate limit: a burst, and so many a second. */
-typedef struct gbx_mcp_rate {
-    double left;
-    int64_t at_ns;
-} gbx_mcp_rate;
 
 /* Send a sign of life for requests that asked for progress and got none for beat_ms. */
 void gbx_mcp_beat(gbx_mcp_server *server);
@@ -146,11 +145,11 @@ struct gbx_mcp_request {
     char *id;
     size_t id_len; /* 0: no client waits */
     char token[GBX_RPC_ID_MAX];
-    size_t token_len; /* 0: progress is not wanted */
-    double progress;  /* last sent */
-    int64_t bound_ns; /* since when the client waits with this id */
-    int64_t said_ns;  /* when progress was last sent, or the wait began */
-    gbx_mcp_rate rate;
+    size_t token_len;   /* 0: progress is not wanted */
+    double progress;    /* last sent */
+    int64_t bound_ns;   /* since when the client waits with this id */
+    int64_t said_ns;    /* when progress was last sent, or the wait began */
+    gbx_bucket rate;    /* of progress and logs */
     bool is_held;       /* its handler has not been called yet */
     bool is_cancelled;  /* by the client, or because the client is gone */
     bool is_cancel_due; /* cancel is still to be called */

@@ -20,14 +20,12 @@ static int finish(void **state)
     return 0;
 }
 
+#define QUIET    .note = "", .left_out = "", .calls_left = 10, .ms_left = 5000
+#define NO_ERROR .error = {.name = "", .message = "", .frame = "", .hint = ""}
+
 static gbx_script_reply quiet(void)
 {
-    return (gbx_script_reply){
-        .note = "",
-        .left_out = "",
-        .calls_left = 10,
-        .ms_left = 5000,
-        .error = {.name = "", .message = "", .frame = "", .hint = ""}};
+    return (gbx_script_reply){QUIET, NO_ERROR};
 }
 
 static char *text_of(gbx_artifacts *store, const gbx_script_reply *reply,
@@ -59,63 +57,43 @@ static void check(gbx_artifacts *store, const gbx_script_reply *reply,
 
 #define COST "(0 calls; 0 ms, 0 ms of them computing; 0.0 MB; left: 10 calls, 5.0 s)"
 
-TEST(reply__says_the_value_and_the_cost)
+#define VALUE(json) .value = (json), .value_len = sizeof(json) - 1
+
+static const gbx_script_reply_log two_lines[] = {{"log", "one", 3}, {"warn", "two", 3}};
+
+/* The text, up to the costs. */
+static const struct {
+    gbx_script_reply reply;
+    const char *text;
+} replies[] = {
+    {{QUIET, NO_ERROR, VALUE("{\"a\":1}")}, "{\"a\":1}\n"},
+    {{QUIET, NO_ERROR, VALUE("\"a\\nb\"")}, "a\nb\n"},
+    {{QUIET, NO_ERROR, VALUE("\"\"")}, "The value is an empty text\n"},
+    {{QUIET, .error = {"TOOL_ERROR", "ToolError",
+                       "Traceback:\n  line 1\n\nhint: none\n", 0, 0, "", "ours"}},
+     "TOOL_ERROR: ToolError: Traceback:\n      line 1\n    \n    hint: none\n    \n"
+     "hint: ours\n"},
+    {{QUIET, NO_ERROR}, "No value returned\n"},
+    {{QUIET, NO_ERROR, .logs = two_lines, .log_count = 1},
+     "No value returned; 1 log line\nlogs:\none\n"},
+    {{QUIET, NO_ERROR, .logs = two_lines, .log_count = 2},
+     "No value returned; 2 log lines\nlogs:\none\n[warn] two\n"},
+    {{.note = "",
+      .left_out = "collect is declared but not called",
+      .calls_left = 10,
+      .ms_left = 5000,
+      NO_ERROR},
+     "No value returned; collect is declared but not called\n"},
+};
+
+TEST(reply__says_the_value_or_the_error_then_the_log_and_the_cost)
 {
-    gbx_script_reply reply = quiet();
+    for (size_t i = 0; i < GBX_COUNTOF(replies); i++) {
+        char expected[400];
 
-    reply.value = "{\"a\":1}";
-    reply.value_len = 7;
-    check(*state, &reply, "{\"a\":1}\n" COST);
-}
-
-TEST(reply__sets_in_the_lines_of_an_error)
-{
-    gbx_script_reply reply = quiet();
-
-    reply.error.code = "TOOL_ERROR";
-    reply.error.name = "ToolError";
-    reply.error.message = "Traceback:\n  line 1\n\nhint: none\n";
-    reply.error.hint = "ours";
-    check(
-        *state, &reply,
-        "TOOL_ERROR: ToolError: Traceback:\n      line 1\n    \n    hint: none\n    \n"
-        "hint: ours\n" COST);
-}
-
-TEST(reply__shows_a_string_as_its_characters)
-{
-    gbx_script_reply reply = quiet();
-
-    reply.value = "\"a\\nb\"";
-    reply.value_len = 6;
-    check(*state, &reply, "a\nb\n" COST);
-}
-
-TEST(reply__says_in_words_that_a_string_is_empty)
-{
-    gbx_script_reply reply = quiet();
-
-    reply.value = "\"\"";
-    reply.value_len = 2;
-    check(*state, &reply, "The value is an empty text\n" COST);
-}
-
-TEST(reply__without_a_value_says_so)
-{
-    gbx_script_reply_log logs[] = {{"log", "one", 3}, {"warn", "two", 3}};
-    gbx_script_reply reply = quiet();
-
-    check(*state, &reply, "No value returned\n" COST);
-    reply.logs = logs;
-    reply.log_count = 1;
-    check(*state, &reply, "No value returned; 1 log line\nlogs:\none\n" COST);
-    reply.log_count = 2;
-    check(*state, &reply,
-          "No value returned; 2 log lines\nlogs:\none\n[warn] two\n" COST);
-    reply.log_count = 0;
-    reply.left_out = "collect is declared but not called";
-    check(*state, &reply,
-          "No value returned; collect is declared but not called\n" COST);
+        (void)snprintf(expected, sizeof expected, "%s" COST, replies[i].text);
+        check(*state, &replies[i].reply, expected);
+    }
 }
 
 TEST(reply__names_the_first_artifacts_and_counts_the_rest)

@@ -124,22 +124,15 @@ static const char *lacks(const char *what)
 
 static const char *find_functions(void *library)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } table[] = {
-#define XX(name) {#name, offsetof(libcrypto, name)},
-        LIBCRYPTO_MAP(XX)
+    void *found;
+
+#define XX(name)                   \
+    found = dlsym(library, #name); \
+    if (found == NULL)             \
+        return lacks(#name);       \
+    memcpy(&state.functions.name, &found, sizeof found);
+    LIBCRYPTO_MAP(XX)
 #undef XX
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
-        void *found = dlsym(library, table[i].name);
-
-        if (found == NULL)
-            return lacks(table[i].name);
-        memcpy((char *)&state.functions + table[i].offset, &found, sizeof found);
-    }
     return NULL;
 }
 

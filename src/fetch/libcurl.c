@@ -41,22 +41,15 @@ static void *open_library(void)
 
 static const char *find_functions(void *library, gbx_libcurl *ret)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } table[] = {
-#define XX(name) {#name, offsetof(gbx_libcurl, name)},
-        GBX_LIBCURL_MAP(XX)
+    void *found;
+
+#define XX(name)                   \
+    found = dlsym(library, #name); \
+    if (found == NULL)             \
+        return #name;              \
+    memcpy(&ret->name, &found, sizeof found);
+    GBX_LIBCURL_MAP(XX)
 #undef XX
-    };
-
-    for (size_t i = 0; i < GBX_COUNTOF(table); i++) {
-        void *found = dlsym(library, table[i].name);
-
-        if (found == NULL)
-            return table[i].name;
-        memcpy((char *)ret + table[i].offset, &found, sizeof found);
-    }
     return NULL;
 }
 

@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97268,
+  'lines in src': 97273,
   'lines in src/mcp': 32047,
   'lines in src/mcp/code': 8891,
   'lines in src/mcp/data': 3974,
-  'lines in tests and node/test': 71843,
+  'lines in tests and node/test': 71845,
   'files in src': 337,
   'headers in src': 67,
   'C files under 60 lines': 5,

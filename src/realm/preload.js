@@ -16,7 +16,8 @@
  * 2^53 - 1: input(code, literals, text) is called before code that may have such numbers,
  * or has such an input, and gives the value of the input; literals: as of analysis.h, or
  * ''. result(text) gives other text for the JSON of such a result, or undefined. Beside
- * them, servers says that the code has other servers' tools.
+ * them, servers says that the code has other servers' tools. Calls that name a dataset have
+ * none of these.
  *
  * At globalThis[Symbol.for('glovebox.ask')] a preload finds host.js's way to call a
  * host function, for promises and errors that it makes itself: ask(name, args, resolve,

@@ -172,6 +172,8 @@ test('scripts find the datasets of compute, and what a preload declares', async 
   assert.equal(compute.structuredContent.value, 18);
   const reaching = (await wire.call('compute', { code: '() => servers.up.list_items()', dataset: 'orders' })).result;
   assert.match(reaching.structuredContent.error, /^ToolError: only scripts reach servers: use execute$/);
+  const exact = (await wire.call('compute', { code: '(d, i) => [typeof i, i]', dataset: 'orders', input: 2 ** 60 })).result;
+  assert.deepEqual(exact.structuredContent.value, ['number', 2 ** 60]);
 
   const slow = await open(allow({ up: upstream('plain') }), { args: ['--data', `orders=${put('orders.json', orders)}`,
     '--data', `slow=sqlite:${put('empty.db', '')}?query=${endless}`] });

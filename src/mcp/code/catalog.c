@@ -84,12 +84,6 @@ const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
     return NULL;
 }
 
-gbx_upstream_info gbx_code_info(const gbx_mcp_code *code,
-                                const gbx_mcp_upstream_config *server)
-{
-    return gbx_upstreams_info(code->upstreams, server);
-}
-
 /* Letters and digits in lower case: the same for readFile and read_file. */
 static void fold(const char *name, char ret[NAME_SIZE])
 {
@@ -135,7 +129,7 @@ static bool has_tool(const gbx_mcp_code *code, gbx_upstream_id *server,
 char *gbx_code_other_name(const gbx_mcp_code *code,
                           const gbx_mcp_upstream_config *server, const char *tool)
 {
-    gbx_view tools = gbx_code_info(code, server).tools;
+    gbx_view tools = gbx_upstreams_info(code->upstreams, server).tools;
     size_t cursor = 0;
     char wanted[NAME_SIZE];
     char name[NAME_SIZE];
@@ -231,7 +225,8 @@ static const char *named_tool(const gbx_mcp_code *code,
     const char *tool = without_server(prefix, word);
 
     if (has_tool(code, server, tool) ||
-        (tool != word && gbx_view_count(gbx_code_info(code, server).tools) == 0))
+        (tool != word &&
+         gbx_view_count(gbx_upstreams_info(code->upstreams, server).tools) == 0))
         return tool;
     return NULL;
 }
@@ -379,7 +374,7 @@ static void on_cancel(void *user)
 static void ask(struct gbx_tool_listing *l, gbx_mcp_code *code,
                 const gbx_mcp_upstream_config *server, bool starts)
 {
-    gbx_upstream_info info = gbx_code_info(code, server);
+    gbx_upstream_info info = gbx_upstreams_info(code->upstreams, server);
 
     if ((!starts || info.state == GBX_UPSTREAM_READY) &&
         gbx_view_kind(info.tools) == '[') {

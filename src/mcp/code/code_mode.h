@@ -246,8 +246,6 @@ bool gbx_code_is_listed(const gbx_mcp_upstream_config *server);
 const gbx_mcp_upstream_config *gbx_code_find_server(const gbx_mcp_code *code,
                                                     const char *name, gbx_buf *message,
                                                     const char **ret_code);
-gbx_upstream_info gbx_code_info(const gbx_mcp_code *code,
-                                const gbx_mcp_upstream_config *server);
 /* The server that an identifier stands for, such as my_files for "my-files", or
  * NULL. */
 const char *gbx_code_meant_server(const gbx_mcp_code *code, const char *name);

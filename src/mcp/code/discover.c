@@ -73,8 +73,9 @@ static bool is_absent(const gbx_mcp_code *code, const gbx_code_query *q, size_t 
 {
     return is_of(code, q, server) &&
            gbx_code_is_listed(&code->config->servers[server]) &&
-           gbx_view_kind(gbx_code_info(code, &code->config->servers[server]).tools) !=
-               '[';
+           gbx_view_kind(
+               gbx_upstreams_info(code->upstreams, &code->config->servers[server])
+                   .tools) != '[';
 }
 
 /* ---- for code -------------------------------------------------------------------- */
@@ -86,7 +87,8 @@ static void put_docs(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf 
 
     (void)gbx_buf_puts(to, "[");
     for (size_t i = 0; i < code->config->server_count; i++) {
-        gbx_upstream_info info = gbx_code_info(code, &code->config->servers[i]);
+        gbx_upstream_info info =
+            gbx_upstreams_info(code->upstreams, &code->config->servers[i]);
         size_t cursor = 0;
         gbx_view key;
         gbx_view tool;
@@ -231,7 +233,8 @@ static void write_failure(const gbx_mcp_code *code, const gbx_upstream_info *inf
 static void write_absent(const gbx_mcp_code *code, const gbx_code_query *q, gbx_buf *to)
 {
     for (size_t i = 0; i < code->config->server_count; i++) {
-        gbx_upstream_info info = gbx_code_info(code, &code->config->servers[i]);
+        gbx_upstream_info info =
+            gbx_upstreams_info(code->upstreams, &code->config->servers[i]);
         const char *fault = code->config->servers[i].fault;
 
         if (!is_absent(code, q, i))
@@ -391,7 +394,7 @@ static void write_facts(const gbx_upstream_info *info, gbx_buf *to)
 static void on_provided(void *user, const gbx_upstream_reply *failure)
 {
     struct discovery *p = user;
-    gbx_upstream_info info = gbx_code_info(p->code, p->query.server);
+    gbx_upstream_info info = gbx_upstreams_info(p->code->upstreams, p->query.server);
     bool is_ready = info.state == GBX_UPSTREAM_READY;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_MIB(1)};
 

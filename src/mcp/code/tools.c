@@ -218,7 +218,7 @@ static bool put_eager_docs(const gbx_mcp_code *code, gbx_buf *to)
             continue;
         if (!c->eager)
             return false;
-        info = gbx_code_info(code, c);
+        info = gbx_upstreams_info(code->upstreams, c);
         while (gbx_view_next(info.tools, &cursor, &key, &tool)) {
             if (count == DECLARED_MAX)
                 return false;

@@ -104,15 +104,6 @@ static void learn(gbx_server *server, gbx_upstream_call *call)
         gbx_call_end_later(call, GBX_UPSTREAM_OK, "");
 }
 
-static bool is_dated(const gbx_server *server)
-{
-    for (size_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]->phase == GBX_PHASE_READY &&
-            (!holds(server) || gbx_session_is_stale(server->sessions[i])))
-            return true;
-    return false;
-}
-
 /* ---- hooks of a session ------------------------------------------------------ */
 
 static void fail_waiting(gbx_server *server, gbx_upstream_fault fault, const char *why)
@@ -604,7 +595,13 @@ gbx_gate_hint gbx_upstreams_tool(const gbx_upstreams *upstreams,
 
 bool gbx_upstreams_is_dated(const gbx_upstreams *upstreams, gbx_upstream_id *server)
 {
-    return is_dated(server_of(upstreams, server));
+    const gbx_server *of = server_of(upstreams, server);
+
+    for (size_t i = 0; i < of->session_count; i++)
+        if (of->sessions[i]->phase == GBX_PHASE_READY &&
+            (!holds(of) || gbx_session_is_stale(of->sessions[i])))
+            return true;
+    return false;
 }
 
 const char *gbx_upstreams_nearest_tool(const gbx_upstreams *upstreams,

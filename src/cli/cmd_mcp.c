@@ -39,9 +39,6 @@ typedef struct servers_of_code {
     gbx_mcp_code *code;
 } servers_of_code;
 
-/* A writable pipe accepts so much at once. */
-#define LINE_BYTES ((size_t)4096)
-
 static void on_tools(void *user, const char *server)
 {
     servers_of_code *servers = user;
@@ -50,38 +47,16 @@ static void on_tools(void *user, const char *server)
         gbx_mcp_code_tools_changed(servers->code, server);
 }
 
-/* Print for a person, who may not be reading: a line that would block is dropped, since
- * everything else would wait too. */
-static void say(gbx_buf *text)
-{
-    text->len = text->len < LINE_BYTES ? text->len : LINE_BYTES - 1;
-    if (gbx_buf_append(text, "\n", 1))
-        (void)gbx_fd_offer(STDERR_FILENO, text->data, text->len, 0);
-}
-
 static void on_log(void *user, const char *server, const char *line)
 {
     const servers_of_code *servers = user;
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf clean = {.ceiling = GBX_KIB(64)};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
 
-    (void)gbx_buf_printf(&text, "glovebox: %s: ", server);
     if (servers->gate != NULL &&
         gbx_gate_redact(servers->gate, line, strlen(line), &clean) &&
         gbx_utf8_append_escaped(&text, clean.data, clean.len, GBX_ESCAPE_LINE))
-        say(&text);
-}
-
-/* Not an error: a host may start us before the first server is there. */
-static void say_none(const char *path)
-{
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = GBX_KIB(64)};
-
-    (void)gbx_buf_printf(&text,
-                         "glovebox: no servers in '%s': they belong under "
-                         "\"mcpServers\", or \"servers\", at its top",
-                         path);
-    say(&text);
+        gbx_mcp_warn("%s: %.*s", server, (int)text.len, (const char *)text.data);
 }
 
 /* Report what differs from the configuration. */
@@ -291,8 +266,10 @@ static bool read_servers(serving *s)
     if (!gbx_trouble_input(&s->trouble, status))
         return false;
     s->trouble.file = NULL;
-    if (s->servers.config->server_count == 0)
-        say_none(path);
+    if (s->servers.config->server_count == 0) /* a host may start us before the first */
+        gbx_mcp_warn("no servers in '%s': they belong under \"mcpServers\", or "
+                     "\"servers\", at its top",
+                     path);
     gbx_policy_print_warnings(s->servers.config->rules->secrets);
     return true;
 }

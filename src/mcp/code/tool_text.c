@@ -15,13 +15,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NAMES_MAX  8
 #define NAME_BYTES 60 /* bytes of a name that are shown */
-
-/* The most that a writable pipe accepts in one write. */
-#define LINE_MAX_BYTES 4096
 
 /* ---- arguments ------------------------------------------------------------------- */
 
@@ -235,15 +231,13 @@ static void put_change(const gbx_mcp_code *code, gbx_buf *to)
 
 void gbx_code_look_at_file(gbx_mcp_code *code)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = LINE_MAX_BYTES};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = GBX_KIB(64)};
 
     if (code->file_changed || !gbx_config_has_changed(code->config))
         return;
     code->file_changed = true;
-    (void)gbx_buf_puts(&line, "glovebox: ");
     put_change(code, &line);
-    if (gbx_buf_puts(&line, "\n"))
-        (void)gbx_fd_offer(STDERR_FILENO, line.data, line.len, 0);
+    gbx_mcp_warn("%s", gbx_rpc_string(&line));
 }
 
 void gbx_code_say_changed(gbx_mcp_code *code, gbx_mcp_request *request,

@@ -7,11 +7,9 @@
 #include "policy/policy.h"
 
 #include <event2/event.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Characters for all short descriptions, in equal shares. One that begins within its share
  * is completed; compute_tool.c leaves out what exceeds its own limit. */
@@ -20,9 +18,6 @@
 
 /* Interval for retrying a locked database, which may be unlocked without a change. */
 #define HELD_MS 3000
-
-/* Of a warning: the most that a writable pipe accepts at once. */
-#define WARNING_BYTES ((size_t)1024)
 
 /* For values that were too long to show. */
 #define ARTIFACT_BYTES (UINT64_C(64) << 20)
@@ -45,26 +40,6 @@ static bool all_settled(const gbx_mcp_data *d)
     return true;
 }
 
-/* For the user, not the client. If nobody reads standard error, drop the line:
- * everything else would wait for it. */
-static __attribute__((format(printf, 1, 2))) void warn(const char *format, ...)
-{
-    char line[WARNING_BYTES];
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    if (n < 0)
-        return;
-    if ((size_t)n >= sizeof line) {
-        n = sizeof line - 1;
-        line[n - 1] = '\n';
-    }
-    (void)gbx_fd_offer(STDERR_FILENO, line, (size_t)n, 0);
-}
-
 static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
 {
     if (o->told.type == NULL)
@@ -73,8 +48,8 @@ static void take_told(gbx_dataset_state *set, gbx_load_outcome *o)
     set->told = o->told;
     o->told = (gbx_told){0};
     if (set->told.lost != NULL)
-        warn("glovebox: '--show %s.%s': no record has such a field\n", set->spec.name,
-             set->told.lost);
+        gbx_mcp_warn("'--show %s.%s': no record has such a field", set->spec.name,
+                     set->told.lost);
 }
 
 static void on_again(evutil_socket_t fd, short what, void *user)
@@ -101,8 +76,8 @@ static void take_dataset(gbx_mcp_data *d, gbx_load_outcome *o)
     memcpy(set->problem, o->problem, sizeof set->problem);
     set->is_held = o->kind == GBX_LOAD_HELD;
     if (o->kind == GBX_LOAD_REFUSED || o->kind == GBX_LOAD_HELD)
-        warn("glovebox: dataset '%s': %s%s\n", set->spec.name, set->problem,
-             set->is_loaded ? "; what was read before stays" : "");
+        gbx_mcp_warn("dataset '%s': %s%s", set->spec.name, set->problem,
+                     set->is_loaded ? "; what was read before stays" : "");
     if (set->is_held && !evtimer_pending(d->again, NULL))
         (void)evtimer_add(d->again, &while_held);
     gbx_offer_all(d);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -402,4 +403,22 @@ uint64_t gbx_mcp_output_written(const gbx_mcp_output *out)
 int gbx_mcp_output_errno(const gbx_mcp_output *out)
 {
     return out->os_errno;
+}
+
+/* ---- for people -------------------------------------------------------------- */
+
+#define WARNING_BYTES 4096
+
+void gbx_mcp_warn(const char *format, ...)
+{
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf line = {.ceiling = GBX_MIB(1)};
+    va_list args;
+
+    (void)gbx_buf_puts(&line, "glovebox: ");
+    va_start(args, format);
+    (void)gbx_buf_vprintf(&line, format, args);
+    va_end(args);
+    line.len = line.len < WARNING_BYTES ? line.len : WARNING_BYTES - 1;
+    if (gbx_buf_puts(&line, "\n"))
+        (void)gbx_fd_offer(STDERR_FILENO, line.data, line.len, 0);
 }

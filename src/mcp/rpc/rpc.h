@@ -72,6 +72,13 @@ void gbx_mcp_timer_fire(gbx_mcp_timer *timer);
 void gbx_mcp_timer_clear(gbx_mcp_timer *timer);
 bool gbx_mcp_timer_is_set(const gbx_mcp_timer *timer);
 
+/* ---- line_io.c: for people --------------------------------------------------- */
+
+/* Print a line, after "glovebox: ", on standard error for the person who runs the server. It
+ * is cut to what a pipe accepts at once, and dropped if nobody reads: everything else would
+ * wait for it. */
+void gbx_mcp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* ---- message.c ----------------------------------------------------------- */
 
 /*

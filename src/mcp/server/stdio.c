@@ -115,13 +115,10 @@ static void say_unanswered(const gbx_mcp_stdio *s)
 
     if (count == 0)
         return;
-    (void)gbx_buf_printf(&text,
-                         "glovebox: the input ended; %zu request%s not answered (",
-                         count, count == 1 ? " was" : "s were");
     gbx_mcp_server_name_oldest(s->server, &text);
-    (void)gbx_buf_puts(&text, count == 1 ? ")\n" : ", ...)\n");
-    if (!text.failed)
-        (void)gbx_fd_offer(STDERR_FILENO, text.data, text.len, 0);
+    gbx_mcp_warn("the input ended; %zu request%s not answered (%s%s)", count,
+                 count == 1 ? " was" : "s were", gbx_rpc_string(&text),
+                 count == 1 ? "" : ", ...");
 }
 
 static void on_timer(void *user)

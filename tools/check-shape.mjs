@@ -11,10 +11,10 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97235,
-  'lines in src/mcp': 32032,
+  'lines in src': 97142,
+  'lines in src/mcp': 31939,
   'lines in src/mcp/code': 8881,
-  'lines in src/mcp/data': 3949,
+  'lines in src/mcp/data': 3856,
   'lines in tests and node/test': 71845,
   'files in src': 337,
   'headers in src': 67,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 14000,
+  'words in pages of docs': 14002,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

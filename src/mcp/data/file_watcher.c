@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_watcher - watches folders, not files, because a careful program saves a file by
- * replacing it. Events do not say what happened; after one, each file is examined until
- * two looks agree. A file that is written without a pause is reported after
- * PATIENCE_TICKS as it is, and again when it rests.
+ * file_watcher - looks at every file now and then. A changed file is examined until two
+ * looks agree. One that is written without a pause is reported after PATIENCE_TICKS as it
+ * is, and again when it rests.
  *
- * Events only make this fast. A folder can be replaced, too, by a link on the way to it
- * or under its own name; the watched folder is then not the one on the path. Some file
- * systems send no events at all. So everything is also examined every second.
+ * Looks work where events do not: a folder may be replaced, by a link on the way to it or
+ * under its own name, and some file systems send no events at all.
  *
- * For a database only these looks count, since reading one with a log causes events.
- * What a writer appends to the log counts only once the log's index (-shm) says so,
- * which may be later.
+ * What a writer of a database appends to its log counts only once the log's index (-shm)
+ * says so, which may be later.
  */
 #include "base/cleanup.h"
 #include "mcp/data/datasets.h"
@@ -22,17 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_S         1
+#define LOOK_US        250000L
 #define TICK_US        40000L
 #define PATIENCE_TICKS 50
-
-#define MASK                                                                \
-    (IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | \
-     IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
 /* The part of a log's index that readers do not write. */
 #define INDEX_SIZE 96
@@ -44,24 +36,22 @@ typedef struct looks {
         ino_t inode;
         off_t size;
         struct timespec written;
-    } of[2];                /* the file, and the log of a database */
-    char index[INDEX_SIZE]; /* of the log */
+        struct timespec changed; /* whatever a program says when it was written */
+    } of[2];                     /* the file, and the log of a database */
+    char index[INDEX_SIZE];      /* of the log */
 } looks;
 
 typedef struct watched {
     const gbx_spec *spec;
-    const char *name; /* in its folder */
-    int index;        /* descriptor of a log's index, or -1 */
-    looks loaded;     /* at the last report */
+    int index;    /* descriptor of a log's index, or -1 */
+    looks loaded; /* at the last report */
     looks last;
-    bool is_due;  /* examine it at the next tick */
-    bool is_sure; /* it was written: report it even if it looks the same */
+    bool is_due;    /* examine it at the next tick */
+    bool is_partly; /* it was reported while it was written */
     int patience;
 } watched;
 
 struct gbx_data_watch {
-    int fd; /* -1: the system offers no watches */
-    struct event *readable;
     struct event *tick;
     struct event *look;
     watched *files;
@@ -80,6 +70,7 @@ static void look_at(const char *path, size_t which, looks *ret)
     ret->of[which].inode = st.st_ino;
     ret->of[which].size = st.st_size;
     ret->of[which].written = st.st_mtim;
+    ret->of[which].changed = st.st_ctim;
 }
 
 /* Keep the file open while it is the same: closing it would drop SQLite's locks on it
@@ -130,34 +121,7 @@ static bool equal(const looks *a, const looks *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* ---- folders --------------------------------------------------------------------- */
-
-static void watch_folder_of(int fd, const char *path)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-
-    if (slash == NULL)
-        (void)inotify_add_watch(fd, ".", MASK);
-    else if (snprintf(folder, sizeof folder, "%.*s",
-                      slash == path ? 1 : (int)(slash - path),
-                      path) < (int)sizeof folder)
-        (void)inotify_add_watch(fd, folder, MASK);
-}
-
-/* Watch the folder of the path and that of its target; existing watches stay. A folder
- * that cannot be watched is still examined. */
-static void watch_folders(const gbx_data_watch *w, const watched *f)
-{
-    char *real = realpath(f->spec->path, NULL);
-
-    watch_folder_of(w->fd, f->spec->path);
-    if (real != NULL)
-        watch_folder_of(w->fd, real);
-    free(real);
-}
-
-/* ---- events ---------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------- */
 
 static void start_tick(gbx_data_watch *w)
 {
@@ -167,52 +131,14 @@ static void start_tick(gbx_data_watch *w)
         (void)evtimer_add(w->tick, &after);
 }
 
-/* Do not renew the patience: further events would otherwise extend it for ever. */
-static void look_soon(watched *f)
-{
-    if (f->is_due)
-        return;
-    f->is_due = true;
-    f->patience = PATIENCE_TICKS;
-}
-
-static void take_event(gbx_data_watch *w, const struct inotify_event *e)
-{
-    for (size_t i = 0; i < w->count; i++) {
-        watched *f = &w->files[i];
-
-        look_soon(f);
-        if (e->len > 0 && (e->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0 &&
-            f->spec->format != GBX_SPEC_SQLITE && strcmp(e->name, f->name) == 0)
-            f->is_sure = true;
-    }
-    start_tick(w);
-}
-
-static void on_readable(evutil_socket_t fd, short what, void *user)
-{
-    _Alignas(struct inotify_event) char room[16 * (sizeof(struct inotify_event) + 256)];
-    ssize_t n = read(fd, room, sizeof room);
-
-    (void)what;
-    for (ssize_t at = 0; n > 0 && at < n;) {
-        const struct inotify_event *e =
-            (const struct inotify_event *)(void *)(room + at);
-
-        take_event(user, e);
-        at += (ssize_t)(sizeof *e + e->len);
-    }
-}
-
 static void tell(gbx_data_watch *w, size_t index, const looks *now,
                  gbx_source_extent extent)
 {
     watched *f = &w->files[index];
 
     f->loaded = *now;
-    f->is_sure = extent == GBX_SOURCE_LINES; /* the rest must be read later */
+    f->is_partly = extent == GBX_SOURCE_LINES; /* the rest must be read later */
     f->patience = PATIENCE_TICKS;
-    watch_folders(w, f); /* the path may lead elsewhere now */
     w->changed(w->user, index, extent);
 }
 
@@ -227,7 +153,7 @@ static bool settle(gbx_data_watch *w, size_t index)
     if (!is_still) {
         if (--f->patience <= 0)
             tell(w, index, &now, GBX_SOURCE_LINES);
-    } else if (f->is_sure || !equal(&now, &f->loaded)) {
+    } else if (f->is_partly || !equal(&now, &f->loaded)) {
         tell(w, index, &now, GBX_SOURCE_WHOLE);
     }
     return !is_still;
@@ -249,7 +175,6 @@ static void on_tick(evutil_socket_t fd, short what, void *user)
         start_tick(w);
 }
 
-/* Find what events have missed. */
 static void on_look(evutil_socket_t fd, short what, void *user)
 {
     gbx_data_watch *w = user;
@@ -262,26 +187,10 @@ static void on_look(evutil_socket_t fd, short what, void *user)
 
         if (f->is_due || equal(&now, &f->last))
             continue;
-        look_soon(f);
+        f->is_due = true;
+        f->patience = PATIENCE_TICKS;
         start_tick(w);
     }
-}
-
-static void start(gbx_data_watch *w, struct event_base *base)
-{
-    struct timeval every = {.tv_sec = LOOK_S};
-
-    w->tick = gbx_need(evtimer_new(base, on_tick, w));
-    w->look = gbx_need(event_new(base, -1, EV_PERSIST, on_look, w));
-    (void)event_add(w->look, &every);
-    w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (w->fd < 0)
-        return;
-    for (size_t i = 0; i < w->count; i++)
-        watch_folders(w, &w->files[i]);
-    w->readable =
-        gbx_need(event_new(base, w->fd, EV_READ | EV_PERSIST, on_readable, w));
-    (void)event_add(w->readable, NULL);
 }
 
 gbx_data_watch *gbx_data_watch_new(
@@ -289,18 +198,19 @@ gbx_data_watch *gbx_data_watch_new(
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user)
 {
     gbx_data_watch *w = gbx_need(calloc(1, sizeof *w));
+    struct event_base *base = gbx_mcp_loop_base(loop);
+    struct timeval every = {.tv_usec = LOOK_US};
 
-    *w = (gbx_data_watch){.fd = -1, .count = count, .changed = changed, .user = user};
+    *w = (gbx_data_watch){.count = count, .changed = changed, .user = user};
     w->files = gbx_need(calloc(count, sizeof *w->files));
     for (size_t i = 0; i < count; i++) {
-        const char *slash = strrchr(specs[i]->path, '/');
-
         w->files[i].spec = specs[i];
-        w->files[i].name = slash != NULL ? slash + 1 : specs[i]->path;
         w->files[i].index = -1;
         w->files[i].loaded = w->files[i].last = look(&w->files[i]);
     }
-    start(w, gbx_mcp_loop_base(loop));
+    w->tick = gbx_need(evtimer_new(base, on_tick, w));
+    w->look = gbx_need(event_new(base, -1, EV_PERSIST, on_look, w));
+    (void)event_add(w->look, &every);
     return w;
 }
 
@@ -308,11 +218,8 @@ void gbx_data_watch_free(gbx_data_watch *w)
 {
     if (w == NULL)
         return;
-    if (w->readable != NULL)
-        event_free(w->readable);
     event_free(w->tick);
     event_free(w->look);
-    gbx_fd_close(&w->fd);
     for (size_t i = 0; i < w->count; i++)
         gbx_fd_close(&w->files[i].index);
     free(w->files);

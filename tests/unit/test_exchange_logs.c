@@ -239,14 +239,19 @@ static void on_log(void *user, const gbx_log *line)
     h->count++;
 }
 
+static void hear(peer *p, uint32_t log_max, heard *h)
+{
+    peer_init(p, PEER_OUTPUT_MAX, log_max);
+    p->x.on_log = on_log;
+    p->x.log_user = h;
+}
+
 TEST(live__lines_come_in_order_each_once)
 {
     heard h = {.text = ""};
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf said;
     GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-    p.x.on_log = on_log;
-    p.x.log_user = &h;
+    hear(&p, PEER_LOG_MAX, &h);
     gbx_buf_init(&said, 4096);
 
     for (uint8_t i = 0; i < 4; i++) {
@@ -266,9 +271,7 @@ TEST(live__a_line_in_pieces_comes_once_and_whole)
 {
     heard h = {.text = ""};
     GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-    p.x.on_log = on_log;
-    p.x.log_user = &h;
+    hear(&p, PEER_LOG_MAX, &h);
 
     say_line(&p, 1, 0, "a", 1);
     say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
@@ -284,9 +287,7 @@ TEST(live__a_line_that_was_begun_is_heard_at_the_end)
 {
     heard h = {.text = ""};
     GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-    p.x.on_log = on_log;
-    p.x.log_user = &h;
+    hear(&p, PEER_LOG_MAX, &h);
     say_line(&p, 1, 0, "a", 1);
     say_line(&p, 1, GBX_LOG_GOES_ON, "b", 1);
 
@@ -301,9 +302,7 @@ TEST(live__lines_past_the_cap_are_not_heard)
 {
     heard h = {.text = ""};
     GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, 1);
-    p.x.on_log = on_log;
-    p.x.log_user = &h;
+    hear(&p, 1, &h);
 
     for (int i = 0; i < 50; i++)
         say_line(&p, 1, 0, "x", 1);
@@ -316,9 +315,7 @@ TEST(live__is_silent_after_the_end)
 {
     heard h = {.text = ""};
     GBX_CLEANUP(peer_cleanup) peer p;
-    peer_init(&p, PEER_OUTPUT_MAX, PEER_LOG_MAX);
-    p.x.on_log = on_log;
-    p.x.log_user = &h;
+    hear(&p, PEER_LOG_MAX, &h);
     peer_say_golden(&p, GBX_MSG_RESULT);
 
     say_line(&p, 1, 0, "late", 4);

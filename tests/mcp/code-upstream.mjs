@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // code-upstream: the tools of the table in code-cases.mjs, as a server over stdio.
-import { createInterface } from 'node:readline';
 import { tools } from './code-cases.mjs';
+import { serve } from './serve.mjs';
 
 const calls = { // by id: whom a cancellation ends
   __proto__: null,
 };
 
-async function run(id, { name, arguments: args = {} }) {
+async function run({ name, arguments: args = {} }, id) {
   const controller = calls[id] = new AbortController();
   try {
     const value = await tools[name].handler(args, { signal: controller.signal });
@@ -17,16 +17,8 @@ async function run(id, { name, arguments: args = {} }) {
   }
 }
 
-const ANSWERS = {
-  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'code', version: '1' } }),
-  'tools/list': () => ({ tools: Object.entries(tools).map(([name, { handler, ...tool }]) => ({ name, inputSchema: { type: 'object' }, ...tool })) }),
-  'tools/call': (params, id) => run(id, params),
-};
+const listed = Object.entries(tools).map(([name, { handler, ...tool }]) => ({ name, inputSchema: { type: 'object' }, ...tool }));
 
-createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, method, params } = JSON.parse(line);
+serve('code', listed, run, { onNotification: (method, params) => {
   if (method === 'notifications/cancelled') calls[params.requestId]?.abort();
-  if (id === undefined) return;
-  const result = await ANSWERS[method]?.(params, id) ?? {};
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
-});
+} });

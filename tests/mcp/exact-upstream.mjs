@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // exact-upstream: a server of the tests that gives JSON as it is told it, to the byte, and
 // gives back the arguments as they have arrived.
-import { createInterface } from 'node:readline';
+import { serve } from './serve.mjs';
 
 const integer = { type: 'integer' };
 const schema = { type: 'object', $defs: { id: { anyOf: [integer, { type: 'null' }] } }, properties: {
@@ -14,19 +14,11 @@ const tools = [
   { name: 'give', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
   { name: 'take', inputSchema: schema }, { name: 'any', inputSchema: { type: 'object' } }];
 
-function answer(method, params, line) {
-  switch (method) {
-    case 'initialize':
-      return JSON.stringify({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'exact', version: '1' } });
-    case 'tools/list': return JSON.stringify({ tools });
-    case 'tools/call':
-      if (params.name === 'give') return params.arguments.result;
-      return JSON.stringify({ content: [{ type: 'text', text: `got ${/"arguments":(.*?)(,"_meta"|\}\}$)/s.exec(line)[1]}` }] });
-    default: return '{}';
-  }
+/* JSON as it is, and the arguments as they stand in the line. */
+function run({ name, arguments: args }, id, line) {
+  if (name === 'give') return args.result;
+  return JSON.stringify({ content: [{ type: 'text', text: `got ${/"arguments":(.*?)(,"_meta"|\}\}$)/s.exec(line)[1]}` }] });
 }
 
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id !== undefined) process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${answer(method, params, line)}}\n`);
-});
+serve('exact', tools, run, { toLine: ({ id, result }) =>
+  `{"jsonrpc":"2.0","id":${id},"result":${typeof result === 'string' ? result : JSON.stringify(result)}}` });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // plain-upstream: a server of the tests with tools that succeed, fail, wait, and have names
 // that code mode has taken.
-import { createInterface } from 'node:readline';
+import { serve } from './serve.mjs';
 
 const schema = { type: 'object' };
 const names = ['list_items', 'get_item', 'wait', 'fail', 'call', 'tools', 'then'];
@@ -38,20 +38,4 @@ async function run(name, args, meta) {
   }
 }
 
-async function answer(method, params) {
-  switch (method) {
-    case 'initialize':
-      return { protocolVersion: '2025-11-25', capabilities: { tools: {} },
-        serverInfo: { name: 'plain', version: '1' } };
-    case 'tools/list': return { tools };
-    case 'tools/call': return run(params.name, params.arguments ?? {}, params._meta ?? {});
-    default: return {};
-  }
-}
-
-createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  const result = await answer(method, params);
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
-});
+serve('plain', tools, ({ name, arguments: args = {}, _meta = {} }) => run(name, args, _meta));

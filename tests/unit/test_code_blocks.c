@@ -18,7 +18,7 @@ static int set_up(void **state)
 {
     world *w = calloc(1, sizeof *w);
 
-    w->store = gbx_artifacts_new("", 10 << 20, 1000);
+    w->store = gbx_artifacts_new(10 << 20, 1000);
     gbx_buf_init(&w->blocks, 16 << 20);
     gbx_buf_init(&w->left_out, 4096);
     w->version = "2026-07-28";

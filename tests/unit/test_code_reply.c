@@ -10,7 +10,7 @@
 
 static int start(void **state)
 {
-    *state = gbx_artifacts_new("", 10000, 1000);
+    *state = gbx_artifacts_new(10000, 1000);
     return *state == NULL;
 }
 

@@ -33,7 +33,6 @@ char *gbx_copy_bytes(const void *data, size_t len)
 }
 
 struct gbx_artifacts {
-    const char *origin;
     uint64_t max_bytes;
     int64_t keep_ns;
     uint64_t bytes;
@@ -186,13 +185,11 @@ static void write_range(const gbx_artifact *a, const char *uri, struct range ran
     (void)gbx_buf_puts(to, "}}]");
 }
 
-gbx_artifacts *gbx_artifacts_new(const char *origin, uint64_t max_bytes,
-                                 uint32_t keep_ms)
+gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms)
 {
     gbx_artifacts *store = gbx_need(calloc(1, sizeof *store));
 
     STAILQ_INIT(&store->all);
-    store->origin = origin;
     store->max_bytes = max_bytes;
     store->keep_ns = (int64_t)keep_ms * GBX_NS_PER_MS;
     (void)!getrandom(&store->salt, sizeof store->salt, 0);
@@ -236,8 +233,8 @@ gbx_artifact *gbx_artifacts_add(gbx_artifacts *store, const char *name,
     a->len = len;
     a->is_text = gbx_artifacts_is_text(mime_type, a->data, len);
     a->expires_ns = now_ns + store->keep_ns;
-    (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%s%08x/%llu",
-                   store->origin, store->salt, (unsigned long long)++store->last);
+    (void)snprintf(a->uri, sizeof a->uri, GBX_ARTIFACT_SCHEME "%08x/%llu", store->salt,
+                   (unsigned long long)++store->last);
     /* A single artifact may exceed the limit by its overhead. */
     while (!STAILQ_EMPTY(&store->all) && store->bytes + cost_of(len) > store->max_bytes)
         drop_oldest(store);

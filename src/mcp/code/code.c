@@ -45,7 +45,7 @@ bool gbx_code_preload(gbx_buf *to, const char *const *names, size_t count,
 
 /* ---- artifacts ------------------------------------------------------------------- */
 
-void gbx_artifacts_answer(void *user, gbx_mcp_request *request, const char *uri)
+static void answer_artifact(void *user, gbx_mcp_request *request, const char *uri)
 {
     GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents = {.ceiling = GBX_MIB(512)};
     gbx_artifacts *store = user;
@@ -56,7 +56,7 @@ void gbx_artifacts_answer(void *user, gbx_mcp_request *request, const char *uri)
         gbx_mcp_fail_no_resource(request, uri, gbx_artifacts_fault(store, uri));
 }
 
-static bool offer_artifacts(gbx_mcp_code *code)
+bool gbx_artifacts_offer(gbx_mcp_server *server, gbx_artifacts *store)
 {
     gbx_mcp_resource resource = {
         .uri = GBX_ARTIFACT_SCHEME,
@@ -65,10 +65,10 @@ static bool offer_artifacts(gbx_mcp_code *code)
         .title = "What was too long to be shown, or kept by code",
         .description = "Pages by offset and length in bytes; kept for a while",
         .mime_type = "application/octet-stream",
-        .read = gbx_artifacts_answer,
-        .user = code->artifacts};
+        .read = answer_artifact,
+        .user = store};
 
-    return gbx_mcp_server_set_resource(code->server, &resource);
+    return gbx_mcp_server_set_resource(server, &resource);
 }
 
 /* ---- the box --------------------------------------------------------------------- */
@@ -197,9 +197,10 @@ gbx_status gbx_mcp_code_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     gbx_code_list_tools_begin(code);
     (void)!getrandom(&salt, sizeof salt, 0);
     (void)snprintf(code->id, sizeof code->id, "%08x", salt);
-    code->artifacts = gbx_artifacts_new("", config->settings.artifact_bytes,
+    code->artifacts = gbx_artifacts_new(config->settings.artifact_bytes,
                                         config->settings.artifact_ms);
-    if (start_box(code, options) && gbx_code_register(code) && offer_artifacts(code)) {
+    if (start_box(code, options) && gbx_code_register(code) &&
+        gbx_artifacts_offer(server, code->artifacts)) {
         await_eager(code);
         gbx_mcp_server_on_unknown_tool(server, gbx_code_advise_call, code);
         *ret = code;
@@ -219,6 +220,11 @@ void gbx_mcp_code_use_data(gbx_mcp_code *code, const gbx_code_data *data)
 gbx_box *gbx_mcp_code_box(const gbx_mcp_code *code)
 {
     return code->box;
+}
+
+gbx_artifacts *gbx_mcp_code_artifacts(const gbx_mcp_code *code)
+{
+    return code->artifacts;
 }
 
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server)

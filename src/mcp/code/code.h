@@ -46,10 +46,7 @@ typedef struct gbx_artifact {
     STAILQ_ENTRY(gbx_artifact) in_store;
 } gbx_artifact;
 
-/* Every URI begins with the scheme and `origin`, a constant of at most 16 characters
- * that are valid in a URI. */
-gbx_artifacts *gbx_artifacts_new(const char *origin, uint64_t max_bytes,
-                                 uint32_t keep_ms);
+gbx_artifacts *gbx_artifacts_new(uint64_t max_bytes, uint32_t keep_ms);
 void gbx_artifacts_free(gbx_artifacts *store);
 
 /* Is it UTF-8, and not of a binary type? Such types must be read as bytes whatever they
@@ -242,8 +239,8 @@ const char *gbx_code_advice(const char *message, const char *hint, const char *l
 
 /* ---- code.c -------------------------------------------------------------- */
 
-/* gbx_mcp_read_fn of artifacts; user is the gbx_artifacts. */
-void gbx_artifacts_answer(void *user, gbx_mcp_request *request, const char *uri);
+/* Let clients read the artifacts. */
+bool gbx_artifacts_offer(gbx_mcp_server *server, gbx_artifacts *store);
 
 typedef struct gbx_mcp_code gbx_mcp_code;
 
@@ -273,8 +270,9 @@ typedef struct gbx_code_data {
 
 /* Scripts find datasets, too. Before the loop runs. */
 void gbx_mcp_code_use_data(gbx_mcp_code *code, const gbx_code_data *data);
-/* Where scripts run, for `compute`, too; borrowed. */
+/* Where scripts run, and what is kept of their output, for `compute`, too; borrowed. */
 gbx_box *gbx_mcp_code_box(const gbx_mcp_code *code);
+gbx_artifacts *gbx_mcp_code_artifacts(const gbx_mcp_code *code);
 
 /* The hook of gbx_upstream_hooks.tools_changed. */
 void gbx_mcp_code_tools_changed(gbx_mcp_code *code, const char *server);

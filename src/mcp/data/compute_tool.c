@@ -361,19 +361,6 @@ static void offer_resources(gbx_mcp_data *d)
                                 .read = read_dataset,
                                 .user = &d->sets[i],
                                 .is_pending = !d->sets[i].is_settled});
-    (void)gbx_mcp_server_set_resource(
-        d->server,
-        &(gbx_mcp_resource){
-            .uri = GBX_COMPUTE_ARTIFACTS,
-            .uri_template = GBX_COMPUTE_ARTIFACTS "{origin}/{number}{?offset,"
-                                                  "length}",
-            .name = "result",
-            .title = "A result of compute that was too long to be shown",
-            .description = "Pages by offset and length in bytes; kept for an "
-                           "hour",
-            .mime_type = "application/json",
-            .read = gbx_artifacts_answer,
-            .user = d->artifacts});
 }
 
 void gbx_mcp_data_put_instructions(const gbx_mcp_data *d, gbx_buf *to)

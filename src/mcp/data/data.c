@@ -239,15 +239,15 @@ static gbx_status start(gbx_mcp_data *d, gbx_error *reterr)
     gbx_options own = d->options;
     gbx_status status;
 
-    d->is_box_own = d->box == NULL;
-    if (d->is_box_own) {
+    if (d->is_alone) {
         own.limits = d->describing;
         d->box = gbx_box_new(d->loop, &own, NULL, 0);
+        d->artifacts = gbx_artifacts_new(ARTIFACT_BYTES, ARTIFACT_MS);
+        (void)gbx_artifacts_offer(d->server, d->artifacts);
     }
     if (d->box == NULL)
         return gbx_fail(reterr, GBX_E_OS, "cannot start a thread for an engine");
     gbx_box_on_restart(d->box, reload, d);
-    d->artifacts = gbx_artifacts_new("compute-", ARTIFACT_BYTES, ARTIFACT_MS);
     d->again = gbx_need(evtimer_new(gbx_mcp_loop_base(d->loop), on_again, d));
     d->loader.room = DESCRIPTIONS_MAX / d->count;
     if (d->loader.room < DESCRIPTION_MIN)
@@ -297,7 +297,11 @@ gbx_status gbx_mcp_data_new(gbx_mcp_loop *loop, gbx_mcp_server *server,
     d = gbx_need(calloc(1, sizeof *d));
     d->loop = loop;
     d->server = server;
-    d->box = scripts != NULL ? gbx_mcp_code_box(scripts) : NULL;
+    d->is_alone = scripts == NULL;
+    if (scripts != NULL) {
+        d->box = gbx_mcp_code_box(scripts);
+        d->artifacts = gbx_mcp_code_artifacts(scripts);
+    }
     d->options = *options;
     d->shown = *shown;
     d->describing = gbx_mcp_data_limits(options);
@@ -327,15 +331,16 @@ void gbx_mcp_data_free(gbx_mcp_data *d)
     gbx_data_watch_free(d->watch);
     gbx_data_loader_stop(&d->loader);
     gbx_compute_end_all(d);
-    if (d->is_box_own)
+    if (d->is_alone) {
         gbx_box_free(d->box);
+        gbx_artifacts_free(d->artifacts);
+    }
     if (d->again != NULL)
         event_free(d->again);
     for (size_t i = 0; i < d->count; i++) {
         gbx_spec_cleanup(&d->sets[i].spec);
         gbx_told_cleanup(&d->sets[i].told);
     }
-    gbx_artifacts_free(d->artifacts);
     free(d->sets);
     free(d);
 }

@@ -224,9 +224,6 @@ void gbx_compute_refuse(gbx_mcp_request *request, const char *code, const char *
 
 /* ---- compute_tool.c: descriptions, schemas, resources ----------------------------------- */
 
-/* URI prefix of results that were too long to be shown. */
-#define GBX_COMPUTE_ARTIFACTS GBX_ARTIFACT_SCHEME "compute-"
-
 /* Register `compute` and the resources again. */
 void gbx_offer_all(gbx_mcp_data *data);
 
@@ -248,7 +245,6 @@ struct gbx_mcp_data {
     gbx_mcp_loop *loop;
     gbx_mcp_server *server;
     gbx_box *box;        /* where calls run */
-    bool is_box_own;     /* else scripts run there, too */
     gbx_options options; /* with the limits of a call, complete */
     gbx_limits describing;
     gbx_shown shown;
@@ -256,9 +252,10 @@ struct gbx_mcp_data {
     size_t count;
     gbx_data_loader loader;
     gbx_data_watch *watch;
-    gbx_artifacts *artifacts;
-    bool is_held;        /* tool and resource lists wait for us */
-    struct event *again; /* for locked databases */
+    gbx_artifacts *artifacts; /* results that were too long to be shown */
+    bool is_alone;            /* without scripts, which have a box and artifacts */
+    bool is_held;             /* tool and resource lists wait for us */
+    struct event *again;      /* for locked databases */
     LIST_HEAD(, gbx_compute) calls;
 };
 

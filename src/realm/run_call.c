@@ -264,7 +264,8 @@ static void begin(gbx_realm *realm, const gbx_msg_call *call,
     gbx_helpers_begin(realm);
     gbx_grants_begin(realm);
     gbx_host_begin(realm);
-    if (call->dataset.len > 0) { /* computes over data, in an engine that scripts share */
+    if (call->dataset.len >
+        0) { /* computes over data, in an engine that scripts share */
         realm->preload_input = realm->preload_result = NULL;
         realm->has_servers = false;
     }

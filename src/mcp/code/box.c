@@ -133,16 +133,14 @@ static void end_run(gbx_box_run *run, gbx_result *result, const gbx_error *error
 static void on_end(void *arg)
 {
     gbx_box_run *run = arg;
-    gbx_error error = run->error;
 
-    end_run(run, NULL, &error);
+    end_run(run, NULL, &run->error);
 }
 
-/* End a run without the engine by a post, never from inside a call. */
-static void end_later(gbx_box_run *run, const gbx_error *error)
+/* End a run with its error by a post, never from inside a call. */
+static void end_later(gbx_box_run *run)
 {
     run->is_over = true;
-    run->error = *error;
     run->end_post = (gbx_mcp_post){.run = on_end, .arg = run};
     gbx_mcp_loop_post(run->box->loop, &run->end_post);
 }
@@ -182,10 +180,8 @@ static void make_drive(gbx_box_run *run)
 
 static void end_unbegun(gbx_box_run *run)
 {
-    gbx_error error;
-
-    (void)gbx_fail(&error, GBX_E_CLOSED, "cancelled before it began");
-    end_later(run, &error);
+    (void)gbx_fail(&run->error, GBX_E_CLOSED, "cancelled before it began");
+    end_later(run);
 }
 
 /* The engine is ready. */
@@ -209,7 +205,7 @@ static void begin(gbx_box_run *run)
             (void)gbx_fail(&run->error, GBX_E_OS, "cannot watch a run");
     }
     if (run->error.status != GBX_OK)
-        end_later(run, &run->error);
+        end_later(run);
 }
 
 static void on_ready(void *arg)
@@ -229,10 +225,11 @@ static void on_ready(void *arg)
     {
         if (run->is_over)
             continue;
+        run->error = *error;
         if (error->status == GBX_OK)
             begin(run);
         else
-            end_later(run, error);
+            end_later(run);
     }
 }
 
@@ -360,8 +357,9 @@ gbx_box_run *gbx_box_start(gbx_box *box, const gbx_call *call,
     TAILQ_INSERT_TAIL(&box->runs, run, in_box);
     if (box->failure.status != GBX_OK)
         start_again(box);
-    if (box->failure.status != GBX_OK)
-        end_later(run, &box->failure);
+    run->error = box->failure;
+    if (run->error.status != GBX_OK)
+        end_later(run);
     else if (box->is_ready)
         begin(run);
     return run;

@@ -24,17 +24,19 @@ typedef struct file_tree {
 /* Has this kernel openat2? If not, it is said; the status to exit with is 77. */
 bool tree_can_be_read(void);
 
-void tree_make(file_tree *ret);
-void tree_remove(file_tree *tree);
+/* The tree of a test program, and fixtures that make and remove it. */
+extern file_tree tree;
+int tree_begin(void **state);
+int tree_end(void **state);
 
 /* A policy that lists these (opened now), named as they are written, or as name says. */
 gbx_policy *tree_policy(const char *const *folders, const char *const *names,
                         size_t count);
 
 /* Write a file, making nothing but it. path is below TOP; so in all of these. */
-void tree_write(const file_tree *tree, const char *path, const void *data, size_t len);
+void tree_write(const file_tree *of, const char *path, const void *data, size_t len);
 /* "TOP/path", in one of a few static buffers that take turns. */
-const char *tree_path(const file_tree *tree, const char *path);
+const char *tree_path(const file_tree *of, const char *path);
 
 /* The answer to fs.readFile(path), a JavaScript string; clean bytes up. */
 void tree_read(const gbx_policy *policy, const char *path, gbx_buf *bytes,

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static file_tree tree;
-
 /* Read, and expect this code and, if it is "", these contents. */
 static bool reads(const gbx_policy *policy, const char *path, const char *code,
                   const char *contents)
@@ -388,22 +386,9 @@ TEST(mount__inside_the_directory_is_outside)
     assert_int_equal(status, CHILD_HELD);
 }
 
-static int set_up(void **state)
-{
-    (void)umask(022);
-    tree_make(&tree);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    tree_remove(&tree);
-    return 0;
-}
-
 int main(void)
 {
     if (!tree_can_be_read())
         return 77;
-    return tests_run(set_up, tear_down);
+    return tests_run(tree_begin, tree_end);
 }

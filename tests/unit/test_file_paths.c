@@ -22,8 +22,6 @@ typedef struct row {
     const char *text; /* the contents; of a failure, what its message ends in */
 } row;
 
-static file_tree tree;
-
 /* What a table cannot show. */
 static const row rows[] = {
     {"a file of exactly the limit is read", "exact", NULL, X256("ffffffff")},
@@ -137,22 +135,9 @@ TEST(paths__that_a_table_cannot_show_are_read_or_refused)
         check(&rows[i]);
 }
 
-static int set_up(void **state)
-{
-    (void)umask(022);
-    tree_make(&tree);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    tree_remove(&tree);
-    return 0;
-}
-
 int main(void)
 {
     if (!tree_can_be_read())
         return 77;
-    return tests_run(set_up, tear_down);
+    return tests_run(tree_begin, tree_end);
 }

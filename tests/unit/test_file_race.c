@@ -17,7 +17,6 @@
 
 #define ROUNDS 20000
 
-static file_tree tree;
 static atomic_bool is_over;
 
 /* Two names that change places, below TOP. */
@@ -128,8 +127,7 @@ static void race(void **state)
 
 static int set_up(void **state)
 {
-    (void)umask(022);
-    tree_make(&tree);
+    (void)tree_begin(state);
     tree_write(&tree, "data/file", "inside", 6);
     assert_int_equal(symlink("../outside/secret.txt",
                              tree_path(&tree, "data/file-link")),
@@ -143,16 +141,10 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    tree_remove(&tree);
-    return 0;
-}
-
 /* Which of the two names holds the file is left to chance by the race before. */
 static int put_back(void **state)
 {
-    tear_down(state);
+    tree_end(state);
     return set_up(state);
 }
 
@@ -171,5 +163,5 @@ int main(void)
         memcpy(&tests[i].initial_state, &states[i], sizeof states[i]);
     }
     return _cmocka_run_group_tests("file_race", tests, GBX_COUNTOF(tests), set_up,
-                                   tear_down);
+                                   tree_end);
 }

@@ -16,8 +16,6 @@
 
 typedef void (*meanwhile)(void);
 
-static file_tree tree;
-
 static struct watch {
     meanwhile after_walk;
     meanwhile before_read;
@@ -112,16 +110,9 @@ static bool reads(const char *path, const char *code, const char *contents)
 
 static int renew(void **state)
 {
-    (void)umask(022);
-    tree_make(&tree);
+    (void)tree_begin(state);
     tree_write(&tree, "data/f", "inside", 6);
     watch = (struct watch){0};
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    tree_remove(&tree);
     return 0;
 }
 
@@ -267,7 +258,7 @@ TEST(file__swapped_after_the_walk_is_the_one_that_was_found)
     for (size_t i = 0; i < GBX_COUNTOF(swaps); i++) {
         watch.after_walk = swaps[i];
         assert_true(reads("./data/f", "", "inside"));
-        (void)tear_down(state);
+        (void)tree_end(state);
         (void)renew(state);
     }
 }
@@ -320,6 +311,6 @@ int main(void)
 {
     if (!tree_can_be_read())
         return 77;
-    tests_each(renew, tear_down);
+    tests_each(renew, tree_end);
     return tests_run(NULL, NULL);
 }

@@ -17,18 +17,12 @@ static int start(void **state)
 {
     gbx_options options = GBX_OPTIONS_INIT;
 
-    engine = engine_start(&options);
+    *state = engine = engine_start(&options);
     for (int i = 0; i < 3; i++)
         check_alive(engine);
     wait_until_full(engine);
     quiet = footprint_take();
     return 0;
-}
-
-static int finish(void **state)
-{
-    gbx_engine_free(engine);
-    return proc_descendants() == 0 ? 0 : -1;
 }
 
 /* After each test: the engine serves, and there is nothing more than before. */
@@ -382,5 +376,5 @@ TEST(signal__thrown_while_calls_begin_and_end)
 int main(void)
 {
     tests_each(NULL, look);
-    return tests_run(start, finish);
+    return tests_run(start, engine_after_test);
 }

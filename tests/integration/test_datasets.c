@@ -19,14 +19,8 @@ static int start(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
 
     options.pool_size = 2;
-    engine = engine_start(&options);
+    *state = engine = engine_start(&options);
     return 0;
-}
-
-static int finish(void **state)
-{
-    gbx_engine_free(engine);
-    return proc_descendants() == 0 ? 0 : -1;
 }
 
 static void load_into(gbx_engine *one, const char *name, const char *json)
@@ -455,4 +449,4 @@ TEST(load__while_templates_are_recycled)
     gbx_engine_free(m.engine);
 }
 
-TEST_MAIN_EACH(start, finish)
+TEST_MAIN_EACH(start, engine_after_test)

@@ -71,14 +71,8 @@ static int start(void **state)
     options.pool_size = 2;
     options.max_workers = 4;
     options.limits.output_bytes = GBX_MIB(8);
-    shared = engine_start(&options);
+    *state = shared = engine_start(&options);
     return 0;
-}
-
-static int finish(void **state)
-{
-    gbx_engine_free(shared);
-    return proc_descendants() == 0 ? 0 : -1;
 }
 
 /* ---- tests ------------------------------------------------------------------ */
@@ -447,4 +441,4 @@ TEST(drive__without_a_call_is_refused)
     assert_null(drive);
 }
 
-TEST_MAIN(start, finish)
+TEST_MAIN(start, engine_after_test)

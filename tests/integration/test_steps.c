@@ -111,17 +111,11 @@ static int start(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
 
     options.pool_size = 2;
-    engine = engine_start(&options);
+    *state = engine = engine_start(&options);
     check_alive(engine);
     wait_until_full(engine);
     quiet = footprint_take();
     return 0;
-}
-
-static int finish(void **state)
-{
-    gbx_engine_free(engine);
-    return proc_descendants() == 0 ? 0 : -1;
 }
 
 static void count_start(void *user, const gbx_log *log)
@@ -254,4 +248,4 @@ TEST(real_worker__has_one_descriptor)
     }
 }
 
-TEST_MAIN(start, finish)
+TEST_MAIN(start, engine_after_test)

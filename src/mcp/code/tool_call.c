@@ -136,7 +136,7 @@ void gbx_code_answer_error(gbx_mcp_code *code, gbx_request request,
                            const char *error_code, const char *message, size_t len,
                            bool retryable)
 {
-    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = GBX_MIB(1)};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf answer = {.ceiling = 6 * len + GBX_KIB(1)};
 
     (void)gbx_buf_printf(&answer,
                          "{\"error\":{\"code\":\"%s\",\"message\":", error_code);

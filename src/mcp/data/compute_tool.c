@@ -272,25 +272,20 @@ static void put_input_schema(const gbx_mcp_data *d, gbx_buf *to)
 
 static void offer_tool(gbx_mcp_data *d)
 {
-    gbx_buf description, schema;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf description = {.ceiling = TEXT_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf schema = {.ceiling = TEXT_MAX};
 
-    gbx_buf_init(&description, TEXT_MAX);
-    gbx_buf_init(&schema, TEXT_MAX);
     put_description(d, &description);
     put_input_schema(d, &schema);
-    if (gbx_buf_append(&description, "", 1) && gbx_buf_append(&schema, "", 1))
-        (void)gbx_mcp_server_set_tool(
-            d->server,
-            &(gbx_mcp_tool){.name = "compute",
-                            .title = "Compute over data",
-                            .description = (const char *)description.data,
-                            .input_schema = (const char *)schema.data,
-                            .output_schema = output_schema,
-                            .annotations = annotations_for(d->options.policy),
-                            .call = gbx_compute_call,
-                            .user = d});
-    gbx_buf_cleanup(&description);
-    gbx_buf_cleanup(&schema);
+    (void)gbx_mcp_server_set_tool(
+        d->server, &(gbx_mcp_tool){.name = "compute",
+                                   .title = "Compute over data",
+                                   .description = gbx_rpc_string(&description),
+                                   .input_schema = gbx_rpc_string(&schema),
+                                   .output_schema = output_schema,
+                                   .annotations = annotations_for(d->options.policy),
+                                   .call = gbx_compute_call,
+                                   .user = d});
 }
 
 /* ---- resources ------------------------------------------------------------------- */
@@ -329,21 +324,16 @@ static void put_statistics(const gbx_dataset_state *set, gbx_buf *to)
 static void read_dataset(void *user, gbx_mcp_request *request, const char *uri)
 {
     const gbx_dataset_state *set = user;
-    gbx_buf text, contents;
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf text = {.ceiling = TEXT_MAX};
+    GBX_CLEANUP(gbx_buf_cleanup) gbx_buf contents = {.ceiling = TEXT_MAX * 2};
 
-    gbx_buf_init(&text, TEXT_MAX);
-    gbx_buf_init(&contents, TEXT_MAX * 2);
     put_statistics(set, &text);
     (void)gbx_buf_printf(&contents,
                          "[{\"uri\":\"%s\",\"mimeType\":\"application/json\",\"text\":",
                          uri);
     (void)gbx_json_append_string(&contents, text.data, text.len);
-    if (gbx_buf_puts(&contents, "}]") && !text.failed)
-        gbx_mcp_finish_resource(request, (const char *)contents.data, contents.len);
-    else
-        gbx_mcp_fail(request, GBX_MCP_INTERNAL_ERROR, "no memory for the resource");
-    gbx_buf_cleanup(&text);
-    gbx_buf_cleanup(&contents);
+    (void)gbx_need(gbx_buf_puts(&contents, "}]") && !text.failed ? &contents : NULL);
+    gbx_mcp_finish_resource(request, (const char *)contents.data, contents.len);
 }
 
 static void offer_resources(gbx_mcp_data *d)

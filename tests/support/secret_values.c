@@ -20,10 +20,13 @@ static const struct secret {
     {"JSON", "{\"k\":\"private-key\",\"n\":12345678}", NULL, "*"},
 };
 
-gbx_policy *secret_values_policy(void)
-{
-    gbx_policy *policy = gbx_policy_new();
+gbx_policy *policy;
 
+/* Fails if one of them is refused. */
+int secret_values_begin(void **state)
+{
+    (void)state;
+    policy = gbx_policy_new();
     for (size_t i = 0; policy != NULL && i < GBX_COUNTOF(secrets); i++) {
         const struct secret *s = &secrets[i];
 
@@ -33,7 +36,14 @@ gbx_policy *secret_values_policy(void)
         gbx_policy_free(policy);
         policy = NULL;
     }
-    return policy;
+    return policy != NULL ? 0 : -1;
+}
+
+int secret_values_end(void **state)
+{
+    (void)state;
+    gbx_policy_free(policy);
+    return 0;
 }
 
 gbx_span span_of(const char *text)

@@ -9,8 +9,10 @@
 /* A bit of everything that is escaped somewhere: the value of ODD. */
 #define ODD "k\"\\/<&>'+=% \xC3\xA9\xF0\x9F\x94\x91~z"
 
-/* NULL if one of them was refused. */
-gbx_policy *secret_values_policy(void);
+/* Of a test program, made and freed by these fixtures. */
+extern gbx_policy *policy;
+int secret_values_begin(void **state);
+int secret_values_end(void **state);
 
 gbx_span span_of(const char *text);
 

@@ -10,20 +10,6 @@
 
 #include "base/json.h"
 
-static gbx_policy *policy;
-
-static int set_up(void **state)
-{
-    policy = secret_values_policy();
-    return policy != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    gbx_policy_free(policy);
-    return 0;
-}
-
 /* ---- stripping ---------------------------------------------------------------- */
 
 static bool strips(gbx_secret_text kind, const char *in, const char *out)
@@ -169,4 +155,4 @@ TEST(strip__of_a_value_that_begins_with_a_plus_finds_a_space)
     gbx_policy_free(own);
 }
 
-TEST_MAIN(set_up, tear_down)
+TEST_MAIN(secret_values_begin, secret_values_end)

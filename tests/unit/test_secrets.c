@@ -5,20 +5,6 @@
 #include "table.h"
 #include "test.h"
 
-static gbx_policy *policy;
-
-static int set_up(void **state)
-{
-    policy = secret_values_policy();
-    return policy != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    gbx_policy_free(policy);
-    return 0;
-}
-
 /* ---- which values can be secrets --------------------------------------------------- */
 
 TEST(value__of_seven_bytes_is_no_secret_and_in_no_message)
@@ -187,4 +173,4 @@ TEST(fill__of_the_stripped_gives_it_back)
     assert_false(gbx_secrets_are_in((gbx_span){back.data, back.len}));
 }
 
-TEST_MAIN(set_up, tear_down)
+TEST_MAIN(secret_values_begin, secret_values_end)

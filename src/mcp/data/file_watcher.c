@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * file_watcher - looks at every file now and then. A changed file is examined until two
- * looks agree. One that is written without a pause is reported after PATIENCE_TICKS as it
+ * looks agree. One that is written without a pause is reported after PATIENCE_MOST as it
  * is, and again when it rests.
  *
  * Looks work where events do not: a folder may be replaced, by a link on the way to it or
@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "mcp/data/datasets.h"
 
-#include <event2/event.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,9 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_US        250000L
-#define TICK_US        40000L
-#define PATIENCE_TICKS 50
+/* Between looks, and while a file is not at rest. */
+#define LOOK_MS       250
+#define UNREST_MS     40
+#define PATIENCE_MOST 50 /* looks */
 
 /* The part of a log's index that readers do not write. */
 #define INDEX_SIZE 96
@@ -46,14 +46,12 @@ typedef struct watched {
     int index;    /* descriptor of a log's index, or -1 */
     looks loaded; /* at the last report */
     looks last;
-    bool is_due;    /* examine it at the next tick */
     bool is_partly; /* it was reported while it was written */
     int patience;
 } watched;
 
 struct gbx_data_watch {
-    struct event *tick;
-    struct event *look;
+    gbx_mcp_timer look;
     watched *files;
     size_t count;
     void (*changed)(void *user, size_t index, gbx_source_extent extent);
@@ -123,14 +121,6 @@ static bool equal(const looks *a, const looks *b)
 
 /* ---- changes --------------------------------------------------------------------- */
 
-static void start_tick(gbx_data_watch *w)
-{
-    struct timeval after = {.tv_usec = TICK_US};
-
-    if (!evtimer_pending(w->tick, NULL))
-        (void)evtimer_add(w->tick, &after);
-}
-
 static void tell(gbx_data_watch *w, size_t index, const looks *now,
                  gbx_source_extent extent)
 {
@@ -138,59 +128,35 @@ static void tell(gbx_data_watch *w, size_t index, const looks *now,
 
     f->loaded = *now;
     f->is_partly = extent == GBX_SOURCE_LINES; /* the rest must be read later */
-    f->patience = PATIENCE_TICKS;
+    f->patience = PATIENCE_MOST;
     w->changed(w->user, index, extent);
 }
 
-/* True if it must be examined again. */
-static bool settle(gbx_data_watch *w, size_t index)
+/* Is it at rest? */
+static bool examine(gbx_data_watch *w, size_t index)
 {
     watched *f = &w->files[index];
     looks now = look(f);
     bool is_still = equal(&now, &f->last);
 
     f->last = now;
-    if (!is_still) {
-        if (--f->patience <= 0)
-            tell(w, index, &now, GBX_SOURCE_LINES);
-    } else if (f->is_partly || !equal(&now, &f->loaded)) {
+    if (is_still && (f->is_partly || !equal(&now, &f->loaded)))
         tell(w, index, &now, GBX_SOURCE_WHOLE);
-    }
-    return !is_still;
+    else if (is_still)
+        f->patience = PATIENCE_MOST;
+    else if (--f->patience <= 0)
+        tell(w, index, &now, GBX_SOURCE_LINES);
+    return is_still;
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *user)
+static void on_look(void *user)
 {
     gbx_data_watch *w = user;
-    bool again = false;
+    bool is_still = true;
 
-    (void)fd;
-    (void)what;
     for (size_t i = 0; i < w->count; i++)
-        if (w->files[i].is_due) {
-            w->files[i].is_due = settle(w, i);
-            again |= w->files[i].is_due;
-        }
-    if (again)
-        start_tick(w);
-}
-
-static void on_look(evutil_socket_t fd, short what, void *user)
-{
-    gbx_data_watch *w = user;
-
-    (void)fd;
-    (void)what;
-    for (size_t i = 0; i < w->count; i++) {
-        watched *f = &w->files[i];
-        looks now = look(f);
-
-        if (f->is_due || equal(&now, &f->last))
-            continue;
-        f->is_due = true;
-        f->patience = PATIENCE_TICKS;
-        start_tick(w);
-    }
+        is_still &= examine(w, i);
+    gbx_mcp_timer_set(&w->look, is_still ? LOOK_MS : UNREST_MS);
 }
 
 gbx_data_watch *gbx_data_watch_new(
@@ -198,19 +164,17 @@ gbx_data_watch *gbx_data_watch_new(
     void (*changed)(void *user, size_t index, gbx_source_extent extent), void *user)
 {
     gbx_data_watch *w = gbx_need(calloc(1, sizeof *w));
-    struct event_base *base = gbx_mcp_loop_base(loop);
-    struct timeval every = {.tv_usec = LOOK_US};
 
     *w = (gbx_data_watch){.count = count, .changed = changed, .user = user};
     w->files = gbx_need(calloc(count, sizeof *w->files));
     for (size_t i = 0; i < count; i++) {
         w->files[i].spec = specs[i];
         w->files[i].index = -1;
+        w->files[i].patience = PATIENCE_MOST;
         w->files[i].loaded = w->files[i].last = look(&w->files[i]);
     }
-    w->tick = gbx_need(evtimer_new(base, on_tick, w));
-    w->look = gbx_need(event_new(base, -1, EV_PERSIST, on_look, w));
-    (void)event_add(w->look, &every);
+    gbx_mcp_timer_init(&w->look, loop, on_look, w);
+    gbx_mcp_timer_set(&w->look, LOOK_MS);
     return w;
 }
 
@@ -218,8 +182,7 @@ void gbx_data_watch_free(gbx_data_watch *w)
 {
     if (w == NULL)
         return;
-    event_free(w->tick);
-    event_free(w->look);
+    gbx_mcp_timer_cleanup(&w->look);
     for (size_t i = 0; i < w->count; i++)
         gbx_fd_close(&w->files[i].index);
     free(w->files);

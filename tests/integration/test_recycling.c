@@ -55,6 +55,29 @@ TEST(recycling__by_calls_gives_another_layout)
     gbx_engine_free(engine);
 }
 
+/* Templates that an engine has started when its pool is full. */
+static double count_starts(uint32_t pool_size)
+{
+    gbx_options options = GBX_OPTIONS_INIT;
+    gbx_engine *engine;
+    double count;
+
+    options.pool_size = pool_size;
+    options.zygote = GBX_ZYGOTE_OFF;
+    engine = engine_start(&options);
+    check_value(engine, "() => 7", NULL, "7");
+    wait_until_full(engine);
+    count = report_number(engine, "templatesStarted");
+    gbx_engine_free(engine);
+    return count;
+}
+
+TEST(first_template__starts_cold_and_is_replaced)
+{
+    assert_int_equal(count_starts(2), 2);
+    assert_int_equal(count_starts(1), 1); /* who forks on demand gains nothing by it */
+}
+
 TEST(recycling__lets_running_calls_end)
 {
     gbx_options options = GBX_OPTIONS_INIT;

@@ -14,7 +14,10 @@
 
 #define REPLY_MAX GBX_MIB(8)
 #define TOO_LONG  "the list is longer than 8 MiB: ask for one server, or with a query"
-#define SCRIPT_MS 30000
+
+/* A listing is bounded by what it computes. A busy machine may take far longer for it. */
+#define SCRIPT_CPU_MS 20000
+#define SCRIPT_MS     200000
 
 /* ---- the query ------------------------------------------------------------------- */
 
@@ -187,6 +190,7 @@ void gbx_code_ask_discover(gbx_mcp_code *code, const char *script, gbx_buf *inpu
 
     *run = (struct gbx_discovery_run){.input = *input, .done = done, .user = user};
     *input = (gbx_buf){0};
+    limits.cpu_ms = SCRIPT_CPU_MS;
     limits.timeout_ms = SCRIPT_MS;
     call.form = GBX_FORM_SCRIPT;
     call.code = script;

@@ -44,7 +44,8 @@ const required = createRequire(import.meta.url)('glovebox');
 const engine = new SandboxEngine({ fetch: ['api.example.com'] });
 const result = await engine.execute('(d) => [d.length, typeof fetch, new URL("https://ä.example").host]', [1, 2]);
 await engine.close();
-console.log(JSON.stringify([result.value ?? result, required.SandboxEngine === SandboxEngine, typeof createSandboxTools]));
+const isNodes = new URL(import.meta.resolve('glovebox')).pathname.endsWith('/dist/node.mjs');
+console.log(JSON.stringify([result.value ?? result, required.SandboxEngine === SandboxEngine, typeof createSandboxTools, isNodes]));
 `;
 
 const COMMON = `
@@ -80,7 +81,7 @@ test('npm pack makes a package that installs into an empty project and works', {
     // An npm that asks before it runs scripts of packages has not run this one.
     if (!existsSync(join(installed, 'native'))) run(installed, process.execPath, 'install.mjs');
 
-    assert.equal(run(project, process.execPath, 'module.mjs'), '[[2,"function","xn--4ca.example"],true,"function"]\n');
+    assert.equal(run(project, process.execPath, 'module.mjs'), '[[2,"function","xn--4ca.example"],true,"function",true]\n');
     assert.equal(run(project, process.execPath, 'common.cjs'), '[42,false,"[SANDBOX]"]\n');
     run(project, process.execPath, join(folder, 'node_modules', 'typescript', 'bin', 'tsc'), '--strict', '--noEmit',
       '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,esnext.disposable,dom', '--typeRoots', './none', 'module.mts', 'common.cts');

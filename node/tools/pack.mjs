@@ -95,6 +95,14 @@ export const {
   ${names.join(',\n  ')},
 } = core((name) => modules[name]);
 `);
+  // For Node itself: it would search a CommonJS file that is imported for names, which takes
+  // three times as long as to load it. A bundler cannot follow this require.
+  writeFileSync(join(dist, 'node.mjs'), `${LICENCE}import { createRequire } from 'node:module';
+
+export const {
+  ${names.join(',\n  ')},
+} = createRequire(import.meta.url)('./glovebox.cjs');
+`);
   for (const name of ['servers', 'discover', 'declarations'])
     copy(join(root, 'src', 'mcp', 'code', `${name}.js`), join(dist, `${name}.box.js`));
   // The declarations once more, for who requires: a package is of one kind or of the other.

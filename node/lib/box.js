@@ -10,9 +10,8 @@ import {
 } from './native.js';
 import { hintOfEngine } from './hints.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
-import { Listeners } from './listeners.js';
+import { Listeners, unwatch } from './listeners.js';
 import { asArgument, asOption, LEVELS } from './options.js';
-import { unwatch } from './signals.js';
 import { messageOf, partsOf } from './thrown.js';
 
 const { parse } = JSON;

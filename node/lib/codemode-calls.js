@@ -3,12 +3,11 @@
  * codemode-calls - one run of code, seen from the host: handles every request of the sandbox.
  * The requests are untrusted: limits and the embedder's approval apply.
  */
-import { isObject } from './argument.js';
+import { isObject, nearest } from './argument.js';
 import { clearTimeout, now, setTimeout } from './clock.js';
 import { CallError, valueOf } from './codemode-servers.js';
 import { mendText } from './half.js';
 import { InvalidData, snapshot, Taken, whole } from './input.js';
-import { nearest } from './nearest.js';
 import { messageOf } from './thrown.js';
 import { toToolResult } from './tool-result.js';
 

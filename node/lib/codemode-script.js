@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import vm from 'node:vm';
 
-import { here } from './here.js';
+import { here } from './native.js';
 
 /** The function of the host that they call. */
 export const HOST_NAME = 'codemode';

@@ -3,9 +3,8 @@
  * codemode-servers - the things behind a name of `servers`: a client of the MCP SDK, tools of
  * createSandboxTools(), or plain functions.
  */
-import { isObject, wrong } from './argument.js';
+import { isObject, nearest, wrong } from './argument.js';
 import { mendHalves } from './half.js';
-import { nearest } from './nearest.js';
 import { problemsOf } from './schema.js';
 import { messageOf } from './thrown.js';
 import { returnedBy } from './tool-result.js';

@@ -13,10 +13,9 @@ import { definitionOf } from './codemode-describe.js';
 import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
 import { EngineCache } from './engine-cache.js';
-import { Listeners } from './listeners.js';
+import { isSignal, Listeners, unwatch, watch } from './listeners.js';
 import { RequestEngine } from './request.js';
 import { shownText } from './shown.js';
-import { isSignal, unwatch, watch } from './signals.js';
 
 const MIB = 1048576;
 const CODE_BYTES = 51200;

@@ -7,7 +7,7 @@ import { ANSWERS, Box, Call, failure, invalid } from './box.js';
 import { BOUND, given, InvalidData, snapshot, whole } from './input.js';
 import { addon } from './native.js';
 import { policyJson, takeLimits, takeOptions, wrong } from './options.js';
-import { isSignal, watch } from './signals.js';
+import { isSignal, watch } from './listeners.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
 

@@ -6,10 +6,21 @@
 // `make node` put it, or came with the package; the worker program is next to it. If the addon
 // cannot be loaded, the import does not throw: engines report UNAVAILABLE, and why.
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { setImmediate } from './clock.js';
-import { here, require } from './here.js';
+
+/* A bundler moves this code, and may leave it without import.meta: the files are then not
+ * found. Whoever needs them reports that; the import does not throw. */
+const file = import.meta.url === undefined ? join(process.cwd(), 'bundle.js') : fileURLToPath(import.meta.url);
+
+/** The folder that has the package's files. */
+export const here = dirname(file);
+
+/** CommonJS's require: addons cannot be imported. */
+export const require = createRequire(file);
 
 /** The kinds of the addon's reports: node/src/addon.h. */
 export const DONE = 0;

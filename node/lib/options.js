@@ -4,10 +4,9 @@
 // TypeError that names it.
 import { resolve } from 'node:path';
 
-import { isObject } from './argument.js';
+import { insteadOf, isObject } from './argument.js';
 import { InvalidData, jsonOf } from './input.js';
 import { workerPath } from './native.js';
-import { insteadOf } from './nearest.js';
 
 const MIB = 1048576;
 

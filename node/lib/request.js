@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { isObject } from './argument.js';
 import { SandboxEngine } from './engine.js';
-import { isSignal, unwatch, watch } from './signals.js';
+import { isSignal, unwatch, watch } from './listeners.js';
 
 const requests = new AsyncLocalStorage();
 

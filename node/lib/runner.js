@@ -8,8 +8,7 @@
  */
 import { isObject, needFunction, needKnown, needName, needNumber, needObject, needText, needValues, wrong } from './argument.js';
 import { Spread } from './input.js';
-import { guarded, Listeners } from './listeners.js';
-import { isSignal } from './signals.js';
+import { guarded, isSignal, Listeners } from './listeners.js';
 
 const MOST_MS = 600000;
 const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];

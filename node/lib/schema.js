@@ -6,9 +6,8 @@
  * what to send instead. A keyword that is not checked here refuses nothing. Patterns are
  * among these: a regular expression over untrusted text can run for ever.
  */
-import { isObject, received } from './argument.js';
+import { isObject, nearest, received } from './argument.js';
 import { declarations } from './codemode-script.js';
-import { nearest } from './nearest.js';
 
 const MOST_PROBLEMS = 8;
 const LEVELS_MAX = 64; /* of schemas in schemas */

@@ -3,7 +3,7 @@
  * tools - tools of an MCP server that run a model's code: declared briefly, served by the
  * official SDK, ended when the client cancels or leaves.
  */
-import { isObject, needKnown, needObject, wrong } from './argument.js';
+import { isObject, nearest, needKnown, needObject, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
 import { RequestEngine, serveRequest } from './request.js';
 import { ToolBuilder } from './tool-builder.js';
@@ -11,7 +11,6 @@ import { ToolErrorBuilder } from './tool-error.js';
 import { registerTools } from './tool-register.js';
 import { contextFor } from './tool-context.js';
 import { errorOf, toToolFailure, toToolResult } from './tool-result.js';
-import { nearest } from './nearest.js';
 
 function unknownTool(name, names) {
   const meant = typeof name === 'string' ? nearest(name, names) : undefined;

@@ -23,7 +23,7 @@ console.log(JSON.stringify(result.value));
 
 for (const hostile of [
   '(orders) => { for (;;); }',
-  '(orders) => { const a = []; for (;;) a.push(orders.slice()); }',
+  '(orders) => { const a = []; for (;;) a.push(new Uint8Array(1e6)); }',
   '(orders) => require("fs").readFileSync("/etc/passwd", "utf8")',
   '(orders) => globalThis.constructor.constructor("return process")().env',
 ]) {

@@ -341,6 +341,7 @@ test('names and values that are told steer no terminal', async () => {
 test('statistics tell counts, and figures of what is shown', async () => {
   const { client } = await start([`people=${file('people.json', JSON.stringify(people))}`], undefined,
     ['--show', 'people.total', '--show', 'people.plan']);
+  assert.equal(await value(client, 'data.length'), people.length); // then it is read, however long that takes
   const { resources } = await client.listResources();
   assert.deepEqual(resources.map((r) => r.uri), ['glovebox://dataset/people']);
   const { contents: [{ text }] } = await client.readResource({ uri: resources[0].uri });

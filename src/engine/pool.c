@@ -19,8 +19,8 @@
 #define WASTED_MAX  8
 #define ABSTAINS_NS (INT64_C(90) * GBX_NS_PER_MS)
 
-/* An engine without calls for this long keeps one worker, and later none: then the
- * next call waits for a fork. */
+/* An engine without calls for this long keeps one worker, and later none, as after its
+ * first call: then the next call waits for a fork. */
 #define KEEPS_ONE_NS  (INT64_C(2000) * GBX_NS_PER_MS)
 #define KEEPS_NONE_NS (INT64_C(60000) * GBX_NS_PER_MS)
 
@@ -294,11 +294,14 @@ static void note_call(gbx_engine *engine, int64_t now_ns)
         engine->place = 0;
     if (engine->place <= size)
         engine->place++;
-    engine->called_ns = now_ns;
-    engine->demand_ns = now_ns;
-    engine->kept = engine->kept == 0 ? 1 : 2 * engine->kept;
+    if (engine->called_ns == 0 && engine->preloads == NULL)
+        engine->kept = 0; /* many engines are made for one call */
+    else
+        engine->kept = engine->kept == 0 ? 1 : 2 * engine->kept;
     if (engine->kept > size)
         engine->kept = size;
+    engine->called_ns = now_ns;
+    engine->demand_ns = now_ns;
 }
 
 void gbx_queue_enter(gbx_engine *engine, gbx_run *run)

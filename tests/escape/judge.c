@@ -465,7 +465,7 @@ void judge_start(uint32_t with_worlds)
     }
     for (int world = 0; world < WORLD_COUNT; world++)
         if (judge.engines[world] != NULL)
-            wait_until_full(judge.engines[world]);
+            fill_pool(judge.engines[world]);
     judge.quiet = footprint_take();
     judge.groups = count_groups();
 }

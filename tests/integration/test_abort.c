@@ -18,9 +18,7 @@ static int start(void **state)
     gbx_options options = GBX_OPTIONS_INIT;
 
     *state = engine = engine_start(&options);
-    for (int i = 0; i < 3; i++)
-        check_alive(engine);
-    wait_until_full(engine);
+    fill_pool(engine);
     quiet = footprint_take();
     return 0;
 }

@@ -25,9 +25,7 @@ static int start(void **state)
     options.limits.host_out_bytes = 1 << 20;
     engine = engine_start(&options);
     host_functions_expose(&host, engine);
-    for (int i = 0; i < 3; i++) /* which fill the pool: no test has more afterwards */
-        check_alive(engine);
-    wait_until_full(engine);
+    fill_pool(engine);
     quiet = footprint_take();
     return 0;
 }

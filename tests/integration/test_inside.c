@@ -275,7 +275,7 @@ TEST(env__is_in_no_memory_but_that_of_its_call)
     proc_memory_needs_root();
     engine = engine_of_policy(policy);
     check_value(engine, "() => env.A", "null", "\"canary-env-791\"");
-    wait_until_full(engine);
+    fill_pool(engine);
     proc_look(getpid(), &tree);
     assert_true(tree.count > 1);
     for (size_t i = 0; i < tree.count; i++)

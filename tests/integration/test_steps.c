@@ -112,8 +112,7 @@ static int start(void **state)
 
     options.pool_size = 2;
     *state = engine = engine_start(&options);
-    check_alive(engine);
-    wait_until_full(engine);
+    fill_pool(engine);
     quiet = footprint_take();
     return 0;
 }

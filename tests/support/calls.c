@@ -192,6 +192,13 @@ void wait_until_full(gbx_engine *engine)
     assert_true(until(is_full, engine, 60000));
 }
 
+void fill_pool(gbx_engine *engine)
+{
+    for (int i = 0; i < 3; i++)
+        check_alive(engine);
+    wait_until_full(engine);
+}
+
 static bool is_taken(void *user)
 {
     return report_number(user, "ready") == 0;

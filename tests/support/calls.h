@@ -56,7 +56,12 @@ double report_number(gbx_engine *engine, const char *key);
 
 /* True once the pool is full, nothing else lives, and the template is one to last. */
 bool pool_is_full(gbx_engine *engine);
-void wait_until_full(gbx_engine *engine);  /* asserts */
+void wait_until_full(gbx_engine *engine); /* asserts */
+
+/* Calls until the engine keeps ready workers between calls, and waits for them: later
+ * calls leave no more processes, or a few for two seconds. */
+void fill_pool(gbx_engine *engine);
+
 void wait_until_taken(gbx_engine *engine); /* no worker is ready; asserts */
 
 /* What this process has; and, asserting, that it comes back to that. */

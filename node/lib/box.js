@@ -191,7 +191,7 @@ export class Call {
   end(result) {
     if (!this.leave()) return;
     const { sink } = this.box;
-    if (sink !== undefined) tellSink(this.box, sink, result);
+    if (sink !== undefined && result.code !== 'INVALID_CODE') tellSink(this.box, sink, result);
     this.resolve(result);
   }
 }

@@ -178,20 +178,25 @@ export class SandboxEngine {
       if (signal !== undefined && signal !== null && !isSignal(signal)) {
         throw wrong('signal', 'an AbortSignal', signal);
       }
+      const early = this.#early(code, signal);
+      if (early !== undefined) {
+        resolve(early);
+        return;
+      }
       const call = new Call(box, resolve, reject);
       if (answers !== undefined) call.answerWith(answers);
-      if (box.isDisposed) {
-        call.end(failure('UNAVAILABLE', 'the engine has been disposed of'));
-      } else if (signal?.aborted) {
-        call.end(failure('ABORTED', 'the call was aborted before it began'));
-      } else if (addon === undefined) {
-        call.end(failure('UNAVAILABLE', box.failed));
-      } else if (typeof code !== 'string') {
-        call.end(failure('INVALID_CODE', 'the code must be a string'));
-      } else {
-        this.#begin(call, form, code, data, json, signal, onLog, extra);
-      }
+      this.#begin(call, form, code, data, json, signal, onLog, extra);
     });
+  }
+
+  /* The result of a call that cannot begin, or undefined. It has no telemetry event. */
+  #early(code, signal) {
+    const box = this.#box;
+    if (box.isDisposed) return failure('UNAVAILABLE', 'the engine has been disposed of');
+    if (signal?.aborted) return failure('ABORTED', 'the call was aborted before it began');
+    if (addon === undefined) return failure('UNAVAILABLE', box.failed);
+    if (typeof code !== 'string') return failure('INVALID_CODE', 'the code must be a string');
+    return undefined;
   }
 
   #begin(call, form, code, data, json, signal, onLog, extra) {

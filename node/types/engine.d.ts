@@ -270,7 +270,8 @@ export interface SandboxFunctions {
   [name: string]: SandboxFunction | SandboxFunctions;
 }
 
-/** One finished call. */
+/** One finished call; none for a call that ended before anything ran: INVALID_CODE, aborted
+  * or disposed of beforehand. */
 export interface SandboxTelemetryEvent {
   type: 'sandbox.exec';
   ok: boolean;

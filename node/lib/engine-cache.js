@@ -36,6 +36,7 @@ export class EngineCache {
   #itself = new WeakMap(); /* the number for a function or an object in a key */
   #next = 1;
   #isDisposed = false;
+  #ending = new Set(); /* promises of the ends of engines */
 
   /** make(config): a new engine. */
   constructor(make, most = 8) {
@@ -85,14 +86,25 @@ export class EngineCache {
       if (this.#entries.size <= this.#most) return;
       if (entry.calls > 0) continue;
       this.#entries.delete(key);
-      entry.engine.dispose();
+      this.#end(entry.engine);
     }
+  }
+
+  #end(engine) {
+    const ended = engine.close().then(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
   }
 
   /** Ends every engine; calls in flight end as ABORTED. */
   dispose() {
     this.#isDisposed = true;
-    for (const { engine } of this.#entries.values()) engine.dispose();
+    for (const { engine } of this.#entries.values()) this.#end(engine);
     this.#entries.clear();
+  }
+
+  /** dispose(), and wait until every process is gone. */
+  async close() {
+    this.dispose();
+    await Promise.all(this.#ending);
   }
 }

@@ -7,4 +7,5 @@ export { SandboxedToolForge } from './forge.js';
 export { createSandboxClient, SandboxExecutionError } from './runner.js';
 export { glovebox, glovebox as nodeWorkerAdapter } from './runner-glovebox.js';
 export { memory, memory as memoryAdapter } from './runner-memory.js';
+export { WORKER_SOURCE } from './runner-thread.js';
 export { createCodeMode } from './codemode.js';

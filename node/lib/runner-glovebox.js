@@ -10,7 +10,7 @@ import { EngineCache } from './engine-cache.js';
 import { hintOfCode } from './hints.js';
 import { RequestEngine } from './request.js';
 import { BOX_FETCH, answerFetch } from './runner-fetch.js';
-import { runnerArguments, runnerBindings, SandboxExecutionError, Sink, withOwnPath } from './runner.js';
+import { NO_FETCH, runnerArguments, runnerBindings, SandboxExecutionError, SILENT, Sink, withOwnPath } from './runner.js';
 
 const MIB = 1048576;
 const MOST_MS = 600000; /* for an engine; a call's timeout is lower */
@@ -30,7 +30,7 @@ function errorOf(result, given) {
     ...(isThrown ? { name: name || undefined, message } : { message: withOwnPath(error, path, given) }),
     stack,
     code,
-    hint: given.secureFetchImpl !== undefined && hint.startsWith('fetch is off') ? PLAIN_FETCH : hint,
+    hint: given.secureFetchImpl !== NO_FETCH && hint.startsWith('fetch is off') ? PLAIN_FETCH : hint,
     location,
     logs,
     executionMs,
@@ -62,21 +62,21 @@ class GloveboxRunner {
   }
 
   #run(call, secureFetchImpl) {
-    const policy = secureFetchImpl === undefined ? POLICY : FETCH_POLICY;
+    const policy = secureFetchImpl === NO_FETCH ? POLICY : FETCH_POLICY;
     return this.#engines.use({ ...this.#engineOptions, policy }, (engine) =>
       engine.run({ ...call, [ANSWERS]: secureFetchImpl }), call.signal);
   }
 
   async execute(args) {
     const given = runnerArguments(args);
-    const sink = new Sink(given.consoleSink ?? {});
+    const sink = new Sink(given.consoleSink);
     const result = await this.#run({
       form: 'body',
       code: given.code,
       bindings: runnerBindings(given),
       limits: { timeoutMs: given.timeout, memoryBytes: this.#memoryBytes },
       signal: given.signal,
-      ...(given.consoleSink === undefined ? {} : { onLog: (level, text) => sink.tell(level, text) }),
+      ...(given.consoleSink === SILENT ? {} : { onLog: (level, text) => sink.tell(level, text) }),
     }, given.secureFetchImpl);
     sink.end();
     if (!result.ok) throw errorOf(result, given);
@@ -84,7 +84,7 @@ class GloveboxRunner {
   }
 
   async dispose() {
-    this.#engines.dispose();
+    await this.#engines.close();
   }
 }
 

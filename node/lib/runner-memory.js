@@ -10,7 +10,7 @@ import { hintOfCode } from './hints.js';
 import { BOUND, InvalidData, jsonOf } from './input.js';
 import { addon } from './native.js';
 import { BOX_FETCH, answerFetch } from './runner-fetch.js';
-import { emptiness, runnerArguments, runnerBindings, SandboxExecutionError, Sink, withOwnPath } from './runner.js';
+import { emptiness, NO_FETCH, runnerArguments, runnerBindings, SandboxExecutionError, Sink, withOwnPath } from './runner.js';
 import { consoleOf, resultOf, timersOf } from './runner-world.js';
 
 const AsyncFunction = (async () => {}).constructor;
@@ -28,7 +28,7 @@ function warnOnce() {
 /* The fetch of the sandbox; without secureFetchImpl the name is undefined, and never this
  * process's own fetch. */
 function fetchOf(secureFetchImpl) {
-  if (secureFetchImpl === undefined) return undefined;
+  if (secureFetchImpl === NO_FETCH) return undefined;
   const host = { fetch: async (url, init) => answerFetch(secureFetchImpl, url, init) };
   return new Function('globalThis', `${BOX_FETCH}\nreturn fetch;`)(host);
 }
@@ -132,7 +132,7 @@ export function memory() {
       const bindings = bindingsOf(given);
       const logs = [];
       const begun = now();
-      const sink = new Sink(given.consoleSink ?? {});
+      const sink = new Sink(given.consoleSink);
       const tell = (level, text) => {
         logs.push({ level, timeMs: now() - begun, text });
         sink.tell(level, text);

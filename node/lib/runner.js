@@ -53,22 +53,40 @@ function needSink(sink) {
   for (const level of LEVELS) if (sink[level] !== undefined) needFunction(sink[level], `args.consoleSink.${level}`);
 }
 
+/** The fetch of a call that was given none: the adapters here then have no fetch at all. */
+export async function NO_FETCH() {
+  throw new Error('fetch is off: the call was given no secureFetchImpl');
+}
+
+/** The sink of a call that was given none. */
+export const SILENT = Object.freeze(Object.fromEntries(LEVELS.map((level) => [level, () => {}])));
+
+/* A sink with every method: log stands in for a missing one. */
+function wholeSink(sink) {
+  if (LEVELS.every((level) => sink[level] !== undefined)) return sink;
+  return Object.fromEntries(LEVELS.map((level) =>
+    [level, (message) => (sink[level] === undefined ? sink.log?.(message) : sink[level](message))]));
+}
+
 /** The arguments of execute(), complete and checked; throws for wrong use. */
 export function runnerArguments(args) {
   needObject(args, 'args');
   needKnown(args, ARGUMENTS, 'args');
   const { code, executionParams = {}, envVars = {}, contextVariables = {}, isCustomTool = false } = args;
-  const { timeout = 5000, secureFetchImpl, consoleSink, signal } = args;
+  const { timeout = 5000, secureFetchImpl = NO_FETCH, consoleSink = SILENT, signal } = args;
   needText(code, 'args.code');
   needValues(executionParams, 'args.executionParams');
   needValues(envVars, 'args.envVars');
   needNames(contextVariables);
   needNumber(timeout, 'args.timeout', 1, MOST_MS);
   if (typeof isCustomTool !== 'boolean') throw wrong('args.isCustomTool', 'true or false', isCustomTool);
-  if (secureFetchImpl !== undefined) needFunction(secureFetchImpl, 'args.secureFetchImpl');
-  if (consoleSink !== undefined) needSink(consoleSink);
+  needFunction(secureFetchImpl, 'args.secureFetchImpl');
+  needSink(consoleSink);
   if (signal !== undefined && signal !== null && !isSignal(signal)) throw wrong('args.signal', 'an AbortSignal', signal);
-  return { code, executionParams, envVars, contextVariables, isCustomTool, timeout, secureFetchImpl, consoleSink, signal };
+  return {
+    code, executionParams, envVars, contextVariables, isCustomTool, timeout, secureFetchImpl,
+    consoleSink: wholeSink(consoleSink), signal,
+  };
 }
 
 /** The names that the code sees, and their values. A parameter whose name no variable can
@@ -112,7 +130,7 @@ export function emptiness(code) {
 }
 
 /**
- * Passes lines of the console to a sink that may lack methods. If a method throws, or its
+ * Passes lines of the console to a sink. If a method throws, or its
  * promise is rejected, the call fails once the code has ended; a later rejection is a
  * warning.
  */
@@ -127,8 +145,8 @@ export class Sink {
   }
 
   tell(level, message) {
-    const method = LEVELS.includes(level) && typeof this.#sink[level] === 'function' ? level : 'log';
-    guarded(() => this.#sink[method]?.(message), (error) => {
+    const method = LEVELS.includes(level) ? level : 'log';
+    guarded(() => this.#sink[method](message), (error) => {
       if (this.#hasEnded) this.#listeners.complain(`consoleSink.${method}`, error);
       else this.#failure ??= { error };
     });
@@ -156,6 +174,8 @@ function describe(error) {
 
 class SandboxClient {
   #adapter;
+  #isDisposed = false;
+  #running = new Set(); /* promises of calls */
 
   constructor(adapter) {
     this.#adapter = adapter;
@@ -165,24 +185,37 @@ class SandboxClient {
     return this.#adapter.name;
   }
 
+  /* Adapters get every argument. */
+  async #run(given) {
+    if (this.#isDisposed) throw new SandboxExecutionError({ code: 'UNAVAILABLE', message: 'dispose() was called' });
+    const running = Promise.resolve(this.#adapter.execute(given));
+    const ended = running.catch(() => {}).then(() => this.#running.delete(ended));
+    this.#running.add(ended);
+    return running;
+  }
+
   /** Runs the body of an async function; resolves with {result}, rejects if it failed. */
   async execute(args) {
-    return this.#adapter.execute(args);
+    return this.#run(runnerArguments(args));
   }
 
   /** The same as a value: {ok: true, result} or {ok: false, error}. Rejects only for wrong
    * use. */
   async attempt(args) {
-    runnerArguments(args);
+    const given = runnerArguments(args);
     try {
-      return { ok: true, result: (await this.#adapter.execute(args)).result };
+      return { ok: true, result: (await this.#run(given)).result };
     } catch (error) {
       return { ok: false, error: describe(error) };
     }
   }
 
-  /** Frees what the adapter keeps. */
-  async dispose() {
+  /** Frees what the adapter keeps. options.drain: calls that run may end first. */
+  async dispose(options = {}) {
+    needObject(options, 'options');
+    needKnown(options, ['drain'], 'options');
+    this.#isDisposed = true;
+    if (options.drain === true) await Promise.all(this.#running);
     await this.#adapter.dispose();
   }
 

@@ -8,7 +8,7 @@ import { EngineCache } from '../lib/engine-cache.js';
 function engines() {
   const made = [];
   const make = (config) => {
-    const engine = { config, isDisposed: false, dispose() { this.isDisposed = true; } };
+    const engine = { config, isDisposed: false, async close() { this.isDisposed = true; } };
     made.push(engine);
     return engine;
   };

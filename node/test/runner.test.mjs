@@ -6,9 +6,9 @@ import { after, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
 import {
-  createSandboxClient, glovebox, memory, memoryAdapter, nodeWorkerAdapter, SandboxExecutionError,
+  createSandboxClient, glovebox, memory, memoryAdapter, nodeWorkerAdapter, SandboxExecutionError, WORKER_SOURCE,
 } from '../lib/index.js';
-import { busyWorkers, gone } from './support/processes.mjs';
+import { busyWorkers, descendants, gone } from './support/processes.mjs';
 
 const all = {
   executionParams: {}, envVars: {}, contextVariables: {}, isCustomTool: false, timeout: 5000,
@@ -263,7 +263,10 @@ describe('glovebox()', () => {
 
   it('after dispose() does not run', async () => {
     const ended = createSandboxClient({ adapter: glovebox() });
+    await ended.execute({ code: 'return 1' });
+    const processes = descendants().map(({ pid }) => pid);
     await ended.dispose();
+    assert.ok(descendants().length < processes.length);
     await assert.rejects(ended.execute({ code: 'return 1' }), { code: 'UNAVAILABLE' });
   });
 });
@@ -309,37 +312,46 @@ describe('the port takes an adapter of anybody', () => {
     const args = { ...all, code: 'abc' };
     assert.equal(client.name, 'mine');
     assert.deepEqual(await client.execute(args), { result: 3 });
-    assert.equal(seen[0], args);
+    assert.deepEqual(Object.keys(seen[0]), [...Object.keys(args).slice(-1), ...Object.keys(all), 'secureFetchImpl', 'consoleSink', 'signal']);
+    await client.execute({ code: 'x' });
+    const { secureFetchImpl, consoleSink, ...given } = seen[1];
+    assert.deepEqual(given, { ...all, code: 'x', signal: undefined });
+    await assert.rejects(secureFetchImpl('https://a.example/', {}), /^Error: fetch is off/);
+    for (const level of ['log', 'info', 'warn', 'error', 'debug']) consoleSink[level]('unheard');
     await assert.rejects(client.execute({ ...all, code: 'bad' }), { name: 'Refused' });
     assert.equal((await client.attempt({ ...all, code: 'bad' })).error.name, 'Refused');
     await client.dispose();
     assert.equal(seen.at(-1), 'disposed');
+    await assert.rejects(client.execute(args), { code: 'UNAVAILABLE', message: 'dispose() was called' });
   });
 
-  /* A pool of one thread that speaks the messages of the protocol, as such adapters do. */
+  it('and lets what runs end first, if it is asked to', async () => {
+    const client = createSandboxClient({ adapter: glovebox() });
+    const slow = client.execute({ code: 'await new Promise((resolve) => setTimeout(resolve, 300)); return 7' });
+    const drained = client.dispose({ drain: true });
+    await assert.rejects(client.execute({ code: 'return 1' }), { code: 'UNAVAILABLE' });
+    assert.deepEqual(await slow, { result: 7 });
+    await drained;
+    await assert.rejects(client.dispose({ drian: true }), /options\.drian is not an option.*drain/);
+  });
+
+  /* A thread of the published source, and the messages that its author passes on. */
   function threadAdapter() {
-    const source = `
-      const { parentPort } = require('node:worker_threads');
-      const vm = require('node:vm');
-      parentPort.on('message', async ({ type, execId, code, executionParams, envVars, contextVariables, syncTimeout }) => {
-        if (type !== 'execute') return;
-        const console = { log: (...args) => parentPort.postMessage({ type: 'console', level: 'log', message: args.join(' ') }) };
-        try {
-          const context = vm.createContext({ params: executionParams, env: envVars, console, ...contextVariables });
-          const value = await new vm.Script('(async () => {' + code + '\\n})()').runInContext(context, { timeout: syncTimeout });
-          parentPort.postMessage({ type: 'result', execId, value });
-        } catch ({ name, message, stack }) {
-          parentPort.postMessage({ type: 'error', execId, error: { name, message, stack } });
-        }
-      });`;
-    const worker = new Worker(source, { eval: true });
+    const worker = new Worker(WORKER_SOURCE, { eval: true });
     let next = 0;
     return {
       name: 'thread',
-      execute: ({ code, executionParams, envVars, contextVariables, isCustomTool, timeout, consoleSink }) => new Promise((resolve, reject) => {
+      execute: ({ code, executionParams, envVars, contextVariables, isCustomTool, timeout, consoleSink, secureFetchImpl }) => new Promise((resolve, reject) => {
         const execId = next++;
+        const answer = async ({ id, url, init }) => {
+          const told = await secureFetchImpl(url, init).then(
+            async (response) => ({ ok: response.ok, status: response.status, statusText: response.statusText, headers: Object.fromEntries(response.headers), body: await response.text() }),
+            ({ message: error }) => ({ ok: false, status: 0, statusText: '', headers: {}, body: '', error }));
+          worker.postMessage({ type: 'fetch_response', id, ...told });
+        };
         worker.on('message', function listen(message) {
-          if (message.type === 'console') consoleSink?.[message.level](message.message);
+          if (message.type === 'console') consoleSink[message.level](message.message);
+          if (message.type === 'fetch') void answer(message);
           if (message.execId !== execId) return;
           worker.off('message', listen);
           if (message.type === 'result') resolve({ result: message.value });
@@ -358,10 +370,16 @@ describe('the port takes an adapter of anybody', () => {
       const args = { ...all, executionParams: { a: 20, b: 22 }, contextVariables: { unit: 'EUR' }, consoleSink: { log: (m) => lines.push(m) } };
       const good = await client.execute({ ...args, code: 'console.log("sum of", params.a); return `${params.a + params.b} ${unit}`' });
       const bad = await client.execute({ ...args, code: 'throw new RangeError("far")' }).catch(({ name, message }) => ({ name, message }));
+      const tool = await client.execute({
+        ...args, isCustomTool: true, secureFetchImpl: async (url) => new Response(`{"url":"${url}"}`, { status: 201, headers: { a: 'b' } }),
+        code: 'const r = await fetch("https://a.example/"); return [a, environmentVariables, r.ok, r.status, r.headers.get("A"), (await r.json()).url]',
+      });
       await client.dispose();
-      return [good, bad];
+      return [good, bad, tool];
     };
-    const expected = [{ result: '42 EUR' }, { name: 'RangeError', message: 'far' }];
+    const expected = [
+      { result: '42 EUR' }, { name: 'RangeError', message: 'far' }, { result: [20, {}, true, 201, 'b', 'https://a.example/'] },
+    ];
     for (const adapter of [threadAdapter(), glovebox(), memory()]) assert.deepEqual(await program(adapter), expected);
     assert.deepEqual(lines, ['sum of 20', 'sum of 20', 'sum of 20']);
   });

@@ -9,26 +9,33 @@ export interface SandboxRunner {
   dispose(): Promise<void>;
 }
 
+/** What an adapter gets: every argument, with the defaults of createSandboxClient(). */
 export interface SandboxExecuteArgs {
   /** The body of an async function. */
   code: string;
-  /** What the code sees as params. */
-  executionParams?: Record<string, unknown> | undefined;
-  /** What the code sees as env and as environmentVariables. */
-  envVars?: Record<string, string> | undefined;
-  /** Each is also a variable in the code. */
-  contextVariables?: Record<string, unknown> | undefined;
-  /** Each of executionParams is also a variable, if its name allows. */
-  isCustomTool?: boolean | undefined;
+  /** What the code sees as params. Default {}. */
+  executionParams: Record<string, unknown>;
+  /** What the code sees as env and as environmentVariables. Default {}. */
+  envVars: Record<string, string>;
+  /** Each is also a variable in the code. Default {}. */
+  contextVariables: Record<string, unknown>;
+  /** Each of executionParams is also a variable, if its name allows. Default false. */
+  isCustomTool: boolean;
   /** Milliseconds, to 600000. Default 5000. */
-  timeout?: number | undefined;
-  /** Makes the requests of the code's fetch, and must judge each. Without it fetch does not
-    * exist. */
-  secureFetchImpl?: SecureFetch | undefined;
-  /** Receives console lines while the code runs. */
-  consoleSink?: SandboxConsoleSink | undefined;
+  timeout: number;
+  /** Makes the requests of the code's fetch, and must judge each. Default: refuses all;
+    * the adapters here have no fetch then. */
+  secureFetchImpl: SecureFetch;
+  /** Receives console lines while the code runs. An adapter gets all methods; log stands in for
+    * a missing one. */
+  consoleSink: SandboxConsoleSink;
   signal?: AbortSignal | undefined;
 }
+
+/** What a caller gives: only the code is required. */
+export type SandboxExecuteOptions = Pick<SandboxExecuteArgs, 'code'> & {
+  [K in keyof Omit<SandboxExecuteArgs, 'code' | 'consoleSink'>]?: SandboxExecuteArgs[K] | undefined;
+} & { consoleSink?: { [K in keyof SandboxConsoleSink]?: SandboxConsoleSink[K] | undefined } | undefined };
 
 export interface SandboxExecuteResult {
   result: unknown;
@@ -61,11 +68,11 @@ export type SecureFetch = (
 ) => SecureFetchResponse | Promise<SecureFetchResponse>;
 
 export interface SandboxConsoleSink {
-  log?: ((message: string) => void) | undefined;
-  info?: ((message: string) => void) | undefined;
-  warn?: ((message: string) => void) | undefined;
-  error?: ((message: string) => void) | undefined;
-  debug?: ((message: string) => void) | undefined;
+  log(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+  debug?(message: string): void;
 }
 
 export interface SandboxClientConfig {
@@ -86,12 +93,14 @@ export interface SandboxAttemptError {
 export interface SandboxClient {
   readonly name: string;
   /** Rejects when the code failed, as every adapter does. */
-  execute(args: SandboxExecuteArgs): Promise<SandboxExecuteResult>;
+  execute(args: SandboxExecuteOptions): Promise<SandboxExecuteResult>;
   /** The same as a value; rejects only for wrong use. */
-  attempt(args: SandboxExecuteArgs): Promise<
+  attempt(args: SandboxExecuteOptions): Promise<
     { ok: true; result: unknown; error?: undefined } | { ok: false; result?: undefined; error: SandboxAttemptError }
   >;
-  dispose(): Promise<void>;
+  /** Resolves when the adapter's processes have gone; later calls reject as UNAVAILABLE. drain:
+    * calls that run may end first. */
+  dispose(options?: { drain?: boolean | undefined }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -125,6 +134,9 @@ export function memory(): SandboxRunner;
 export { glovebox as nodeWorkerAdapter, memory as memoryAdapter };
 
 /* ---- for authors of adapters: messages between a host and a worker of theirs -------------- */
+
+/** A worker for them: `new Worker(WORKER_SOURCE, { eval: true })`. It isolates nothing. */
+export const WORKER_SOURCE: string;
 
 export type SandboxMainToWorkerMessage =
   | {

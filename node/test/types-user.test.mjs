@@ -74,13 +74,45 @@ const { violations } = validateSandboxCode('');
 void [told, result, thrown?.message, violations?.length];
 `;
 
+/* Results that a program's own tests make, with the members that are published. */
+const MOCKS = `
+import {
+  createSandboxTools, type GuardResult, type SandboxErrorCode, type SandboxExecutionResult, type SandboxResult,
+} from 'glovebox';
+
+const values: SandboxResult<number>[] = [
+  { ok: true, value: 3, executionMs: 0.4 }, { ok: false, error: 'ran too long', code: 'TIMEOUT' },
+];
+const checked: GuardResult[] = [{ ok: true }, { ok: false, violation: 'no function' }];
+const made: SandboxExecutionResult[] = [
+  { success: true, output: 5, executionTimeMs: 1, memoryUsedBytes: 0 },
+  { success: false, error: 'failed', executionTimeMs: 1, memoryUsedBytes: 0 },
+];
+const success: boolean = made.length > 1;
+made.push({ success, ...(success ? { output: 5 } : { error: 'failed' }), executionTimeMs: 1, memoryUsedBytes: 0 });
+
+class Engine {
+  async execute<T>(code: string, data: unknown, options?: { signal?: AbortSignal }): Promise<SandboxResult<T>> {
+    return options?.signal?.aborted ? { ok: false, error: code, code: 'ABORTED' } : { ok: true, value: data as T, executionMs: 1 };
+  }
+}
+const f = createSandboxTools();
+const result = await new Engine().execute<number[]>('(d) => d', [1]);
+const shown: string = result.ok ? result.value.join() : result.error + (result.code satisfies SandboxErrorCode);
+const code: SandboxErrorCode | undefined = result.code;
+const lines: number | undefined = result.logs?.length;
+const toldBack: number[] | ReturnType<typeof f.error> = f.result(result);
+const bad = checked[1];
+void [values, shown, code, lines, toldBack, bad?.ok === false && bad.violation.length];
+`;
+
 for (const [title, options] of [
   ['strictly', {}],
   ['with a library that knows nothing of disposal, and without the types of Node', { lib: ['es2022', 'dom'], types: [] }],
   ['with the types of Node and that library', { lib: ['es2022'], types: ['node'] }],
 ]) {
   it(`the types in themselves, options that are undefined, and disposal compile ${title}`, () => {
-    const files = { 'all.ts': "export * from 'glovebox';\n", 'optional.ts': OPTIONAL };
+    const files = { 'all.ts': "export * from 'glovebox';\n", 'optional.ts': OPTIONAL, 'mocks.ts': MOCKS };
     assert.equal(compile(files, { skipLibCheck: false, ...options }), '');
   });
 }

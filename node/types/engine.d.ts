@@ -80,7 +80,15 @@ export interface SandboxFailure extends SandboxOutcome {
   stack?: string;
 }
 
-export type SandboxResult<T = unknown> = SandboxSuccess<T> | SandboxFailure;
+/** What calls of an engine resolve with. */
+export type SandboxEngineResult<T = unknown> = SandboxSuccess<T> | SandboxFailure;
+
+/** The same for those who make results, such as a mock: what an engine adds may be missing. */
+export type SandboxResult<T = unknown> =
+  | Given<SandboxSuccess<T>, 'ok' | 'value' | 'executionMs'>
+  | Given<SandboxFailure, 'ok' | 'error' | 'code'>;
+
+type Given<Result, Required extends keyof Result> = Pick<Result, Required> & Partial<Omit<Result, Required>>;
 
 /** Bounds on one call. Those of a call may only lower the engine's. */
 export interface SandboxLimits {
@@ -290,10 +298,10 @@ export class SandboxEngine {
     code: string,
     data?: unknown,
     options?: { signal?: AbortSignal | undefined },
-  ): Promise<SandboxResult<T>>;
+  ): Promise<SandboxEngineResult<T>>;
 
   /** Run code of any form. Rejects with a TypeError if an option is wrong. */
-  run<T = unknown>(options: SandboxRunOptions): Promise<SandboxResult<T>>;
+  run<T = unknown>(options: SandboxRunOptions): Promise<SandboxEngineResult<T>>;
 
   /** Calls find it as datasets.NAME, pristine each time. */
   load(name: string, data: unknown): Promise<void>;

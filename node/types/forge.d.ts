@@ -40,9 +40,18 @@ export interface SandboxExecutionCost {
   memoryUsedBytes: number;
 }
 
-export type SandboxExecutionResult =
+/** What a forge resolves with. */
+export type SandboxForgeResult =
   | ({ success: true; output: unknown; error?: undefined; code?: undefined } & SandboxExecutionCost)
   | ({ success: false; output?: undefined; error: string; code: SandboxErrorCode } & SandboxExecutionCost);
+
+/** The same for those who make one, such as a mock. */
+export interface SandboxExecutionResult extends SandboxExecutionCost {
+  success: boolean;
+  output?: unknown;
+  error?: string | undefined;
+  code?: SandboxErrorCode | undefined;
+}
 
 /** Runs tools that an agent has written for itself. */
 export class SandboxedToolForge {
@@ -51,7 +60,7 @@ export class SandboxedToolForge {
   /** Checks the code without running it. */
   validateCode(code: string, allowlist?: SandboxAPI[]): { valid: boolean; violations: string[] };
   /** Resolves whatever the code does; rejects only for wrong use. */
-  execute(request: SandboxExecutionRequest): Promise<SandboxExecutionResult>;
+  execute(request: SandboxExecutionRequest): Promise<SandboxForgeResult>;
   /** Ends its engines; what runs ends as ABORTED. */
   dispose(): void;
   [Symbol.dispose](): void;

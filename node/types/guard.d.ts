@@ -15,9 +15,14 @@ export interface SandboxViolation {
   frame?: string;
 }
 
-export type GuardResult =
+export type GuardReport =
   | { ok: true; violation?: undefined; violations?: undefined }
   | { ok: false; violation: string; violations: SandboxViolation[] };
+
+/** The same for those who make one, such as a mock. */
+export type GuardResult =
+  | { ok: true; violation?: undefined; violations?: undefined }
+  | { ok: false; violation: string; violations?: SandboxViolation[] | undefined };
 
 /** What the engine would allow is not a violation; of the limits, `codeBytes` counts. */
 export type GuardOptions = { form?: SandboxForm | undefined } & Pick<
@@ -27,4 +32,4 @@ export type GuardOptions = { form?: SandboxForm | undefined } & Pick<
 >;
 
 /** Check code without running it: early advice, not a security boundary. */
-export function validateSandboxCode(code: string, options?: GuardOptions): GuardResult;
+export function validateSandboxCode(code: string, options?: GuardOptions): GuardReport;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import './disposable.js';
-import type { SandboxConfig, SandboxEngine, SandboxResult, SandboxRunOptions } from './engine.js';
+import type { SandboxConfig, SandboxEngine, SandboxEngineResult, SandboxResult, SandboxRunOptions } from './engine.js';
 
 /** Lengths of a text, in characters. */
 export interface TextRange {
@@ -94,8 +94,8 @@ export interface SandboxToolResult {
 export interface RequestSandbox {
   execute<T = unknown>(
     code: string, data?: unknown, options?: { signal?: AbortSignal | undefined },
-  ): Promise<SandboxResult<T>>;
-  run<T = unknown>(options: SandboxRunOptions): Promise<SandboxResult<T>>;
+  ): Promise<SandboxEngineResult<T>>;
+  run<T = unknown>(options: SandboxRunOptions): Promise<SandboxEngineResult<T>>;
 }
 
 /** What every handler finds in ctx, besides what the application gave. */

@@ -48,8 +48,9 @@ export async function use(signal: AbortSignal | undefined): Promise<number> {
 }
 
 export function check(code: string): string {
-  const result: GuardResult = validateSandboxCode(code, { form: 'script', fetch: ['a.example'] });
-  if (result.ok) return '';
+  const result = validateSandboxCode(code, { form: 'script', fetch: ['a.example'] });
+  const same: GuardResult = result;
+  if (result.ok) return String(same.ok);
   return `${result.violations[0]?.line}: ${result.violation}`;
 }
 

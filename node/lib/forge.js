@@ -6,6 +6,7 @@
  */
 import { needKnown, needNumber, needObject, needText, needTexts, wrong } from './argument.js';
 import { EngineCache } from './engine-cache.js';
+import { wordsOf } from './forge-words.js';
 import { hasForm, validateSandboxCode } from './guard.js';
 import { hintOfCode } from './hints.js';
 import { takeBaseDir } from './options.js';
@@ -23,10 +24,10 @@ const OPTIONS = [
 const REQUEST = ['code', 'input', 'allowlist', 'memoryMB', 'timeoutMs', 'signal'];
 
 /* Entries of an allowlist: the name in the code, the guard's rule for it, and the option that
- * it requires. */
+ * it requires, with an example of its items. */
 const APIS = {
-  fetch: { name: 'fetch', rule: 'network', option: 'fetchDomains' },
-  'fs.readFile': { name: 'fs', rule: 'file', option: 'fsReadPaths' },
+  fetch: { name: 'fetch', rule: 'network', option: 'fetchDomains', example: 'api.example.com' },
+  'fs.readFile': { name: 'fs', rule: 'file', option: 'fsReadPaths', example: '/srv/data' },
   crypto: { name: 'crypto', rule: 'crypto' },
 };
 
@@ -75,8 +76,8 @@ function needAllowlist(allowlist) {
   return allowlist;
 }
 
-function place({ line, column }) {
-  return line > 0 ? `line ${line}, column ${column}: ` : '';
+function textOf({ message, line, column, hint }) {
+  return `${line > 0 ? `line ${line}, column ${column}: ` : ''}${message}${hint ? ` (${hint})` : ''}`;
 }
 
 export class SandboxedToolForge {
@@ -126,27 +127,38 @@ export class SandboxedToolForge {
     return { form: 'execute', policy: this.#policyOf(allowlist), baseDir: this.#baseDir };
   }
 
-  /* The core's advice on its flags, in the terms of this class. */
-  #advise({ rule, message, hint: given }, allowlist) {
-    const [api, { name, option }] = Object.entries(APIS).find(([, each]) => each.rule === rule && message.startsWith(`'${each.name}' is off`)) ?? [undefined, {}];
-    const hint = hintOfCode(given);
-    if (api !== undefined && !allowlist.includes(api))
-      return `'${name}' is off: '${api}' is not in the allowlist`;
-    if (option !== undefined && this.#lists[option].length === 0)
-      return `'${name}' is off: the forge was made without ${option}`;
-    return `${message}${hint ? ` (${hint})` : ''}`;
+  /* A violation in the terms of this class: the core's hints name flags. */
+  #inOwnTerms(violation, allowlist) {
+    const { rule, message } = violation;
+    const [api, { name, option, example }] = Object.entries(APIS)
+      .find(([, each]) => each.rule === rule && message.startsWith(`'${each.name}' is off`)) ?? [undefined, {}];
+    const unlisted = api !== undefined && !allowlist.includes(api) ? api : undefined;
+    const hint = hintOfCode(violation.hint);
+    const told = { ...violation };
+    delete told.hint;
+    if (unlisted !== undefined) told.message = `'${name}' is off: '${api}' is not in the allowlist`;
+    else if (option !== undefined && this.#lists[option].length === 0) {
+      told.message = `'${name}' is off: the forge was made without ${option}`;
+      told.hint = `list what it may reach: new SandboxedToolForge({ ${option}: ['${example}'] })`;
+    } else if (hint) told.hint = hint;
+    return { violation: told, unlisted, own: textOf(told) };
   }
 
-  /** Checks the code without running it, for all that execute() would refuse in its text.
-   * Forbidden uses come first; a missing function last. */
+  /* Everything that execute() would refuse in the code's text; a missing function last. */
+  #violationsOf(code, allowlist) {
+    const { violations = [] } = validateSandboxCode(code, this.#checkOf(allowlist));
+    const isForm = ({ rule }) => rule === 'form';
+    return [...violations.filter((each) => !isForm(each)), ...violations.filter(isForm)]
+      .map((each) => this.#inOwnTerms(each, allowlist));
+  }
+
+  /** Checks the code without running it. A fragment that defines no function may be valid. */
   validateCode(code, allowlist = []) {
     needText(code, 'code');
     needAllowlist(allowlist);
-    const report = validateSandboxCode(code, this.#checkOf(allowlist));
-    const found = report.violations ?? [];
-    const inOrder = [...found.filter(({ rule }) => rule !== 'form'), ...found.filter(({ rule }) => rule === 'form')];
-    const violations = inOrder.map((each) => place(each) + this.#advise(each, allowlist));
-    return { valid: report.ok, violations };
+    const found = this.#violationsOf(code, allowlist).filter(({ violation }) => violation.rule !== 'form');
+    if (found.length === 0) return { valid: true, violations: [] };
+    return { valid: false, violations: wordsOf(code, found), details: found.map(({ violation }) => violation) };
   }
 
   /* Memory of the engine for a call of so many MB: few engines should serve many calls. */
@@ -157,8 +169,8 @@ export class SandboxedToolForge {
 
   #errorOf(code, result, allowlist) {
     if (result.code === 'INVALID_CODE') {
-      const { violations } = this.validateCode(code, allowlist);
-      if (violations.length > 0) return `the code may not run: ${violations.join('; ')}`;
+      const found = this.#violationsOf(code, allowlist);
+      if (found.length > 0) return `the code may not run: ${found.map(({ own }) => own).join('; ')}`;
     }
     const { location, error } = result;
     const hint = hintOfCode(result.hint);

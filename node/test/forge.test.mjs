@@ -129,31 +129,50 @@ describe('a forged tool', () => {
 
 describe('validateCode', () => {
   const refused = (code, allowlist = []) => {
-    const { valid, violations } = forge.validateCode(code, allowlist);
+    const { valid, violations, details } = forge.validateCode(code, allowlist);
     assert.equal(valid, violations.length === 0);
+    assert.equal(details === undefined, valid);
     return violations;
   };
   const inTool = (body) => `function execute(input) { ${body} }`;
 
-  for (const [title, body, said] of [
-    ['eval', 'return eval("1")', /'eval'/],
-    ['Function', 'return Function("return 1")()', /'Function'/],
-    ['new Function', 'return new Function("return 1")()', /'Function'/],
-    ['require', 'return require("fs")', /'require'/],
-    ['import()', 'return import("fs")', /'import\(\)'/],
-    ['process', 'return process.env.HOME', /'process'/],
-    ['child_process', 'return child_process.exec("ls")', /'child_process'/],
-    ['fetch', 'return fetch("https://example.com")', /'fetch' is off: 'fetch' is not in the allowlist/],
-    ['fs', 'return fs.writeFile("x", "y")', /'fs' is off: 'fs\.readFile' is not in the allowlist/],
-    ['crypto', 'return crypto.createHash("md5")', /'crypto' is off: 'crypto' is not in the allowlist/],
+  for (const [use, ...said] of [
+    ['eval("exploit")', 'eval() is forbidden'],
+    ['Function("return 1")()', 'Function() is forbidden'],
+    ['new Function("return 1")()', 'Function() is forbidden', 'new Function() is forbidden'],
+    ['require("fs")', 'require() is forbidden'],
+    ['import("fs")', 'dynamic import() is forbidden'],
+    ['process.env.HOME', 'process access is forbidden'],
+    ['child_process.exec("ls")', 'child_process access is forbidden'],
+    ['fs.writeFile("x", "y")', 'fs.write* is forbidden'],
+    ['fs.unlink("x")', 'fs.unlink is forbidden'],
+    ['fs.rm("x")', 'fs.rm is forbidden'],
+    ['fs.rmdir("x")', 'fs.rmdir is forbidden'],
+    ['fs . appendFile("x", "y")', 'fs.appendFile is forbidden'],
+    ['fs.truncate("x")', 'fs.truncate is forbidden'],
+    ['fetch("https://example.com")', 'fetch() is not in the allowlist'],
+    ['fs.readFile("x")', 'fs access is not in the allowlist'],
+    ['crypto.createHash("md5")', 'crypto access is not in the allowlist'],
   ]) {
-    it(`names a use of ${title}, and where`, () => {
-      const violations = refused(inTool(body));
-      assert.equal(violations.length, 1, violations.join('\n'));
-      assert.match(violations[0], said);
-      assert.match(violations[0], /^line 1, column (27|34|38): /);
+    it(`has the published text of ${use}, and its place and help besides`, () => {
+      const violations = said;
+      assert.deepEqual(refused(use), violations);
+      assert.deepEqual(refused(inTool(`return "\u{1F600}" + ${use} + ${use}`)), violations);
+      const { details } = forge.validateCode(inTool(`return ${use}`));
+      assert.equal(details.length, 1);
+      assert.match(details[0].message, /^'(eval|Function|require|import\(\)|process|child_process|fs|fetch|crypto)' /);
+      assert.deepEqual([details[0].line, details[0].column], [1, use.startsWith('new ') ? 38 : 34]);
     });
   }
+
+  it('has the text of a statement, too', () => {
+    assert.deepEqual(refused('import fs from "fs"'), ['import statements are forbidden']);
+  });
+
+  it('lists each text once, in the published order', () => {
+    assert.deepEqual(refused('process.exit(); fetch("x"); eval("1"); fs.rm("x"); eval("2")'),
+      ['eval() is forbidden', 'process access is forbidden', 'fs.rm is forbidden', 'fetch() is not in the allowlist']);
+  });
 
   it('is not misled by strings, comments, properties and names of the code itself', () => {
     assert.deepEqual(refused(inTool('/* require("x") process.exit() */ return "eval(1) import x" + input.process.env')), []);
@@ -169,15 +188,18 @@ describe('validateCode', () => {
     assert.equal(refused(inTool('eval("1");\n require("x");\n process.exit()')).length, 3);
   });
 
-  it('wants a function execute or run', () => {
-    assert.match(refused('const x = 1;')[0], /no function 'execute' or 'run' is defined/);
+  it('judges a fragment without a function by its patterns alone; execute() wants the function', async () => {
+    assert.deepEqual(forge.validateCode('const x = 1;', []), { valid: true, violations: [] });
+    const { code, error } = await forge.execute({ code: 'const x = 1;' });
+    assert.equal(code, 'INVALID_CODE');
+    assert.match(error, /no function 'execute' or 'run' is defined/);
+    assert.match((await forge.execute({ code: 'eval("1")' })).error, /'eval' cannot make code from a string.*; .*no function 'execute' or 'run' is defined/);
   });
 
   it('says what is wrong, wherever it stands: no permission is missing in code that does not parse', () => {
     const cases = [
       ['function execute(i) { return [1 fs] }', [/^line 1, column 33: Unexpected identifier/]],
       ['function execute() {}\nlet crypto = 1; let crypto = 2', [/^line 2, column 21: Identifier 'crypto' has already been declared/]],
-      ['let crypto = 1; let crypto = 2', [/no function 'execute' or 'run' is defined/]],
       [inTool('new XMLHttpRequest()'), [/'XMLHttpRequest' is not available: code has no network/]],
     ];
     for (const [code, said] of cases) {
@@ -187,19 +209,7 @@ describe('validateCode', () => {
     }
   });
 
-  it('says what may not be used ahead of the function that is missing', () => {
-    for (const [code, about, allowlist] of [
-      ['eval("1")', /'eval' cannot make code from a string/], ['x = process.env', /'process' is not available/],
-      ['fetch("https://x")', /'fetch' is off: the forge was made without fetchDomains/, ['fetch']],
-    ]) {
-      const violations = refused(code, allowlist);
-      assert.equal(violations.length, 2, violations.join('\n'));
-      assert.match(violations[0], about);
-      assert.match(violations[1], /no function 'execute' or 'run' is defined/);
-    }
-  });
-
-  it('lets pass what the allowlist has, if the forge has it too', () => {
+  it('lets pass what the allowlist has, if the forge has it too', async () => {
     const open = new SandboxedToolForge({ fetchDomains: ['api.example.com'], fsReadPaths: [tmpdir()] });
     const uses = { fetch: 'return fetch("https://api.example.com/x")', 'fs.readFile': 'return fs.readFile("a")', crypto: 'return crypto.randomUUID()' };
     for (const [api, body] of Object.entries(uses)) {
@@ -208,6 +218,8 @@ describe('validateCode', () => {
     }
     assert.match(refused(inTool(uses.fetch), ['fetch'])[0], /'fetch' is off: the forge was made without fetchDomains/);
     assert.match(refused(inTool(uses['fs.readFile']), ['fs.readFile'])[0], /'fs' is off: the forge was made without fsReadPaths/);
+    const { error } = await new SandboxedToolForge().execute({ code: inTool(uses.fetch), allowlist: ['fetch'] });
+    assert.match(error, /\(list what it may reach: new SandboxedToolForge\(\{ fetchDomains: \['api\.example\.com'\] \}\)\)/);
     open.dispose();
   });
 
@@ -283,9 +295,10 @@ describe('what a forge opens', () => {
     const open = new SandboxedToolForge({ fsReadPaths: [join(folder, 'data')] });
     for (const call of ['writeFile', 'writeFileSync', 'unlink', 'rm', 'rmdir', 'appendFile', 'truncate', 'promises.writeFile']) {
       const code = `function execute() {\n  return fs.${call}("a.txt", "x");\n}`;
-      const { valid, violations: [said] } = open.validateCode(code, ['fs.readFile', 'fetch', 'crypto']);
+      const { valid, details: [said] } = open.validateCode(code, ['fs.readFile', 'fetch', 'crypto']);
       assert.equal(valid, false, call);
-      assert.match(said, /^line 2, column 10: 'fs\.\w+' is not available: files can only be read \(return the text instead/);
+      assert.match(`${said.line}:${said.column} ${said.message} ${said.hint}`,
+        /^2:10 'fs\.\w+' is not available: files can only be read return the text instead/);
       const { success, code: why } = await open.execute({ code, allowlist: ['fs.readFile'] });
       assert.deepEqual([success, why], [false, 'INVALID_CODE'], call);
     }
@@ -376,7 +389,7 @@ describe('the allowlist of a forge', () => {
     assert.deepEqual((await forge.execute({ code, allowlist: ['crypto'] })).output, ['crypto']);
     const { valid, violations } = forge.validateCode('const run = () => crypto.randomUUID()', []);
     assert.equal(valid, false);
-    assert.match(violations[0], /'crypto' is not in the allowlist/);
+    assert.equal(violations[0], 'crypto access is not in the allowlist');
   });
 });
 

@@ -75,7 +75,6 @@ describe('a program for SandboxedToolForge', () => {
   it('gives what @framers/agentos gives', { skip: agentos.skip }, () => {
     assertSame(run('forge-program.mjs', ours), run('forge-program.mjs', agentos.url), 'title', {
       /* Theirs looks for words, so that it sees no fault before it runs; here a parser does. */
-      'no function': [{ valid: false, success: false }, { valid: true, success: false }],
       types: [{ valid: false, success: false }, { valid: true, success: false }],
       'a missing bracket': [{ valid: false, success: false }, { valid: true, success: false }],
       'words in a string': [{ valid: true, success: true }, { valid: false, success: false }],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import './disposable.js';
 import type { SandboxErrorCode } from './engine.js';
+import type { SandboxViolation } from './guard.js';
 
 /** What a tool may be allowed, within what the forge was made with. */
 export type SandboxAPI = 'fetch' | 'fs.readFile' | 'crypto';
@@ -53,12 +54,20 @@ export interface SandboxExecutionResult extends SandboxExecutionCost {
   code?: SandboxErrorCode | undefined;
 }
 
+export interface SandboxCodeReport {
+  valid: boolean;
+  /** The published text of each pattern, 'eval() is forbidden', or one with a place. */
+  violations: string[];
+  /** Each violation with its place and help, if there are any. */
+  details?: SandboxViolation[];
+}
+
 /** Runs tools that an agent has written for itself. */
 export class SandboxedToolForge {
   /** Throws a TypeError for an invalid domain or directory. */
   constructor(config?: SandboxedToolForgeConfig);
-  /** Checks the code without running it. */
-  validateCode(code: string, allowlist?: SandboxAPI[]): { valid: boolean; violations: string[] };
+  /** Checks the code without running it. A fragment that defines no function may be valid. */
+  validateCode(code: string, allowlist?: SandboxAPI[]): SandboxCodeReport;
   /** Resolves whatever the code does; rejects only for wrong use. */
   execute(request: SandboxExecutionRequest): Promise<SandboxForgeResult>;
   /** Ends its engines; what runs ends as ABORTED. */

@@ -13,7 +13,8 @@ import {
 
 const forge = new SandboxedToolForge({ timeoutMs: 3000, memoryMB: 64, fetchDomains: ['a.example'], fsReadPaths: ['.'] });
 const allowlist: SandboxAPI[] = ['fetch', 'fs.readFile', 'crypto'];
-const { valid, violations } = forge.validateCode('function run() {}', allowlist);
+const { valid, violations, details } = forge.validateCode('function run() {}', allowlist);
+const placed: string | undefined = details?.map(({ line, column, message, hint }) => `${line}:${column} ${message} ${hint ?? ''}`)[0];
 const said: string[] = valid ? [] : violations;
 const made = await forge.execute({ code: said.join(), input: { a: 2 }, allowlist, memoryMB: 128, timeoutMs: 3000 });
 const cost: number = made.executionTimeMs + made.memoryUsedBytes;
@@ -23,7 +24,7 @@ if (made.success) {
 } else {
   const error: string = made.error;
   const code: SandboxErrorCode = made.code;
-  void [error, code, cost];
+  void [error, code, cost, placed];
 }
 // @ts-expect-error no such API
 forge.validateCode('', ['net']);

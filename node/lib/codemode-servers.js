@@ -152,7 +152,8 @@ function fromTools(server, tools) {
   });
 }
 
-function takeFunction(server, name, tool) {
+function takeFunction(server, name, tool, check) {
+  check?.(`options.servers.${server}.${name}`, tool);
   if (typeof tool === 'function') return { tool: { name }, run: tool };
   const run = isObject(tool) ? tool.handler ?? tool.execute : undefined;
   if (typeof run !== 'function')
@@ -161,9 +162,9 @@ function takeFunction(server, name, tool) {
   return { tool: { name, description, inputSchema, outputSchema, annotations }, run: run.bind(tool) };
 }
 
-function fromFunctions(server, map) {
+function fromFunctions(server, map, check) {
   if (Object.keys(map).length === 0) throw new TypeError(`options.servers.${server} has no function, and is not an MCP client`);
-  const functions = new Map(Object.entries(map).map(([name, tool]) => [name, takeFunction(server, name, tool)]));
+  const functions = new Map(Object.entries(map).map(([name, tool]) => [name, takeFunction(server, name, tool, check)]));
   const tools = [...functions.values()].map(({ tool }) => tool);
   return local(server, () => tools, async (tool, args, options) => {
     try {
@@ -179,12 +180,13 @@ function fromFunctions(server, map) {
  * throws a CallError; with `instead`, the tool has that name. A call gives {result} of the
  * protocol or {value}, or both and isValue: then the value is what was returned, and the
  * result is its text. failure: the error that a result stands for, if we know it better than
- * the result says. */
-export function takeServer(name, server) {
+ * the result says. check(name, value) throws for what no code may call. */
+export function takeServer(name, server, check) {
+  check?.(`options.servers.${name}`, server);
   if (!isObject(server)) throw wrong(`options.servers.${name}`, 'an MCP client or an object of functions', server);
   if (typeof server.callTool === 'function' && typeof server.listTools === 'function') return fromClient(name, server);
   if (typeof server.callTool === 'function' && Array.isArray(server.tools)) return fromTools(name, server);
-  return fromFunctions(name, server);
+  return fromFunctions(name, server, check);
 }
 
 /* ---- results ------------------------------------------------------------------------- */

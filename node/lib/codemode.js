@@ -14,6 +14,7 @@ import { HOST_NAME, serversScript } from './codemode-script.js';
 import { takeServer } from './codemode-servers.js';
 import { EngineCache } from './engine-cache.js';
 import { isSignal, Listeners, unwatch, watch } from './listeners.js';
+import { powerCheck } from './powers.js';
 import { RequestEngine } from './request.js';
 import { shownText } from './shown.js';
 
@@ -36,7 +37,7 @@ const NUMBERS = {
 
 function takeOptions(options) {
   needObject(options, 'options');
-  needKnown(options, ['servers', 'name', 'allow', ...Object.keys(NUMBERS)], 'options');
+  needKnown(options, ['servers', 'name', 'allow', 'unsafe', ...Object.keys(NUMBERS)], 'options');
   needObject(options.servers, 'options.servers');
   if (Object.keys(options.servers).length === 0) throw new TypeError('options.servers has no server');
   if (options.allow !== undefined) needFunction(options.allow, 'options.allow');
@@ -64,7 +65,8 @@ class CodeMode {
 
   constructor(options) {
     this.#options = takeOptions(options);
-    for (const [name, server] of Object.entries(options.servers)) this.#servers.set(name, takeServer(name, server));
+    const check = options.unsafe === true ? undefined : powerCheck();
+    for (const [name, server] of Object.entries(options.servers)) this.#servers.set(name, takeServer(name, server, check));
     const source = serversScript([...this.#servers.keys()], this.#options.sleepMs);
     this.#engines = new EngineCache(() => this.#makeEngine(source));
     /* Passed to servers and agents as a plain function. */

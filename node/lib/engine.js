@@ -8,6 +8,7 @@ import { BOUND, given, InvalidData, snapshot, whole } from './input.js';
 import { addon } from './native.js';
 import { policyJson, takeLimits, takeOptions, wrong } from './options.js';
 import { isSignal, watch } from './listeners.js';
+import { powerCheck } from './powers.js';
 
 const FORMS = ['function', 'execute', 'body', 'script'];
 
@@ -24,16 +25,20 @@ const collected = new FinalizationRegistry((state) => {
   );
 });
 
-/** "db.query" and a function for each, of {db: {query}} or {'db.query': ...}. */
-function flatten(functions, prefix = '', above = []) {
+/** "db.query" and a function for each, of {db: {query}} or {'db.query': ...}. check(name, value) throws
+  * for what must not be exposed; without it, an object of the host may also have other members. */
+function flatten(functions, check, prefix = '', above = []) {
   const list = Object.entries(functions).flatMap(([key, value]) => {
     const name = prefix + key;
+    check?.(`functions.${name}`, value);
     if (typeof value === 'function') return [[name, value]];
+    const isCycle = value === functions || above.includes(value);
+    if (check === undefined && (!isObject(value) || isCycle)) return [];
     if (!isObject(value)) throw wrong(`functions.${name}`, 'a function', value);
-    if (value === functions || above.includes(value)) throw new TypeError(`functions.${name} is a cycle: it leads back to what it is in`);
-    return flatten(value, `${name}.`, [...above, functions]);
+    if (isCycle) throw new TypeError(`functions.${name} is a cycle: it leads back to what it is in`);
+    return flatten(value, check, `${name}.`, [...above, functions]);
   });
-  if (list.length > 0 || (prefix === '' && isPlainObject(functions))) return list;
+  if (list.length > 0 || check === undefined || (prefix === '' && isPlainObject(functions))) return list;
   const name = `functions.${prefix}`.slice(0, -1);
   throw new TypeError(`${name} has no function of its own: of an instance of a class name each method, {get: (id) => store.get(id)}`);
 }
@@ -287,13 +292,15 @@ export class SandboxEngine {
   }
 
   /** Functions of the host: code calls them by name, `await db.query(...)`. */
-  expose(functions) {
-    return optional(this.#expose(functions));
+  expose(functions, options = {}) {
+    return optional(this.#expose(functions, options));
   }
 
-  async #expose(functions) {
+  async #expose(functions, options) {
     const box = this.#box;
-    const list = flatten(needObject(functions, 'functions', 'an object of functions'));
+    needKnown(needObject(options, 'options'), ['unsafe'], 'options');
+    const check = options.unsafe === true ? undefined : powerCheck();
+    const list = flatten(needObject(functions, 'functions', 'an object of functions'), check);
     const exposed = box.inTurn(async () => {
       for (const name of freshNames(list, box.exposed)) {
         await box.job((id) => addon.expose(box.handle, id, name));

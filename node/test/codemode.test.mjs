@@ -482,6 +482,9 @@ describe('the tool', () => {
     throws({ servers: { shop }, maxCalls: 0 }, /options\.maxCalls must be a number from 1/);
     throws({ servers: { shop }, allow: true }, /options\.allow must be a function/);
     throws({ servers: { a: {} } }, /^options\.servers\.a has no function/);
+    throws({ servers: { host: { exit: process.exit } } }, /^options\.servers\.host\.exit is process\.exit of Node\.js/);
+    throws({ servers: { host: process } }, /^options\.servers\.host is process of Node\.js.* or set unsafe: true$/);
+    createCodeMode({ servers: { host: { exit: process.exit } }, unsafe: true }).dispose();
     await assert.rejects(mode.run(1), /^TypeError: code must be a string/);
     await assert.rejects(mode.run('1', { signal: 5 }), /^TypeError: options\.signal must be an AbortSignal, not the number 5/);
     await assert.rejects(mode.run('1', { timeout: 1 }), /^TypeError: options\.timeout is not an option/);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
+import * as fs from 'node:fs';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { SandboxEngine } from '../lib/index.js';
+
+const require = createRequire(import.meta.url);
 
 /** What an engine with these options makes of it. */
 async function withEngine(options, use) {
@@ -146,6 +150,26 @@ test('a function can be replaced, and an exposed name is not taken from the lang
     await assert.rejects(engine.expose({ x: 5 }), { name: 'TypeError', message: /functions\.x/ });
     await assert.rejects(engine.expose(7), { name: 'TypeError', message: /functions/ });
     assert.equal((await script(engine, 'Array.isArray([])')).value, true);
+  }));
+
+test('what would give code this whole process is refused, unless it is asked for', () =>
+  withEngine({}, async (engine) => {
+    const host = { read: (name) => name, require };
+    for (const [functions, name] of [
+      [{ require }, /^functions\.require is require of Node\.js, with which code could do whatever this process can: expose a function/],
+      [{ process }, /^functions\.process is process of Node/], [{ host }, /^functions\.host\.require is require/],
+      [{ a: { b: { process } } }, /^functions\.a\.b\.process is process/], [{ run: eval }, /is eval/], [{ run: Function }, /is Function/],
+      [{ fs }, /^functions\.fs is fs /], [{ fs: require('fs') }, /is fs /], [{ get: require('fs/promises').readFile }, /is fs\/promises\.readFile/],
+      [{ sh: require('child_process').exec }, /is child_process\.exec/], [{ end: process.exit }, /is process\.exit/], [{ all: globalThis }, /is globalThis/],
+    ])
+      await assert.rejects(engine.expose(functions), { name: 'TypeError', message: name });
+    assert.equal((await script(engine, 'typeof host + typeof process + typeof require')).value, 'undefined'.repeat(3));
+    await engine.expose({ process: (order) => `done ${order}`, orders: { require: (n) => n } });
+    assert.equal((await script(engine, 'await globalThis["process"](await orders.require(7))')).value, 'done 7');
+
+    await engine.expose({ node: { process, version: process.version } }, { unsafe: true });
+    assert.equal((await script(engine, 'await node.process.cwd()')).value, process.cwd());
+    await assert.rejects(engine.expose({}, { unsave: true }), /options\.unsave is not an option.*unsafe/);
   }));
 
 test('expose() that is refused leaves everything as it was', () =>

@@ -39,6 +39,9 @@ export type CodeModeServer = McpClientLike | CodeModeTools | Record<string, Code
 
 export interface CodeModeOptions {
   servers: Record<string, CodeModeServer>;
+  /** Accept functions that give code this whole process: require, those of child_process, fs.
+    * Default false. */
+  unsafe?: boolean | undefined;
   /** Of the tool. Default 'execute'. */
   name?: string | undefined;
   /** Called before each call; returns true, false, or a text with the reason for a refusal. */

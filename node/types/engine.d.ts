@@ -316,8 +316,10 @@ export class SandboxEngine {
   loadSqlite(name: string, path: string, query?: string): Promise<void>;
 
   /** Code calls them by name: `await db.query(...)`. Code can catch what they throw. If one is
-    * refused, code can call none of them. */
-  expose(functions: SandboxFunctions): Promise<void>;
+    * refused, code can call none of them. unsafe: accept `require`, `process`, functions of
+    * child_process, fs and the like, which give code this whole process; they are refused. */
+  expose(functions: SandboxFunctions, options?: { unsafe?: false | undefined }): Promise<void>;
+  expose(functions: object, options: { unsafe: boolean }): Promise<void>;
 
   /** Adds a script that every later call finds already evaluated. Rejects with a TypeError if
    * it does not parse or throws. */

@@ -37,11 +37,13 @@ const NUMBERS = {
 
 function takeOptions(options) {
   needObject(options, 'options');
-  needKnown(options, ['servers', 'name', 'allow', 'unsafe', ...Object.keys(NUMBERS)], 'options');
+  needKnown(options, ['servers', 'name', 'allow', 'unsafe', 'globals', ...Object.keys(NUMBERS)], 'options');
   needObject(options.servers, 'options.servers');
   if (Object.keys(options.servers).length === 0) throw new TypeError('options.servers has no server');
   if (options.allow !== undefined) needFunction(options.allow, 'options.allow');
-  const taken = { name: needName(options.name ?? 'execute', 'options.name'), allow: options.allow };
+  const { globals = 'standard' } = options;
+  if (!['standard', 'minimal'].includes(globals)) throw wrong('options.globals', "'standard' or 'minimal'", globals);
+  const taken = { name: needName(options.name ?? 'execute', 'options.name'), allow: options.allow, globals };
   for (const [name, [standard, least, most]] of Object.entries(NUMBERS))
     taken[name] = needNumber(options[name] ?? standard, `options.${name}`, least, most);
   return taken;
@@ -75,9 +77,9 @@ class CodeMode {
 
   /* One engine for all runs: requests to the host go to the Run that makes them. */
   #makeEngine(source) {
-    const { timeoutMs, memoryMB, maxOutputBytes, maxWorkers } = this.#options;
+    const { timeoutMs, memoryMB, maxOutputBytes, maxWorkers, globals } = this.#options;
     const engine = new RequestEngine({
-      timeout: timeoutMs, memoryLimit: memoryMB, maxOutputBytes, maxWorkers, policy: POLICY,
+      timeout: timeoutMs, memoryLimit: memoryMB, maxOutputBytes, maxWorkers, globals, policy: POLICY,
       preload: [{ name: 'servers.js', source }],
     });
     engine.expose({

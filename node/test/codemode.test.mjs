@@ -472,6 +472,18 @@ describe('the tool', () => {
     }
   });
 
+  it('may have minimal globals: servers, sleep and console work, and little else is there', async () => {
+    const small = createCodeMode({ servers: { sqlite: { query: ({ sql }) => [{ sql }] } }, globals: 'minimal', sleepMs: 20 });
+    const { result, logs } = await small.run(`
+      const rows = await servers.sqlite.call('query', { sql: 'SELECT 1' });
+      await sleep(2000);
+      console.log('Found', rows.length, 'items');
+      return [rows, typeof setTimeout, typeof setInterval, typeof globalThis, typeof URL, typeof Symbol, typeof Reflect];`);
+    small.dispose();
+    assert.deepEqual(result, [[{ sql: 'SELECT 1' }], 'function', ...Array(5).fill('undefined')]);
+    assert.deepEqual(logs.map(({ text }) => text), ['sleep(2000) ends after 20 ms, the limit of one sleep', 'Found 1 items']);
+  });
+
   it('throws a TypeError that names the argument for wrong use', async () => {
     const throws = (options, message) => assert.throws(() => createCodeMode(options), (error) => error instanceof TypeError && message.test(error.message));
     throws(undefined, /options must be an object/);
@@ -485,6 +497,7 @@ describe('the tool', () => {
     throws({ servers: { host: { exit: process.exit } } }, /^options\.servers\.host\.exit is process\.exit of Node\.js/);
     throws({ servers: { host: process } }, /^options\.servers\.host is process of Node\.js.* or set unsafe: true$/);
     createCodeMode({ servers: { host: { exit: process.exit } }, unsafe: true }).dispose();
+    throws({ servers: { up: table }, globals: 'few' }, /^options\.globals must be 'standard' or 'minimal', not the string "few"/);
     await assert.rejects(mode.run(1), /^TypeError: code must be a string/);
     await assert.rejects(mode.run('1', { signal: 5 }), /^TypeError: options\.signal must be an AbortSignal, not the number 5/);
     await assert.rejects(mode.run('1', { timeout: 1 }), /^TypeError: options\.timeout is not an option/);

@@ -269,6 +269,20 @@ test('telemetry has one event for each call of which something ran', async () =>
   }
 });
 
+test('minimal globals are the published list and nothing else', async () => {
+  const preload = [{ name: 'names.js', source: 'const namesNow = () => Object.getOwnPropertyNames(this);' }];
+  const own = new SandboxEngine({ globals: 'minimal', preload });
+  const { value } = await own.execute('() => namesNow().sort()');
+  await own.close();
+
+  assert.deepEqual(value, [
+    'JSON', 'Math', 'Date', 'Array', 'Map', 'Set', 'Promise', 'Object', 'String', 'Number', 'Boolean', 'RegExp',
+    'Error', 'TypeError', 'RangeError', 'SyntaxError', 'URIError', 'parseInt', 'parseFloat', 'isNaN', 'isFinite',
+    'encodeURIComponent', 'decodeURIComponent', 'encodeURI', 'decodeURI', 'undefined', 'NaN', 'Infinity', 'console',
+    'setTimeout', 'clearTimeout',
+  ].sort());
+});
+
 test('the report says what the engine is', async () => {
   const report = await engine.report();
 

@@ -39,6 +39,9 @@ export type CodeModeServer = McpClientLike | CodeModeTools | Record<string, Code
 
 export interface CodeModeOptions {
   servers: Record<string, CodeModeServer>;
+  /** 'minimal': beside servers, sleep and the rest of code mode, the code finds 31 globals,
+    * such as JSON, Date, Promise, console and setTimeout. Default 'standard'. */
+  globals?: 'standard' | 'minimal' | undefined;
   /** Accept functions that give code this whole process: require, those of child_process, fs.
     * Default false. */
   unsafe?: boolean | undefined;

@@ -145,8 +145,10 @@ static const char *complete(gbx_realm *realm, const gbx_realm_setup *setup)
     if (finish == NULL)
         return "the engine did not take the middle of the lockdown";
     JSValueProtect(realm->ctx, finish);
-    if (realm->globals == GBX_GLOBALS_MINIMAL)
-        gbx_timers_remove(realm, "Interval"); /* its list has none */
+    if (realm->globals == GBX_GLOBALS_MINIMAL) { /* its list has neither */
+        gbx_timers_remove(realm, "Interval");
+        gbx_timers_remove(realm, "sleep");
+    }
     gbx_helpers_make_global(realm);
     reason =
         gbx_grants_make(realm, realm->capabilities, realm->natives, realm->host_script);

@@ -588,8 +588,10 @@
   put(global, Symbol.for('glovebox.digits'),
     { input: digits?.input, result: digits?.result, servers: global.servers }, false);
 
-  /* Report a sleep beyond the limit: code that believes it waited would be wrong. */
-  const realmSleep = global.sleep;
+  /* Report a sleep beyond the limit: code that believes it waited would be wrong. A realm of
+   * minimal globals has no sleep of its own. */
+  const { setTimeout } = global;
+  const realmSleep = global.sleep ?? ((ms) => new PromiseOf((resolve) => setTimeout(resolve, ms)));
   const cap = options !== undefined && options !== null ? options.sleepMs : undefined;
   if (typeof cap === 'number' && typeof realmSleep === 'function') {
     put(global, 'sleep', (ms) => {

@@ -67,7 +67,7 @@ setTimeout(() => {}, 1)
 [typeof JSON, typeof Math, typeof Date, typeof Array, typeof Map, typeof Set, typeof Promise, typeof Object, typeof String, typeof Number,
   typeof Boolean, typeof RegExp, typeof Error, typeof TypeError, typeof RangeError, typeof SyntaxError, typeof URIError, typeof parseInt,
   typeof parseFloat, typeof isNaN, typeof isFinite, typeof encodeURIComponent, typeof decodeURIComponent, typeof encodeURI,
-  typeof decodeURI, typeof NaN, typeof Infinity, typeof console, typeof setTimeout, typeof sleep].filter((t) => t === "undefined")
+  typeof decodeURI, typeof NaN, typeof Infinity, typeof console, typeof setTimeout, typeof clearTimeout].filter((t) => t === "undefined")
 
 //// O011 minimal globals: what is not
 //: why: as above
@@ -75,7 +75,7 @@ setTimeout(() => {}, 1)
 //: value: []
 [typeof globalThis, typeof Reflect, typeof Proxy, typeof Symbol, typeof Function, typeof eval, typeof BigInt, typeof Intl, typeof ArrayBuffer,
   typeof Uint8Array, typeof DataView, typeof WeakMap, typeof WeakSet, typeof Iterator, typeof EvalError, typeof ReferenceError,
-  typeof AggregateError, typeof escape, typeof unescape, typeof Float64Array, typeof WebAssembly, typeof Atomics].filter((t) => t !== "undefined")
+  typeof AggregateError, typeof escape, typeof unescape, typeof sleep, typeof Float64Array, typeof WebAssembly, typeof Atomics].filter((t) => t !== "undefined")
 
 //// O012 minimal globals: Function by a constructor
 //: why: a name that is gone is no protection; the switch is
@@ -91,7 +91,7 @@ setTimeout(() => {}, 1)
 //: value: ["1970-01-01T00:00:00.000Z",3,"TypeError"]
 console.log([1, new Map([["a", 1]])]); console.table([{ a: 1 }]);
 let name; try { null.x; } catch (e) { name = e.name; }
-await sleep(1); const n = await Promise.all([1, 2]).then(([a, b]) => a + b);
+await new Promise((r) => setTimeout(r, 1)); const n = await Promise.all([1, 2]).then(([a, b]) => a + b);
 return [new Date(0).toISOString(), n, name]
 
 //// O014 minimal globals: values that JSON cannot hold are told as ever

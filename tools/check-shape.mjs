@@ -11,11 +11,11 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BARS = {
-  'lines in src': 97095,
+  'lines in src': 97102,
   'lines in src/mcp': 31886,
   'lines in src/mcp/code': 8886,
   'lines in src/mcp/data': 3798,
-  'lines in tests and node/test': 71869,
+  'lines in tests and node/test': 71901,
   'files in src': 337,
   'headers in src': 67,
   'C files under 60 lines': 5,

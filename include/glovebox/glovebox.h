@@ -254,7 +254,7 @@ typedef struct gbx_options {
     const gbx_fetch_transport *transport; /**< for fetch; copied; NULL: the library's */
     gbx_audit_fn on_audit;                /**< receives the security log; may be NULL */
     void *audit_user; /**< passed to on_audit; borrowed until the engine is freed */
-    uint32_t suspicious_refusals; /**< for the event "suspicious"; default 5, to 100 */
+    uint32_t suspicious_refusals; /**< or kills, for "suspicious"; default 5, to 100 */
     uint32_t suspicious_ms;       /**< window, or one call; 60000, 1000 to 3600000 */
     const gbx_preload *preloads; /**< run in this order before the first call; copied */
     size_t preload_count;        /**< entries in preloads; at most 64 */

@@ -47,7 +47,8 @@ enum { GBX_AUDIT_LOG = 1, GBX_AUDIT_EVENT = 2, GBX_AUDIT_BOTH = 3 };
     XX(TEMPLATE_DIED, "template.died", BOTH,                                         \
        "a template ended by itself, its workers with it; another is started")        \
     XX(TEMPLATE_FAILED, "template.failed", BOTH, "a template could not be started")  \
-    XX(SUSPICIOUS, "suspicious", BOTH, "refusals cluster: the mark of hostile code") \
+    XX(SUSPICIOUS, "suspicious", BOTH,                                               \
+       "refusals or kills cluster: the mark of hostile code")                        \
     XX(LOG_DROPPED, "log.dropped", BOTH, "lines of a call that are not in this log") \
     XX(MCP_CALL, "mcp.call", LOG, "a tool of another MCP server was called, or refused")
 
@@ -130,9 +131,9 @@ size_t gbx_log_line_escape(const void *text, size_t len, char *to, size_t size);
 /* ---- events.c: suspicion ------------------------------------------------- */
 
 /*
- * When do refusals add up to an attack?
+ * When do refusals, and calls killed at a limit, add up to an attack?
  *
- * A single refusal is a mistake by whoever wrote the code. A cluster of them, within a
+ * A single one is a mistake by whoever wrote the code. A cluster of them, within a
  * time or within one call, suggests probing: most often text in the data has talked the
  * code's author into it. A worker that breaks its protocol or its seal is a cluster by
  * itself. At most one cluster is reported in a window.
@@ -147,6 +148,8 @@ size_t gbx_log_line_escape(const void *text, size_t len, char *to, size_t size);
     XX(FUNCTION, "functions", 1, "a function that the call does not have")      \
     XX(SECRET, "secrets", 1, "a secret that is not for whom it was to be sent") \
     XX(PATTERN, "patterns", 1, "a name that the guard knows as switched off")   \
+    XX(TIMEOUT, "timeouts", 1, "a call that ran past a time limit")             \
+    XX(MEMORY, "memory", 1, "a call that needed more memory than its limit")    \
     XX(PROTOCOL, "protocol", 0, "a message that no worker sends")               \
     XX(SEAL, "seal", 0, "a system call that no worker makes")
 

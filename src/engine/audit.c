@@ -132,7 +132,7 @@ static void say_suspicious(gbx_run *run, const gbx_cluster *c)
         gbx_log_line_puts(&e.line, NULL, id);
     }
     gbx_log_line_close(&e.line);
-    hand_over(&e, "%u refusals in %zu calls", c->total, c->call_count);
+    hand_over(&e, "%u refusals or kills in %zu calls", c->total, c->call_count);
 }
 
 gbx_status gbx_audit_init(gbx_engine *engine, gbx_error *reterr)
@@ -479,6 +479,10 @@ void gbx_audit_verdict(gbx_run *run, gbx_end how, const gbx_verdict *v)
 
     if (event != GBX_AUDIT_EVENT_COUNT)
         say_end(run, event, v);
+    if (event == GBX_AUDIT_CALL_TIMEOUT)
+        suspect(run, GBX_SUSPECT_TIMEOUT);
+    if (event == GBX_AUDIT_CALL_MEMORY)
+        suspect(run, GBX_SUSPECT_MEMORY);
     if (event == GBX_AUDIT_SECCOMP_KILL)
         suspect(run, GBX_SUSPECT_SEAL);
     if (event == GBX_AUDIT_PROTOCOL_VIOLATION && run->has_exchange)

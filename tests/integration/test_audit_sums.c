@@ -100,6 +100,38 @@ AUDIT_TEST(suspicion__says_of_what_and_of_whom)
                         json_string_value(json_array_get(ids, 2)));
 }
 
+/* Killed calls count as refusals do, and with them. */
+AUDIT_TEST(suspicion__counts_calls_killed_at_a_limit)
+{
+    static const char *const codes[] = {
+        "() => { for (;;); }", REQUIRE,
+        "() => { const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1)); }"};
+    gbx_options options = audit_options(&heard);
+    gbx_engine *engine;
+    json_t *line;
+    json_t *counts;
+
+    options.suspicious_refusals = 3;
+    engine = audit_start(&options, &host);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        gbx_limits limits = GBX_LIMITS_INIT;
+        gbx_call call = call_of(codes[i]);
+
+        limits.timeout_ms = i == 0 ? 100 : 60000;
+        limits.memory_bytes = 32 << 20;
+        call.limits = &limits;
+        gbx_result_free(call_run(engine, &call));
+    }
+    gbx_engine_free(engine);
+    assert_int_equal(audit_log_count(audit_log_lines(&heard), "suspicious"), 1);
+    line = audit_log_get(heard.parsed, "suspicious", 0);
+    assert_int_equal(audit_log_number(line, "refusals"), 3);
+    counts = json_object_get(line, "counts");
+    assert_int_equal(audit_log_number(counts, "timeouts"), 1);
+    assert_int_equal(audit_log_number(counts, "memory"), 1);
+    assert_int_equal(audit_log_number(counts, "patterns"), 1);
+}
+
 /* ---- threads -------------------------------------------------------------------------- */
 
 enum { THREADS = 8, CALLS_EACH = 25 };

@@ -49,9 +49,3 @@ f.mutation('orders_pay')
 const server = new McpServer({ name: 'orders', version: '1.0.0' });
 f.register(server);
 await server.connect(new StdioServerTransport());
-
-// A client that goes closes our input: whatever runs for it ends now.
-process.stdin.once('end', async () => {
-  await server.close();
-  f.dispose();
-});

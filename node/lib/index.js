@@ -2,7 +2,7 @@
 export { SandboxEngine } from './engine.js';
 export { validateSandboxCode } from './guard.js';
 export { SANDBOX_SYSTEM_INSTRUCTION } from './instruction.js';
-export { createSandboxTools } from './tools.js';
+export { createSandboxTools, createSandboxTools as initFusion } from './tools.js';
 export { SandboxedToolForge } from './forge.js';
 export { createSandboxClient, SandboxExecutionError } from './runner.js';
 export { glovebox, glovebox as nodeWorkerAdapter } from './runner-glovebox.js';

@@ -73,7 +73,7 @@ export class ToolBuilder extends Parameters {
     return this;
   }
 
-  /** handler(input, ctx) does the work. Returns the tool. */
+  /** handler(input, ctx, meta) does the work. Returns the tool. */
   handle(handler) {
     needFunction(handler, 'handler');
     const instruction = this.#sandbox === undefined ? '' : instructionFor(this.#sandbox);

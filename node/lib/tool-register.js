@@ -3,7 +3,10 @@
  * tool-register - registers tools on a server of the official MCP TypeScript SDK, of version
  * 1 or 2, its McpServer or its low-level Server, without loading the SDK.
  */
+import { finished } from 'node:stream';
+
 import { wrong } from './argument.js';
+import { setTimeout } from './clock.js';
 import { requestSchemaFor, schemaForSDK } from './tool-schema.js';
 
 const INVALID_PARAMS = -32602;
@@ -12,6 +15,25 @@ const INVALID_PARAMS = -32602;
 function requestOf(extra) {
   return { signal: extra?.signal ?? extra?.mcpReq?.signal, extra };
 }
+
+/* ---- a client that has gone ---------------------------------------------------------- */
+
+/* What was sent before the input ended, as in a pipe, still gets its answers. */
+const GRACE_MS = 500;
+
+const watched = new WeakSet();
+
+/* Version 1 of the SDK does not notice that its standard input has ended: calls would compute for
+ * nobody. Closing the transport aborts their signals. */
+function watchInput(server) {
+  const { transport } = server.server ?? server;
+  const input = transport?._stdin;
+  if (typeof input?.on !== 'function' || '_onstdinclose' in transport || watched.has(transport)) return;
+  watched.add(transport);
+  finished(input, { writable: false }, () => setTimeout(() => transport.close(), GRACE_MS).unref());
+}
+
+/* ---- McpServer ------------------------------------------------------------------------ */
 
 function registerOnMcpServer(server, tools, call) {
   const registered = {};
@@ -72,7 +94,11 @@ function registerOnServer(server, tools, call) {
 
 /** call(name, input, { signal, extra }): resolves with a result of the protocol. */
 export function registerTools(server, tools, call) {
-  if (typeof server?.registerTool === 'function') return registerOnMcpServer(server, tools, call);
-  if (typeof server?.setRequestHandler === 'function') return registerOnServer(server, tools, call);
+  const watchAndCall = (...args) => {
+    watchInput(server);
+    return call(...args);
+  };
+  if (typeof server?.registerTool === 'function') return registerOnMcpServer(server, tools, watchAndCall);
+  if (typeof server?.setRequestHandler === 'function') return registerOnServer(server, tools, watchAndCall);
   throw wrong('server', 'an McpServer or a Server of the MCP TypeScript SDK', server);
 }

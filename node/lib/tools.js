@@ -12,6 +12,12 @@ import { registerTools } from './tool-register.js';
 import { contextFor } from './tool-context.js';
 import { errorOf, toToolFailure, toToolResult } from './tool-result.js';
 
+function needContext(context) {
+  if (context !== undefined && typeof context !== 'function' && !isObject(context))
+    throw wrong('options.context', 'an object or a function that returns one', context);
+  return context;
+}
+
 function unknownTool(name, names) {
   const meant = typeof name === 'string' ? nearest(name, names) : undefined;
   const asked = typeof name === 'string' && name.length <= 128 ? `tool ${JSON.stringify(name)}` : 'tool';
@@ -27,10 +33,7 @@ class SandboxTools {
   constructor(options) {
     needObject(options, 'options');
     needKnown(options, ['context'], 'options');
-    const { context } = options;
-    if (context !== undefined && typeof context !== 'function' && !isObject(context))
-      throw wrong('options.context', 'an object or a function that returns one', context);
-    this.#context = context;
+    this.#context = needContext(options.context);
   }
 
   #define(definition) {
@@ -80,9 +83,8 @@ class SandboxTools {
     return [...this.#definitions.values()].map(({ tool }) => tool);
   }
 
-  async #contextOf(request) {
-    const context = typeof this.#context === 'function' ? await this.#context(request) : this.#context;
-    return needObject(context ?? {}, 'context');
+  async #contextOf(context, request) {
+    return needObject((typeof context === 'function' ? await context(request) : context) ?? {}, 'context');
   }
 
   /* An engine as the tool's handler sees it: its calls end with the request. */
@@ -95,11 +97,12 @@ class SandboxTools {
     };
   }
 
-  async #handle({ tool, handler, sandbox }, input, { signal, extra }) {
-    const given = await this.#contextOf({ tool: tool.name, signal, extra });
-    const own = { tool: tool.name, signal, extra };
+  async #handle({ tool, handler, sandbox }, input, { signal, extra }, context) {
+    const meta = { tool: tool.name, signal, extra };
+    const given = await this.#contextOf(context, meta);
+    const own = { ...meta };
     if (sandbox !== undefined) own.sandbox = this.#engineOf(sandbox, signal);
-    return toToolResult(await handler(input, contextFor(given, own)));
+    return toToolResult(await handler(input, contextFor(given, own), meta));
   }
 
   /**
@@ -107,6 +110,10 @@ class SandboxTools {
    * happens. request: the AbortSignal `signal`, and `extra`, which is passed on.
    */
   async callTool(name, input = {}, request = {}) {
+    return this.#call(name, input, request, this.#context);
+  }
+
+  async #call(name, input, request, context) {
     const definition = this.#definitions.get(name);
     if (definition === undefined) return unknownTool(name, [...this.#definitions.keys()]);
     const problems = definition.problems(input);
@@ -114,7 +121,7 @@ class SandboxTools {
       return new ToolErrorBuilder('INVALID_ARGUMENTS', problems.join('; '))
         .suggest(`Send the arguments again, as the input schema of ${name} has them.`).toResult();
     try {
-      return await serveRequest(request.signal, () => this.#handle(definition, input, request));
+      return await serveRequest(request.signal, () => this.#handle(definition, input, request, context));
     } catch (error) {
       return toToolFailure(error);
     }
@@ -123,10 +130,13 @@ class SandboxTools {
   /**
    * Serves all tools declared so far on a server of the official SDK: `McpServer`, or the
    * low-level `Server`, next to the tools that it has. Returns what the server returned for
-   * each, by name; nothing for a low-level server.
+   * each, by name; nothing for a low-level server. options.context: in place of the one that
+   * these tools were made with. A client that cancels, or has gone, ends its calls.
    */
-  register(server) {
-    return registerTools(server, this.tools, (name, input, request) => this.callTool(name, input, request));
+  register(server, options = {}) {
+    needKnown(needObject(options, 'options'), ['context'], 'options');
+    const context = needContext(options.context) ?? this.#context;
+    return registerTools(server, this.tools, (name, input = {}, request) => this.#call(name, input, request, context));
   }
 
   /** Ends the engines that tools have used; what runs ends as ABORTED. */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
 
 import { createSandboxTools } from '../lib/index.js';
-import { connect, sdks } from './support/sdk.mjs';
 import { busyWorkers, gone } from './support/processes.mjs';
+import { makeProject } from './support/project.mjs';
+import { connect, sdks } from './support/sdk.mjs';
 
 const INFO = { name: 'test', version: '1' };
 const textOf = (result) => result.content.map(({ text }) => text).join('\n');
@@ -135,3 +138,33 @@ for (const sdk of sdks) {
     });
   });
 }
+
+describe('a client of standard input and output that has gone', () => {
+  it('ends its calls: the server, which computed for nobody, exits', async () => {
+    const project = makeProject({ 'server.mjs': `
+      import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+      import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+      import { createSandboxTools } from 'glovebox';
+      const f = createSandboxTools();
+      f.query('spin').sandboxed({ timeout: 600000 }).handle(async (_, ctx, meta) => {
+        const { code } = await ctx.sandbox.execute('() => { for (;;); }', 1, { signal: meta.signal });
+        process.stderr.write(code);
+      });
+      const server = new McpServer({ name: 'a', version: '1' });
+      f.register(server);
+      await server.connect(new StdioServerTransport());` });
+    const child = spawn(process.execPath, ['server.mjs'], { cwd: project.path });
+    const words = [];
+    child.stderr.on('data', (text) => words.push(String(text)));
+    const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: INFO } });
+    send({ method: 'notifications/initialized' });
+    send({ id: 2, method: 'tools/call', params: { name: 'spin', arguments: {} } });
+    const busy = await busyWorkers(child.pid);
+    child.stdin.end();
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+    await gone(busy);
+    assert.deepEqual(words, ['ABORTED']);
+    project.remove();
+  });
+});

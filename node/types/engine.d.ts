@@ -86,7 +86,7 @@ export type SandboxEngineResult<T = unknown> = SandboxSuccess<T> | SandboxFailur
 /** The same for those who make results, such as a mock: what an engine adds may be missing. */
 export type SandboxResult<T = unknown> =
   | Given<SandboxSuccess<T>, 'ok' | 'value' | 'executionMs'>
-  | Given<SandboxFailure, 'ok' | 'error' | 'code'>;
+  | Given<Omit<SandboxFailure, 'value'>, 'ok' | 'error' | 'code'>;
 
 type Given<Result, Required extends keyof Result> = Pick<Result, Required> & Partial<Omit<Result, Required>>;
 

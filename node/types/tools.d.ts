@@ -98,7 +98,7 @@ export interface RequestSandbox {
   run<T = unknown>(options: SandboxRunOptions): Promise<SandboxEngineResult<T>>;
 }
 
-/** What every handler finds in ctx, besides what the application gave. */
+/** What every handler gets as meta, and finds in ctx besides what the application gave. */
 export interface RequestContext {
   /** The name of the tool that was called. */
   readonly tool: string;
@@ -133,7 +133,7 @@ export interface ToolBuilder<Context, Input = {}> {
 
   /** Returns a JSON value, f.error(...), or a result of the protocol with valid contents. If it
     * throws, that is the tool's error, with its message. */
-  handle(handler: (input: Input, ctx: Context) => unknown): SandboxTool;
+  handle(handler: (input: Input, ctx: Context, meta: RequestContext) => unknown): SandboxTool;
 }
 
 /** An error for a handler to return when it cannot do its task. */
@@ -167,9 +167,11 @@ export interface SandboxTools<Context = {}> {
   callTool(
     name: string, input?: Record<string, unknown>, request?: { signal?: AbortSignal | undefined; extra?: unknown },
   ): Promise<SandboxToolResult>;
-  /** On McpServer: what it returned for each tool. On the low-level Server: nothing. */
-  register(server: McpServerLike): Record<string, any>;
-  register(server: ServerLike): void;
+  /** On McpServer: what it returned for each tool. On the low-level Server: nothing. Calls of a
+    * client that has gone are aborted, over stdio half a second later. context: in place of the one
+    * that these tools were made with. */
+  register(server: McpServerLike, options?: ContextOptions<Context>): Record<string, any>;
+  register(server: ServerLike, options?: ContextOptions<Context>): void;
   /** Ends the engines of tools; what runs ends as ABORTED. */
   dispose(): void;
   [Symbol.dispose](): void;
@@ -192,6 +194,11 @@ export interface ContextRequest {
 }
 
 /** context: what handlers find in ctx, or a function of the request that returns it. */
-export function createSandboxTools<Context extends object = {}>(options?: {
-  context?: (Context | ((request: ContextRequest) => Context | Promise<Context>)) | undefined;
-}): SandboxTools<Context>;
+export interface ContextOptions<Context> {
+  context?: Context | ((request: ContextRequest) => Context | Promise<Context>) | undefined;
+}
+
+export function createSandboxTools<Context extends object = {}>(options?: ContextOptions<Context>): SandboxTools<Context>;
+
+/** createSandboxTools() under the name that programs of another framework use. */
+export { createSandboxTools as initFusion };

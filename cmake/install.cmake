@@ -46,7 +46,7 @@ install(FILES completions/glovebox.bash RENAME glovebox
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completions/_glovebox
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES share/policy.schema.json share/mcp.schema.json
+install(FILES share/policy.schema.json share/mcp.schema.json share/container-seccomp.json
     DESTINATION ${CMAKE_INSTALL_DATADIR}/glovebox)
 install(FILES LICENSE THIRD-PARTY.md README.md SECURITY.md ARCHITECTURE.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -15,7 +15,7 @@ const BARS = {
   'lines in src/mcp': 31886,
   'lines in src/mcp/code': 8886,
   'lines in src/mcp/data': 3798,
-  'lines in tests and node/test': 72216,
+  'lines in tests and node/test': 72381,
   'files in src': 337,
   'headers in src': 67,
   'C files under 60 lines': 5,
@@ -25,7 +25,7 @@ const BARS = {
   'types defined twice': 0,
   'headers named inner.h or parts.h': 0,
   'pages in docs': 9,
-  'words in pages of docs': 14739,
+  'words in pages of docs': 14823,
   'words in ARCHITECTURE.md': 2500,
   'call cycles between files of src': 0,
 };

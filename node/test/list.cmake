@@ -6,7 +6,8 @@ set(node_tests_environment GLOVEBOX_ADDON=$<TARGET_FILE:glovebox-addon>
     GLOVEBOX_WORKER=$<TARGET_FILE:glovebox-worker>
     GLOVEBOX_BUILD=${PROJECT_BINARY_DIR}
     GLOVEBOX_HOSTILE_WORKER=$<TARGET_FILE:hostile-worker>
-    GLOVEBOX_LIBRARYLESS=$<TARGET_FILE:librarygone>)
+    GLOVEBOX_LIBRARYLESS=$<TARGET_FILE:librarygone>
+    GLOVEBOX_UNDER_PROFILE=$<TARGET_FILE:under_profile>)
 if(GLOVEBOX_SANITIZE)
     message(STATUS "the addon is not tested under sanitizers: Node would have to have them")
     return()

@@ -94,7 +94,7 @@ END
 
 # The rest: what is read, not run.
 for file in bin/glovebox-keeper share/glovebox/policy.schema.json \
-    share/glovebox/mcp.schema.json share/doc/glovebox/LICENSE \
+    share/glovebox/mcp.schema.json share/glovebox/container-seccomp.json share/doc/glovebox/LICENSE \
     share/bash-completion/completions/glovebox share/zsh/site-functions/_glovebox; do
     [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
